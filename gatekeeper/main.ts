@@ -9,8 +9,8 @@ import {
   loadConfig,
   loadJournalPlace,
   settlementOf,
-  strangeText,
-  strangeVariables,
+  unknownVariables,
+  unknownVariableText,
 } from './config/config.ts';
 import { settlementWarnings } from './config/settlement-warnings.ts';
 import { type Log, lineLog } from './log/line-log.ts';
@@ -153,8 +153,8 @@ async function main(): Promise<void> {
   const config = loadConfig({ options, env: process.env, fileText: configText() });
   const role = workerRole(process.env);
   // Before the start, which may fail for want of what they were meant for.
-  const strange = role === null ? strangeVariables(process.env) : [];
-  for (const name of strange) console.error(`WARNING: ${strangeText(name)}`);
+  const strange = role === null ? unknownVariables(process.env) : [];
+  for (const name of strange) console.error(`WARNING: ${unknownVariableText(name)}`);
   // A reader of the log that goes away must not take the service with it.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
   const output = new LogOutput(process.stdout);
@@ -203,8 +203,8 @@ async function serve(
   if (place > 0) return;
   const slow = await slowSignatures();
   if (slow !== null) console.error(`WARNING: ${slow}`);
-  const trouble = await gatekeeper.facilitatorTrouble;
-  for (const line of trouble?.split('\n') ?? []) console.error(`WARNING: ${line}`);
+  const warning = await gatekeeper.facilitatorWarning;
+  for (const line of warning?.split('\n') ?? []) console.error(`WARNING: ${line}`);
 }
 
 /** Serves in several processes; this one only starts them and passes on their output. */

@@ -8,7 +8,7 @@ import { type Config, settlementOf, switchesOf } from './config/config.ts';
 import { metricsOfWorker } from './config/metrics-settings.ts';
 import { settlementWarnings } from './config/settlement-warnings.ts';
 import { shownSettings } from './config/shown-settings.ts';
-import { testPaymentsProblem } from './config/test-payments.ts';
+import { testPaymentsFault } from './config/test-payments.ts';
 import { admission } from './http/admission.ts';
 import { trustedProxies } from './http/client-address.ts';
 import { rateLimit } from './http/rate-limit.ts';
@@ -17,7 +17,7 @@ import { type GateServer, type GateServerOptions, startServer } from './http/ser
 import { requestLog } from './log/request-log.ts';
 import type { Condition, Meters } from './metrics/meters.ts';
 import type { OpenMetrics } from './metrics/open-metrics.ts';
-import { clockIsBehind, clockTrouble } from './money/clock-guard.ts';
+import { clockFailure, clockIsBehind } from './money/clock-guard.ts';
 import {
   openPaymentServices,
   type PaymentServiceOptions,
@@ -60,7 +60,7 @@ export interface StartOptions extends ServiceOptions, PaymentServiceOptions, Sou
 export interface Gatekeeper {
   readonly url: string;
   /** What keeps the facilitator from settling for us, once it has been asked; null when nothing does. */
-  readonly facilitatorTrouble: Promise<string | null>;
+  readonly facilitatorWarning: Promise<string | null>;
   /** Looks for a new release at once. */
   checkRelease(): Promise<void>;
   close(): Promise<void>;
@@ -155,8 +155,8 @@ function readBy(meters: Meters | undefined): Pick<PlaceTerms, 'onRead'> {
 /** The address that a release names counts like one that is set; who brings a facilitator knows what it does. */
 function refuseFreeSale(config: Config, { facilitator }: StartOptions): void {
   const isTest = facilitator === undefined && settlementOf(config) === 'test';
-  const problem = isTest ? testPaymentsProblem(config) : null;
-  if (problem !== null) throw new StartError(`Cannot start: ${problem}`);
+  const fault = isTest ? testPaymentsFault(config) : null;
+  if (fault !== null) throw new StartError(`Cannot start: ${fault}`);
 }
 
 interface Setting {
@@ -191,7 +191,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     responder: () => responder,
     health: () =>
       healthReport(service, {
-        why: isStopping ? STOPPING : obstacles(setting, watcher),
+        why: isStopping ? STOPPING : failures(setting, watcher),
         warnings: [...warnings, ...source.warning()],
       }),
   };
@@ -211,7 +211,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   const reconciler = isFirst ? reconcileInBackground({ ...by, ...payments, purchases }) : null;
   return {
     url,
-    facilitatorTrouble: payments.trouble(),
+    facilitatorWarning: payments.warning(),
     checkRelease: () => watcher.check(),
     async close() {
       isStopping = true;
@@ -320,7 +320,7 @@ function conditionOf(
 ): Omit<Condition, 'release' | 'connections'> {
   const { payments } = setting;
   return {
-    isReady: () => obstacles(setting, watcher).length === 0,
+    isReady: () => failures(setting, watcher).length === 0,
     isJournalFailing: payments.isJournalFailing,
     openPayments: () => payments.journal.openPayments(),
     circuits: () => payments.circuits(),
@@ -362,14 +362,14 @@ function noteServing({ config, by, source }: Setting, release: ReleaseIndex): vo
 
 /** Reports that no payment will be taken before the first one is refused. */
 function noteClock({ by, payments }: Setting): void {
-  const trouble = clockTrouble(by.clock(), payments.journal.newestMs());
-  if (trouble !== null) by.log({ event: 'clock_behind', error: trouble.message });
+  const failure = clockFailure(by.clock(), payments.journal.newestMs());
+  if (failure !== null) by.log({ event: 'clock_behind', error: failure.message });
 }
 
 /** What keeps payments or answers away at this moment, as far as it is known without asking anybody. */
-function obstacles({ by, payments }: Setting, watcher: ReleaseWatcher): string[] {
+function failures({ by, payments }: Setting, watcher: ReleaseWatcher): string[] {
   const isBehind = clockIsBehind(by.clock(), payments.journal.newestMs());
-  const unseen = watcher.trouble();
+  const unseen = watcher.failure();
   return [
     ...(isBehind ? ['the clock is behind the payment journal: no new payment is taken'] : []),
     ...(payments.isJournalFailing() ? ['the payment journal cannot be written: see the log'] : []),

@@ -34,7 +34,7 @@ export function chainEvidence(options: ChainEvidenceOptions): ChainEvidence {
       if (finding === null) throw new Error(`no answer within ${timeoutMs} ms`);
       return finding;
     } catch (error) {
-      report(nodeTrouble(error));
+      report(nodeFailure(error));
       return { state: 'unknown' };
     }
   };
@@ -63,7 +63,7 @@ function isTimeout(error: unknown): boolean {
 }
 
 /** An error without the node's address, which may contain the operator's key. */
-export function nodeTrouble(error: unknown): Error {
+export function nodeFailure(error: unknown): Error {
   const name = error instanceof Error ? error.name : 'Error';
   return new Error(`Cannot ask the chain node: ${name}; check SIGNALPRESS_RPC_URL`, {
     cause: error,

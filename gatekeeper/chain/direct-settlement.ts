@@ -214,7 +214,7 @@ async function judged(
     return { verdict: 'refused', reason: 'authorization_cancelled', isProven: true };
   if (finding.state !== 'unused') return NO_ANSWER;
   try {
-    const reason = await whyNot(options, request, since);
+    const reason = await refusalReason(options, request, since);
     return reason === null ? CONTRADICTED : { verdict: 'refused', reason, isProven: true };
   } catch (error) {
     options.report(error);
@@ -227,7 +227,7 @@ async function judged(
  * one address the one that lags does not know the use yet, while the other one shows that the money is gone. Null when
  * that block explains nothing.
  */
-async function whyNot(
+async function refusalReason(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
   since: bigint,

@@ -5,7 +5,7 @@ import type { ChainEvidence } from '../money/evidence.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { chainEvidence, nodeTrouble } from './chain-evidence.ts';
+import { chainEvidence, nodeFailure } from './chain-evidence.ts';
 import { ChainMismatch, type ChainNode, chainNode } from './chain-node.ts';
 import { directSettlement } from './direct-settlement.ts';
 import { relayer } from './relayer.ts';
@@ -60,7 +60,7 @@ async function check(node: ChainNode, { report }: ChainOptions): Promise<void> {
     await node.check();
   } catch (error) {
     if (error instanceof ChainMismatch) throw new StartError(error.message, { cause: error });
-    report(nodeTrouble(error));
+    report(nodeFailure(error));
   }
 }
 
@@ -74,7 +74,7 @@ function openDirect(
   { node, evidence, clock, report }: DirectParts,
 ): { readonly facilitator: Facilitator; close(): void } {
   const account = privateKeyToAccount(relayerKey(setting));
-  const reportNode = (error: unknown): void => report(nodeTrouble(error));
+  const reportNode = (error: unknown): void => report(nodeFailure(error));
   const maxFeePerGas = parseGwei(maxFeeGwei);
   const sender = relayer({ node, account, maxFeePerGas, clock, report: reportNode });
   const facilitator = directSettlement({ node, evidence, relayer: sender, report: reportNode });

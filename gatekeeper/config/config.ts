@@ -12,7 +12,7 @@ import { findNetwork, type Network } from '../money/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from '../money/token.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { jointProblems } from './joint-problems.ts';
+import { jointFaults } from './joint-faults.ts';
 import { type MetricsSettings, metricsSettings } from './metrics-settings.ts';
 import {
   envName,
@@ -108,41 +108,41 @@ export interface Config {
 /** Settings of the compiler that share the file and the environment; they are not read here. */
 const FOREIGN = ['issuer_key', 'issuer_name', 'contact', 'publish_auth'];
 
-/** Reads all settings; throws one StartError that names every problem and what to set instead. */
+/** Reads all settings; throws one StartError that names every fault and what to set instead. */
 export function loadConfig(sources: ConfigSources): Config {
-  const problems: string[] = [];
-  const texts = givenTexts(sources, problems);
+  const faults: string[] = [];
+  const texts = givenTexts(sources, faults);
   const values: Partial<Record<SettingName, unknown>> = {};
-  for (const [name, text] of texts) values[name] = checked(name, text, problems);
+  for (const [name, text] of texts) values[name] = checked(name, text, faults);
   const config = configOf(values);
-  problems.push(...jointProblems(config, { values, isGiven: (name) => texts.has(name) }));
-  if (problems.length === 0) return config;
-  // Next to a problem a misspelt name is the likely cause of it.
-  problems.push(...strangeVariables(sources.env).map(strangeText));
-  return refuse(problems);
+  faults.push(...jointFaults(config, { values, isGiven: (name) => texts.has(name) }));
+  if (faults.length === 0) return config;
+  // Next to a fault a misspelt name is the likely cause of it.
+  faults.push(...unknownVariables(sources.env).map(unknownVariableText));
+  return refuse(faults);
 }
 
 /** Where the journal lies, for programs that need no other setting. */
 export function loadJournalPlace(sources: ConfigSources): Pick<Config, 'stateDir' | 'journal'> {
-  const problems: string[] = [];
-  const texts = givenTexts(sources, problems);
+  const faults: string[] = [];
+  const texts = givenTexts(sources, faults);
   const journal = texts.get('journal') ?? 'sqlite';
-  checked('journal', journal, problems);
-  return problems.length === 0
+  checked('journal', journal, faults);
+  return faults.length === 0
     ? { stateDir: texts.get('state') ?? STATE_DIR, journal }
-    : refuse(problems);
+    : refuse(faults);
 }
 
-function refuse(problems: readonly string[]): never {
+function refuse(faults: readonly string[]): never {
   throw new StartError(
-    `Cannot start: ${problems.length} setting${problems.length === 1 ? '' : 's'} to correct\n` +
-      problems.map((problem) => `  ${problem}`).join('\n'),
+    `Cannot start: ${faults.length} setting${faults.length === 1 ? '' : 's'} to correct\n` +
+      faults.map((fault) => `  ${fault}`).join('\n'),
   );
 }
 
 /** What the operator wrote, by setting; an empty value is ignored, so it hides no value from another source. */
-function givenTexts(sources: ConfigSources, problems: string[]): ReadonlyMap<SettingName, string> {
-  const file = fileSettings(sources.fileText, problems);
+function givenTexts(sources: ConfigSources, faults: string[]): ReadonlyMap<SettingName, string> {
+  const file = fileSettings(sources.fileText, faults);
   return new Map(
     (Object.keys(SETTINGS) as SettingName[]).flatMap((name) => {
       const text = sources.options[name] || sources.env[envName(name)] || file[name];
@@ -152,42 +152,42 @@ function givenTexts(sources: ConfigSources, problems: string[]): ReadonlyMap<Set
 }
 
 /** Variables that look like settings but are not: most likely misspelt. */
-export function strangeVariables(env: ConfigSources['env']): string[] {
+export function unknownVariables(env: ConfigSources['env']): string[] {
   const known = new Set([...SETTING_NAMES, ...FOREIGN].map(envName));
   return Object.keys(env).filter((name) => name.startsWith(envName('')) && !known.has(name));
 }
 
 /** Says which setting such a variable was probably meant to be. */
-export function strangeText(variable: string): string {
+export function unknownVariableText(variable: string): string {
   const meant = nearest(variable.slice(envName('').length), SETTING_NAMES);
   const hint = meant === null ? 'correct its name' : `did you mean ${envName(meant)}?`;
   return `"${variable}" is not a setting and is ignored; ${hint}`;
 }
 
-function fileSettings(text: string | null, problems: string[]): Record<string, string> {
+function fileSettings(text: string | null, faults: string[]): Record<string, string> {
   const texts: Record<string, string> = {};
-  for (const [name, value] of Object.entries(fileMembers(text, problems))) {
-    const problem = misfit(name, value);
-    if (problem === null) texts[name] = String(value);
-    else problems.push(`${CONFIG_NAME}: "${name}" ${problem}`);
+  for (const [name, value] of Object.entries(fileMembers(text, faults))) {
+    const fault = memberFault(name, value);
+    if (fault === null) texts[name] = String(value);
+    else faults.push(`${CONFIG_NAME}: "${name}" ${fault}`);
   }
   return texts;
 }
 
-function fileMembers(text: string | null, problems: string[]): Readonly<Record<string, unknown>> {
+function fileMembers(text: string | null, faults: string[]): Readonly<Record<string, unknown>> {
   if (text === null) return {};
   try {
     const json = parseJson(text);
     if (typeof json === 'object' && json !== null && !Array.isArray(json)) return { ...json };
-    problems.push(`${CONFIG_NAME}: not an object of strings and numbers; write {"port": 4021}`);
+    faults.push(`${CONFIG_NAME}: not an object of strings and numbers; write {"port": 4021}`);
   } catch (error) {
-    problems.push(`${CONFIG_NAME}: ${messageOf(error)}`);
+    faults.push(`${CONFIG_NAME}: ${messageOf(error)}`);
   }
   return {};
 }
 
 /** Why a member of the file is not a valid setting; null if it may be one. */
-function misfit(name: string, value: unknown): string | null {
+function memberFault(name: string, value: unknown): string | null {
   const isKnown = Object.hasOwn(SETTINGS, name) || FOREIGN.includes(name);
   if (!isKnown) return `is not a setting; use one of ${SETTING_NAMES.join(', ')}`;
   if (typeof value === 'string' || typeof value === 'number') return null;
@@ -196,14 +196,14 @@ function misfit(name: string, value: unknown): string | null {
   return 'is neither a string nor a number; write it as one of them';
 }
 
-function checked(name: SettingName, text: string, problems: string[]): unknown {
+function checked(name: SettingName, text: string, faults: string[]): unknown {
   const { schema, help } = SETTINGS[name];
   const parsed = schema.safeParse(text);
   if (parsed.success) return parsed.data;
   const why = parsed.error.issues[0]?.message ?? 'malformed';
   const shown = SECRET.includes(name) ? '' : ` "${shownValue(text)}"`;
   const remedy = help.startsWith('leave') ? help : `set ${help}`;
-  problems.push(`${envName(name)}${shown}: ${why}; ${remedy}`);
+  faults.push(`${envName(name)}${shown}: ${why}; ${remedy}`);
   return undefined;
 }
 

@@ -18,7 +18,7 @@ interface Place {
  * Why a gatekeeper without a settler must not start: other machines could reach it, and everything would be sold for
  * nothing because a setting was forgotten or misspelt. Null if it may start.
  */
-export function testPaymentsProblem(place: Place): string | null {
+export function testPaymentsFault(place: Place): string | null {
   const sign = publicSign(place);
   if (place.testPayments || sign === null) return null;
   return (

@@ -1,9 +1,8 @@
 import { journalFacts } from '../journal/journal-facts.ts';
-import { clockTrouble } from '../money/clock-guard.ts';
+import { clockFailure } from '../money/clock-guard.ts';
 import { dateOf } from './ask.ts';
 import type { Examined } from './check.ts';
-import { type Finding, failed, ok, skipped, warning } from './finding.ts';
-import { refusal } from './refusal.ts';
+import { type Finding, failed, failure, ok, skipped, warning } from './finding.ts';
 
 /** A `Date` header has whole seconds and comes after a way through the network. */
 const SKEW_MS_OK = 5000;
@@ -18,8 +17,8 @@ export async function clockCheck(examined: Examined): Promise<Finding[]> {
 async function journalFinding({ config, clock }: Examined): Promise<Finding> {
   const facts = await journalFacts(config);
   if (facts === null) return skipped('no journal to compare the clock with');
-  const trouble = clockTrouble(clock(), facts.newestMs);
-  if (trouble !== null) return refusal(trouble);
+  const wrong = clockFailure(clock(), facts.newestMs);
+  if (wrong !== null) return failure(wrong);
   return ok(`${new Date(clock()).toISOString()} is not before the newest time in the journal`);
 }
 

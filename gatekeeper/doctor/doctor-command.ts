@@ -6,9 +6,9 @@ import {
   type Config,
   type ConfigSources,
   loadConfig,
-  strangeText,
-  strangeVariables,
   switchesOf,
+  unknownVariables,
+  unknownVariableText,
 } from '../config/config.ts';
 import { openRelease } from '../release/open-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
@@ -73,7 +73,7 @@ function formatOf(args: readonly string[]): { readonly format: Format; readonly 
   return { format, rest: args.toSpliced(at, inline ? 1 : 2) };
 }
 
-/** Settings that cannot be read leave nothing to examine: their problems are the report. */
+/** Settings that cannot be read leave nothing to examine: their faults are the report. */
 async function findingsOf(
   sources: ConfigSources & Pick<DoctorOptions, 'clock'>,
 ): Promise<readonly Reported[]> {
@@ -82,8 +82,8 @@ async function findingsOf(
     config = loadConfig(sources);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    const [, ...problems] = messageOf(error).split('\n  ');
-    return problems.map((problem) => ({ check: 'settings', ...settingFault(problem) }));
+    const [, ...faults] = messageOf(error).split('\n  ');
+    return faults.map((fault) => ({ check: 'settings', ...settingFault(fault) }));
   }
   const cacheDir = mkdtempSync(join(tmpdir(), 'signalpress-doctor-'));
   try {
@@ -93,9 +93,9 @@ async function findingsOf(
   }
 }
 
-function settingFault(problem: string) {
-  const cut = problem.indexOf('; ');
-  return failed(problem.slice(0, cut), problem.slice(cut + 2));
+function settingFault(fault: string) {
+  const cut = fault.indexOf('; ');
+  return failed(fault.slice(0, cut), fault.slice(cut + 2));
 }
 
 function examinedOf(
@@ -106,7 +106,7 @@ function examinedOf(
     config,
     clock,
     ask,
-    ignored: strangeVariables(env).map(strangeText),
+    ignored: unknownVariables(env).map(unknownVariableText),
     release: once(() => openedRelease(config, clock)),
     node: once(() => nodeOf(config)),
     space: (path) => {

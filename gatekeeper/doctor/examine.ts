@@ -6,10 +6,9 @@ import type { Check, Examined } from './check.ts';
 import { clockCheck } from './clock-check.ts';
 import { diskCheck } from './disk-check.ts';
 import { facilitatorCheck } from './facilitator-check.ts';
-import { type Finding, failed } from './finding.ts';
+import { type Finding, failed, failure } from './finding.ts';
 import { journalCheck } from './journal-check.ts';
 import { payeeCheck } from './payee-check.ts';
-import { refusal } from './refusal.ts';
 import { releaseCheck } from './release-check.ts';
 import { secretsCheck } from './secrets-check.ts';
 import { settingsCheck } from './settings-check.ts';
@@ -52,6 +51,6 @@ async function findingsOf(run: Check['run'], examined: Examined): Promise<readon
     const found = await inTime(run(examined), CHECK_TIMEOUT_MS);
     return found ?? [failed(`no result within ${CHECK_TIMEOUT_MS / 1000} s`, 'run doctor again')];
   } catch (error) {
-    return [refusal(error)];
+    return [failure(error)];
   }
 }

@@ -1,12 +1,11 @@
 import { type Config, settlementOf } from '../config/config.ts';
 import { facilitatorAuth } from '../facilitator/facilitator-auth.ts';
-import { facilitatorTrouble } from '../facilitator/facilitator-health.ts';
+import { facilitatorWarning } from '../facilitator/facilitator-health.ts';
 import { remoteFacilitator } from '../facilitator/remote-facilitator.ts';
 import { listedVersions } from '../facilitator/translating-facilitator.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import type { Examined } from './check.ts';
-import { type Finding, ok, skipped } from './finding.ts';
-import { refusal } from './refusal.ts';
+import { type Finding, failure, ok, skipped } from './finding.ts';
 
 /** Asks each facilitator what it settles. */
 export async function facilitatorCheck({ config }: Examined): Promise<Finding[]> {
@@ -35,10 +34,10 @@ async function settlingFinding(
 ): Promise<Finding> {
   const outcome = await facilitator.supported();
   const known = { ...facilitator, supported: async () => outcome };
-  const trouble = await facilitatorTrouble({ facilitator: known, name: `"${host}"` }, network);
+  const warning = await facilitatorWarning({ facilitator: known, name: `"${host}"` }, network);
   const versions = outcome.verdict === 'none' ? [] : listedVersions(outcome.kinds, network);
   const [version] = versions;
-  if (version === undefined) return refusal(trouble);
+  if (version === undefined) return failure(warning);
   const listed = `${host} settles "exact" on ${network.name} in x402 version ${versions.join(' and ')}`;
   const isTranslated = versions.length === 1;
   return ok(isTranslated ? `${listed}; payments of the other version are translated` : listed);

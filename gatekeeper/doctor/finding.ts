@@ -1,3 +1,5 @@
+import { messageOf } from '../system/message-of.ts';
+
 /** How a check ended; `skipped` when the settings leave nothing to check. */
 export type State = 'ok' | 'warning' | 'failed' | 'skipped';
 
@@ -24,4 +26,12 @@ export function failed(detail: string, remedy: string): Finding {
 
 export function skipped(detail: string): Finding {
   return { state: 'skipped', detail };
+}
+
+/** An error as a finding: behind the last semicolon of its message stands what to do. */
+export function failure(error: unknown): Finding {
+  const text = messageOf(error);
+  const cut = text.lastIndexOf('; ');
+  if (cut === -1) return failed(text, 'see gatekeeper/SIGNS.md');
+  return failed(text.slice(0, cut), text.slice(cut + 2));
 }

@@ -1,5 +1,5 @@
 import { settlementOf } from '../config/config.ts';
-import { testPaymentsProblem } from '../config/test-payments.ts';
+import { testPaymentsFault } from '../config/test-payments.ts';
 import { refuseOlder } from '../release/newest-served.ts';
 import { isStale } from '../release/release-head.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
@@ -60,6 +60,6 @@ function staleFinding(until: string | undefined): Finding {
 /** The release may name a public address where no setting does. */
 function freeSaleFindings({ config }: Examined, { head }: ReleaseIndex): Finding[] {
   if (settlementOf(config) !== 'test') return [];
-  const problem = testPaymentsProblem({ ...config, baseUrl: config.baseUrl ?? head.base_url });
-  return problem === null ? [] : [failed(problem, 'correct the setting that it names')];
+  const fault = testPaymentsFault({ ...config, baseUrl: config.baseUrl ?? head.base_url });
+  return fault === null ? [] : [failed(fault, 'correct the setting that it names')];
 }

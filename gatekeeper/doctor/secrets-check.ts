@@ -4,8 +4,7 @@ import { relayerKey } from '../chain/relayer-key.ts';
 import { CONFIG_NAME } from '../config/config.ts';
 import { JOURNAL_NAME } from '../journal/journal-file.ts';
 import type { Examined } from './check.ts';
-import { type Finding, failed, ok, warning } from './finding.ts';
-import { refusal } from './refusal.ts';
+import { type Finding, failed, failure, ok, warning } from './finding.ts';
 
 /** What others than the owner of a file may do. */
 const READ = 0o044;
@@ -31,7 +30,7 @@ function keyFinding(key: string): Finding[] {
     relayerKey(key);
     return [];
   } catch (error) {
-    return [refusal(error)];
+    return [failure(error)];
   }
 }
 

@@ -13,12 +13,12 @@ interface NamedFacilitator {
  * Asks a facilitator what it settles. Null if that includes our network in both versions, otherwise what the operator
  * should know and do; never throws. Free answers continue in any case, and nobody is charged without a verdict.
  */
-export async function facilitatorTrouble(
+export async function facilitatorWarning(
   { facilitator, name = '' }: NamedFacilitator,
   network: Network,
 ): Promise<string | null> {
   const outcome = await facilitator.supported();
-  if (outcome.verdict === 'none') return silenceTrouble(outcome, name);
+  if (outcome.verdict === 'none') return silenceWarning(outcome, name);
   const who = name === '' ? 'the facilitator' : name;
   const [listed, other] = listedVersions(outcome.kinds, network);
   if (other !== undefined) return null;
@@ -30,7 +30,7 @@ export async function facilitatorTrouble(
 }
 
 /** Only the question was tried, so payments may fare better than it. */
-function silenceTrouble({ detail, status, setting }: NoVerdict, name: string): string {
+function silenceWarning({ detail, status, setting }: NoVerdict, name: string): string {
   const through = name === '' ? '' : ` through ${name}`;
   return (
     `Cannot settle yet${through}: ${detail}; payments may be answered 503 until that changes, and nobody is charged ` +

@@ -3,9 +3,9 @@ import type { EndpointPath } from '../../compiler/contract/endpoints.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
 import { TOOLS, type Tool, type ToolName } from '../../compiler/contract/tools.ts';
 import type { Reply } from '../http/reply.ts';
+import { argumentFault, shown } from './argument-fault.ts';
 import { nothingFound } from './nothing-found.ts';
 import { failed, succeeded, succeededAgain, type ToolResult } from './tool-result.ts';
-import { shown, wrongArgument } from './wrong-argument.ts';
 
 /** What this service answers to a GET of a target without any payment. */
 export type Ask = (target: string) => Promise<Reply>;
@@ -16,8 +16,8 @@ export function findTool(name: string): Tool | undefined {
 
 /** Calls a tool as a plain GET that anyone could send, so that there is no second way to an answer. */
 export async function callTool(tool: Tool, given: JsonObject, ask: Ask): Promise<ToolResult> {
-  const wrong = wrongArgument(tool, given);
-  return wrong === null ? CALLS[tool.name](given, ask, tool) : refused(tool, wrong);
+  const fault = argumentFault(tool, given);
+  return fault === null ? CALLS[tool.name](given, ask, tool) : refused(tool, fault);
 }
 
 /** A result that is longer than there is room for, in the words of what to send instead. */
@@ -33,8 +33,8 @@ export function tooLong({ name, inputSchema }: Tool, bytes: number, room: number
 /** Arguments that make a result shorter. */
 const NARROWING: readonly string[] = ['industry', 'signal_id', 'entity'];
 
-function refused({ name }: Tool, wrong: string): ToolResult {
-  return failed(`Cannot call "${name}": ${wrong}`);
+function refused({ name }: Tool, fault: string): ToolResult {
+  return failed(`Cannot call "${name}": ${fault}`);
 }
 
 type Call = (given: JsonObject, ask: Ask, tool: Tool) => Promise<ToolResult>;

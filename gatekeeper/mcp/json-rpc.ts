@@ -34,7 +34,7 @@ export type RpcMessage =
   | { readonly kind: 'invalid'; readonly id: RpcId | null; readonly why: string };
 export type RpcRequest = Extract<RpcMessage, { kind: 'request' }>;
 
-/** One answer; `name` says what kind of trouble an error is. */
+/** One answer; `name` says what kind of error it is. */
 export type RpcAnswer =
   | { readonly id: RpcId; readonly result: object }
   /** A result whose members are JSON text already. */
@@ -49,11 +49,11 @@ export type RpcAnswer =
 /** The value of a body, or a string that says what is wrong if it is not strict JSON. */
 export function bodyValue(
   body: Buffer,
-): { readonly value: JsonValue } | { readonly wrong: string } {
+): { readonly value: JsonValue } | { readonly fault: string } {
   try {
     return { value: parseJson(decodeUtf8(body)) };
   } catch (error) {
-    if (error instanceof JsonError) return { wrong: error.message };
+    if (error instanceof JsonError) return { fault: error.message };
     throw error;
   }
 }

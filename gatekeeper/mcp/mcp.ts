@@ -39,8 +39,8 @@ const INSTRUCTIONS =
 export async function mcp({ body, rpc, spend }: Question, service: Service): Promise<Answered> {
   if (body === null || rpc === null) throw new TypeError('Cannot answer a call: no body was read');
   const parsed = bodyValue(body);
-  if ('wrong' in parsed)
-    return { kind: 'reply', reply: answerReply(malformed('parse', parsed.wrong)) };
+  if ('fault' in parsed)
+    return { kind: 'reply', reply: answerReply(malformed('parse', parsed.fault)) };
   const { value } = parsed;
   const talk = { rpc, service, room: FREE_BYTES_MAX - FRAME_BYTES_MAX - body.length };
   // Each message of a batch counts as the request that it could have been.
@@ -146,7 +146,7 @@ async function handshake(request: RpcRequest, talk: Talk): Promise<RpcAnswer> {
     case 'ping':
       return { id, result: {} };
     case 'tools/list':
-      return pageTrouble(request) ?? { id, members: TOOLS_MEMBER };
+      return cursorRefusal(request) ?? { id, members: TOOLS_MEMBER };
     case 'tools/call':
       return toolAnswer({ id, params }, talk);
     default:
@@ -160,7 +160,7 @@ async function stateless(request: RpcRequest, talk: Talk): Promise<RpcAnswer> {
     case 'server/discover':
       return { id, result: { supportedVersions: [STATELESS_REVISION], ...ABILITIES, ...KEPT } };
     case 'tools/list':
-      return pageTrouble(request) ?? { id, members: `${TOOLS_MEMBER},${KEPT_MEMBERS}` };
+      return cursorRefusal(request) ?? { id, members: `${TOOLS_MEMBER},${KEPT_MEMBERS}` };
     case 'tools/call':
       return toolAnswer({ id, params }, talk);
     default:
@@ -191,7 +191,7 @@ function initialize({ id, params }: RpcRequest, service: Service): RpcAnswer {
 }
 
 /** The list has one page, so this server issues no cursor. */
-function pageTrouble({ id, params }: RpcRequest): RpcAnswer | null {
+function cursorRefusal({ id, params }: RpcRequest): RpcAnswer | null {
   if (params.cursor === undefined) return null;
   return {
     id,

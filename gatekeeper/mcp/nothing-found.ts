@@ -1,7 +1,7 @@
 import { LINES, type Line, SIGNALS } from '../../compiler/contract/lines.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import type { JsonObject } from '../../compiler/contract/strict-json.ts';
-import { shown } from './wrong-argument.ts';
+import { shown } from './argument-fault.ts';
 
 const INDUSTRIES = [...new Set(LINES.map((line: Line) => line.industry))].sort();
 const SIGNAL_IDS = SIGNALS.map((signal) => signal.id);

@@ -35,7 +35,7 @@ export function eraOf(request: RpcRequest, headers: RpcHeaders): Era | RpcAnswer
   const claim = isObject(meta) && Object.hasOwn(meta, VERSION_KEY) ? meta : null;
   // Only a claim of the stateless revision turns `initialize` into an unknown method.
   if (claim !== null && (request.method !== 'initialize' || isStateless(claim[VERSION_KEY]))) {
-    return statelessTrouble(request, claim, headers) ?? 'stateless';
+    return statelessRefusal(request, claim, headers) ?? 'stateless';
   }
   const { version } = headers;
   if (version === null || HANDSHAKE_REVISIONS.includes(version)) return 'handshake';
@@ -70,7 +70,7 @@ function unsupported(
   return { id: request.id, name: 'unsupportedVersion', message, data };
 }
 
-function statelessTrouble(
+function statelessRefusal(
   request: RpcRequest,
   claim: { readonly [key: string]: JsonValue },
   headers: RpcHeaders,
@@ -92,7 +92,7 @@ function statelessTrouble(
   if (claimed !== STATELESS_REVISION) return unsupported(request, claimed, [STATELESS_REVISION]);
   if (version === null) return mismatch(request, 'MCP-Protocol-Version', 'params._meta');
   if (method === null) return mismatch(request, 'Mcp-Method', 'method');
-  return nameTrouble(request, headers);
+  return nameRefusal(request, headers);
 }
 
 function mismatch(request: RpcRequest, header: string, member: string): RpcAnswer {
@@ -100,7 +100,7 @@ function mismatch(request: RpcRequest, header: string, member: string): RpcAnswe
   return refusal(request, 'headerMismatch', message);
 }
 
-function nameTrouble(request: RpcRequest, { name }: RpcHeaders): RpcAnswer | null {
+function nameRefusal(request: RpcRequest, { name }: RpcHeaders): RpcAnswer | null {
   const member = Object.hasOwn(NAMED_BY, request.method) ? NAMED_BY[request.method] : undefined;
   const sent = member === undefined ? undefined : request.params[member];
   // A value that is not a string is refused with the parameters.

@@ -10,7 +10,7 @@ export function clockIsBehind(nowMs: number, newestMs: number): boolean {
 }
 
 /** What the operator is told about such a clock; null for any other clock. */
-export function clockTrouble(nowMs: number, newestMs: number): Error | null {
+export function clockFailure(nowMs: number, newestMs: number): Error | null {
   if (!clockIsBehind(nowMs, newestMs)) return null;
   const [now, newest] = [new Date(nowMs).toISOString(), new Date(newestMs).toISOString()];
   return new Error(

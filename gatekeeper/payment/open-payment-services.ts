@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { facilitatorTrouble } from '../facilitator/facilitator-health.ts';
+import { facilitatorWarning } from '../facilitator/facilitator-health.ts';
 import { type MissingVerdict, reportingFacilitator } from '../facilitator/reporting-facilitator.ts';
 import { keepingSettlements } from '../journal/kept-settlements.ts';
 import { type OpenJournal, openJournal } from '../journal/open-journal.ts';
@@ -73,7 +73,7 @@ function given(
     facilitator:
       meters === undefined ? facilitator : meteredFacilitator(facilitator, 'given', meters),
     circuits: () => [],
-    trouble: () => facilitatorTrouble({ facilitator }, network),
+    warning: () => facilitatorWarning({ facilitator }, network),
     close: async () => {},
   };
 }

@@ -3,7 +3,7 @@ import type { ChainOptions, OpenChain } from '../chain/open-chain.ts';
 import type { Config } from '../config/config.ts';
 import { canary } from '../facilitator/canary.ts';
 import { facilitatorAuth } from '../facilitator/facilitator-auth.ts';
-import { facilitatorTrouble } from '../facilitator/facilitator-health.ts';
+import { facilitatorWarning } from '../facilitator/facilitator-health.ts';
 import { type FacilitatorPool, facilitatorPool } from '../facilitator/facilitator-pool.ts';
 import { localFacilitator } from '../facilitator/local-facilitator.ts';
 import { provenFacilitator } from '../facilitator/proven-facilitator.ts';
@@ -21,7 +21,7 @@ import type { SettlementContext } from './settlement.ts';
 /** Who settles, as the settings say, and what the chain says about it. */
 export interface SettlementServices extends Pick<SettlementContext, 'facilitator' | 'evidence'> {
   /** What keeps somebody from settling for us; null when nothing does. Never rejects. */
-  trouble(): Promise<string | null>;
+  warning(): Promise<string | null>;
   /** Whether facilitators are asked at this moment; empty where there are none to choose from. */
   circuits(): readonly NamedCircuit[];
   close(): Promise<void>;
@@ -60,7 +60,7 @@ export async function openSettlementServices(
       facilitator: settler,
       circuits: () => names.flatMap(circuitOf),
       ...(chain === null ? {} : { evidence: evidenceBy(chain.evidence) }),
-      trouble: () => troubleOf(asked, config),
+      warning: () => warningOf(asked, config),
       async close() {
         chain?.close();
         await Promise.all(remotes.map((remote) => remote.close()));
@@ -156,17 +156,17 @@ function namesOf(urls: readonly string[]): readonly string[] {
   return urls.map((url, at) => `"${new URL(url).origin}" (${at + 1} of ${urls.length})`);
 }
 
-async function troubleOf(
+async function warningOf(
   asked: readonly Facilitator[],
   { network, facilitatorUrls }: Config,
 ): Promise<string | null> {
   const names = namesOf(facilitatorUrls);
-  const troubles = await Promise.all(
+  const warnings = await Promise.all(
     asked.map((facilitator, at) => {
       const name = names[at];
-      return facilitatorTrouble({ facilitator, ...(name === undefined ? {} : { name }) }, network);
+      return facilitatorWarning({ facilitator, ...(name === undefined ? {} : { name }) }, network);
     }),
   );
-  const found = troubles.filter((trouble) => trouble !== null);
+  const found = warnings.filter((warning) => warning !== null);
   return found.length === 0 ? null : found.join('\n');
 }

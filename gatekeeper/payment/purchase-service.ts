@@ -26,7 +26,7 @@ import { Doubts } from './doubts.ts';
 import { InFlight } from './in-flight.ts';
 import { paymentReply } from './payment-reply.ts';
 import { type PaymentReaderOptions, paymentReader } from './payment-tender.ts';
-import { clockFailure, isSameBinding, Purchase, type PurchaseContext } from './purchase.ts';
+import { clockOutcome, isSameBinding, Purchase, type PurchaseContext } from './purchase.ts';
 import {
   ALREADY_USED,
   type Delivery,
@@ -177,7 +177,7 @@ async function opened(request: PurchaseRequest, context: Context): Promise<Purch
   }
   const asked = { ...request, tender };
   // By a wrong clock a good window looks bad, even if the clock is right again when the answer is there.
-  const wrong = tender.refusal === null ? null : clockFailure(context);
+  const wrong = tender.refusal === null ? null : clockOutcome(context);
   const known = knownOutcome(tender, context) ?? knownElsewhere(tender, context);
   const outcome = known === null ? null : await known;
   if (outcome !== null) return replyTo(outcome, asked, context);

@@ -1,4 +1,4 @@
-import { clockTrouble } from '../money/clock-guard.ts';
+import { clockFailure } from '../money/clock-guard.ts';
 import type { Claim, Conclusion, Journal, JournalEntry, PaymentBinding } from '../money/journal.ts';
 import type { InFlight } from './in-flight.ts';
 import {
@@ -37,14 +37,14 @@ export function isSameBinding(left: PaymentBinding, right: PaymentBinding): bool
 }
 
 /** Null while the clock may be right. */
-export function clockFailure({
+export function clockOutcome({
   clock,
   journal,
   report,
 }: Pick<PurchaseContext, 'clock' | 'journal' | 'report'>): PurchaseOutcome | null {
-  const trouble = clockTrouble(clock(), journal.newestMs());
-  if (trouble === null) return null;
-  report(trouble);
+  const failure = clockFailure(clock(), journal.newestMs());
+  if (failure === null) return null;
+  report(failure);
   return failed("The server's clock is wrong. Send the same payment or receipt again later.");
 }
 
@@ -60,7 +60,7 @@ export class Purchase {
 
   /** The answer is in hand, the claim is durable before the money is asked for, the end is noted before the 200. */
   async sell(delivery: Delivery): Promise<PurchaseOutcome> {
-    const wrong = clockFailure(this.#context);
+    const wrong = clockOutcome(this.#context);
     if (wrong !== null) return wrong;
     const { refusal } = this.#tender;
     if (refusal !== null) return this.#unlessTaken(refused(refusal));
@@ -95,11 +95,11 @@ export class Purchase {
   async #claim(delivery: Delivery): Promise<PurchaseOutcome | null> {
     const { settlement, waiters } = this.#tender;
     try {
-      const objection = await settlement.check();
-      if (objection?.kind === 'refused') {
-        return await this.#unlessTaken(refused(objection.refusal));
+      const checked = await settlement.check();
+      if (checked?.kind === 'refused') {
+        return await this.#unlessTaken(refused(checked.refusal));
       }
-      if (objection !== null) {
+      if (checked !== null) {
         return failed(
           'The facilitator did not say whether the payment is valid. Send the same payment again.',
         );

@@ -34,7 +34,7 @@ export function folderSource(dataDir: string, read: ReadFile = readPlainFile): R
     prepare: async () => undefined,
     served: async () => undefined,
     watch: (changed) => watchFolder(dataDir, changed),
-    trouble: () => (isReadable ? null : 'the folder of releases cannot be read'),
+    failure: () => (isReadable ? null : 'the folder of releases cannot be read'),
     warning: () => [],
     close: async () => undefined,
   };

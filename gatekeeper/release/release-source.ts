@@ -46,7 +46,7 @@ export interface ReleaseSource {
   /** Calls back when there may be a newer release; null where only asking tells. */
   watch(changed: () => void): { close(): void } | null;
   /** What keeps a newer release from being found, so that the service is not ready; null when nothing does. */
-  trouble(): string | null;
+  failure(): string | null;
   /** The same where the service goes on with what it has; one sentence or none. */
   warning(): readonly string[];
   close(): Promise<void>;

@@ -27,7 +27,7 @@ export interface ReleaseWatcher {
   /** Checks which release is current; a call during a check makes another one follow. */
   check(): Promise<void>;
   /** What keeps a newer release from being found at this moment; null when nothing does. */
-  trouble(): string | null;
+  failure(): string | null;
   close(): void;
 }
 
@@ -68,10 +68,10 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
   const watcher = source.watch(() => void check());
   return {
     check,
-    trouble() {
+    failure() {
       const idleMs = performance.now() - lookedAt;
       if (idleMs > MISSED_POLLS_MAX * pollMs) return idleText(idleMs);
-      return source.trouble();
+      return source.failure();
     },
     close() {
       clearInterval(timer);

@@ -168,7 +168,7 @@ class RemoteSource implements ReleaseSource {
     return null;
   }
 
-  trouble(): null {
+  failure(): null {
     return null;
   }
 

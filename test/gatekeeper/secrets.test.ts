@@ -213,7 +213,7 @@ describe('I49: nothing that is logged or answered holds a secret', () => {
     });
     const rpcUrl = node.url + NODE_PATH;
     const own = await tinyGate({ config: { relayerKey: RELAYER_KEY, rpcUrl, payTo: PAYEE } });
-    seen.push((await own.facilitatorTrouble) ?? '');
+    seen.push((await own.facilitatorWarning) ?? '');
     expect(await buy(await freshPayment(own), PAID, own)).toBe(503);
     node.raw = { status: 500, body: rpcUrl };
     expect(await buy(await freshPayment(own), PAID, own)).toBe(503);

@@ -48,7 +48,7 @@ afterAll(async () => {
 
 describe('x402 1.2 on a chain', () => {
   it('the facilitator lists our network in version 1, the only one that it speaks', async () => {
-    expect(await gate.facilitatorTrouble).toMatch(/^Payments of x402 version 2 are translated/);
+    expect(await gate.facilitatorWarning).toMatch(/^Payments of x402 version 2 are translated/);
   });
 
   it('I2: its client buys, its facilitator settles, and the balances show the price', async () => {

@@ -236,7 +236,7 @@ const LOST = 'the connection to the database of the payment journal is lost';
 type SessionState = z.infer<typeof stateRow>;
 
 /** What is confirmed must be on the disk, here and not on a copy that may lag behind. */
-const UNFIT: readonly (readonly [is: (state: SessionState) => boolean, problem: string])[] = [
+const UNFIT: readonly (readonly [is: (state: SessionState) => boolean, fault: string])[] = [
   [
     ({ is_standby }) => is_standby,
     'it is a standby, which cannot be written; name the primary in SIGNALPRESS_JOURNAL',
@@ -258,9 +258,9 @@ const UNFIT: readonly (readonly [is: (state: SessionState) => boolean, problem: 
 /** Throws a StartError for a database that may forget what it confirmed, or cannot be written. */
 export async function checkState(ask: Ask): Promise<void> {
   const state = stateRow.parse((await ask(STATE)).rows[0]);
-  const problem = UNFIT.find(([is]) => is(state))?.[1];
-  if (problem !== undefined)
-    throw new StartError(`Cannot use the database of the payment journal: ${problem}`);
+  const fault = UNFIT.find(([is]) => is(state))?.[1];
+  if (fault !== undefined)
+    throw new StartError(`Cannot use the database of the payment journal: ${fault}`);
 }
 
 /** A server that froze would never answer a farewell. */

@@ -4,7 +4,7 @@ import {
   loadConfig,
   loadJournalPlace,
   RATE_LIMIT,
-  strangeVariables,
+  unknownVariables,
 } from '../../../gatekeeper/config/config.ts';
 import { SETTING_NAMES, TEST_PAYEE } from '../../../gatekeeper/config/settings.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
@@ -297,11 +297,11 @@ describe('loadJournalPlace()', () => {
   });
 });
 
-describe('strangeVariables()', () => {
+describe('unknownVariables()', () => {
   it('names what is misspelt, and nothing that this program or the compiler reads', () => {
     const names = ['SIGNALPRESS_PAY_TO', 'SIGNALPRESS_ISSUER_KEY', 'SIGNALPRESS_CONTACT', 'PATH'];
     const env = Object.fromEntries(names.map((name) => [name, 'x']));
-    expect(strangeVariables(env)).toEqual([]);
-    expect(strangeVariables({ ...env, SIGNALPRESS_PAYTO: 'x' })).toEqual(['SIGNALPRESS_PAYTO']);
+    expect(unknownVariables(env)).toEqual([]);
+    expect(unknownVariables({ ...env, SIGNALPRESS_PAYTO: 'x' })).toEqual(['SIGNALPRESS_PAYTO']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { facilitatorTrouble } from '../../../gatekeeper/facilitator/facilitator-health.ts';
+import { facilitatorWarning } from '../../../gatekeeper/facilitator/facilitator-health.ts';
 import type {
   Facilitator,
   PaymentKind,
@@ -15,9 +15,9 @@ const network = NETWORKS['base-sepolia'];
 const V1 = { x402Version: 1, scheme: 'exact', network: 'base-sepolia' };
 const V2 = { x402Version: 2, scheme: 'exact', network: 'eip155:84532' };
 const troubleOf = (kinds: readonly PaymentKind[]) =>
-  facilitatorTrouble({ facilitator: listing({ verdict: 'supported', kinds }) }, network);
+  facilitatorWarning({ facilitator: listing({ verdict: 'supported', kinds }) }, network);
 
-describe('facilitatorTrouble()', () => {
+describe('facilitatorWarning()', () => {
   it('is null when our network is listed in both versions, each under its own name', async () => {
     expect(await troubleOf([V2, { ...V1, scheme: 'upto' }, V1])).toBeNull();
   });
@@ -53,7 +53,7 @@ describe('facilitatorTrouble()', () => {
 
   it('says that nobody is charged and which setting to check when it cannot be reached', async () => {
     const facilitator = listing({ verdict: 'none', detail: 'connection refused' });
-    const trouble = await facilitatorTrouble({ facilitator }, network);
+    const trouble = await facilitatorWarning({ facilitator }, network);
     expect(trouble).toContain('connection refused; payments may be answered 503');
     expect(trouble).toContain('nobody is charged');
     expect(trouble).toContain('SIGNALPRESS_FACILITATOR_URL');
@@ -73,7 +73,7 @@ describe('facilitatorTrouble()', () => {
     [503, 'URL'],
   ])('names the setting that may be wrong when the status is %i', async (status, setting) => {
     const outcome = { verdict: 'none', detail: `status ${status}`, status } as const;
-    const trouble = await facilitatorTrouble({ facilitator: listing(outcome) }, network);
+    const trouble = await facilitatorWarning({ facilitator: listing(outcome) }, network);
     expect(trouble).toContain(`status ${status}; payments may be answered 503`);
     expect(trouble?.includes('SIGNALPRESS_FACILITATOR_AUTH')).toBe(setting === 'AUTH');
     expect(trouble?.includes('SIGNALPRESS_FACILITATOR_URL')).toBe(setting === 'URL');
@@ -91,8 +91,8 @@ describe('facilitatorTrouble()', () => {
     ];
     for (const [outcome, words] of outcomes) {
       const facilitator = listing(outcome);
-      expect(await facilitatorTrouble({ facilitator, name }, network)).toContain(words);
-      expect(await facilitatorTrouble({ facilitator }, network)).not.toContain('b.example');
+      expect(await facilitatorWarning({ facilitator, name }, network)).toContain(words);
+      expect(await facilitatorWarning({ facilitator }, network)).not.toContain('b.example');
     }
   });
 });

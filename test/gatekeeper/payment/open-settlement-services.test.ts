@@ -77,7 +77,7 @@ describe('openSettlementServices()', () => {
     const settlers = await open({ relayer_key: KEY, rpc_url: 'http://127.0.0.1:9' });
     expect(reported.join()).toMatch(/Cannot ask the chain node/);
     expect(reported.join()).not.toContain('127.0.0.1:9');
-    expect(await settlers.trouble()).toMatch(/Cannot settle yet: the chain node gave no answer/);
+    expect(await settlers.warning()).toMatch(/Cannot settle yet: the chain node gave no answer/);
     expect(await settlers.facilitator.verify(await paymentRequest())).toMatchObject({
       verdict: 'none',
     });
@@ -86,10 +86,10 @@ describe('openSettlementServices()', () => {
 
   it('openSettlementServices() settles by the relayer where a key is set', async () => {
     const settlers = await open({ relayer_key: KEY, rpc_url: node.url });
-    expect(await settlers.trouble()).toBeNull();
+    expect(await settlers.warning()).toBeNull();
     expect(settlers.evidence).toBeTypeOf('function');
     node.answer = (method) => (method === 'eth_getBalance' ? '0x0' : '0x60');
-    expect(await settlers.trouble()).toMatch(/relayer "0x[0-9a-fA-F]{40}" has no money for gas/);
+    expect(await settlers.warning()).toMatch(/relayer "0x[0-9a-fA-F]{40}" has no money for gas/);
     await settlers.close();
   });
 
@@ -112,17 +112,17 @@ describe('openSettlementServices()', () => {
   it('openSettlementServices() names every facilitator that does not settle on the network', async () => {
     const [good, bad] = [await facilitator('base'), await facilitator('base-sepolia')];
     const only = await open({ facilitator_url: good.url });
-    expect(await only.trouble()).toBeNull();
+    expect(await only.warning()).toBeNull();
     expect(only).not.toHaveProperty('evidence');
     const request = await paymentRequest();
     expect(await only.facilitator.verify(request)).toMatchObject({ verdict: 'invalid' });
     const both = await open({ facilitator_url: `${good.url},${bad.url}`, rpc_url: node.url });
-    expect(await both.trouble()).toBe(
+    expect(await both.warning()).toBe(
       `Cannot settle on "base": "${bad.url}" (2 of 2) does not list it; payments may be refused or answered 503, ` +
         'and in either case nobody is charged; set SIGNALPRESS_NETWORK to one of its networks, or use another facilitator',
     );
     const keyed = await open({ facilitator_url: `${bad.url}/hunter2`, rpc_url: node.url });
-    expect(await keyed.trouble()).not.toMatch(/hunter2|127\.0\.0\.1/);
+    expect(await keyed.warning()).not.toMatch(/hunter2|127\.0\.0\.1/);
     await Promise.all([only.close(), both.close(), keyed.close()]);
     good.server.close();
     bad.server.close();
@@ -133,7 +133,7 @@ describe('openSettlementServices()', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const settlers = await open({ facilitator_url: `http://127.0.0.1:${port}` });
-    expect(await settlers.trouble()).toMatch(
+    expect(await settlers.warning()).toMatch(
       /^Cannot settle yet: \/supported: status 401, .*check SIGNALPRESS_FACILITATOR_AUTH or/,
     );
     await settlers.close();
@@ -154,7 +154,7 @@ describe('openSettlementServices()', () => {
       const { port } = server.address() as AddressInfo;
       const settlers = await open({ facilitator_url: `http://127.0.0.1:${port}` });
       const words = want.replace('_FAC', 'SIGNALPRESS_FAC');
-      expect(await settlers.trouble()).toMatch(
+      expect(await settlers.warning()).toMatch(
         new RegExp(`^Cannot settle yet: /supported: ${words}`),
       );
       await settlers.close();
@@ -172,7 +172,7 @@ describe('openSettlementServices()', () => {
     };
     const troubleWith = async (text: string): Promise<string | null> => {
       const settlers = await open({ facilitator_url: url, facilitator_auth_module: module(text) });
-      const trouble = await settlers.trouble();
+      const trouble = await settlers.warning();
       await settlers.close();
       return trouble;
     };
@@ -186,7 +186,7 @@ describe('openSettlementServices()', () => {
   it('openSettlementServices() translates for a facilitator that lists one version, and says so', async () => {
     const { url, server, versions } = await facilitator('base', [2]);
     const settlers = await open({ facilitator_url: url });
-    expect(await settlers.trouble()).toMatch(
+    expect(await settlers.warning()).toMatch(
       /^Payments of x402 version 1 are translated: .* nothing to do$/,
     );
     const request = await paymentRequest();
@@ -200,7 +200,7 @@ describe('openSettlementServices()', () => {
 
   it('openSettlementServices() pretends where nobody is named', async () => {
     const settlers = await open({ network: 'base-sepolia' });
-    expect(await settlers.trouble()).toBeNull();
+    expect(await settlers.warning()).toBeNull();
     await settlers.close();
   });
 });

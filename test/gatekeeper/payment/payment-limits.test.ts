@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import {
   CLOCK_BACK_MS_MAX,
+  clockFailure,
   clockIsBehind,
-  clockTrouble,
 } from '../../../gatekeeper/money/clock-guard.ts';
 import { NOW_MS } from '../payer.ts';
 import { alice, bench, expectRefused, freshJournal, json, v1 } from '../payment-bench.ts';
@@ -37,7 +37,7 @@ describe('I33: a clock that was set back', () => {
     const [now, newest] = [desk.script.now, NOW_MS].map((ms) => new Date(ms).toISOString());
     expect(String(reported)).toContain(`Cannot take payments at "${now}"`);
     expect(String(reported)).toMatch(new RegExp(`${newest}; correct the clock, .* accept-clock$`));
-    expect(clockTrouble(NOW_MS, NOW_MS)).toBeNull();
+    expect(clockFailure(NOW_MS, NOW_MS)).toBeNull();
   });
 
   it('answers 503 also to a window that only the wrong clock refuses', async () => {

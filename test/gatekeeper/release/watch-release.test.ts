@@ -107,15 +107,15 @@ describe('watchRelease()', () => {
     });
     const idle = (polls: number) => new Promise((done) => setTimeout(done, polls * pollMs));
     await idle(MISSED_POLLS_MAX + 10);
-    expect(watcher.trouble()).toBeNull();
+    expect(watcher.failure()).toBeNull();
     writeTinyRelease(dataDir, { sequence: 6 });
     await idle(MISSED_POLLS_MAX + 10);
-    expect(watcher.trouble()).toMatch(
+    expect(watcher.failure()).toMatch(
       /^the last check for a newer release was \d+ s ago: the disk/,
     );
     answer(served);
     await idle(10);
-    expect(watcher.trouble()).toBeNull();
+    expect(watcher.failure()).toBeNull();
     watcher.close();
   });
 });

@@ -8,7 +8,7 @@ const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
 const load = (env: ConfigSources['env']): Config =>
   loadConfig({ options: {}, env, fileText: null });
 
-describe('jointProblems()', () => {
+describe('jointFaults()', () => {
   it.each([
     [{ SIGNALPRESS_NETWORK: 'base' }, /SIGNALPRESS_FACILITATOR_URL: missing/],
     [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example' }, /SIGNALPRESS_PAY_TO: missing/],

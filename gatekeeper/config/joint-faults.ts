@@ -5,7 +5,7 @@ import { confirmationsMax, depthMs } from '../money/settlement-time.ts';
 import { dataUrl, isRemote } from './data-url.ts';
 import { addressText, type MetricsSettings } from './metrics-settings.ts';
 import { envName, SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
-import { testPaymentsProblem } from './test-payments.ts';
+import { testPaymentsFault } from './test-payments.ts';
 
 /** The settings as the gatekeeper would apply them. */
 interface Effective {
@@ -26,14 +26,14 @@ interface Effective {
 /** What was written and what of it could be read. */
 interface Written {
   readonly values: Partial<Record<SettingName, unknown>>;
-  /** Whether anything was written, valid or not, so that each problem is reported once. */
+  /** Whether anything was written, valid or not, so that each fault is reported once. */
   readonly isGiven: (name: SettingName) => boolean;
 }
 
-type Rule = readonly [applies: boolean, problem: string];
+type Rule = readonly [applies: boolean, fault: string];
 
-/** Problems of settings that only make sense together. */
-export function jointProblems(effective: Effective, written: Written): string[] {
+/** Faults of settings that only make sense together. */
+export function jointFaults(effective: Effective, written: Written): string[] {
   const rules = [
     ...settlerRules(effective, written),
     ...halfRules(written),
@@ -46,8 +46,8 @@ export function jointProblems(effective: Effective, written: Written): string[] 
     assetRule(effective, written),
     folderRule(effective),
   ];
-  return [...rules, ...others, ...metricsRules(effective)].flatMap(([applies, problem]) =>
-    applies ? [problem] : [],
+  return [...rules, ...others, ...metricsRules(effective)].flatMap(([applies, fault]) =>
+    applies ? [fault] : [],
   );
 }
 
@@ -135,9 +135,9 @@ function halfRules({ values, isGiven }: Written): Rule[] {
 /** If others can buy, payments are simulated only on request. */
 function testRules(effective: Effective, { isGiven }: Written): Rule[] {
   const settles = isGiven('facilitator_url') || isGiven('relayer_key');
-  const problem = testPaymentsProblem(effective);
+  const fault = testPaymentsFault(effective);
   return [
-    [!settles && effective.network.name !== 'base' && problem !== null, problem ?? ''],
+    [!settles && effective.network.name !== 'base' && fault !== null, fault ?? ''],
     [
       settles && effective.testPayments,
       'SIGNALPRESS_TEST_PAYMENTS: set together with a facilitator or a relayer key; leave it out to be paid',
@@ -159,9 +159,9 @@ function folderRule({ dataDir, stateDir }: Effective): Rule {
 function metricsRules({ host, port, metrics, workers }: Effective): Rule[] {
   const { address = null, token = null } = metrics ?? {};
   if (address === null) {
-    const problem =
+    const fault =
       'SIGNALPRESS_METRICS_TOKEN: /metrics of the service would show another worker each time; set SIGNALPRESS_METRICS to an address';
-    return [[metrics !== null && workers > 1, problem]];
+    return [[metrics !== null && workers > 1, fault]];
   }
   const shown = `SIGNALPRESS_METRICS "${addressText(address)}"`;
   const isInRange = port >= address.port && port < address.port + workers;
@@ -203,7 +203,7 @@ function assetRule({ network }: Effective, written: Written): Rule {
 /** Settings that only matter where a host serves the data. */
 const REMOTE_ONLY: readonly SettingName[] = ['data_auth', 'data_http', 'cache', 'cache_mb'];
 
-/** Problems of settings about data that a host serves. */
+/** Faults of settings about data that a host serves. */
 function remoteRules({ dataDir }: Effective, { values, isGiven }: Written): Rule[] {
   if (!isRemote(dataDir)) {
     return REMOTE_ONLY.map((name) => [

@@ -12,7 +12,7 @@ export function shown(text: string): string {
 }
 
 /** What is wrong with the arguments and what to send instead; null when they fit the schema. */
-export function wrongArgument({ inputSchema }: Tool, given: JsonObject): string | null {
+export function argumentFault({ inputSchema }: Tool, given: JsonObject): string | null {
   const { properties, required } = inputSchema;
   const legal = Object.keys(properties).join(', ');
   const missing = required.filter((name) => !Object.hasOwn(given, name));
@@ -21,13 +21,13 @@ export function wrongArgument({ inputSchema }: Tool, given: JsonObject): string 
   for (const [name, value] of Object.entries(given)) {
     const argument = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (argument === undefined) return `unknown argument ${shown(name)}; legal arguments: ${legal}`;
-    const wrong = wrongValue(argument, value);
-    if (wrong !== null) return `argument "${name}" ${wrong}`;
+    const fault = valueFault(argument, value);
+    if (fault !== null) return `argument "${name}" ${fault}`;
   }
   return null;
 }
 
-function wrongValue(argument: ToolArgument, value: JsonValue): string | null {
+function valueFault(argument: ToolArgument, value: JsonValue): string | null {
   const { type, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = argument;
   if (typeof value !== type) return `is not a ${type}; send ${argument.description}`;
   if (typeof value !== 'string') return null;

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
 import { TOOL_ARGUMENT_CHARS_MAX, TOOLS } from '../../../compiler/contract/tools.ts';
+import { argumentFault, shown } from '../../../gatekeeper/mcp/argument-fault.ts';
 import { findTool } from '../../../gatekeeper/mcp/call-tool.ts';
-import { shown, wrongArgument } from '../../../gatekeeper/mcp/wrong-argument.ts';
 
 const wrong = (name: string, given: JsonObject): string | null =>
-  wrongArgument(findTool(name) ?? (TOOLS[0] as never), given);
+  argumentFault(findTool(name) ?? (TOOLS[0] as never), given);
 const long = 'a'.repeat(TOOL_ARGUMENT_CHARS_MAX);
 
-describe('wrongArgument()', () => {
+describe('argumentFault()', () => {
   it.each<[string, JsonObject]>([
     ['find_signal', {}],
     ['find_signal', { full: false, entity: 'x' }],
