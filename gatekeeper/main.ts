@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { commandLine, FLAGS } from './config/command-line.ts';
@@ -16,6 +15,7 @@ import { settlementWarnings } from './config/settlement-warnings.ts';
 import { type Log, lineLog } from './log/line-log.ts';
 import { LogOutput } from './log/log-output.ts';
 import { slowSignatures } from './money/slow-signatures.ts';
+import { packageVersion } from './package-version.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
 import { COMMANDS, ON_DEMAND } from './rooms.ts';
 import { startGatekeeper } from './start.ts';
@@ -50,13 +50,6 @@ Examples:
   signalpress-gate --data dist-data --pay-to 0x… --network base --facilitator-url https://…
 
 Exit codes: 0 stopped on request; 1 could not start, and the error says why`;
-
-/** Version of the package that contains the build. */
-function version(): string {
-  const path = fileURLToPath(new URL('../../package.json', import.meta.url));
-  const { bytes } = readOwnFile(path, CONFIG_BYTES_MAX);
-  return String(JSON.parse(bytes.toString('utf8')).version);
-}
 
 function configText(): string | null {
   try {
@@ -147,7 +140,7 @@ async function main(): Promise<void> {
   if (args[0] === 'doctor') return examine(args.slice(1));
   const { wants, options } = commandLine(args);
   if (wants !== 'start') {
-    console.log(wants === 'help' ? HELP : version());
+    console.log(wants === 'help' ? HELP : packageVersion());
     return;
   }
   const config = loadConfig({ options, env: process.env, fileText: configText() });
@@ -182,7 +175,7 @@ async function serve(
   const gatekeeper = await startGatekeeper(config, {
     clock,
     log,
-    version: version(),
+    version: packageVersion(),
     ...signatureThread(config),
     fd: role === null ? passedSocket(process.env, process.pid) : role.fd,
     place,

@@ -3,6 +3,7 @@ import { summaryText } from '../compiler/commands/progress.ts';
 import type { Config } from '../gatekeeper/config/config.ts';
 import { lineLog } from '../gatekeeper/log/line-log.ts';
 import { LogOutput } from '../gatekeeper/log/log-output.ts';
+import { packageVersion } from '../gatekeeper/package-version.ts';
 import { startGatekeeper } from '../gatekeeper/start.ts';
 import { messageOf } from '../gatekeeper/system/message-of.ts';
 import {
@@ -58,10 +59,8 @@ async function main(address: Parameters<typeof demoSettings>[1]): Promise<void> 
   const clock = (): number => Date.now();
   const output = new LogOutput(process.stdout);
   const log = lineLog(output, { clock });
-  const gatekeeper = await startGatekeeper(withSubscriptions(settings, QUICK_START), {
-    clock,
-    log,
-  });
+  const by = { clock, log, version: packageVersion() };
+  const gatekeeper = await startGatekeeper(withSubscriptions(settings, QUICK_START), by);
   const menu = await menuOf(gatekeeper.url);
   console.log(welcome(gatekeeper.url, menu, { demo: demoCommand(settings.port), isKeyed }));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 afterAll(removeFolders);
 const ROOT = join(import.meta.dirname, '../..');
 const TIMEOUT_MS = 120_000;
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 /** A copy of the top folder, as far as the quick start reads it, so that it leaves nothing in the real one. */
 function topFolder(): string {
@@ -67,6 +68,7 @@ describe.skipIf(!existsSync(join(ROOT, 'build')))('npm run demo (needs a build)'
       expect(text).toContain('FAILED  one rule of the importer changed');
       shop.child.kill('SIGTERM');
       expect((await ended(shop)).status).toBe(0);
+      expect(shop.text()).toContain(`"event":"started","version":"${version}"`);
       const sold = shop.text().match(/"path":"\/gauge[^"]*","status":200/g) ?? [];
       // one look at the menu, three purchases, one of them fetched again
       expect(sold).toHaveLength(5);
