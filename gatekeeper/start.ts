@@ -48,6 +48,8 @@ const STOPPING = ['stopping: send requests to another gatekeeper'];
 /** What a gatekeeper gets besides its settings. */
 export interface StartOptions extends ServiceOptions, PaymentServiceOptions, SourceOptions {
   readonly pollMs?: number;
+  /** How long the server waits for clients, in milliseconds; else SERVER_TIMES. */
+  readonly times?: GateServerOptions['times'];
   /** Of the package, for the log. */
   readonly version?: string;
   /** Descriptor of a socket that listens already, in place of the address of the settings. */
@@ -283,10 +285,11 @@ function serverTerms(
   purchases: FirstService['purchases'],
 ): ServerTerms {
   const { rateLimit: perSecond, logRequests: requests } = config;
-  const { log, meters } = by;
+  const { log, meters, times = {} } = by;
   const proxies = trustedProxies(config.trustedProxy);
   return {
     ...placeOf(config, by),
+    times,
     admit: admission({
       limit: rateLimit(perSecond),
       repeats: rateLimit(perSecond, REPEAT_BURST_S),

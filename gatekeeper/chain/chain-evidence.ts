@@ -24,13 +24,15 @@ interface ChainEvidenceOptions {
   /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
   readonly timeoutMs?: number;
+  /** Milliseconds before a refused question is asked again. */
+  readonly attemptPauseMs?: number;
 }
 
 export function chainEvidence(options: ChainEvidenceOptions): ChainEvidence {
-  const { report, timeoutMs = EVIDENCE_TIMEOUT_MS } = options;
+  const { report, timeoutMs = EVIDENCE_TIMEOUT_MS, attemptPauseMs = ATTEMPT_PAUSE_MS } = options;
   const answered = async (ask: () => Promise<ChainFinding>): Promise<ChainFinding> => {
     try {
-      const finding = await inTime(insist(ask), timeoutMs);
+      const finding = await inTime(insist(ask, attemptPauseMs), timeoutMs);
       if (finding === null) throw new Error(`no answer within ${timeoutMs} ms`);
       return finding;
     } catch (error) {
@@ -46,14 +48,14 @@ export function chainEvidence(options: ChainEvidenceOptions): ChainEvidence {
 }
 
 /** One refused question must not decide about money; a node that hangs was waited for long enough. */
-async function insist(ask: () => Promise<ChainFinding>): Promise<ChainFinding> {
+async function insist(ask: () => Promise<ChainFinding>, pauseMs: number): Promise<ChainFinding> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await ask();
     } catch (error) {
       if (attempt === ATTEMPTS_MAX || isTimeout(error)) throw error;
     }
-    await pause(ATTEMPT_PAUSE_MS);
+    await pause(pauseMs);
   }
 }
 

@@ -40,6 +40,8 @@ interface DirectSettlementOptions {
   /** Longest wait for a transaction to be tried, sent, mined and deep enough before the buyer is told to ask again. */
   readonly minedTimeoutMs?: number;
   readonly depthPollMs?: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
 }
 
 /**
@@ -112,8 +114,9 @@ async function settle(
   request: FacilitatorRequest,
   pending: PendingSettlements,
 ): Promise<SettleOutcome> {
-  const endMs = performance.now() + (options.minedTimeoutMs ?? SETTLEMENT_MS_MAX);
-  const asked = { request, leftMs: () => Math.max(0, endMs - performance.now()) };
+  const { now = () => performance.now(), minedTimeoutMs = SETTLEMENT_MS_MAX } = options;
+  const endMs = now() + minedTimeoutMs;
+  const asked = { request, leftMs: () => Math.max(0, endMs - now()) };
   const key = authorizationKey(request);
   const known = pending.get(key);
   if (known !== undefined) return awaited(options, asked, known);

@@ -28,9 +28,9 @@ const ABI = parseAbi([
   'function isBlacklisted(address account) view returns (bool)',
 ]);
 
-/** Throws a RangeError for a URL that must not be used. */
-export function tokenNode(url: string, network: Network): TokenNode {
-  const node = chainNode({ url, network });
+/** Throws a RangeError for a URL that must not be used; an answer may take `timeoutMs`. */
+export function tokenNode(url: string, network: Network, timeoutMs?: number): TokenNode {
+  const node = chainNode({ url, network, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   const { client } = node;
   const token = { address: network.asset as Hex, abi: ABI } as const;
   return {

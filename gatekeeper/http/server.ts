@@ -3,11 +3,17 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.ts';
 
-/** Timeouts and bounds of one connection; the defaults of Node let 200 slow clients hold a service. */
-const SERVER_LIMITS = {
+/** What clients and a stop are waited for, in milliseconds; the defaults of Node let 200 slow clients hold a service. */
+export const SERVER_TIMES = {
+  /** Until a client has sent its head, and its whole request. */
   headersTimeout: 6000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1000,
+  /** How long a stop waits for answers that are on their way. */
+  drainTimeout: 9000,
+} as const;
+/** Bounds of one connection. */
+const SERVER_LIMITS = {
   // A client that uses a connection again in the instant in which it is closed has to send once more, so this is long.
   keepAliveTimeout: 15_000,
   maxHeaderSize: 16_384,
@@ -17,8 +23,6 @@ const SERVER_LIMITS = {
 const SOCKET_IDLE_MS = 20_000;
 const CONNECTIONS_MAX = 4096;
 const REQUESTS_PER_SOCKET_MAX = 10_000;
-/** How long a stop waits for answers that are on their way. */
-const DRAIN_MS = 9000;
 /** How long connections without a request are kept once the port is closed: one may be on its way. */
 const LINGER_MS = 1000;
 
@@ -29,6 +33,8 @@ export interface GateServerOptions extends RequestHandlerOptions {
   readonly fd?: number;
   /** Milliseconds for which a stop goes on accepting; each answer then asks for another connection. */
   readonly openMs?: number;
+  /** In place of SERVER_TIMES. */
+  readonly times?: Partial<Record<keyof typeof SERVER_TIMES, number>>;
 }
 
 /** A listening gatekeeper. */
@@ -38,14 +44,15 @@ export interface GateServer {
   readonly port: number;
   /** Connections of clients that are open. */
   connections(): Promise<number>;
-  /** Stops accepting, after `openMs`; lets answers finish for at most DRAIN_MS, then cuts what is left. */
+  /** Stops accepting, after `openMs`; lets answers finish for at most `drainTimeout`, then cuts what is left. */
   close(): Promise<void>;
 }
 
 /** Starts to listen; rejects with the error of the socket. */
 export async function startServer(options: GateServerOptions): Promise<GateServer> {
   const handler = new RequestHandler(options);
-  const server = createServer({ ...SERVER_LIMITS, noDelay: true });
+  const { drainTimeout, ...times } = { ...SERVER_TIMES, ...options.times };
+  const server = createServer({ ...SERVER_LIMITS, ...times, noDelay: true });
   server.maxConnections = CONNECTIONS_MAX;
   server.maxRequestsPerSocket = REQUESTS_PER_SOCKET_MAX;
   // Who has asked may close its side at once; what it paid for is sent on the other one.
@@ -72,7 +79,7 @@ export async function startServer(options: GateServerOptions): Promise<GateServe
     host: address,
     port,
     connections: () => connectionsOf(server),
-    close: () => drain(server, handler, options),
+    close: () => drain(server, handler, { ...options, drainTimeout }),
   };
 }
 
@@ -95,13 +102,13 @@ function listen(server: Server, { host, port, fd }: GateServerOptions): Promise<
 async function drain(
   server: Server,
   handler: RequestHandler,
-  { fd, openMs = 0 }: GateServerOptions,
+  { fd, openMs = 0, drainTimeout }: GateServerOptions & { readonly drainTimeout: number },
 ): Promise<void> {
   handler.draining = true;
   if (openMs > 0) await pause(openMs);
   const isHandedOver = openMs > 0 || fd !== undefined;
   const closed = closePort(server, isHandedOver ? LINGER_MS : 0);
-  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  const timer = setTimeout(() => server.closeAllConnections(), drainTimeout);
   await closed;
   clearTimeout(timer);
 }

@@ -21,6 +21,8 @@ export interface WatchOptions {
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   readonly pollMs?: number;
   readonly retryMs?: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
 }
 
 export interface ReleaseWatcher {
@@ -36,15 +38,15 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
   let seen: { mark: string; at: number } | null = null;
   let running: Promise<void> | null = null;
   let isAsked = false;
-  let lookedAt = performance.now();
-  const { source } = options;
+  const { source, now = () => performance.now() } = options;
+  let lookedAt = now();
   const pollMs = options.pollMs ?? source.pollMs;
   const look = async (): Promise<void> => {
     const mark = await source.mark();
-    const now = performance.now();
-    const waited = seen?.mark !== mark || now - seen.at > (options.retryMs ?? RETRY_MS);
+    const at = now();
+    const waited = seen?.mark !== mark || at - seen.at > (options.retryMs ?? RETRY_MS);
     if (mark === null || !waited || options.current().mark === mark) return;
-    seen = { mark, at: now };
+    seen = { mark, at };
     await tryNext(options, mark);
   };
   const looks = async (): Promise<void> => {
@@ -52,7 +54,7 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
       while (isAsked) {
         isAsked = false;
         await look();
-        lookedAt = performance.now();
+        lookedAt = now();
       }
     } finally {
       running = null;
@@ -69,7 +71,7 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
   return {
     check,
     failure() {
-      const idleMs = performance.now() - lookedAt;
+      const idleMs = now() - lookedAt;
       if (idleMs > MISSED_POLLS_MAX * pollMs) return idleText(idleMs);
       return source.failure();
     },

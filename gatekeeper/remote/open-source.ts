@@ -13,6 +13,8 @@ export interface SourceOptions {
   readonly read?: ReadFile;
   /** Milliseconds that an answer of a host may take beside what its bytes take. */
   readonly answerMs?: number;
+  /** Milliseconds for which it is remembered that a file of a host could not be had. */
+  readonly refusedMs?: number;
 }
 
 /** Where the settings say that releases are. */

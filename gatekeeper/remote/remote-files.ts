@@ -44,6 +44,8 @@ export interface RemoteFilesOptions {
   /** Called when a file did not come: the host may be away. */
   readonly suspect: () => void;
   readonly log: Log;
+  /** Milliseconds for which it is remembered that a file could not be had. */
+  readonly refusedMs?: number;
 }
 
 export class RemoteFiles {
@@ -122,12 +124,12 @@ export class RemoteFiles {
   }
 
   #failure(blob: HostedBlob, error: unknown): Error {
-    const { suspect, log } = this.#options;
+    const { suspect, log, refusedMs = REFUSED_MS } = this.#options;
     const { path, sha256 } = blob;
     const isFinal = error instanceof HostError && error.isFinal;
     if (!isFinal) suspect();
     const failure = isFinal ? damaged(blob, error) : unreachable(blob, error);
-    this.#refused.set(sha256, { error: failure, until: performance.now() + REFUSED_MS });
+    this.#refused.set(sha256, { error: failure, until: performance.now() + refusedMs });
     if (!this.#named.has(sha256)) {
       log({ event: 'remote_file_refused', path, error: messageOf(error) });
     }

@@ -55,6 +55,8 @@ export interface RemoteOptions {
   readonly cacheBytesMax: number;
   /** Milliseconds that an answer may take beside what its bytes take; 10 s unless given. */
   readonly answerMs?: number;
+  /** Milliseconds for which it is remembered that a file could not be had; 3 s unless given. */
+  readonly refusedMs?: number;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
@@ -110,7 +112,7 @@ class RemoteSource implements ReleaseSource {
     this.#headless = new Outage({ ...common, begins: { event: 'data_host_without_head' } });
     const [host, cache, outage] = [this.#host, this.#cache, this.#outage];
     const suspect = (): void => void this.mark();
-    this.#files = new RemoteFiles({ host, cache, outage, suspect, log });
+    this.#files = new RemoteFiles({ ...options, host, cache, outage, suspect, log });
     const isReachable = (): boolean => outage.since === null;
     this.#prefetch = new Prefetch({ files: this.#files, cache, isReachable });
   }
