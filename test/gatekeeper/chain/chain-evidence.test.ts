@@ -119,6 +119,7 @@ function evidence({ nodeTimeoutMs = 5000, ...over }: Limits = {}): ChainEvidence
     node: chainNode({ url: stub.url, network, timeoutMs: nodeTimeoutMs }),
     confirmations: 1,
     clock: () => NOW_MS,
+    attemptPauseMs: 1,
     report: (error) => reported.push(error instanceof Error ? error.message : ''),
     ...over,
   });

@@ -151,7 +151,8 @@ describe('chainCheck()', () => {
     expect(JSON.stringify(finding)).not.toContain('secret');
     stub.raw = null;
     stub.answer = () => HANG;
-    expect((await chainCheck(silent))[0]?.state).toBe('failed');
+    const hung = examined({ node: async () => tokenNode(stub.url, NETWORK, 100) });
+    expect((await chainCheck(hung))[0]?.state).toBe('failed');
   });
 
   it('looks whether the relayer can pay for gas', async () => {

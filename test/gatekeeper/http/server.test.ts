@@ -5,7 +5,7 @@ import { TEST_PAYEE } from '../../../gatekeeper/config/settings.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
 import { payer } from '../payer.ts';
-import { halfClosed, rawHttp, rawRequest } from '../raw-http.ts';
+import { halfClosed, rawAnswers, rawHttp, rawRequest } from '../raw-http.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { tinyBytesAt, tinyFiles } from '../tiny-release.ts';
 
@@ -400,7 +400,11 @@ describe('I42: framing', () => {
   ];
 
   it.each(shapes)('%s', async (_, bytes, want) => {
-    const { text, statuses } = await rawHttp(gate.port, Buffer.from(bytes, 'latin1'));
+    const { text, statuses } = await rawAnswers(
+      gate.port,
+      Buffer.from(bytes, 'latin1'),
+      want.length,
+    );
     expect(statuses).toEqual(want);
     expect(text).not.toMatch(/\n {4}at /);
     // Each refusal says why, and a web page may read it.

@@ -7,7 +7,7 @@ import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { loggedFiles } from '../logged-service.ts';
 import { payer } from '../payer.ts';
-import { rawHttp } from '../raw-http.ts';
+import { rawAnswers, rawHttp } from '../raw-http.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 import {
@@ -253,7 +253,7 @@ describe('I44: POST /mcp', () => {
   it('keeps the connection for the next call once a body was read', async () => {
     const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
     const one = `${head}Content-Length: ${listing.length}\r\n\r\n${listing}`;
-    const { statuses } = await rawHttp(gate.port, one + one);
+    const { statuses } = await rawAnswers(gate.port, one + one, 2);
     expect(statuses).toEqual([200, 200]);
   });
 

@@ -7,7 +7,7 @@ import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
 import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/purchase-outcome.ts';
 import { payer } from '../payer.ts';
-import { rawHttp, rawRequest } from '../raw-http.ts';
+import { rawAnswers, rawHttp, rawRequest } from '../raw-http.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { TINY_NOW, tinyFiles, writeTinyRelease } from '../tiny-release.ts';
 
@@ -106,7 +106,7 @@ describe('one payment over the wire', () => {
     const header = await freshPayment();
     const before = calls.settle;
     const one = `GET ${PAID} HTTP/1.1\r\nHost: gate\r\nX-PAYMENT: ${header}\r\n\r\n`;
-    const { text, statuses } = await rawHttp(gate.port, one.repeat(20));
+    const { text, statuses } = await rawAnswers(gate.port, one.repeat(20), 20);
     expect(statuses).toEqual(Array(20).fill(200));
     expect(new Set(bodiesOf(text)).size).toBe(1);
     expect(calls.settle - before).toBe(1);
@@ -197,7 +197,7 @@ describe('one payment over the wire', () => {
       get(`X-PAYMENT: ${header}\r\n`) +
       get('') +
       get(`X-PAYMENT: ${header}\r\nX-PAYMENT: ${header}\r\n`);
-    const { text, statuses } = await rawHttp(gate.port, bytes);
+    const { text, statuses } = await rawAnswers(gate.port, bytes, 3);
     expect(statuses).toEqual([200, 402, 402]);
     expect(bodiesOf(text).map((body) => body.includes(CANARY))).toEqual([true, false, false]);
   });
@@ -364,7 +364,7 @@ describe('I33: a clock that is wrong by any amount', () => {
 describe('I47: a stop with payments under way', () => {
   it('I51: ends although the facilitator hangs, and the payment is found after the restart', async () => {
     const hung: Facilitator = { ...counting, settle: () => new Promise(() => {}) };
-    const stopping = await tinyGate({ facilitator: hung });
+    const stopping = await tinyGate({ facilitator: hung, times: { drainTimeout: 100 } });
     const header = await freshPayment(stopping);
     const asked = fetch(stopping.url + PAID, { headers: { 'x-payment': header } });
     await setTimeout(100);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../../gatekeeper/release/open-release.ts';
 import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
@@ -93,28 +93,39 @@ describe('watchRelease()', () => {
       baseUrl: null,
     });
     let answer: (release: ReleaseIndex) => void = () => {};
-    const pollMs = 40;
+    let isOpening = false;
+    // No timer looks meanwhile: the test does, by a clock of its own.
+    const pollMs = 3_600_000;
+    let time = 0;
     const watcher = watchRelease({
       source: folderSource(dataDir),
       current: () => served,
       open: () =>
         new Promise((done) => {
+          isOpening = true;
           answer = done;
         }),
       swap: () => undefined,
       log: () => undefined,
       pollMs,
+      now: () => time,
     });
-    const idle = (polls: number) => new Promise((done) => setTimeout(done, polls * pollMs));
-    await idle(MISSED_POLLS_MAX + 10);
+    const look = (polls: number): Promise<void> => {
+      time += polls * pollMs;
+      return watcher.check();
+    };
+    for (let polls = 0; polls < 2 * MISSED_POLLS_MAX; polls += 1) await look(1);
     expect(watcher.failure()).toBeNull();
     writeTinyRelease(dataDir, { sequence: 6 });
-    await idle(MISSED_POLLS_MAX + 10);
+    const hung = look(MISSED_POLLS_MAX);
+    expect(watcher.failure()).toBeNull();
+    time += 1;
     expect(watcher.failure()).toMatch(
       /^the last check for a newer release was \d+ s ago: the disk/,
     );
+    await vi.waitFor(() => expect(isOpening).toBe(true));
     answer(served);
-    await idle(10);
+    await hung;
     expect(watcher.failure()).toBeNull();
     watcher.close();
   });

@@ -53,22 +53,37 @@ export interface HostedGateOptions {
   readonly data: string;
   readonly state?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Bound of the cache in MB, below what the setting allows. */
+  readonly cacheMb?: number;
   /** Milliseconds from one look for a new release to the next. */
   readonly pollMs?: number;
   /** Milliseconds that an answer of the host may take beside what its bytes take. */
   readonly answerMs?: number;
+  /** Milliseconds for which it is remembered that a file could not be had. */
+  readonly refusedMs?: number;
 }
 
 /** A gatekeeper in this process, which looks at its host more often than the program does. */
-export async function hostedGate({ pollMs = 50, answerMs = 10_000, ...given }: HostedGateOptions) {
+export async function hostedGate({
+  pollMs = 50,
+  answerMs = 10_000,
+  refusedMs = 500,
+  cacheMb = 512,
+  ...given
+}: HostedGateOptions) {
   const { facilitator, env, state } = await settingsOf(given);
   const entries: Entry[] = [];
-  const gate = await startGatekeeper(loadConfig({ options: {}, env, fileText: null }), {
-    clock: () => Date.now(),
-    log: (entry) => entries.push(entry),
-    pollMs,
-    answerMs,
-  });
+  const config = loadConfig({ options: {}, env, fileText: null });
+  const gate = await startGatekeeper(
+    { ...config, cacheMb },
+    {
+      clock: () => Date.now(),
+      log: (entry) => entries.push(entry),
+      pollMs,
+      answerMs,
+      refusedMs,
+    },
+  );
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> => {
     closing ??= gate.close();
@@ -88,7 +103,7 @@ export async function hostedGate({ pollMs = 50, answerMs = 10_000, ...given }: H
 
 /** The shipped program, which writes its log every 100 ms. */
 export async function shippedGate(
-  given: Omit<HostedGateOptions, 'pollMs' | 'answerMs'>,
+  given: Omit<HostedGateOptions, 'pollMs' | 'answerMs' | 'refusedMs' | 'cacheMb'>,
 ): Promise<ShippedGate> {
   const { facilitator, env, state } = await settingsOf(given);
   const { child, output, exit } = spawned(env);

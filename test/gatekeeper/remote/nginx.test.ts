@@ -31,7 +31,7 @@ function filesOf(aqi_index: number): Map<string, Buffer> {
     const record = tinyRecord('airquality.aqi', entity, { aqi_index, band: 'good' });
     files.set(pathOf(entity), Buffer.from(JSON.stringify(record)));
   }
-  files.set('free/ballast.json', Buffer.alloc(16 * 1024 * 1024, ' '));
+  files.set('free/ballast.json', Buffer.alloc(1024 * 1024, ' '));
   return files;
 }
 
@@ -72,8 +72,7 @@ describe.skipIf(!hasNginx())(
 
       const next = writeHostedRelease(data, { sequence: 2, files: filesOf(2) });
       expect((await publish(data, site.url, site.auth)).code).toBe(0);
-      const env = { SIGNALPRESS_CACHE_MB: '16' };
-      const gate = await hostedGate({ data: site.url, env });
+      const gate = await hostedGate({ data: site.url, cacheMb: 1 });
       expect((await gate.health()).release.sequence).toBe(2);
       const at = (entity: string) => join(site.root, storedAt(next, pathOf(entity)));
       const older = (entity: string) => join(site.root, storedAt(root, pathOf(entity)));
@@ -120,7 +119,7 @@ describe.skipIf(!hasNginx())(
         const data = tinyDataDir();
         writeHostedRelease(data, { files: filesOf(1) });
         expect((await publish(data, site.url, site.auth)).code).toBe(0);
-        const gate = await hostedGate({ data: site.url, env: { SIGNALPRESS_CACHE_MB: '16' } });
+        const gate = await hostedGate({ data: site.url, cacheMb: 1 });
         expect((await gate.buy(targetOf('us-whole'))).status).toBe(200);
         await site.stop();
         const [statuses, started]: [Record<string, number>, number] = [{}, performance.now()];

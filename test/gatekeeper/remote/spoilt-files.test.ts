@@ -77,7 +77,7 @@ describe('files that the host spoils', () => {
     files.set(pathOf(entity), Buffer.from(JSON.stringify(record)));
   }
   // Larger than what is fetched ahead, so that a file is read when it is asked for.
-  files.set('free/ballast.json', Buffer.alloc(16 * 1024 * 1024, ' '));
+  files.set('free/ballast.json', Buffer.alloc(1024 * 1024, ' '));
 
   beforeAll(async () => {
     site = await staticSite();
@@ -89,7 +89,7 @@ describe('files that the host spoils', () => {
       row.give(response, files.get(pathOf(row.entity)) ?? Buffer.alloc(0));
       return true;
     };
-    gate = await hostedGate({ data: site.url, env: { SIGNALPRESS_CACHE_MB: '16' } });
+    gate = await hostedGate({ data: site.url, cacheMb: 1 });
   }, 60_000);
   afterAll(async () => {
     await closeGates();

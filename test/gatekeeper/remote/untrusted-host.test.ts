@@ -25,7 +25,7 @@ const OTHER = '/gauge?entity=us-chicago&signal_id=airquality.aqi';
 const RECORD = 'record/airquality.aqi/us-denver.json';
 const OTHER_RECORD = 'record/airquality.aqi/us-chicago.json';
 /** Nothing is fetched before it is asked for: the release does not fit. */
-const COLD = { SIGNALPRESS_CACHE_MB: '16' };
+const COLD = { cacheMb: 1 };
 
 afterEach(async () => {
   await closeGates();
@@ -44,9 +44,9 @@ interface Shop {
 async function shop(given: Omit<HostedGateOptions, 'data'> = {}): Promise<Shop> {
   const site = await staticSite();
   const files = new Map(tinyFiles());
-  files.set('free/ballast.json', Buffer.alloc(16 * 1024 * 1024, ' '));
+  files.set('free/ballast.json', Buffer.alloc(1024 * 1024, ' '));
   const root = writeHostedRelease(site.dataDir, { files });
-  const gate = await hostedGate({ data: site.url, env: COLD, ...given });
+  const gate = await hostedGate({ data: site.url, ...COLD, ...given });
   return { site, gate, root, at: storedAt(root, RECORD) };
 }
 
@@ -116,7 +116,7 @@ describe('a gatekeeper over a host', () => {
   });
 
   it('I24: is not held by a host that trickles: who asks hears of it, the others are served', async () => {
-    const { gate, site, at } = await shop({ answerMs: 2000 });
+    const { gate, site, at } = await shop({ answerMs: 700 });
     expect((await gate.buy(OTHER)).status).toBe(200);
     site.spoil = serve(at, (r) => {
       const more = setInterval(() => r.write(' '), 100);
@@ -138,7 +138,7 @@ describe('a gatekeeper over a host', () => {
     const cache = join(gate.state, 'cache');
     const name = cachedName(cache, whole);
     writeFileSync(name, flipped);
-    const again = await hostedGate({ data: site.url, state: gate.state, env: COLD });
+    const again = await hostedGate({ data: site.url, state: gate.state, ...COLD });
     expect((await again.buy(TARGET)).status).toBe(200);
     expect(site.asked.filter((one) => one === `200 ${at}`)).toHaveLength(2);
     expect(readFileSync(name)).toEqual(whole);
@@ -153,7 +153,7 @@ describe('a gatekeeper over a host', () => {
     await until('fetched', () => first.told('release_fetched'));
     await first.kill('SIGKILL');
     await site.goAway();
-    const gate = await shippedGate({ data: site.url, state: first.state });
+    const gate = await hostedGate({ data: site.url, state: first.state });
     // All of it fits into the cache, so nothing is missing.
     for (const target of [TARGET, OTHER]) expect((await gate.buy(target)).status).toBe(200);
     expect((await gate.get('/gauge/sample')).status).toBe(200);
@@ -195,7 +195,7 @@ describe('a gatekeeper over a host', () => {
     const { gate, site } = await shop();
     expect((await gate.buy(TARGET)).status).toBe(200);
     const files = new Map(tinyFiles());
-    files.set('free/ballast.json', Buffer.alloc(16 * 1024 * 1024, ' '));
+    files.set('free/ballast.json', Buffer.alloc(1024 * 1024, ' '));
     for (const path of [RECORD, OTHER_RECORD]) {
       files.set(path, Buffer.concat([files.get(path) ?? Buffer.alloc(0), Buffer.from('\n')]));
     }
@@ -223,7 +223,7 @@ describe('a gatekeeper over a host', () => {
   });
 
   it('charges a stranger more for what is cold', async () => {
-    const { gate } = await shop({ env: { ...COLD, SIGNALPRESS_RATE_LIMIT: '2' } });
+    const { gate } = await shop({ ...COLD, env: { SIGNALPRESS_RATE_LIMIT: '2' } });
     // A file and its fetch are owed for longer than ten seconds.
     expect((await gate.get(TARGET)).status).toBe(402);
     expect((await gate.get(TARGET)).status).toBe(429);
