@@ -23,8 +23,8 @@ import {
   type PaymentServiceOptions,
   type PaymentServices,
 } from './payment/open-payment-services.ts';
-import { reconcileInBackground } from './payment/reconcile.ts';
-import { isRepeat } from './payment/repeat.ts';
+import { reconcileInBackground } from './purchase/reconcile.ts';
+import { isRepeat } from './purchase/repeat.ts';
 import { keepNewest, refuseOlder } from './release/newest-served.ts';
 import { openPlace, type PlaceTerms } from './release/open-release.ts';
 import { isStale, type ReleaseTerms } from './release/release-head.ts';

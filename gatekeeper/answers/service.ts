@@ -9,7 +9,7 @@ import type { SoldCitations } from '../money/journal.ts';
 import type { Network } from '../money/networks.ts';
 import type { TokenService } from '../money/token.ts';
 import type { Challenger } from '../offer/challenge.ts';
-import type { PurchaseService } from '../payment/purchase-service.ts';
+import type { PurchaseService } from '../purchase/purchase-service.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import type { SoldTargets } from './sold-targets.ts';
 

@@ -1,7 +1,6 @@
 import type { FacilitatorCall, Meters, Stage } from '../metrics/meters.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import type { Journal } from '../money/journal.ts';
-import type { PurchaseService } from './purchase-service.ts';
 
 /** Runs something and tells how long it took, however it ends. */
 async function timed<T>(run: () => Promise<T>, note: (ms: number) => void): Promise<T> {
@@ -58,25 +57,5 @@ export function meteredFacilitator(
     verify: (request) => counted('verify', () => facilitator.verify(request)),
     settle: (request, isFirst) => counted('settle', () => facilitator.settle(request, isFirst)),
     supported: () => facilitator.supported(),
-  };
-}
-
-/** A purchase service that tells how long its check takes, and how long an answer is made before it is sold. */
-export function meteredPurchases(purchases: PurchaseService, meters: Meters): PurchaseService {
-  return {
-    ...purchases,
-    async open(request) {
-      const started = performance.now();
-      const opened = await purchases.open(request);
-      if (!('sell' in opened)) return opened;
-      const checked = performance.now();
-      meters.stage('check', checked - started);
-      return {
-        sell(delivery) {
-          meters.stage('answer', performance.now() - checked);
-          return opened.sell(delivery);
-        },
-      };
-    },
   };
 }

@@ -15,13 +15,13 @@ import {
 import type { Journal } from '../../gatekeeper/money/journal.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
-import { type Delivery, UNKNOWN_RETRY_S } from '../../gatekeeper/payment/purchase-outcome.ts';
+import type { PurchaseRequest } from '../../gatekeeper/payment/tender.ts';
+import { type Delivery, UNKNOWN_RETRY_S } from '../../gatekeeper/purchase/purchase-outcome.ts';
 import {
   type PurchaseService,
   type PurchaseServiceOptions,
   purchaseService,
-} from '../../gatekeeper/payment/purchase-service.ts';
-import type { PurchaseRequest } from '../../gatekeeper/payment/tender.ts';
+} from '../../gatekeeper/purchase/purchase-service.ts';
 import { NOW_MS, payer } from './payer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'desk-'));

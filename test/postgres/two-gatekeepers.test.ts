@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepingSettlements } from '../../gatekeeper/journal/kept-settlements.ts';
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
 import type { SettleOutcome } from '../../gatekeeper/money/facilitator.ts';
-import { purchaseService } from '../../gatekeeper/payment/purchase-service.ts';
-import { Reconciler } from '../../gatekeeper/payment/reconcile.ts';
+import { purchaseService } from '../../gatekeeper/purchase/purchase-service.ts';
+import { Reconciler } from '../../gatekeeper/purchase/reconcile.ts';
 import { headerOf, NOW_MS } from '../gatekeeper/payer.ts';
 import {
   alice,

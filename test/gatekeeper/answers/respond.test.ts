@@ -6,11 +6,11 @@ import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
 import type { HttpResponse } from '../../../gatekeeper/http/request.ts';
+import type { PurchaseRequest } from '../../../gatekeeper/payment/tender.ts';
 import type {
   PurchaseReply,
   PurchaseService,
-} from '../../../gatekeeper/payment/purchase-service.ts';
-import type { PurchaseRequest } from '../../../gatekeeper/payment/tender.ts';
+} from '../../../gatekeeper/purchase/purchase-service.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { tinyService } from '../tiny-service.ts';
 import { tinyTokens } from '../tiny-tokens.ts';

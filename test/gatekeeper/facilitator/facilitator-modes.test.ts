@@ -7,8 +7,8 @@ import {
   remoteFacilitator,
 } from '../../../gatekeeper/facilitator/remote-facilitator.ts';
 import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
-import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/purchase-outcome.ts';
-import { purchaseService } from '../../../gatekeeper/payment/purchase-service.ts';
+import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-outcome.ts';
+import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { NOW_MS } from '../payer.ts';
 import { alice, buy, freshJournal, header, json, shop, TX, v1 } from '../payment-bench.ts';
 

@@ -5,7 +5,7 @@ import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilita
 import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
-import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/purchase-outcome.ts';
+import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-outcome.ts';
 import { payer } from '../payer.ts';
 import { rawAnswers, rawHttp, rawRequest } from '../raw-http.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';

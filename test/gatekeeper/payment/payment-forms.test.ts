@@ -16,7 +16,7 @@ import type {
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { priceOf } from '../../../gatekeeper/money/requirements.ts';
 import type { Authorization } from '../../../gatekeeper/money/signature.ts';
-import { purchaseService } from '../../../gatekeeper/payment/purchase-service.ts';
+import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { NOW_S, payer } from '../payer.ts';
 import { alice, bench, v1 } from '../payment-bench.ts';
 import { TINY_NOW } from '../tiny-release.ts';

@@ -22,10 +22,17 @@
 import type { Reply } from '../http/reply.ts';
 import type { Journal, JournalEntry, PaymentBinding } from '../money/journal.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
+import { type PaymentReaderOptions, paymentReader } from '../payment/payment-tender.ts';
+import { isReceiptKey, recallReceipt, receiptReader } from '../payment/receipt-tender.ts';
+import type {
+  Identity,
+  PaymentHeader,
+  PurchaseRequest,
+  PurchaseRequestOf,
+  Tender,
+} from '../payment/tender.ts';
 import { Doubts } from './doubts.ts';
 import { InFlight } from './in-flight.ts';
-import { paymentReply } from './payment-reply.ts';
-import { type PaymentReaderOptions, paymentReader } from './payment-tender.ts';
 import { clockOutcome, isSameBinding, Purchase, type PurchaseContext } from './purchase.ts';
 import {
   ALREADY_USED,
@@ -35,14 +42,7 @@ import {
   refused,
   UNKNOWN,
 } from './purchase-outcome.ts';
-import { isReceiptKey, recallReceipt, receiptReader } from './receipt-tender.ts';
-import type {
-  Identity,
-  PaymentHeader,
-  PurchaseRequest,
-  PurchaseRequestOf,
-  Tender,
-} from './tender.ts';
+import { paymentReply } from './purchase-reply.ts';
 
 export interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
   readonly journal: Journal;

@@ -8,7 +8,7 @@ import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import type { Journal } from '../../../gatekeeper/money/journal.ts';
 import { priceOf } from '../../../gatekeeper/money/requirements.ts';
 import { challengeReply } from '../../../gatekeeper/offer/challenge.ts';
-import type { PurchaseServiceOptions } from '../../../gatekeeper/payment/purchase-service.ts';
+import type { PurchaseServiceOptions } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { malformedPayments } from '../malformed-payments.ts';
 import { encoded, headerOf, NOW_MS, NOW_S, payer, paymentObject } from '../payer.ts';
 import {

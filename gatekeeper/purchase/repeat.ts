@@ -1,8 +1,8 @@
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import { route } from '../../compiler/contract/route.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
+import { paymentHeaders } from '../payment/tender.ts';
 import type { PurchaseService } from './purchase-service.ts';
-import { paymentHeaders } from './tender.ts';
 
 /** What is looked at of a request before it is answered. */
 interface RepeatedRequest {

@@ -1,5 +1,7 @@
 import { clockFailure } from '../money/clock-guard.ts';
 import type { Claim, Conclusion, Journal, JournalEntry, PaymentBinding } from '../money/journal.ts';
+import type { SettlementResult } from '../payment/settlement.ts';
+import type { Tender } from '../payment/tender.ts';
 import type { InFlight } from './in-flight.ts';
 import {
   ABANDONED,
@@ -12,8 +14,6 @@ import {
   refused,
   UNKNOWN,
 } from './purchase-outcome.ts';
-import type { SettlementResult } from './settlement.ts';
-import type { Tender } from './tender.ts';
 
 export interface PurchaseContext {
   readonly journal: Journal;

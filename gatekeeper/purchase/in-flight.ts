@@ -1,5 +1,5 @@
+import type { TenderBinding, Waiters } from '../payment/tender.ts';
 import type { PurchaseOutcome } from './purchase-outcome.ts';
-import type { TenderBinding, Waiters } from './tender.ts';
 
 /** Most purchases in flight at once; the next one is told to try again. */
 export const PURCHASES_IN_FLIGHT_MAX = 10_000;

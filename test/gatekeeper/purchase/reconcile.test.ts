@@ -4,8 +4,9 @@ import type { Evidence } from '../../../gatekeeper/money/evidence.ts';
 import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import { DEAD_AFTER_S, type JournalEntry } from '../../../gatekeeper/money/journal.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
-import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/purchase-outcome.ts';
-import { purchaseService } from '../../../gatekeeper/payment/purchase-service.ts';
+import type { SettlementContext } from '../../../gatekeeper/payment/settlement.ts';
+import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-outcome.ts';
+import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import {
   type Pass,
   RECONCILE_ASKS_MAX,
@@ -18,8 +19,7 @@ import {
   Reconciler,
   type ReconcilerOptions,
   reconcileInBackground,
-} from '../../../gatekeeper/payment/reconcile.ts';
-import type { SettlementContext } from '../../../gatekeeper/payment/settlement.ts';
+} from '../../../gatekeeper/purchase/reconcile.ts';
 import { NOW_MS } from '../payer.ts';
 import {
   alice,

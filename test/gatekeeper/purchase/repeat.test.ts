@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import type { Journal } from '../../../gatekeeper/money/journal.ts';
-import { purchaseService } from '../../../gatekeeper/payment/purchase-service.ts';
-import { isRepeat } from '../../../gatekeeper/payment/repeat.ts';
+import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
+import { isRepeat } from '../../../gatekeeper/purchase/repeat.ts';
 import { headerOf, NOW_MS } from '../payer.ts';
 import {
   alice,

@@ -4,8 +4,8 @@ import {
   PURCHASES_IN_FLIGHT_MAX,
   PURCHASES_PER_PAYER_MAX,
   WAITING_BYTES_MAX,
-} from '../../../gatekeeper/payment/in-flight.ts';
-import type { PurchaseOutcome } from '../../../gatekeeper/payment/purchase-outcome.ts';
+} from '../../../gatekeeper/purchase/in-flight.ts';
+import type { PurchaseOutcome } from '../../../gatekeeper/purchase/purchase-outcome.ts';
 
 function deferred() {
   let resolve: (outcome: PurchaseOutcome) => void = () => {};

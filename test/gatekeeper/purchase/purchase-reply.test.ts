@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { paymentReply, type RepliedRequest } from '../../../gatekeeper/payment/payment-reply.ts';
-import type { PurchaseOutcome } from '../../../gatekeeper/payment/purchase-outcome.ts';
+import type { PurchaseOutcome } from '../../../gatekeeper/purchase/purchase-outcome.ts';
+import { paymentReply, type RepliedRequest } from '../../../gatekeeper/purchase/purchase-reply.ts';
 import { gauge, header, json, shop, TARGET, TX } from '../payment-bench.ts';
 
 const usual = { endpoint: gauge, target: TARGET };

@@ -1,7 +1,7 @@
 import type { PaymentBinding } from '../money/journal.ts';
+import type { TenderBinding } from '../payment/tender.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { UNKNOWN_RETRY_S } from './purchase-outcome.ts';
-import type { TenderBinding } from './tender.ts';
 
 /** Doubts that are remembered; the oldest make room, which only means that somebody is asked earlier. */
 export const DOUBTS_MAX = 20_000;
