@@ -8,7 +8,7 @@ import { ArchiveImport } from '../../compiler/fetch/archive-import.ts';
 import { importDisk } from '../../compiler/import/import-disk.ts';
 import { ImportError } from '../../compiler/import/import-error.ts';
 import { SOURCES } from '../../compiler/import/sources.ts';
-import { hasRecorded, recorded } from '../import/recorded.ts';
+import { OWN_PAYLOADS } from '../import/recorded.ts';
 import { compileFolder, filesBelow, makeFolder } from '../snapshot-folder.ts';
 
 interface Listed {
@@ -19,6 +19,7 @@ interface Listed {
 
 /** Archives every recorded answer for each source that reads it, fetched at the end of the day in its name. */
 async function archiveAll(archive: Archive): Promise<void> {
+  const { recorded } = OWN_PAYLOADS;
   const listed = JSON.parse(recorded('manifest.json').toString('utf8')) as Listed[];
   for (const { source: folder, file, request } of listed) {
     const bytes = recorded(`${folder}/${file}`);
@@ -52,7 +53,7 @@ function importAll(archive: Archive, snapshots: string): Archived[] {
   return imported;
 }
 
-describe.skipIf(!hasRecorded)('recorded answers (skipped without ../shared)', () => {
+describe('recorded answers', () => {
   it('I59: come out of the archive as they went in, and every record leads back to one', async () => {
     const folder = makeFolder();
     const archive = openArchive(join(folder, 'archive'));

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { hasRecorded, recorded } from '../import/recorded.ts';
+import { OWN_PAYLOADS } from '../import/recorded.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { Agency } from './agency.ts';
 import { PlayedShop } from './played-shop.ts';
@@ -117,12 +117,15 @@ const ANSWERS: readonly (readonly [string, string, string, string, string])[] = 
 const REFUSED = ['eia', 'openfda', 'usdm'];
 const ENTITIES: Readonly<Record<string, readonly string[]>> = { airnow: ['us-losangeles'] };
 
-describe.skipIf(!hasRecorded)('run on recorded answers (skipped without ../shared)', () => {
+describe('run on recorded answers', () => {
+  const { recorded } = OWN_PAYLOADS;
   const agency = new Agency();
   let shop: PlayedShop | null = null;
   beforeAll(() => agency.open());
-  afterAll(() => agency.close());
-  afterAll(removeFolders);
+  afterAll(async () => {
+    await agency.close();
+    removeFolders();
+  });
   beforeEach(() => agency.moods.clear());
   afterEach(() => shop?.close());
 

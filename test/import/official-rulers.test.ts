@@ -7,7 +7,7 @@ import { bandOf, standardRuler } from '../../compiler/stages/derive/ruler.ts';
 import type { Reading } from '../../compiler/stages/intake/reading.ts';
 import { reading } from '../snapshot-folder.ts';
 import { CITY_URL } from './observations.ts';
-import { hasRecorded, readAs, recorded } from './recorded.ts';
+import { PAYLOADS, readAs } from './recorded.ts';
 
 // An importer gives a reading its class, and the tables class it by the official scale. Both must say the same.
 
@@ -85,7 +85,7 @@ const ANSWERS: readonly (readonly [
   ],
 ];
 
-describe.skipIf(!hasRecorded)('recorded answers (skipped without ../shared)', () => {
+describe.each(PAYLOADS)('recorded answers: $name', ({ recorded }) => {
   it.each(ANSWERS)('%s: %s stands where its agency says', (...row) => {
     const [source, file, url, fetched_at, classes] = row;
     const placed = placedOf(readAs(source, recorded(file), { url, fetched_at }));

@@ -4,14 +4,32 @@ import type { Imported } from '../../compiler/import/payload.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import type { Reading } from '../../compiler/stages/intake/reading.ts';
 
-const SHARED = new URL('../../../shared/official-payloads/', import.meta.url).pathname;
+/** Where payloads stand: our own small ones, and those recorded from agencies. */
+export interface Payloads {
+  readonly name: string;
+  /** Whether they are whole answers of the agencies. */
+  readonly isWhole: boolean;
+  /** A payload by its path below their folder. */
+  readonly recorded: (path: string) => Buffer;
+  /** The place of a payload on the disk. */
+  readonly recordedFile: (path: string) => string;
+}
 
-/** Whether the recorded answers of agencies are at hand; a fresh clone has none. */
-export const hasRecorded = existsSync(SHARED);
+const OWN = new URL('./payloads/', import.meta.url).pathname;
+const WHOLE = new URL('../../../shared/official-payloads/', import.meta.url).pathname;
 
-/** A recorded answer, by its path below the folder of all of them. */
-export function recorded(path: string): Buffer {
-  return readFileSync(`${SHARED}${path}`);
+/** Short extracts of what each source answers; free text in them is our own. */
+export const OWN_PAYLOADS: Payloads = { name: 'own payloads', isWhole: false, ...below(OWN) };
+
+/** Our own payloads, and beside them the recorded ones on a machine that has them. */
+export const PAYLOADS: readonly Payloads[] = [
+  OWN_PAYLOADS,
+  ...(existsSync(WHOLE) ? [{ name: 'whole payloads', isWhole: true, ...below(WHOLE) }] : []),
+];
+
+function below(folder: string): Pick<Payloads, 'recorded' | 'recordedFile'> {
+  const recordedFile = (path: string) => `${folder}${path}`;
+  return { recordedFile, recorded: (path) => readFileSync(recordedFile(path)) };
 }
 
 type Values = readonly [entity: string, at: string, current: Reading['current']];

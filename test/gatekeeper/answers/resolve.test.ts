@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -14,6 +13,7 @@ import { resolve } from '../../../gatekeeper/answers/resolve.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FILE_COST } from '../../../gatekeeper/http/cost.ts';
 import { CIK, FILINGS, filingRow } from '../../filing-rows.ts';
+import { PAYLOADS } from '../../import/recorded.ts';
 import { compileFolder, makeFolder, removeFolders } from '../../snapshot-folder.ts';
 import { compiledService } from '../compiled-service.ts';
 import { filingService } from '../filing-service.ts';
@@ -220,70 +220,70 @@ describe('resolve() of more filings than a body carries', () => {
   }, 60_000);
 });
 
-const REAL = join(import.meta.dirname, '../../../../shared/official-payloads/sec-edgar');
+describe.each(PAYLOADS)('resolve() over recorded answers of the SEC: $name', ({ recordedFile }) => {
+  const FETCHED = '2026-02-03T12:07:02Z';
+  const LOCAL = 'submissions_TSLA_2022-11-30.json';
+  const UTC = 'submissions_TSLA_2026-02-03.json';
 
-describe.skipIf(!existsSync(REAL))(
-  'resolve() over recorded answers of the SEC (skipped without them)',
-  () => {
-    const FETCHED = '2026-02-03T12:07:02Z';
-    const LOCAL = 'submissions_TSLA_2022-11-30.json';
-    const UTC = 'submissions_TSLA_2026-02-03.json';
+  const made = new Map<string, Promise<Service>>();
+  const tesla = (name: string, fetchedAt: string): Promise<Service> => {
+    const known = made.get(name) ?? compiledTesla(name, fetchedAt);
+    made.set(name, known);
+    return known;
+  };
+  async function compiledTesla(name: string, fetchedAt: string): Promise<Service> {
+    const out = join(makeFolder(), 'snapshots');
+    const options = {
+      source: 'sec-edgar',
+      file: recordedFile(`sec-edgar/${name}`),
+      fetchedAt,
+      out,
+    } as const;
+    runImport(options, importDisk);
+    return compiledService((await compileFolder(out)).data, '2026-11-20T12:30:00Z');
+  }
 
-    const made = new Map<string, Promise<Service>>();
-    const tesla = (name: string, fetchedAt: string): Promise<Service> => {
-      const known = made.get(name) ?? compiledTesla(name, fetchedAt);
-      made.set(name, known);
-      return known;
+  it('tells a filing day from the evening before, on which the filing was accepted', async () => {
+    const by = await tesla(UTC, FETCHED);
+    const selected = async (cutoff: string) => {
+      const query = target('/resolve', { entity: 'tsla', form: '10-K', cutoff });
+      const body = resolveBodySchema.parse(jsonOf(await resolve(question(query), by)));
+      return [body.disclosure_date, body.disclosure_time];
     };
-    async function compiledTesla(name: string, fetchedAt: string): Promise<Service> {
-      const out = join(makeFolder(), 'snapshots');
-      const options = { source: 'sec-edgar', file: join(REAL, name), fetchedAt, out } as const;
-      runImport(options, importDisk);
-      return compiledService((await compileFolder(out)).data, '2026-11-20T12:30:00Z');
-    }
+    const filed = ['2026-01-29', '2026-01-29T01:55:03Z'];
+    expect(await selected('2026-01-29')).toEqual(filed);
+    expect(await selected('2026-01-28')).not.toEqual(filed);
+    expect(await selected('2026-01-28T20:55:03-05:00')).toEqual(filed);
+    expect(await selected('2026-01-28T20:55:02-05:00')).not.toEqual(filed);
+  }, 60_000);
 
-    it('tells a filing day from the evening before, on which the filing was accepted', async () => {
+  it.each(['S-4', '424B3', 'S-3ASR', '425'])(
+    'does not deny the %s that stands on an older page than the list',
+    async (form) => {
       const by = await tesla(UTC, FETCHED);
-      const selected = async (cutoff: string) => {
-        const query = target('/resolve', { entity: 'tsla', form: '10-K', cutoff });
-        const body = resolveBodySchema.parse(jsonOf(await resolve(question(query), by)));
-        return [body.disclosure_date, body.disclosure_time];
-      };
-      const filed = ['2026-01-29', '2026-01-29T01:55:03Z'];
-      expect(await selected('2026-01-29')).toEqual(filed);
-      expect(await selected('2026-01-28')).not.toEqual(filed);
-      expect(await selected('2026-01-28T20:55:03-05:00')).toEqual(filed);
-      expect(await selected('2026-01-28T20:55:02-05:00')).not.toEqual(filed);
-    }, 60_000);
+      const query = target('/resolve', { entity: 'TSLA', form, cutoff: '2018-06-01' });
+      const body = resolveBodySchema.parse(jsonOf(await resolve(question(query), by)));
+      expect([body.resolution_status, body.filed_by_cutoff]).toEqual([
+        'no_authoritative_source',
+        null,
+      ]);
+    },
+    60_000,
+  );
 
-    it.each(['S-4', '424B3', 'S-3ASR', '425'])(
-      'does not deny the %s that stands on an older page than the list',
-      async (form) => {
-        const by = await tesla(UTC, FETCHED);
-        const query = target('/resolve', { entity: 'TSLA', form, cutoff: '2018-06-01' });
-        const body = resolveBodySchema.parse(jsonOf(await resolve(question(query), by)));
-        expect([body.resolution_status, body.filed_by_cutoff]).toEqual([
-          'no_authoritative_source',
-          null,
-        ]);
-      },
-      60_000,
-    );
-
-    it('tells the same acceptance whichever clock the answer of the source held', async () => {
-      const query = target('/resolve', { entity: 'TSLA', form: '8-K', cutoff: '2022-10-31' });
-      const times = [];
-      for (const [name, fetched] of [
-        [LOCAL, '2022-12-01T00:00:00Z'],
-        [UTC, FETCHED],
-      ] as const) {
-        const by = await tesla(name, fetched);
-        const body = resolveBodySchema.parse(jsonOf(await resolve(question(query), by)));
-        const [row] = body.candidate_sources;
-        expect(row?.acceptance_basis).toBe(name === LOCAL ? 'new-york' : 'utc');
-        times.push(body.disclosure_time);
-      }
-      expect(times).toEqual(['2022-10-19T21:15:46Z', '2022-10-19T21:15:46Z']);
-    }, 60_000);
-  },
-);
+  it('tells the same acceptance whichever clock the answer of the source held', async () => {
+    const query = target('/resolve', { entity: 'TSLA', form: '8-K', cutoff: '2022-10-31' });
+    const times = [];
+    for (const [name, fetched] of [
+      [LOCAL, '2022-12-01T00:00:00Z'],
+      [UTC, FETCHED],
+    ] as const) {
+      const by = await tesla(name, fetched);
+      const body = resolveBodySchema.parse(jsonOf(await resolve(question(query), by)));
+      const [row] = body.candidate_sources;
+      expect(row?.acceptance_basis).toBe(name === LOCAL ? 'new-york' : 'utc');
+      times.push(body.disclosure_time);
+    }
+    expect(times).toEqual(['2022-10-19T21:15:46Z', '2022-10-19T21:15:46Z']);
+  }, 60_000);
+});

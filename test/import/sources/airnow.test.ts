@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { airRow, CITY_URL, NOWCAST, OBSERVED } from '../observations.ts';
-import { hasRecorded, readAs, recorded, valuesOf } from '../recorded.ts';
+import { PAYLOADS, readAs, valuesOf } from '../recorded.ts';
 
 const read = (payload: unknown, fetched_at = '2026-11-20T11:05:00Z') =>
   readAs('airnow', payload, { url: CITY_URL, fetched_at });
@@ -77,7 +77,7 @@ describe('airnow', () => {
   });
 });
 
-describe.skipIf(!hasRecorded)('recorded answers (skipped without ../shared)', () => {
+describe.each(PAYLOADS)('recorded answers: $name', ({ recorded }) => {
   const bytes = () => recorded('airnow/observation_current_central-LA_2020-12-20T15.json');
 
   it('gives the worked values of Los Angeles', () => {

@@ -7,7 +7,7 @@ import {
   flightCategory,
   parseMetar,
 } from '../../../compiler/import/sources/aviationweather/metar.ts';
-import { hasRecorded, readAs, recorded, valuesOf } from '../recorded.ts';
+import { PAYLOADS, readAs, valuesOf } from '../recorded.ts';
 
 const API = 'https://aviationweather.gov/api/data/metar';
 const SIGNAL = 'nas.aviation_wx';
@@ -279,7 +279,7 @@ describe('parseMetar()', () => {
   });
 });
 
-describe.skipIf(!hasRecorded)('recorded reports (skipped without ../shared)', () => {
+describe.each(PAYLOADS)('recorded reports: $name', ({ recorded }) => {
   const at = (ids: string) => ({ url: `${API}?ids=${ids}`, fetched_at: '2026-10-01T02:57:00Z' });
 
   it('gives the worked values of Atlanta', () => {

@@ -4,7 +4,7 @@ import { readPayload } from '../../../compiler/import/import-command.ts';
 import { TICKER_CIKS } from '../../../compiler/import/sources/sec-edgar/edgar-ownership.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { form4 } from '../ownership.ts';
-import { hasRecorded, recorded } from '../recorded.ts';
+import { PAYLOADS } from '../recorded.ts';
 
 const source = sourceOf('sec-edgar');
 const note = {
@@ -111,7 +111,7 @@ describe('sec-edgar, other answers', () => {
   });
 });
 
-describe.skipIf(!hasRecorded)('recorded answers (skipped without ../shared)', () => {
+describe.each(PAYLOADS)('recorded answers: $name', ({ recorded }) => {
   const of = (name: string) => () =>
     read(recorded(`sec-edgar/${name}`).toString('latin1'), { url: 'https://www.sec.gov/' });
 

@@ -5,7 +5,7 @@ import { AUTHORITIES } from '../../../compiler/import/sources/eia/eia.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { authorityDay, demandAnswer, demandNote, hourRow } from '../demand.ts';
 import { bytesOf } from '../feed.ts';
-import { hasRecorded, recorded } from '../recorded.ts';
+import { PAYLOADS } from '../recorded.ts';
 
 const source = sourceOf('eia');
 const importOf = (answer: unknown, note = demandNote()) =>
@@ -137,7 +137,7 @@ describe('eia', () => {
   });
 });
 
-describe.skipIf(!hasRecorded)('recorded answers (skipped without ../shared)', () => {
+describe.each(PAYLOADS)('recorded answers: $name', ({ recorded }) => {
   it.each([
     ['fuel-type-data_AVRN_NG_2022-10-31.json', 'net generation by fuel'],
     ['interchange-data_SWPP_SPC_2022-02-28.json', 'interchange between two authorities'],

@@ -5,7 +5,7 @@ import {
   noticeOf,
   updateTime,
 } from '../../../compiler/import/sources/faa-nas/faa-nas.ts';
-import { hasRecorded, readAs, recorded } from '../recorded.ts';
+import { PAYLOADS, readAs } from '../recorded.ts';
 
 const AT = {
   url: 'https://nasstatus.faa.gov/api/airport-status-information',
@@ -193,7 +193,7 @@ describe('the words of the FAA', () => {
   });
 });
 
-describe.skipIf(!hasRecorded)('recorded documents (skipped without ../shared)', () => {
+describe.each(PAYLOADS)('recorded documents: $name', ({ recorded }) => {
   const bands = (file: string, fetched_at: string) => {
     const imported = readAs('faa-nas', recorded(`faa-nas/${file}`), { ...AT, fetched_at });
     return { imported, at: (airport: string) => of(imported, airport)?.current };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ImportError } from '../../../compiler/import/import-error.ts';
-import { hasRecorded, readAs, recorded, valuesOf } from '../recorded.ts';
+import { PAYLOADS, readAs, valuesOf } from '../recorded.ts';
 import { storm, storms } from '../storms.ts';
 
 const NOTE = {
@@ -139,7 +139,7 @@ describe('nhc', () => {
   });
 });
 
-describe.skipIf(!hasRecorded)('recorded answers of the agency (skipped without ../shared)', () => {
+describe.each(PAYLOADS)('recorded answers of the agency: $name', ({ recorded }) => {
   const file = (name: string, fetched_at: string) =>
     readAs('nhc', recorded(`nhc/${name}`), { ...NOTE, fetched_at });
 

@@ -3,7 +3,7 @@ import { signalOf } from '../../../compiler/contract/lines.ts';
 import { ImportError } from '../../../compiler/import/import-error.ts';
 import { bandOf, standardRuler } from '../../../compiler/stages/derive/ruler.ts';
 import { type FloodText, floodSegment, floodText } from '../floods.ts';
-import { hasRecorded, readAs, recorded } from '../recorded.ts';
+import { PAYLOADS, readAs } from '../recorded.ts';
 
 const NOTE = { url: 'https://api.weather.gov/products/1', fetched_at: '2026-11-20T00:00:00Z' };
 const LEVEL = 'hydrology.river-level';
@@ -105,7 +105,7 @@ describe('nws-river-flood', () => {
   });
 });
 
-describe.skipIf(!hasRecorded)('recorded statements (skipped without ../shared)', () => {
+describe.each(PAYLOADS)('recorded statements: $name', ({ recorded }) => {
   const file = (name: string) => readings(recorded(`nws-river-flood/${name}`))[0];
   const signal = signalOf(LEVEL);
 

@@ -3,7 +3,7 @@ import { ImportError } from '../../../compiler/import/import-error.ts';
 import type { Imported } from '../../../compiler/import/payload.ts';
 import { nwsWarnings } from '../../../compiler/import/sources/nws-warnings/nws-warnings.ts';
 import { type AlertOver, alert, alerts, reference } from '../alerts.ts';
-import { hasRecorded, readAs, recorded } from '../recorded.ts';
+import { PAYLOADS, readAs } from '../recorded.ts';
 import { report, reports, reportText } from '../reports.ts';
 
 const STATE = 'severe-convection.active-warning-state';
@@ -394,7 +394,7 @@ describe('report texts of nws-warnings', () => {
   });
 });
 
-describe.skipIf(!hasRecorded)('recorded warnings and reports (skipped without ../shared)', () => {
+describe.each(PAYLOADS)('recorded warnings and reports: $name', ({ recorded }) => {
   const file = (name: string, url = ACTIVE, fetched_at = '2026-11-20T00:00:00Z') =>
     readAs('nws-warnings', recorded(`nws-warnings/${name}`), { url, fetched_at });
 

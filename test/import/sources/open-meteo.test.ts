@@ -23,7 +23,7 @@ import {
   TEMPERATURES,
   WAVES,
 } from '../models.ts';
-import { hasRecorded, readAs, recorded, valuesOf } from '../recorded.ts';
+import { PAYLOADS, readAs, valuesOf } from '../recorded.ts';
 
 const air = (payload: unknown, fetched_at = '2026-11-20T11:05:00Z') =>
   readAs('open-meteo-air-quality', payload, { url: addressOf(SEATTLE), fetched_at });
@@ -286,7 +286,7 @@ describe('open-meteo-soil-moisture', () => {
   });
 });
 
-describe.skipIf(!hasRecorded)('recorded answers (skipped without ../shared)', () => {
+describe.each(PAYLOADS)('recorded answers: $name', ({ recorded }) => {
   const NOTE = { fetched_at: '2026-10-03T12:05:00Z' };
   /** No recorded place is one of ours, so the cell is moved to one; nothing else is changed. */
   const moved = (name: string, place: { latitude: number; longitude: number }) => {

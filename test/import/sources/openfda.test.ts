@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DRUGS, THERAPEUTIC_CLASSES } from '../../../compiler/contract/entities.ts';
 import { CLASSES, drugOf, isCombined } from '../../../compiler/import/sources/openfda/openfda.ts';
 import { usDay } from '../../../compiler/import/sources/openfda/shortage-rows.ts';
-import { hasRecorded, readAs, recorded, valuesOf } from '../recorded.ts';
+import { PAYLOADS, readAs, valuesOf } from '../recorded.ts';
 import { BULK, row, shortages } from '../shortages.ts';
 import { zipOf } from '../zip-of.ts';
 
@@ -236,7 +236,7 @@ describe('openfda, payloads', () => {
   });
 });
 
-describe.skipIf(!hasRecorded)('recorded lists (skipped without ../shared)', () => {
+describe.each(PAYLOADS)('recorded lists: $name', ({ recorded }) => {
   const JUNE = 'openfda/drug_shortages_2026-06-19_first-records.json';
   const SEPTEMBER = 'openfda/drug_shortages_2026-09-26_first-records.json';
   /** The first records, as if the list had no others. */

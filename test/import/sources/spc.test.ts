@@ -6,7 +6,7 @@ import { ImportError } from '../../../compiler/import/import-error.ts';
 import type { Imported } from '../../../compiler/import/payload.ts';
 import { inBox } from '../../../compiler/import/region-box.ts';
 import { boxPoints, boxRing, mapArea, outlookMap, point, pointsText } from '../outlooks.ts';
-import { hasRecorded, readAs, recorded } from '../recorded.ts';
+import { PAYLOADS, readAs } from '../recorded.ts';
 
 const NOTE = {
   url: 'https://www.spc.noaa.gov/products/outlook/day1otlk_cat.nolyr.geojson',
@@ -201,7 +201,7 @@ describe('spc', () => {
   });
 });
 
-describe.skipIf(!hasRecorded)('recorded outlooks (skipped without ../shared)', () => {
+describe.each(PAYLOADS)('recorded outlooks: $name', ({ recorded }) => {
   const file = (name: string) =>
     readAs('spc', recorded(`spc/${name}`), { ...NOTE, fetched_at: '2026-11-20T00:00:00Z' });
 

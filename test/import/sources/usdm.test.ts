@@ -5,7 +5,7 @@ import { DROUGHT_STATES, STATE_CODES } from '../../../compiler/import/sources/us
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { areaNote, areas, shareNote, shares } from '../drought.ts';
 import { bytesOf } from '../feed.ts';
-import { hasRecorded, recorded } from '../recorded.ts';
+import { PAYLOADS } from '../recorded.ts';
 
 const source = sourceOf('usdm');
 const importOf = (rows: unknown, note = areaNote()) =>
@@ -159,7 +159,7 @@ describe('usdm', () => {
   });
 });
 
-describe.skipIf(!hasRecorded)('recorded answer (skipped without ../shared)', () => {
+describe.each(PAYLOADS)('recorded answer: $name', ({ recorded }) => {
   it('refuses the statistics of one county by name', () => {
     const name = 'county_statistics_17167_2025-08-26_09-30.json';
     const bytes = recorded(`usdm/${name}`);

@@ -3,7 +3,7 @@ import { ImportError } from '../../../compiler/import/import-error.ts';
 import { decodeEntities } from '../../../compiler/import/sources/usgs-nwis/nwis-series.ts';
 import { importGauges } from '../../../compiler/import/sources/usgs-nwis/usgs-nwis.ts';
 import { parseReading } from '../../../compiler/stages/intake/reading.ts';
-import { hasRecorded, recorded } from '../recorded.ts';
+import { PAYLOADS } from '../recorded.ts';
 
 const note = {
   url: 'https://waterservices.usgs.gov/nwis/iv/',
@@ -390,7 +390,7 @@ describe('decodeEntities()', () => {
   });
 });
 
-describe.skipIf(!hasRecorded)('recorded answers (skipped without ../shared)', () => {
+describe.each(PAYLOADS)('recorded answers: $name', ({ recorded }) => {
   const read = (name: string, fetched_at: string) =>
     importGauges(recorded(`usgs-nwis/${name}`), { ...note, fetched_at }).readings;
 
