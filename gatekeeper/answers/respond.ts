@@ -12,7 +12,7 @@ import { wantsPage } from '../http/wants-page.ts';
 import { challengeReply } from '../offer/challenge.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { type PaymentHeader, paymentHeaders } from '../payment/tender.ts';
-import type { PurchaseReply } from '../purchase/purchase-service.ts';
+import type { PurchaseReply } from '../purchase/purchase-reply.ts';
 import { DamagedFileError, isLogged, UnreachableFileError } from '../release/read-body.ts';
 import { staticFile } from '../release/static-file.ts';
 import { messageOf } from '../system/message-of.ts';

@@ -1,3 +1,4 @@
+import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { findRow } from '../../compiler/contract/route.ts';
 import type { Header } from '../http/reply.ts';
@@ -21,56 +22,45 @@ import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
 import { checkPayment, checkSignature, type Terms } from './payment-check.ts';
 import { decodePayment } from './payment-header.ts';
-import { check, look, resume, type SettlementContext, settle } from './settlement.ts';
+import { PaymentSettlement, type SettlementContext } from './settlement.ts';
 import type { SignaturePool } from './signature-pool.ts';
-import type { PaymentHeaderOf, Tender, TenderReader, TenderSettlement } from './tender.ts';
-import { Waiters } from './tender.ts';
+import { type Tender, type TenderReader, Waiters, type X402Header } from './tender.ts';
 
 /** Requirements that are kept ready, so that they are written out once for all payments of one request. */
 export const TERMS_CACHE_MAX = 4096;
 
 export interface PaymentReaderOptions extends SettlementContext {
   readonly challenger: Challenger;
-  /** Asks `/verify` before the claim; without it the facilitator checks when it settles. */
-  readonly verifyFirst?: boolean;
   /** Recovers signers beside this thread; without it this thread does. */
   readonly signatures?: Pick<SignaturePool, 'judge'>;
 }
 
 /** Reads x402 payments against the terms of one seller. */
-interface PaymentReader extends TenderReader<'payment'> {
-  /** A payment out of the journal, to learn what became of it; null when it is not on our network. */
-  recall(entry: JournalEntry): Tender | null;
-}
-
-export function paymentReader(options: PaymentReaderOptions): PaymentReader {
+export function paymentReader(options: PaymentReaderOptions): TenderReader<X402Header> {
   const { challenger, clock, signatures } = options;
   const { network } = challenger;
   const termsOf = cachedTerms(challenger);
   return {
-    async read({ endpoint, target, method, paymentHeader, trace }) {
-      const payment = paymentIn(paymentHeader);
+    async read({ endpoint, target, method, trace }, header) {
+      const payment = paymentIn(header);
       if (isRefusal(payment)) return payment;
       await signatures?.judge(payment, network);
-      const requirements = termsOf(endpoint, target, paymentHeader.version);
+      const requirements = termsOf(endpoint, target, header.version);
       const terms: Terms = { network, requirements };
       const refusal = checkPayment(payment, terms, clock() / 1000);
       if (refusal !== null && !mayBeKnown(payment, terms)) return refusal;
       const resource = `${method} ${target}`;
-      const parts = { payment, resource, requirements, refusal };
-      return trace === undefined
-        ? tenderOf(parts, options)
-        : tenderOf({ ...parts, trace }, reportingFor(trace, options));
+      return tenderOf({ payment, resource, requirements, refusal, trace }, options);
     },
-    identify(paymentHeader) {
-      const payment = paymentIn(paymentHeader);
+    identify(header) {
+      const payment = paymentIn(header);
       if (isRefusal(payment)) return null;
       return { key: paymentKey(payment, network), signed: signedText(payment) };
     },
     recall(entry) {
       const payment = paymentOf(entry, network);
       const target = entry.resource.slice(entry.resource.indexOf(' ') + 1);
-      const row = findRow(target.split('?')[0] ?? '')?.row;
+      const row = findRow(defined(target.split('?')[0], 'the path'))?.row;
       if (payment === null || row === undefined || row.priceUsd === null) return null;
       const requirements = termsOf(row, target, entry.version);
       const { resource } = entry;
@@ -79,9 +69,7 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
   };
 }
 
-const paymentIn = oncePer(({ text, version }: PaymentHeaderOf<'payment'>) =>
-  decodePayment(text, version),
-);
+const paymentIn = oncePer(({ text, version }: X402Header) => decodePayment(text, version));
 
 type TermsOf = (endpoint: Endpoint, target: string, version: X402Version) => Requirements;
 
@@ -97,24 +85,28 @@ function cachedTerms(challenger: Challenger): TermsOf {
   };
 }
 
-interface TenderParts extends Pick<Tender, 'resource' | 'refusal'> {
+interface PaymentTerms extends Pick<Tender, 'resource' | 'refusal'> {
   readonly payment: Payment;
   readonly requirements: Requirements;
-  readonly trace?: RequestTrace;
+  readonly trace?: RequestTrace | undefined;
 }
 
-/** What fails for one request is reported under its name. */
-function reportingFor({ id }: RequestTrace, options: PaymentReaderOptions): PaymentReaderOptions {
-  return { ...options, report: (error) => options.report(error, id) };
-}
-
-function tenderOf(parts: TenderParts, options: PaymentReaderOptions): Tender {
-  const { payment, resource, refusal } = parts;
-  const waiters = new Waiters(parts.trace?.isAwaited);
+function tenderOf(terms: PaymentTerms, options: PaymentReaderOptions): Tender {
+  const { payment, resource, refusal, requirements, trace } = terms;
   const { network } = options.challenger;
   const { from, value, validBefore } = payment.authorization;
+  const key = paymentKey(payment, network);
+  const waiters = new Waiters(trace?.isAwaited);
+  // The settler gets the terms that the payer signed for.
+  const made = facilitatorRequest(
+    payment,
+    asSigned(requirements, payment),
+    listingOf(requirements),
+  );
+  const request =
+    trace === undefined ? made : { ...made, trace: { ...trace, isAwaited: waiters.isWaiting } };
   return {
-    key: paymentKey(payment, network),
+    key,
     payer: from.toLowerCase(),
     resource,
     signed: signedText(payment),
@@ -123,30 +115,9 @@ function tenderOf(parts: TenderParts, options: PaymentReaderOptions): Tender {
     validBefore: Number(validBefore),
     refusal,
     waiters,
-    settlement: tenderSettlement(parts, { waiters, options }),
+    settlement: new PaymentSettlement({ key, payment, request }, options),
     paidHeader: (transaction) => paidHeader(payment, network, transaction),
     paidBy: from,
-  };
-}
-
-/** The settler gets the terms that the payer signed for. */
-function tenderSettlement(
-  { payment, requirements, trace }: TenderParts,
-  { waiters, options }: { readonly waiters: Waiters; readonly options: PaymentReaderOptions },
-): TenderSettlement {
-  const { verifyFirst = false } = options;
-  const terms = asSigned(requirements, payment);
-  const made = facilitatorRequest(payment, terms, listingOf(requirements));
-  const request =
-    trace === undefined ? made : { ...made, trace: { ...trace, isAwaited: waiters.isWaiting } };
-  const validBefore = Number(payment.authorization.validBefore);
-  const key = paymentKey(payment, options.challenger.network);
-  const due = { key, payment, request, validBefore };
-  return {
-    check: async () => (verifyFirst ? check(due, options) : null),
-    settle: () => settle(due, options),
-    resume: () => resume(due, options),
-    look: (isKept) => look(due, options, isKept),
   };
 }
 

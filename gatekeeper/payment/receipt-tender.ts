@@ -7,18 +7,10 @@ import {
   receiptAmount,
 } from '../../compiler/contract/receipt.ts';
 import type { Header } from '../http/reply.ts';
-import type { JournalEntry } from '../money/journal.ts';
 import type { Refusal } from '../money/payment.ts';
 import { oncePer } from '../system/once-per.ts';
-import type { SettlementResult } from './settlement.ts';
-import type {
-  PaymentHeaderOf,
-  PurchaseRequestOf,
-  Tender,
-  TenderReader,
-  TenderSettlement,
-} from './tender.ts';
-import { Waiters } from './tender.ts';
+import type { SettlementResult, TenderSettlement } from './settlement.ts';
+import { type ReceiptHeader, type Tender, type TenderReader, Waiters } from './tender.ts';
 
 const KEY = 'receipt|';
 
@@ -38,25 +30,42 @@ export function isReceiptKey(key: string): boolean {
  * Reads the receipts of the operator's payment processor. The money has moved there before a receipt exists, so a
  * receipt is a payment that settles at once.
  */
-export function receiptReader({ processor, clock }: ReceiptReaderOptions): TenderReader<'receipt'> {
+export function receiptReader({
+  processor,
+  clock,
+}: ReceiptReaderOptions): TenderReader<ReceiptHeader> {
   const isSigned = processor === null ? null : signatureCheck(processor);
   return {
-    async read(request) {
+    async read({ endpoint, method, target, trace }, header) {
       if (isSigned === null) return NO_PROCESSOR;
-      const parsed = receiptIn(request.paymentHeader);
+      const parsed = receiptIn(header);
       if (parsed === null || !isSigned(parsed)) return refusalFor('invalid_receipt');
-      const resource = `${request.method} ${request.target}`;
-      if (parsed.receipt.resource !== resource) return refusalFor('other_request');
-      return tenderOf(parsed, request, clock());
+      const { id, resource, amount: value, expires: validBefore } = parsed.receipt;
+      if (resource !== `${method} ${target}`) return refusalFor('other_request');
+      const isShort = BigInt(value) < BigInt(receiptAmount(priceOf(endpoint)));
+      const isLate = clock() >= validBefore * 1000;
+      return tenderOf({
+        ...{ key: KEY + id, resource, signed: header.text, value, validBefore },
+        refusal: isLate
+          ? refusalFor('receipt_expired')
+          : isShort
+            ? refusalFor('amount_too_low')
+            : null,
+        waiters: new Waiters(trace?.isAwaited),
+      });
     },
-    identify(paymentHeader) {
-      const receipt = receiptIn(paymentHeader)?.receipt;
-      return receipt === undefined ? null : { key: KEY + receipt.id, signed: paymentHeader.text };
+    identify(header) {
+      const receipt = receiptIn(header)?.receipt;
+      return receipt === undefined ? null : { key: KEY + receipt.id, signed: header.text };
+    },
+    recall({ key, resource, signed, value, validBefore }) {
+      const waiters = new Waiters(() => false);
+      return tenderOf({ key, resource, signed, value, validBefore, refusal: null, waiters });
     },
   };
 }
 
-const receiptIn = oncePer(({ text }: PaymentHeaderOf<'receipt'>) => parseReceipt(text));
+const receiptIn = oncePer(({ text }: ReceiptHeader) => parseReceipt(text));
 
 function signatureCheck(processor: string): (parsed: ParsedReceipt) => boolean {
   const der = Buffer.from(ed25519Spki(parseDidKey(processor)));
@@ -64,50 +73,17 @@ function signatureCheck(processor: string): (parsed: ParsedReceipt) => boolean {
   return ({ signed, signature }) => verify(null, signed, key, signature);
 }
 
-function tenderOf(
-  { receipt }: ParsedReceipt,
-  { endpoint, paymentHeader, trace }: PurchaseRequestOf<'receipt'>,
-  nowMs: number,
-): Tender {
-  const { id, resource, amount, expires } = receipt;
-  const isShort = BigInt(amount) < BigInt(receiptAmount(priceOf(endpoint)));
-  const isLate = nowMs >= expires * 1000;
+type ReceiptTerms = Omit<Tender, 'version' | 'payer' | 'settlement' | 'paidHeader' | 'paidBy'>;
+
+function tenderOf(terms: ReceiptTerms): Tender {
+  const { key } = terms;
   return {
-    key: KEY + id,
+    ...terms,
+    version: 1,
     // A receipt names nobody, so all of them share the room of one payer.
     payer: KEY,
-    resource,
-    signed: paymentHeader.text,
-    version: 1,
-    value: amount,
-    validBefore: expires,
-    refusal: isLate ? refusalFor('receipt_expired') : isShort ? refusalFor('amount_too_low') : null,
-    settlement: paidAlready(KEY + id),
-    waiters: new Waiters(trace?.isAwaited),
-    paidHeader: () => receiptHeader(id),
-    paidBy: null,
-  };
-}
-
-/** A receipt out of the journal, to close what a crash left open. */
-export function recallReceipt({
-  key,
-  resource,
-  signed,
-  version,
-  value,
-  validBefore,
-}: JournalEntry): Tender {
-  const payer = KEY;
-  const paidHeader = (): Header => receiptHeader(key.slice(KEY.length));
-  const sold = { key, payer, resource, signed, version, value, validBefore };
-  const waiters = new Waiters(() => false);
-  return {
-    ...sold,
-    refusal: null,
     settlement: paidAlready(key),
-    waiters,
-    paidHeader,
+    paidHeader: () => receiptHeader(key.slice(KEY.length)),
     paidBy: null,
   };
 }

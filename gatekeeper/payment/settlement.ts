@@ -17,6 +17,8 @@ export interface SettlementContext {
   readonly facilitator: Facilitator;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** Asks `/verify` before the claim; without it the facilitator checks when it settles. */
+  readonly verifyFirst?: boolean;
   /** Asks the chain, if the operator configured a node. */
   readonly evidence?: (payment: Payment) => Promise<Evidence>;
   /** Told about failures of our own parts; must not throw. */
@@ -33,122 +35,135 @@ export type SettlementResult =
   /** Money may have moved. */
   | { readonly kind: 'unknown'; readonly detail: string };
 
-/** A payment under its journal key, with the one request that both calls send. */
+/** How the money of one tender moves; nothing here throws. */
+export interface TenderSettlement {
+  /** What a check before the claim has against it, or null. Moves no money. */
+  check(): Promise<SettlementResult | null>;
+  /** The first settlement, of a claim that is durable. */
+  settle(): Promise<SettlementResult>;
+  /** The buyer asks again for a claim whose end nobody noted: the money may be asked for again. */
+  resume(): Promise<SettlementResult>;
+  /** Learns what became of a claim and never moves money; `isKept` while its answer can still be delivered. */
+  look(isKept: boolean): Promise<SettlementResult>;
+}
+
+/** A payment with the one request that both calls of the facilitator send. */
 interface DuePayment {
   /** Of the journal. */
   readonly key: string;
   readonly payment: Payment;
   readonly request: FacilitatorRequest;
-  /** Unix seconds. */
-  readonly validBefore: number;
 }
 
-/** Asks `/verify`, which moves no money; null if the payment is valid. */
-export async function check(
-  { request }: DuePayment,
-  { facilitator }: SettlementContext,
-): Promise<SettlementResult | null> {
-  const outcome = await facilitator.verify(request);
-  if (outcome.verdict === 'valid') return null;
-  if (outcome.verdict === 'none') return { kind: 'unsent', detail: outcome.detail };
-  return refused(facilitatorRefusal(outcome.reason));
-}
+/** Settles one x402 payment. */
+export class PaymentSettlement implements TenderSettlement {
+  readonly #due: DuePayment;
+  readonly #by: SettlementContext;
 
-/** The first settlement of a claim that is durably `settling`; never throws. */
-export async function settle(due: DuePayment, by: SettlementContext): Promise<SettlementResult> {
-  const outcome = await askToSettle(due, by, true);
-  if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
-  if (outcome.verdict === 'refused' && isDefinite(outcome)) {
+  constructor(due: DuePayment, by: SettlementContext) {
+    this.#due = due;
+    this.#by = by;
+  }
+
+  /** Asks `/verify`, if it is to be asked; null if the payment is valid. */
+  async check(): Promise<SettlementResult | null> {
+    const { facilitator, verifyFirst = false } = this.#by;
+    if (!verifyFirst) return null;
+    const outcome = await facilitator.verify(this.#due.request);
+    if (outcome.verdict === 'valid') return null;
+    if (outcome.verdict === 'none') return { kind: 'unsent', detail: outcome.detail };
     return refused(facilitatorRefusal(outcome.reason));
   }
-  if (outcome.verdict === 'none' && outcome.unsent === true) {
-    const { detail, declined } = outcome;
-    return declined === true ? refused(notSent(detail)) : { kind: 'unsent', detail };
+
+  async settle(): Promise<SettlementResult> {
+    const outcome = await this.#askToSettle(true);
+    if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
+    if (outcome.verdict === 'refused' && isDefinite(outcome)) {
+      return refused(facilitatorRefusal(outcome.reason));
+    }
+    if (outcome.verdict === 'none' && outcome.unsent === true) {
+      const { detail, declined } = outcome;
+      return declined === true ? refused(notSent(detail)) : { kind: 'unsent', detail };
+    }
+    const proof = resultOf(await this.#evidence());
+    if (proof !== null) return proof;
+    return unknown(outcome.verdict === 'refused' ? outcome.reason : outcome.detail);
   }
-  const proof = resultOf(await evidenceOf(due, by));
-  if (proof !== null) return proof;
-  return unknown(outcome.verdict === 'refused' ? outcome.reason : outcome.detail);
-}
 
-/**
- * The buyer sends a payment again whose settlement was asked for and whose outcome nobody noted; never throws. The chain
- * is asked first. Settling again is safe, because the token takes each nonce once. A refusal of this second call says
- * nothing of the first one, which may still run at a facilitator, asked by a gatekeeper that was killed. So no refusal
- * closes the payment. It ends when the chain shows the nonce used, when the chain shows a dead authorization unused, or,
- * where nobody can ask the chain, once the authorization is dead, since nothing better can ever be learnt.
- */
-export async function resume(due: DuePayment, by: SettlementContext): Promise<SettlementResult> {
-  const before = await look(due, by);
-  if (before.kind !== 'unknown') return before;
-  const outcome = await askToSettle(due, by, false);
-  if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
-  if (outcome.verdict === 'none') return unknown(outcome.detail);
-  const proof = resultOf(await evidenceOf(due, by));
-  if (proof !== null) return proof;
-  const isUnprovable = isDead(due, by) && by.evidence === undefined;
-  return isUnprovable ? refused(EXPIRED_UNPROVEN) : unknown(outcome.reason);
-}
-
-/**
- * What became of a payment, by the chain alone; moves no money and never throws. Where nobody can ask the chain, a dead
- * payment is closed once its answer is gone too: until then the buyer's own repeat may still learn better.
- */
-export async function look(
-  due: DuePayment,
-  by: SettlementContext,
-  isKept = true,
-): Promise<SettlementResult> {
-  const evidence = await evidenceOf(due, by);
-  const proof = resultOf(evidence);
-  if (proof !== null) return proof;
-  if (evidence.state === 'unused' && isDead(due, by)) return refused(EXPIRED);
-  const isLost = by.evidence === undefined && isDead(due, by) && !isKept;
-  return isLost ? refused(EXPIRED_UNPROVEN) : unknown('the chain does not show it');
-}
-
-async function askToSettle(
-  due: DuePayment,
-  by: SettlementContext,
-  isFirst: boolean,
-): Promise<SettleOutcome> {
-  if (!isAwaited(due.request)) return ABANDONED;
-  try {
-    const outcome = await by.facilitator.settle(due.request, isFirst);
-    return (await isOurs(outcome, due, by)) ? outcome : ANOTHERS;
-  } catch (error) {
-    by.report(error);
-    return { verdict: 'none', detail: 'the call failed' };
+  /**
+   * The chain is asked first. Settling again is safe, because the token takes each nonce once. A refusal of this second
+   * call says nothing of the first one, which may still run at a facilitator, asked by a gatekeeper that was killed. So no
+   * refusal closes the payment. It ends when the chain shows the nonce used, when the chain shows a dead authorization
+   * unused, or, where nobody can ask the chain, once the authorization is dead, since nothing better can ever be learnt.
+   */
+  async resume(): Promise<SettlementResult> {
+    const before = await this.look(true);
+    if (before.kind !== 'unknown') return before;
+    const outcome = await this.#askToSettle(false);
+    if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
+    if (outcome.verdict === 'none') return unknown(outcome.detail);
+    const proof = resultOf(await this.#evidence());
+    if (proof !== null) return proof;
+    const isUnprovable = this.#isDead() && this.#by.evidence === undefined;
+    return isUnprovable ? refused(EXPIRED_UNPROVEN) : unknown(outcome.reason);
   }
-}
 
-/** A transaction recorded for another payment does not prove this one, unless the chain shows this one in it. */
-async function isOurs(
-  outcome: SettleOutcome,
-  { key }: DuePayment,
-  by: SettlementContext,
-): Promise<boolean> {
-  if (outcome.verdict !== 'settled' || outcome.isProven === true) return true;
-  if (await by.journal.takeTransaction(key, outcome.transaction)) return true;
-  by.report(new Error(`Cannot take a settlement: ${ANOTHERS.detail}; ${HOW_TO_TAKE_IT}`));
-  return false;
-}
+  /**
+   * By the chain alone. Where nobody can ask the chain, a dead payment is closed once its answer is gone too: until then
+   * the buyer's own repeat may still learn better.
+   */
+  async look(isKept: boolean): Promise<SettlementResult> {
+    const evidence = await this.#evidence();
+    const proof = resultOf(evidence);
+    if (proof !== null) return proof;
+    if (evidence.state === 'unused' && this.#isDead()) return refused(EXPIRED);
+    const isLost = this.#by.evidence === undefined && this.#isDead() && !isKept;
+    return isLost ? refused(EXPIRED_UNPROVEN) : unknown('the chain does not show it');
+  }
 
-async function evidenceOf(due: DuePayment, by: SettlementContext): Promise<Evidence> {
-  try {
-    return (await by.evidence?.(due.payment)) ?? { state: 'unknown' };
-  } catch (error) {
-    by.report(error);
-    return { state: 'unknown' };
+  async #askToSettle(isFirst: boolean): Promise<SettleOutcome> {
+    const { request } = this.#due;
+    if (!isAwaited(request)) return ABANDONED;
+    try {
+      const outcome = await this.#by.facilitator.settle(request, isFirst);
+      return (await this.#isOurs(outcome)) ? outcome : ANOTHERS;
+    } catch (error) {
+      this.#report(error);
+      return { verdict: 'none', detail: 'the call failed' };
+    }
+  }
+
+  /** A transaction recorded for another payment does not prove this one, unless the chain shows this one in it. */
+  async #isOurs(outcome: SettleOutcome): Promise<boolean> {
+    if (outcome.verdict !== 'settled' || outcome.isProven === true) return true;
+    if (await this.#by.journal.takeTransaction(this.#due.key, outcome.transaction)) return true;
+    this.#report(new Error(`Cannot take a settlement: ${ANOTHERS.detail}; ${HOW_TO_TAKE_IT}`));
+    return false;
+  }
+
+  async #evidence(): Promise<Evidence> {
+    try {
+      return (await this.#by.evidence?.(this.#due.payment)) ?? { state: 'unknown' };
+    } catch (error) {
+      this.#report(error);
+      return { state: 'unknown' };
+    }
+  }
+
+  #isDead(): boolean {
+    const { validBefore } = this.#due.payment.authorization;
+    return this.#by.clock() / 1000 > Number(validBefore) + DEAD_AFTER_S;
+  }
+
+  /** Under the name of the request. */
+  #report(error: unknown): void {
+    this.#by.report(error, this.#due.request.trace?.id);
   }
 }
 
 function resultOf(evidence: Evidence): SettlementResult | null {
   if (evidence.state === 'paid') return { kind: 'settled', transaction: evidence.transaction };
   return evidence.state === 'cancelled' ? refused(CANCELLED) : null;
-}
-
-function isDead({ validBefore }: DuePayment, { clock }: SettlementContext): boolean {
-  return clock() / 1000 > validBefore + DEAD_AFTER_S;
 }
 
 function refused(refusal: Refusal): SettlementResult {

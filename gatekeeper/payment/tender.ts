@@ -2,15 +2,24 @@ import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
-import type { Claim, PaymentBinding } from '../money/journal.ts';
+import type { Claim, JournalEntry, PaymentBinding } from '../money/journal.ts';
 import type { Refusal, X402Version } from '../money/payment.ts';
 import { oncePer } from '../system/once-per.ts';
-import type { SettlementResult } from './settlement.ts';
+import type { TenderSettlement } from './settlement.ts';
 
-/** The one header that a request wants to be answered for: an x402 payment, or a receipt of the operator's processor. */
-export type PaymentHeader =
-  | { readonly kind: 'payment'; readonly version: X402Version; readonly text: string }
-  | { readonly kind: 'receipt'; readonly text: string };
+/** An x402 payment, in the header of its version. */
+export interface X402Header {
+  readonly kind: 'payment';
+  readonly version: X402Version;
+  readonly text: string;
+}
+/** A receipt of the operator's processor. */
+export interface ReceiptHeader {
+  readonly kind: 'receipt';
+  readonly text: string;
+}
+/** The one header that a request wants to be answered for. */
+export type PaymentHeader = X402Header | ReceiptHeader;
 
 type PaymentHeaderFacts = Pick<HeaderFacts, 'paymentV1' | 'paymentV2' | 'receipt'>;
 
@@ -71,34 +80,15 @@ export class Waiters {
   readonly isWaiting = (): boolean => this.#requests.some((isAwaited) => isAwaited());
 }
 
-/** How the money of one tender moves; nothing here throws. */
-export interface TenderSettlement {
-  /** The objection of a check before the claim, or null. Moves no money. */
-  readonly check: () => Promise<SettlementResult | null>;
-  /** The first settlement, of a claim that is durable. */
-  readonly settle: () => Promise<SettlementResult>;
-  /** The buyer asks again for a claim whose end nobody noted: the money may be asked for again. */
-  readonly resume: () => Promise<SettlementResult>;
-  /** Learns what became of a claim and never moves money; `isKept` while its answer can still be delivered. */
-  readonly look: (isKept: boolean) => Promise<SettlementResult>;
-}
-
-/** The key of a tender and the text that a repeat must carry, read without checking anything. */
-export type Identity = Pick<TenderBinding, 'key' | 'signed'>;
-
-export type PaymentHeaderOf<Kind extends PaymentHeader['kind']> = Extract<
-  PaymentHeader,
-  { kind: Kind }
->;
-
 /** Reads one kind of header. */
-export interface TenderReader<Kind extends PaymentHeader['kind']> {
+export interface TenderReader<Kind extends PaymentHeader> {
   /** Never throws for what a header holds. */
-  read(request: PurchaseRequestOf<Kind>): Promise<Tender | Refusal>;
-  /** Null for what is malformed; never waits. */
-  identify(paymentHeader: PaymentHeaderOf<Kind>): Identity | null;
+  read(request: PurchaseRequest, header: Kind): Promise<Tender | Refusal>;
+  /**
+   * The key of a tender and the text that a repeat must carry, without checking anything; null for what is malformed. Never
+   * waits.
+   */
+  identify(header: Kind): Pick<TenderBinding, 'key' | 'signed'> | null;
+  /** A tender out of the journal, to learn what became of it; null for one of another network. */
+  recall(entry: JournalEntry): Tender | null;
 }
-
-export type PurchaseRequestOf<Kind extends PaymentHeader['kind']> = PurchaseRequest & {
-  readonly paymentHeader: PaymentHeaderOf<Kind>;
-};

@@ -8,18 +8,21 @@ import type { PurchaseOutcome } from './purchase-outcome.ts';
 const FAILED_RETRY_S = 2;
 
 /** The request that gets the reply. */
-export interface RepliedRequest
+export interface TenderedRequest
   extends Pick<PurchaseRequest, 'endpoint' | 'target' | 'paymentHeader'> {
   /** Null for what could not be read: nobody has paid with it. */
-  readonly tender: Pick<Tender, 'paidHeader'> | null;
+  readonly tender: Pick<Tender, 'paidHeader' | 'paidBy'> | null;
 }
 
+/** A reply, with who paid where somebody did. */
+export type PurchaseReply = Reply & { readonly payer?: string };
+
 /** Turns an outcome into the reply of one request; copies of a payment are each answered in their own spelling. */
-export function paymentReply(
+export function purchaseReply(
   outcome: PurchaseOutcome,
-  asked: RepliedRequest,
+  asked: TenderedRequest,
   challenger: Challenger,
-): Reply {
+): PurchaseReply {
   switch (outcome.kind) {
     case 'paid':
       return paidReply(outcome, asked);
@@ -34,16 +37,17 @@ export function paymentReply(
 
 function paidReply(
   { delivery, transaction }: Extract<PurchaseOutcome, { kind: 'paid' }>,
-  { tender }: RepliedRequest,
-): Reply {
+  { tender }: TenderedRequest,
+): PurchaseReply {
   if (tender === null) throw new TypeError('Cannot tell of a payment that was not read');
   const { body, contentType } = delivery;
   const headers = [['content-type', contentType], PRIVATE_NO_STORE] as const;
-  return { status: 200, headers: [...headers, tender.paidHeader(transaction)], body };
+  const reply = { status: 200, headers: [...headers, tender.paidHeader(transaction)], body };
+  return tender.paidBy === null ? reply : { ...reply, payer: tender.paidBy };
 }
 
 /** The challenge again, with the reason of the refusal first. */
-function refusalReply(refusal: Refusal, asked: RepliedRequest, challenger: Challenger): Reply {
+function refusalReply(refusal: Refusal, asked: TenderedRequest, challenger: Challenger): Reply {
   const error = `${refusal.reason}: ${refusal.error}`;
   return challengeReply(challenger.challenge(asked.endpoint, asked.target, error));
 }

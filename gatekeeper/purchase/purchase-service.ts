@@ -19,18 +19,11 @@
  * Known limit: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). A repeat after that is refused
  * and charges nothing.
  */
-import type { Reply } from '../http/reply.ts';
-import type { Journal, JournalEntry, PaymentBinding } from '../money/journal.ts';
+import type { Journal, PaymentBinding } from '../money/journal.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
 import { type PaymentReaderOptions, paymentReader } from '../payment/payment-tender.ts';
-import { isReceiptKey, recallReceipt, receiptReader } from '../payment/receipt-tender.ts';
-import type {
-  Identity,
-  PaymentHeader,
-  PurchaseRequest,
-  PurchaseRequestOf,
-  Tender,
-} from '../payment/tender.ts';
+import { isReceiptKey, receiptReader } from '../payment/receipt-tender.ts';
+import type { PaymentHeader, PurchaseRequest, Tender, TenderReader } from '../payment/tender.ts';
 import { Doubts } from './doubts.ts';
 import { InFlight } from './in-flight.ts';
 import { clockOutcome, isSameBinding, Purchase, type PurchaseContext } from './purchase.ts';
@@ -42,7 +35,7 @@ import {
   refused,
   UNKNOWN,
 } from './purchase-outcome.ts';
-import { paymentReply } from './purchase-reply.ts';
+import { type PurchaseReply, purchaseReply } from './purchase-reply.ts';
 
 export interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
   readonly journal: Journal;
@@ -55,9 +48,6 @@ export interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'repo
 }
 
 type Report = (error: unknown, requestId?: string) => void;
-
-/** A reply, with who paid where somebody did. */
-export type PurchaseReply = Reply & { readonly payer?: string };
 
 /** A purchase that waits for its answer. Nothing is held for it, so it may be dropped. */
 interface Sale {
@@ -84,8 +74,8 @@ interface Context extends Omit<PurchaseContext, 'report'> {
   readonly challenger: PurchaseServiceOptions['challenger'];
   readonly doubts: Doubts;
   readonly read: (request: PurchaseRequest) => Promise<Tender | Refusal>;
-  readonly identify: (paymentHeader: PaymentHeader) => Identity | null;
-  readonly recall: (entry: JournalEntry) => Tender | null;
+  readonly identify: TenderReader<PaymentHeader>['identify'];
+  readonly recall: TenderReader<PaymentHeader>['recall'];
   readonly report: Report;
 }
 
@@ -102,7 +92,7 @@ export function purchaseService(options: PurchaseServiceOptions): PurchaseServic
         const outcome = failed(
           'The payment could not be checked. Send the same payment or receipt again.',
         );
-        return replyTo(outcome, { ...request, tender: null }, own);
+        return purchaseReply(outcome, { ...request, tender: null }, own.challenger);
       }
     },
     boughtBy(paymentHeader) {
@@ -138,15 +128,17 @@ function contextOf(options: PurchaseServiceOptions): Context {
     limited,
     inFlight: new InFlight(),
     doubts: new Doubts(),
-    read: (request) =>
-      request.paymentHeader.kind === 'payment'
-        ? payments.read(request as PurchaseRequestOf<'payment'>)
-        : receipts.read(request as PurchaseRequestOf<'receipt'>),
+    read: (request) => {
+      const { paymentHeader } = request;
+      return paymentHeader.kind === 'payment'
+        ? payments.read(request, paymentHeader)
+        : receipts.read(request, paymentHeader);
+    },
     identify: (paymentHeader) =>
       paymentHeader.kind === 'payment'
         ? payments.identify(paymentHeader)
         : receipts.identify(paymentHeader),
-    recall: (entry) => (isReceiptKey(entry.key) ? recallReceipt(entry) : payments.recall(entry)),
+    recall: (entry) => (isReceiptKey(entry.key) ? receipts : payments).recall(entry),
   };
 }
 
@@ -170,33 +162,20 @@ function quiet(report: PurchaseServiceOptions['report']): Context['report'] {
 
 async function opened(request: PurchaseRequest, context: Context): Promise<PurchaseReply | Sale> {
   const tender = await context.read(request);
+  const asked = { ...request, tender: isRefusal(tender) ? null : tender };
+  const reply = (outcome: PurchaseOutcome) => purchaseReply(outcome, asked, context.challenger);
   // A request without data must hear that first, so a refusal waits for the answer too.
   if (isRefusal(tender)) {
-    const reply = replyTo(refused(tender), { ...request, tender: null }, context);
-    return { sell: async () => reply };
+    const refusal = reply(refused(tender));
+    return { sell: async () => refusal };
   }
-  const asked = { ...request, tender };
   // By a wrong clock a good window looks bad, even if the clock is right again when the answer is there.
   const wrong = tender.refusal === null ? null : clockOutcome(context);
   const known = knownOutcome(tender, context) ?? knownElsewhere(tender, context);
   const outcome = known === null ? null : await known;
-  if (outcome !== null) return replyTo(outcome, asked, context);
-  if (wrong !== null) return { sell: async () => replyTo(wrong, asked, context) };
-  return {
-    sell: async (delivery) => replyTo(await sold(tender, delivery, context), asked, context),
-  };
-}
-
-type TenderedRequest = PurchaseRequest & { readonly tender: Tender | null };
-
-function replyTo(
-  outcome: PurchaseOutcome,
-  asked: TenderedRequest,
-  { challenger }: Context,
-): PurchaseReply {
-  const reply = paymentReply(outcome, asked, challenger);
-  const payer = asked.tender?.paidBy ?? null;
-  return outcome.kind === 'paid' && payer !== null ? { ...reply, payer } : reply;
+  if (outcome !== null) return reply(outcome);
+  if (wrong !== null) return { sell: async () => reply(wrong) };
+  return { sell: async (delivery) => reply(await sold(tender, delivery, context)) };
 }
 
 /** What is known of a tender without its answer; null when it has to be sold. */

@@ -26,12 +26,6 @@ export interface PurchaseContext {
   readonly inFlight: InFlight;
 }
 
-/** A body that was bought, or null once it is no longer kept. */
-interface Bought {
-  readonly body: Buffer | null;
-  readonly contentType: string;
-}
-
 export function isSameBinding(left: PaymentBinding, right: PaymentBinding): boolean {
   return left.resource === right.resource && left.signed === right.signed;
 }
@@ -148,7 +142,7 @@ export class Purchase {
   /** Notes how the money ended; a doubt stays as open as it was. */
   async #concluded(
     result: SettlementResult,
-    { body, contentType }: Bought,
+    { body, contentType }: Pick<JournalEntry, 'body' | 'contentType'>,
     isFirst = false,
   ): Promise<PurchaseOutcome> {
     switch (result.kind) {

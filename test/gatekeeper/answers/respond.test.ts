@@ -7,10 +7,8 @@ import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
 import type { HttpResponse } from '../../../gatekeeper/http/request.ts';
 import type { PurchaseRequest } from '../../../gatekeeper/payment/tender.ts';
-import type {
-  PurchaseReply,
-  PurchaseService,
-} from '../../../gatekeeper/purchase/purchase-service.ts';
+import type { PurchaseReply } from '../../../gatekeeper/purchase/purchase-reply.ts';
+import type { PurchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { tinyService } from '../tiny-service.ts';
 import { tinyTokens } from '../tiny-tokens.ts';

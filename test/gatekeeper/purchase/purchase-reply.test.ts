@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { PurchaseOutcome } from '../../../gatekeeper/purchase/purchase-outcome.ts';
-import { paymentReply, type RepliedRequest } from '../../../gatekeeper/purchase/purchase-reply.ts';
+import {
+  purchaseReply,
+  type TenderedRequest,
+} from '../../../gatekeeper/purchase/purchase-reply.ts';
 import { gauge, header, json, shop, TARGET, TX } from '../payment-bench.ts';
 
 const usual = { endpoint: gauge, target: TARGET };
-const asked = (version: 1 | 2): RepliedRequest => ({
+const asked = (version: 1 | 2): TenderedRequest => ({
   ...usual,
   paymentHeader: { kind: 'payment', version, text: '' },
-  tender: { paidHeader: (transaction) => ['x-payment-response', transaction] },
+  tender: { paidHeader: (transaction) => ['x-payment-response', transaction], paidBy: null },
 });
-const byReceipt: RepliedRequest = { ...asked(1), paymentHeader: { kind: 'receipt', text: '' } };
+const byReceipt: TenderedRequest = { ...asked(1), paymentHeader: { kind: 'receipt', text: '' } };
 const unknown: PurchaseOutcome = { kind: 'unknown', waitMs: 4001 };
 const body = Buffer.from('a,b\n');
 const paid: PurchaseOutcome = {
@@ -18,17 +21,17 @@ const paid: PurchaseOutcome = {
   transaction: TX,
 };
 
-describe('paymentReply()', () => {
-  it('paymentReply() carries what was bought and the proof of the one who asks', () => {
-    const one = paymentReply(paid, asked(1), shop);
+describe('purchaseReply()', () => {
+  it('purchaseReply() carries what was bought and the proof of the one who asks', () => {
+    const one = purchaseReply(paid, asked(1), shop);
     expect(one).toMatchObject({ status: 200, body });
     expect(header(one, 'content-type')).toBe('text/csv');
     expect(header(one, 'cache-control')).toBe('private, no-store');
     expect(header(one, 'x-payment-response')).toBe(TX);
-    expect(() => paymentReply(paid, { ...asked(1), tender: null }, shop)).toThrow('not read');
+    expect(() => purchaseReply(paid, { ...asked(1), tender: null }, shop)).toThrow('not read');
   });
 
-  it('I12: paymentReply() gives no receipt and no cache time to anything but a 200', () => {
+  it('I12: purchaseReply() gives no receipt and no cache time to anything but a 200', () => {
     const refusal = { reason: 'insufficient_funds', error: 'too little' };
     const outcomes: [PurchaseOutcome, number][] = [
       [{ kind: 'refused', refusal }, 402],
@@ -36,33 +39,33 @@ describe('paymentReply()', () => {
       [{ kind: 'failed', error: 'x' }, 503],
     ];
     for (const [outcome, status] of outcomes) {
-      const reply = paymentReply(outcome, asked(1), shop);
+      const reply = purchaseReply(outcome, asked(1), shop);
       expect(reply.status).toBe(status);
       expect(header(reply, 'cache-control')).toBe('no-store');
       expect(header(reply, 'x-payment-response')).toBeUndefined();
     }
   });
 
-  it('paymentReply() starts a refusal with its reason, in both versions of the challenge', () => {
+  it('purchaseReply() starts a refusal with its reason, in both versions of the challenge', () => {
     const refusal = { reason: 'insufficient_funds', error: 'too little' };
-    const reply = paymentReply({ kind: 'refused', refusal }, asked(2), shop);
+    const reply = purchaseReply({ kind: 'refused', refusal }, asked(2), shop);
     expect(json(reply).error).toBe('insufficient_funds: too little');
     const required = Buffer.from(header(reply, 'payment-required') ?? '', 'base64').toString();
     expect(JSON.parse(required).error).toBe('insufficient_funds: too little');
   });
 
-  it('I9: paymentReply() asks for the same payment under the header that carried it', () => {
-    expect(json(paymentReply(unknown, asked(1), shop)).error).toContain(
+  it('I9: purchaseReply() asks for the same payment under the header that carried it', () => {
+    expect(json(purchaseReply(unknown, asked(1), shop)).error).toContain(
       'Send the same X-PAYMENT again',
     );
-    expect(json(paymentReply(unknown, asked(2), shop)).error).toContain(
+    expect(json(purchaseReply(unknown, asked(2), shop)).error).toContain(
       'Send the same PAYMENT-SIGNATURE again',
     );
-    expect(json(paymentReply(unknown, byReceipt, shop)).error).toContain(
+    expect(json(purchaseReply(unknown, byReceipt, shop)).error).toContain(
       'the same X-RECEIPT again',
     );
-    expect(json(paymentReply(unknown, asked(1), shop)).retry_after_s).toBe(5);
-    const failed = paymentReply({ kind: 'failed', error: 'x' }, asked(1), shop);
+    expect(json(purchaseReply(unknown, asked(1), shop)).retry_after_s).toBe(5);
+    const failed = purchaseReply({ kind: 'failed', error: 'x' }, asked(1), shop);
     expect(json(failed).error).toBe('Not charged. x');
   });
 });
