@@ -31,9 +31,7 @@ import { refuseKey } from './keys/key-command.ts';
 import { readKeys } from './keys/key-store.ts';
 import { currentRelease } from './stages/anchor/current-release.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
-import { readFilings } from './stages/assemble/filings.ts';
-import type { ReadPart } from './stages/assemble/part.ts';
-import { ROSTER_PARTS } from './stages/assemble/rosters/roster-parts.ts';
+import { COLLECTION_PARTS } from './stages/assemble/collection-parts.ts';
 import { futureBatches } from './stages/intake/batch-times.ts';
 import { byPlace, CompileError, type Problem } from './stages/intake/compile-error.ts';
 import {
@@ -75,9 +73,6 @@ import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
 
 /** New input up to this size is not worth starting threads for. */
 const INLINE_BYTES_MAX = 200_000;
-
-/** What comes from collections, in the order in which it is written. */
-const PARTS: readonly ReadPart[] = [readFilings, ...ROSTER_PARTS];
 
 export interface CompileOptions extends PublishOptions {
   /** Folder of batches. */
@@ -170,7 +165,7 @@ function openRun({ asOf }: CompileOptions, open: OpenRun, source: Source): Run {
   const leaves = leafStore(`${scratch}/leaves`);
   const catalog = before(CATALOG_PATH) ?? Buffer.alloc(0);
   const assembly = new Assembly({ shards, leaves, writer, memory, catalog });
-  const parts = PARTS.map((read) => read(stored.collections, asOf));
+  const parts = COLLECTION_PARTS.map((read) => read(stored.collections, asOf));
   const notes = new Notes(state, memory);
   const due = dueSignals(added).map((signal) => dueSignal(signal, memory));
   const entities = new EntityNotes(`${scratch}/entities`, due);

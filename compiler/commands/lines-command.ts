@@ -1,16 +1,9 @@
-import type { z } from 'zod';
 import { COLLECTIONS, type CollectionId, findCollection } from '../contract/collections.ts';
 import { entitiesOf, LINES, type Line, lineOf, SIGNALS, type Signal } from '../contract/lines.ts';
 import { nearest } from '../contract/nearest.ts';
 import { metricUnit } from '../contract/units.ts';
-import { documentRowSchema } from '../stages/intake/document-row.ts';
-import { filingRowSchema } from '../stages/intake/filing-row.ts';
-import { mcpServerRowSchema } from '../stages/intake/mcp-server-row.ts';
-import { memberNames } from '../stages/intake/member-names.ts';
+import { memberNames, ROW_SCHEMAS } from '../stages/intake/member-names.ts';
 import { fieldsSchema, REQUIRED } from '../stages/intake/reading.ts';
-import { stableCoinRowSchema } from '../stages/intake/stable-coin-row.ts';
-import { stablecoinDeathRowSchema } from '../stages/intake/stablecoin-death-row.ts';
-import { trustServiceRowSchema } from '../stages/intake/trust-service-row.ts';
 
 const OBSERVED_AT = '2026-11-20T10:45:00Z';
 const COLLECTED_AT = '2026-11-20T11:00:12Z';
@@ -18,16 +11,6 @@ const COLLECTED_AT = '2026-11-20T11:00:12Z';
 /** Entities of a closed list that are written out; the rest is counted. */
 const ENTITIES_SHOWN_MAX = 60;
 const ROWS: readonly Line[] = LINES;
-
-/** The schema that intake applies to the rows of each collection. */
-export const ROW_SCHEMAS: Readonly<Record<CollectionId, z.ZodType>> = {
-  'trust.service': trustServiceRowSchema,
-  'mcp.server': mcpServerRowSchema,
-  'stable.coin': stableCoinRowSchema,
-  'stablecoin.death': stablecoinDeathRowSchema,
-  'filing.submission': filingRowSchema,
-  document: documentRowSchema,
-};
 
 /** What is accepted under an id: a line, a signal or a collection; all of them without one. Throws a RangeError for any other. */
 export function linesText(id?: string): string {

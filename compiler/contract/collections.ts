@@ -1,21 +1,222 @@
+import type { EndpointPath } from './endpoints.ts';
+import type { Cadence } from './freshness.ts';
+import {
+  absentRow,
+  coinDeathRow,
+  coinRow,
+  type RosterMember,
+  type ServerBody,
+  type ServiceBody,
+  scorecardRow,
+  serverRow,
+} from './roster-views.ts';
+
 /** What is stored beside the readings of signals, one file `<batch>/<id>.ndjson` each. */
-interface Collection<Id extends string = string> {
-  readonly id: Id;
+interface Collection {
+  readonly id: string;
   /** A noun phrase for catalogues and errors. */
   readonly holds: string;
 }
 
-/** Every kind of stored row that is not a reading, in the order in which they are compiled. */
-export const COLLECTIONS = [
-  { id: 'trust.service', holds: 'x402 services, one row a service and capture day' },
-  { id: 'mcp.server', holds: 'MCP servers, one row a server and capture day' },
-  { id: 'stable.coin', holds: 'stablecoins, one row a coin and capture day' },
-  { id: 'stablecoin.death', holds: 'stablecoins that died, one row a death' },
-  { id: 'filing.submission', holds: 'securities filings, one row a filing' },
-  { id: 'document', holds: 'whole documents, one row an operation and its parameters' },
-] as const satisfies readonly Collection[];
+/** A collection whose rows are hashed by the members of a core. */
+export type RosterKind =
+  | 'stablecoin.death'
+  | 'trust.service'
+  | 'mcp.server'
+  | 'stable.coin'
+  | 'document';
 
-export type CollectionId = (typeof COLLECTIONS)[number]['id'];
+/** A collection whose rows are hashed. */
+export interface HashedCollection extends Collection {
+  readonly id: RosterKind;
+  /** Members of the hash core of a row, after `hash_core_version` (the number 3). */
+  readonly core: readonly string[];
+  /** Members that the cores of rows of one model have besides. */
+  readonly modelCore?: { readonly model: string; readonly members: readonly string[] };
+}
+
+/** A list that a collection is sold as. */
+export interface RosterList {
+  readonly path: EndpointPath;
+  /** Name of the list in the body. */
+  readonly member: RosterMember;
+  /** What its citation claims; `lastDay` is the day of the newest capture. */
+  readonly claim: (lastDay: string) => string;
+}
+
+/** A collection that is sold as lists of its rows. */
+export interface ListedCollection extends HashedCollection {
+  readonly dimension: string;
+  /** How often a row is expected. */
+  readonly cadence: Cadence;
+  readonly preview: EndpointPath;
+  readonly lists: readonly RosterList[];
+}
+
+/** A list of subjects. */
+export interface SubjectList extends RosterList {
+  /** The row of a subject, of the body of that subject and its rank from 1; null for one that is not in this list. */
+  readonly row: (subject: never, rank: number) => object | null;
+  /** Whether subjects stand in the order of their rank; by id otherwise. */
+  readonly ranked?: boolean;
+}
+
+/** A collection of subjects that are captured again and again. */
+export interface CapturedCollection extends ListedCollection {
+  /** The operation about one subject, its parameter, and the member of its body that names the subject. */
+  readonly subject: { readonly path: EndpointPath; readonly param: string; readonly id: string };
+  readonly lists: readonly [SubjectList, ...SubjectList[]];
+}
+
+const CAPTURED = ['capture_date', 'observed_at'] as const;
+const SOURCED = ['source_ref', 'source_tier'] as const;
+
+/** Members that only rows of `demand-v1` have; all of them are in the core of such a row. */
+export const DEMAND_FIELDS = [
+  'calls_30d',
+  'unique_payers_30d',
+  'demand_class',
+  'demand_depth',
+  'endpoints',
+  'endpoints_by_class',
+  'last_called_at',
+] as const;
+
+/** x402 services. */
+export const TRUST_SERVICES = {
+  id: 'trust.service',
+  holds: 'x402 services, one row a service and capture day',
+  core: [
+    'service_id',
+    ...CAPTURED,
+    'model',
+    'domain',
+    'first_endpoint',
+    'score_total',
+    'liveness_state',
+    'liveness_streak',
+    'baseline_delta',
+    ...SOURCED,
+  ],
+  modelCore: { model: 'demand-v1', members: DEMAND_FIELDS },
+  dimension: 'x402-services',
+  cadence: 'daily',
+  subject: { path: '/trust/precheck', param: 'service', id: 'service_id' },
+  lists: [
+    {
+      path: '/trust/scorecard',
+      member: 'rows',
+      claim: (lastDay: string) => `demand of the x402 services captured on ${lastDay}`,
+      row: scorecardRow,
+    },
+    {
+      path: '/trust/graveyard',
+      member: 'deaths',
+      claim: (lastDay: string) => `x402 services that a capture up to ${lastDay} no longer found`,
+      row: (service: ServiceBody) => absentRow(service.service_id, service),
+    },
+  ],
+  preview: '/trust/preview',
+} as const satisfies CapturedCollection;
+
+/** MCP servers. */
+export const MCP_SERVERS = {
+  id: 'mcp.server',
+  holds: 'MCP servers, one row a server and capture day',
+  core: ['server_id', ...CAPTURED, 'status', ...SOURCED],
+  dimension: 'mcp-servers',
+  cadence: 'daily',
+  subject: { path: '/mcp/server', param: 'name', id: 'server_id' },
+  lists: [
+    // Every server ever captured; `missing_streak` counts the captures since it was last found.
+    {
+      path: '/mcp/census',
+      member: 'rows',
+      claim: (lastDay: string) => `MCP servers captured up to ${lastDay}`,
+      row: serverRow,
+    },
+    {
+      path: '/mcp/graveyard',
+      member: 'deaths',
+      claim: (lastDay: string) => `MCP servers that a capture up to ${lastDay} no longer found`,
+      row: (server: ServerBody) => absentRow(server.server_id, server),
+    },
+  ],
+  preview: '/mcp/preview',
+} as const satisfies CapturedCollection;
+
+/** Stablecoins. Coins share symbols, so that not each of them has a body. */
+export const STABLE_COINS = {
+  id: 'stable.coin',
+  holds: 'stablecoins, one row a coin and capture day',
+  core: ['coin_id', ...CAPTURED, 'symbol', 'current', ...SOURCED],
+  dimension: 'stablecoin-peg',
+  cadence: 'daily',
+  subject: { path: '/stable/coin', param: 'symbol', id: 'coin_id' },
+  lists: [
+    {
+      path: '/stable/census',
+      member: 'rows',
+      claim: (lastDay: string) => `stablecoins by market cap, captured up to ${lastDay}`,
+      row: coinRow,
+      ranked: true,
+    },
+    {
+      path: '/stable/graveyard',
+      member: 'deaths',
+      claim: (lastDay: string) => `stablecoins terminated or persistently absent by ${lastDay}`,
+      row: coinDeathRow,
+    },
+  ],
+  preview: '/stable/preview',
+} as const satisfies CapturedCollection;
+
+/** Stablecoins that died. */
+export const STABLECOIN_DEATHS = {
+  id: 'stablecoin.death',
+  holds: 'stablecoins that died, one row a death',
+  core: [
+    'confirmed_dead_at',
+    'symbol',
+    'death_type',
+    'pre_death_observed_at',
+    'first_distress_at',
+    'lifespan_days',
+    'pre_death_payload',
+    'death_context',
+    ...SOURCED,
+  ],
+  dimension: 'stablecoin-peg',
+  cadence: 'as-events',
+  lists: [
+    {
+      path: '/stablecoin-deaths',
+      member: 'records',
+      claim: () => 'stablecoins that died, with what was last measured before',
+    },
+  ],
+  preview: '/stablecoin-deaths/preview',
+} as const satisfies ListedCollection;
+
+/**
+ * Every kind of stored row that is not a reading, in the order in which it is compiled. No two cores begin with the same
+ * member, and none has that of another, so rows of two kinds never share a core. Filings have a core of their own.
+ */
+export const COLLECTIONS = [
+  { id: 'filing.submission', holds: 'securities filings, one row a filing' },
+  STABLECOIN_DEATHS,
+  TRUST_SERVICES,
+  MCP_SERVERS,
+  STABLE_COINS,
+  {
+    id: 'document',
+    holds: 'whole documents, one row an operation and its parameters',
+    core: ['operation', 'params', 'title', 'text', 'rows', 'observed_at', ...SOURCED],
+  },
+] as const satisfies readonly (Collection | HashedCollection)[];
+
+type Row = (typeof COLLECTIONS)[number];
+export type CollectionId = Row['id'];
 
 /** The collection of a file name, or undefined for the name of anything else. */
 export function findCollection(id: string): CollectionId | undefined {

@@ -1,3 +1,5 @@
+import { COLLECTIONS, type HashedCollection, type RosterKind } from './collections.ts';
+import { defined } from './defined.ts';
 import { HASH_CORE_VERSION } from './record-hash.ts';
 
 /** Days before this one were captured from a registry, later ones by demand. */
@@ -10,54 +12,6 @@ export function trustModel(captureDate: string): TrustModel {
   return captureDate >= DEMAND_MODEL_SINCE ? 'demand-v1' : 'legacy-registry';
 }
 
-/** Members that only rows of `demand-v1` have; all of them are in the core of such a row. */
-export const DEMAND_FIELDS = [
-  'calls_30d',
-  'unique_payers_30d',
-  'demand_class',
-  'demand_depth',
-  'endpoints',
-  'endpoints_by_class',
-  'last_called_at',
-] as const;
-
-const CAPTURED = ['capture_date', 'observed_at'] as const;
-const SOURCED = ['source_ref', 'source_tier'] as const;
-
-/**
- * Members of the hash core of each kind of roster row, after `hash_core_version` (the number 3). No two kinds begin with
- * the same member, and none has that of another, so rows of two kinds never share a core.
- */
-export const ROSTER_CORES = {
-  'trust.service': [
-    'service_id',
-    ...CAPTURED,
-    'model',
-    'domain',
-    'first_endpoint',
-    'score_total',
-    'liveness_state',
-    'liveness_streak',
-    'baseline_delta',
-    ...SOURCED,
-  ],
-  'mcp.server': ['server_id', ...CAPTURED, 'status', ...SOURCED],
-  'stable.coin': ['coin_id', ...CAPTURED, 'symbol', 'current', ...SOURCED],
-  'stablecoin.death': [
-    'confirmed_dead_at',
-    'symbol',
-    'death_type',
-    'pre_death_observed_at',
-    'first_distress_at',
-    'lifespan_days',
-    'pre_death_payload',
-    'death_context',
-    ...SOURCED,
-  ],
-  document: ['operation', 'params', 'title', 'text', 'rows', 'observed_at', ...SOURCED],
-} as const satisfies Readonly<Record<string, readonly string[]>>;
-
-export type RosterKind = keyof typeof ROSTER_CORES;
 type Row = Readonly<Record<string, unknown>>;
 
 /** The pre-image of a roster row's hash. */
@@ -77,32 +31,46 @@ export function rosterCore(kind: RosterKind, row: Row): RosterCore {
   return core;
 }
 
+/** The collections whose rows have a core of the table. */
+const HASHED: ReadonlyMap<string, HashedCollection> = new Map(
+  COLLECTIONS.flatMap((row) => ('core' in row ? [[row.id, row] as const] : [])),
+);
+
+/** Whether the rows of a collection are hashed by the members that the table names. */
+export function isRosterKind(id: string): id is RosterKind {
+  return HASHED.has(id);
+}
+
 function coreFields(kind: RosterKind, row: Row): readonly string[] {
-  const demand = kind === 'trust.service' && row.model === 'demand-v1';
-  return demand ? [...ROSTER_CORES[kind], ...DEMAND_FIELDS] : ROSTER_CORES[kind];
+  const { core, modelCore } = defined(HASHED.get(kind), 'the collection of a kind');
+  const hasMore = modelCore !== undefined && modelCore.model === row.model;
+  return hasMore ? [...core, ...modelCore.members] : core;
 }
 
 /** What a core of a kind is made of, for those who recompute it. */
 export function rosterCoreFields(kind: RosterKind) {
-  const demand = kind === 'trust.service' ? { demand_v1_fields: [...DEMAND_FIELDS] } : {};
+  const { core, modelCore } = defined(HASHED.get(kind), 'the collection of a kind');
   return {
     version: HASH_CORE_VERSION,
-    fields: ['hash_core_version', ...ROSTER_CORES[kind]],
-    ...demand,
+    fields: ['hash_core_version', ...core],
+    ...(modelCore === undefined ? {} : { demand_v1_fields: [...modelCore.members] }),
   };
 }
 
 /** The kind of a delivered object that carries all members of a roster core, or null for anything else. */
 export function rosterKindOf(row: Row): RosterKind | null {
-  const kinds = Object.keys(ROSTER_CORES) as RosterKind[];
-  const carries = (kind: RosterKind): boolean =>
-    coreFields(kind, row).every((name) => Object.hasOwn(row, name));
-  return kinds.find(carries) ?? null;
+  for (const { id } of HASHED.values()) {
+    if (coreFields(id, row).every((name) => Object.hasOwn(row, name))) return id;
+  }
+  return null;
 }
 
 /** The entity that a core is about: the value of its identity member, or null for a core without one: a signal, a death, a document. */
 export function rosterSubject(core: RosterCore): unknown {
-  return core.service_id ?? core.server_id ?? core.coin_id ?? null;
+  for (const row of COLLECTIONS) {
+    if ('subject' in row && core[row.subject.id] !== undefined) return core[row.subject.id];
+  }
+  return null;
 }
 
 /** The id of an x402 service: its host with dots as hyphens. */

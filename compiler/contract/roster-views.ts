@@ -129,7 +129,8 @@ export function absentRow(entity: string, { lifecycle, name, record_hash }: Pres
   };
 }
 
-interface ServiceBody extends Present {
+/** The body of an x402 service, as lists see it. */
+export interface ServiceBody extends Present {
   readonly service_id: string;
   readonly score_total: number | null;
   readonly liveness_state: string | null;
@@ -154,7 +155,8 @@ export function scorecardRow(service: ServiceBody) {
   };
 }
 
-interface ServerBody extends Present {
+/** The body of an MCP server, as lists see it. */
+export interface ServerBody extends Present {
   readonly server_id: string;
   readonly status: string;
   readonly missing_streak: number | null;
@@ -166,22 +168,22 @@ export function serverRow(server: ServerBody) {
   return { entity: server_id, name, status, missing_streak, lifecycle, record_hash };
 }
 
-interface CoinFacts extends Present {
+/** A stablecoin as lists see it. */
+export interface CoinFacts extends Present {
   readonly coin_id: string;
   readonly symbol: string;
   readonly current: Readonly<Record<string, unknown>>;
+  /** Whether it is off its peg; this may rest on an older price than its newest row has. */
+  readonly depegged: boolean;
 }
 
-/** The row of the census that a coin has; whether it is off its peg may rest on an older price than its newest row has. */
-export function coinRow(
-  coin: CoinFacts,
-  of: { readonly rank: number; readonly depegged: boolean },
-) {
+/** The row of the census that a coin has. */
+export function coinRow(coin: CoinFacts, rank: number) {
   const { coin_id, symbol, name, current, lifecycle, record_hash } = coin;
   const { market_cap_usd, price_in_peg } = current;
-  const flags = { terminated: lifecycle.state === 'dead', depegged: of.depegged };
+  const flags = { terminated: lifecycle.state === 'dead', depegged: coin.depegged };
   return {
-    rank: of.rank,
+    rank,
     entity: coin_id,
     symbol,
     name,

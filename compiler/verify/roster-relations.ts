@@ -1,8 +1,16 @@
 import { type Citation, citedTarget } from '../contract/citation.ts';
+import {
+  type CapturedCollection,
+  MCP_SERVERS,
+  STABLE_COINS,
+  type SubjectList,
+  TRUST_SERVICES,
+} from '../contract/collections.ts';
+import { endpointAt } from '../contract/endpoints.ts';
 import { parseFreshnessBasis } from '../contract/freshness.ts';
+import { filePath } from '../contract/path.ts';
 import type { Provenance } from '../contract/record.ts';
 import {
-  absentRow,
   coinDeathRow,
   coinRow,
   type RosterMember,
@@ -10,8 +18,6 @@ import {
   rosterBody,
   rosterStatement,
   rosterVerifiable,
-  scorecardRow,
-  serverRow,
 } from '../contract/roster-views.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { checkMade, cited, type Related, rowsOf, storedBody } from './relation.ts';
@@ -20,44 +26,26 @@ import type { StoredBodies } from './stored-bodies.ts';
 const ROSTER = /^(verifiable\/)?roster\//;
 const VERIFIABLE = 'verifiable/';
 
-/** A roster whose rows follow from the bodies of its subjects. */
-interface Kind {
-  /** Folder of the subjects, and their member that orders the rows. */
-  readonly subjects: string;
-  readonly id: string;
-  readonly member: RosterMember;
-  readonly target: string;
-  /** The row of a subject; null for one that is not in this roster. */
-  readonly shown: (subject: never, id: string) => object | null;
+/** A list whose rows follow from the bodies of its subjects. */
+interface SubjectRoster {
+  readonly of: CapturedCollection;
+  readonly list: SubjectList;
 }
 
-const trust = { subjects: 'subject/trust/', id: 'service_id' } as const;
-const mcp = { subjects: 'subject/mcp/', id: 'server_id' } as const;
-const deaths = {
-  member: 'deaths',
-  shown: (subject: never, id: string) => absentRow(id, subject),
-} as const;
-const KINDS: Readonly<Record<string, Kind>> = {
-  'roster/trust/scorecard.json': {
-    ...trust,
-    member: 'rows',
-    target: '/trust/scorecard',
-    shown: scorecardRow,
-  },
-  'roster/trust/graveyard.json': { ...trust, ...deaths, target: '/trust/graveyard' },
-  'roster/mcp/census.json': { ...mcp, member: 'rows', target: '/mcp/census', shown: serverRow },
-  'roster/mcp/graveyard.json': { ...mcp, ...deaths, target: '/mcp/graveyard' },
-};
-/** Coins share symbols, so that not each of them has a body. */
-const COINS = 'subject/stable/';
+/** The lists of collections in which each subject has a body, by their file. */
+const ROSTERS: ReadonlyMap<string | null, SubjectRoster> = new Map(
+  [TRUST_SERVICES, MCP_SERVERS].flatMap((of: CapturedCollection) =>
+    of.lists.map((list) => [filePath(endpointAt(list.path), {}), { of, list }] as const),
+  ),
+);
 
 /** Compares a roster with the bodies of its subjects, or its form with pre-images with the usual one. */
 export function checkRoster(roster: Related): void {
   const { path, ownTables } = roster;
   if (!ROSTER.test(path) || !ownTables) return;
-  const kind = KINDS[path];
+  const known = ROSTERS.get(path);
   if (path.startsWith(VERIFIABLE)) checkMade(roster, () => withCores(roster));
-  else if (kind !== undefined) checkMade(roster, () => madeRoster(roster, kind));
+  else if (known !== undefined) checkMade(roster, () => madeRoster(roster, known));
   else checkMade(roster, () => withCoins(roster));
 }
 
@@ -94,11 +82,11 @@ function memberOf(roster: JsonObject): RosterMember {
   return member;
 }
 
-function madeRoster({ body, bodies, count }: Related, kind: Kind): object {
-  const { member, target, shown } = kind;
+function madeRoster({ body, bodies, count }: Related, { of, list }: SubjectRoster): object {
+  const { member, path: target } = list;
   const { claim } = citationOf(body);
-  const rows = subjectsIn(bodies, kind).flatMap(([id, subject]) => {
-    const row = shown(subject as never, id);
+  const rows = subjectsIn(bodies, of).flatMap(([, subject], index) => {
+    const row = list.row(subject as never, index + 1);
     return row === null ? [] : [rowOf(subject, row)];
   });
   count('roster_rows', rows.length);
@@ -111,12 +99,13 @@ function madeRoster({ body, bodies, count }: Related, kind: Kind): object {
   return cited(rosterBody(member, noted, false), body, says);
 }
 
-/** The bodies of the subjects of a roster by their id, in order. */
+/** The bodies of the subjects of a collection by their id, in order. */
 function subjectsIn(
   bodies: StoredBodies,
-  { subjects, id }: Pick<Kind, 'subjects' | 'id'>,
+  { subject: { path, param, id } }: CapturedCollection,
 ): [string, JsonObject][] {
-  const found = [...bodies.list.paths(subjects)].flatMap((path): [string, JsonObject][] => {
+  const [folder = ''] = endpointAt(path).file?.split(`{${param}}`) ?? [];
+  const found = [...bodies.list.paths(folder)].flatMap((path): [string, JsonObject][] => {
     const body = storedBody(bodies, path);
     return body === null ? [] : [[String(body[id]), body]];
   });
@@ -141,13 +130,11 @@ function rowOf(subject: JsonObject, shown: object): RosterRow {
 function withCoins({ path, body, bodies, count }: Related): object {
   const member = memberOf(body);
   const rows = rowsOf(body[member]);
-  const coins = new Map(
-    path.startsWith('roster/stable/') ? subjectsIn(bodies, { subjects: COINS, id: 'coin_id' }) : [],
-  );
+  const coins = new Map(path.startsWith('roster/stable/') ? subjectsIn(bodies, STABLE_COINS) : []);
   const shown = (coin: JsonObject, row: JsonObject | null, rank: number) => {
     if (member === 'deaths') return coinDeathRow(coin as never);
     const depegged = isObject(row?.lifecycle) && row.lifecycle.depegged === true;
-    return coinRow(coin as never, { rank, depegged });
+    return coinRow({ ...coin, depegged } as never, rank);
   };
   const made = rows.map((row, at) => {
     const coin = coins.get(String(row.entity));

@@ -2,7 +2,7 @@ import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { signalOf } from '../../compiler/contract/lines.ts';
 import { filePath } from '../../compiler/contract/path.ts';
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
-import { ROSTER_CORES } from '../../compiler/contract/roster-core.ts';
+import { isRosterKind } from '../../compiler/contract/roster-core.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 
@@ -25,7 +25,7 @@ export function freeFacts(entry: VerifyEntry): FreeFacts {
     case 'reading':
       return { signal_id, entity, observed_at: state === 'current' ? observed_at : null };
     case 'row': {
-      const isKind = signal_id !== null && Object.hasOwn(ROSTER_CORES, signal_id);
+      const isKind = signal_id !== null && isRosterKind(signal_id);
       return { signal_id: isKind ? signal_id : null, entity: null, observed_at: null };
     }
     case 'citation':

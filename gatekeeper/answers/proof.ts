@@ -2,12 +2,7 @@ import { CITATION_SEAL_FIELDS, citationSchema } from '../../compiler/contract/ci
 import { FILING_CORE_FIELDS } from '../../compiler/contract/filing.ts';
 import { CORE_FIELDS } from '../../compiler/contract/record-hash.ts';
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
-import {
-  DEMAND_FIELDS,
-  ROSTER_CORES,
-  type RosterKind,
-  rosterCoreFields,
-} from '../../compiler/contract/roster-core.ts';
+import { isRosterKind, rosterCoreFields } from '../../compiler/contract/roster-core.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { inclusionOf } from '../release/inclusion.ts';
 import { findLeaf } from '../release/log-index.ts';
@@ -150,7 +145,7 @@ export function coreMembers({ kind, signal_id }: VerifyEntry): readonly string[]
   // Filings belong to no signal and to no roster.
   if (signal_id === null) return FILING_CORE_FIELDS;
   // A leg of a document has the core of a reading.
-  if (!Object.hasOwn(ROSTER_CORES, signal_id)) return CORE_FIELDS;
-  const { fields } = rosterCoreFields(signal_id as RosterKind);
-  return signal_id === 'trust.service' ? [...fields, ...DEMAND_FIELDS] : fields;
+  if (!isRosterKind(signal_id)) return CORE_FIELDS;
+  const { fields, demand_v1_fields = [] } = rosterCoreFields(signal_id);
+  return [...fields, ...demand_v1_fields];
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ROSTER_CORES, type RosterKind, rosterCore } from '../../compiler/contract/roster-core.ts';
+import { COLLECTIONS, type RosterKind } from '../../compiler/contract/collections.ts';
+import { isRosterKind, rosterCore } from '../../compiler/contract/roster-core.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
 import type { Vector } from './vector.ts';
 
@@ -61,7 +62,7 @@ const ROWS: Readonly<Record<RosterKind, object>> = {
 
 /** `input` is a delivered row, `want` its kind, the canonical text of its core and its hash, `error` a part of the message. */
 export function rosterCoreVectors(): readonly Vector[] {
-  const kinds = Object.keys(ROSTER_CORES) as RosterKind[];
+  const kinds = COLLECTIONS.map(({ id }) => id).filter(isRosterKind);
   const legacy = { ...SERVICE, capture_date: '2026-07-07', model: 'legacy-registry' };
   return [
     ...kinds.map((kind) => row(`a row of ${kind}`, kind, ROWS[kind])),

@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  EXAMPLE_ROWS,
-  exampleReading,
-  linesText,
-  ROW_SCHEMAS,
-} from '../../compiler/commands/lines-command.ts';
+import { EXAMPLE_ROWS, exampleReading, linesText } from '../../compiler/commands/lines-command.ts';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
 import { LINES, type Line, SIGNALS } from '../../compiler/contract/lines.ts';
 import { batchTimes } from '../../compiler/stages/intake/batch-times.ts';
+import { ROW_SCHEMAS } from '../../compiler/stages/intake/member-names.ts';
 import { parseReading } from '../../compiler/stages/intake/reading.ts';
 
 const lastLine = (text: string): unknown => JSON.parse(text.split('\n').at(-1) ?? '');

@@ -9,6 +9,7 @@ import {
   contentOf,
   REQUEST_TIME_FIELDS,
 } from '../../compiler/contract/citation.ts';
+import { COLLECTIONS } from '../../compiler/contract/collections.ts';
 import {
   historyOf,
   type Rotation,
@@ -24,9 +25,9 @@ import {
   releaseSchema,
 } from '../../compiler/contract/release.ts';
 import {
-  DEMAND_FIELDS,
-  ROSTER_CORES,
+  isRosterKind,
   rosterCore,
+  rosterCoreFields,
   rosterKindOf,
 } from '../../compiler/contract/roster-core.ts';
 import {
@@ -91,14 +92,16 @@ describe('FORMAT.md', () => {
     expect(TEXT).not.toMatch(/\/(home|tmp|work|root)\//);
   });
 
-  it('lists the members of each roster core as ROSTER_CORES does', () => {
+  it('lists the members of each roster core as COLLECTIONS does', () => {
     const items = section('3. Record hash (core v3)').split(/^- /m).slice(1);
     const listed = items.map((item) => {
       const [kind = '', text = ''] = item.split(/\n\n/, 1)[0]?.split(/: (.*)/s) ?? [];
       return [kind, words(text)];
     });
-    const cores = Object.entries(ROSTER_CORES).map(([kind, fields]) => {
-      return [kind, kind === 'trust.service' ? [...fields, ...DEMAND_FIELDS] : [...fields]];
+    const kinds = COLLECTIONS.map(({ id }) => id).filter(isRosterKind);
+    const cores = kinds.map((kind) => {
+      const { fields, demand_v1_fields = [] } = rosterCoreFields(kind);
+      return [kind, [...fields.slice(1), ...demand_v1_fields]];
     });
     expect(listed).toEqual(cores);
   });

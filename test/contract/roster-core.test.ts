@@ -3,11 +3,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import {
+  COLLECTIONS,
   DEMAND_FIELDS,
-  DEMAND_MODEL_SINCE,
-  ROSTER_CORES,
   type RosterKind,
+} from '../../compiler/contract/collections.ts';
+import {
+  DEMAND_MODEL_SINCE,
+  isRosterKind,
   rosterCore,
+  rosterCoreFields,
   rosterKindOf,
   rosterSubject,
   serviceId,
@@ -16,7 +20,8 @@ import {
 import { sha256Text } from '../sha256-text.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
-const KINDS = Object.keys(ROSTER_CORES) as RosterKind[];
+const KINDS = COLLECTIONS.map(({ id }) => id).filter(isRosterKind);
+const coreOf = (kind: RosterKind): string[] => rosterCoreFields(kind).fields.slice(1);
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -52,7 +57,7 @@ const near = fc.constantFrom<unknown>(
 );
 
 function rowOf(kind: RosterKind): fc.Arbitrary<Row> {
-  const names = [...ROSTER_CORES[kind], ...(kind === 'trust.service' ? DEMAND_FIELDS : [])];
+  const names = [...coreOf(kind), ...(kind === 'trust.service' ? DEMAND_FIELDS : [])];
   const model = fc.constantFrom('demand-v1', 'legacy-registry');
   return fc
     .record(Object.fromEntries(names.map((name) => [name, near])))
@@ -107,7 +112,7 @@ describe('rosterCore()', () => {
   });
 
   it.each(KINDS)('%s: names a member that is missing, and keeps null', (kind) => {
-    const names = ROSTER_CORES[kind] as readonly string[];
+    const names = coreOf(kind);
     const row = Object.fromEntries(names.map((name) => [name, null]));
     expect(rosterCore(kind, row)).toEqual({ hash_core_version: 3, ...row });
     for (const name of names) {
@@ -119,7 +124,7 @@ describe('rosterCore()', () => {
   });
 
   it('hashes demand of demand-v1 rows only', () => {
-    const base = Object.fromEntries(ROSTER_CORES['trust.service'].map((name) => [name, null]));
+    const base = Object.fromEntries(coreOf('trust.service').map((name) => [name, null]));
     const demand = Object.fromEntries(DEMAND_FIELDS.map((name) => [name, 1]));
     const now = rosterCore('trust.service', { ...base, ...demand, model: 'demand-v1' });
     expect(now).toMatchObject(demand);
@@ -129,11 +134,11 @@ describe('rosterCore()', () => {
   });
 
   it('have identities of their own', () => {
-    const identities = KINDS.map((kind) => ROSTER_CORES[kind][0]);
+    const identities = KINDS.map((kind) => coreOf(kind)[0]);
     expect(new Set(identities).size).toBe(KINDS.length);
     for (const kind of KINDS) {
       for (const other of KINDS.filter((each) => each !== kind)) {
-        expect(ROSTER_CORES[other] as readonly string[]).not.toContain(ROSTER_CORES[kind][0]);
+        expect(coreOf(other)).not.toContain(coreOf(kind)[0]);
       }
     }
   });

@@ -21,7 +21,8 @@ import { jcs } from '../seal/jcs.ts';
 import type { ReadPart } from './part.ts';
 import { disclosureOf } from './rosters/put-roster.ts';
 import { measurers, rowProvenance } from './rosters/roster-provenance.ts';
-import { type HashedRow, settleRows } from './rosters/settle-rows.ts';
+import { putRowHashes, type RowHash } from './rosters/row-hashes.ts';
+import { type HashedRow, settleRoster } from './rosters/settle-rows.ts';
 
 const NOTE = 'one swapped tag is one call; only values that a document is stored for are listed';
 
@@ -35,14 +36,17 @@ export const documentPart: ReadPart = (collections, asOf) => {
     documentRowSchema,
   );
   const keyOf = ({ operation, params }: DocumentRow): string => `${operation}\n${jcs(params)}`;
-  const settled = settleRows(rows, { kind: SIGNAL, keyOf, factsOf });
+  const settled = settleRoster(rows, { kind: SIGNAL, keyOf, factsOf });
   return {
     problems: [...problems, ...settled.problems],
     rows: rows.length,
     write(press) {
       const others = paramValues(settled.kept);
       for (const document of settled.kept) putDocument(press, document, others);
-      putDocumentHashes(press, settled);
+      putRowHashes(press, [
+        ...settled.kept.flatMap((document) => hashesOf(press, document, fileOf(document))),
+        ...settled.revised.flatMap((document) => hashesOf(press, document, null)),
+      ]);
     },
   };
 };
@@ -86,43 +90,25 @@ function putDocument(press: Press, stored: StoredDocument, others: StoredValues)
   press.put(path, row.params, press.sealer.seal(body, { ...common, fact, ...times }));
 }
 
-interface DocumentHash {
-  readonly record_hash: string;
-  readonly signal_id: string;
-  readonly entity: string;
-  readonly observed_at: string;
-}
-
 /** What of a document is hashed: the article as a whole, or each leg. */
-function hashesOf(press: Press, { row, record_hash }: StoredDocument): DocumentHash[] {
-  if (row.form === 'legs') return documentLegs(press, row);
+function hashesOf(press: Press, stored: StoredDocument, file: string | null): RowHash[] {
+  const { row, record_hash, batch } = stored;
+  if (row.form === 'legs') {
+    return documentLegs(press, row).map(({ record_hash, signal_id, entity, observed_at }) => {
+      return { record_hash, signal_id, entity, observed_at, batch, file };
+    });
+  }
   if (record_hash === null) return [];
-  return [{ record_hash, signal_id: SIGNAL, entity: subjectOf(row), observed_at: row.observed_at }];
+  const { observed_at } = row;
+  return [{ record_hash, signal_id: SIGNAL, entity: subjectOf(row), observed_at, batch, file }];
 }
 
 function subjectOf({ operation, params }: ArticleDocument): string {
   return [operation, ...Object.values(params)].join(' ');
 }
 
-function putDocumentHashes(
-  press: Press,
-  settled: { kept: readonly StoredDocument[]; revised: readonly StoredDocument[] },
-): void {
-  const seen = new Set<string>();
-  const put = (stored: StoredDocument, file: string | null): void => {
-    for (const { record_hash, signal_id, entity, observed_at } of hashesOf(press, stored)) {
-      if (seen.has(record_hash)) continue;
-      seen.add(record_hash);
-      const facts = { record_hash, kind: 'row', signal_id, entity, observed_at } as const;
-      if (file !== null) press.lookUp({ ...facts, state: 'current', file });
-      press.leaf({ ...facts, batch: stored.batch });
-    }
-  };
-  for (const stored of settled.kept) {
-    const { operation, params } = stored.row;
-    put(stored, filePath(endpointAt(operation as EndpointPath), params));
-  }
-  for (const stored of settled.revised) put(stored, null);
+function fileOf({ row }: StoredDocument): string | null {
+  return filePath(endpointAt(row.operation as EndpointPath), row.params);
 }
 
 const HASH_NOTE =
@@ -232,7 +218,7 @@ function articleFacts(row: ArticleDocument) {
 function articleBody(stored: HashedRow<ArticleDocument>) {
   const { row, record_hash } = stored;
   const { rows, observed_at, source_ref, source_tier, ...identity } = articleFacts(row);
-  const about = { signal: 'document', dimension: row.operation, cadence: row.cadence };
+  const about = { id: SIGNAL, dimension: row.operation, cadence: row.cadence };
   return {
     nature: NATURE,
     ...identity,

@@ -21,6 +21,7 @@ import { filingLists, provenList, storedForms } from '../../contract/filing-list
 import type { FilerCoverage, FilingRow } from '../../contract/resolve-bodies.ts';
 import type { StoredFiling, StoredListing } from '../intake/filing-row.ts';
 import type { Press } from '../publish/press.ts';
+import { putRowHashes, type RowHash } from './rosters/row-hashes.ts';
 
 /** Filers that a preview lists; all of them may be asked for. */
 export const PREVIEW_FILERS_MAX = 500;
@@ -36,7 +37,7 @@ export interface KeptFiling {
 export interface Filer extends Omit<FilerLine, 'forms'> {
   readonly listing: StoredListing;
   readonly filings: readonly KeptFiling[];
-  /** What later batches told otherwise. */
+  /** What later batches revised. */
   readonly revised: readonly KeptFiling[];
 }
 
@@ -65,16 +66,18 @@ export function writeFilers(filers: readonly Filer[], press: Press): void {
   writeFilingPreviews(lines, press);
 }
 
-/** A revised filing keeps its hash in the look-ups; told as before again, it is the current one. */
+/** A revised filing keeps its hash in the look-ups; stored as before again, it is the current one. */
 function writeFilings(filer: Filer, filings: readonly SealedFiling[], press: Press): void {
-  for (const filing of filings) writeFiling(filer, filing, press);
-  const seen = new Set(filings.map(({ hashed }) => hashed.record_hash));
-  for (const { hashed, row, batch } of filer.revised.map((kept) => sealed(kept, press))) {
-    const { record_hash } = hashed;
-    if (seen.has(record_hash)) continue;
-    seen.add(record_hash);
-    putHash(press, { record_hash, batch, core: filingCore(row.cik, hashed) }, null);
-  }
+  const current = filings.map((filing) => hashOf(filing, writeFiling(filer, filing, press)));
+  const revised = filer.revised.map((kept) => hashOf(sealed(kept, press), null));
+  putRowHashes(press, [...current, ...revised]);
+}
+
+/** Where the hash of a filing is found; `file` is null where another has taken its place. */
+function hashOf({ row, batch, hashed }: SealedFiling, file: string | null): RowHash {
+  const { entity, observed_at } = filingCore(row.cik, hashed);
+  const { record_hash } = hashed;
+  return { record_hash, signal_id: null, entity, observed_at, batch, file };
 }
 
 /** What its source says of a filing, and when it was first collected as it is. */
@@ -84,26 +87,8 @@ function sealed({ row, batch }: KeptFiling, { sealer }: Press): SealedFiling {
   return { row, batch, hashed: { ...row, snapshot_date, record_hash } };
 }
 
-interface HashedCore {
-  readonly record_hash: string;
-  readonly batch: string;
-  readonly core: ReturnType<typeof filingCore>;
-}
-
-/** Makes a record hash findable and puts it into the log; `file` is null where another has taken its place. */
-function putHash(
-  press: Press,
-  { record_hash, batch, core }: HashedCore,
-  file: string | null,
-): void {
-  const { entity, observed_at } = core;
-  const facts = { record_hash, kind: 'row', signal_id: null, entity, observed_at } as const;
-  if (file !== null) press.lookUp({ ...facts, state: 'current', file });
-  press.leaf({ ...facts, batch });
-}
-
-function writeFiling(filer: Filer, { row, batch, hashed }: SealedFiling, press: Press): void {
-  const { record_hash } = hashed;
+/** Writes the body of a filing and returns its path. */
+function writeFiling(filer: Filer, { row, hashed }: SealedFiling, press: Press): string {
   const core = filingCore(row.cik, hashed);
   const { row: _kind, ...facts } = core;
   const body: Omit<FilingRow, '_citation'> = {
@@ -113,12 +98,12 @@ function writeFiling(filer: Filer, { row, batch, hashed }: SealedFiling, press: 
     is_amendment: isAmendment(row.form),
     evidence_url: row.source_ref,
     grade: row.grade ?? null,
-    record_hash,
+    record_hash: hashed.record_hash,
     _hash_core: core,
   };
   const path = filingPath(filer.cik, row);
   put(press, { path, entity: filer.cik, signed: press.sealer.seal(body, statementOf(filer, row)) });
-  putHash(press, { record_hash, batch, core }, path);
+  return path;
 }
 
 function statementOf({ cik, name }: Filer, row: KeptFiling['row']): Statement {

@@ -15,6 +15,7 @@ import { readCollection, type StoredRow } from '../intake/read-collection.ts';
 import { jcs } from '../seal/jcs.ts';
 import { type Filer, type KeptFiling, writeFilers } from './filing-files.ts';
 import type { ReadPart } from './part.ts';
+import { succeed } from './rosters/settle-rows.ts';
 
 /** Securities filings: one file a filing, lists of them by filer, and what may be asked for. */
 export const readFilings: ReadPart = (collections, asOf) => {
@@ -68,45 +69,34 @@ function filerOf(group: readonly Stored[], faults: Problem[]): Filer | null {
   };
 }
 
-interface ToldFiling extends KeptFiling {
+interface PlacedFiling extends KeptFiling {
   readonly file: string;
   readonly line: number;
 }
 
 /**
  * One row for each filing and source: a repeat keeps the first, other facts in a later batch replace it, and other
- * facts in the same batch are a conflict, whatever was told before.
+ * facts in the same batch are a conflict.
  */
 function settledFilings(
   group: readonly Stored[],
   faults: Problem[],
 ): Pick<Filer, 'filings' | 'revised'> {
-  const kept = new Map<string, KeptFiling>();
-  const said = new Map<string, KeptFiling>();
-  const revised: KeptFiling[] = [];
-  for (const { row, batch, file, line } of group.flatMap(toldFiling).sort(byTelling)) {
-    const key = `${row.accession} ${row.source}`;
-    const last = said.get(key);
-    if (last?.batch === batch) {
-      if (!addsNothing(last.row, row)) faults.push(toldTwice(row, { file, line }));
-      continue;
-    }
-    said.set(key, { row, batch });
-    const known = kept.get(key);
-    if (known !== undefined && addsNothing(known.row, row)) continue;
-    if (known !== undefined) revised.push(known);
-    kept.set(key, { row, batch });
-  }
-  const filings = [...kept.values()].sort((a, b) => newestFirst(a.row, b.row));
-  return { filings, revised };
+  const { kept, revised, conflicts } = succeed(group.flatMap(storedFiling).sort(byBatch), {
+    keyOf: ({ row }) => `${row.accession} ${row.source}`,
+    isSame: (latest, found) => addsNothing(latest.row, found.row),
+    repeated: (known, found) => (addsNothing(known.row, found.row) ? known : null),
+  });
+  faults.push(...conflicts.map(([, found]) => conflict(found)));
+  return { filings: [...kept.values()].sort((a, b) => newestFirst(a.row, b.row)), revised };
 }
 
-function toldFiling({ row, ...place }: Stored): ToldFiling[] {
+function storedFiling({ row, ...place }: Stored): PlacedFiling[] {
   return row.kind === 'filing' ? [{ ...place, row }] : [];
 }
 
 /** Oldest batch first; in a batch who knows the hour, then the first collected one: the order of lines decides nothing. */
-function byTelling(a: ToldFiling, b: ToldFiling): number {
+function byBatch(a: PlacedFiling, b: PlacedFiling): number {
   return (
     ascending(batchOrder(a.batch), batchOrder(b.batch)) ||
     Number(a.row.disclosure_time === null) - Number(b.row.disclosure_time === null) ||
@@ -119,27 +109,27 @@ function ascending(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function toldTwice({ accession }: StoredFiling, place: Pick<Problem, 'file' | 'line'>): Problem {
-  const message = `filing ${accession} is in this batch twice with other facts; keep one`;
-  return { code: 'conflict', ...place, field: 'accession', message };
+function conflict({ row, file, line }: PlacedFiling): Problem {
+  const message = `filing ${row.accession} is in this batch twice with other facts; keep one`;
+  return { code: 'conflict', file, line, field: 'accession', message };
 }
 
 function addsNothing(known: StoredFiling, row: StoredFiling): boolean {
-  return tellsTheSame(known, row) || knowsLess(known, row);
+  return hasSameFacts(known, row) || knowsLess(known, row);
 }
 
 function factsOf({ form, items, event_time, filing_date, disclosure_time }: FilingFacts): string {
   return jcs([form, items, event_time, filing_date, disclosure_time]);
 }
 
-function tellsTheSame(a: StoredFiling, b: StoredFiling): boolean {
+function hasSameFacts(a: StoredFiling, b: StoredFiling): boolean {
   return factsOf(a) === factsOf(b);
 }
 
 /** A list whose clock could not be told takes nothing back. */
 function knowsLess(known: StoredFiling, row: StoredFiling): boolean {
   const { disclosure_time } = known;
-  return row.disclosure_time === null && tellsTheSame(known, { ...row, disclosure_time });
+  return row.disclosure_time === null && hasSameFacts(known, { ...row, disclosure_time });
 }
 
 /** A ticker that moved to another filer belongs to the one whose list is newer, else to the first of them. */

@@ -1,11 +1,19 @@
-import type { RosterKind } from '../../../contract/roster-core.ts';
+import type { Statement } from '../../../contract/citation.ts';
+import type { CapturedCollection } from '../../../contract/collections.ts';
+import { endpointAt } from '../../../contract/endpoints.ts';
+import { filePath } from '../../../contract/path.ts';
+import { HASH_CORE_VERSION } from '../../../contract/record-hash.ts';
+import { NATURE } from '../../../contract/words.ts';
+import { hoursBetween } from '../../derive/age.ts';
 import type { Problem } from '../../intake/compile-error.ts';
 import { readCollection, type StoredRow } from '../../intake/read-collection.ts';
 import type { CaptureRow } from '../../intake/row-origin.ts';
 import type { Press } from '../../publish/press.ts';
 import type { IsStored, ReadPart } from '../part.ts';
-import { type HashPlaces, putHashes, type ShownRow } from './put-roster.ts';
-import { type HashedRow, type Identity, type SettledRows, settleRows } from './settle-rows.ts';
+import { disclosureOf, putHashes, putRoster, verifiableFile } from './put-roster.ts';
+import { previewHead, previewValues } from './roster-preview.ts';
+import { rowProvenance } from './roster-provenance.ts';
+import { type HashedRow, type SettledRows, settleRoster } from './settle-rows.ts';
 
 /** A subject with everything that was captured of it. */
 export interface Subject<Row extends CaptureRow> {
@@ -27,62 +35,152 @@ export interface CaptureRoster<Row extends CaptureRow> extends SettledRows<Row> 
   readonly subjects: readonly Subject<Row>[];
 }
 
-/** A kind of collection that tells of subjects by the day on which they were captured. */
-interface CaptureKind<Row extends CaptureRow> {
-  readonly kind: RosterKind & keyof Parameters<ReadPart>[0];
+/** What the citation of a subject's body says. */
+type SubjectText = Pick<Statement, 'claim' | 'fact'>;
+
+/** What the bodies of a collection say, made of all its subjects. */
+interface CaptureViews<Row extends CaptureRow> {
+  /** What the body of a subject says before and behind the members that every subject has. */
+  membersOf(subject: Subject<Row>): readonly [before: object, after: object];
+  /** Life cycle of a subject; absence on its first confirmed day by default. */
+  lifecycleOf?(subject: Subject<Row>): object;
+  /** What lists read of a subject beside its body. */
+  listedOf?(subject: Subject<Row>): object;
+  textOf(subject: Subject<Row>): SubjectText;
+  /** The value that asks for a subject, its id by default; null for one that another answers for. */
+  askedBy?(subject: Subject<Row>): string | null;
+  /** Order of the lists that are ranked. */
+  byRank?(a: Subject<Row>, b: Subject<Row>): number;
+  /** How many subjects there are of which kind, for the preview. */
+  readonly counts: object;
+}
+
+/** How a collection tells of subjects by the day on which they were captured. */
+interface Capture<Row extends CaptureRow> {
+  readonly of: CapturedCollection & { readonly id: keyof Parameters<ReadPart>[0] };
   readonly schema: Parameters<typeof readCollection<Row>>[1];
   idOf(row: Row): string;
   /** The members of a row as they are served, among them all of its core. */
   factsOf(row: Row): Readonly<Record<string, unknown>>;
   /** What is wrong with the collection as a whole. */
   problemsOf?(roster: CaptureRoster<Row>): readonly Problem[];
-  /** Writes every body of the collection. Returns the file that the hash of a subject can be recomputed from. */
-  write(
-    press: Press,
-    roster: CaptureRoster<Row>,
-    isStored: IsStored,
-  ): (subject: Subject<Row>) => string | null;
+  views(roster: CaptureRoster<Row>, isStored: IsStored): CaptureViews<Row>;
+  /** How bodies spell the version of the hash core. */
+  readonly version?: string | number;
 }
 
-/** Reads and writes a collection of captured subjects. */
-export function capturePart<Row extends CaptureRow>(of: CaptureKind<Row>): ReadPart {
+/** Reads and writes a collection of captured subjects: a body for each, the lists of them and a preview. */
+export function capturePart<Row extends CaptureRow>(capture: Capture<Row>): ReadPart {
   return (collections, asOf) => {
-    const { kind, schema, idOf, factsOf } = of;
-    const { rows, problems } = readCollection({ files: collections[kind], asOf }, schema);
-    const roster = captureRoster(rows, { kind, idOf, factsOf });
+    const { id: kind } = capture.of;
+    const { rows, problems } = readCollection({ files: collections[kind], asOf }, capture.schema);
+    const roster = captureRoster(rows, capture);
     return {
-      problems: [...problems, ...roster.problems, ...(of.problemsOf?.(roster) ?? [])],
+      problems: [...problems, ...roster.problems, ...(capture.problemsOf?.(roster) ?? [])],
       rows: rows.length,
       write(press, isStored) {
-        const fileOf = of.write(press, roster, isStored);
-        putHashes(press, capturedHashes(roster, { signal: kind, idOf, fileOf }));
+        writeCaptured(press, roster, { capture, views: capture.views(roster, isStored) });
       },
     };
   };
 }
 
-/** Subjects as a roster shows them, without those that it does not. */
-export function shownSubjects<Row extends CaptureRow>(
-  subjects: readonly Subject<Row>[],
-  show: (subject: Subject<Row>) => object | null,
-): ShownRow[] {
-  return subjects.flatMap((subject) => {
-    const shown = show(subject);
-    return shown === null ? [] : [{ shown, from: subject.newest }];
+/** A subject with its body, unsigned. */
+interface Described<Row extends CaptureRow> {
+  readonly subject: Subject<Row>;
+  readonly body: object;
+  /** What asks for the body; null where nothing does. */
+  readonly value: string | null;
+}
+
+function writeCaptured<Row extends CaptureRow>(
+  press: Press,
+  roster: CaptureRoster<Row>,
+  { capture, views }: { readonly capture: Capture<Row>; readonly views: CaptureViews<Row> },
+): void {
+  const { of } = capture;
+  const { askedBy = ({ id }: Subject<Row>): string | null => id } = views;
+  const described = roster.subjects.map((subject) => {
+    const body = subjectBody(subject, capture, views);
+    return { subject, body, value: askedBy(subject) };
   });
+  for (const each of described)
+    putSubject(press, of, { ...each, text: views.textOf(each.subject) });
+  putLists(press, of, { days: roster.days, described, views });
+  const counts = { ...views.counts, ...captureCounts(roster) };
+  const values = described.flatMap(({ value }) => value ?? []).sort();
+  const preview = { ...previewHead(press, of, counts), ...previewValues(of.subject.path, values) };
+  press.put(of.preview, {}, preview);
+  putHashes(press, of.id, capturedHashes(roster, described, capture));
+}
+
+function subjectBody<Row extends CaptureRow>(
+  subject: Subject<Row>,
+  { of, factsOf, version = HASH_CORE_VERSION }: Capture<Row>,
+  { membersOf, lifecycleOf = presenceOf }: CaptureViews<Row>,
+) {
+  const { row, record_hash } = subject.newest;
+  const [before, after] = membersOf(subject);
+  return {
+    nature: NATURE,
+    ...factsOf(row),
+    ...before,
+    lifecycle: lifecycleOf(subject),
+    data_age_hours: hoursBetween(row.observed_at, row.collected_at),
+    record_hash,
+    hash_core_version: record_hash === null ? null : version,
+    ...after,
+    provenance: rowProvenance(of, subject.newest),
+    ...disclosureOf(row),
+  };
+}
+
+function putSubject<Row extends CaptureRow>(
+  press: Press,
+  { subject: { path, param } }: CapturedCollection,
+  { subject, body, value, text }: Described<Row> & { readonly text: SubjectText },
+): void {
+  if (value === null) return;
+  const { observed_at, collected_at: retrieved_at } = subject.newest.row;
+  const target = `${path}?${param}=${encodeURIComponent(value)}`;
+  const sealed = press.sealer.seal(body, { ...text, target, observed_at, retrieved_at });
+  press.put(path, { [param]: value }, sealed);
+}
+
+interface Lists<Row extends CaptureRow> extends Pick<CaptureRoster<Row>, 'days'> {
+  readonly described: readonly Described<Row>[];
+  readonly views: CaptureViews<Row>;
+}
+
+function putLists<Row extends CaptureRow>(
+  press: Press,
+  of: CapturedCollection,
+  { days, described, views: { byRank, listedOf } }: Lists<Row>,
+): void {
+  const lastDay = days.at(-1);
+  if (lastDay === undefined) return;
+  const ranked =
+    byRank === undefined ? described : [...described].sort((a, b) => byRank(a.subject, b.subject));
+  for (const list of of.lists) {
+    const rows = (list.ranked ? ranked : described).flatMap(({ subject, body }, index) => {
+      const shown = list.row({ ...body, ...listedOf?.(subject) } as never, index + 1);
+      return shown === null ? [] : [{ shown, from: subject.newest }];
+    });
+    putRoster(press, of, { list, lastDay, rows });
+  }
 }
 
 /** Reads presence off successive captures: who was there on which day, and who was not. */
 function captureRoster<Row extends CaptureRow>(
   stored: readonly StoredRow<Row>[],
-  identity: Omit<Identity<Row>, 'keyOf'> & { idOf(row: Row): string },
+  { of, idOf, factsOf }: Capture<Row>,
 ): CaptureRoster<Row> {
-  const keyOf = (row: Row): string => `${identity.idOf(row)}\n${row.capture_date}`;
-  const settled = settleRows(stored, { ...identity, keyOf });
+  const keyOf = (row: Row): string => `${idOf(row)}\n${row.capture_date}`;
+  const settled = settleRoster(stored, { kind: of.id, keyOf, factsOf });
   const days = [...new Set(settled.kept.map(({ row }) => row.capture_date))].sort();
   const byId = new Map<string, HashedRow<Row>[]>();
   for (const item of settled.kept) {
-    const id = identity.idOf(item.row);
+    const id = idOf(item.row);
     const own = byId.get(id);
     if (own === undefined) byId.set(id, [item]);
     else own.push(item);
@@ -106,10 +204,16 @@ function subjectOf<Row extends CaptureRow>(
 }
 
 /** Life cycle of a subject that is absent on its first confirmed absence. */
-export function presenceOf({ first_seen, last_seen, absences }: Subject<CaptureRow>) {
+function presenceOf({ first_seen, last_seen, absences }: Subject<CaptureRow>) {
   const [end_at = null] = absences;
   const state = end_at === null ? ('operating' as const) : ('absent' as const);
   return { state, first_seen, last_seen, end_at };
+}
+
+/** Says which members that clients know are absent. */
+export function unavailable(unavailable_fields: readonly string[]) {
+  const unavailable_reason = 'no source of these is stored; they are left out, not guessed';
+  return { unavailable_fields, unavailable_reason };
 }
 
 /** Subjects that the newest capture did not find; one that comes back is not among them. */
@@ -119,27 +223,26 @@ export function absentSubjects<Row extends CaptureRow>({ subjects }: CaptureRost
 
 /** The newest row of each subject is served; those of earlier days and revised ones are not. */
 function capturedHashes<Row extends CaptureRow>(
-  roster: CaptureRoster<Row>,
-  of: {
-    readonly signal: string;
-    readonly idOf: (row: Row) => string;
-    readonly fileOf: (subject: Subject<Row>) => string | null;
-  },
-): HashPlaces {
-  const current = roster.subjects.map((subject) => {
-    return { from: subject.newest as HashedRow, entity: subject.id, file: of.fileOf(subject) };
-  });
-  const earlier = roster.subjects.flatMap(({ id, rows, newest }) =>
-    rows.filter((row) => row !== newest).map((from) => ({ from: from as HashedRow, entity: id })),
-  );
-  const revised = roster.revised.map((from) => {
-    return { from: from as HashedRow, entity: of.idOf(from.row) };
-  });
-  return { signal: of.signal, current, superseded: [...earlier, ...revised] };
+  { subjects, revised }: CaptureRoster<Row>,
+  described: readonly Described<Row>[],
+  { of, idOf }: Capture<Row>,
+) {
+  const endpoint = endpointAt(of.subject.path);
+  const [list] = of.lists;
+  const fileOf = (value: string | null): string | null =>
+    value === null ? verifiableFile(list.path) : filePath(endpoint, { [of.subject.param]: value });
+  const place = (from: HashedRow<Row>, file: string | null) => {
+    return { from: from as HashedRow, entity: idOf(from.row), file };
+  };
+  return [
+    ...described.map(({ subject, value }) => place(subject.newest, fileOf(value))),
+    ...subjects.flatMap(({ rows }) => rows.slice(0, -1).map((row) => place(row, null))),
+    ...revised.map((row) => place(row, null)),
+  ];
 }
 
 /** How many subjects and days there are, for a preview. */
-export function captureCounts({ subjects, days }: CaptureRoster<CaptureRow>) {
+function captureCounts({ subjects, days }: CaptureRoster<CaptureRow>) {
   return {
     capture_days: days.length,
     oldest_capture_date: days[0] ?? null,

@@ -1,3 +1,4 @@
+import { STABLECOIN_DEATHS } from '../../../contract/collections.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
 import type { Problem } from '../../intake/compile-error.ts';
@@ -11,10 +12,10 @@ import type { Press } from '../../publish/press.ts';
 import type { ReadPart } from '../part.ts';
 import { putHashes, putRoster } from './put-roster.ts';
 import { previewHead } from './roster-preview.ts';
-import { type HashedRow, type SettledRows, settleRows } from './settle-rows.ts';
+import { type HashedRow, type SettledRows, settleRoster } from './settle-rows.ts';
 
-const SIGNAL = 'stablecoin.death';
-const ABOUT = { signal: SIGNAL, dimension: 'stablecoin-peg', cadence: 'as-events' } as const;
+const { id: SIGNAL, lists, preview } = STABLECOIN_DEATHS;
+const [LIST] = lists;
 
 type Deaths = SettledRows<StablecoinDeathRow>;
 
@@ -25,27 +26,23 @@ export const deathsPart: ReadPart = (collections, asOf) => {
     stablecoinDeathRowSchema,
   );
   const keyOf = ({ symbol, name }: StablecoinDeathRow): string => `${symbol}\n${name}`;
-  const deaths = settleRows(rows, { kind: SIGNAL, keyOf, factsOf });
+  const deaths = settleRoster(rows, { kind: SIGNAL, keyOf, factsOf });
   return {
     problems: [...problems, ...deaths.problems, ...namesakes(deaths)],
     rows: rows.length,
     write(press) {
-      putRoster(press, {
-        path: '/stablecoin-deaths',
-        member: 'records',
-        about: ABOUT,
-        claim: 'stablecoins that died, with what was last measured before',
-        rows: deaths.kept.map((from) => ({ shown: record(from), from })),
-      });
+      const rows = deaths.kept.map((from) => ({ shown: record(from), from }));
+      putRoster(press, STABLECOIN_DEATHS, { list: LIST, lastDay: '', rows });
       putPreview(press, deaths);
-      const place = (from: HashedRow<StablecoinDeathRow>) => ({ from, entity: from.row.symbol });
+      const place = (from: HashedRow<StablecoinDeathRow>, file: string | null) => {
+        return { from, entity: from.row.symbol, file };
+      };
       // Every record carries all of its core.
-      const file = filePath(endpointAt('/stablecoin-deaths'), {});
-      putHashes(press, {
-        signal: SIGNAL,
-        current: deaths.kept.map((from) => ({ ...place(from), file })),
-        superseded: deaths.revised.map(place),
-      });
+      const file = filePath(endpointAt(LIST.path), {});
+      putHashes(press, SIGNAL, [
+        ...deaths.kept.map((from) => place(from, file)),
+        ...deaths.revised.map((from) => place(from, null)),
+      ]);
     },
   };
 };
@@ -103,11 +100,11 @@ function putPreview(press: Press, { kept }: Deaths): void {
     with_hash: kept.filter(({ record_hash }) => record_hash !== null).length,
   };
   press.put(
-    '/stablecoin-deaths/preview',
+    preview,
     {},
     {
-      ...previewHead(press, { kind: SIGNAL, counts, paths: ['/stablecoin-deaths'] }),
-      example_request: first === undefined ? null : '/stablecoin-deaths',
+      ...previewHead(press, STABLECOIN_DEATHS, counts),
+      example_request: first === undefined ? null : LIST.path,
       death_types: [...new Set(kept.map(({ row }) => row.death_type))].sort(),
       example: first === undefined ? null : shortRecord(first.row),
     },

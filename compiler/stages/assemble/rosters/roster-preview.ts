@@ -1,34 +1,24 @@
 import { canonicalTarget } from '../../../contract/canonical-request.ts';
+import type { CapturedCollection, ListedCollection } from '../../../contract/collections.ts';
 import { defined } from '../../../contract/defined.ts';
 import { type EndpointPath, endpointAt } from '../../../contract/endpoints.ts';
 import { preferredValue } from '../../../contract/path.ts';
-import { type RosterKind, rosterCoreFields } from '../../../contract/roster-core.ts';
+import { rosterCoreFields } from '../../../contract/roster-core.ts';
 import { NATURE } from '../../../contract/words.ts';
 import type { Press } from '../../publish/press.ts';
 
 /** Legal values that a preview lists; the answer of the operation itself tells about the others. */
 export const PREVIEW_VALUES_MAX = 500;
 
-interface Previewed {
-  readonly kind: RosterKind;
-  readonly counts: object;
-  /** The paid operations that the preview is about. */
-  readonly paths: readonly EndpointPath[];
-}
-
-/** Writes the preview of what one operation answers by the values of its parameter. */
-export function putPreview(
-  press: Press,
-  path: EndpointPath,
-  { values, ...of }: Previewed & { readonly values: readonly string[] },
-): void {
-  const [operation = path] = of.paths;
-  press.put(path, {}, { ...previewHead(press, of), ...previewValues(operation, values) });
-}
+type PreviewOf = ListedCollection & Partial<Pick<CapturedCollection, 'subject'>>;
 
 /** What a preview says whatever it is about: what is stored, what an answer costs, what a row's hash covers. */
-export function previewHead({ asOf }: Press, { kind, counts, paths }: Previewed) {
-  const hash_core = rosterCoreFields(kind);
+export function previewHead({ asOf }: Press, of: PreviewOf, counts: object) {
+  const paths = [
+    ...(of.subject === undefined ? [] : [of.subject.path]),
+    ...of.lists.map(({ path }) => path),
+  ];
+  const hash_core = rosterCoreFields(of.id);
   return { nature: NATURE, as_of: asOf, counts, prices: paths.map(priceOf), hash_core };
 }
 

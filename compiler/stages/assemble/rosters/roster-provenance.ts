@@ -3,12 +3,13 @@ import { joinedProvenance, type LineagePart } from '../../../contract/joined-pro
 import type { Provenance } from '../../../contract/record.ts';
 import { UNCERTAINTY } from '../../../contract/words.ts';
 import { hoursBetween } from '../../derive/age.ts';
+import type { CaptureRow } from '../../intake/row-origin.ts';
 import type { HashedRow } from './settle-rows.ts';
 
 /** What the rows of a collection are about. */
 export interface RosterSubject {
   /** Id of the collection. */
-  readonly signal: string;
+  readonly id: string;
   readonly dimension: string;
   readonly cadence: Cadence;
 }
@@ -23,7 +24,7 @@ export function rosterPart(about: RosterSubject, { row, record_hash }: HashedRow
     data_age_hours: hoursBetween(observed_at, collected_at),
     validation_status: validation_status ?? null,
     lineage: {
-      signal: about.signal,
+      signal: about.id,
       independent_dimension: about.dimension,
       traceable_to: measurers(row),
       uncertainty: uncertainty ?? UNCERTAINTY,
@@ -43,4 +44,9 @@ export function rowProvenance(about: RosterSubject, row: HashedRow): Provenance 
 /** Who measured a row: its sources, or whom they relay. */
 export function measurers({ sources }: Pick<HashedRow['row'], 'sources'>): string {
   return [...new Set(sources.map((source) => source.relay_of ?? source.name))].join(', ');
+}
+
+/** How a captured row came here, for people. */
+export function noteOf(row: CaptureRow): string {
+  return row.source_note ?? `captured on ${row.capture_date} by ${measurers(row)}`;
 }

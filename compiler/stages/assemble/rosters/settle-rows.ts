@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
+import type { RosterKind } from '../../../contract/collections.ts';
 import type { Evidence } from '../../../contract/record.ts';
 import { recordHashText } from '../../../contract/record-hash.ts';
-import { type RosterCore, type RosterKind, rosterCore } from '../../../contract/roster-core.ts';
+import { type RosterCore, rosterCore } from '../../../contract/roster-core.ts';
 import type { Problem } from '../../intake/compile-error.ts';
 import type { StoredRow } from '../../intake/read-collection.ts';
 import type { Origin } from '../../intake/row-origin.ts';
@@ -42,40 +43,69 @@ function rowHash(core: RosterCore): string {
   return recordHashText(hash('sha256', jcs(core), 'hex'));
 }
 
-/** What is known of a key so far: the row that counts, and the latest one, even if it is a repeat. */
-interface Told<Row extends OriginRow> {
-  readonly kept: HashedRow<Row>;
-  readonly said: HashedRow<Row>;
+/** What is known of a key so far: the item that counts, and the latest one, even if it is a repeat. */
+interface Known<Item> {
+  readonly kept: Item;
+  readonly latest: Item;
+}
+
+/** How items of one kind follow each other. */
+interface Succession<Item> {
+  /** Items of the same key are repeats or revisions of each other. */
+  keyOf(item: Item): string;
+  /** Whether two items of one batch may stand beside each other. */
+  isSame(latest: Item, found: Item): boolean;
+  /** What stays of an item that is repeated; null for one that is revised. */
+  repeated(kept: Item, found: Item): Item | null;
+}
+
+/** Items by key, those that others have taken the place of, and pairs of one batch that contradict each other. */
+interface Succeeded<Item> {
+  readonly kept: ReadonlyMap<string, Item>;
+  readonly revised: readonly Item[];
+  readonly conflicts: readonly (readonly [known: Item, found: Item])[];
 }
 
 /**
- * One row for each key: a repeat keeps the first collection, a later batch revises, and two rows of one batch that
- * differ are a conflict, whatever was told before. `stored` is oldest batch first.
+ * One item for each key: a repeat keeps the first collection, a later batch revises, and two items of one batch that
+ * differ are a conflict, whatever was stored before. `items` is oldest batch first.
  */
-export function settleRows<Row extends OriginRow>(
+export function succeed<Item extends { readonly batch: string }>(
+  items: readonly Item[],
+  { keyOf, isSame, repeated }: Succession<Item>,
+): Succeeded<Item> {
+  const byKey = new Map<string, Known<Item>>();
+  const revised: Item[] = [];
+  const conflicts: (readonly [Item, Item])[] = [];
+  for (const found of items) {
+    const key = keyOf(found);
+    const known = byKey.get(key);
+    if (known?.latest.batch === found.batch) {
+      if (!isSame(known.latest, found)) conflicts.push([known.latest, found]);
+      continue;
+    }
+    const kept = known === undefined ? null : repeated(known.kept, found);
+    if (known !== undefined && kept === null) revised.push(known.kept);
+    byKey.set(key, { kept: kept ?? found, latest: found });
+  }
+  return { kept: new Map([...byKey].map(([key, { kept }]) => [key, kept])), revised, conflicts };
+}
+
+/** One row for each key, hashed; `stored` is oldest batch first. */
+export function settleRoster<Row extends OriginRow>(
   stored: readonly StoredRow<Row>[],
   identity: Identity<Row>,
 ): SettledRows<Row> {
-  const told = new Map<string, Told<Row>>();
-  const revised: HashedRow<Row>[] = [];
-  const problems: Problem[] = [];
-  for (const item of stored) {
-    const key = identity.keyOf(item.row);
-    const known = told.get(key);
-    const found = hashedRow(item, identity);
-    if (known === undefined) {
-      told.set(key, { kept: found, said: found });
-    } else if (known.said.batch === found.batch) {
-      if (jcs(known.said.row) !== jcs(found.row)) problems.push(conflict(known.said, found));
-    } else if (isRepeat(known.kept, found)) {
-      told.set(key, { kept: disclosed(known.kept, found), said: found });
-    } else {
-      revised.push(known.kept);
-      told.set(key, { kept: found, said: found });
-    }
-  }
-  const inOrder = [...told].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { kept }]) => kept);
-  return { kept: inOrder, revised, problems };
+  const { kept, revised, conflicts } = succeed(
+    stored.map((item) => hashedRow(item, identity)),
+    {
+      keyOf: ({ row }) => identity.keyOf(row),
+      isSame: (latest, found) => jcs(latest.row) === jcs(found.row),
+      repeated: (known, found) => (isRepeat(known, found) ? disclosed(known, found) : null),
+    },
+  );
+  const inOrder = [...kept].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  return { kept: inOrder, revised, problems: conflicts.map(conflict) };
 }
 
 function hashedRow<Row extends OriginRow>(
@@ -103,7 +133,7 @@ function disclosed<Row extends OriginRow>(
   return { ...kept, row: { ...newest.row, collected_at, evidence } };
 }
 
-function conflict(known: StoredRow<unknown>, found: StoredRow<unknown>): Problem {
+function conflict([known, found]: readonly [StoredRow<unknown>, StoredRow<unknown>]): Problem {
   const message = `differs from line ${known.line} of "${known.file}" about the same subject; keep one of them`;
   return { code: 'conflict', file: found.file, line: found.line, message };
 }

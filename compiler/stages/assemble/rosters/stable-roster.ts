@@ -1,74 +1,56 @@
 import { canonicalTarget } from '../../../contract/canonical-request.ts';
+import { STABLE_COINS } from '../../../contract/collections.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
 import type { COIN_STATES } from '../../../contract/roster-bodies.ts';
-import { coinDeathRow, coinRow, PERSISTENT_ABSENCES } from '../../../contract/roster-views.ts';
-import { NATURE } from '../../../contract/words.ts';
-import { hoursBetween } from '../../derive/age.ts';
+import { PERSISTENT_ABSENCES } from '../../../contract/roster-views.ts';
 import {
   coinFigures,
   type StableCoinRow,
   stableCoinRowSchema,
 } from '../../intake/stable-coin-row.ts';
-import type { Press } from '../../publish/press.ts';
 import type { IsStored } from '../part.ts';
-import {
-  type CaptureRoster,
-  captureCounts,
-  capturePart,
-  type Subject,
-  shownSubjects,
-} from './capture-roster.ts';
-import { disclosureOf, putRoster, verifiableFile } from './put-roster.ts';
-import { putPreview } from './roster-preview.ts';
-import { rowProvenance } from './roster-provenance.ts';
+import { capturePart, type Subject } from './capture-roster.ts';
 
 /** A coin that is worth less than this, in units of its peg, is terminated. */
 export const TERMINATED_BELOW = 0.1;
 /** A coin within these prices, in units of its peg, is on its peg. */
 export const ON_PEG = { from: 0.95, to: 1.05 } as const;
 
-const SIGNAL = 'stable.coin';
-const ABOUT = { signal: SIGNAL, dimension: 'stablecoin-peg', cadence: 'daily' } as const;
-
 type Coin = Subject<StableCoinRow>;
+type BySymbol = ReadonlyMap<string, readonly Coin[]>;
 
 /** Everything about stablecoins: coin, census, graveyard and their preview. */
 export const stablePart = capturePart<StableCoinRow>({
-  kind: SIGNAL,
+  of: STABLE_COINS,
   schema: stableCoinRowSchema,
   idOf: ({ coin_id }) => coin_id,
-  factsOf,
-  write(press, roster, isStored) {
-    const ranked = [...roster.subjects].sort(byMarketCap);
-    const bySymbol = groupBySymbol(ranked);
-    for (const [symbol, [largest, ...others]] of bySymbol) {
-      if (largest !== undefined)
-        putCoin(press, largest, { symbol, others, companion: companionOf(largest, isStored) });
-    }
-    putCensus(press, ranked, roster.days);
-    putGraveyard(press, roster);
-    const states = roster.subjects.map((coin) => coinState(coin).state);
-    const terminated = states.filter((state) => state === 'dead').length;
-    const absent = states.filter((state) => state === 'absent').length;
-    putPreview(press, '/stable/preview', {
-      kind: SIGNAL,
-      counts: { coins: states.length, terminated, absent, ...captureCounts(roster) },
-      paths: ['/stable/coin', '/stable/census', '/stable/graveyard'],
-      values: [...bySymbol.keys()].sort(),
-    });
-    return (coin) =>
-      bySymbol.get(coin.newest.row.symbol)?.[0] === coin
-        ? filePath(endpointAt('/stable/coin'), { symbol: coin.newest.row.symbol })
-        : verifiableFile('/stable/census');
+  factsOf(row) {
+    const { coin_id, symbol, capture_date, current, observed_at, source_ref, source_tier } = row;
+    const name = row.name ?? null;
+    return { coin_id, symbol, name, capture_date, current, observed_at, source_ref, source_tier };
+  },
+  views({ subjects }, isStored) {
+    const bySymbol = groupBySymbol([...subjects].sort(byMarketCap));
+    const states = subjects.map((coin) => coinState(coin).state);
+    return {
+      membersOf: (coin) => [{}, referencesOf(coin, bySymbol, isStored)],
+      lifecycleOf: lifeOf,
+      listedOf: (coin) => ({ depegged: coinState(coin).depegged }),
+      textOf,
+      askedBy(coin) {
+        const { symbol } = coin.newest.row;
+        return bySymbol.get(symbol)?.[0] === coin ? symbol : null;
+      },
+      byRank: byMarketCap,
+      counts: {
+        coins: states.length,
+        terminated: states.filter((state) => state === 'dead').length,
+        absent: states.filter((state) => state === 'absent').length,
+      },
+    };
   },
 });
-
-function factsOf(row: StableCoinRow) {
-  const { coin_id, symbol, capture_date, current, observed_at, source_ref, source_tier } = row;
-  const name = row.name ?? null;
-  return { coin_id, symbol, name, capture_date, current, observed_at, source_ref, source_tier };
-}
 
 /** Largest first, an unknown market cap last, equal ones by id. */
 function byMarketCap(a: Coin, b: Coin): number {
@@ -78,7 +60,7 @@ function byMarketCap(a: Coin, b: Coin): number {
 }
 
 /** Symbols are not unique: the coin with the largest market cap answers for one, the others are named beside it. */
-function groupBySymbol(ranked: readonly Coin[]): ReadonlyMap<string, readonly Coin[]> {
+function groupBySymbol(ranked: readonly Coin[]): BySymbol {
   const groups = new Map<string, Coin[]>();
   for (const coin of ranked) {
     const { symbol } = coin.newest.row;
@@ -101,67 +83,22 @@ function companionOf({ id }: Coin, isStored: IsStored): string | null {
   return `peg distress and redemption flight: ${canonicalTarget(chain.path, { entity: id })}`;
 }
 
-interface Listing {
-  readonly symbol: string;
-  /** Other coins of the same symbol. */
-  readonly others: readonly Coin[];
-  readonly companion: string | null;
+/** What the body of a coin names beside itself: its chain, and other coins of its symbol. */
+function referencesOf(coin: Coin, bySymbol: BySymbol, isStored: IsStored) {
+  const companion = companionOf(coin, isStored);
+  const others = (bySymbol.get(coin.newest.row.symbol) ?? []).filter((other) => other !== coin);
+  return {
+    ...(companion === null ? {} : { companion }),
+    ...(others.length === 0 ? {} : { same_symbol: others.map(({ id }) => id) }),
+  };
 }
 
-function putCoin(press: Press, coin: Coin, of: Listing): void {
-  const { newest, id } = coin;
-  const { row, record_hash } = newest;
-  const others = of.others.map((other) => other.id);
-  const body = {
-    nature: NATURE,
-    ...factsOf(row),
-    lifecycle: lifeOf(coin),
-    data_age_hours: hoursBetween(row.observed_at, row.collected_at),
-    record_hash,
-    hash_core_version: record_hash === null ? null : 3,
-    ...(of.companion === null ? {} : { companion: of.companion }),
-    ...(others.length === 0 ? {} : { same_symbol: others }),
-    provenance: rowProvenance(ABOUT, newest),
-    ...disclosureOf(row),
-  };
+function textOf({ id, newest: { row } }: Coin) {
   const price = coinFigures(row).price_in_peg;
-  const statement = {
+  return {
     claim: `price and life-cycle record of the stablecoin ${id}`,
     fact: `${id} as captured on ${row.capture_date}: price in units of its peg ${price}`,
-    target: `/stable/coin?symbol=${encodeURIComponent(of.symbol)}`,
-    observed_at: row.observed_at,
-    retrieved_at: row.collected_at,
   };
-  press.put('/stable/coin', { symbol: of.symbol }, press.sealer.seal(body, statement));
-}
-
-function putCensus(press: Press, ranked: readonly Coin[], days: readonly string[]): void {
-  putRoster(press, {
-    path: '/stable/census',
-    member: 'rows',
-    about: ABOUT,
-    claim: `stablecoins by market cap, captured up to ${days.at(-1)}`,
-    rows: ranked.map((coin, index) => {
-      const { depegged } = coinState(coin);
-      return { shown: coinRow(coinFacts(coin), { rank: index + 1, depegged }), from: coin.newest };
-    }),
-  });
-}
-
-/** What rows of rosters say of a coin. */
-function coinFacts(coin: Coin) {
-  const { row, record_hash } = coin.newest;
-  return { ...factsOf(row), lifecycle: lifeOf(coin), record_hash };
-}
-
-function putGraveyard(press: Press, { subjects, days }: CaptureRoster<StableCoinRow>): void {
-  putRoster(press, {
-    path: '/stable/graveyard',
-    member: 'deaths',
-    about: ABOUT,
-    claim: `stablecoins terminated or persistently absent by ${days.at(-1)}`,
-    rows: shownSubjects(subjects, (coin) => coinDeathRow(coinFacts(coin))),
-  });
 }
 
 interface CoinState {

@@ -5,7 +5,7 @@ import {
   type VerifyEntry,
 } from '../../../../compiler/contract/release.ts';
 import type { JsonValue } from '../../../../compiler/contract/strict-json.ts';
-import { ROSTER_PARTS } from '../../../../compiler/stages/assemble/rosters/roster-parts.ts';
+import { COLLECTION_PARTS } from '../../../../compiler/stages/assemble/collection-parts.ts';
 import type { Problem } from '../../../../compiler/stages/intake/compile-error.ts';
 import { listSnapshots } from '../../../../compiler/stages/intake/list-snapshots.ts';
 import { makePress } from '../../../../compiler/stages/publish/press.ts';
@@ -35,7 +35,7 @@ export function printed(
   stored: readonly string[] = [],
 ): Printed {
   const { collections } = listSnapshots(writeSnapshots(rosterFiles(rows)));
-  const parts = ROSTER_PARTS.map((read) => read(collections, AS_OF));
+  const parts = COLLECTION_PARTS.map((read) => read(collections, AS_OF));
   const bodies = new Map<string, Json>();
   const lookUps: VerifyEntry[] = [];
   const leaves: Leaf[] = [];
