@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   CITATION_SEAL_FIELDS,
@@ -10,8 +10,8 @@ import {
   REQUEST_TIME_FIELDS,
   verifyUrl,
 } from '../../compiler/contract/citation.ts';
+import { FOREIGN_BODIES } from '../verify/foreign-texts.ts';
 
-const INTEROP = '../shared/interop';
 const [OURS] = JSON.parse(readFileSync('test/vectors/citation.json', 'utf8')) as [
   { input: { citation: Citation } },
 ];
@@ -133,18 +133,11 @@ describe('keyIdOf() and verifyUrl()', () => {
   });
 });
 
-describe.skipIf(!existsSync(INTEROP))(
-  'two foreign bodies (skipped where ../shared/interop is absent)',
-  () => {
-    it.each(['stable_graveyard', 'trust_graveyard'])(
-      'citationSchema accepts the citation of %s',
-      (name) => {
-        const body = JSON.parse(readFileSync(`${INTEROP}/${name}.json`, 'utf8')) as {
-          _citation: unknown;
-        };
-        expect(citationSchema.safeParse(body._citation).success).toBe(true);
-        expect(JSON.stringify(contentOf(body))).not.toMatch(/_citation|age_hours_now|"freshness":/);
-      },
-    );
-  },
-);
+describe('the bodies of another service', () => {
+  it.each(FOREIGN_BODIES)('citationSchema accepts the citation of $name', ({ text }) => {
+    const body = JSON.parse(text) as { _citation: object };
+    expect(citationSchema.safeParse(body._citation).success).toBe(true);
+    expect(citationSchema.safeParse({ ...body._citation, source: null }).success).toBe(false);
+    expect(JSON.stringify(contentOf(body))).not.toMatch(/_citation|age_hours_now|"freshness":/);
+  });
+});

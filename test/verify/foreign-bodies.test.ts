@@ -1,81 +1,65 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
+import { FOREIGN_BODIES } from './foreign-texts.ts';
 import { hasPython, pythonVerdicts } from './python-judge.ts';
 import type { Body } from './small-release.ts';
 
 const OTHER_DID = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
-const INTEROP = new URL('../../../shared/interop/', import.meta.url);
 
-describe.skipIf(!existsSync(INTEROP))(
-  'verifyBody() on bodies of another service (skipped without its bodies)',
-  () => {
-    const texts = ['stable_graveyard.json', 'trust_graveyard.json'].map((name) => {
-      const file = new URL(name, INTEROP);
-      return existsSync(file) ? readFileSync(file, 'utf8') : '{}';
-    });
-    const did = (text: string): string => /did:key:z6Mk\w+/.exec(text)?.[0] ?? '';
-    const verdict = (text: string, trust = [did(text)]): string =>
-      verifyBody(parseJson(text), { trust }).verdict;
+describe('verifyBody() on bodies of another service', () => {
+  const texts = FOREIGN_BODIES.map(({ text }) => text);
+  const did = (text: string): string => /did:key:z6Mk\w+/.exec(text)?.[0] ?? '';
+  const verdict = (text: string, trust = [did(text)]): string =>
+    verifyBody(parseJson(text), { trust }).verdict;
 
-    it('accepts them from a trusted issuer and says that their content hash is not recomputable', () => {
-      for (const text of texts) {
-        expect(verdict(text)).toBe('verified');
-        const { checks } = verifyBody(parseJson(text), { trust: [did(text)] });
-        const content = checks.find((each) => each.check === 'content');
-        expect(content).toMatchObject({ status: 'not_applicable' });
-        expect(content?.detail).toMatch('not recomputable');
+  it('accepts them from a trusted issuer and says that their content hash is not recomputable', () => {
+    for (const text of texts) {
+      expect(verdict(text)).toBe('verified');
+      const { checks } = verifyBody(parseJson(text), { trust: [did(text)] });
+      const content = checks.find((each) => each.check === 'content');
+      expect(content).toMatchObject({ status: 'not_applicable' });
+      expect(content?.detail).toMatch('not recomputable');
+    }
+  });
+
+  it('calls them consistent, of an unknown issuer, where nobody was named', () => {
+    for (const text of texts) {
+      expect(verifyBody(parseJson(text), { trust: 'any' }).verdict).toBe('issuer_unknown');
+    }
+  });
+
+  it.skipIf(!hasPython)('are judged alike by verify_record.py (skipped without python3)', () => {
+    const lines = texts.map((text) => JSON.stringify(JSON.parse(text)));
+    const forged = lines.map((line) => line.replace('"translated":false', '"translated":true'));
+    const judged = (issuers: readonly string[]) => pythonVerdicts([...lines, ...forged], issuers);
+    const dids = texts.map(did);
+    const verdicts = (word: string) => [...texts.map(() => word), ...texts.map(() => 'failed')];
+    expect(judged([]).map(({ verdict: word }) => word)).toEqual(verdicts('issuer_unknown'));
+    expect(judged(dids).map(({ verdict: word }) => word)).toEqual(verdicts('verified'));
+    expect(judged(dids)[0]?.detail).toMatch('not recomputable');
+    expect(judged([OTHER_DID])[0]?.verdict).toBe('failed');
+  });
+
+  it('refuses them for other issuers', () => {
+    for (const text of texts) expect(verdict(text, [OTHER_DID])).toBe('failed');
+  });
+
+  it('refuses them after one changed character anywhere in the citation', () => {
+    for (const text of texts) {
+      const body = parseJson(text) as Body;
+      const citation = JSON.stringify(body._citation);
+      for (let i = 0; i < citation.length; i += 5) {
+        const changed = changeAt(citation, i);
+        if (changed === null) continue;
+        const forged = { ...body, _citation: changed } as unknown as Body;
+        expect(verifyBody(forged, { trust: [did(text)] }).verdict, changedAt(citation, i)).toBe(
+          'failed',
+        );
       }
-    });
-
-    it('calls them consistent, of an unknown issuer, where nobody was named', () => {
-      for (const text of texts) {
-        expect(verifyBody(parseJson(text), { trust: 'any' }).verdict).toBe('issuer_unknown');
-      }
-    });
-
-    it.skipIf(!hasPython)('are judged alike by verify_record.py (skipped without python3)', () => {
-      const lines = texts.map((text) => JSON.stringify(JSON.parse(text)));
-      const forged = lines.map((line) => line.replace('"translated":false', '"translated":true'));
-      const judged = (issuers: readonly string[]) => pythonVerdicts([...lines, ...forged], issuers);
-      const dids = texts.map(did);
-      expect(judged([]).map(({ verdict: word }) => word)).toEqual([
-        'issuer_unknown',
-        'issuer_unknown',
-        'failed',
-        'failed',
-      ]);
-      expect(judged(dids).map(({ verdict: word }) => word)).toEqual([
-        'verified',
-        'verified',
-        'failed',
-        'failed',
-      ]);
-      expect(judged(dids)[0]?.detail).toMatch('not recomputable');
-      expect(judged([OTHER_DID])[0]?.verdict).toBe('failed');
-    });
-
-    it('refuses them for other issuers', () => {
-      for (const text of texts) expect(verdict(text, [OTHER_DID])).toBe('failed');
-    });
-
-    it('refuses them after one changed character anywhere in the citation', () => {
-      for (const text of texts) {
-        const body = parseJson(text) as Body;
-        const citation = JSON.stringify(body._citation);
-        for (let i = 0; i < citation.length; i += 5) {
-          const changed = changeAt(citation, i);
-          if (changed === null) continue;
-          const forged = { ...body, _citation: changed } as unknown as Body;
-          expect(verifyBody(forged, { trust: [did(text)] }).verdict, changedAt(citation, i)).toBe(
-            'failed',
-          );
-        }
-      }
-    });
-  },
-);
+    }
+  });
+});
 
 /** One other letter or digit at a place; null where that is no longer JSON, or is the unsigned key label. */
 function changeAt(text: string, at: number): unknown {
