@@ -68,7 +68,8 @@ function variablesKnown(): Set<string> {
   const fields = [...settings.matchAll(/^ {2}([a-z_]+): /gm)].map(([, name = '']) => name);
   const texts = [
     settings,
-    read('compiler/cli.ts'),
+    read('compiler/commands/command-settings.ts'),
+    read('compiler/commands/compile-options.ts'),
     read('compiler/keys/issuer-key.ts'),
     read('compiler/upload/upload-cli.ts'),
     read('scripts/quick-start-data.ts'),

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
 import { repeated } from '../commands/repeated.ts';
+import { isoTime } from '../contract/iso-time.ts';
 import { anchorStore } from '../stages/anchor/anchor-store.ts';
 import { currentRelease } from '../stages/anchor/current-release.ts';
 import type { PreviousRelease } from '../stages/anchor/previous-log.ts';
@@ -18,44 +20,30 @@ interface AnchorFlags {
   readonly blockHeader?: readonly string[];
 }
 
-interface AnchorSurroundings {
-  /** The folder of releases when none is given. */
-  readonly data: string;
-  /** The time of a submission, ISO-8601 UTC. */
-  readonly now: () => string;
-  readonly print: (text: string) => void;
-  /** Sets the exit code of a command that could not do its work. */
-  readonly fail: () => void;
-}
-
-/** Adds `anchor stamp` and `anchor upgrade` to the program. */
-export function addAnchorCommand(program: Command, by: AnchorSurroundings): void {
-  const anchor = program
-    .command('anchor')
-    .description(
-      'timestamp the roots of the log with OpenTimestamps; the next compile publishes the result',
-    );
+/** Defines `anchor stamp` and `anchor upgrade`. */
+export function defineAnchor(anchor: Command, settings: CommandSettings): void {
+  const { now, print, exit } = settings;
   anchor
     .command('stamp')
     .description('submit the roots without a timestamp to the calendars')
-    .option('--data <folder>', 'folder of releases', by.data)
+    .option('--data <folder>', 'folder of releases', dataFolder(settings))
     .option('--calendar <url>', 'a calendar instead of the public ones; may be repeated', repeated)
     .action(async (flags: AnchorFlags) => {
-      const summary = await runStamp(flags, by.now());
-      by.print(stampText(summary));
-      if (summary.stamped === 0 && summary.failed.length > 0) by.fail();
+      const summary = await runStamp(flags, isoTime(now()));
+      print(stampText(summary));
+      if (summary.stamped === 0 && summary.failed.length > 0) exit(1);
     });
   anchor
     .command('upgrade')
     .description('ask the calendars for the Bitcoin blocks that confirm pending timestamps')
-    .option('--data <folder>', 'folder of releases', by.data)
+    .option('--data <folder>', 'folder of releases', dataFolder(settings))
     .option('--calendar <url>', 'a calendar instead of the public ones; may be repeated', repeated)
     .option(
       '--block-header <file>',
       'header of a block (80 bytes or hex) to check against; may be repeated',
       repeated,
     )
-    .action(async (flags: AnchorFlags) => by.print(upgradeText(await runUpgrade(flags))));
+    .action(async (flags: AnchorFlags) => print(upgradeText(await runUpgrade(flags))));
 }
 
 /** Stamps what the current release of a data folder has not stamped yet. */

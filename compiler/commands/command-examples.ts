@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { SOURCES } from '../import/sources.ts';
 
 /** Ready-made calls by command, shown under its help; each is one that works, apart from the names in it. */
-const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
-  ...importExamples(),
+export type Examples = Readonly<Record<string, readonly string[]>>;
+
+const EXAMPLES: Examples = {
   compile: [
     'signalpress compile --key issuer.key --base-url https://signals.example.org',
     'signalpress compile --key issuer.key --as-of 2026-11-20T12:00:00Z --verify full',
@@ -67,17 +67,9 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** A source without an example of its own is imported like all others. */
-function importExamples() {
-  const examples = SOURCES.map(({ id, format }) => {
-    const name = `${id}.${format === 'text' ? 'txt' : format}`;
-    return [`import ${id}`, [`signalpress import ${id} ${name} --note ${id}.note.json`]] as const;
-  });
-  return Object.fromEntries(examples);
-}
-
 /** The usual meaning of exit codes; some commands have codes of their own and print them themselves. */
-const EXIT_CODES = 'Exit codes: 0 done; 1 refused, nothing was changed, and the error says why';
+export const EXIT_CODES =
+  'Exit codes: 0 done; 1 refused, nothing was changed, and the error says why';
 const OWN_EXIT_CODES = new Map([
   ['verify', ''],
   ['replay', ''],
@@ -91,11 +83,11 @@ const OWN_EXIT_CODES = new Map([
   ],
 ]);
 
-/** Adds exit codes to the help of every command, and examples to each command that has no subcommands. */
-export function addExamples(program: Command): void {
-  for (const group of groups(program)) group.addHelpText('after', `\n${EXIT_CODES}`);
-  for (const [name, command] of leaves(program)) {
-    const lines = EXAMPLES[name];
+/** Adds exit codes to the help of a command and those below it, and examples to each that has no subcommands. */
+export function addExamples(top: Command, more: Examples = {}): void {
+  for (const group of groups(top)) group.addHelpText('after', `\n${EXIT_CODES}`);
+  for (const [name, command] of leaves(top)) {
+    const lines = EXAMPLES[name] ?? more[name];
     if (lines === undefined) throw new TypeError(`Cannot explain "${name}": it has no example`);
     const codes = OWN_EXIT_CODES.get(name) ?? EXIT_CODES;
     const exits = codes === '' ? [] : ['', codes];
@@ -104,16 +96,14 @@ export function addExamples(program: Command): void {
   }
 }
 
-/** Commands with subcommands, including the program itself. */
+/** A command and those below it that have subcommands. */
 function groups(parent: Command): Command[] {
   return parent.commands.length === 0 ? [] : [parent, ...parent.commands.flatMap(groups)];
 }
 
-/** Commands without subcommands, by their full name. */
-function leaves(parent: Command): (readonly [name: string, command: Command])[] {
-  return parent.commands.flatMap((command) => {
-    const below = leaves(command);
-    if (below.length === 0) return [[command.name(), command] as const];
-    return below.map(([name, leaf]) => [`${command.name()} ${name}`, leaf] as const);
-  });
+/** A command and those below it that have no subcommands, by their full name. */
+function leaves(command: Command): (readonly [name: string, command: Command])[] {
+  if (command.commands.length === 0) return [[command.name(), command]];
+  const below = command.commands.flatMap(leaves);
+  return below.map(([name, leaf]) => [`${command.name()} ${name}`, leaf] as const);
 }

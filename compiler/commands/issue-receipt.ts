@@ -1,13 +1,31 @@
-import { sign } from 'node:crypto';
+import { randomBytes, sign } from 'node:crypto';
+import type { Command } from 'commander';
 import { canonicalRequest } from '../contract/canonical-request.ts';
 import { encodeBase64Url } from '../contract/did-key.ts';
 import { type Receipt, receiptAmount, unsignedReceipt } from '../contract/receipt.ts';
 import { type Route, route } from '../contract/route.ts';
+import { readIssuerKey } from '../keys/issuer-key.ts';
 import { signingKey } from '../stages/seal/sealer.ts';
+import type { CommandSettings } from './command-settings.ts';
 
 /** Default lifetime of a receipt in seconds. */
-export const RECEIPT_SECONDS = 900;
+const RECEIPT_SECONDS = 900;
 const ID_BYTES = 16;
+
+/** Defines `receipt issue`. */
+export function defineReceipt(receipt: Command, { now, print }: CommandSettings): void {
+  receipt
+    .command('issue')
+    .description('sign a receipt for one request, price and fee paid; send it as X-RECEIPT')
+    .argument('<target>', 'path and query of the request that was paid')
+    .requiredOption('--key <file>', 'key file of the processor; make one with keygen')
+    .option('--seconds <count>', 'how long the receipt stays valid', String(RECEIPT_SECONDS))
+    .action((target: string, flags: { readonly key: string; readonly seconds: string }) => {
+      const seed = readIssuerKey(flags.key);
+      const seconds = Number(flags.seconds);
+      print(issueReceipt({ target, seed, now: now(), random: randomBytes, seconds }));
+    });
+}
 
 interface ReceiptOptions {
   /** Path and query of the request, in any spelling that the gatekeeper takes. */

@@ -1,9 +1,18 @@
+import type { Command } from 'commander';
 import { COLLECTIONS, type CollectionId, findCollection } from '../contract/collections.ts';
 import { entitiesOf, LINES, type Line, lineOf, SIGNALS, type Signal } from '../contract/lines.ts';
 import { nearest } from '../contract/nearest.ts';
 import { metricUnit } from '../contract/units.ts';
 import { memberNames, ROW_SCHEMAS } from '../stages/intake/member-names.ts';
 import { fieldsSchema, REQUIRED } from '../stages/intake/reading.ts';
+import type { CommandSettings } from './command-settings.ts';
+
+/** Defines `lines`. */
+export function defineLines(command: Command, { print }: CommandSettings): void {
+  command
+    .argument('[id]', 'a line, a signal or a collection')
+    .action((id: string | undefined) => print(linesText(id)));
+}
 
 const OBSERVED_AT = '2026-11-20T10:45:00Z';
 const COLLECTED_AT = '2026-11-20T11:00:12Z';

@@ -5,6 +5,7 @@ import { endpointAt } from '../contract/endpoints.ts';
 import { filePath } from '../contract/path.ts';
 import type { CatalogRow } from '../contract/release.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
+import { readIssuerKey } from '../keys/issuer-key.ts';
 import {
   type CatalogChange,
   type ChangeKind,
@@ -17,6 +18,7 @@ import {
   readCatalog,
   readStored,
 } from '../stages/publish/listed-files.ts';
+import { type CommandSettings, dataFolder } from './command-settings.ts';
 import { changesText, cleanupFailuresText } from './progress.ts';
 import { ACCEPT_CLOCK, instant, publicationTime, type TimeFlags } from './publication-time.ts';
 import { filesOf, listText, prune, rollBack } from './releases-command.ts';
@@ -24,17 +26,6 @@ import { KEEP_DAYS, KEEP_LAST, type RetentionFlags, retentionOf } from './retent
 
 /** Lines that a difference spells out, of files those of each kind. */
 const LINES_SHOWN_MAX = 20;
-
-/** What the commands are given from outside. */
-interface ReleasesSettings {
-  /** Default data folder. */
-  readonly data: string;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** The seed of a key file, or of the environment. */
-  readonly seed: (key: string | undefined) => Uint8Array;
-  readonly print: (text: string) => void;
-}
 
 interface DataFlag {
   readonly data: string;
@@ -49,17 +40,14 @@ interface RollbackFlags extends DataFlag, Pick<TimeFlags, 'acceptClock'> {
   readonly validUntil?: string;
 }
 
-/** Adds `releases list|diff|rollback|prune`. */
-export function addReleasesCommand(program: Command, settings: ReleasesSettings): void {
-  const { print } = settings;
-  const releases = program
-    .command('releases')
-    .description('list, compare, roll back and prune releases');
+/** Defines `releases list|diff|rollback|prune`. */
+export function defineReleases(releases: Command, settings: CommandSettings): void {
+  const { env, print } = settings;
   const add = (usage: string, description: string): Command =>
     releases
       .command(usage)
       .description(description)
-      .option('--data <folder>', 'folder of releases', settings.data);
+      .option('--data <folder>', 'folder of releases', dataFolder(settings));
   add('list', 'list every release and mark the current one').action(({ data }: DataFlag) => {
     print(listText(data));
   });
@@ -81,7 +69,7 @@ export function addReleasesCommand(program: Command, settings: ReleasesSettings)
     .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')
     .option(...ACCEPT_CLOCK)
     .action(async (name: string, { data, key, validUntil, ...flags }: RollbackFlags) => {
-      const seed = settings.seed(key);
+      const seed = readIssuerKey(key ?? env('SIGNALPRESS_ISSUER_KEY'));
       const time = publicationTime(flags, settings.now());
       const until =
         validUntil === undefined

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { defined } from '../contract/defined.ts';
 import { DAY_MS } from '../contract/iso-time.ts';
 import { FILES_FOLDER, storedPath } from '../contract/path.ts';
@@ -12,7 +13,15 @@ import {
   releaseNames,
 } from '../stages/publish/release-folders.ts';
 import { STATE_FOLDER } from '../stages/remember/memory.ts';
+import { type CommandSettings, dataFolder } from './command-settings.ts';
 import { filesOf } from './releases-command.ts';
+
+/** Defines `stats`. */
+export function defineStats(command: Command, settings: CommandSettings): void {
+  command
+    .option('--data <folder>', 'folder of releases', dataFolder(settings))
+    .action(({ data }: { readonly data: string }) => settings.print(statsText(data)));
+}
 
 /** How many of the newest releases are compared, each with the one before. */
 const RELEASES_READ_MAX = 6;

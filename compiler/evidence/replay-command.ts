@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { CommandSettings } from '../commands/command-settings.ts';
 import { archiveFolder, openArchive, READINGS_FOLDER } from '../fetch/archive.ts';
 import { grouped } from '../import/grouped.ts';
 import { printed } from '../verify/report-text.ts';
@@ -23,16 +24,9 @@ interface ReplayFlags {
   readonly archive?: string;
 }
 
-interface ReplaySettings {
-  readonly print: (text: string) => void;
-  readonly exit: (code: VerifyOutcome['exitCode']) => void;
-}
-
-/** Adds `replay`. */
-export function addReplayCommand(program: Command, { print, exit }: ReplaySettings): void {
-  program
-    .command('replay')
-    .description('import the archive again and compare what comes out with the stored snapshots')
+/** Defines `replay`. */
+export function defineReplay(command: Command, { print, exit }: CommandSettings): void {
+  command
     .option('--snapshots <folder>', 'folder of batches', READINGS_FOLDER)
     .option('--archive <folder>', 'folder of the archive (default: "archive" below the snapshots)')
     .addHelpText('after', HELP)

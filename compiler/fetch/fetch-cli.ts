@@ -33,7 +33,7 @@ interface FetchFlags {
 }
 
 /** What the commands need of the world. */
-interface FetchSurroundings {
+export interface FetchSettings {
   readonly version: string;
   readonly clock: Clock;
   readonly env: (name: string) => string | undefined;
@@ -56,13 +56,9 @@ const ARCHIVE = [
 const STATUS = ['--status <file>', 'status file (default: status.json in the archive)'] as const;
 const CONFIG = ['--config <file>', 'what to fetch', SOURCES_FILE] as const;
 
-/** Adds `fetch`, `run` and `sources` to the program. */
-export function addFetchCommands(program: Command, by: FetchSurroundings): void {
-  program
-    .command('fetch')
-    .description(
-      'ask agencies for their newest payloads, archive them, and import them into batches',
-    )
+/** Defines `fetch`. */
+export function defineFetch(command: Command, by: FetchSettings): void {
+  command
     .argument('<source...>', 'sources, as "sources list" names them')
     .option('--entities <list>', 'entities with commas, for one source')
     .option('--every <duration>', `fetch again and again: ${DURATION_WORDS}`)
@@ -72,16 +68,20 @@ export function addFetchCommands(program: Command, by: FetchSurroundings): void 
     .option(...CONFIG)
     .addOption(contactOption(by))
     .action((ids: readonly string[], flags: OneFetchFlags) => runFetch(ids, flags, by));
-  by.withCompileOptions(program.command('run'), READINGS_FOLDER)
-    .description('fetch what is due, import it and publish a release, again and again')
+}
+
+/** Defines `run`. */
+export function defineRun(command: Command, by: FetchSettings): void {
+  by.withCompileOptions(command, READINGS_FOLDER)
     .option('--once', 'do what is due now and end, for cron')
     .option(...ARCHIVE)
     .option(...STATUS)
     .option(...CONFIG)
     .action((flags: RunFlags) => runRun(flags, by));
-  const sources = program
-    .command('sources')
-    .description('official sources and their configuration');
+}
+
+/** Defines `sources list|init|check`. */
+export function defineSources(sources: Command, by: FetchSettings): void {
   const known = by.sources ?? SOURCES;
   sources
     .command('list')
@@ -110,7 +110,7 @@ interface RunFlags extends FetchFlags {
   readonly once?: boolean;
 }
 
-function contactOption({ env }: FetchSurroundings): Option {
+function contactOption({ env }: FetchSettings): Option {
   const text = 'mailto: or https address that agencies see in User-Agent';
   return new Option('--contact <uri>', text).default(env('SIGNALPRESS_CONTACT'));
 }
@@ -119,7 +119,7 @@ function contactOption({ env }: FetchSurroundings): Option {
 async function runFetch(
   ids: readonly string[],
   flags: OneFetchFlags,
-  by: FetchSurroundings,
+  by: FetchSettings,
 ): Promise<void> {
   const wanted = wantedOf(ids, flags, by);
   const config = { wanted, origins: configIfAny(flags, by)?.origins ?? {} };
@@ -133,11 +133,7 @@ async function runFetch(
 }
 
 /** Entities: those of the command, else those of the configuration if there is one. */
-function wantedOf(
-  ids: readonly string[],
-  flags: OneFetchFlags,
-  by: FetchSurroundings,
-): WantedSource[] {
+function wantedOf(ids: readonly string[], flags: OneFetchFlags, by: FetchSettings): WantedSource[] {
   const { entities, every } = flags;
   if (entities !== undefined && ids.length > 1) {
     throw new RangeError('Cannot use --entities for several sources: fetch one source at a time');
@@ -155,7 +151,7 @@ function wantedOf(
   });
 }
 
-async function runRun(flags: RunFlags, by: FetchSurroundings): Promise<void> {
+async function runRun(flags: RunFlags, by: FetchSettings): Promise<void> {
   const config = configOf(flags, by);
   const compile = by.compiler(flags);
   await withRunner(config, { flags, by, compile }, async ({ runner, signal }) => {
@@ -165,7 +161,7 @@ async function runRun(flags: RunFlags, by: FetchSurroundings): Promise<void> {
   });
 }
 
-function tell(report: StepReport, wanted: readonly WantedSource[], by: FetchSurroundings): void {
+function tell(report: StepReport, wanted: readonly WantedSource[], by: FetchSettings): void {
   const ids = wanted.map(({ source }) => source.id);
   const lines = stepText(report);
   for (const line of lines) by.print(line);
@@ -173,7 +169,7 @@ function tell(report: StepReport, wanted: readonly WantedSource[], by: FetchSurr
   by.exit(exitCodeOf(report.status, ids));
 }
 
-function faultTeller(by: FetchSurroundings) {
+function faultTeller(by: FetchSettings) {
   return (error: unknown): void => {
     by.print(by.errorText(error));
     by.exit(RUN_EXIT.failed);
@@ -182,7 +178,7 @@ function faultTeller(by: FetchSurroundings) {
 
 interface Running {
   readonly flags: FetchFlags;
-  readonly by: FetchSurroundings;
+  readonly by: FetchSettings;
   readonly compile: (() => Promise<number>) | null;
 }
 
@@ -237,7 +233,7 @@ function contactOf({ contact }: FetchFlags): string | null {
   );
 }
 
-function configOf(flags: Pick<FetchFlags, 'config'>, by: FetchSurroundings): SourcesConfig {
+function configOf(flags: Pick<FetchFlags, 'config'>, by: FetchSettings): SourcesConfig {
   const config = configIfAny(flags, by);
   if (config !== null) return config;
   throw new RangeError(
@@ -247,13 +243,13 @@ function configOf(flags: Pick<FetchFlags, 'config'>, by: FetchSurroundings): Sou
 
 function configIfAny(
   { config }: Pick<FetchFlags, 'config'>,
-  { sources = SOURCES }: FetchSurroundings,
+  { sources = SOURCES }: FetchSettings,
 ): SourcesConfig | null {
   if (!existsSync(config)) return null;
   return parseConfig(readPlain(config, CONFIG_BYTES_MAX), config, sources);
 }
 
-function runInit(flags: FetchFlags, by: FetchSurroundings): void {
+function runInit(flags: FetchFlags, by: FetchSettings): void {
   const contact = contactOf(flags);
   const { sources = SOURCES, env, clock } = by;
   const all = sources.map((source) => ({ source, entities: [], everyMs: everyMsOf(source) }));
@@ -264,7 +260,7 @@ function runInit(flags: FetchFlags, by: FetchSurroundings): void {
   for (const [id, why] of refusals) by.print(`  left out ${id}: ${why}`);
 }
 
-function runCheck(flags: FetchFlags, by: FetchSurroundings): void {
+function runCheck(flags: FetchFlags, by: FetchSettings): void {
   const { wanted } = configOf(flags, by);
   const { env, clock } = by;
   const refusals = refusalsOf(wanted, { contact: contactOf(flags), env, now: clock.now() });

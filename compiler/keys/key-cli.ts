@@ -1,19 +1,10 @@
 import type { Command } from 'commander';
-import { KeyError } from './issuer-key.ts';
+import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
+import { instant } from '../commands/publication-time.ts';
+import { isoTime } from '../contract/iso-time.ts';
+import { KeyError, readIssuerKey, writeIssuerKey } from './issuer-key.ts';
 import { keysText, OVERLAP_DAYS, OVERLAP_DAYS_MAX, revokeKey, rotateKey } from './key-command.ts';
 import { readKeys } from './key-store.ts';
-
-/** What the commands are given from outside. */
-interface KeySettings {
-  /** Default data folder. */
-  readonly data: string;
-  readonly now: () => string;
-  /** The seed of a key file that an option names, or of the environment. */
-  readonly seed: (key: string | undefined, option?: string) => Uint8Array;
-  /** The instant that an option gives. */
-  readonly instant: (option: string, text: string) => string;
-  readonly print: (text: string) => void;
-}
 
 interface RotateFlags {
   readonly data: string;
@@ -30,37 +21,47 @@ interface RevokeFlags {
   readonly from: string;
 }
 
-/** Adds `key rotate|revoke|list`. */
-export function addKeyCommand(program: Command, by: KeySettings): void {
-  const key = program.command('key').description('list, rotate and revoke issuer keys');
+/** Defines `key rotate|revoke|list`. */
+export function defineKey(key: Command, settings: CommandSettings): void {
+  const { env, print } = settings;
+  const now = isoTime(settings.now());
+  const seed = (file: string | undefined) => readIssuerKey(file ?? env('SIGNALPRESS_ISSUER_KEY'));
   const add = (name: string, description: string): Command =>
     key
       .command(name)
       .description(description)
-      .option('--data <folder>', 'folder of releases', by.data);
+      .option('--data <folder>', 'folder of releases', dataFolder(settings));
   const signed = (name: string, description: string): Command =>
     add(name, description).option('--key <file>', 'key that signs (or SIGNALPRESS_ISSUER_KEY)');
   add('list', 'list every issuer key and mark those that may sign now').action(
-    ({ data }: { readonly data: string }) => by.print(keysText(readKeys(data), by.now())),
+    ({ data }: { readonly data: string }) => print(keysText(readKeys(data), now)),
   );
   signed('rotate', 'announce a new key under the newest one; the next compile publishes it')
     .requiredOption('--to <file>', 'the new key; make it with keygen')
     .option('--from <time>', 'from when the new key may sign (default: now)')
     .option('--overlap <days>', 'how long the old key may still sign', String(OVERLAP_DAYS))
-    .action((flags: RotateFlags) => by.print(rotated(flags, by)));
+    .action((flags: RotateFlags) => print(rotated(flags, seed(flags.key), now)));
   signed('revoke', 'revoke a key from a given time on; signed by that key or a later one')
     .requiredOption('--did <did>', 'the key that is revoked')
     .requiredOption('--from <time>', 'what the key signed from then on does not count')
-    .action((flags: RevokeFlags) => by.print(revoked(flags, by)));
+    .action((flags: RevokeFlags) => print(revoked(flags, seed, now)));
 }
 
-function rotated({ data, key, to, from, overlap }: RotateFlags, by: KeySettings): string {
-  const now = by.now();
+/** Defines `keygen`. */
+export function defineKeygen(command: Command, { print }: CommandSettings): void {
+  command
+    .argument('[file]', 'where to write it', 'issuer.key')
+    .action((file: string) =>
+      print(`Issuer ${writeIssuerKey(file)}\nKey file "${file}": keep it secret, keep a copy`),
+    );
+}
+
+function rotated({ data, to, from, overlap }: RotateFlags, old: Uint8Array, now: string): string {
   const history = rotateKey({
     data,
-    old: by.seed(key),
-    next: by.seed(to, '--to'),
-    from: from === undefined ? now : by.instant('--from', from),
+    old,
+    next: readIssuerKey(to, '--to'),
+    from: instant('--from', from, now),
     overlapDays: daysOf(overlap),
     now,
   });
@@ -74,14 +75,23 @@ function daysOf(text: string): number {
   );
 }
 
-function revoked({ data, key, did, from }: RevokeFlags, by: KeySettings): string {
+function revoked(
+  { data, key, did, from }: RevokeFlags,
+  seed: (file: string | undefined) => Uint8Array,
+  now: string,
+): string {
   if (!did.startsWith('did:key:')) {
     // Not repeated: whoever mixes options up may have given the key itself.
     throw new KeyError(
       'Cannot revoke the key of --did: not a did:key; pass one that "signalpress key list" shows',
     );
   }
-  const now = by.now();
-  const seed = by.seed(key);
-  return keysText(revokeKey({ data, seed, did, from: by.instant('--from', from), now }), now);
+  const history = revokeKey({
+    data,
+    seed: seed(key),
+    did,
+    from: instant('--from', from, now),
+    now,
+  });
+  return keysText(history, now);
 }

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
+import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
 import type { Screen } from '../commands/progress.ts';
 import { type Destination, UploadError } from './destination.ts';
 import { folderDestination } from './folder-destination.ts';
@@ -12,15 +13,7 @@ import { type Uploaded, type UploadProgress, uploadRelease } from './upload-rele
 const CONNECTIONS = 8;
 
 /** What the command is given from outside. */
-interface PublishSettings {
-  /** Default data folder. */
-  readonly data: string;
-  readonly env: (name: string) => string | undefined;
-  readonly print: (text: string) => void;
-  readonly screen: Screen;
-  /** Milliseconds of any clock. */
-  readonly clock: () => number;
-}
+type PublishSettings = Pick<CommandSettings, 'env' | 'print' | 'screen' | 'now'>;
 
 interface PublishFlags {
   readonly data: string;
@@ -40,12 +33,10 @@ Only what the destination does not list is written. A run that was killed goes o
 SIGNALPRESS_PUBLISH_AUTH is one header ("Authorization: Bearer …") for what is written over HTTP, SIGNALPRESS_DATA_AUTH
 one for what is read at --at. compiler/upload/README.md shows nginx, S3 and rclone.`;
 
-/** Adds `publish`. */
-export function addPublishCommand(program: Command, settings: PublishSettings): void {
-  program
-    .command('publish')
-    .description('copy the current release to a folder or a static host that gatekeepers read')
-    .option('--data <folder>', 'folder of releases', settings.data)
+/** Defines `publish`. */
+export function definePublish(command: Command, settings: PublishSettings): void {
+  command
+    .option('--data <folder>', 'folder of releases', dataFolder(settings))
     .option('--to <place>', 'a folder, or the URL of a host that takes PUT')
     .option('--command <line>', 'a command that copies {file} to {path}, in place of --to')
     .option('--at <url>', 'where readers find what is written (default: the URL of --to)')
@@ -62,7 +53,7 @@ async function publish(flags: PublishFlags, settings: PublishSettings): Promise<
   try {
     const notes = new UploadNotes(flags.data, destination.name);
     try {
-      const progress = uploadProgress(settings.screen, settings.clock);
+      const progress = uploadProgress(settings.screen, settings.now);
       const { data, all = false, prune = false } = flags;
       const uploaded = await uploadRelease({ data, destination, notes, all, prune, progress });
       settings.print(uploadedText(uploaded, destination.name));

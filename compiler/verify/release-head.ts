@@ -20,7 +20,8 @@ import { judgeSigner, type KeyTrust } from './key-trust.ts';
 import type { Faults } from './release-fault.ts';
 import { isSignedBy } from './verify-citation.ts';
 
-const OWN_TABLES = canonicalHash(tables());
+/** Digest of the tables of this program, from when it is first asked for: it takes longer than most commands load. */
+let ownTables: string | null = null;
 
 interface OpenHead extends KeyTrust {
   readonly disk: Disk;
@@ -118,5 +119,6 @@ function filesHash(disk: Disk, root: string, count: number): string {
 
 /** Whether a release was compiled from the tables of this program. */
 export function hasOwnTables(head: Release): boolean {
-  return head.table_digest === OWN_TABLES;
+  ownTables ??= canonicalHash(tables());
+  return head.table_digest === ownTables;
 }

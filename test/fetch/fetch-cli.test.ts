@@ -2,7 +2,12 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { addFetchCommands } from '../../compiler/fetch/fetch-cli.ts';
+import {
+  defineFetch,
+  defineRun,
+  defineSources,
+  type FetchSettings,
+} from '../../compiler/fetch/fetch-cli.ts';
 import { lockData } from '../../compiler/stages/publish/data-lock.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 import { Agency } from './agency.ts';
@@ -49,7 +54,7 @@ function write(more: object = {}) {
 
 function programOf(): Command {
   const program = new Command('signalpress').exitOverride();
-  addFetchCommands(program, {
+  const settings: FetchSettings = {
     version: '0.0.0-test',
     clock,
     env: (name) => env[name],
@@ -68,7 +73,10 @@ function programOf(): Command {
       compiled += 1;
       return compiled;
     },
-  });
+  };
+  defineFetch(program.command('fetch'), settings);
+  defineRun(program.command('run'), settings);
+  defineSources(program.command('sources'), settings);
   return program;
 }
 

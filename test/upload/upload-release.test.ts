@@ -19,7 +19,7 @@ import { UploadError } from '../../compiler/upload/destination.ts';
 import { folderDestination } from '../../compiler/upload/folder-destination.ts';
 import { httpDestination } from '../../compiler/upload/http-destination.ts';
 import { httpFiles } from '../../compiler/upload/http-files.ts';
-import { addPublishCommand } from '../../compiler/upload/upload-cli.ts';
+import { definePublish } from '../../compiler/upload/upload-cli.ts';
 import { UploadNotes } from '../../compiler/upload/upload-notes.ts';
 import { type Uploaded, uploadRelease } from '../../compiler/upload/upload-release.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
@@ -318,7 +318,12 @@ describe('signalpress publish with settings that make no sense', () => {
     const print = (text: string) => void said.push(text);
     const program = new Command();
     const screen = { isTTY: false, write: print };
-    addPublishCommand(program, { data, env: (name) => env[name], print, screen, clock: () => 0 });
+    definePublish(program.command('publish'), {
+      env: (name) => env[name],
+      print,
+      screen,
+      now: () => 0,
+    });
     const words = ['publish', '--data', data, ...args];
     const failure = await program.parseAsync(words, { from: 'user' }).then(String, errorText);
     expect(failure).toMatch(message);

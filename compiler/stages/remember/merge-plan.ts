@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { PROGRAM_FOLDER } from '../../package-folder.ts';
 import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
 import {
   listSnapshots,
@@ -141,13 +142,12 @@ export function stateKey(issuer: Issuer, tableDigest: string, rejectsPpm: number
 
 /** Another program may write other bodies, whatever its version says. */
 function programDigest(): string {
-  const root = join(import.meta.dirname, '../..');
-  const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  const names = readdirSync(PROGRAM_FOLDER, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.[jt]s$/.test(name))
     .sort();
   const digests = names.map((name) => [
     name,
-    hash('sha256', readPlain(join(root, name), STORED_BYTES_MAX), 'hex'),
+    hash('sha256', readPlain(join(PROGRAM_FOLDER, name), STORED_BYTES_MAX), 'hex'),
   ]);
   return hash('sha256', jcs(digests), 'hex');
 }

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SITE_FOLDER } from '../../../contract/site.ts';
+import { PACKAGE_FOLDER } from '../../../package-folder.ts';
 import { readPlain, STORED_BYTES_MAX } from '../../../verify/plain-file.ts';
 
 /** The bundled browser program, as `npm run build` left it. */
@@ -12,12 +13,7 @@ export interface Assets {
   readonly styles: readonly string[];
 }
 
-/** How far above this file the package begins, built or not. */
-const PACKAGE = import.meta.dirname.replace(
-  /([\\/]build)?[\\/]compiler[\\/]stages[\\/]describe[\\/]site$/,
-  '',
-);
-const BUILT = join(PACKAGE, 'build', 'compiler', 'site');
+const BUILT = join(PACKAGE_FOLDER, 'build', 'compiler', 'site');
 
 let known: Assets | null = null;
 

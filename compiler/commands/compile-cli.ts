@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { compile } from '../compile.ts';
+import type { CommandSettings } from './command-settings.ts';
+import { type CompileFlags, compileOptions, withCompileOptions } from './compile-options.ts';
+import { progressReporter, summaryText } from './progress.ts';
+import { ACCEPT_CLOCK } from './publication-time.ts';
+
+/** Defines `compile`. */
+export function defineCompile(command: Command, settings: CommandSettings): void {
+  withCompileOptions(command, 'snapshots', settings)
+    .option('--as-of <time>', 'the time that the release describes (default: now)')
+    .option(...ACCEPT_CLOCK)
+    .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')
+    .option('--full', 'rebuild everything, ignoring what earlier compiles remembered')
+    .action((flags: CompileFlags) => runCompile(flags, settings));
+}
+
+async function runCompile(flags: CompileFlags, settings: CommandSettings): Promise<void> {
+  const started = performance.now();
+  const options = compileOptions(flags, settings);
+  const progress = progressReporter(settings.screen);
+  try {
+    const summary = await compile({ ...options, progress: progress.step });
+    progress.done();
+    settings.print(summaryText(summary, performance.now() - started));
+  } catch (error) {
+    progress.done();
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import type { Command } from 'commander';
+import { EVIDENCE_HELP, runVerifyEvidence } from '../evidence/verify-evidence.ts';
+import { runVerify, VERIFY_HELP } from '../verify/verify-command.ts';
+import { runVerifyLog } from '../verify/verify-log-command.ts';
+import { EXIT, type VerifyOutcome } from '../verify/verify-outcome.ts';
+import type { CommandSettings } from './command-settings.ts';
+import { errorText } from './error-text.ts';
+import { memoryFile } from './memory-file.ts';
+import { verifyProgress } from './progress.ts';
+import { repeated } from './repeated.ts';
+import { defaultWorkers, workerCount } from './worker-count.ts';
+
+/** What `verify` needs beside the settings of every command. */
+interface VerifySettings extends CommandSettings {
+  /** Writes text as it is. */
+  readonly write: (text: string) => void;
+  readonly complain: (text: string) => void;
+  /** Ends the process. */
+  readonly end: (code: number) => void;
+}
+
+interface VerifyFlags {
+  readonly issuer?: readonly string[];
+  readonly keys?: string;
+  readonly json?: boolean;
+  readonly log?: boolean;
+  readonly since?: string;
+  readonly remember?: string;
+  readonly independent?: boolean;
+  readonly archive?: string;
+  readonly workers: string;
+}
+
+/** Defines `verify`. */
+export function defineVerify(command: Command, settings: VerifySettings): void {
+  command
+    .argument('<target>', 'a saved body, a release or data folder, or - for standard input')
+    .option('--issuer <did>', 'an issuer you trust, did:key:z6Mk…; may be repeated', repeated)
+    .option('--keys <path>', 'list of issuer keys, or a release folder with its list and its log')
+    .option('--json', 'print the report as JSON')
+    .option('--log', 'verify the transparency log of a release instead of its bodies')
+    .option('--since <file>', 'with --log: a checkpoint saved earlier; the log must extend it')
+    .option(
+      '--remember <file>',
+      'file that remembers what was verified, to notice older, forked and stale releases',
+    )
+    .option('--archive <folder>', 'lead each reading of a body back to the payload in this archive')
+    .option(
+      '--independent',
+      'also check signatures with code that the signer does not use (slower)',
+    )
+    .option('--workers <count>', 'worker threads for a release, 0 for none', defaultWorkers())
+    .addHelpText('after', `\n${VERIFY_HELP}${EVIDENCE_HELP}`)
+    .exitOverride(({ exitCode }) => settings.end(exitCode === 0 ? exitCode : EXIT.undecided))
+    .action((target: string, flags: VerifyFlags) => runVerifyCommand(target, flags, settings));
+}
+
+/** Misuse is not a verdict: a script must not mistake it for an altered body. */
+async function runVerifyCommand(
+  target: string,
+  flags: VerifyFlags,
+  settings: VerifySettings,
+): Promise<void> {
+  try {
+    const { exitCode, text } = await verified(target, flags, settings);
+    settings.write(text);
+    settings.exit(exitCode);
+  } catch (error) {
+    settings.complain(errorText(error));
+    settings.exit(EXIT.undecided);
+  }
+}
+
+async function verified(
+  target: string,
+  flags: VerifyFlags,
+  { now, screen }: VerifySettings,
+): Promise<VerifyOutcome> {
+  const { remember, workers, archive, ...rest } = flags;
+  if (flags.since !== undefined && flags.log !== true) {
+    throw new RangeError('Cannot use --since without --log: it concerns the log; pass --log too');
+  }
+  if (remember !== undefined && flags.log === true) {
+    throw new RangeError('Cannot use --remember with --log: it concerns releases; leave --log out');
+  }
+  if (archive !== undefined && flags.log === true) {
+    throw new RangeError('Cannot use --archive with --log: it is about one body; leave --log out');
+  }
+  const memory = remember === undefined ? {} : { memory: memoryFile(remember) };
+  if (flags.log === true) return runVerifyLog(target, rest);
+  const options = {
+    ...rest,
+    ...memory,
+    now: now(),
+    workers: workerCount(workers),
+    progress: verifyProgress(screen, now),
+  };
+  if (archive === undefined) return runVerify(target, options);
+  return runVerifyEvidence(target, { ...options, archive });
+}

@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import type { CommandSettings } from '../commands/command-settings.ts';
+import { keepPayload } from '../evidence/keep-payload.ts';
+import { openArchive } from '../fetch/archive.ts';
+import {
+  givenPayload,
+  type ImportOptions,
+  importSummaryText,
+  runImport,
+} from './import-command.ts';
+import { importDisk } from './import-disk.ts';
+import { SOURCES } from './sources.ts';
+import { tableSource } from './table/table-source.ts';
+
+type ImportFlags = Omit<ImportOptions, 'source' | 'file'> & { readonly archive?: string };
+
+/** Defines `import` with a command for each source, and two for tables. */
+export function defineImport(importer: Command, { print }: CommandSettings): void {
+  for (const { id, agency } of SOURCES) {
+    addImporter(importer, id, `import a payload of ${agency}`)
+      .option('--archive <folder>', 'keep the payload there, to lead readings back to it')
+      .action(async (file: string, { archive, ...flags }: ImportFlags) => {
+        const options = { source: id, file, ...flags };
+        print(importSummaryText(runImport(options, importDisk)));
+        if (archive === undefined) return;
+        await keepPayload(openArchive(archive), id, givenPayload(options, importDisk));
+      });
+  }
+  for (const format of ['csv', 'json'] as const) {
+    const about = `import any other table in ${format.toUpperCase()}, by a map of its columns`;
+    addImporter(importer, format, about)
+      .requiredOption('--map <file>', 'what its columns are: compiler/import/README.md')
+      .action((file: string, { map, ...flags }: ImportFlags & { readonly map: string }) => {
+        const source = tableSource(format, { bytes: importDisk.readFile(map), file: map });
+        print(importSummaryText(runImport({ source, file, ...flags }, importDisk)));
+      });
+  }
+}
+
+/** A command that imports a payload, with what all of them take. */
+function addImporter(importer: Command, id: string, description: string): Command {
+  return importer
+    .command(id)
+    .description(description)
+    .argument('<file>', 'file with the payload')
+    .option('--note <file>', 'fetch note: {"url", "fetched_at", "http_status"}')
+    .option('--fetched-at <time>', 'time of the fetch, instead of a note')
+    .option('--out <folder>', 'folder of batches', 'snapshots');
+}
+
+/** An example by command; a source without one of its own is imported like all others. */
+export function importExamples(): Readonly<Record<string, readonly string[]>> {
+  const examples = SOURCES.map(({ id, format }) => {
+    const name = `${id}.${format === 'text' ? 'txt' : format}`;
+    return [`import ${id}`, [`signalpress import ${id} ${name} --note ${id}.note.json`]] as const;
+  });
+  return Object.fromEntries(examples);
+}
