@@ -5,7 +5,7 @@ import { nodeProblem } from './contract/node-version.ts';
 
 const problem = nodeProblem('signalpress', process.versions.node);
 if (problem === null) {
-  import('./cli.ts').catch((error: unknown) => {
+  import('./launch.ts').catch((error: unknown) => {
     console.error(error);
     process.exitCode = 1;
   });

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+
+// Bundles both programs into few files beside what TypeScript wrote: Node spends more time on finding and opening four
+// hundred modules than on running them. `signalpress-gate.ts` and `signalpress.ts` start the bundle where there is one.
+// What is loaded on demand stays in files of its own. Does nothing when no source has changed since.
+
+interface Program {
+  /** Where the bundle is written, below build/. */
+  readonly output: string;
+  /** Folder below it of what is loaded on demand; emptied before each bundle. */
+  readonly parts: string;
+  /** Source by name in the bundle: the program, and the threads that it starts. */
+  readonly sources: Readonly<Record<string, string>>;
+  /** Sources that look for files beside themselves, and find them from the bundle too. */
+  readonly placed: readonly string[];
+  /** What so many commands and threads load lies in one file; undefined for files as small as can be. */
+  readonly shared?: number;
+}
+
+const GATEKEEPER: Program = {
+  output: 'build/gatekeeper',
+  parts: 'bundle-parts',
+  sources: { bundle: 'gatekeeper/main.ts' },
+  placed: ['gatekeeper/main.ts'],
+};
+
+/** All files lie in one folder, so that whoever starts a thread finds it beside itself. */
+const COMPILER: Program = {
+  output: 'build/compiler/bundle',
+  parts: '',
+  sources: {
+    cli: 'compiler/cli.ts',
+    'signal-worker': 'compiler/jobs/signal-worker.ts',
+    'verify-worker': 'compiler/verify/verify-worker.ts',
+  },
+  placed: [
+    'compiler/package-folder.ts',
+    'compiler/jobs/job-runner.ts',
+    'compiler/verify/verify-pool.ts',
+  ],
+  shared: 5,
+};
+
+/** What else a bundle follows from. */
+const SETTINGS = ['package-lock.json', 'scripts/bundle-programs.ts'];
+/** Packages that become part of it, with what they need; any other stays where npm put it. */
+const PACKAGES =
+  /^(abitype|anynum|commander|csv-parse|fast-json-stable-stringify|fast-xml-\w+|hash-wasm|is-unsafe|isows|ox|path-expression-matcher|strnum|undici|viem|xml-naming|zod|@noble\/\w+|@nodable\/\w+|@scure\/\w+)(\/|$)/;
+
+const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+const DEPENDENCIES = Object.keys(dependencies);
+
+for (const program of [GATEKEEPER, COMPILER]) {
+  if (!isBuilt(program)) await bundle(program);
+}
+
+function notesOf({ output, parts }: Program): string {
+  return join(output, parts, 'sources.json');
+}
+
+/** Whether every source is as it was when the bundle was made, and everything that was made is there. */
+function isBuilt(program: Program): boolean {
+  if (!existsSync(notesOf(program))) return false;
+  const notes = JSON.parse(readFileSync(notesOf(program), 'utf8')) as Readonly<
+    Record<string, string>
+  >;
+  return Object.entries(notes).every(([path, digest]) => digestOf(path) === digest);
+}
+
+async function bundle(program: Program): Promise<void> {
+  rmSync(join(program.output, program.parts), { recursive: true, force: true });
+  const chunks = await chunksOf(program);
+  const names = new Set(chunks.map(({ fileName }) => fileName));
+  const imported = chunks.flatMap(({ imports, dynamicImports }) => [...imports, ...dynamicImports]);
+  imported.filter((id) => !names.has(id)).forEach(refuseForeign);
+  const sources = chunks.flatMap(({ moduleIds }) => moduleIds.flatMap(ownSource));
+  sources.filter((path) => !program.placed.includes(path)).forEach(refuseOwnPlace);
+  const made = chunks.map(({ fileName, code }) => store(join(program.output, fileName), code));
+  const notes = [...new Set([...SETTINGS, ...sources, ...made])]
+    .sort()
+    .map((path) => [path, digestOf(path)]);
+  store(notesOf(program), `${JSON.stringify(Object.fromEntries(notes), null, 1)}\n`);
+}
+
+async function chunksOf({ sources, parts, shared }: Program) {
+  // Only when there is something to bundle: reading the bundler takes longer than looking.
+  const { build } = await import('vite');
+  const input = Object.entries(sources).map(([name, path]) => [name, resolve(path)]);
+  const built = await build({
+    configFile: false,
+    logLevel: 'warn',
+    publicDir: false,
+    ssr: { noExternal: true },
+    build: {
+      ssr: true,
+      write: false,
+      target: 'es2023',
+      minify: false,
+      rolldownOptions: {
+        input: Object.fromEntries(input),
+        external: (id) => isPackage(id) && !PACKAGES.test(id),
+        output: {
+          entryFileNames: '[name].js',
+          chunkFileNames: join(parts, '[name]-[hash].js'),
+          ...(shared === undefined
+            ? {}
+            : { codeSplitting: { groups: [{ name: 'shared', minShareCount: shared }] } }),
+        },
+      },
+    },
+  });
+  if (!('output' in built)) throw new RangeError('Cannot bundle: the bundler watches');
+  return built.output.map((part) => {
+    if (part.type === 'chunk') return part;
+    throw new RangeError(`Cannot bundle "${part.fileName}": no program`);
+  });
+}
+
+function isPackage(id: string): boolean {
+  return !/^[./\0]/.test(id) && !isBuiltin(id);
+}
+
+/** A file of this repository by its path in it; what is installed follows from the lockfile. */
+function ownSource(id: string): string[] {
+  const path = relative('.', id.split('?')[0] ?? '');
+  return path.startsWith('..') || path.includes('node_modules') || !existsSync(path) ? [] : [path];
+}
+
+/** The bundler imports helpers of its own for syntax that it rewrites, such as a template with an end tag of a script. */
+function refuseForeign(id: string): void {
+  const isInstalled = DEPENDENCIES.some((name) => id === name || id.startsWith(`${name}/`));
+  if (isInstalled || isBuiltin(id)) return;
+  throw new RangeError(`Cannot bundle: a program would import "${id}", which users lack`);
+}
+
+/** A source that looks for files beside itself finds others beside the bundle. */
+function refuseOwnPlace(path: string): void {
+  if (!path.endsWith('.ts')) return;
+  if (!readFileSync(path, 'utf8').includes('import.meta')) return;
+  throw new RangeError(
+    `Cannot bundle "${path}": it uses import.meta, which names the bundle there; pass it the path from the program`,
+  );
+}
+
+function store(path: string, text: string): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+function digestOf(path: string): string {
+  return existsSync(path) ? createHash('sha256').update(readFileSync(path)).digest('hex') : '';
+}
