@@ -18,7 +18,7 @@ export function sourcesDigest(root: string): string {
 
 function sourcesBelow(root: string, folder: string): string[] {
   const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => /\.(ts|js)$/.test(name)).map((name) => join(folder, name));
+  return names.filter((name) => /\.(ts|js|json)$/.test(name)).map((name) => join(folder, name));
 }
 
 /** Where a build notes what it was made of. */

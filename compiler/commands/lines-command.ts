@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import type { Line, Signal } from '../contract/catalog/line.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../contract/collections.ts';
-import { entitiesOf, LINES, type Line, lineOf, SIGNALS, type Signal } from '../contract/lines.ts';
+import { entitiesOf, LINES, lineOf, SIGNALS } from '../contract/lines.ts';
 import { nearest } from '../contract/nearest.ts';
 import { metricUnit } from '../contract/units.ts';
 import { memberNames, ROW_SCHEMAS } from '../stages/intake/member-names.ts';

@@ -1,9 +1,9 @@
+import { type Line, legEntity, legMember } from './catalog/line.ts';
 import { bundleDecisions } from './decision-points.ts';
 import { defined } from './defined.ts';
 import { freshness, freshnessBasis, freshnessRule } from './freshness.ts';
 import { joinedProvenance } from './joined-provenance.ts';
 import { type LegReading, nameAmong } from './leg.ts';
-import { type Line, legEntity, legMember } from './lines.ts';
 import { isLit, legsLit } from './lit-legs.ts';
 import { placesOf } from './places.ts';
 import type { Bundle } from './record.ts';

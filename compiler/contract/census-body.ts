@@ -1,7 +1,7 @@
+import type { Signal } from './catalog/line.ts';
 import type { Statement } from './citation.ts';
 import { byTime, joinedProvenance, type LineagePart } from './joined-provenance.ts';
 import type { LegReading } from './leg.ts';
-import type { Signal } from './lines.ts';
 import { positionIn } from './places.ts';
 import type { CensusBody, CensusRow, SignalRecord } from './record.ts';
 import { CENSUS_LINEAGE, CENSUS_VERIFIABLE, GRADE, NATURE, SCOPE } from './words.ts';

@@ -1,6 +1,6 @@
+import type { Signal } from './catalog/line.ts';
 import { subtractDecimal } from './decimal.ts';
 import { HOUR_MS } from './iso-time.ts';
-import type { Signal } from './lines.ts';
 import type { MetricChange, SignalRecord } from './record.ts';
 import type { SeriesRow } from './series.ts';
 

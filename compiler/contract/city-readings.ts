@@ -1,10 +1,10 @@
+import type { Line } from './catalog/line.ts';
 import type { Statement } from './citation.ts';
 import { cityDecisions } from './decision-points.ts';
 import { defined } from './defined.ts';
 import { freshnessRule } from './freshness.ts';
 import { byTime, joinedProvenance } from './joined-provenance.ts';
 import { type LegReading, nameAmong } from './leg.ts';
-import type { Line } from './lines.ts';
 import { isLit } from './lit-legs.ts';
 import type { CITY_ADD_ONS } from './products.ts';
 import type { Bundle, SignalRecord } from './record.ts';

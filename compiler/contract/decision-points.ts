@@ -1,4 +1,5 @@
-import { type Line, lineOf, type Signal } from './lines.ts';
+import type { Line, Signal } from './catalog/line.ts';
+import { lineOf } from './lines.ts';
 import type { DecisionPoints } from './record.ts';
 
 /** Most values listed under `swappable`; the rest is in the catalogue. */

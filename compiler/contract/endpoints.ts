@@ -1,5 +1,6 @@
-import { CITY_LOCS } from './entities.ts';
-import { type BundlePath, LINES, type Line, SIGNALS } from './lines.ts';
+import { builtinLine } from './catalog/builtin.ts';
+import type { BundlePath, Line } from './catalog/line.ts';
+import { LINES, SIGNALS } from './lines.ts';
 
 /** One query parameter (or the one path parameter) of an operation. */
 export interface Param {
@@ -163,7 +164,7 @@ const verifiable: Param = {
   ...optional(oneOf('1 adds _hash_core, the canonical pre-image of each row hash', ['1'])),
   variant: { '1': 'verifiable' },
 };
-const cityLoc = oneOf('city', CITY_LOCS);
+const cityLoc = oneOf('city', builtinLine('environment').entities);
 
 const openEntity = (row: Line): Param => ({
   ...text(`one of the ${row.title}`, ...row.entities.slice(0, 3)),
@@ -176,9 +177,10 @@ const BUNDLE_PRICE_USD = '0.25';
 
 /** The bundle row of a line; its enum, legs and file follow from the line. */
 function bundleOf(
-  row: Line & { bundle: { path: BundlePath } },
+  row: Line,
+  bundle: NonNullable<Line['bundle']>,
 ): Known<BundlePath, Row & { readonly params: Params }, string> {
-  const { path, param, legs } = row.bundle;
+  const { path, param, legs } = bundle;
   const subject = row.open ? openEntity(row) : oneOf(`one of the ${row.title}`, row.entities);
   return paid(path, BUNDLE_PRICE_USD, {
     tag: '[3-LEG]',
@@ -188,8 +190,8 @@ function bundleOf(
   });
 }
 
-const BUNDLES = LINES.flatMap((row: Line) =>
-  row.bundle === undefined ? [] : [bundleOf(row as Parameters<typeof bundleOf>[0])],
+const BUNDLES = LINES.flatMap((row) =>
+  row.bundle === undefined ? [] : [bundleOf(row, row.bundle)],
 );
 
 const settlement = (cutoffAliases: readonly string[]): Params => ({

@@ -1,12 +1,10 @@
 import { joinedProvenance } from './joined-provenance.ts';
 import type { LegReading } from './leg.ts';
-import { LINES, type Line } from './lines.ts';
+import { LINES } from './lines.ts';
 import { GRADE, NATURE, SCOPE } from './words.ts';
 
 /** The signals that tell of life cycles, in the order of the table. */
-export const LIFECYCLE_SIGNALS: readonly string[] = (LINES as readonly Line[]).map(
-  (line) => `${line.id}.lifecycle`,
-);
+export const LIFECYCLE_SIGNALS: readonly string[] = LINES.map((line) => `${line.id}.lifecycle`);
 
 /**
  * `/gauge/lifecycle` of one subject. An id that several lines follow is answered by the first line

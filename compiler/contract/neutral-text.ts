@@ -1,4 +1,4 @@
-import { LINES, type Line } from './lines.ts';
+import { LINES } from './lines.ts';
 
 /**
  * Words of a sentence that looks ahead or tells people what to do. Compiled sentences hold none of them, and nothing that
@@ -40,13 +40,12 @@ const SPELLED = PROPER_NAMES.flatMap((name) => [name, name.toUpperCase()]);
 const PROPER_NAME = new RegExp(`\\b(?:${SPELLED.join('|')})\\b`, 'gu');
 
 /** Names of official products, such as the outlook categories of an agency, are names and no sentences of ours. */
-const NAMES: readonly string[] = (LINES as readonly Line[])
-  .flatMap((row) => [
-    row.title,
-    ...row.signals.flatMap((signal) => [signal.id, signal.measures, ...signal.metrics]),
-    ...row.signals.map((signal) => signal.id.slice(signal.id.indexOf('.') + 1)),
-    ...(row.bundle?.legs.map((leg) => leg.name) ?? []),
-  ])
+const NAMES: readonly string[] = LINES.flatMap((row) => [
+  row.title,
+  ...row.signals.flatMap((signal) => [signal.id, signal.measures, ...signal.metrics]),
+  ...row.signals.map((signal) => signal.id.slice(signal.id.indexOf('.') + 1)),
+  ...(row.bundle?.legs.map((leg) => leg.name) ?? []),
+])
   .filter((name) => WORDS.test(name))
   .sort((a, b) => b.length - a.length);
 

@@ -1,5 +1,6 @@
+import type { Signal } from './catalog/line.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
-import { LINES, type Line, type Signal, signalOf } from './lines.ts';
+import { LINES, signalOf } from './lines.ts';
 
 /** Signals of the two city add-ons, in the order of their readings. */
 export const CITY_ADD_ONS = {
@@ -23,7 +24,7 @@ function isProduct(row: Endpoint, signalId: string): boolean {
 function isJoined(path: string, signalId: string): boolean {
   const city = Object.entries(CITY_ADD_ONS).find(([addon]) => path === `/gauge/${addon}`);
   if (city !== undefined) return (city[1] as readonly string[]).includes(signalId);
-  const line = (LINES as readonly Line[]).find(({ bundle }) => bundle?.path === path);
+  const line = LINES.find(({ bundle }) => bundle?.path === path);
   return line?.bundle?.legs.some((leg) => leg.signals.includes(signalId)) === true;
 }
 

@@ -1,5 +1,5 @@
+import type { Signal } from './catalog/line.ts';
 import type { Statement } from './citation.ts';
-import type { Signal } from './lines.ts';
 import { knownName } from './places.ts';
 import { metricUnit } from './units.ts';
 

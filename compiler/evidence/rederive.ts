@@ -1,4 +1,5 @@
-import { type Signal, signalOf } from '../contract/lines.ts';
+import type { Signal } from '../contract/catalog/line.ts';
+import { signalOf } from '../contract/lines.ts';
 import { type Evidence, evidenceSchema } from '../contract/record.ts';
 import { hashCore } from '../contract/record-hash.ts';
 import { rosterCore, rosterKindOf } from '../contract/roster-core.ts';

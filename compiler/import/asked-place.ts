@@ -1,5 +1,6 @@
-import { LINES, type Line } from '../contract/lines.ts';
-import { type Place, placesOf } from '../contract/places.ts';
+import type { Place } from '../contract/catalog/line.ts';
+import { LINES } from '../contract/lines.ts';
+import { placesOf } from '../contract/places.ts';
 import { ImportError } from './import-error.ts';
 import type { Payload } from './payload.ts';
 import { numberOf } from './shape.ts';
@@ -21,14 +22,12 @@ interface Position {
 
 /** Places of the closed lists of some lines. */
 export function knownPlaces(lines: readonly string[]): AskedPlace[] {
-  return (LINES as readonly Line[])
-    .filter(({ id }) => lines.includes(id))
-    .flatMap(({ id, entities }) =>
-      entities.flatMap((entity) => {
-        const place = placesOf(id).get(entity);
-        return place === undefined ? [] : [{ line: id, entity, place }];
-      }),
-    );
+  return LINES.filter(({ id }) => lines.includes(id)).flatMap(({ id, entities }) =>
+    entities.flatMap((entity) => {
+      const place = placesOf(id).get(entity);
+      return place === undefined ? [] : [{ line: id, entity, place }];
+    }),
+  );
 }
 
 /** Those places of some lines that an operator wants; all of them where none is named. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import type { Line, Signal } from '../contract/catalog/line.ts';
 import { defined } from '../contract/defined.ts';
-import { type Line, lineOf, type Signal, signalOf } from '../contract/lines.ts';
+import { lineOf, signalOf } from '../contract/lines.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
 import type { FileEntry } from '../contract/release.ts';
 import { segmentPath } from '../contract/series-segments.ts';

@@ -1,4 +1,6 @@
 import { bundleBody, legReadings, placeLegs, thinBundle } from '../contract/bundle.ts';
+import { builtinLine } from '../contract/catalog/builtin.ts';
+import type { BundlePath, Line } from '../contract/catalog/line.ts';
 import { censusBody, censusEntry, censusStatement } from '../contract/census-body.ts';
 import {
   bundleStatement,
@@ -8,10 +10,9 @@ import {
 } from '../contract/city-readings.ts';
 import { defined } from '../contract/defined.ts';
 import { type EndpointPath, endpointAt } from '../contract/endpoints.ts';
-import { CITY_LOCS } from '../contract/entities.ts';
 import { type LegReading, legOf } from '../contract/leg.ts';
 import { LIFECYCLE_SIGNALS, lifecycleBody } from '../contract/lifecycle-body.ts';
-import { type BundlePath, LINES, type Line, signalOf } from '../contract/lines.ts';
+import { LINES, signalOf } from '../contract/lines.ts';
 import { encodeSegment, parseFilePath } from '../contract/path.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
 import type { Bundle } from '../contract/record.ts';
@@ -20,6 +21,8 @@ import type { FileList } from './file-list.ts';
 import { checkMade, cited, type Related, storedBody, storedRecord } from './relation.ts';
 import { placeOf } from './release-place.ts';
 import type { StoredBodies } from './stored-bodies.ts';
+
+const CITY_LOCS = builtinLine('environment').entities;
 
 const THIN = 'thin/';
 
@@ -80,7 +83,7 @@ type BundleLine = Line & { readonly bundle: NonNullable<Line['bundle']> };
 /** The line whose bundle has a path. */
 function lineAt(path: string): BundleLine {
   const operation = placeOf(path)?.endpoint.path;
-  const line = (LINES as readonly Line[]).find(({ bundle }) => bundle?.path === operation);
+  const line = LINES.find(({ bundle }) => bundle?.path === operation);
   if (line?.bundle === undefined) throw new RangeError(`no line has a bundle at "${path}"`);
   return { ...line, bundle: line.bundle };
 }

@@ -1,3 +1,4 @@
+import type { Line, Signal } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { firstWhere } from '../../compiler/contract/first-where.ts';
 import {
@@ -5,7 +6,7 @@ import {
   type FreshnessClass,
   freshness,
 } from '../../compiler/contract/freshness.ts';
-import { LINES, type Line, lineOf, SIGNALS, type Signal } from '../../compiler/contract/lines.ts';
+import { LINES, lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import { knownOf, type UpdateState, updateState } from '../../compiler/contract/update-status.ts';

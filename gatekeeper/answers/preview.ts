@@ -1,7 +1,8 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import type { Line } from '../../compiler/contract/catalog/line.ts';
 import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
-import { LINES, type Line } from '../../compiler/contract/lines.ts';
+import { LINES } from '../../compiler/contract/lines.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
 import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
 import type { Release } from '../../compiler/contract/release.ts';

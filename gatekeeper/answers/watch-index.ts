@@ -1,11 +1,12 @@
-import { LINES, type Line, legEntity } from '../../compiler/contract/lines.ts';
+import { type Line, legEntity } from '../../compiler/contract/catalog/line.ts';
+import { LINES } from '../../compiler/contract/lines.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { catalogTable } from './catalog.ts';
 
 /** Lines by industry. */
 const linesOf = new Map<string, Line[]>();
-for (const line of LINES as readonly Line[]) {
+for (const line of LINES) {
   linesOf.set(line.industry, [...(linesOf.get(line.industry) ?? []), line]);
 }
 

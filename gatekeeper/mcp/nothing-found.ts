@@ -1,4 +1,5 @@
-import { LINES, type Line, SIGNALS } from '../../compiler/contract/lines.ts';
+import type { Line } from '../../compiler/contract/catalog/line.ts';
+import { LINES, SIGNALS } from '../../compiler/contract/lines.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import type { JsonObject } from '../../compiler/contract/strict-json.ts';
 import { shown } from './argument-fault.ts';

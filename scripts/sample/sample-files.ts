@@ -1,4 +1,5 @@
-import { LINES, type Line, type Signal } from '../../compiler/contract/lines.ts';
+import type { Line, Signal } from '../../compiler/contract/catalog/line.ts';
+import { LINES } from '../../compiler/contract/lines.ts';
 import { placesOf } from '../../compiler/contract/places.ts';
 import { SAMPLE_EXCEPTIONS } from './sample-exceptions.ts';
 import { sampleFilings } from './sample-filings.ts';
@@ -34,7 +35,7 @@ interface SampleAsk {
 /** Every file of the sample: path below the snapshots folder, and text. */
 export function sampleFiles({ hour, isKeyed = false }: SampleAsk): Map<string, string> {
   const files = new Map<string, string>();
-  for (const row of LINES as readonly Line[]) {
+  for (const row of LINES) {
     if (row.emptyUntilKeyed === true && !isKeyed) continue;
     for (const signal of row.signals) {
       for (const [batch, readings] of batchesOf(row, signal, hour)) {

@@ -1,6 +1,8 @@
-import { TICKERS } from '../../compiler/contract/entities.ts';
+import { builtinLine } from '../../compiler/contract/catalog/builtin.ts';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
 import { SAMPLE_AS_OF, weekCollectedAt } from './sample-times.ts';
+
+const TICKERS = builtinLine('filing').entities;
 
 /** Until when the lists below tell; later they move on by whole quarters. */
 const TOLD_UNTIL = SAMPLE_AS_OF.slice(0, 10);

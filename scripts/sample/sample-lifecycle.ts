@@ -1,5 +1,5 @@
+import type { Line, Signal } from '../../compiler/contract/catalog/line.ts';
 import { DAY_MS, isoTime } from '../../compiler/contract/iso-time.ts';
-import type { Line, Signal } from '../../compiler/contract/lines.ts';
 import type { SampleSubject } from './sample-recipe.ts';
 import { monthCollectedAt } from './sample-times.ts';
 import { fixedNumber, sampleValues } from './sample-values.ts';

@@ -1,5 +1,5 @@
+import type { Signal } from '../../compiler/contract/catalog/line.ts';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
-import type { Signal } from '../../compiler/contract/lines.ts';
 import type { Ruler } from '../../compiler/contract/rulers.ts';
 import {
   inRange,

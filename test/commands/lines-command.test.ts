@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EXAMPLE_ROWS, exampleReading, linesText } from '../../compiler/commands/lines-command.ts';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
-import { LINES, type Line, SIGNALS } from '../../compiler/contract/lines.ts';
+import { LINES, SIGNALS } from '../../compiler/contract/lines.ts';
 import { batchTimes } from '../../compiler/stages/intake/batch-times.ts';
 import { ROW_SCHEMAS } from '../../compiler/stages/intake/member-names.ts';
 import { parseReading } from '../../compiler/stages/intake/reading.ts';
@@ -52,7 +52,7 @@ describe('linesText()', () => {
   );
 
   it('shows all signals of a line', () => {
-    const [line] = LINES as readonly Line[];
+    const [line] = LINES;
     for (const { id } of line?.signals ?? []) expect(linesText(line?.id)).toContain(`${id}: `);
   });
 

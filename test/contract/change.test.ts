@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Signal } from '../../compiler/contract/catalog/line.ts';
 import { pastMembers } from '../../compiler/contract/change.ts';
-import { type Signal, signalOf } from '../../compiler/contract/lines.ts';
+import { signalOf } from '../../compiler/contract/lines.ts';
 import type { MetricChange } from '../../compiler/contract/record.ts';
 
 import type { Reading } from '../../compiler/stages/intake/reading.ts';

@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  entitiesOf,
-  LIFECYCLE_STATES,
-  LINES,
-  type Line,
-  legEntity,
-  lineOf,
-  SIGNALS,
-  signalOf,
-} from '../../compiler/contract/lines.ts';
+import { LIFECYCLE_STATES, type Line, legEntity } from '../../compiler/contract/catalog/line.ts';
+import { entitiesOf, LINES, lineOf, SIGNALS, signalOf } from '../../compiler/contract/lines.ts';
 import { CLASS } from '../../compiler/contract/rulers.ts';
 import { metricUnit } from '../../compiler/contract/units.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LINES, type Line } from '../../compiler/contract/lines.ts';
+import { LINES } from '../../compiler/contract/lines.ts';
 import { assertingWord } from '../../compiler/contract/neutral-text.ts';
 
 describe('assertingWord()', () => {
@@ -51,7 +51,7 @@ describe('assertingWord()', () => {
   });
 
   it('knows the names of the table, which name official products', () => {
-    for (const row of LINES as readonly Line[]) {
+    for (const row of LINES) {
       for (const signal of row.signals) {
         expect(assertingWord(`${signal.measures} (${signal.id})`)).toBeNull();
       }

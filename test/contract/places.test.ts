@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { LINES, type Line } from '../../compiler/contract/lines.ts';
-import { type Place, placesOf } from '../../compiler/contract/places.ts';
+import type { Line, Place } from '../../compiler/contract/catalog/line.ts';
+import { LINES } from '../../compiler/contract/lines.ts';
+import { placesOf } from '../../compiler/contract/places.ts';
 import { inBox } from '../../compiler/import/region-box.ts';
 import { EARTHQUAKE_BOXES } from '../../compiler/import/sources/usgs-earthquakes/earthquake-regions.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
-import { LINES, type Line, signalOf } from '../../compiler/contract/lines.ts';
+import { LINES, signalOf } from '../../compiler/contract/lines.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { headerIn } from '../../compiler/stages/intake/file-header.ts';
 import { parseHeader, parseReading, type Reading } from '../../compiler/stages/intake/reading.ts';
@@ -50,13 +50,11 @@ for (const item of stored) {
 
 const STALE_LEG = 'airquality.pm25/us-denver';
 /** Every signal with every entity that it has to hold. */
-const TARGETS = (LINES as readonly Line[])
-  .filter((row) => row.emptyUntilKeyed !== true)
-  .flatMap((row) =>
-    row.signals.flatMap((signal) =>
-      sampleEntities(row, signal).map((entity) => ({ signal, entity })),
-    ),
-  );
+const TARGETS = LINES.filter((row) => row.emptyUntilKeyed !== true).flatMap((row) =>
+  row.signals.flatMap((signal) =>
+    sampleEntities(row, signal).map((entity) => ({ signal, entity })),
+  ),
+);
 
 describe('sampleFiles()', () => {
   it('gives the committed excerpt again, byte for byte, which is a few dozen files', () => {
@@ -139,7 +137,7 @@ describe('sampleFiles()', () => {
   });
 
   it('gives life-cycle lines subjects that sound like some, and no letters of an alphabet', () => {
-    for (const row of (LINES as readonly Line[]).filter(({ states }) => states !== undefined)) {
+    for (const row of LINES.filter(({ states }) => states !== undefined)) {
       expect(row.entities.length, row.id).toBeGreaterThanOrEqual(3);
       expect(row.entities.filter((id) => /alpha|beta|foo|test/.test(id))).toEqual([]);
       const states = row.entities.map((entity) => {
@@ -150,7 +148,7 @@ describe('sampleFiles()', () => {
   });
 
   it('gives every life-cycle line a subject that ended or died, and one at risk', () => {
-    for (const row of (LINES as readonly Line[]).filter(({ states }) => states !== undefined)) {
+    for (const row of LINES.filter(({ states }) => states !== undefined)) {
       const newest = row.entities.map(
         (entity) => bySeries.get(`${row.id}.lifecycle/${entity}`)?.at(-1)?.reading.lifecycle,
       );
@@ -171,7 +169,7 @@ describe('sampleFiles()', () => {
   it('shows a subject that is over in a worse band of each leg than one that is well', () => {
     const rank = (id: string, { current }: Reading) =>
       signalOf(id)?.bands?.indexOf(String(current.band)) ?? -1;
-    for (const row of (LINES as readonly Line[]).filter(({ states }) => states !== undefined)) {
+    for (const row of LINES.filter(({ states }) => states !== undefined)) {
       for (const { id } of row.signals.filter(({ bands }) => bands !== undefined)) {
         const of = (wanted: readonly string[]) =>
           row.entities.flatMap((entity) =>
@@ -190,7 +188,7 @@ describe('sampleFiles()', () => {
   });
 
   it('tells one number of ends and births of a year for all subjects of a line', () => {
-    for (const row of (LINES as readonly Line[]).filter(({ states }) => states !== undefined)) {
+    for (const row of LINES.filter(({ states }) => states !== undefined)) {
       const [first, ...others] = row.entities.map((entity) =>
         (bySeries.get(`${row.id}.industry-timeline/${entity}`) ?? []).map(
           ({ reading }) => reading.current,

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { BUILTIN, builtinRuler } from '../../compiler/contract/catalog/builtin.ts';
 import { SIGNALS } from '../../compiler/contract/lines.ts';
 import { isLit } from '../../compiler/contract/lit-legs.ts';
-import {
-  CROP_VHI,
-  FLOOD_STAGE_BANDS,
-  OUTLOOK_RISK,
-  PM25,
-  type Ruler,
-  US_AQI,
-} from '../../compiler/contract/rulers.ts';
+import type { Ruler } from '../../compiler/contract/rulers.ts';
 import {
   bandFor,
   isLitBand,
@@ -17,6 +11,12 @@ import {
   scalePlace,
   shadeOf,
 } from '../../compiler/site/scale-place.ts';
+
+const CROP_VHI = builtinRuler('vegetation-health');
+const FLOOD_STAGE_BANDS = BUILTIN.signalById.get('hydrology.river-level')?.bands ?? [];
+const OUTLOOK_RISK = builtinRuler('convective-outlook');
+const PM25 = BUILTIN.signalById.get('airquality.pm25')?.rulers ?? [];
+const US_AQI = builtinRuler('us-aqi');
 
 const reading = (current: object, observed_at = '2026-11-20T10:45:00Z') => ({
   observed_at,

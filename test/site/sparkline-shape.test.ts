@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { CROP_VHI, US_AQI } from '../../compiler/contract/rulers.ts';
+import { builtinRuler } from '../../compiler/contract/catalog/builtin.ts';
 import { sparkShape } from '../../compiler/site/sparkline-shape.ts';
+
+const CROP_VHI = builtinRuler('vegetation-health');
+const US_AQI = builtinRuler('us-aqi');
 
 const BOX = { width: 100, height: 50 };
 const days = (...values: readonly number[]) =>

@@ -5,6 +5,8 @@ import {
   placeLegs,
   thinBundle,
 } from '../../contract/bundle.ts';
+import { builtinLine } from '../../contract/catalog/builtin.ts';
+import type { Line, Signal } from '../../contract/catalog/line.ts';
 import {
   bundleStatement,
   type CityReading,
@@ -13,10 +15,9 @@ import {
   lifecycleStatement,
 } from '../../contract/city-readings.ts';
 import { defined } from '../../contract/defined.ts';
-import { CITY_LOCS } from '../../contract/entities.ts';
 import type { LegReading } from '../../contract/leg.ts';
 import { LIFECYCLE_SIGNALS, lifecycleBody } from '../../contract/lifecycle-body.ts';
-import { type BundlePath, LINES, type Line, type Signal, signalOf } from '../../contract/lines.ts';
+import { LINES, signalOf } from '../../contract/lines.ts';
 import { CITY_ADD_ONS } from '../../contract/products.ts';
 import type { SignalRecord } from '../../contract/record.ts';
 import { CATALOG_PATH, type FileEntry, parseCatalogRow } from '../../contract/release.ts';
@@ -35,6 +36,8 @@ import { CENSUS_ROWS_MAX, writeCensus } from './census.ts';
 import { recordPath } from './entity-files.ts';
 import type { LatestTable } from './latest-table.ts';
 import { legReading } from './leg.ts';
+
+const CITY_LOCS = builtinLine('environment').entities;
 
 const SAMPLE_DEFAULT = 'airquality.aqi';
 
@@ -142,7 +145,7 @@ export class Assembly {
 
   #writeBundles(press: Press, { table }: Material): void {
     const before = this.#output.memory?.state.bundles ?? {};
-    for (const line of LINES as readonly Line<BundlePath>[]) {
+    for (const line of LINES) {
       const signals = line.bundle?.legs.flatMap((leg) => leg.signals) ?? [];
       const known = before[line.id];
       if (signals.some((id) => this.#hasChanged(id))) this.#writeLine(line, press, table);
@@ -151,7 +154,7 @@ export class Assembly {
   }
 
   /** The bundles of a line that read a changed leg; all of them when there is a new subject, since each names all. */
-  #writeLine(line: Line<BundlePath>, { put, sealer }: Press, table: LatestTable): void {
+  #writeLine(line: Line, { put, sealer }: Press, table: LatestTable): void {
     if (line.bundle === undefined) return;
     const { path, param } = line.bundle;
     const find = (signalId: string, entity: string) => legOf(table, signalId, entity);

@@ -1,10 +1,10 @@
+import type { Signal } from '../../contract/catalog/line.ts';
 import {
   type CensusEntry,
   censusBody,
   censusEntry,
   censusStatement,
 } from '../../contract/census-body.ts';
-import type { Signal } from '../../contract/lines.ts';
 import { positionOf } from '../../contract/places.ts';
 import type { Press } from '../publish/press.ts';
 import { coreFields } from './entity-record.ts';

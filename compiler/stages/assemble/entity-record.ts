@@ -1,6 +1,6 @@
+import type { Signal } from '../../contract/catalog/line.ts';
 import { pastMembers } from '../../contract/change.ts';
 import { recordDecisions } from '../../contract/decision-points.ts';
-import type { Signal } from '../../contract/lines.ts';
 import { positionOf } from '../../contract/places.ts';
 import { named, nameOf, valueText } from '../../contract/reading-text.ts';
 import type { SignalRecord, StandardRuler } from '../../contract/record.ts';

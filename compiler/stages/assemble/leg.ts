@@ -1,5 +1,5 @@
+import type { Signal } from '../../contract/catalog/line.ts';
 import type { LegReading } from '../../contract/leg.ts';
-import type { Signal } from '../../contract/lines.ts';
 import { named, nameOf, valueText } from '../../contract/reading-text.ts';
 import { dataAgeHours } from '../derive/age.ts';
 import { bandOf } from '../derive/ruler.ts';

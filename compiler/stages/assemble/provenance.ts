@@ -1,5 +1,6 @@
+import type { Signal } from '../../contract/catalog/line.ts';
 import { freshnessBasis } from '../../contract/freshness.ts';
-import { lineOf, type Signal } from '../../contract/lines.ts';
+import { lineOf } from '../../contract/lines.ts';
 import type { Provenance } from '../../contract/record.ts';
 import { SERVED_FROM, UNCERTAINTY, VALIDATION } from '../../contract/words.ts';
 import { dataAgeHours } from '../derive/age.ts';

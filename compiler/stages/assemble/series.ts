@@ -1,6 +1,6 @@
+import type { Signal } from '../../contract/catalog/line.ts';
 import type { Statement } from '../../contract/citation.ts';
 import { SERIES_DAYS_MAX } from '../../contract/endpoints.ts';
-import type { Signal } from '../../contract/lines.ts';
 import { nameOf } from '../../contract/reading-text.ts';
 import {
   type ChainState,

@@ -1,5 +1,5 @@
+import type { Signal } from '../../contract/catalog/line.ts';
 import { roundDecimal, subtractDecimal } from '../../contract/decimal.ts';
-import type { Signal } from '../../contract/lines.ts';
 import type { StandardRuler } from '../../contract/record.ts';
 import { CLASS, type Ruler, type RulerStep } from '../../contract/rulers.ts';
 import { metricUnit } from '../../contract/units.ts';

@@ -1,5 +1,5 @@
+import type { Signal } from '../../contract/catalog/line.ts';
 import { DAY_MS, isoTime } from '../../contract/iso-time.ts';
-import type { Signal } from '../../contract/lines.ts';
 import { WINDOW_DAYS } from '../../contract/record-views.ts';
 import type { Reading } from '../intake/reading.ts';
 import { entityHash } from '../intake/share.ts';

@@ -1,6 +1,6 @@
+import type { Signal } from '../../contract/catalog/line.ts';
 import { roundDecimal } from '../../contract/decimal.ts';
 import { DAY_MS } from '../../contract/iso-time.ts';
-import type { Signal } from '../../contract/lines.ts';
 import { WINDOW_DAYS } from '../../contract/record-views.ts';
 import type { Reading } from '../intake/reading.ts';
 import { classify, officialRuler, rulerFor } from './ruler.ts';

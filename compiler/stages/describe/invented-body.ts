@@ -1,6 +1,7 @@
 import { bodySchemaOf } from '../../contract/bodies.ts';
+import { legMember } from '../../contract/catalog/line.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
-import { LINES, type Line, legMember, signalOf } from '../../contract/lines.ts';
+import { LINES, signalOf } from '../../contract/lines.ts';
 import { CITY_ADD_ONS } from '../../contract/products.ts';
 import { jsonSchemaOf } from './body-schemas.ts';
 import { INVENTED_HASH, INVENTED_KEYS, INVENTED_VALUES, USUAL_MEMBERS } from './invented-values.ts';
@@ -80,7 +81,7 @@ function readingOf(signalId: string): Values {
 /** The subject of a bundle, and its legs as its line calls them; null for any other operation. */
 function bundleMembers({ path, params }: Endpoint, { properties = {} }: Node): object | null {
   const { entity } = INVENTED_VALUES;
-  const { bundle } = (LINES as readonly Line[]).find((line) => line.bundle?.path === path) ?? {};
+  const { bundle } = LINES.find((line) => line.bundle?.path === path) ?? {};
   const { legs: node } = properties;
   if (bundle === undefined || typeof node?.additionalProperties !== 'object') return null;
   const form = node.additionalProperties;

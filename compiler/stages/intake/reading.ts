@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { entitiesOf, type Line, lineOf, type Signal, signalOf } from '../../contract/lines.ts';
+import type { Line, Signal } from '../../contract/catalog/line.ts';
+import { entitiesOf, lineOf, signalOf } from '../../contract/lines.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { encodeSegment } from '../../contract/path.ts';
 import { evidenceSchema, sourceSchema } from '../../contract/record.ts';

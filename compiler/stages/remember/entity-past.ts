@@ -1,4 +1,4 @@
-import type { Signal } from '../../contract/lines.ts';
+import type { Signal } from '../../contract/catalog/line.ts';
 import type { SeriesRow } from '../../contract/series.ts';
 import type { Segment, SeriesPast } from '../assemble/series-segments.ts';
 import type { SeasonPast } from '../derive/season-past.ts';

@@ -1,4 +1,4 @@
-import type { Signal } from '../../contract/lines.ts';
+import type { Signal } from '../../contract/catalog/line.ts';
 import type { SeriesRow } from '../../contract/series.ts';
 import { SERIES_TAIL } from '../../contract/series-segments.ts';
 import {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LINES, type Line } from '../../../compiler/contract/lines.ts';
+import type { Line } from '../../../compiler/contract/catalog/line.ts';
+import { LINES } from '../../../compiler/contract/lines.ts';
 import { PREVIEW_LIST_MAX, preview } from '../../../gatekeeper/answers/preview.ts';
 import { FREE_BYTES_MAX } from '../../../gatekeeper/answers/service.ts';
 import { jsonOf, tinyService } from '../tiny-service.ts';

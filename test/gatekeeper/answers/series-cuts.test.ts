@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
+import type { Signal } from '../../../compiler/contract/catalog/line.ts';
+import { signalOf } from '../../../compiler/contract/lines.ts';
 import { hashCore } from '../../../compiler/contract/record-hash.ts';
 import {
   CHAIN_ORIGIN,

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { BORDER_CROSSINGS } from '../../../compiler/contract/entities.ts';
+import { builtinLine } from '../../../compiler/contract/catalog/builtin.ts';
 import { cbpBwt } from '../../../compiler/import/sources/cbp-bwt/cbp-bwt.ts';
 import { CROSSINGS } from '../../../compiler/import/sources/cbp-bwt/crossings.ts';
 import { lastInstant } from '../../../compiler/import/sources/cbp-bwt/port-lanes.ts';
 import { CLOSED, graph, LISTED, lane, NONE, PENDING, port } from '../border-ports.ts';
 import { PAYLOADS, readAs, valuesOf } from '../recorded.ts';
+
+const BORDER_CROSSINGS = builtinLine('border-wait').entities;
 
 const WAIT = 'border-wait.lane-wait';
 const FREIGHT = 'border-wait.commercial-delay';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EARTHQUAKE_REGIONS } from '../../../compiler/contract/entities.ts';
+import { builtinLine } from '../../../compiler/contract/catalog/builtin.ts';
 import { signalOf } from '../../../compiler/contract/lines.ts';
 import { inBox } from '../../../compiler/import/region-box.ts';
 import {
@@ -12,6 +12,8 @@ import {
   SWARM_STEPS,
   swarmBand,
 } from '../../../compiler/import/sources/usgs-earthquakes/earthquake-regions.ts';
+
+const EARTHQUAKE_REGIONS = builtinLine('earthquake').entities;
 
 describe('EARTHQUAKE_BOXES', () => {
   it('has one box for every region of the line and no other', () => {

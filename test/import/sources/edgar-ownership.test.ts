@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { TICKERS } from '../../../compiler/contract/entities.ts';
+import { builtinLine } from '../../../compiler/contract/catalog/builtin.ts';
 import { readPayload } from '../../../compiler/import/import-command.ts';
 import { TICKER_CIKS } from '../../../compiler/import/sources/sec-edgar/edgar-ownership.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { form4 } from '../ownership.ts';
 import { PAYLOADS } from '../recorded.ts';
+
+const TICKERS = builtinLine('filing').entities;
 
 const source = sourceOf('sec-edgar');
 const note = {

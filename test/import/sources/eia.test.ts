@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { BALANCING_AUTHORITIES } from '../../../compiler/contract/entities.ts';
+import { builtinLine } from '../../../compiler/contract/catalog/builtin.ts';
 import { readPayload } from '../../../compiler/import/import-command.ts';
 import { AUTHORITIES } from '../../../compiler/import/sources/eia/eia.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { authorityDay, demandAnswer, demandNote, hourRow } from '../demand.ts';
 import { bytesOf } from '../feed.ts';
 import { PAYLOADS } from '../recorded.ts';
+
+const BALANCING_AUTHORITIES = builtinLine('grid-reliability').entities;
 
 const source = sourceOf('eia');
 const importOf = (answer: unknown, note = demandNote()) =>

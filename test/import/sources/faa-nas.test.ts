@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { AIRPORTS } from '../../../compiler/contract/entities.ts';
+import { builtinLine } from '../../../compiler/contract/catalog/builtin.ts';
 import {
   minutesOf,
   noticeOf,
   updateTime,
 } from '../../../compiler/import/sources/faa-nas/faa-nas.ts';
 import { PAYLOADS, readAs } from '../recorded.ts';
+
+const AIRPORTS = builtinLine('nas').entities;
 
 const AT = {
   url: 'https://nasstatus.faa.gov/api/airport-status-information',

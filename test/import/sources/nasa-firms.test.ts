@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { WILDFIRE_REGIONS } from '../../../compiler/contract/entities.ts';
+import { builtinLine } from '../../../compiler/contract/catalog/builtin.ts';
 import { readPayload } from '../../../compiler/import/import-command.ts';
 import { FIRE_BOXES } from '../../../compiler/import/sources/nasa-firms/nasa-firms.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { FIRES_NOTE, fireList } from '../fires.ts';
 import { PAYLOADS } from '../recorded.ts';
+
+const WILDFIRE_REGIONS = builtinLine('wildfire').entities;
 
 const read = (text: string, note: Partial<typeof FIRES_NOTE> = {}) =>
   readPayload(sourceOf('nasa-firms'), {

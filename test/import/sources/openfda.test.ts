@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { DRUGS, THERAPEUTIC_CLASSES } from '../../../compiler/contract/entities.ts';
+import { builtinLine } from '../../../compiler/contract/catalog/builtin.ts';
 import { CLASSES, drugOf, isCombined } from '../../../compiler/import/sources/openfda/openfda.ts';
 import { usDay } from '../../../compiler/import/sources/openfda/shortage-rows.ts';
 import { PAYLOADS, readAs, valuesOf } from '../recorded.ts';
 import { BULK, row, shortages } from '../shortages.ts';
 import { zipOf } from '../zip-of.ts';
+
+const DRUGS = builtinLine('drug-detail').entities;
+const THERAPEUTIC_CLASSES = builtinLine('drug-shortage').entities;
 
 const STATUS = 'drug-detail.status';
 const NARROWING = 'drug-detail.supply-narrowing';

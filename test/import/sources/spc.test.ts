@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CONVECTION_REGIONS } from '../../../compiler/contract/entities.ts';
+import { builtinLine } from '../../../compiler/contract/catalog/builtin.ts';
 import { placesOf } from '../../../compiler/contract/places.ts';
 import { CONVECTION_AREAS } from '../../../compiler/import/convection-regions.ts';
 import { ImportError } from '../../../compiler/import/import-error.ts';
@@ -7,6 +7,8 @@ import type { Imported } from '../../../compiler/import/payload.ts';
 import { inBox } from '../../../compiler/import/region-box.ts';
 import { boxPoints, boxRing, mapArea, outlookMap, point, pointsText } from '../outlooks.ts';
 import { PAYLOADS, readAs } from '../recorded.ts';
+
+const CONVECTION_REGIONS = builtinLine('severe-convection').entities;
 
 const NOTE = {
   url: 'https://www.spc.noaa.gov/products/outlook/day1otlk_cat.nolyr.geojson',

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { DROUGHT_REGIONS } from '../../../compiler/contract/entities.ts';
+import { builtinLine } from '../../../compiler/contract/catalog/builtin.ts';
 import { readPayload } from '../../../compiler/import/import-command.ts';
 import { DROUGHT_STATES, STATE_CODES } from '../../../compiler/import/sources/usdm/usdm.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { areaNote, areas, shareNote, shares } from '../drought.ts';
 import { bytesOf } from '../feed.ts';
 import { PAYLOADS } from '../recorded.ts';
+
+const DROUGHT_REGIONS = builtinLine('drought').entities;
 
 const source = sourceOf('usdm');
 const importOf = (rows: unknown, note = areaNote()) =>

@@ -8,7 +8,7 @@ import {
   contentOf,
   REQUEST_TIME_FIELDS,
 } from '../../../compiler/contract/citation.ts';
-import { LINES, type Line, SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
+import { LINES, SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
 import { verifyShardPath } from '../../../compiler/contract/path.ts';
 import { type Bundle, bundleSchema, recordSchema } from '../../../compiler/contract/record.ts';
 import { hashCore } from '../../../compiler/contract/record-hash.ts';
@@ -314,7 +314,7 @@ describe('bundles', () => {
   });
 
   it('leave the key-gated line without any file', () => {
-    const keyed = (LINES as readonly Line[]).filter((line) => line.emptyUntilKeyed);
+    const keyed = LINES.filter((line) => line.emptyUntilKeyed);
     expect(keyed).toHaveLength(1);
     for (const line of keyed) {
       expect([...texts.keys()].filter((path) => path.includes(line.id))).toEqual([]);

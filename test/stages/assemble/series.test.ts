@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
+import type { Signal } from '../../../compiler/contract/catalog/line.ts';
+import { signalOf } from '../../../compiler/contract/lines.ts';
 import { type ChainState, chainLink, SERIES_ROWS_MAX } from '../../../compiler/contract/series.ts';
 import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
 import { seriesFile } from '../../../compiler/stages/assemble/series.ts';

@@ -1,22 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { BUILTIN, builtinRuler } from '../../../compiler/contract/catalog/builtin.ts';
+import type { Signal } from '../../../compiler/contract/catalog/line.ts';
 import { subtractDecimal } from '../../../compiler/contract/decimal.ts';
-import { SIGNALS, type Signal, signalOf } from '../../../compiler/contract/lines.ts';
+import { SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
 import { isLit } from '../../../compiler/contract/lit-legs.ts';
 import { neutralFault } from '../../../compiler/contract/neutral-text.ts';
-import {
-  CROP_VHI,
-  FLIGHT_CEILING,
-  FLIGHT_VISIBILITY,
-  FORMATION_CHANCE,
-  PM25,
-  type Ruler,
-  type RulerStep,
-  SAFFIR_SIMPSON,
-  SEA_STATE,
-  SOIL_MOISTURE_USDM,
-  US_AQI,
-} from '../../../compiler/contract/rulers.ts';
+import type { Ruler, RulerStep } from '../../../compiler/contract/rulers.ts';
 import { summaryEn, summaryZh } from '../../../compiler/stages/assemble/entity-record.ts';
 import {
   bandOf,
@@ -27,6 +17,16 @@ import {
 } from '../../../compiler/stages/derive/ruler.ts';
 import { parseReading, type Reading } from '../../../compiler/stages/intake/reading.ts';
 import { reading } from '../../snapshot-folder.ts';
+
+const CROP_VHI = builtinRuler('vegetation-health');
+const FLIGHT_CEILING = builtinRuler('flight-ceiling');
+const { beside: _ceiling, ...FLIGHT_VISIBILITY } = builtinRuler('flight-visibility');
+const FORMATION_CHANCE = builtinRuler('formation-chance');
+const PM25 = BUILTIN.signalById.get('airquality.pm25')?.rulers ?? [];
+const SAFFIR_SIMPSON = builtinRuler('saffir-simpson');
+const SEA_STATE = builtinRuler('sea-state');
+const SOIL_MOISTURE_USDM = builtinRuler('soil-moisture-drought');
+const US_AQI = builtinRuler('us-aqi');
 
 const [PM25_OLD, PM25_NEW] = PM25 as [Ruler, Ruler];
 const signal = (id: string) => signalOf(id) as Signal;

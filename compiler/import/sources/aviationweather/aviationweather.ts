@@ -1,4 +1,4 @@
-import { AIRPORTS } from '../../../contract/entities.ts';
+import { builtinLine } from '../../../contract/catalog/builtin.ts';
 import { grouped } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
 import type { Imported, Payload } from '../../payload.ts';
@@ -7,6 +7,8 @@ import type { Source } from '../../source.ts';
 import { measuredBy, nameOf, observedAt } from '../../stated-reading.ts';
 import { flightCategory, type Metar } from './metar.ts';
 import { type Report, reportsOf } from './metar-reports.ts';
+
+const AIRPORTS = builtinLine('nas').entities;
 
 const SIGNAL = 'nas.aviation_wx';
 const AGENCY = 'NOAA NWS Aviation Weather Center';

@@ -1,10 +1,9 @@
-import type { BORDER_CROSSINGS } from '../../../contract/entities.ts';
 import { placesOf } from '../../../contract/places.ts';
 
 /** The lanes that a crossing is followed by; the choice is of this line. */
 export type Traffic = 'commercial' | 'passenger';
 export interface Crossing {
-  readonly entity: (typeof BORDER_CROSSINGS)[number];
+  readonly entity: string;
   readonly port: string;
   /** Number of the field office, which stands before the port number in the addresses of graphs. */
   readonly office: string;

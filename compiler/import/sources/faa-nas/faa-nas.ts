@@ -1,4 +1,4 @@
-import { AIRPORTS } from '../../../contract/entities.ts';
+import { builtinLine } from '../../../contract/catalog/builtin.ts';
 import { HOUR_MS } from '../../../contract/iso-time.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
 import { firstTwice } from '../../grouped.ts';
@@ -8,6 +8,8 @@ import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
 import { measuredBy, nameOf, observedAt } from '../../stated-reading.ts';
 import { nasDocument, PROGRAMMES, type Programme } from './nas-document.ts';
+
+const AIRPORTS = builtinLine('nas').entities;
 
 const SIGNAL = 'nas.ground_ops';
 const AGENCY = 'FAA National Airspace System Status';

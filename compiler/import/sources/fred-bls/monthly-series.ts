@@ -1,9 +1,11 @@
+import { builtinLine } from '../../../contract/catalog/builtin.ts';
 import { roundDecimal, subtractDecimal } from '../../../contract/decimal.ts';
-import { GRID_LOCS } from '../../../contract/entities.ts';
 import { DAY_MS } from '../../../contract/iso-time.ts';
 import type { Payload } from '../../payload.ts';
 import type { ReadingList } from '../../reading-list.ts';
 import { nameOf, type Origin, statedReading } from '../../stated-reading.ts';
+
+const GRID_LOCS = builtinLine('grid').entities;
 
 /** A series that becomes readings; its unit follows from its id. */
 export type Measure =

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { builtinRuler } from '../../../contract/catalog/builtin.ts';
 import { HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
-import { SAFFIR_SIMPSON } from '../../../contract/rulers.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { firstTwice } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
@@ -10,6 +10,8 @@ import { shaped } from '../../shape.ts';
 import type { Source } from '../../source.ts';
 import { measuredBy, nameOf, observedAt } from '../../stated-reading.ts';
 import { productIn, refuseProduct } from '../../text-product.ts';
+
+const SAFFIR_SIMPSON = builtinRuler('saffir-simpson');
 
 const CURRENT_STORMS = 'https://www.nhc.noaa.gov/CurrentStorms.json';
 /** Basins by the bin of a storm: it keeps its id when it crosses into another basin, and changes its bin. */

@@ -1,5 +1,4 @@
 import { defined } from '../../../contract/defined.ts';
-import type { CITY_LOCS } from '../../../contract/entities.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import { refuseUnasked } from '../../asked-place.ts';
 import { type CsvRow, csvRows } from '../../csv.ts';
@@ -14,7 +13,7 @@ import type { Source } from '../../source.ts';
 import { nameOf, type Origin, statedReading } from '../../stated-reading.ts';
 
 /** The station (GHCN-Daily id) that stands for each city: its airport or city station; the choice is ours. */
-export const CITY_STATION: Readonly<Record<(typeof CITY_LOCS)[number], string>> = {
+export const CITY_STATION: Readonly<Record<string, string>> = {
   'us-stlouis': 'USW00013994',
   'us-memphis': 'USW00013893',
   'us-losangeles': 'USW00093134',

@@ -1,4 +1,4 @@
-import { DRUGS } from '../../../contract/entities.ts';
+import { builtinLine } from '../../../contract/catalog/builtin.ts';
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { grouped } from '../../grouped.ts';
@@ -7,6 +7,8 @@ import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
 import { measuredBy, observedAt } from '../../stated-reading.ts';
 import { isListed, type ShortageRow, type State, shortageList } from './shortage-rows.ts';
+
+const DRUGS = builtinLine('drug-detail').entities;
 
 const AGENCY = 'US Food and Drug Administration';
 const API = 'https://api.fda.gov/drug/shortages.json';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { builtinLine } from '../../../contract/catalog/builtin.ts';
 import { isRealDay } from '../../../contract/cutoff.ts';
-import { CITY_RIVER_GAUGE } from '../../../contract/entities.ts';
 import { isoTime } from '../../../contract/iso-time.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
@@ -36,6 +36,10 @@ const PARAMETERS: ReadonlyMap<string, Parameter> = new Map([
   ],
 ]);
 const NWIS = 'https://waterservices.usgs.gov/nwis/';
+/** The gauge of each city. */
+const CITY_GAUGES = Object.values(
+  builtinLine('environment').entityOf?.['hydrology.river-level'] ?? {},
+);
 const INSTANT_STATISTICS = ['00000', '00011'];
 const DAILY_MEAN = '00003';
 
@@ -291,7 +295,7 @@ export const usgsNwis: Source = {
   fetch: {
     hosts: ['waterservices.usgs.gov'],
     addresses: ({ entities }) => {
-      const sites = entities.length > 0 ? entities : Object.values(CITY_RIVER_GAUGE);
+      const sites = entities.length > 0 ? entities : CITY_GAUGES;
       return [`${NWIS}iv/?format=json&parameterCd=00060,00065&period=P1D&sites=${sites.join(',')}`];
     },
     accept: 'application/json',

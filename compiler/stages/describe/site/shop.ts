@@ -1,14 +1,8 @@
+import type { Line, Signal } from '../../../contract/catalog/line.ts';
 import { defined } from '../../../contract/defined.ts';
 import { type Endpoint, endpointAt } from '../../../contract/endpoints.ts';
 import { needsTokens } from '../../../contract/for-sale.ts';
-import {
-  type BundlePath,
-  LINES,
-  type Line,
-  lineOf,
-  SIGNALS,
-  type Signal,
-} from '../../../contract/lines.ts';
+import { LINES, lineOf, SIGNALS } from '../../../contract/lines.ts';
 import { decodeSegment, encodeSegment } from '../../../contract/path.ts';
 import { priceOf } from '../../../contract/price.ts';
 import { productsOf } from '../../../contract/products.ts';
@@ -45,7 +39,7 @@ export function siteSignals(material: ShopMaterial): SiteSignals {
   const signals = SIGNALS.filter(({ id }) => (counts.get(id) ?? 0) > 0);
   return {
     signals: signals.map((signal) => signalOfSite(signal, sold, material)),
-    bundles: (LINES as readonly Line<BundlePath>[]).flatMap((line) => bundleOf(line, material)),
+    bundles: LINES.flatMap((line) => bundleOf(line, material)),
     prices: listed.map(priceRow),
     entities: [...counts.values()].reduce((sum, count) => sum + count, 0),
   };
@@ -98,7 +92,7 @@ function isStocked(
   return false;
 }
 
-function bundleOf({ id, title, bundle, entityOf }: Line<BundlePath>, { shelf }: ShopMaterial) {
+function bundleOf({ id, title, bundle, entityOf }: Line, { shelf }: ShopMaterial) {
   if (bundle === undefined) return [];
   const subjects = subjectsUnder(`bundle/${id}/`, shelf);
   if (subjects.length === 0) return [];

@@ -1,8 +1,9 @@
+import type { Line, Place, Signal } from '../../../contract/catalog/line.ts';
 import { CODINGS, isPacked, packedPath } from '../../../contract/codings.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
-import { type Line, lineOf, SIGNALS, type Signal } from '../../../contract/lines.ts';
+import { lineOf, SIGNALS } from '../../../contract/lines.ts';
 import { knownFilePath } from '../../../contract/path.ts';
-import { type Place, placesOf } from '../../../contract/places.ts';
+import { placesOf } from '../../../contract/places.ts';
 import type { CatalogRow, FileEntry } from '../../../contract/release.ts';
 import {
   FOUND_MAX,

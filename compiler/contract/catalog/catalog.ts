@@ -1,0 +1,189 @@
+import type { Ruler } from '../rulers.ts';
+import type { CatalogFile, LineRow, PlaceRow, RulerRow, SignalRow } from './catalog-file.ts';
+import {
+  type BundlePath,
+  type Leg,
+  LIFECYCLE_STATES,
+  type Line,
+  type Place,
+  type Signal,
+} from './line.ts';
+
+/** What a publisher measures and joins: a value that is built from files and passed to whoever works with it. */
+export interface Catalog {
+  /** In the order of the files. */
+  readonly lines: readonly Line[];
+  /** Every signal of every line, in the same order. */
+  readonly signals: readonly Signal[];
+  readonly lineById: ReadonlyMap<string, Line>;
+  readonly signalById: ReadonlyMap<string, Signal>;
+  readonly lineBySignal: ReadonlyMap<string, Line>;
+  /** Official scales by their ids. */
+  readonly rulerById: ReadonlyMap<string, Ruler>;
+  /** Where entities are, by line and entity; a line that is absent has entities without a position. */
+  readonly placesByLine: ReadonlyMap<string, ReadonlyMap<string, Place>>;
+  /** Names of what is nowhere, by line and entity. */
+  readonly namesByLine: ReadonlyMap<string, ReadonlyMap<string, string>>;
+}
+
+/**
+ * Builds the catalogue of files that were checked (`check-catalog.ts`). Throws a RangeError where one names a ruler that
+ * none of them has.
+ */
+export function catalogOf(files: readonly CatalogFile[]): Catalog {
+  const rulerById = rulersOf(Object.assign({}, ...files.map(({ rulers }) => rulers)));
+  const rows = files.flatMap(({ lines }) => lines ?? []);
+  const lines = rows.map((row) => lineOf(row, rulerById));
+  const signals = lines.flatMap((line) => line.signals);
+  return {
+    lines,
+    signals,
+    lineById: new Map(lines.map((line) => [line.id, line])),
+    signalById: new Map(signals.map((signal) => [signal.id, signal])),
+    lineBySignal: new Map(
+      lines.flatMap((line) => line.signals.map(({ id }) => [id, line] as const)),
+    ),
+    rulerById,
+    placesByLine: byLine(rows, placesOf),
+    namesByLine: byLine(rows, namesOf),
+  };
+}
+
+/** Entities a reading of this signal may name; `open` when any id is valid. */
+export function entitiesOf(catalog: Catalog, signalId: string): readonly string[] | 'open' {
+  const line = catalog.lineBySignal.get(signalId);
+  if (line === undefined) return [];
+  const own = catalog.signalById.get(signalId)?.entities;
+  return own === 'open' || line.open ? 'open' : line.entities;
+}
+
+function rulersOf(rows: Readonly<Record<string, RulerRow>>): ReadonlyMap<string, Ruler> {
+  return new Map(Object.keys(rows).map((id) => [id, rulerOf(id, rows)]));
+}
+
+function rulerOf(id: string, rows: Readonly<Record<string, RulerRow>>): Ruler {
+  const row = Object.hasOwn(rows, id) ? rows[id] : undefined;
+  if (row === undefined) throw new RangeError(`Cannot find ruler "${id}": not in the catalogue`);
+  const { note: _, beside, ...ruler } = row;
+  return beside === undefined ? ruler : { ...ruler, beside: rulerOf(beside, rows) };
+}
+
+function lineOf(row: LineRow, rulers: ReadonlyMap<string, Ruler>): Line {
+  const { id, industry, title, upperCase, emptyUntilKeyed, entityAliases } = row;
+  return {
+    id,
+    industry,
+    title,
+    entities: row.entities.map(idOf),
+    ...(upperCase === true ? { upperCase } : {}),
+    ...(emptyUntilKeyed === true ? { emptyUntilKeyed } : {}),
+    ...(entityAliases === undefined ? {} : { entityAliases }),
+    ...(row.lifecycle === undefined
+      ? measuredParts(row, rulers)
+      : lifecycleParts(row, row.lifecycle)),
+  };
+}
+
+type Parts = Pick<Line, 'signals' | 'open' | 'bundle' | 'entityOf' | 'states'>;
+
+function measuredParts(row: LineRow, rulers: ReadonlyMap<string, Ruler>): Parts {
+  const signals = (row.signals ?? []).map((signal) => signalOf(signal, rulers));
+  const { bundle, entityOf } = row;
+  return {
+    signals,
+    open: row.open === true,
+    ...(bundle === undefined
+      ? {}
+      : {
+          bundle: {
+            path: bundle.path as BundlePath,
+            param: bundle.param,
+            legs: bundle.legs ?? legsOf(signals.map(({ id }) => id)),
+          },
+        }),
+    ...(entityOf === undefined ? {} : { entityOf: entityMaps(entityOf) }),
+  };
+}
+
+/** The bands of a signal with official rulers are those of the rulers, unless it has more of its own. */
+function signalOf(row: SignalRow, known: ReadonlyMap<string, Ruler>): Signal {
+  const { note: _, rulers: ids, ...signal } = row;
+  if (ids === undefined) return signal;
+  const rulers = ids.map((id) => {
+    const ruler = known.get(id);
+    if (ruler === undefined) throw new RangeError(`Cannot find ruler "${id}" of "${row.id}"`);
+    return ruler;
+  });
+  const bands = row.bands ?? rulers[0]?.steps.map(({ band }) => band);
+  return { ...signal, rulers, ...(bands === undefined ? {} : { bands }) };
+}
+
+/** The shape all life-cycle lines share: life cycle first, then the two legs of the line, and a timeline. */
+function lifecycleParts(
+  { id, title }: LineRow,
+  { path, terms, legs }: NonNullable<LineRow['lifecycle']>,
+): Parts {
+  const lifecycle: Signal = {
+    id: `${id}.lifecycle`,
+    measures: `official life-cycle state of ${title}`,
+    cadence: 'as-events',
+    metrics: ['state', 'age_days'],
+  };
+  const timeline: Signal = {
+    id: `${id}.industry-timeline`,
+    measures: `ends and births among all ${title} in a year`,
+    cadence: 'as-events',
+    metrics: ['ends_365d_count', 'births_365d_count'],
+  };
+  const measured = legs.map(
+    ({ name, ...leg }): Signal => ({ id: `${id}.${name}`, cadence: 'as-events', ...leg }),
+  );
+  const chain = [lifecycle, ...measured].map((signal) => signal.id);
+  return {
+    signals: [lifecycle, ...measured, timeline],
+    open: true,
+    states: [...LIFECYCLE_STATES, ...terms],
+    bundle: { path: path as BundlePath, param: 'entity', legs: legsOf(chain) },
+  };
+}
+
+/** Each leg of a chain whose legs are one signal each is named after that signal's species. */
+function legsOf(ids: readonly string[]): readonly Leg[] {
+  return ids.map((id) => ({ name: id.slice(id.indexOf('.') + 1), signals: [id] }));
+}
+
+function entityMaps(rows: NonNullable<LineRow['entityOf']>): NonNullable<Line['entityOf']> {
+  return Object.fromEntries(
+    rows.flatMap(({ signals, entities }) => signals.map((id) => [id, entities])),
+  );
+}
+
+function idOf(entity: LineRow['entities'][number]): string {
+  return typeof entity === 'string' ? entity : entity.id;
+}
+
+/** One table a line; a line without rows has none. */
+function byLine<Value>(
+  rows: readonly LineRow[],
+  tableOf: (row: PlaceRow) => Value | null,
+): ReadonlyMap<string, ReadonlyMap<string, Value>> {
+  return new Map(
+    rows.flatMap((line) => {
+      const table = new Map<string, Value>();
+      for (const row of [...line.entities, ...(line.places ?? [])]) {
+        const value = typeof row === 'string' ? null : tableOf(row);
+        if (value !== null) table.set(idOf(row), value);
+      }
+      return table.size === 0 ? [] : [[line.id, table] as const];
+    }),
+  );
+}
+
+function placesOf({ name, latitude, longitude, zone }: PlaceRow): Place | null {
+  if (latitude === undefined || longitude === undefined) return null;
+  return { name, latitude, longitude, ...(zone === undefined ? {} : { zone }) };
+}
+
+function namesOf({ name, latitude }: PlaceRow): string | null {
+  return latitude === undefined ? name : null;
+}

@@ -1,0 +1,84 @@
+import type { Cadence } from '../freshness.ts';
+import type { Ruler } from '../rulers.ts';
+import type { Limits } from '../units.ts';
+
+/** One measured signal: what it reads, how often, in which metrics and bands. */
+export interface Signal {
+  /** `genus.species`. */
+  readonly id: string;
+  /** A noun phrase for catalogues. */
+  readonly measures: string;
+  readonly cadence: Cadence;
+  /** Metric names with their unit as suffix; the main one first. Others may follow in a snapshot. */
+  readonly metrics: readonly [string, ...string[]];
+  /** Values that the main metric can have; absent where neither its publisher nor its unit names limits. */
+  readonly range?: Limits;
+  /** Mildest first. */
+  readonly bands?: readonly string[];
+  /** Official scales, oldest first; absent when no agency publishes one for every entity. */
+  readonly rulers?: readonly Ruler[];
+  /** The snapshot itself may carry thresholds of its entity (river stages), and whose they are. */
+  readonly ownThresholds?: readonly string[];
+  /** Percentiles are computed over the last five same-season years. */
+  readonly seasonal?: boolean;
+  /** Entities other than the line's own: `open` takes any id. */
+  readonly entities?: 'open';
+}
+
+/** One position of a causal chain: leading, current, then realized. */
+export interface Leg {
+  readonly name: string;
+  readonly signals: readonly string[];
+}
+
+/** A path at which the legs of a line are sold as one body. */
+export type BundlePath = '/gauge/region' | '/gauge/filing-company' | `/gauge/${string}-region`;
+
+/** One subject area: its signals, its entities and the bundle that joins them. */
+export interface Line {
+  readonly id: string;
+  readonly industry: string;
+  readonly title: string;
+  readonly signals: readonly Signal[];
+  /** `open`: any id with a stored reading is valid; otherwise the list is closed. */
+  readonly entities: readonly string[];
+  readonly open: boolean;
+  readonly upperCase?: boolean;
+  /** Other names of the entity parameter that live clients send. */
+  readonly entityAliases?: readonly string[];
+  /** Path, parameter and legs of the bundle; absent where the line has none. */
+  readonly bundle?: {
+    readonly path: BundlePath;
+    readonly param: 'loc' | 'entity';
+    readonly legs: readonly Leg[];
+  };
+  /** Where a leg's entity differs from the bundle's: signal id -> bundle entity -> entity. */
+  readonly entityOf?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Life-cycle states of the line; absent where subjects do not end. */
+  readonly states?: readonly string[];
+  /** Nothing is sold until the operator has a data key and snapshots exist. */
+  readonly emptyUntilKeyed?: boolean;
+}
+
+/** Where an entity is, and what people call it. Nothing of it is hashed. */
+export interface Place {
+  readonly name: string;
+  /** Degrees north and east; of an area a point inside it. */
+  readonly latitude: number;
+  readonly longitude: number;
+  /** IANA time zone, where days are counted by it. */
+  readonly zone?: string;
+}
+
+/** States that every life-cycle line shares, healthiest first. */
+export const LIFECYCLE_STATES = ['operating', 'at_risk', 'ended', 'dead'] as const;
+
+/** The member of a bundle's legs that a signal is: the species of its id. */
+export function legMember(signalId: string): string {
+  return signalId.slice(signalId.indexOf('.') + 1);
+}
+
+/** The entity that a leg's signal is read at, for a bundle's own entity. */
+export function legEntity(row: Line, signalId: string, bundleEntity: string): string {
+  return row.entityOf?.[signalId]?.[bundleEntity] ?? bundleEntity;
+}
