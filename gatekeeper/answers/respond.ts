@@ -5,13 +5,12 @@ import {
 } from '../../compiler/contract/canonical-request.ts';
 import { findRow, type Route, route } from '../../compiler/contract/route.ts';
 import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/site-page.ts';
-import { headerFacts } from '../http/header-facts.ts';
+import { headerFacts, type PaymentHeader } from '../http/header-facts.ts';
 import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import { type HttpRequest, type HttpResponse, plainResponse } from '../http/request.ts';
 import { wantsPage } from '../http/wants-page.ts';
 import { challengeReply } from '../offer/challenge.ts';
 import { noCharge } from '../offer/no-charge.ts';
-import { type PaymentHeader, paymentHeaders } from '../payment/tender.ts';
 import type { PurchaseReply } from '../purchase/purchase-reply.ts';
 import { DamagedFileError, isLogged, UnreachableFileError } from '../release/read-body.ts';
 import { staticFile } from '../release/static-file.ts';
@@ -249,7 +248,7 @@ function missReply(
 async function paid(call: Call, service: Service): Promise<HttpResponse> {
   const { asked, request, routed } = call;
   const path = shortPath(request);
-  const [paymentHeader, ...others] = paymentHeaders(asked.facts);
+  const [paymentHeader, ...others] = asked.facts.paymentHeaders;
   if (asked.method !== 'GET' || paymentHeader === undefined) return unpaid(call, service);
   const { endpoint, target, trouble } = routed;
   if (trouble !== null) return plainResponse(noCharge(routed, service.release), path);

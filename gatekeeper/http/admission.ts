@@ -1,6 +1,6 @@
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import { costOfReading, PAYMENT_COST, REPEAT_COST, REQUEST_COST } from './cost.ts';
-import type { HeaderFacts } from './header-facts.ts';
+import { type HeaderFacts, pays } from './header-facts.ts';
 import { type Account, type RateLimit, UNLIMITED } from './rate-limit.ts';
 
 /** A request before anything of it is answered. */
@@ -56,9 +56,4 @@ const TARGET_CHARS = 1024;
 function priceOf({ target, facts }: Arrival): number {
   const more = costOfReading(Math.max(0, target.length - TARGET_CHARS));
   return (pays(facts) ? PAYMENT_COST : REQUEST_COST) + more;
-}
-
-/** Whether a request offers something for its answer. */
-export function pays({ paymentV1, paymentV2, receipt }: HeaderFacts): boolean {
-  return paymentV1 !== null || paymentV2 !== null || receipt !== null;
 }

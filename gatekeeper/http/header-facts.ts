@@ -7,6 +7,20 @@ export interface RpcHeaders {
   readonly name: string | null;
 }
 
+/** An x402 payment, in the header of its version. */
+export interface X402Header {
+  readonly kind: 'payment';
+  readonly version: 1 | 2;
+  readonly text: string;
+}
+/** A receipt of the operator's processor. */
+export interface ReceiptHeader {
+  readonly kind: 'receipt';
+  readonly text: string;
+}
+/** The one header that a request wants to be answered for. */
+export type PaymentHeader = X402Header | ReceiptHeader;
+
 /** The few request headers that change an answer. */
 export interface HeaderFacts {
   /** Why the request is ambiguous and not looked at any further; null when it is not. */
@@ -17,12 +31,8 @@ export interface HeaderFacts {
   readonly origin: string | null;
   readonly contentType: string | null;
   readonly rpc: RpcHeaders;
-  /** Value of `X-PAYMENT`, repeated ones joined so that they are refused later; null when absent. */
-  readonly paymentV1: string | null;
-  /** Value of `PAYMENT-SIGNATURE`, in the same way. */
-  readonly paymentV2: string | null;
-  /** Value of `X-RECEIPT`, in the same way. */
-  readonly receipt: string | null;
+  /** What is offered for the answer; a request with more than one is refused. */
+  readonly paymentHeaders: readonly PaymentHeader[];
   readonly accept: string;
   readonly acceptEncoding: string;
   readonly authorization: string | null;
@@ -36,7 +46,13 @@ export interface HeaderFacts {
 }
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-type Watched = Writable<Omit<HeaderFacts, 'host'>> & { host: string | null };
+interface Watched extends Writable<Omit<HeaderFacts, 'host'>> {
+  host: string | null;
+  /** Repeated ones are joined, so that they are refused later. */
+  paymentV1: string | null;
+  paymentV2: string | null;
+  receipt: string | null;
+}
 type Reader = (seen: Watched, value: string) => void;
 
 /** By name in lower case; a repeated header is joined, which nothing that matters allows. */
@@ -96,6 +112,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 
 /** Readers by every spelling that was met, so that a name is folded once; bounded, for names are strangers' text. */
 const spellings = new BoundedMap<string, Reader | null>(1000);
+const NO_PAYMENT: readonly PaymentHeader[] = [];
 const NO_RPC: RpcHeaders = { version: null, method: null, name: null };
 const HOST = /^[A-Za-z0-9._~%:[\]-]{1,255}$/;
 
@@ -120,6 +137,7 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
     origin: null,
     contentType: null,
     rpc: NO_RPC,
+    paymentHeaders: NO_PAYMENT,
     paymentV1: null,
     paymentV2: null,
     receipt: null,
@@ -139,6 +157,22 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
   const isOne = host !== null && HOST.test(host);
   if (!isOne) seen.objection = 'send exactly one Host header';
   seen.host = isOne ? host : '';
+  seen.paymentHeaders = paymentHeadersOf(seen);
   // The same object: one is made for every request, and a copy costs as much as reading.
   return seen as HeaderFacts;
+}
+
+/** One object for each, from the entry of the request to its end, so that each is read once. */
+function paymentHeadersOf({ paymentV1, paymentV2, receipt }: Watched): readonly PaymentHeader[] {
+  if (paymentV1 === null && paymentV2 === null && receipt === null) return NO_PAYMENT;
+  return [
+    ...(paymentV1 === null ? [] : [{ kind: 'payment', version: 1, text: paymentV1 } as const]),
+    ...(paymentV2 === null ? [] : [{ kind: 'payment', version: 2, text: paymentV2 } as const]),
+    ...(receipt === null ? [] : [{ kind: 'receipt', text: receipt } as const]),
+  ];
+}
+
+/** Whether a request offers something for its answer. */
+export function pays({ paymentHeaders }: HeaderFacts): boolean {
+  return paymentHeaders.length > 0;
 }

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { messageOf } from '../system/message-of.ts';
-import { type Admission, type Entry, pays, UNCOUNTED } from './admission.ts';
+import { type Admission, type Entry, UNCOUNTED } from './admission.ts';
 import type { TrustedProxies } from './client-address.ts';
 import { ConnectionCount } from './connection-count.ts';
 import { costOfReading, costOfSending } from './cost.ts';
 import { HalfClosed } from './half-closed.ts';
-import { type HeaderFacts, headerFacts } from './header-facts.ts';
+import { type HeaderFacts, headerFacts, pays } from './header-facts.ts';
 import {
   HEALTH_PATH,
   healthReply,

@@ -1,6 +1,7 @@
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { findRow } from '../../compiler/contract/route.ts';
+import type { X402Header } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
 import { checksumAddress } from '../money/address.ts';
@@ -24,7 +25,7 @@ import { checkPayment, checkSignature, type Terms } from './payment-check.ts';
 import { decodePayment } from './payment-header.ts';
 import { PaymentSettlement, type SettlementContext } from './settlement.ts';
 import type { SignaturePool } from './signature-pool.ts';
-import { type Tender, type TenderReader, Waiters, type X402Header } from './tender.ts';
+import { type Tender, type TenderReader, Waiters } from './tender.ts';
 
 /** Requirements that are kept ready, so that they are written out once for all payments of one request. */
 export const TERMS_CACHE_MAX = 4096;

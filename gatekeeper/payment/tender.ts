@@ -1,39 +1,10 @@
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
-import type { HeaderFacts } from '../http/header-facts.ts';
+import type { PaymentHeader } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
 import type { Claim, JournalEntry, PaymentBinding } from '../money/journal.ts';
-import type { Refusal, X402Version } from '../money/payment.ts';
-import { oncePer } from '../system/once-per.ts';
+import type { Refusal } from '../money/payment.ts';
 import type { TenderSettlement } from './settlement.ts';
-
-/** An x402 payment, in the header of its version. */
-export interface X402Header {
-  readonly kind: 'payment';
-  readonly version: X402Version;
-  readonly text: string;
-}
-/** A receipt of the operator's processor. */
-export interface ReceiptHeader {
-  readonly kind: 'receipt';
-  readonly text: string;
-}
-/** The one header that a request wants to be answered for. */
-export type PaymentHeader = X402Header | ReceiptHeader;
-
-type PaymentHeaderFacts = Pick<HeaderFacts, 'paymentV1' | 'paymentV2' | 'receipt'>;
-
-/**
- * All payment headers of a request; more than one is refused. The same objects when it comes in and when it pays, between
- * which nothing is waited for, so that each header is read once.
- */
-export const paymentHeaders = oncePer(
-  ({ paymentV1, paymentV2, receipt }: PaymentHeaderFacts): readonly PaymentHeader[] => [
-    ...(paymentV1 === null ? [] : [{ kind: 'payment', version: 1, text: paymentV1 } as const]),
-    ...(paymentV2 === null ? [] : [{ kind: 'payment', version: 2, text: paymentV2 } as const]),
-    ...(receipt === null ? [] : [{ kind: 'receipt', text: receipt } as const]),
-  ],
-);
 
 /** A request that pays for its answer. */
 export interface PurchaseRequest {

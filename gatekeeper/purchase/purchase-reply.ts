@@ -1,7 +1,8 @@
+import type { PaymentHeader } from '../http/header-facts.ts';
 import { jsonReply, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import type { Refusal } from '../money/payment.ts';
 import { type Challenger, challengeReply } from '../offer/challenge.ts';
-import type { PaymentHeader, PurchaseRequest, Tender } from '../payment/tender.ts';
+import type { PurchaseRequest, Tender } from '../payment/tender.ts';
 import type { PurchaseOutcome } from './purchase-outcome.ts';
 
 /** Seconds after which a request that failed on our side is worth repeating. */

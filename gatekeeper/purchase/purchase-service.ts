@@ -19,11 +19,12 @@
  * Known limit: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). A repeat after that is refused
  * and charges nothing.
  */
+import type { PaymentHeader } from '../http/header-facts.ts';
 import type { Journal, PaymentBinding } from '../money/journal.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
 import { type PaymentReaderOptions, paymentReader } from '../payment/payment-tender.ts';
 import { isReceiptKey, receiptReader } from '../payment/receipt-tender.ts';
-import type { PaymentHeader, PurchaseRequest, Tender, TenderReader } from '../payment/tender.ts';
+import type { PurchaseRequest, Tender, TenderReader } from '../payment/tender.ts';
 import { Doubts } from './doubts.ts';
 import { InFlight } from './in-flight.ts';
 import { clockOutcome, isSameBinding, Purchase, type PurchaseContext } from './purchase.ts';

@@ -1,7 +1,6 @@
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import { route } from '../../compiler/contract/route.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
-import { paymentHeaders } from '../payment/tender.ts';
 import type { PurchaseService } from './purchase-service.ts';
 
 /** What is looked at of a request before it is answered. */
@@ -9,7 +8,7 @@ interface RepeatedRequest {
   readonly method: string;
   /** The raw request target. */
   readonly target: string;
-  readonly facts: Pick<HeaderFacts, 'paymentV1' | 'paymentV2' | 'receipt'>;
+  readonly facts: Pick<HeaderFacts, 'paymentHeaders'>;
 }
 
 /**
@@ -20,7 +19,7 @@ export function isRepeat(
   { method, target, facts }: RepeatedRequest,
   purchases: Pick<PurchaseService, 'boughtBy'>,
 ): boolean {
-  const [paymentHeader, ...others] = paymentHeaders(facts);
+  const [paymentHeader, ...others] = facts.paymentHeaders;
   if (method !== 'GET' || paymentHeader === undefined || others.length > 0) return false;
   const bought = purchases.boughtBy(paymentHeader);
   return bought !== null && bought === resourceOf(target);

@@ -18,7 +18,7 @@ const options = (perSecond: number) => ({
   limit: rateLimit(perSecond),
   repeats: rateLimit(perSecond, 30),
   proxies: NOBODY,
-  isRepeat: ({ facts }: Arrival) => facts.paymentV1 === 'paid',
+  isRepeat: ({ facts }: Arrival) => facts.paymentHeaders[0]?.text === 'paid',
 });
 const NEW = arrival('1.1.1.1', 'X-PAYMENT', 'new');
 const PAID = arrival('1.1.1.1', 'X-PAYMENT', 'paid');
@@ -42,7 +42,7 @@ describe('admission()', () => {
   it('asks whether a request is a repeat only where it pays', () => {
     const asked: string[] = [];
     const isRepeat = ({ facts }: Arrival): boolean => {
-      asked.push(facts.paymentV1 ?? 'unpaid');
+      asked.push(facts.paymentHeaders[0]?.text ?? 'unpaid');
       return true;
     };
     const admit = admission({ ...options(10), isRepeat });

@@ -17,13 +17,22 @@ describe('headerFacts()', () => {
     ]);
     expect(facts).toMatchObject({
       objection: null,
-      paymentV1: 'A, B',
-      paymentV2: null,
+      paymentHeaders: [{ kind: 'payment', version: 1, text: 'A, B' }],
       accept: 'text/html',
       authorization: null,
       ifNoneMatch: null,
       hasBody: false,
     });
+  });
+
+  it('gives what a request offers for its answer, in one order', () => {
+    const offered = ['X-RECEIPT', 'c', 'PAYMENT-SIGNATURE', 'b', 'X-PAYMENT', 'a'];
+    expect(headerFacts(offered).paymentHeaders).toEqual([
+      { kind: 'payment', version: 1, text: 'a' },
+      { kind: 'payment', version: 2, text: 'b' },
+      { kind: 'receipt', text: 'c' },
+    ]);
+    expect(headerFacts(['Host', 'gate']).paymentHeaders).toEqual([]);
   });
 
   it('reads what only the tool server looks at, repeated ones joined', () => {
@@ -68,6 +77,6 @@ describe('headerFacts()', () => {
   it('stays right when strangers have sent many names', () => {
     for (let at = 0; at < 5000; at += 1) headerFacts([`x-${at}`, '1']);
     expect(headerFacts(['hOsT', 'a', 'constructor', 'x', '__proto__', 'y']).objection).toBeNull();
-    expect(headerFacts(['hOsT', 'a', 'x-PaYmEnT', 'P']).paymentV1).toBe('P');
+    expect(headerFacts(['hOsT', 'a', 'x-PaYmEnT', 'P']).paymentHeaders).toHaveLength(1);
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { type PaymentHeader, paymentHeaders } from '../../../gatekeeper/payment/tender.ts';
+import type { PaymentHeader } from '../../../gatekeeper/http/header-facts.ts';
 import { alice, bench, gauge, TARGET, v1 } from '../payment-bench.ts';
 
 const PAYMENT = await alice.header(v1);
@@ -23,20 +22,6 @@ async function readsOf(kind: PaymentHeader['kind'], header: string): Promise<num
   expect(opened).toHaveProperty('sell');
   return reads;
 }
-
-describe('paymentHeaders()', () => {
-  it('gives what a request offers, and the same objects each time', () => {
-    const facts = headerFacts(['X-PAYMENT', 'a', 'PAYMENT-SIGNATURE', 'b', 'X-RECEIPT', 'c']);
-    expect(paymentHeaders(facts)).toEqual([
-      { kind: 'payment', version: 1, text: 'a' },
-      { kind: 'payment', version: 2, text: 'b' },
-      { kind: 'receipt', text: 'c' },
-    ]);
-    expect(paymentHeaders(facts)[0]).toBe(paymentHeaders(facts)[0]);
-    expect(paymentHeaders(headerFacts(['X-PAYMENT', 'a']))[0]).not.toBe(paymentHeaders(facts)[0]);
-    expect(paymentHeaders(headerFacts([]))).toEqual([]);
-  });
-});
 
 describe('boughtBy() and open()', () => {
   it.each([
