@@ -9,11 +9,12 @@ import { metricsOfWorker } from './config/metrics-settings.ts';
 import { settlementWarnings } from './config/settlement-warnings.ts';
 import { shownSettings } from './config/shown-settings.ts';
 import { testPaymentsFault } from './config/test-payments.ts';
-import { admission } from './http/admission.ts';
-import { trustedProxies } from './http/client-address.ts';
-import { rateLimit } from './http/rate-limit.ts';
-import type { Responder } from './http/request.ts';
+import type { HeaderFacts } from './http/header-facts.ts';
+import { isHealth } from './http/own-paths.ts';
+import type { HttpRequest, Responder } from './http/request.ts';
 import { type GateServer, type GateServerOptions, startServer } from './http/server.ts';
+import { trustedProxies } from './limits/client-address.ts';
+import { openLimits } from './limits/open-limits.ts';
 import { requestLog } from './log/request-log.ts';
 import type { Condition, Meters } from './metrics/meters.ts';
 import type { OpenMetrics } from './metrics/open-metrics.ts';
@@ -25,6 +26,7 @@ import {
 } from './payment/open-payment-services.ts';
 import { reconcileInBackground } from './purchase/reconcile.ts';
 import { isRepeat } from './purchase/repeat.ts';
+import { acceptedCoding } from './release/coded-file.ts';
 import { keepNewest, refuseOlder } from './release/newest-served.ts';
 import { openPlace, type PlaceTerms } from './release/open-release.ts';
 import { isStale, type ReleaseTerms } from './release/release-head.ts';
@@ -35,9 +37,6 @@ import { openSource, type SourceOptions } from './remote/open-source.ts';
 import { ON_DEMAND, ROOMS } from './rooms.ts';
 import { messageOf } from './system/message-of.ts';
 import { StartError } from './system/start-error.ts';
-
-/** Seconds of the rate that whoever fetches a bought answer again may use at once: a crash of theirs must not wait for us. */
-const REPEAT_BURST_S = 30;
 
 /** Random bytes that tell this process from others in the names of requests. */
 const INSTANCE_BYTES = 4;
@@ -176,13 +175,14 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   const { purchases } = first;
   const warnings = settlementWarnings(config);
   let service: Service = first;
-  let responder = responderOf(first);
+  const endpoint = setting.metrics?.endpoint ?? null;
+  let responder = responderOf(first, endpoint);
   const serving = (): void => noteServing(setting, service.release);
   const watcher = watcherOf(setting, first, {
     current: () => service.release,
     swap: (next) => {
       service = { ...service, release: next };
-      responder = responderOf(service);
+      responder = responderOf(service, endpoint);
       service.challenger.show(next.offers);
       serving();
     },
@@ -290,18 +290,17 @@ function serverTerms(
   return {
     ...placeOf(config, by),
     times,
-    admit: admission({
-      limit: rateLimit(perSecond),
-      repeats: rateLimit(perSecond, REPEAT_BURST_S),
+    limits: openLimits({
+      perSecond,
       proxies,
       isRepeat: (arrival) => isRepeat(arrival, purchases),
+      isMonitor: (arrival) =>
+        isHealth(arrival.target) || metrics?.endpoint?.isScrape(arrival) === true,
     }),
-    proxies,
     log,
     instance: randomBytes(INSTANCE_BYTES).toString('hex'),
     answered: answeredBy(requestLog({ ...by, random: randomBytes, requests, proxies }), meters),
     ...(meters === undefined ? {} : { refused: (limit) => meters.refused(limit) }),
-    metrics: metrics?.endpoint ?? null,
   };
 }
 
@@ -399,6 +398,11 @@ function pinned({ issuerDid }: Config, { release, baseUrl }: Service): ReleaseTe
 }
 
 /** Each release has a responder of its own, which its ready answers belong to. */
-function responderOf(service: Service): Responder {
-  return { respond: (request) => respond(request, service), clock: service.clock };
+function responderOf(service: Service, metrics: OpenMetrics['endpoint']): Responder {
+  const own = {
+    respond: (request: HttpRequest) => respond(request, service),
+    variant: ({ acceptEncoding }: HeaderFacts) => String(acceptedCoding(acceptEncoding)),
+    clock: service.clock,
+  };
+  return metrics === null ? own : metrics.beside(own);
 }

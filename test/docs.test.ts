@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BURST_S, OVERALL_FACTOR } from '../gatekeeper/http/rate-limit.ts';
+import { BURST_S, OVERALL_FACTOR } from '../gatekeeper/limits/rate-limit.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DOCS = [

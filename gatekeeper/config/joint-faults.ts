@@ -1,7 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import { isLoopback } from '../http/loopback.ts';
 import type { Network } from '../money/networks.ts';
 import { confirmationsMax, depthMs } from '../money/settlement-time.ts';
+import { isLoopback } from '../system/loopback.ts';
 import { dataUrl, isRemote } from './data-url.ts';
 import { addressText, type MetricsSettings } from './metrics-settings.ts';
 import { envName, SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';

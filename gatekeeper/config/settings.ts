@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseDidKey } from '../../compiler/contract/did-key.ts';
-import { trustedProxies } from '../http/client-address.ts';
+import { trustedProxies } from '../limits/client-address.ts';
 import { LOG_LEVELS, LOGGED_REQUESTS } from '../log/log-level.ts';
 import { payeeAddress } from '../money/address.ts';
 import { findNetwork } from '../money/networks.ts';

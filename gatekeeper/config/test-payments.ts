@@ -1,4 +1,4 @@
-import { isLoopback } from '../http/loopback.ts';
+import { isLoopback } from '../system/loopback.ts';
 
 /** What every 402, the state of health and the log say while the local facilitator is on. */
 export const TEST_WARNING =

@@ -1,9 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { Command } from 'commander';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
-import { isLoopback } from '../http/loopback.ts';
 import type { JournalPlace } from '../journal/open-journal.ts';
 import { dayStart, placeOf, STATE_OPTION, withLedger } from '../journal/with-journal.ts';
+import { isLoopback } from '../system/loopback.ts';
 import { messageOf } from '../system/message-of.ts';
 import { replaceFile } from '../system/replace-file.ts';
 import { StartError } from '../system/start-error.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { trustedProxies } from '../http/client-address.ts';
-import { isLoopback } from '../http/loopback.ts';
 import { HEALTH_PATH } from '../http/own-paths.ts';
+import { trustedProxies } from '../limits/client-address.ts';
+import { isLoopback } from '../system/loopback.ts';
 import { messageOf } from '../system/message-of.ts';
 import type { Answer, NoAnswer } from './ask.ts';
 import type { Examined } from './check.ts';

@@ -26,10 +26,3 @@ export function healthReply(method: string, health: () => Reply): Reply | null {
   const error = `${method} is not a method of ${HEALTH_PATH}; send GET`;
   return jsonReply(405, { error, allow: METHODS }, [['allow', METHODS.join(', ')]]);
 }
-
-/** Answers METRICS_PATH to whoever may read it. */
-export interface MetricsEndpoint {
-  /** Whether this `Authorization` opens it. */
-  isOpenTo(authorization: string | null): boolean;
-  reply(method: string, authorization: string | null): Promise<Reply>;
-}

@@ -1,4 +1,6 @@
 import { BoundedMap } from '../system/bounded-map.ts';
+import { jsonReply, type Reply } from './reply.ts';
+import { type HttpResponse, plainResponse } from './request.ts';
 
 /** Ready answers kept for one release. */
 export const READY_MAX = 8192;
@@ -58,4 +60,73 @@ export class ReadyAnswers {
 /** A 402 says its terms in a header too, which is longer than its body. */
 function bytesOf(answer: ReadyAnswer): number {
   return answer.headers.reduce((sum, text) => sum + text.length, answer.body.length);
+}
+
+/** Headers of every reply. */
+const BASE_HEADERS: readonly string[] = [
+  'access-control-allow-origin',
+  '*',
+  'access-control-expose-headers',
+  'X-PAYMENT-RESPONSE, PAYMENT-RESPONSE, PAYMENT-REQUIRED, X-Request-Id',
+];
+
+/** An answer as it is written; `expires` in milliseconds since the epoch. */
+export function readyAnswer(
+  { reply, etag, path, unpaid, payer }: HttpResponse,
+  expires: number,
+): ReadyAnswer {
+  return {
+    status: reply.status,
+    headers: flatHeaders(reply),
+    notModified: etag === null ? [] : flatHeaders({ ...reply, status: 304 }),
+    body: bodyOf(reply),
+    etag,
+    path,
+    expires,
+    unpaid,
+    ...(payer === undefined ? {} : { payer }),
+  };
+}
+
+/** The answer on a connection whose earlier answers wait to be read; it is the last one there. */
+export const UNREAD = readyAnswer(
+  plainResponse(
+    jsonReply(
+      503,
+      { error: 'Earlier answers are unread; read them and ask again', retryable: true },
+      [['retry-after', '1']],
+    ),
+    '(unread)',
+  ),
+  0,
+);
+
+/** Headers that speak of a body. */
+const DESCRIBES_BODY: readonly string[] = ['content-type', 'content-encoding'];
+
+function bodyOf({ body }: Reply): Buffer {
+  return typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
+}
+
+/** Key of an answer that depends on more than its target; no raw target holds a blank. */
+export function variantKey(target: string, variant: string): string {
+  return `${target} ${variant}`;
+}
+
+/** Names and values in turn; a 304 repeats what a cache needs and describes no body. */
+function flatHeaders(reply: Reply): string[] {
+  const flat = [...BASE_HEADERS];
+  const short = reply.status === 304;
+  for (const [name, value] of reply.headers) {
+    if (!short || !DESCRIBES_BODY.includes(name)) flat.push(name, value);
+  }
+  if (!short && reply.status !== 204) flat.push('content-length', String(bodyOf(reply).length));
+  return flat;
+}
+
+/** Weak comparison, as If-None-Match asks for. */
+export function matches(ifNoneMatch: string | null, etag: string | null): boolean {
+  if (ifNoneMatch === null || etag === null) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }

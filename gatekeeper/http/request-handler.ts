@@ -1,40 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { messageOf } from '../system/message-of.ts';
-import { type Admission, type Entry, UNCOUNTED } from './admission.ts';
-import type { TrustedProxies } from './client-address.ts';
-import { ConnectionCount } from './connection-count.ts';
 import { costOfReading, costOfSending } from './cost.ts';
 import { HalfClosed } from './half-closed.ts';
 import { type HeaderFacts, headerFacts, pays } from './header-facts.ts';
+import { type Entry, type Limits, UNLIMITED } from './limits.ts';
+import { HEALTH_PATH, healthReply, isHealth } from './own-paths.ts';
 import {
-  HEALTH_PATH,
-  healthReply,
-  isHealth,
-  isMetrics,
-  METRICS_PATH,
-  type MetricsEndpoint,
-} from './own-paths.ts';
-import { READY_MAX, READY_REFUSALS_MAX, type ReadyAnswer, ReadyAnswers } from './ready-answers.ts';
+  matches,
+  READY_MAX,
+  READY_REFUSALS_MAX,
+  type ReadyAnswer,
+  ReadyAnswers,
+  readyAnswer,
+  UNREAD,
+  variantKey,
+} from './ready-answers.ts';
 import { jsonReply, type Reply } from './reply.ts';
-import {
-  type HttpRequest,
-  type HttpResponse,
-  plainResponse,
-  type Responder,
-  type SentAnswer,
-} from './request.ts';
-import { BodyReader } from './request-body.ts';
+import { type HttpResponse, plainResponse, type Responder, type SentAnswer } from './request.ts';
 import { RequestIds, type RequestTrace } from './request-id.ts';
 import { endSoon, refuseCrowd, refuseFraming } from './socket-errors.ts';
-import {
-  FREE_WAITING_MAX,
-  PAID_WAITING_MAX,
-  SOCKET_WAITING_MAX,
-  WaitingBytes,
-} from './waiting-bytes.ts';
 import { wantsPage } from './wants-page.ts';
-import { codedKey, matches, readyAnswer, tooMany, UNREAD } from './wire-answer.ts';
 
 /** Methods whose requests end with their headers. */
 const BODILESS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
@@ -44,9 +30,7 @@ const REQUEST_ID = 'x-request-id';
 export interface RequestHandlerOptions {
   /** The responder of this moment; a request keeps the one that it started with. */
   readonly responder: () => Responder;
-  readonly admit: Admission;
-  /** Their connections are those of their clients, so they may hold any number. */
-  readonly proxies: TrustedProxies;
+  readonly limits: Limits;
   /** Answers a GET of HEALTH_PATH. */
   readonly health: () => Reply;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
@@ -56,8 +40,6 @@ export interface RequestHandlerOptions {
   readonly answered: ((answered: SentAnswer) => void) | null;
   /** Told of what a limit keeps away. */
   readonly refused?: (limit: 'connections' | 'unread') => void;
-  /** Opens METRICS_PATH; null where it is no path of this address. */
-  readonly metrics: MetricsEndpoint | null;
 }
 
 /** Takes requests off the wire and puts replies on it: the only code that writes to a socket. */
@@ -75,22 +57,17 @@ export class RequestHandler {
   readonly #broken = new WeakSet<object>();
   /** Requests under way by socket. */
   readonly #busy = new Map<object, number>();
-  readonly #bodies = new BodyReader();
-  readonly #waitingFree = new WaitingBytes(FREE_WAITING_MAX);
-  readonly #waitingPaid = new WaitingBytes(PAID_WAITING_MAX);
-  readonly #connections: ConnectionCount;
   readonly #ids: RequestIds;
   readonly #halfClosed = new HalfClosed();
 
   constructor(options: RequestHandlerOptions) {
     this.#options = options;
-    this.#connections = new ConnectionCount(options.proxies);
     this.#ids = new RequestIds(options.instance);
   }
 
   connect(socket: Socket): void {
     this.#halfClosed.connect(socket);
-    if (this.#connections.admit(socket)) return;
+    if (this.#options.limits.takesConnection(socket)) return;
     this.#refused.add(socket);
     this.#options.refused?.('connections');
     refuseCrowd(socket);
@@ -129,9 +106,15 @@ export class RequestHandler {
     this.#ending.add(request.socket);
     const facts = headerFacts(request.rawHeaders);
     const reply = jsonReply(417, { error: 'Expect is not supported; send the request without it' });
-    const { account } = UNCOUNTED;
     const id = this.#ids.of(facts.requestId);
-    const exchange = { request, response, facts, started: performance.now(), id, account };
+    const exchange = {
+      request,
+      response,
+      facts,
+      started: performance.now(),
+      id,
+      account: UNLIMITED,
+    };
     this.#write(exchange, plainResponse(reply, '(refused)'), 'door');
   }
 
@@ -146,17 +129,10 @@ export class RequestHandler {
       this.#options.log({ event: 'bad_request', code });
   }
 
-  /** A monitor must not mistake a crowd of strangers for a failure of the service. */
   #enter(request: IncomingMessage, facts: HeaderFacts, now: number): Entry {
     const { method = '', url: target = '', socket } = request;
-    if (isHealth(target) || this.#isScrape(target, facts)) return UNCOUNTED;
-    return this.#options.admit({ address: socket.remoteAddress ?? '', method, target, facts }, now);
-  }
-
-  /** Whoever knows the token reads the metrics also while a crowd is at the door. */
-  #isScrape(target: string, { authorization }: HeaderFacts): boolean {
-    const { metrics } = this.#options;
-    return metrics !== null && isMetrics(target) && metrics.isOpenTo(authorization);
+    const arrival = { address: socket.remoteAddress ?? '', method, target, facts };
+    return this.#options.limits.admit(arrival, now);
   }
 
   /** Answers that need no service: refusals and the health report. */
@@ -190,7 +166,7 @@ export class RequestHandler {
     const ready =
       kept?.get(target) ??
       this.#refusals.get(responder)?.get(target) ??
-      kept?.get(codedKey(target, facts));
+      kept?.get(variantKey(target, responder.variant(facts)));
     if (ready === undefined || responder.clock() >= ready.expires) return null;
     // A browser is told the price in words, so what is kept for programs is not for it.
     return ready.unpaid && (pays(facts) || wantsPage(facts.accept)) ? null : ready;
@@ -206,30 +182,23 @@ export class RequestHandler {
     const { method = '', url: target = '' } = request;
     const trace = this.#traceOf(exchange);
     const asked = { method, target, facts, trace, spend, readBody };
-    const made = await this.#response(asked, responder).catch((error: unknown) => {
+    const made = await responder.respond(asked).catch((error: unknown) => {
       this.#options.log({ event: 'request_failed', id: trace.id, error: messageOf(error) });
       const reply = jsonReply(500, { error: 'The service failed', retryable: true });
       return plainResponse(reply, '(failed)');
     });
     this.#free(socket);
     const ready = readyAnswer(made, responder.clock() + made.keepMs);
-    const key = made.isCoded === true ? codedKey(target, facts) : target;
+    const key = made.isCoded === true ? variantKey(target, responder.variant(facts)) : target;
     if (request.method === 'GET' && made.keepMs > 0) this.#keepReady(key, ready, responder);
     this.#writeReady(exchange, ready, 'made');
     if (this.#broken.has(socket) && !this.isBusy(socket)) endSoon(socket);
   }
 
-  async #response(asked: HttpRequest, responder: Responder): Promise<HttpResponse> {
-    const { metrics } = this.#options;
-    if (metrics === null || !isMetrics(asked.target)) return responder.respond(asked);
-    const { method, facts } = asked;
-    return plainResponse(await metrics.reply(method, facts.authorization), METRICS_PATH);
-  }
-
   /** Only an answer keeps its connection from being cut, not a body that does not arrive. */
   async #readBody({ request, account }: Exchange): Promise<Buffer | Reply> {
     this.#free(request.socket);
-    const body = await this.#bodies.read(request);
+    const body = await this.#options.limits.readBody(request);
     this.#hold(request.socket);
     if (!Buffer.isBuffer(body)) return body;
     // Many are let in before the first of their bodies is judged: who is in debt by then waits.
@@ -295,14 +264,12 @@ export class RequestHandler {
     now: number,
   ): void {
     account.charge(costOfSending(body.length), now);
-    const waiting = payer === undefined ? this.#waitingFree : this.#waitingPaid;
-    waiting.hold(request.socket, response);
+    this.#options.limits.hold(request.socket, response, payer !== undefined);
   }
 
   /** Whoever leaves answers unread gets no more of them; what was paid for is sent all the same. */
   #isReading(socket: Socket, { payer }: ReadyAnswer): boolean {
-    if (payer !== undefined) return true;
-    return this.#waitingFree.of(socket) + this.#waitingPaid.of(socket) <= SOCKET_WAITING_MAX;
+    return payer !== undefined || this.#options.limits.isReading(socket);
   }
 
   /** A connection that a body is still arriving on, or that is being drained, is not used again. */
@@ -344,4 +311,11 @@ interface Exchange {
 /** What was sent, and when, in milliseconds of a steady clock. */
 interface Sent extends Pick<SentAnswer, 'status' | 'bytes' | 'from'> {
   readonly now: number;
+}
+
+/** The refusal of the rate limit, with the seconds to wait. */
+function tooMany(wait: number): Reply {
+  const error = 'Too many requests; nothing was charged. Wait and send the same request again';
+  const body = { error, retry_after_s: wait };
+  return jsonReply(429, body, [['retry-after', String(wait)]]);
 }

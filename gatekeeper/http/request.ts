@@ -41,6 +41,8 @@ export function plainResponse(reply: Reply, path: string): HttpResponse {
 /** Answers requests from one release; another release has another responder. */
 export interface Responder {
   readonly respond: (request: HttpRequest) => Promise<HttpResponse>;
+  /** What answers that are coded depend on beside their target: the same text where the same bytes fit. */
+  readonly variant: (facts: HeaderFacts) => string;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }

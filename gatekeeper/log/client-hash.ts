@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
-import { clientKey } from '../http/rate-limit.ts';
+import { clientKey } from '../limits/rate-limit.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 
 /** Clients whose hash is remembered; any other one is hashed again. */

@@ -1,6 +1,6 @@
-import { clientAddress, type TrustedProxies } from '../http/client-address.ts';
 import { HEALTH_PATH, METRICS_PATH } from '../http/own-paths.ts';
 import type { SentAnswer } from '../http/request.ts';
+import { clientAddress, type TrustedProxies } from '../limits/client-address.ts';
 import { type ClientHashOptions, clientHash } from './client-hash.ts';
 import type { Log } from './line-log.ts';
 import type { LoggedRequests } from './log-level.ts';

@@ -1,6 +1,6 @@
 import type { HeaderFacts } from '../http/header-facts.ts';
-import { isLoopback } from '../http/loopback.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
+import { isLoopback } from '../system/loopback.ts';
 
 const TAKEN: readonly string[] = ['application/json', 'application/*', '*/*'];
 

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { addressText, type MetricsAddress } from '../config/metrics-settings.ts';
-import { isLoopback } from '../http/loopback.ts';
-import type { MetricsEndpoint } from '../http/own-paths.ts';
 import { isMetrics, METRICS_PATH } from '../http/own-paths.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
+import { isLoopback } from '../system/loopback.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
+import type { MetricsEndpoint } from './metrics-endpoint.ts';
 
 /** Readers are few; a crowd must not take the sockets of the service. */
 const CONNECTIONS_MAX = 32;

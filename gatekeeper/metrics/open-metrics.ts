@@ -1,7 +1,6 @@
 import type { MetricsSettings } from '../config/metrics-settings.ts';
-import type { MetricsEndpoint } from '../http/own-paths.ts';
 import { type Instruments, type InstrumentsOptions, instruments } from './instruments.ts';
-import { metricsEndpoint } from './metrics-endpoint.ts';
+import { type MetricsEndpoint, metricsEndpoint } from './metrics-endpoint.ts';
 import { startMetricsServer } from './metrics-server.ts';
 
 /** Metrics that can be read. */

@@ -1,4 +1,4 @@
-import { isLoopback } from '../http/loopback.ts';
+import { isLoopback } from '../system/loopback.ts';
 
 /** A URL that requests may go to; throws a RangeError if anyone on the way could read or change what is sent. */
 export function remoteUrl(text: string, whose: string): URL {

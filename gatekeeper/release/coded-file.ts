@@ -1,6 +1,6 @@
-import { packedPath } from '../../compiler/contract/codings.ts';
-import { acceptedCoding } from '../http/accepted-coding.ts';
+import { CODINGS, type Coding, packedPath } from '../../compiler/contract/codings.ts';
 import type { Header } from '../http/reply.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
 /** The stored form of a file that a client likes best. */
@@ -19,4 +19,43 @@ export function codedFile(path: string, acceptEncoding: string, release: Release
   const packed = coding === null ? null : packedPath(path, coding);
   if (coding === null || !release.has(packed)) return { place: path, headers: [VARY] };
   return { place: packed, headers: [VARY, ['content-encoding', coding]] };
+}
+
+/** Clients spell the header in few ways; strangers may spell it in any. */
+const SPELLINGS_MAX = 256;
+const known = new BoundedMap<string, Coding | null>(SPELLINGS_MAX);
+
+/** The coding that `Accept-Encoding` likes best of ours, the shorter one first; null for none (RFC 9110, section 12.5.3). */
+export function acceptedCoding(acceptEncoding: string): Coding | null {
+  if (acceptEncoding === '') return null;
+  const before = known.get(acceptEncoding);
+  if (before !== undefined) return before;
+  const coding = negotiated(acceptEncoding);
+  known.set(acceptEncoding, coding);
+  return coding;
+}
+
+function negotiated(acceptEncoding: string): Coding | null {
+  const weights = new Map(acceptEncoding.toLowerCase().split(',').map(weighted));
+  const others = weights.get('*') ?? 0;
+  // What says nothing about the plain bytes takes them, but likes any coding that it names better.
+  let best: { coding: Coding | null; weight: number } = {
+    coding: null,
+    weight: weights.get('identity') ?? 0,
+  };
+  for (const coding of CODINGS) {
+    const weight = weights.get(coding) ?? others;
+    const isBetter = best.coding === null ? weight >= best.weight : weight > best.weight;
+    if (weight > 0 && isBetter) best = { coding, weight };
+  }
+  return best.coding;
+}
+
+const WEIGHT = /^\s*q\s*=\s*(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\s*$/;
+
+/** A coding with its weight: 1 where it has none, 0 where that cannot be read. */
+function weighted(text: string): [string, number] {
+  const [name = '', ...rest] = text.split(';');
+  const weights = rest.map((part) => WEIGHT.exec(part)?.[1]);
+  return [name.trim(), rest.length === 0 ? 1 : Number(weights[0] ?? 0)];
 }

@@ -9,7 +9,7 @@ const GATEKEEPER = join(import.meta.dirname, '../../gatekeeper');
  * file has to read what it names.
  */
 const ORDER = [
-  ...['system', 'http', 'log', 'money', 'config', 'release'],
+  ...['system', 'http', 'limits', 'log', 'money', 'config', 'release'],
   ...['chain', 'facilitator', 'journal', 'offer', 'metrics', 'payment'],
   ...['purchase', 'workers', 'answers', 'mcp', 'dashboard', 'remote', 'doctor'],
 ];

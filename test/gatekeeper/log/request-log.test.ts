@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { trustedProxies } from '../../../gatekeeper/http/client-address.ts';
 import type { SentAnswer } from '../../../gatekeeper/http/request.ts';
+import { trustedProxies } from '../../../gatekeeper/limits/client-address.ts';
 import type { LoggedRequests } from '../../../gatekeeper/log/log-level.ts';
 import { requestLog } from '../../../gatekeeper/log/request-log.ts';
 

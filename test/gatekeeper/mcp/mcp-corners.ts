@@ -1,4 +1,4 @@
-import { BODY_BYTES_MAX } from '../../../gatekeeper/http/request-body.ts';
+import { BODY_BYTES_MAX } from '../../../gatekeeper/limits/request-body.ts';
 import { BATCH_MESSAGES_MAX } from '../../../gatekeeper/mcp/mcp.ts';
 import { SUPERSEDED_HASH } from '../logged-service.ts';
 import { tinyRecord } from '../tiny-release.ts';

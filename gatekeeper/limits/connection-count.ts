@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
+import { isLoopback } from '../system/loopback.ts';
 import type { TrustedProxies } from './client-address.ts';
-import { isLoopback } from './loopback.ts';
 import { clientKey } from './rate-limit.ts';
 
 /** Connections that one address may hold: a quarter of all, far more than a client needs and enough for a crowd behind one. */

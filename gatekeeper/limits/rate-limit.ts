@@ -1,3 +1,5 @@
+import { type Account, UNLIMITED } from '../http/limits.ts';
+
 /** Clients that are remembered at once; those not seen for longest make room. */
 export const CLIENTS_MAX = 50_000;
 /** Seconds of its rate that a client may use at once. */
@@ -7,14 +9,6 @@ export const OVERALL_FACTOR = 40;
 /** The cost of an answer is known only once it is made, so a client may owe at most this many seconds of its rate. */
 const DEBT_S_MAX = 30;
 
-/** What one client may still use, in units: one is what a plain free answer costs. */
-export interface Account {
-  /** Takes the price of a request; 0 lets it pass, otherwise the seconds to wait. `now` in milliseconds of any steady clock. */
-  take(cost: number, now: number): number;
-  /** Takes what the answer cost beyond it. */
-  charge(cost: number, now: number): void;
-}
-
 /** How much each client has used. */
 export interface RateLimit {
   readonly isOn: boolean;
@@ -22,9 +16,6 @@ export interface RateLimit {
   account(address: string): Account;
   readonly clients: number;
 }
-
-/** The account of clients that are not counted. */
-export const UNLIMITED: Account = { take: () => 0, charge: () => undefined };
 
 /** Token buckets per client address and for all together; `perSecond` units, 0 turns them off. */
 export function rateLimit(perSecond: number, burstS = BURST_S): RateLimit {

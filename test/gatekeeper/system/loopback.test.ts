@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoopback } from '../../../gatekeeper/http/loopback.ts';
+import { isLoopback } from '../../../gatekeeper/system/loopback.ts';
 
 describe('isLoopback()', () => {
   it.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.5.5.5', '::1', '[::1]', '::ffff:127.0.0.1'])(

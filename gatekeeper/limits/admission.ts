@@ -1,17 +1,8 @@
+import { costOfReading, PAYMENT_COST, REPEAT_COST, REQUEST_COST } from '../http/cost.ts';
+import { pays } from '../http/header-facts.ts';
+import { type Account, type Arrival, type Entry, type Limits, UNLIMITED } from '../http/limits.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
-import { costOfReading, PAYMENT_COST, REPEAT_COST, REQUEST_COST } from './cost.ts';
-import { type HeaderFacts, pays } from './header-facts.ts';
-import { type Account, type RateLimit, UNLIMITED } from './rate-limit.ts';
-
-/** A request before anything of it is answered. */
-export interface Arrival {
-  /** Address of the socket. */
-  readonly address: string;
-  readonly method: string;
-  /** The raw request target. */
-  readonly target: string;
-  readonly facts: HeaderFacts;
-}
+import type { RateLimit } from './rate-limit.ts';
 
 export interface AdmissionOptions {
   readonly limit: RateLimit;
@@ -20,25 +11,18 @@ export interface AdmissionOptions {
   readonly proxies: TrustedProxies;
   /** True when a request that pays fetches again what it paid for; it must be cheap and must not throw. */
   readonly isRepeat: (arrival: Arrival) => boolean;
+  /** A monitor must not mistake a crowd of strangers for a failure of the service. */
+  readonly isMonitor: (arrival: Arrival) => boolean;
 }
-
-/** Decides whether a request is admitted, and charges for it. */
-export interface Entry {
-  /** 0 lets it in, otherwise the seconds to wait. */
-  readonly wait: number;
-  /** Pays for its body and its answer. */
-  readonly account: Account;
-}
-
-/** Decides before anything else is looked at. */
-export type Admission = (arrival: Arrival, now: number) => Entry;
 
 /** The entry of what is not counted. */
-export const UNCOUNTED: Entry = { wait: 0, account: UNLIMITED };
+const UNCOUNTED: Entry = { wait: 0, account: UNLIMITED };
 
-export function admission({ limit, repeats, proxies, isRepeat }: AdmissionOptions): Admission {
+/** Decides on requests, and charges for them. */
+export function admission(options: AdmissionOptions): Limits['admit'] {
+  const { limit, repeats, proxies, isRepeat, isMonitor } = options;
   return (arrival, now) => {
-    if (!limit.isOn) return UNCOUNTED;
+    if (!limit.isOn || isMonitor(arrival)) return UNCOUNTED;
     const { address, facts } = arrival;
     const client = clientAddress(address, facts.forwardedFor, proxies);
     if (pays(facts) && isRepeat(arrival)) return enter(repeats.account(client), REPEAT_COST, now);

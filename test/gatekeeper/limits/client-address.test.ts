@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientAddress, trustedProxies } from '../../../gatekeeper/http/client-address.ts';
+import { clientAddress, trustedProxies } from '../../../gatekeeper/limits/client-address.ts';
 
 const NOBODY = trustedProxies('');
 const PROXIES = trustedProxies('10.0.0.1, 192.168.0.0/16, fd00::/8');

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { trustedProxies } from '../../../gatekeeper/http/client-address.ts';
+import { trustedProxies } from '../../../gatekeeper/limits/client-address.ts';
 import {
   CONNECTIONS_PER_ADDRESS_MAX,
   ConnectionCount,
-} from '../../../gatekeeper/http/connection-count.ts';
+} from '../../../gatekeeper/limits/connection-count.ts';
 
 const socketOf = (remoteAddress: string): Socket =>
   Object.assign(new EventEmitter(), { remoteAddress }) as unknown as Socket;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { acceptedCoding } from '../../../gatekeeper/http/accepted-coding.ts';
+import { acceptedCoding } from '../../../gatekeeper/release/coded-file.ts';
 
 describe('acceptedCoding()', () => {
   it.each([

@@ -4,7 +4,7 @@ import {
   clientKey,
   OVERALL_FACTOR,
   rateLimit,
-} from '../../../gatekeeper/http/rate-limit.ts';
+} from '../../../gatekeeper/limits/rate-limit.ts';
 
 describe('rateLimit()', () => {
   it('I46: lets the rate through and tells how long to wait beyond it', () => {

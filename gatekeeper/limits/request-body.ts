@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { jsonReply, type Reply } from './reply.ts';
+import { jsonReply, type Reply } from '../http/reply.ts';
 
 /** Longest body of one request. */
 export const BODY_BYTES_MAX = 256 * 1024;

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { RATE_LIMIT } from '../../../gatekeeper/config/config.ts';
-import { type Arrival, admission } from '../../../gatekeeper/http/admission.ts';
-import { trustedProxies } from '../../../gatekeeper/http/client-address.ts';
 import { costOfSending, PAYMENT_COST } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { rateLimit } from '../../../gatekeeper/http/rate-limit.ts';
+import type { Arrival } from '../../../gatekeeper/http/limits.ts';
+import { admission } from '../../../gatekeeper/limits/admission.ts';
+import { trustedProxies } from '../../../gatekeeper/limits/client-address.ts';
+import { rateLimit } from '../../../gatekeeper/limits/rate-limit.ts';
 
 const arrival = (address: string, ...headers: string[]): Arrival => ({
   address,
@@ -18,6 +19,7 @@ const options = (perSecond: number) => ({
   limit: rateLimit(perSecond),
   repeats: rateLimit(perSecond, 30),
   proxies: NOBODY,
+  isMonitor: ({ target }: Arrival) => target === '/monitor',
   isRepeat: ({ facts }: Arrival) => facts.paymentHeaders[0]?.text === 'paid',
 });
 const NEW = arrival('1.1.1.1', 'X-PAYMENT', 'new');
@@ -92,5 +94,12 @@ describe('admission()', () => {
     };
     const admit = admission({ ...options(0), isRepeat });
     expect(admit(NEW, 0).wait).toBe(0);
+  });
+
+  it('lets a monitor in at any time, and nobody else', () => {
+    const admit = admission(options(10));
+    while (admit(NEW, 0).wait === 0) {}
+    expect(admit({ ...NEW, target: '/monitor' }, 0).wait).toBe(0);
+    expect(admit(NEW, 0).wait).toBeGreaterThan(0);
   });
 });

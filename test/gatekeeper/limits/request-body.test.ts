@@ -5,7 +5,7 @@ import {
   BODIES_BYTES_MAX,
   BODY_BYTES_MAX,
   BodyReader,
-} from '../../../gatekeeper/http/request-body.ts';
+} from '../../../gatekeeper/limits/request-body.ts';
 import { rawHttp } from '../raw-http.ts';
 
 const reader = new BodyReader();
