@@ -12,11 +12,14 @@ import { proof } from './answers/proof.ts';
 import { resolve } from './answers/resolve.ts';
 import { series } from './answers/series.ts';
 import type { Rooms } from './answers/service.ts';
-import { storedFile } from './answers/stored-file.ts';
+import { staticFile } from './answers/static-file.ts';
+import { tokenGate } from './answers/token-gate.ts';
 import { verify, verifyUsage } from './answers/verify.ts';
 import { watch } from './answers/watch.ts';
 import { mcp } from './mcp/mcp.ts';
 import { mcpRefusal } from './mcp/mcp-refusal.ts';
+import { noCharge } from './offer/no-charge.ts';
+import { codedFile } from './release/coded-file.ts';
 
 /**
  * Everything that stands beside the way from a request to its file and its sale. That way (http/, answers/respond.ts,
@@ -38,16 +41,15 @@ export const ROOMS: Rooms = {
     proof: { answer: proof, isKept: true },
     resolve: { answer: resolve },
     rpc: { answer: mcp, refusal: (facts, { baseUrl }) => mcpRefusal(facts, baseUrl) },
-    search: {
-      answer: (question, service) => {
-        const isListing = question.route.values.q === undefined;
-        return isListing ? storedFile(question, service) : previewSearch(question, service);
-      },
-    },
+    search: { answer: previewSearch },
     series: { answer: series },
     verify: { answer: verify, usage: verifyUsage },
     watch: { answer: watch },
   },
+  staticFile,
+  tokenGate,
+  codedFile,
+  noCharge,
   pricePage: challengePage,
 };
 

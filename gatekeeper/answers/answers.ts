@@ -1,7 +1,16 @@
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { JSON_MEDIA_TYPE } from '../http/reply.ts';
+import { bytesAt, requestFile } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { gone } from './refuse-method.ts';
-import { type Answered, KEEP_FOR_RELEASE, type Question, type Service } from './service.ts';
-import { storedFile } from './stored-file.ts';
+import {
+  type Answered,
+  IS_THERE,
+  KEEP_FOR_RELEASE,
+  MISS,
+  type Question,
+  type Service,
+} from './service.ts';
 
 const KEPT_BYTES_MAX = 6 * 1024 * 1024;
 /** Longest canonical target that an answer is kept under. */
@@ -34,4 +43,48 @@ export async function answer(question: Question, service: Service): Promise<Answ
     kept.set(target, answered, answered.content.body.length);
   }
   return answered;
+}
+
+/** Milliseconds that a body with request-time fields may be given again; its age has a tenth of an hour. */
+const SPLICED_KEEP_MS = 1000;
+
+/** The stored body of the request, its request-time fields filled in. */
+export async function storedFile(question: Question, service: Service): Promise<Answered> {
+  const { release, clock } = service;
+  const { route, isProbe, spend } = question;
+  const path = requestFile(route.endpoint, route.values);
+  if (!release.has(path)) return MISS;
+  const body = await release.body(path, spend);
+  if (isProbe) return IS_THERE;
+  // A description stays what it was compiled to: of the examples in it none is an answer of this moment.
+  const timed = body.points.length > 0 && !isDescription(route.endpoint);
+  const packed = timed ? null : await packedFile(path, question, service);
+  if (packed !== null) return packed;
+  const content = {
+    body: timed ? bytesAt(body, clock()) : body.bytes,
+    contentType: JSON_MEDIA_TYPE,
+    keepMs: timed ? SPLICED_KEEP_MS : KEEP_FOR_RELEASE,
+  };
+  return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 } };
+}
+
+function isDescription({ file }: Endpoint): boolean {
+  return file?.startsWith('well-known/') === true;
+}
+
+/**
+ * The body under a content coding, or as it is beside such forms; null where it has none. Only free bodies have them: what
+ * is sold is delivered again byte for byte, and its length tells nothing.
+ */
+async function packedFile(
+  path: string,
+  { route, acceptEncoding, spend }: Question,
+  { release, rooms }: Service,
+): Promise<Answered | null> {
+  if (route.endpoint.priceUsd !== null) return null;
+  const { place, headers } = rooms.codedFile(path, acceptEncoding, release);
+  if (headers.length === 0) return null;
+  const { bytes: body, sha256 } = await release.body(place, spend);
+  const content = { body, contentType: JSON_MEDIA_TYPE, keepMs: KEEP_FOR_RELEASE, sha256, headers };
+  return { kind: 'content', content: { ...content, isCoded: true } };
 }

@@ -4,6 +4,7 @@ import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
+import { storedFile } from './answers.ts';
 import {
   type Answered,
   jsonContent,
@@ -34,14 +35,15 @@ const serviceIds = perRelease(async (release: ReleaseIndex): Promise<readonly st
 });
 
 /**
- * `/trust/preview?q=`: the services whose id holds the text; always a 200, also for no match. Computed, because the text is the
- * caller's.
+ * `/trust/preview`: the stored list, or with `q=` the services whose id holds the text; always a 200, also for no match.
+ * Computed, because the text is the caller's.
  */
-export async function previewSearch(
-  { route, spend }: Question,
-  { release }: Service,
-): Promise<Answered> {
-  const { q = '' } = route.values;
+export function previewSearch(question: Question, service: Service): Promise<Answered> {
+  const { q } = question.route.values;
+  return q === undefined ? storedFile(question, service) : found(q, question, service);
+}
+
+async function found(q: string, { spend }: Question, { release }: Service): Promise<Answered> {
   const wanted = idText(q);
   const ids = wanted === '' ? [] : await serviceIds(release);
   spend(ids.length / IDS_A_UNIT);

@@ -4,16 +4,11 @@ import {
   canonicalRequest,
 } from '../../compiler/contract/canonical-request.ts';
 import { findRow, type Route, route } from '../../compiler/contract/route.ts';
-import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/site-page.ts';
-import { headerFacts, type PaymentHeader } from '../http/header-facts.ts';
+import { type PaymentHeader, wantsPage } from '../http/header-facts.ts';
 import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import { type HttpRequest, type HttpResponse, plainResponse } from '../http/request.ts';
-import { wantsPage } from '../http/wants-page.ts';
-import { challengeReply } from '../offer/challenge.ts';
-import { noCharge } from '../offer/no-charge.ts';
 import type { PurchaseReply } from '../purchase/purchase-reply.ts';
 import { DamagedFileError, isLogged, UnreachableFileError } from '../release/read-body.ts';
-import { staticFile } from '../release/static-file.ts';
 import { messageOf } from '../system/message-of.ts';
 import { answer } from './answers.ts';
 import { gone, notFound, refuseMethod } from './refuse-method.ts';
@@ -21,20 +16,15 @@ import {
   type Answered,
   type AnswerRoom,
   type Content,
+  FREE_CACHE,
   KEEP_FOR_RELEASE,
   type Question,
-  type RpcContext,
   type Service,
+  type StaticFile,
 } from './service.ts';
-import { tokenGate } from './token-gate.ts';
-
-/** Seconds that anybody may keep a free answer. */
-const FREE_MAX_AGE_S = 60;
 
 /** Longest path in the log. */
 const PATH_CHARS_MAX = 200;
-
-const FREE_CACHE: Header = ['cache-control', `public, max-age=${FREE_MAX_AGE_S}`];
 
 /** The order of answers: target, preflight, path, method, token, parameters, then data, and only then money. */
 export async function respond(asked: HttpRequest, service: Service): Promise<HttpResponse> {
@@ -44,12 +34,8 @@ export async function respond(asked: HttpRequest, service: Service): Promise<Htt
     return plainResponse(jsonReply(request.status, { error: request.error }), '(refused target)');
   }
   if (asked.method === 'OPTIONS') return plainResponse(preflight(request.path), shortPath(request));
-  const reader = { release: service.release, spend: asked.spend };
-  const { acceptEncoding } = asked.facts;
-  const wanted = { path: request.path, method: asked.method, acceptEncoding };
-  const given = staticFile(wanted, reader);
-  if (request.path === SHOP_STYLES_URL && asked.method === 'GET') return shopStyles(service);
-  if (given !== null) return givenFile(given, { asked, request }, service);
+  const file = service.rooms.staticFile(asked, request.path, service);
+  if (file !== null) return givenFile(file, { asked, request }, service);
   const refusal = refuseMethod(request.path, asked.method);
   const routed = refusal === null ? (known?.routed ?? route(request)) : undefined;
   if (refusal !== null || routed === undefined) {
@@ -59,16 +45,9 @@ export async function respond(asked: HttpRequest, service: Service): Promise<Htt
   return await serve({ asked, request, routed }, service);
 }
 
-/** What the pages of the release cannot know: whether payments are pretended here. */
-function shopStyles({ operator }: Service): HttpResponse {
-  const body = operator.settlement === 'test' ? SHOP_STYLES.test : SHOP_STYLES.real;
-  const headers: Header[] = [['content-type', 'text/css; charset=utf-8'], FREE_CACHE];
-  return plainResponse({ status: 200, headers, body }, SHOP_STYLES_URL);
-}
-
 /** A free file beside the table. */
 async function givenFile(
-  file: NonNullable<ReturnType<typeof staticFile>>,
+  file: Promise<StaticFile>,
   call: Pick<Call, 'asked' | 'request'>,
   service: Service,
 ): Promise<HttpResponse> {
@@ -91,7 +70,8 @@ async function serve(call: Call, service: Service): Promise<HttpResponse> {
   const { asked, request, routed } = call;
   const path = shortPath(request);
   try {
-    const gated = tokenGate(routed.endpoint, { facts: asked.facts, request }, service);
+    const caller = { facts: asked.facts, request };
+    const gated = service.rooms.tokenGate(routed.endpoint, caller, service);
     if (gated !== null) return plainResponse(gated, path);
     if (routed.endpoint.method === 'POST') return await posted(call, service);
     if (routed.endpoint.priceUsd === null) return await free(call, service);
@@ -178,7 +158,7 @@ function missed(routed: Route, service: Service, path: string): HttpResponse {
   const { token, priceUsd } = routed.endpoint;
   const keepMs = token ? 0 : KEEP_FOR_RELEASE;
   return {
-    ...plainResponse(noCharge(routed, service.release), path),
+    ...plainResponse(service.rooms.noCharge(routed, service.release), path),
     keepMs,
     unpaid: priceUsd !== null,
   };
@@ -190,22 +170,10 @@ function ownReply({ body, contentType, headers = [] }: Content): Reply {
   return { status: 200, headers: all, body };
 }
 
-function questionOf(routed: Route, { facts, spend }: HttpRequest): Question {
-  const { accept, acceptEncoding } = facts;
-  return { route: routed, accept, acceptEncoding, spend, body: null, rpc: null };
-}
-
-/** The unpaid GET of a program that sends no header, made by a tool call. */
-const TOOL_FACTS = headerFacts(['host', 'localhost', 'accept', 'application/json']);
-
-function rpcContext({ facts, spend, trace }: HttpRequest, service: Service): RpcContext {
-  const readBody = (): Promise<Buffer> => Promise.resolve(Buffer.alloc(0));
-  const ask = async (target: string): Promise<Reply> => {
-    const named = trace === undefined ? {} : { trace };
-    const asked = { method: 'GET', target, facts: TOOL_FACTS, spend, readBody, ...named };
-    return (await respond(asked, service)).reply;
-  };
-  return { headers: facts.rpc, ask };
+function questionOf(routed: Route, { facts, spend, trace }: HttpRequest): Question {
+  const { accept, acceptEncoding, rpc } = facts;
+  const named = trace === undefined ? {} : { trace };
+  return { route: routed, accept, acceptEncoding, rpc, spend, body: null, ...named };
 }
 
 /** An answer to a body belongs to the one who sent it: nobody keeps it. */
@@ -215,9 +183,9 @@ async function posted({ asked, request, routed }: Call, service: Service): Promi
   if (refusal !== null) return plainResponse(refusal, path);
   const body = await asked.readBody();
   if (!Buffer.isBuffer(body)) return plainResponse(body, path);
-  const rpc = routed.endpoint.answer === 'rpc' ? rpcContext(asked, service) : null;
-  const answered = await answer({ ...questionOf(routed, asked), body, rpc }, service);
-  if (answered.kind === 'miss') return plainResponse(noCharge(routed, service.release), path);
+  const answered = await answer({ ...questionOf(routed, asked), body }, service);
+  if (answered.kind === 'miss')
+    return plainResponse(service.rooms.noCharge(routed, service.release), path);
   if (answered.kind === 'reply') return plainResponse(answered.reply, path);
   const { contentType, headers = [] } = answered.content;
   const all: Header[] = [['content-type', contentType], NO_STORE, ...headers];
@@ -242,7 +210,9 @@ function missReply(
   routed: Route,
   service: Service,
 ): Reply {
-  return answered.kind === 'miss' ? noCharge(routed, service.release) : answered.reply;
+  return answered.kind === 'miss'
+    ? service.rooms.noCharge(routed, service.release)
+    : answered.reply;
 }
 
 async function paid(call: Call, service: Service): Promise<HttpResponse> {
@@ -251,13 +221,10 @@ async function paid(call: Call, service: Service): Promise<HttpResponse> {
   const [paymentHeader, ...others] = asked.facts.paymentHeaders;
   if (asked.method !== 'GET' || paymentHeader === undefined) return unpaid(call, service);
   const { endpoint, target, trouble } = routed;
-  if (trouble !== null) return plainResponse(noCharge(routed, service.release), path);
+  if (trouble !== null) return plainResponse(service.rooms.noCharge(routed, service.release), path);
   if (others.length > 0) {
     const error = 'invalid_payload: send only one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
-    return plainResponse(
-      challengeReply(service.challenger.challenge(endpoint, target, error)),
-      path,
-    );
+    return plainResponse(service.challenger.challenge(endpoint, target, error), path);
   }
   const reply = await bought(call, paymentHeader, service);
   const { payer } = reply;
@@ -298,7 +265,7 @@ async function unpaid({ asked, request, routed }: Call, service: Service): Promi
   const answered = bare ? null : await answer(probe, service);
   if (answered?.kind === 'miss') return missed(routed, service, path);
   if (answered?.kind === 'reply') return plainResponse(answered.reply, path);
-  const reply = challengeReply(service.challenger.challenge(endpoint, target));
+  const reply = service.challenger.challenge(endpoint, target);
   const isPage = asked.method === 'GET' && wantsPage(asked.facts.accept);
   if (isPage)
     return plainResponse(service.rooms.pricePage(reply, { endpoint, target }, service), path);

@@ -7,9 +7,9 @@ import {
   stateBefore,
 } from '../../compiler/contract/series.ts';
 import { type StoredSegment, segmentPath } from '../../compiler/contract/series-segments.ts';
-import { CSV_MEDIA_TYPE, JSON_MEDIA_TYPE, mediaTypeOf } from '../http/media-type.ts';
-import type { Body } from '../release/release-index.ts';
-import { requestFile } from '../release/request-file.ts';
+import { JSON_MEDIA_TYPE } from '../http/reply.ts';
+import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/media-type.ts';
+import { type Body, requestFile } from '../release/release-index.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { layoutOf, type SeriesLayout, type Stretch, segmentLayout } from './series-layout.ts';

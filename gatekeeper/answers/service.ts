@@ -1,15 +1,16 @@
-import type { Answer } from '../../compiler/contract/endpoints.ts';
+import type { CanonicalRequest } from '../../compiler/contract/canonical-request.ts';
+import type { Answer, Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { Route } from '../../compiler/contract/route.ts';
 import type { Settlement } from '../config/config.ts';
-import type { Spend } from '../http/cost.ts';
 import type { HeaderFacts, RpcHeaders } from '../http/header-facts.ts';
-import { JSON_MEDIA_TYPE } from '../http/media-type.ts';
-import type { Header, Reply } from '../http/reply.ts';
+import { type Header, JSON_MEDIA_TYPE, type Reply } from '../http/reply.ts';
+import type { HttpRequest } from '../http/request.ts';
 import type { SoldCitations } from '../money/journal.ts';
 import type { Network } from '../money/networks.ts';
 import type { TokenService } from '../money/token.ts';
 import type { Challenger } from '../offer/challenge.ts';
 import type { PurchaseService } from '../purchase/purchase-service.ts';
+import type { CodedFile } from '../release/coded-file.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import type { SoldTargets } from './sold-targets.ts';
 
@@ -48,8 +49,33 @@ export type ComputedAnswer = Exclude<Answer, 'file' | 'gone'>;
 /** What stands beside the way from a request to its file: `rooms.ts` names all of it. */
 export interface Rooms {
   readonly answers: Readonly<Record<ComputedAnswer, AnswerRoom>>;
+  /** What stands at a path beside the table; null at once where nothing does. */
+  readonly staticFile: (
+    request: HttpRequest,
+    path: string,
+    service: Service,
+  ) => Promise<StaticFile> | null;
+  /** Why an operation stays closed to who has no token for it; null for every other one and with a token of ours. */
+  readonly tokenGate: (endpoint: Endpoint, caller: Caller, service: Service) => Reply | null;
+  /** The form of a stored file that a client likes best. */
+  readonly codedFile: (path: string, acceptEncoding: string, release: ReleaseIndex) => CodedFile;
+  /** The 422 of a request that has no answer: what is wrong, and a request that works on this release. */
+  readonly noCharge: (route: Route, release: ReleaseIndex) => Reply;
   /** A 402 as a page for people. */
   readonly pricePage: (reply: Reply, asked: AskedPrice, service: Service) => Reply;
+}
+
+/** A file that anybody may have. */
+export interface StaticFile {
+  readonly reply: Reply;
+  /** Strong validator; null for what has none. */
+  readonly etag: string | null;
+}
+
+/** A request as far as a token may be in it. */
+export interface Caller {
+  readonly facts: HeaderFacts;
+  readonly request: CanonicalRequest;
 }
 
 /** Computes the answers of one word of the table. */
@@ -68,25 +94,16 @@ export interface AnswerRoom {
 export type AskedPrice = Pick<Route, 'endpoint' | 'target'>;
 
 /** A request after routing, with what else an answer may depend on. */
-export interface Question {
+export interface Question extends Pick<HttpRequest, 'spend' | 'trace'> {
   readonly route: Route;
   readonly accept: string;
   readonly acceptEncoding: string;
-  /** Takes what the answer costs beyond a plain one. */
-  readonly spend: Spend;
+  /** What a tool call says in its headers too. */
+  readonly rpc: RpcHeaders;
   /** The whole body of a POST; null for every other method. */
   readonly body: Buffer | null;
-  /** Null for everything except the tool server. */
-  readonly rpc: RpcContext | null;
   /** Whether there is an answer is all that is asked: its bytes are sold and would be thrown away. */
   readonly isProbe?: boolean;
-}
-
-/** What a tool call needs beside its body. */
-export interface RpcContext {
-  readonly headers: RpcHeaders;
-  /** The answer to a plain GET of a target without any payment. */
-  readonly ask: (target: string) => Promise<Reply>;
 }
 
 /** A complete 200 body. */
@@ -134,6 +151,10 @@ export function jsonBytes(body: Buffer, keepMs: number): ContentAnswer {
 
 /** For content that changes with the release alone. */
 export const KEEP_FOR_RELEASE = Number.POSITIVE_INFINITY;
+
+/** Seconds that anybody may keep a free answer. */
+const FREE_MAX_AGE_S = 60;
+export const FREE_CACHE: Header = ['cache-control', `public, max-age=${FREE_MAX_AGE_S}`];
 
 /** Most bytes of one free answer; what may be longer has pages or asks for a narrower filter. */
 export const FREE_BYTES_MAX = 1_000_000;

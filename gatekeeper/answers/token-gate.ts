@@ -1,17 +1,10 @@
-import type { CanonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { needsTokens } from '../../compiler/contract/for-sale.ts';
-import type { HeaderFacts } from '../http/header-facts.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
-import type { Service } from './service.ts';
+import type { Caller, Service } from './service.ts';
 
 const MINT = '/gauge/subscribe';
 const BEARER = /^Bearer +([^ ,]+) *$/i;
-
-interface Caller {
-  readonly facts: HeaderFacts;
-  readonly request: CanonicalRequest;
-}
 
 type Refused = 'missing_token' | 'invalid_token' | 'expired_token';
 

@@ -1,6 +1,6 @@
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
+import { wantsPage } from '../http/header-facts.ts';
 import { type Header, jsonReply, type Reply } from '../http/reply.ts';
-import { wantsPage } from '../http/wants-page.ts';
 import { pageShop, SITE_POLICY } from '../release/page-parts.ts';
 import { type FreeFacts, freeFacts, isOfReading } from './free-facts.ts';
 import type { Answered, Question, Service } from './service.ts';

@@ -176,3 +176,8 @@ function paymentHeadersOf({ paymentV1, paymentV2, receipt }: Watched): readonly 
 export function pays({ paymentHeaders }: HeaderFacts): boolean {
   return paymentHeaders.length > 0;
 }
+
+/** Whether `Accept` is that of a browser that opens a link: it names HTML, and JSON nowhere. */
+export function wantsPage(accept: string): boolean {
+  return accept.includes('text/html') && !accept.includes('json');
+}

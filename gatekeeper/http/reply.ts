@@ -14,7 +14,8 @@ export const NO_STORE: Header = ['cache-control', 'no-store'];
 /** What every paid 200 carries: it belongs to the one who paid. */
 export const PRIVATE_NO_STORE: Header = ['cache-control', 'private, no-store'];
 
-const JSON_TYPE: Header = ['content-type', 'application/json'];
+export const JSON_MEDIA_TYPE = 'application/json';
+export const JSON_TYPE: Header = ['content-type', JSON_MEDIA_TYPE];
 
 /** A JSON reply; a status of 400 or more also carries `cache-control: no-store`. */
 export function jsonReply(status: number, body: unknown, headers: readonly Header[] = []): Reply {

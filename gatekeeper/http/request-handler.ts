@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { messageOf } from '../system/message-of.ts';
 import { costOfReading, costOfSending } from './cost.ts';
 import { HalfClosed } from './half-closed.ts';
-import { type HeaderFacts, headerFacts, pays } from './header-facts.ts';
+import { type HeaderFacts, headerFacts, pays, wantsPage } from './header-facts.ts';
 import { type Entry, type Limits, UNLIMITED } from './limits.ts';
 import { HEALTH_PATH, healthReply, isHealth } from './own-paths.ts';
 import {
@@ -20,7 +20,6 @@ import { jsonReply, type Reply } from './reply.ts';
 import { type HttpResponse, plainResponse, type Responder, type SentAnswer } from './request.ts';
 import { RequestIds, type RequestTrace } from './request-id.ts';
 import { endSoon, refuseCrowd, refuseFraming } from './socket-errors.ts';
-import { wantsPage } from './wants-page.ts';
 
 /** Methods whose requests end with their headers. */
 const BODILESS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];

@@ -2,6 +2,9 @@ import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { EndpointPath } from '../../compiler/contract/endpoints.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
 import { TOOLS, type Tool, type ToolName } from '../../compiler/contract/tools.ts';
+import { respond } from '../answers/respond.ts';
+import type { Question, Service } from '../answers/service.ts';
+import { headerFacts } from '../http/header-facts.ts';
 import type { Reply } from '../http/reply.ts';
 import { argumentFault, shown } from './argument-fault.ts';
 import { nothingFound } from './nothing-found.ts';
@@ -9,6 +12,19 @@ import { failed, succeeded, succeededAgain, type ToolResult } from './tool-resul
 
 /** What this service answers to a GET of a target without any payment. */
 export type Ask = (target: string) => Promise<Reply>;
+
+/** The unpaid GET of a program that sends no header. */
+const TOOL_FACTS = headerFacts(['host', 'localhost', 'accept', 'application/json']);
+
+/** Plain GETs in the name of a tool call, which pays what they cost. */
+export function plainGets({ spend, trace }: Question, service: Service): Ask {
+  const readBody = (): Promise<Buffer> => Promise.resolve(Buffer.alloc(0));
+  const named = trace === undefined ? {} : { trace };
+  return async (target) => {
+    const asked = { method: 'GET', target, facts: TOOL_FACTS, spend, readBody, ...named };
+    return (await respond(asked, service)).reply;
+  };
+}
 
 export function findTool(name: string): Tool | undefined {
   return TOOLS.find((tool) => tool.name === name);

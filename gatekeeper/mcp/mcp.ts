@@ -1,10 +1,11 @@
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { isObject, type JsonObject } from '../../compiler/contract/strict-json.ts';
 import { TOOLS } from '../../compiler/contract/tools.ts';
-import type { Answered, Question, RpcContext, Service } from '../answers/service.ts';
+import type { Answered, Question, Service } from '../answers/service.ts';
 import { FREE_BYTES_MAX } from '../answers/service.ts';
+import type { RpcHeaders } from '../http/header-facts.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
-import { callTool, findTool, tooLong } from './call-tool.ts';
+import { type Ask, callTool, findTool, plainGets, tooLong } from './call-tool.ts';
 import {
   bodyValue,
   type RpcAnswer,
@@ -36,13 +37,15 @@ const INSTRUCTIONS =
 /**
  * `POST /mcp`: one stateless JSON answer to one message or to a batch of them. Computed, because the caller brings the messages.
  */
-export async function mcp({ body, rpc, spend }: Question, service: Service): Promise<Answered> {
-  if (body === null || rpc === null) throw new TypeError('Cannot answer a call: no body was read');
+export async function mcp(question: Question, service: Service): Promise<Answered> {
+  const { body, rpc, spend } = question;
+  if (body === null) throw new TypeError('Cannot answer a call: no body was read');
   const parsed = bodyValue(body);
   if ('fault' in parsed)
     return { kind: 'reply', reply: answerReply(malformed('parse', parsed.fault)) };
   const { value } = parsed;
-  const talk = { rpc, service, room: FREE_BYTES_MAX - FRAME_BYTES_MAX - body.length };
+  const room = FREE_BYTES_MAX - FRAME_BYTES_MAX - body.length;
+  const talk = { rpc, ask: plainGets(question, service), service, room };
   // Each message of a batch counts as the request that it could have been.
   if (Array.isArray(value)) {
     spend(Math.max(0, value.length - 1));
@@ -54,7 +57,8 @@ export async function mcp({ body, rpc, spend }: Question, service: Service): Pro
 
 /** What the messages of one request have in common. */
 interface Talk {
-  readonly rpc: RpcContext;
+  readonly rpc: RpcHeaders;
+  readonly ask: Ask;
   readonly service: Service;
   /** Bytes that results of tools may still have. */
   room: number;
@@ -79,7 +83,7 @@ function answerReply(answer: StatusAnswer): Reply {
 }
 
 async function batchReply(values: readonly JsonValue[], talk: Talk): Promise<Reply> {
-  const { version } = talk.rpc.headers;
+  const { version } = talk.rpc;
   if (version !== null && version !== BATCH_REVISION) {
     return answerReply(
       malformed('invalidRequest', 'Batches are not supported in this version; send one message'),
@@ -113,7 +117,7 @@ async function answerTo(value: JsonValue, talk: Talk): Promise<StatusAnswer | nu
     case 'invalid':
       return malformed('invalidRequest', `Not JSON-RPC: ${message.why}`, message.id);
     case 'request': {
-      const era = eraOf(message, talk.rpc.headers);
+      const era = eraOf(message, talk.rpc);
       if (typeof era !== 'string') return { ...era, status: 400 };
       const answer = await METHODS[era](message, talk);
       if (era === 'handshake') return answer;
@@ -213,7 +217,7 @@ async function toolAnswer(
   if (!isObject(given)) {
     return { id, name: 'invalidParams', message: 'arguments is not an object; send {} for none' };
   }
-  const result = await callTool(tool, given as JsonObject, talk.rpc.ask);
+  const result = await callTool(tool, given as JsonObject, talk.ask);
   if (result.bytes > talk.room) {
     return { id, members: tooLong(tool, result.bytes, talk.room).members };
   }

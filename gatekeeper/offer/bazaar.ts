@@ -1,7 +1,7 @@
 import { describedParams } from '../../compiler/contract/described-params.ts';
 import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
-import { CSV_MEDIA_TYPE } from '../http/media-type.ts';
+import { CSV_MEDIA_TYPE } from './media-type.ts';
 import type { Shown } from './shown.ts';
 
 /** Longest list of legal values that the v2 header repeats; the v1 body has them all. */

@@ -1,8 +1,7 @@
 import { describedParams } from '../../compiler/contract/described-params.ts';
 import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
 import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
-import { mediaTypeOf } from '../http/media-type.ts';
-import { type Header, NO_STORE, type Reply } from '../http/reply.ts';
+import { JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
 import { payeeAddress } from '../money/address.ts';
 import type { Network } from '../money/networks.ts';
 import type { X402Version } from '../money/payment.ts';
@@ -15,6 +14,7 @@ import type {
 import type { Offers } from '../release/offers.ts';
 import { bazaar } from './bazaar.ts';
 import { anyRequest, clientHint } from './client-hint.ts';
+import { mediaTypeOf } from './media-type.ts';
 import { type Shown, shownOf } from './shown.ts';
 
 /** Seconds that a payer's authorization should last. */
@@ -24,11 +24,10 @@ export const CHALLENGE_CACHE_MAX = 1000;
 /** Longest `path?query` that is kept ready and that the v2 header repeats; headers stay well under 16 KB. */
 const CHALLENGE_TARGET_CHARS_MAX = 1024;
 
-/** A 402 in both versions: the v1 body and the base64 value of the v2 `PAYMENT-REQUIRED` header. */
-interface Challenge {
+/** A 402 in both versions: the body is that of v1, the header `PAYMENT-REQUIRED` is that of v2, in base64. */
+interface Challenge extends Reply {
   readonly status: 402;
   readonly body: Buffer;
-  readonly paymentRequired: string;
 }
 
 /** What the operator configures about being paid. */
@@ -108,13 +107,6 @@ export function listingOf(requirements: Requirements): Listing | undefined {
   return listings.get(requirements);
 }
 
-/** The reply that carries a challenge. */
-export function challengeReply(challenge: Challenge): Reply {
-  const required: Header = ['payment-required', challenge.paymentRequired];
-  const headers: Header[] = [['content-type', 'application/json'], NO_STORE, required];
-  return { status: challenge.status, headers, body: challenge.body };
-}
-
 function checkedOptions(options: ChallengerOptions): ChallengerOptions {
   const { baseUrl, payTo, serviceName } = options;
   if (!/^https?:\/\/[^\s/?#]+(\/[^\s?#]*[^\s/?#])?$/.test(baseUrl)) {
@@ -190,10 +182,11 @@ function fill(ready: Template, target: string, error?: string): Challenge {
   const texts = [JSON.stringify(error ?? ERROR_V1), resource, hinted(ready, target)];
   const shown = JSON.stringify(shownUrl(ready, target));
   const headerTexts = [JSON.stringify(error ?? ERROR_V2), shown];
+  const paymentRequired = Buffer.from(joined(ready.header, headerTexts), 'utf8').toString('base64');
   return {
     status: 402,
+    headers: [JSON_TYPE, NO_STORE, ['payment-required', paymentRequired]],
     body: Buffer.from(joined(ready.body, texts), 'utf8'),
-    paymentRequired: Buffer.from(joined(ready.header, headerTexts), 'utf8').toString('base64'),
   };
 }
 

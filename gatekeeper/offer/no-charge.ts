@@ -6,8 +6,7 @@ import type { Values } from '../../compiler/contract/path.ts';
 import { missingBasis, stockLack } from '../../compiler/contract/products.ts';
 import type { Route, Trouble } from '../../compiler/contract/route.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
-import { requestFile } from '../release/request-file.ts';
+import { type ReleaseIndex, requestFile } from '../release/release-index.ts';
 import {
   CATALOG_REQUEST,
   exampleRequest,

@@ -2,8 +2,8 @@ import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { SERIES_COLUMNS } from '../../compiler/contract/series.ts';
-import { CSV_MEDIA_TYPE, mediaTypeOf } from '../http/media-type.ts';
 import type { Offers } from '../release/offers.ts';
+import { CSV_MEDIA_TYPE, mediaTypeOf } from './media-type.ts';
 
 /** What a challenge says of an operation beside its price. */
 export interface Shown {

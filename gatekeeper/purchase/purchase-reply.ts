@@ -1,7 +1,7 @@
 import type { PaymentHeader } from '../http/header-facts.ts';
 import { jsonReply, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import type { Refusal } from '../money/payment.ts';
-import { type Challenger, challengeReply } from '../offer/challenge.ts';
+import type { Challenger } from '../offer/challenge.ts';
 import type { PurchaseRequest, Tender } from '../payment/tender.ts';
 import type { PurchaseOutcome } from './purchase-outcome.ts';
 
@@ -50,7 +50,7 @@ function paidReply(
 /** The challenge again, with the reason of the refusal first. */
 function refusalReply(refusal: Refusal, asked: TenderedRequest, challenger: Challenger): Reply {
   const error = `${refusal.reason}: ${refusal.error}`;
-  return challengeReply(challenger.challenge(asked.endpoint, asked.target, error));
+  return challenger.challenge(asked.endpoint, asked.target, error);
 }
 
 /** 503 for a failure of ours that charged nobody. */

@@ -1,4 +1,5 @@
 import type { KeyHistory } from '../../compiler/contract/key-history.ts';
+import { filePath } from '../../compiler/contract/path.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import type { Spend } from '../http/cost.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
@@ -143,4 +144,14 @@ export function bytesAt({ bytes: stored, points, sha256 }: Body, now: number): B
   const spliced = { bytes, from: now, until: membersHeldUntil(points, now) };
   latest.set(sha256, spliced, bytes.length);
   return bytes;
+}
+
+/** The path of the file of a request; null for values that no file name can be made of. */
+export function requestFile(...request: Parameters<typeof filePath>): string | null {
+  try {
+    return filePath(...request);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }

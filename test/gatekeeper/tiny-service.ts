@@ -44,6 +44,8 @@ export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Pr
   };
 }
 
+const NO_RPC = { version: null, method: null, name: null };
+
 /** The question that a target asks. */
 export function question(
   target: string,
@@ -53,7 +55,7 @@ export function question(
   const request = canonicalRequest(target);
   const found = 'status' in request ? undefined : route(request);
   if (found === undefined) throw new Error(`no route for ${target}`);
-  return { route: found, accept, acceptEncoding: '', spend: FOR_EVERYBODY, body, rpc: null };
+  return { route: found, accept, acceptEncoding: '', spend: FOR_EVERYBODY, body, rpc: NO_RPC };
 }
 
 /** The JSON body of an answer; its status and body when it is another reply than 200. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonReply } from '../../../gatekeeper/http/reply.ts';
+import type { HttpRequest } from '../../../gatekeeper/http/request.ts';
 import { bodyValue, rpcMessage } from '../../../gatekeeper/mcp/json-rpc.ts';
 import { mcp } from '../../../gatekeeper/mcp/mcp.ts';
 import { question, tinyService } from '../tiny-service.ts';
@@ -59,14 +59,14 @@ const headers = fc.record({ version: header, method: header, name: header });
 
 describe('I40: mcp()', () => {
   it('answers any body and any headers with one of its own statuses', async () => {
-    const service = await tinyService();
+    const tiny = await tinyService();
     const asked: string[] = [];
-    const ask = async (target: string) => {
+    const staticFile = ({ target }: HttpRequest): null => {
       asked.push(target);
-      return jsonReply(422, { error: 'nothing' });
+      return null;
     };
-    const property = fc.asyncProperty(body, headers, async (text, facts) => {
-      const rpc = { headers: facts, ask };
+    const service = { ...tiny, rooms: { ...tiny.rooms, staticFile } };
+    const property = fc.asyncProperty(body, headers, async (text, rpc) => {
       const posted = { ...question('/mcp'), body: Buffer.from(text), rpc };
       const answered = await mcp(posted, service);
       if (answered.kind !== 'reply') throw new Error('no reply');

@@ -30,7 +30,8 @@ afterAll(removeFolders);
 
 /** The challenge of a row in both versions. */
 function shown(row: Endpoint) {
-  const { body, paymentRequired } = service.challenger.challenge(row, row.path);
+  const { body, headers } = service.challenger.challenge(row, row.path);
+  const paymentRequired = new Map(headers).get('payment-required') ?? '';
   const v2 = JSON.parse(Buffer.from(paymentRequired, 'base64').toString());
   return { v1: JSON.parse(body.toString()), v2 };
 }

@@ -7,7 +7,6 @@ import { atomicAmount } from '../../../compiler/contract/price.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import type { Journal } from '../../../gatekeeper/money/journal.ts';
 import { priceOf } from '../../../gatekeeper/money/requirements.ts';
-import { challengeReply } from '../../../gatekeeper/offer/challenge.ts';
 import type { PurchaseServiceOptions } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { malformedPayments } from '../malformed-payments.ts';
 import { encoded, headerOf, NOW_MS, NOW_S, payer, paymentObject } from '../payer.ts';
@@ -148,7 +147,7 @@ describe('open() and sell() with a published client', () => {
       const one = headers.get('x-payment');
       const value = one ?? headers.get('payment-signature');
       if (value !== null) return response(await desk.pay({ header: value, version: one ? 1 : 2 }));
-      return shown(response(challengeReply(shop.challenge(gauge, TARGET))));
+      return shown(response(shop.challenge(gauge, TARGET)));
     };
   };
   const response = ({ status, headers, body }: Reply) =>

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { JSON_MEDIA_TYPE } from '../http/reply.ts';
 
-export const JSON_MEDIA_TYPE = 'application/json';
 export const CSV_MEDIA_TYPE = 'text/csv';
 
 /** What a canonical target is answered in, without parameters of the type. */

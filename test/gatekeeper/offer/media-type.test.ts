@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
-import { mediaTypeOf } from '../../../gatekeeper/http/media-type.ts';
+import { mediaTypeOf } from '../../../gatekeeper/offer/media-type.ts';
 
 const SERIES = endpointAt('/gauge/history-series');
 
