@@ -14,7 +14,7 @@ interface Program {
   readonly parts: string;
   /** Source by name in the bundle: the program, and the threads that it starts. */
   readonly sources: Readonly<Record<string, string>>;
-  /** Sources that look for files beside themselves, and find them from the bundle too. */
+  /** Sources that look for files beside themselves, and find them from the bundle too, but not from its folder of parts. */
   readonly placed: readonly string[];
   /** What so many commands and threads load lies in one file; undefined for files as small as can be. */
   readonly shared?: number;
@@ -24,7 +24,7 @@ const GATEKEEPER: Program = {
   output: 'build/gatekeeper',
   parts: 'bundle-parts',
   sources: { bundle: 'gatekeeper/main.ts' },
-  placed: ['gatekeeper/main.ts'],
+  placed: ['gatekeeper/main.ts', 'gatekeeper/package-version.ts'],
 };
 
 /** All files lie in one folder, so that whoever starts a thread finds it beside itself. */
@@ -79,6 +79,8 @@ async function bundle(program: Program): Promise<void> {
   const imported = chunks.flatMap(({ imports, dynamicImports }) => [...imports, ...dynamicImports]);
   imported.filter((id) => !names.has(id)).forEach(refuseForeign);
   const sources = chunks.flatMap(({ moduleIds }) => moduleIds.flatMap(ownSource));
+  const below = chunks.filter(({ fileName }) => fileName.includes('/'));
+  below.flatMap(({ moduleIds }) => moduleIds.flatMap(ownSource)).forEach(refuseOwnPlace);
   sources.filter((path) => !program.placed.includes(path)).forEach(refuseOwnPlace);
   const made = chunks.map(({ fileName, code }) => store(join(program.output, fileName), code));
   const notes = [...new Set([...SETTINGS, ...sources, ...made])]
