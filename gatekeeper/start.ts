@@ -16,7 +16,7 @@ import { type GateServer, type GateServerOptions, startServer } from './http/ser
 import { trustedProxies } from './limits/client-address.ts';
 import { openLimits } from './limits/open-limits.ts';
 import { requestLog } from './log/request-log.ts';
-import type { Condition, Meters } from './metrics/meters.ts';
+import type { MeasuredState, Meters } from './metrics/meters.ts';
 import type { OpenMetrics } from './metrics/open-metrics.ts';
 import { clockFailure, clockIsBehind } from './money/clock-guard.ts';
 import {
@@ -319,7 +319,7 @@ function answeredBy(
 function conditionOf(
   setting: Setting,
   watcher: ReleaseWatcher,
-): Omit<Condition, 'release' | 'connections'> {
+): Omit<MeasuredState, 'release' | 'connections'> {
   const { payments } = setting;
   return {
     isReady: () => failures(setting, watcher).length === 0,
@@ -329,7 +329,7 @@ function conditionOf(
   };
 }
 
-function releaseFacts({ release }: Service): ReturnType<Condition['release']> {
+function releaseFacts({ release }: Service): ReturnType<MeasuredState['release']> {
   const { sequence, as_of, valid_until } = release.head;
   const validUntilMs = valid_until === undefined ? null : Date.parse(valid_until);
   return { sequence, asOfMs: Date.parse(as_of), validUntilMs };

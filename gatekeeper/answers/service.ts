@@ -1,7 +1,7 @@
 import type { CanonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { Answer, Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { Route } from '../../compiler/contract/route.ts';
-import type { Settlement } from '../config/config.ts';
+import type { SettlerKind } from '../config/config.ts';
 import type { HeaderFacts, RpcHeaders } from '../http/header-facts.ts';
 import { type Header, JSON_MEDIA_TYPE, type Reply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
@@ -23,7 +23,7 @@ export interface Operator {
   /** Whether the receipts of a payment processor are taken. */
   readonly takesReceipts: boolean;
   /** With `test` the local facilitator stands in for a real one: no money moves. */
-  readonly settlement: Settlement;
+  readonly settlement: SettlerKind;
 }
 
 /** Everything that answers are made from; the release changes as a whole. */

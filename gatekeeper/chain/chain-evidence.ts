@@ -3,7 +3,7 @@ import { BaseError, isHash, TimeoutError } from 'viem';
 import type { ChainEvidence, ChainFinding } from '../money/evidence.ts';
 import type { Authorization } from '../money/signature.ts';
 import { inTime } from '../system/in-time.ts';
-import type { ChainNode, Receipt } from './chain-node.ts';
+import type { ChainNode, TransactionReceipt } from './chain-node.ts';
 import { findUse } from './find-use.ts';
 import { provesTransfer } from './transfer-proof.ts';
 
@@ -72,9 +72,10 @@ export function nodeFailure(error: unknown): Error {
   });
 }
 
-type Options = ChainEvidenceOptions;
-
-async function find(options: Options, authorization: Authorization): Promise<ChainFinding> {
+async function find(
+  options: ChainEvidenceOptions,
+  authorization: Authorization,
+): Promise<ChainFinding> {
   const { node, clock } = options;
   const used = await node.isUsed(authorization);
   // Only asked for afterwards does it lead to a block that holds the use.
@@ -94,7 +95,7 @@ async function find(options: Options, authorization: Authorization): Promise<Cha
 }
 
 async function confirm(
-  options: Options,
+  options: ChainEvidenceOptions,
   authorization: Authorization,
   transaction: string,
 ): Promise<ChainFinding> {
@@ -107,7 +108,10 @@ async function confirm(
   return paid(options, receipt);
 }
 
-async function paid({ node, confirmations }: Options, receipt: Receipt): Promise<ChainFinding> {
+async function paid(
+  { node, confirmations }: ChainEvidenceOptions,
+  receipt: TransactionReceipt,
+): Promise<ChainFinding> {
   const transaction = receipt.transactionHash;
   if (confirmations <= 1) return { state: 'paid', transaction };
   const { number } = await node.block('latest');

@@ -35,7 +35,7 @@ export interface Block {
 }
 
 /** A transaction that was mined, as far as it can prove a transfer. */
-export interface Receipt {
+export interface TransactionReceipt {
   readonly transactionHash: Hex;
   readonly blockNumber: bigint;
   readonly succeeded: boolean;
@@ -60,7 +60,7 @@ export interface ChainNode {
   isUsed(authorization: Authorization, block?: bigint): Promise<boolean>;
   balanceOf(account: string, block: bigint): Promise<bigint>;
   /** Null when the node knows no such mined transaction. */
-  receipt(transaction: Hex): Promise<Receipt | null>;
+  receipt(transaction: Hex): Promise<TransactionReceipt | null>;
   /** What the token logged, oldest first. */
   tokenLogs(query: LogQuery): Promise<readonly Log[]>;
 }
@@ -150,7 +150,7 @@ async function check(client: Client, { chainId, name, asset }: Network): Promise
   }
 }
 
-async function receiptOf(client: Client, hash: Hex): Promise<Receipt | null> {
+async function receiptOf(client: Client, hash: Hex): Promise<TransactionReceipt | null> {
   try {
     const { transactionHash, blockNumber, status, logs } = await getTransactionReceipt(client, {
       hash,

@@ -21,7 +21,7 @@ import { priceOf } from '../money/requirements.ts';
 import { SETTLEMENT_MS_MAX } from '../money/settlement-time.ts';
 import { signedBy } from '../money/signature.ts';
 import { inTime } from '../system/in-time.ts';
-import { type ChainNode, type Receipt, TOKEN_ABI } from './chain-node.ts';
+import { type ChainNode, TOKEN_ABI, type TransactionReceipt } from './chain-node.ts';
 import type { Relayed, Relayer } from './relayer.ts';
 import { provesTransfer } from './transfer-proof.ts';
 
@@ -184,7 +184,7 @@ async function outcomeOf(
 async function confirmed(
   options: DirectSettlementOptions,
   { request, leftMs }: TimedRequest,
-  receipt: Receipt,
+  receipt: TransactionReceipt,
 ): Promise<SettleOutcome> {
   const { evidence, depthPollMs = DEPTH_POLL_MS } = options;
   const authorization = authorizationOf(request);

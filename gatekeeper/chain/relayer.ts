@@ -1,7 +1,7 @@
 import type { Hex, LocalAccount } from 'viem';
 import { getTransactionCount } from 'viem/actions';
 import { accountNonces } from './account-nonces.ts';
-import type { ChainNode, Receipt } from './chain-node.ts';
+import type { ChainNode, TransactionReceipt } from './chain-node.ts';
 import {
   type Broadcast,
   broadcaster,
@@ -26,7 +26,7 @@ const ABOVE_CAP = 'gas costs more than the cap allows';
 /** `unsent` for sure (`declined` where the cap or the node said no), or on its way until `receipt` resolves: null when its nonce went to something else. */
 export type Relayed =
   | { readonly state: 'unsent'; readonly detail: string; readonly declined?: true }
-  | { readonly state: 'sent'; readonly receipt: Promise<Receipt | null> };
+  | { readonly state: 'sent'; readonly receipt: Promise<TransactionReceipt | null> };
 
 /** The account that pays for gas; no other program may use it. */
 export interface Relayer {
@@ -56,7 +56,7 @@ interface SentCall {
   call: RelayedCall;
   readonly isWanted: () => boolean;
   readonly forms: SignedTransaction[];
-  readonly resolve: (receipt: Receipt | null) => void;
+  readonly resolve: (receipt: TransactionReceipt | null) => void;
   sentAtMs: number;
   /** When its nonce was first seen to be used without a receipt of ours. */
   usedAtMs: number | null;
@@ -141,7 +141,7 @@ function watch(
     form,
     ...one
   }: Pick<SentCall, 'nonce' | 'call' | 'isWanted'> & { readonly form: SignedTransaction },
-): Promise<Receipt | null> {
+): Promise<TransactionReceipt | null> {
   return new Promise((resolve) => {
     const sentAtMs = state.clock();
     state.sent.set(one.nonce, { ...one, forms: [form], resolve, sentAtMs, usedAtMs: null });

@@ -1,7 +1,7 @@
 import { isAddressEqual, type Log, parseEventLogs } from 'viem';
 import type { Network } from '../money/networks.ts';
 import type { Authorization } from '../money/signature.ts';
-import { type Receipt, TOKEN_ABI } from './chain-node.ts';
+import { TOKEN_ABI, type TransactionReceipt } from './chain-node.ts';
 
 /**
  * Whether a mined transaction used exactly this authorization and moved its value to its payee. The token
@@ -9,7 +9,7 @@ import { type Receipt, TOKEN_ABI } from './chain-node.ts';
  * authorization of the same transaction and must not pay for two.
  */
 export function provesTransfer(
-  receipt: Receipt,
+  receipt: TransactionReceipt,
   authorization: Authorization,
   { asset }: Network,
 ): boolean {

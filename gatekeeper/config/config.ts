@@ -259,12 +259,12 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
 }
 
 /** Who settles payments; if nobody is configured, they are only simulated. */
-export type Settlement = 'test' | 'facilitator' | 'relayer';
+export type SettlerKind = 'test' | 'facilitator' | 'relayer';
 
 export function settlementOf({
   facilitatorUrls,
   relayerKey,
-}: Pick<Config, 'facilitatorUrls' | 'relayerKey'>): Settlement {
+}: Pick<Config, 'facilitatorUrls' | 'relayerKey'>): SettlerKind {
   if (facilitatorUrls.length > 0) return 'facilitator';
   return relayerKey === null ? 'test' : 'relayer';
 }

@@ -24,7 +24,7 @@ interface Effective {
 }
 
 /** What was written and what of it could be read. */
-interface Written {
+interface WrittenSettings {
   readonly values: Partial<Record<SettingName, unknown>>;
   /** Whether anything was written, valid or not, so that each fault is reported once. */
   readonly isGiven: (name: SettingName) => boolean;
@@ -33,7 +33,7 @@ interface Written {
 type Rule = readonly [applies: boolean, fault: string];
 
 /** Faults of settings that only make sense together. */
-export function jointFaults(effective: Effective, written: Written): string[] {
+export function jointFaults(effective: Effective, written: WrittenSettings): string[] {
   const rules = [
     ...settlerRules(effective, written),
     ...halfRules(written),
@@ -52,7 +52,7 @@ export function jointFaults(effective: Effective, written: Written): string[] {
 }
 
 /** Whether the network is one we know; for any other, its contract and its money are unknown. */
-function isNetworkKnown({ values, isGiven }: Written): boolean {
+function isNetworkKnown({ values, isGiven }: WrittenSettings): boolean {
   return values.network !== undefined || !isGiven('network');
 }
 
@@ -60,7 +60,7 @@ function isNetworkKnown({ values, isGiven }: Written): boolean {
 const NOBODYS = [`0x${'0'.repeat(40)}`, TEST_PAYEE.toLowerCase()];
 
 /** Money needs somebody who is paid and somebody who moves it. */
-function payeeRules({ network }: Effective, { values, isGiven }: Written): Rule[] {
+function payeeRules({ network }: Effective, { values, isGiven }: WrittenSettings): Rule[] {
   const payTo = String(values.pay_to).toLowerCase();
   const isNobodys = [...NOBODYS, network.asset.toLowerCase()].includes(payTo);
   const settles = isGiven('facilitator_url') || isGiven('relayer_key');
@@ -82,7 +82,10 @@ function payeeRules({ network }: Effective, { values, isGiven }: Written): Rule[
   ];
 }
 
-function settlerRules({ facilitatorUrls, workers }: Effective, { isGiven }: Written): Rule[] {
+function settlerRules(
+  { facilitatorUrls, workers }: Effective,
+  { isGiven }: WrittenSettings,
+): Rule[] {
   const many = facilitatorUrls.length > 1;
   const hasNode = isGiven('rpc_url');
   return [
@@ -122,7 +125,7 @@ const HALVES: readonly (readonly [name: SettingName, needed: readonly SettingNam
   ['max_fee_gwei', ['relayer_key']],
 ];
 
-function halfRules({ values, isGiven }: Written): Rule[] {
+function halfRules({ values, isGiven }: WrittenSettings): Rule[] {
   return HALVES.map(([name, needed]) => {
     const others = needed.map(envName).join(' or ');
     return [
@@ -133,7 +136,7 @@ function halfRules({ values, isGiven }: Written): Rule[] {
 }
 
 /** If others can buy, payments are simulated only on request. */
-function testRules(effective: Effective, { isGiven }: Written): Rule[] {
+function testRules(effective: Effective, { isGiven }: WrittenSettings): Rule[] {
   const settles = isGiven('facilitator_url') || isGiven('relayer_key');
   const fault = testPaymentsFault(effective);
   return [
@@ -183,7 +186,7 @@ function metricsRules({ host, port, metrics, workers }: Effective): Rule[] {
 }
 
 /** A buyer who is kept waiting for longer hears of a timeout after the money has moved. */
-function depthRule({ network, confirmations }: Effective, written: Written): Rule {
+function depthRule({ network, confirmations }: Effective, written: WrittenSettings): Rule {
   const [max, seconds] = [confirmationsMax(network), depthMs(network, confirmations) / 1000];
   return [
     isNetworkKnown(written) && confirmations > max,
@@ -191,7 +194,7 @@ function depthRule({ network, confirmations }: Effective, written: Written): Rul
   ];
 }
 
-function assetRule({ network }: Effective, written: Written): Rule {
+function assetRule({ network }: Effective, written: WrittenSettings): Rule {
   const { asset } = written.values;
   const isOther = typeof asset === 'string' && asset.toLowerCase() !== network.asset.toLowerCase();
   return [
@@ -204,7 +207,7 @@ function assetRule({ network }: Effective, written: Written): Rule {
 const REMOTE_ONLY: readonly SettingName[] = ['data_auth', 'data_http', 'cache', 'cache_mb'];
 
 /** Faults of settings about data that a host serves. */
-function remoteRules({ dataDir }: Effective, { values, isGiven }: Written): Rule[] {
+function remoteRules({ dataDir }: Effective, { values, isGiven }: WrittenSettings): Rule[] {
   if (!isRemote(dataDir)) {
     return REMOTE_ONLY.map((name) => [
       values[name] !== undefined && (values.data !== undefined || !isGiven('data')),

@@ -5,7 +5,7 @@ export const TEST_WARNING =
   'TEST-ONLY: the local facilitator is on, no money moves and receipts name no real transaction';
 
 /** Where the gatekeeper listens, and so who can buy from it. */
-interface Place {
+interface SalePlace {
   readonly host: string;
   /** Null until the release is open that names it. */
   readonly baseUrl: string | null;
@@ -18,7 +18,7 @@ interface Place {
  * Why a gatekeeper without a settler must not start: other machines could reach it, and everything would be sold for
  * nothing because a setting was forgotten or misspelt. Null if it may start.
  */
-export function testPaymentsFault(place: Place): string | null {
+export function testPaymentsFault(place: SalePlace): string | null {
   const sign = publicSign(place);
   if (place.testPayments || sign === null) return null;
   return (
@@ -28,7 +28,7 @@ export function testPaymentsFault(place: Place): string | null {
 }
 
 /** The setting that shows that others can reach it; null if none does. */
-function publicSign({ host, baseUrl, trustedProxy }: Place): string | null {
+function publicSign({ host, baseUrl, trustedProxy }: SalePlace): string | null {
   if (!isLoopback(host)) return `SIGNALPRESS_HOST "${host}" is not a loopback address`;
   if (baseUrl !== null && !isLoopback(new URL(baseUrl).hostname)) {
     return `the base URL "${baseUrl}" is not a loopback address`;

@@ -25,13 +25,13 @@ export function productSection({ byProduct }: Sales, answers: LoggedAnswers | nu
 
 const ASKED = ['Answered 402', 'Answered 200', 'Conversion'];
 
-type Asked = LoggedAnswers['products'][number];
+type AskedProduct = LoggedAnswers['products'][number];
 
-function soldRow(row: RevenueRow, asked: Asked | undefined): HtmlPart[] {
+function soldRow(row: RevenueRow, asked: AskedProduct | undefined): HtmlPart[] {
   return [row.group, row.network, row.payments, moneyText(row), ...askedCells(asked)];
 }
 
-function askedCells(asked: Asked | undefined): HtmlPart[] {
+function askedCells(asked: AskedProduct | undefined): HtmlPart[] {
   if (asked === undefined) return ['', '', ''];
   const percent = conversionPercent(asked);
   return [asked.priced, asked.delivered, percent === null ? '' : `${percent} %`];

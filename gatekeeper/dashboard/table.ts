@@ -1,17 +1,17 @@
 import { type Html, type HtmlPart, html } from '../../compiler/contract/html.ts';
 
 /** Heading of a column: of text, or of numbers. */
-export type Column = string | { readonly number: string };
+export type TableColumn = string | { readonly number: string };
 
-export interface Table {
+export interface PageTable {
   readonly caption?: string;
-  readonly columns: readonly Column[];
+  readonly columns: readonly TableColumn[];
   /** Cells by column; the first one names the row. */
   readonly rows: readonly (readonly HtmlPart[])[];
 }
 
 /** A table that scrolls within itself where it is wider than the page. */
-export function table({ caption, columns, rows }: Table): Html {
+export function table({ caption, columns, rows }: PageTable): Html {
   const heads = columns.map((column) => {
     return typeof column === 'string'
       ? html`<th scope="col">${column}</th>`
@@ -26,7 +26,7 @@ export function table({ caption, columns, rows }: Table): Html {
 ${body}</tbody></table></div>`;
 }
 
-function cellOf(cell: HtmlPart, column: Column): Html {
+function cellOf(cell: HtmlPart, column: TableColumn): Html {
   return typeof column === 'string' ? html`<td>${cell}</td>` : html`<td class="n">${cell}</td>`;
 }
 

@@ -5,7 +5,7 @@ import { HEALTH_PATH } from '../http/own-paths.ts';
 import { trustedProxies } from '../limits/client-address.ts';
 import { isLoopback } from '../system/loopback.ts';
 import { messageOf } from '../system/message-of.ts';
-import type { Answer, NoAnswer } from './ask.ts';
+import type { Unanswered, WebAnswer } from './ask.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';
 
@@ -40,7 +40,7 @@ async function baseUrlOf({ release }: Examined): Promise<string | null> {
   );
 }
 
-async function listen(host: string, port: number): Promise<ProbeServer | NoAnswer> {
+async function listen(host: string, port: number): Promise<ProbeServer | Unanswered> {
   try {
     return await probeServer(host, port);
   } catch (error) {
@@ -65,7 +65,7 @@ async function takenFinding({ config, ask }: Examined, code: string): Promise<Fi
 }
 
 /** The release that a health report names; null for any other answer. */
-function sequenceOf(answer: Answer | NoAnswer): number | null {
+function sequenceOf(answer: WebAnswer | Unanswered): number | null {
   if ('code' in answer) return null;
   try {
     const { release } = JSON.parse(answer.text) as { readonly release?: { sequence?: unknown } };
@@ -107,7 +107,7 @@ function plainFinding(baseUrl: string): Finding {
 }
 
 /** What an answer means that did not come from our own listener. */
-function elsewhere(baseUrl: string, answer: Answer | NoAnswer, isTaken: boolean): Finding {
+function elsewhere(baseUrl: string, answer: WebAnswer | Unanswered, isTaken: boolean): Finding {
   if ('code' in answer) {
     return failed(
       `${baseUrl} does not answer from here: ${answer.code}`,
@@ -123,7 +123,7 @@ function elsewhere(baseUrl: string, answer: Answer | NoAnswer, isTaken: boolean)
   );
 }
 
-interface Sent {
+interface SentProbe {
   readonly host: string;
   readonly target: string;
   /** The value of each header that must arrive. */
@@ -131,7 +131,7 @@ interface Sent {
 }
 
 /** What a proxy on the way changed that it must leave alone. */
-function changes({ headers, target }: Arrival, sent: Sent): Finding[] {
+function changes({ headers, target }: ArrivedRequest, sent: SentProbe): Finding[] {
   const lost = KEPT_HEADERS.filter((name) => headers[name] !== sent.mark);
   return [
     ...(headers.host === sent.host
@@ -152,7 +152,7 @@ function changes({ headers, target }: Arrival, sent: Sent): Finding[] {
 }
 
 /** Whether the client that a proxy names will be believed. */
-function proxyFinding({ from, headers }: Arrival, { config }: Examined): Finding {
+function proxyFinding({ from, headers }: ArrivedRequest, { config }: Examined): Finding {
   const isTrusted = trustedProxies(config.trustedProxy).has(from);
   const names = headers['x-forwarded-for'] !== undefined;
   if (names && isTrusted) return ok(`the proxy at ${from} is trusted and names its clients`);
@@ -172,7 +172,7 @@ function proxyFinding({ from, headers }: Arrival, { config }: Examined): Finding
 }
 
 /** What a request of ours looked like when it arrived. */
-export interface Arrival {
+export interface ArrivedRequest {
   /** Address of the connection. */
   readonly from: string;
   readonly target: string;
@@ -183,7 +183,7 @@ export interface Arrival {
 interface ProbeServer {
   readonly port: number;
   /** Requests that carry the mark, oldest first. */
-  arrivals(mark: string): readonly Arrival[];
+  arrivals(mark: string): readonly ArrivedRequest[];
   close(): Promise<void>;
 }
 
@@ -195,7 +195,7 @@ const NOT_YET = JSON.stringify({ error: 'Not started yet; ask again', retryable:
 
 /** Rejects with the error of the socket. */
 async function probeServer(host: string, port: number): Promise<ProbeServer> {
-  const arrived: Arrival[] = [];
+  const arrived: ArrivedRequest[] = [];
   const server = createServer((request, response) => {
     const { url: target = '', headers, socket } = request;
     if (arrived.length < ARRIVALS_MAX) {

@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { messageOf } from '../system/message-of.ts';
 
 /** What another service answered to a GET. */
-export interface Answer {
+export interface WebAnswer {
   readonly status: number;
   /** By name in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -11,22 +11,22 @@ export interface Answer {
 }
 
 /** Nothing came back; `code` is that of the system, such as ENOTFOUND. */
-export interface NoAnswer {
+export interface Unanswered {
   readonly code: string;
 }
 
 /** Sends a GET; never rejects. */
-export type Ask = (
+export type AskWeb = (
   url: string,
   headers?: Readonly<Record<string, string>>,
-) => Promise<Answer | NoAnswer>;
+) => Promise<WebAnswer | Unanswered>;
 
 const ASK_TIMEOUT_MS = 10_000;
 /** Bytes of a body that are looked at: what is asked for is short. */
 const TEXT_BYTES_MAX = 65_536;
 
 /** Follows no redirect, because it would lead to a host that nobody configured. */
-export const ask: Ask = async (url, headers = {}) => {
+export const ask: AskWeb = async (url, headers = {}) => {
   try {
     const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);
     const answer = await request(url, { headers, signal });
@@ -48,7 +48,7 @@ function codeOf(error: unknown): string {
 }
 
 /** The time that an answer says it was made at, in milliseconds since the epoch; null where it says none. */
-export function dateOf(answer: Answer | NoAnswer): number | null {
+export function dateOf(answer: WebAnswer | Unanswered): number | null {
   if ('code' in answer) return null;
   const ms = Date.parse(String(answer.headers.date));
   return Number.isNaN(ms) ? null : ms;

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import type { Ask } from './ask.ts';
+import type { AskWeb } from './ask.ts';
 import type { Finding } from './finding.ts';
 import type { TokenNode } from './token-node.ts';
 
@@ -15,7 +15,7 @@ export interface Examined {
   readonly release: () => Promise<ReleaseIndex>;
   /** The chain node; null where none is configured. */
   readonly node: () => Promise<TokenNode | null>;
-  readonly ask: Ask;
+  readonly ask: AskWeb;
   /** Free and total bytes of the file system of a path. */
   readonly space: (path: string) => { readonly free: number; readonly total: number };
 }

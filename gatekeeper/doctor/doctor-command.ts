@@ -18,7 +18,7 @@ import { StartError } from '../system/start-error.ts';
 import { ask } from './ask.ts';
 import type { Examined } from './check.ts';
 import { examine, type Reported } from './examine.ts';
-import { failed, type State } from './finding.ts';
+import { type FindingState, failed } from './finding.ts';
 import type { TokenNode } from './token-node.ts';
 
 const DOCTOR_HELP = `Usage: signalpress-gate doctor [flags] [--format text|json]
@@ -137,7 +137,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-const STATES: readonly State[] = ['ok', 'warning', 'failed', 'skipped'];
+const STATES: readonly FindingState[] = ['ok', 'warning', 'failed', 'skipped'];
 
 /** Whether the gatekeeper should be started: warnings do not keep it from that. */
 function isHealthy(findings: readonly Reported[]): boolean {

@@ -1,11 +1,11 @@
 import { messageOf } from '../system/message-of.ts';
 
 /** How a check ended; `skipped` when the settings leave nothing to check. */
-export type State = 'ok' | 'warning' | 'failed' | 'skipped';
+export type FindingState = 'ok' | 'warning' | 'failed' | 'skipped';
 
 /** One thing that a check found. */
 export interface Finding {
-  readonly state: State;
+  readonly state: FindingState;
   /** What was seen. */
   readonly detail: string;
   /** What to do about it; only warnings and failures have one. */

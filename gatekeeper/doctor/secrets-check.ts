@@ -34,7 +34,7 @@ function keyFinding(key: string): Finding[] {
   }
 }
 
-interface Wrong {
+interface FileRight {
   readonly bits: number;
   /** What others may do with the file. */
   readonly word: string;
@@ -42,7 +42,7 @@ interface Wrong {
   readonly to: string;
 }
 
-function others(path: string, { bits, word, to }: Wrong): Finding[] {
+function others(path: string, { bits, word, to }: FileRight): Finding[] {
   if (!existsSync(path) || (statSync(path).mode & bits) === 0) return [];
   const [text, remedy] = [`others may ${word} "${path}"`, `run: chmod ${to} "${path}"`];
   return [bits === WRITE ? failed(text, remedy) : warning(text, remedy)];

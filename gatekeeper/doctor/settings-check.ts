@@ -1,4 +1,4 @@
-import { type Settlement, settlementOf } from '../config/config.ts';
+import { type SettlerKind, settlementOf } from '../config/config.ts';
 import { settlementWarnings } from '../config/settlement-warnings.ts';
 import type { Examined } from './check.ts';
 import { type Finding, ok, warning } from './finding.ts';
@@ -16,7 +16,7 @@ export async function settingsCheck({ config, ignored }: Examined): Promise<Find
   ];
 }
 
-function remedyOf(settlement: Settlement): string {
+function remedyOf(settlement: SettlerKind): string {
   if (settlement !== 'test') return 'set SIGNALPRESS_RPC_URL to an https URL';
   return 'to be paid, set SIGNALPRESS_PAY_TO, _NETWORK, and _FACILITATOR_URL or _RELAYER_KEY';
 }

@@ -5,7 +5,7 @@ import {
   type NoVerdict,
   type SettleOutcome,
   type SupportedOutcome,
-  type VerifyOutcome,
+  type ValidityOutcome,
 } from '../money/facilitator.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import type { Canary } from './canary.ts';
@@ -59,23 +59,23 @@ export function facilitatorPool(options: FacilitatorPoolOptions): FacilitatorPoo
   };
 }
 
-interface Member {
+interface PoolMember {
   readonly facilitator: Facilitator;
   readonly circuit: Circuit;
 }
 /** Who has a payment: it only verified it, or it was asked to settle it. */
 interface Holder {
-  readonly member: Member;
+  readonly member: PoolMember;
   readonly isAsked: boolean;
 }
 interface PoolState extends FacilitatorPoolOptions {
   readonly slowMs: number;
-  readonly members: readonly Member[];
+  readonly members: readonly PoolMember[];
   readonly seen: Map<string, Holder>;
 }
 
 /** Nobody else can have been asked, so nothing is remembered. */
-function alone(member: Member, pool: PoolState): Facilitator {
+function alone(member: PoolMember, pool: PoolState): Facilitator {
   const { facilitator } = member;
   return {
     verify: (request) => asked(pool, { member, request, ask: () => facilitator.verify(request) }),
@@ -85,10 +85,10 @@ function alone(member: Member, pool: PoolState): Facilitator {
   };
 }
 
-async function verify(pool: PoolState, request: FacilitatorRequest): Promise<VerifyOutcome> {
+async function verify(pool: PoolState, request: FacilitatorRequest): Promise<ValidityOutcome> {
   let last: NoVerdict = ALL_OUT;
   for (const member of inOrder(pool, undefined)) {
-    const ask = (): Promise<VerifyOutcome> => member.facilitator.verify(request);
+    const ask = (): Promise<ValidityOutcome> => member.facilitator.verify(request);
     const outcome = await asked(pool, { member, request, ask });
     if (outcome.verdict === 'none') {
       last = outcome;
@@ -102,7 +102,7 @@ async function verify(pool: PoolState, request: FacilitatorRequest): Promise<Ver
   return last;
 }
 
-interface Settling {
+interface SettleCall {
   readonly request: FacilitatorRequest;
   readonly isFirst: boolean;
 }
@@ -112,7 +112,7 @@ interface Settling {
  * because it may have sent it. The others are asked when the call never left, or when the chain says that the
  * authorization is unused; the same holds for a payment when this process does not know who received it.
  */
-async function settle(pool: PoolState, { request, isFirst }: Settling): Promise<SettleOutcome> {
+async function settle(pool: PoolState, { request, isFirst }: SettleCall): Promise<SettleOutcome> {
   const key = authorizationKey(request);
   const known = pool.seen.get(key);
   const mayBeSent = known === undefined ? !isFirst : known.isAsked;
@@ -135,8 +135,8 @@ async function settle(pool: PoolState, { request, isFirst }: Settling): Promise<
 }
 
 /** Who has the payment first, then whoever gives verdicts at this moment. */
-function inOrder({ members }: PoolState, holder: Member | undefined): readonly Member[] {
-  const rank = (member: Member): number => {
+function inOrder({ members }: PoolState, holder: PoolMember | undefined): readonly PoolMember[] {
+  const rank = (member: PoolMember): number => {
     if (member === holder) return 0;
     return member.circuit.isSuspect() ? 2 : 1;
   };
@@ -147,9 +147,9 @@ async function isFree({ isUnused }: PoolState, request: FacilitatorRequest): Pro
   return (await isUnused?.(request)) ?? false;
 }
 
-type AnyOutcome = VerifyOutcome | SettleOutcome;
+type AnyOutcome = ValidityOutcome | SettleOutcome;
 interface Asking<T> {
-  readonly member: Member;
+  readonly member: PoolMember;
   readonly request: FacilitatorRequest;
   readonly ask: () => Promise<T>;
 }

@@ -3,7 +3,7 @@ import type {
   FacilitatorRequest,
   PaymentKind,
   SettleOutcome,
-  VerifyOutcome,
+  ValidityOutcome,
 } from '../money/facilitator.ts';
 import { keccak256 } from '../money/keccak.ts';
 import { findNetwork, NETWORKS } from '../money/networks.ts';
@@ -23,7 +23,7 @@ interface LocalFacilitatorOptions {
 export function localFacilitator({ clock }: LocalFacilitatorOptions): Facilitator {
   const used = new Map<string, string>();
   return {
-    async verify(request): Promise<VerifyOutcome> {
+    async verify(request): Promise<ValidityOutcome> {
       const transfer = checkedTransfer(request);
       if ('reason' in transfer) return { verdict: 'invalid', reason: transfer.reason };
       if (used.has(transfer.key)) return { verdict: 'invalid', reason: NONCE_USED };

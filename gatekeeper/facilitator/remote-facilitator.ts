@@ -7,7 +7,7 @@ import {
   type NoVerdict,
   type SettleOutcome,
   type SupportedOutcome,
-  type VerifyOutcome,
+  type ValidityOutcome,
 } from '../money/facilitator.ts';
 import { findNetwork } from '../money/networks.ts';
 import { facilitatorUrl } from '../money/remote-url.ts';
@@ -209,7 +209,7 @@ function supportedOutcome(answer: GivenAnswer): SupportedOutcome {
   return { verdict: 'supported', kinds: kinds.filter((kind) => kind !== undefined) };
 }
 
-function verifyOutcome(answer: GivenAnswer, request: FacilitatorRequest): VerifyOutcome {
+function verifyOutcome(answer: GivenAnswer, request: FacilitatorRequest): ValidityOutcome {
   const parsed = verifyAnswer.safeParse(answer.json);
   if (!parsed.success) return strange(answer, 'verify', 'no boolean "isValid"');
   const { isValid, invalidReason, payer } = parsed.data;

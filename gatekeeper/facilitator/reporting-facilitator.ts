@@ -2,7 +2,7 @@ import type {
   Facilitator,
   FacilitatorRequest,
   SettleOutcome,
-  VerifyOutcome,
+  ValidityOutcome,
 } from '../money/facilitator.ts';
 
 /** An outage is reported at most this often, however many payments it affects. */
@@ -36,7 +36,7 @@ export function reportingFacilitator({
   const note = (
     call: MissingVerdict['call'],
     { trace }: FacilitatorRequest,
-    outcome: VerifyOutcome | SettleOutcome,
+    outcome: ValidityOutcome | SettleOutcome,
   ): void => {
     if (outcome.verdict !== 'none' || outcome.abandoned === true) return;
     const isNew = Math.abs(clock() - reportedAtMs) >= REPORT_EVERY_MS;

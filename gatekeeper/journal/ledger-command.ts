@@ -191,12 +191,12 @@ function wholeNumber(text: string): number {
   );
 }
 
-type Rows = Iterable<LedgerRow> | AsyncIterable<LedgerRow>;
+type LedgerRows = Iterable<LedgerRow> | AsyncIterable<LedgerRow>;
 
 function read<T>(
   place: JournalPlace,
   options: FilterOptions,
-  use: (rows: Rows) => Promise<T>,
+  use: (rows: LedgerRows) => Promise<T>,
 ): Promise<T> {
   const { since, until, only, time = 'created_at' } = options;
   const filter: LedgerFilter = {
@@ -208,7 +208,7 @@ function read<T>(
   return withLedger(placeOf(options.state, place), (ledger) => use(ledger.rows(filter)));
 }
 
-async function lastOf(rows: Rows, limit: number): Promise<readonly LedgerRow[]> {
+async function lastOf(rows: LedgerRows, limit: number): Promise<readonly LedgerRow[]> {
   const last: LedgerRow[] = [];
   for await (const row of rows) {
     last.push(row);

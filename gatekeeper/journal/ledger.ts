@@ -159,7 +159,7 @@ export function settledDay({ settled_at }: LedgerRow): string {
   return settled_at.slice(0, 10);
 }
 
-interface Group {
+interface RevenueGroup {
   readonly row: LedgerRow;
   readonly group: string;
   payments: number;
@@ -169,7 +169,7 @@ interface Group {
 /** Adds settled payments up exactly, one by one. */
 export class RevenueSum {
   readonly #groupOf: (row: LedgerRow) => string;
-  readonly #groups = new Map<string, Group>();
+  readonly #groups = new Map<string, RevenueGroup>();
   #leftOut = 0;
 
   constructor(groupOf: (row: LedgerRow) => string) {

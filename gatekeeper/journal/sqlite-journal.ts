@@ -77,7 +77,7 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
   const bound = db.prepare(BOUND);
   const conclude = db.prepare(CONCLUDE);
   const bodies = new BodyStore(db);
-  const claimer = new Claimer(db, bodies, holders.own);
+  const claimer = new SqliteClaims(db, bodies, holders.own);
   const purge = purger(db, bodies, clock);
   let newest = newestTime(db);
   return {
@@ -126,7 +126,7 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
   };
 }
 
-class Claimer {
+class SqliteClaims {
   readonly #insert: Database.Statement;
   readonly #bodies: BodyStore;
   readonly #own: string;

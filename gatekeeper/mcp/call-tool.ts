@@ -11,13 +11,13 @@ import { nothingFound } from './nothing-found.ts';
 import { failed, succeeded, succeededAgain, type ToolResult } from './tool-result.ts';
 
 /** What this service answers to a GET of a target without any payment. */
-export type Ask = (target: string) => Promise<Reply>;
+export type AskTarget = (target: string) => Promise<Reply>;
 
 /** The unpaid GET of a program that sends no header. */
 const TOOL_FACTS = headerFacts(['host', 'localhost', 'accept', 'application/json']);
 
 /** Plain GETs in the name of a tool call, which pays what they cost. */
-export function plainGets({ spend, trace }: Question, service: Service): Ask {
+export function plainGets({ spend, trace }: Question, service: Service): AskTarget {
   const readBody = (): Promise<Buffer> => Promise.resolve(Buffer.alloc(0));
   const named = trace === undefined ? {} : { trace };
   return async (target) => {
@@ -31,7 +31,7 @@ export function findTool(name: string): Tool | undefined {
 }
 
 /** Calls a tool as a plain GET that anyone could send, so that there is no second way to an answer. */
-export async function callTool(tool: Tool, given: JsonObject, ask: Ask): Promise<ToolResult> {
+export async function callTool(tool: Tool, given: JsonObject, ask: AskTarget): Promise<ToolResult> {
   const fault = argumentFault(tool, given);
   return fault === null ? CALLS[tool.name](given, ask, tool) : refused(tool, fault);
 }
@@ -53,15 +53,15 @@ function refused({ name }: Tool, fault: string): ToolResult {
   return failed(`Cannot call "${name}": ${fault}`);
 }
 
-type Call = (given: JsonObject, ask: Ask, tool: Tool) => Promise<ToolResult>;
-const CALLS: Readonly<Record<ToolName, Call>> = {
+type ToolCall = (given: JsonObject, ask: AskTarget, tool: Tool) => Promise<ToolResult>;
+const CALLS: Readonly<Record<ToolName, ToolCall>> = {
   verify_citation: verifyCitation,
   find_signal: findSignal,
   get_official_record: getOfficialRecord,
 };
 
 /** The path uses another parameter name, so its usage error would name an argument that does not exist. */
-async function verifyCitation(given: JsonObject, ask: Ask, tool: Tool): Promise<ToolResult> {
+async function verifyCitation(given: JsonObject, ask: AskTarget, tool: Tool): Promise<ToolResult> {
   const hash = String(given.record_hash);
   const reply = await ask(target('/gauge/verify', { hash }));
   if (reply.status === 200) return succeeded(reply);
@@ -70,7 +70,7 @@ async function verifyCitation(given: JsonObject, ask: Ask, tool: Tool): Promise<
   return refused(tool, `argument "record_hash" is ${shown(hash)}; send ${legal}`);
 }
 
-async function findSignal(given: JsonObject, ask: Ask): Promise<ToolResult> {
+async function findSignal(given: JsonObject, ask: AskTarget): Promise<ToolResult> {
   const { industry, signal_id, entity, full } = given;
   const compact = full === true ? {} : { summary: '1' };
   const reply = await ask(target('/gauge/coverage', { industry, signal_id, entity, ...compact }));
@@ -87,7 +87,7 @@ function isEmpty({ body }: Reply): boolean {
 const EMPTY_BYTES_MAX = 10_000;
 
 /** The 402 is the success: the very challenge that the paid URL answers. */
-async function getOfficialRecord(given: JsonObject, ask: Ask): Promise<ToolResult> {
+async function getOfficialRecord(given: JsonObject, ask: AskTarget): Promise<ToolResult> {
   const { signal_id, entity, dim } = given;
   const reply = await ask(target('/gauge', { signal_id, entity, dim }));
   return reply.status === 402 ? succeeded(reply) : failed(reply.body.toString());

@@ -5,7 +5,7 @@ import type { Answered, Question, Service } from '../answers/service.ts';
 import { FREE_BYTES_MAX } from '../answers/service.ts';
 import type { RpcHeaders } from '../http/header-facts.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
-import { type Ask, callTool, findTool, plainGets, tooLong } from './call-tool.ts';
+import { type AskTarget, callTool, findTool, plainGets, tooLong } from './call-tool.ts';
 import {
   bodyValue,
   type RpcAnswer,
@@ -58,7 +58,7 @@ export async function mcp(question: Question, service: Service): Promise<Answere
 /** What the messages of one request have in common. */
 interface Talk {
   readonly rpc: RpcHeaders;
-  readonly ask: Ask;
+  readonly ask: AskTarget;
   readonly service: Service;
   /** Bytes that results of tools may still have. */
   room: number;

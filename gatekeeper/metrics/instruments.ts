@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { CIRCUIT_STATES } from '../facilitator/circuit.ts';
 import type { SentAnswer } from '../http/request.ts';
 import { inTime } from '../system/in-time.ts';
-import { type Condition, LIMITS, type Meters, STAGES } from './meters.ts';
+import { LIMITS, type MeasuredState, type Meters, STAGES } from './meters.ts';
 import { Operations } from './operation.ts';
 
 /** Seconds: from an answer that is ready to a settlement that takes all the time that it may. */
@@ -23,7 +23,7 @@ export interface InstrumentsOptions {
 export interface Instruments {
   readonly meters: Meters;
   /** From now on its state is asked for at each scrape. */
-  watch(condition: Condition): void;
+  watch(condition: MeasuredState): void;
   /** All metrics in the text format of Prometheus. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -36,7 +36,7 @@ export function instruments(options: InstrumentsOptions): Instruments {
   build(register, options);
   const answers = answerMeters(register);
   const gauges = gaugesOf(register, options);
-  let condition: Condition | null = null;
+  let condition: MeasuredState | null = null;
   let running: Promise<string> | null = null;
   const scraped = async (): Promise<string> => {
     answers.flush();
@@ -99,7 +99,7 @@ function answerMeters(register: Registry): AnswerMeters {
   const cache = cacheMeter(register);
   const refused = limitMeter(register);
   const operations = new Operations();
-  const counts = new Tally<{ operation: string; status: string }>();
+  const counts = new LabelCounts<{ operation: string; status: string }>();
   let sent = 0;
   return {
     meters: {
@@ -147,7 +147,7 @@ function cacheMeter(register: Registry): CacheMeter {
     labelNames: ['cache', 'outcome'],
     registers: [register],
   });
-  const counts = new Tally<{ cache: string; outcome: string }>();
+  const counts = new LabelCounts<{ cache: string; outcome: string }>();
   return {
     found(cache, isHit) {
       const outcome = isHit ? 'hit' : 'miss';
@@ -167,7 +167,7 @@ function kindOf({ status, payer }: SentAnswer): (typeof KINDS)[number] {
 }
 
 /** Counts by key, with the labels that belong to it. */
-class Tally<Labels> {
+class LabelCounts<Labels> {
   readonly #counts = new Map<string, { readonly labels: Labels; count: number }>();
 
   add(key: string, labels: () => Labels): void {
@@ -235,7 +235,7 @@ function facilitatorMeter(register: Registry): Pick<Meters, 'called'> {
   };
 }
 
-type Gauged = (condition: Condition) => Promise<void>;
+type Gauged = (condition: MeasuredState) => Promise<void>;
 
 function gaugesOf(register: Registry, { clock }: InstrumentsOptions): Gauged {
   const release = releaseGauges(register, clock);
@@ -259,7 +259,10 @@ function gaugeMaker(register: Registry): (name: string, help: string) => Gauge {
   return (name, help) => new Gauge({ name, help, registers: [register] });
 }
 
-function releaseGauges(register: Registry, clock: () => number): (condition: Condition) => void {
+function releaseGauges(
+  register: Registry,
+  clock: () => number,
+): (condition: MeasuredState) => void {
   const gauge = gaugeMaker(register);
   const sequence = gauge('signalpress_release_sequence', 'Number of the release that is served');
   const age = gauge('signalpress_release_age_seconds', 'Time since its data was as of');
@@ -301,7 +304,7 @@ function paymentGauges(register: Registry, clock: () => number): Gauged {
   };
 }
 
-function circuitGauge(register: Registry): (condition: Condition) => void {
+function circuitGauge(register: Registry): (condition: MeasuredState) => void {
   const circuit = new Gauge({
     name: 'signalpress_facilitator_circuit',
     help: '1 for the state that a facilitator is in: closed (asked), suspect (asked last), open (skipped)',

@@ -4,7 +4,7 @@ import type { Conclusion, OpenSummary } from '../money/journal.ts';
 
 /** What a purchase waits for, one after the other: our own check, its answer, and four waits for others. */
 export const STAGES = ['check', 'answer', 'verify', 'claim', 'settle', 'conclude'] as const;
-export type Stage = (typeof STAGES)[number];
+export type PurchaseStage = (typeof STAGES)[number];
 
 /** What keeps a request away that nothing is wrong with. */
 export const LIMITS = ['rate', 'connections', 'unread', 'purchases', 'waiting_bytes'] as const;
@@ -24,7 +24,7 @@ export interface FacilitatorCall {
 export interface Meters {
   answered(answered: SentAnswer): void;
   refused(limit: Limit): void;
-  stage(stage: Stage, ms: number): void;
+  stage(stage: PurchaseStage, ms: number): void;
   called(call: FacilitatorCall): void;
   concluded(state: Conclusion['state']): void;
   /** The journal waited so long for the disk. */
@@ -34,7 +34,7 @@ export interface Meters {
 }
 
 /** What is asked when somebody reads the metrics. */
-export interface Condition {
+export interface MeasuredState {
   readonly isReady: () => boolean;
   readonly isJournalFailing: () => boolean;
   /** Times in milliseconds since the epoch. */

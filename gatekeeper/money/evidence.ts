@@ -1,12 +1,12 @@
 import type { Authorization } from './signature.ts';
 
 /** What the chain itself says about an authorization. */
-export type Evidence =
+export type ChainVerdict =
   | { readonly state: 'paid'; readonly transaction: string }
   | { readonly state: 'cancelled' | 'unused' | 'unknown' };
 
-/** Evidence, or a transfer that is mined but not yet as deep as required. */
-export type ChainFinding = Evidence | { readonly state: 'unconfirmed' };
+/** The same, or a transfer that is mined but not yet as deep as required. */
+export type ChainFinding = ChainVerdict | { readonly state: 'unconfirmed' };
 
 /** What the chain says about authorizations; no question throws. */
 export interface ChainEvidence {

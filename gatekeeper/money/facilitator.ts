@@ -60,18 +60,18 @@ export const ABANDONED: NoVerdict = {
   abandoned: true,
 };
 
-export type VerifyOutcome =
+export type ValidityOutcome =
   | { readonly verdict: 'valid' }
   | { readonly verdict: 'invalid'; readonly reason: string }
   | NoVerdict;
-interface Settled {
+interface SettledOutcome {
   readonly verdict: 'settled';
   readonly transaction: string;
   /** The chain itself shows the transfer of this very authorization in that transaction. */
   readonly isProven?: true;
 }
 export type SettleOutcome =
-  | Settled
+  | SettledOutcome
   | {
       readonly verdict: 'refused';
       readonly reason: string;
@@ -92,7 +92,7 @@ export interface PaymentKind {
 
 /** Verifies and settles payments for us. */
 export interface Facilitator {
-  verify(request: FacilitatorRequest): Promise<VerifyOutcome>;
+  verify(request: FacilitatorRequest): Promise<ValidityOutcome>;
   /** `isFirst` if nobody was ever asked to settle this payment: its claim was made just now. */
   settle(request: FacilitatorRequest, isFirst?: boolean): Promise<SettleOutcome>;
   supported(): Promise<SupportedOutcome>;
@@ -133,6 +133,6 @@ export function authorizationKey(request: FacilitatorRequest): string {
 }
 
 /** A settlement that the chain shows. */
-export function provenBy(transaction: string): Settled {
+export function provenBy(transaction: string): SettledOutcome {
   return { verdict: 'settled', transaction, isProven: true };
 }

@@ -33,20 +33,23 @@ const TRANSFER_TYPE = hashText(
 );
 
 /** Who signed an authorization, and what exactly was signed. */
-interface Signed {
+interface SignedTransfer {
   readonly digest: Uint8Array;
   /** Lower case; null when the signature is not one that the token takes. */
   readonly payer: string | null;
 }
 
-const judged = new WeakMap<Authorization, Signed & { network: Network; signature: string }>();
+const judged = new WeakMap<
+  Authorization,
+  SignedTransfer & { network: Network; signature: string }
+>();
 
 /** Recovers the signer once for each authorization, whoever asks: it is the dearest step of a payment. */
 export function signedBy(
   network: Network,
   authorization: Authorization,
   signature: string,
-): Signed {
+): SignedTransfer {
   const known = judged.get(authorization);
   if (known?.network === network && known.signature === signature) return known;
   const digest = transferDigest(network, authorization);
@@ -58,7 +61,7 @@ export function signedBy(
 /** Notes what another thread recovered, so that signedBy() need not. */
 export function noteSigner(
   authorization: Authorization,
-  signed: Signed & { readonly network: Network; readonly signature: string },
+  signed: SignedTransfer & { readonly network: Network; readonly signature: string },
 ): void {
   judged.set(authorization, signed);
 }

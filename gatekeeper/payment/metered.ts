@@ -1,4 +1,4 @@
-import type { FacilitatorCall, Meters, Stage } from '../metrics/meters.ts';
+import type { FacilitatorCall, Meters, PurchaseStage } from '../metrics/meters.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import type { Journal } from '../money/journal.ts';
 
@@ -12,7 +12,7 @@ async function timed<T>(run: () => Promise<T>, note: (ms: number) => void): Prom
   }
 }
 
-function staged<T>(meters: Meters, stage: Stage, run: () => Promise<T>): Promise<T> {
+function staged<T>(meters: Meters, stage: PurchaseStage, run: () => Promise<T>): Promise<T> {
   return timed(run, (ms) => meters.stage(stage, ms));
 }
 

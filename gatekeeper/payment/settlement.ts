@@ -1,4 +1,4 @@
-import type { Evidence } from '../money/evidence.ts';
+import type { ChainVerdict } from '../money/evidence.ts';
 import {
   ABANDONED,
   type Facilitator,
@@ -20,7 +20,7 @@ export interface SettlementContext {
   /** Asks `/verify` before the claim; without it the facilitator checks when it settles. */
   readonly verifyFirst?: boolean;
   /** Asks the chain, if the operator configured a node. */
-  readonly evidence?: (payment: Payment) => Promise<Evidence>;
+  readonly evidence?: (payment: Payment) => Promise<ChainVerdict>;
   /** Told about failures of our own parts; must not throw. */
   readonly report: (error: unknown, requestId?: string) => void;
 }
@@ -141,7 +141,7 @@ export class PaymentSettlement implements TenderSettlement {
     return false;
   }
 
-  async #evidence(): Promise<Evidence> {
+  async #evidence(): Promise<ChainVerdict> {
     try {
       return (await this.#by.evidence?.(this.#due.payment)) ?? { state: 'unknown' };
     } catch (error) {
@@ -161,7 +161,7 @@ export class PaymentSettlement implements TenderSettlement {
   }
 }
 
-function resultOf(evidence: Evidence): SettlementResult | null {
+function resultOf(evidence: ChainVerdict): SettlementResult | null {
   if (evidence.state === 'paid') return { kind: 'settled', transaction: evidence.transaction };
   return evidence.state === 'cancelled' ? refused(CANCELLED) : null;
 }

@@ -8,18 +8,18 @@ export const PURCHASES_PER_PAYER_MAX = 2000;
 /** Bytes of answers that wait for their settlement, so that a slow facilitator cannot fill the memory. */
 export const WAITING_BYTES_MAX = 256 * 1024 * 1024;
 
-interface Running {
+interface RunningPurchase {
   readonly binding: TenderBinding & { readonly waiters?: Waiters };
   readonly outcome: Promise<PurchaseOutcome>;
 }
 
 /** Purchases under way in this process: the first one of a key binds it, and copies share its outcome. */
 export class InFlight {
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, RunningPurchase>();
   readonly #ofPayer = new Map<string, number>();
   #waitingBytes = 0;
 
-  get(key: string): Running | undefined {
+  get(key: string): RunningPurchase | undefined {
     return this.#running.get(key);
   }
 
@@ -30,7 +30,7 @@ export class InFlight {
 
   /** Binds the key at once and frees it when the outcome is there; `run` must not throw synchronously. */
   start(
-    binding: Running['binding'],
+    binding: RunningPurchase['binding'],
     run: () => Promise<PurchaseOutcome>,
   ): Promise<PurchaseOutcome> {
     const { key, payer } = binding;

@@ -43,12 +43,12 @@ export interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'repo
   /** `did:key` of the operator's payment processor; without one no receipt is taken. */
   readonly processor?: string | null;
   /** Told about failures of our own parts, for the log, with the name of the request; it gets no payment data. */
-  readonly report?: Report;
+  readonly report?: ReportFailure;
   /** Told of a purchase that has to wait until others are done. */
   readonly limited?: (limit: 'purchases' | 'waiting_bytes') => void;
 }
 
-type Report = (error: unknown, requestId?: string) => void;
+type ReportFailure = (error: unknown, requestId?: string) => void;
 
 /** A purchase that waits for its answer. Nothing is held for it, so it may be dropped. */
 interface Sale {
@@ -77,7 +77,7 @@ interface Context extends Omit<PurchaseContext, 'report'> {
   readonly read: (request: PurchaseRequest) => Promise<Tender | Refusal>;
   readonly identify: TenderReader<PaymentHeader>['identify'];
   readonly recall: TenderReader<PaymentHeader>['recall'];
-  readonly report: Report;
+  readonly report: ReportFailure;
 }
 
 /** The one way from a header to a sold answer. */

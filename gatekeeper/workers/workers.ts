@@ -108,7 +108,7 @@ class Pool {
     }
   }
 
-  #closed(place: number, { code, signal, startedMs }: Exit): void {
+  #closed(place: number, { code, signal, startedMs }: WorkerExit): void {
     const { log, now } = this.#options;
     this.#running.delete(place);
     const listened = this.#listening.delete(place);
@@ -165,7 +165,7 @@ class Pool {
   }
 }
 
-interface Exit {
+interface WorkerExit {
   readonly code: number | null;
   readonly signal: string | null;
   readonly startedMs: number;

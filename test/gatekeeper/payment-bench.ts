@@ -10,7 +10,7 @@ import {
   type Facilitator,
   type FacilitatorRequest,
   type SettleOutcome,
-  type VerifyOutcome,
+  type ValidityOutcome,
 } from '../../gatekeeper/money/facilitator.ts';
 import type { Journal } from '../../gatekeeper/money/journal.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
@@ -45,7 +45,7 @@ export const alice = payer(network);
 /** What a test may script while the desk runs. */
 interface Script {
   now: number;
-  verify: (request: FacilitatorRequest) => Promise<VerifyOutcome>;
+  verify: (request: FacilitatorRequest) => Promise<ValidityOutcome>;
   settle: (request: FacilitatorRequest) => Promise<SettleOutcome>;
   deliver: () => Promise<Delivery>;
 }

@@ -32,7 +32,7 @@ interface Migrated extends Holdings {
 }
 
 /** One table in both engines. */
-interface Table {
+interface JournalTable {
   readonly name: 'payment' | 'body' | 'accepted_clock';
   /** Column with the order of rows: unique, and above `least` everywhere. */
   readonly order: string;
@@ -43,7 +43,7 @@ interface Table {
 }
 
 const INT = 'bigint';
-const TABLES: readonly Table[] = [
+const TABLES: readonly JournalTable[] = [
   {
     name: 'body',
     order: 'sha256',
@@ -108,8 +108,8 @@ SELECT setval(pg_get_serial_sequence('signalpress.${name}', 'id'), max(id)) FROM
 );
 
 const countRow = z.object({ n: z.number() });
-type Row = Readonly<Record<string, unknown>>;
-type Page = (table: Table, after: unknown) => Promise<readonly Row[]>;
+type JournalRow = Readonly<Record<string, unknown>>;
+type ReadPage = (table: JournalTable, after: unknown) => Promise<readonly JournalRow[]>;
 
 /** Moves the journal of a state folder to the database; throws a StartError that says what to do when it cannot. */
 export async function migrateJournal(stateDir: string, url: string): Promise<Migrated> {
@@ -210,11 +210,11 @@ async function refuseUsed(client: pg.ClientBase): Promise<void> {
   );
 }
 
-function namesOf({ columns }: Table): string {
+function namesOf({ columns }: JournalTable): string {
   return columns.map(([name]) => name).join(', ');
 }
 
-function fileReader(db: Database.Database): Page {
+function fileReader(db: Database.Database): ReadPage {
   const statements = new Map(
     TABLES.map((table) => {
       const { name, order, page } = table;
@@ -222,10 +222,10 @@ function fileReader(db: Database.Database): Page {
       return [name, db.prepare(text)];
     }),
   );
-  return async ({ name }, after) => (statements.get(name)?.all([after]) ?? []) as Row[];
+  return async ({ name }, after) => (statements.get(name)?.all([after]) ?? []) as JournalRow[];
 }
 
-function databaseReader(client: pg.ClientBase): Page {
+function databaseReader(client: pg.ClientBase): ReadPage {
   return async (table, after) => {
     const { name, order, page } = table;
     const text = `SELECT ${namesOf(table)} FROM signalpress.${name} WHERE ${order} > $1 ORDER BY ${order} LIMIT ${page}`;
@@ -233,7 +233,7 @@ function databaseReader(client: pg.ClientBase): Page {
   };
 }
 
-async function* pages(table: Table, read: Page): AsyncGenerator<readonly Row[]> {
+async function* pages(table: JournalTable, read: ReadPage): AsyncGenerator<readonly JournalRow[]> {
   let after: unknown = table.least;
   for (;;) {
     const rows = await read(table, after);
@@ -243,7 +243,7 @@ async function* pages(table: Table, read: Page): AsyncGenerator<readonly Row[]> 
   }
 }
 
-async function holdingsOf(read: Page): Promise<Holdings> {
+async function holdingsOf(read: ReadPage): Promise<Holdings> {
   const hash = createHash('sha256');
   const counts = { body: 0, payment: 0, accepted_clock: 0 };
   for (const table of TABLES) {
@@ -256,7 +256,7 @@ async function holdingsOf(read: Page): Promise<Holdings> {
   return { payments, bodies, clocks, digest: hash.digest('hex') };
 }
 
-function addRow(hash: Hash, { name, columns }: Table, row: Row): void {
+function addRow(hash: Hash, { name, columns }: JournalTable, row: JournalRow): void {
   const cells = columns.map(([column]) => {
     const value = written(row[column]);
     return value instanceof Uint8Array ? createHash('sha256').update(value).digest('hex') : value;
@@ -271,7 +271,7 @@ function written(value: unknown): unknown {
   return isBytes ? Buffer.from(value as Uint8Array) : value;
 }
 
-async function copy(table: Table, read: Page, client: pg.ClientBase): Promise<void> {
+async function copy(table: JournalTable, read: ReadPage, client: pg.ClientBase): Promise<void> {
   const { name, columns } = table;
   const types = columns.map(([, type], at) => `$${at + 1}::${type}[]`).join(', ');
   const claim = name === 'payment' ? [', claim', ', gen_random_uuid()'] : ['', ''];

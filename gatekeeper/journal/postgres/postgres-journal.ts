@@ -156,7 +156,7 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
   const base = new Base(options);
   await base.open();
   const { session } = base;
-  const claimer = new Claimer(base);
+  const claimer = new PostgresClaims(base);
   const concluder = new Concluder(base);
   const find = (key: string): Promise<JournalEntry | null> => found(base, key);
   return {
@@ -282,7 +282,7 @@ function nameOf(text: string): string {
   return name;
 }
 
-class Claimer {
+class PostgresClaims {
   readonly #base: Base;
   #purgedMs: number;
 

@@ -60,12 +60,12 @@ interface SessionOptions {
   readonly atPing: () => Promise<void>;
 }
 
-type Ask = (text: string, values?: unknown[]) => Promise<pg.QueryResult>;
+type AskSession = (text: string, values?: unknown[]) => Promise<pg.QueryResult>;
 
 /** What a live session knows. */
 interface Live {
   readonly client: pg.Client;
-  readonly ask: Ask;
+  readonly ask: AskSession;
   /** First number of all advisory locks of this journal: the id of its table, as a signed integer. */
   readonly lockClass: number;
   readonly number: number;
@@ -256,7 +256,7 @@ const UNFIT: readonly (readonly [is: (state: SessionState) => boolean, fault: st
 ];
 
 /** Throws a StartError for a database that may forget what it confirmed, or cannot be written. */
-export async function checkState(ask: Ask): Promise<void> {
+export async function checkState(ask: AskSession): Promise<void> {
   const state = stateRow.parse((await ask(STATE)).rows[0]);
   const fault = UNFIT.find(([is]) => is(state))?.[1];
   if (fault !== undefined)
@@ -270,7 +270,7 @@ function discard(client: pg.Client): void {
 }
 
 /** A connection works on one statement at a time. */
-function oneAfterAnother(client: pg.Client): Ask {
+function oneAfterAnother(client: pg.Client): AskSession {
   let last: Promise<unknown> = Promise.resolve();
   return (text, values = []) => {
     const asked = last.then(() => client.query(text, values));
@@ -280,7 +280,7 @@ function oneAfterAnother(client: pg.Client): Ask {
 }
 
 /** Takes a number that no live session has, and holds it for as long as the connection lasts. */
-async function numbered(ask: Ask): Promise<Pick<Live, 'lockClass' | 'number'>> {
+async function numbered(ask: AskSession): Promise<Pick<Live, 'lockClass' | 'number'>> {
   for (let tries = 0; tries < NUMBER_TRIES; tries++) {
     const found = numberRow.parse((await ask(NUMBER)).rows[0]);
     const lockClass = found.class | 0;

@@ -7,7 +7,11 @@ import {
   toFunctionSelector,
 } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chainNode, type Receipt, TOKEN_ABI } from '../../../gatekeeper/chain/chain-node.ts';
+import {
+  chainNode,
+  TOKEN_ABI,
+  type TransactionReceipt,
+} from '../../../gatekeeper/chain/chain-node.ts';
 import { directSettlement } from '../../../gatekeeper/chain/direct-settlement.ts';
 import type { Relayed, Relayer } from '../../../gatekeeper/chain/relayer.ts';
 import type { ChainFinding } from '../../../gatekeeper/money/evidence.ts';
@@ -18,7 +22,12 @@ import { type RpcStub, rpcStub } from '../rpc-stub.ts';
 
 const network = NETWORKS.base;
 const TX = `0x${'12'.repeat(32)}` as const;
-const RECEIPT: Receipt = { transactionHash: TX, blockNumber: 1n, succeeded: true, logs: [] };
+const RECEIPT: TransactionReceipt = {
+  transactionHash: TX,
+  blockNumber: 1n,
+  succeeded: true,
+  logs: [],
+};
 /** Long enough for any step on a busy machine. */
 const PATIENT_MS = 15_000;
 /** For what never ends. */
@@ -71,7 +80,7 @@ function nodeWith(head: AtHead): RpcStub['answer'] {
 }
 
 /** A receipt that holds the transfer of a request. */
-function transferOf(request: FacilitatorRequest): Receipt {
+function transferOf(request: FacilitatorRequest): TransactionReceipt {
   const { from, to, value, nonce } = authorizationOf(request);
   const logOf = (eventName: string, args: object, data = '0x') =>
     ({
@@ -99,7 +108,7 @@ interface Slow {
   /** Of a clock that stands still until the transaction is sent, where none is given. */
   readonly now?: () => number;
 }
-const sentWith = (receipt: Promise<Receipt | null>) => async (): Promise<Relayed> => ({
+const sentWith = (receipt: Promise<TransactionReceipt | null>) => async (): Promise<Relayed> => ({
   state: 'sent',
   receipt,
 });
@@ -213,7 +222,7 @@ describe('directSettlement()', () => {
 
   describe('when the node knows nothing of the transaction that it just told of', () => {
     const unused = async (): Promise<ChainFinding> => ({ state: 'unused' });
-    const sentOf = (receipt: Receipt) => sentWith(Promise.resolve(receipt));
+    const sentOf = (receipt: TransactionReceipt) => sentWith(Promise.resolve(receipt));
 
     it('I9: refuses nothing that the receipt shows to be charged', async () => {
       const request = await paymentRequest();

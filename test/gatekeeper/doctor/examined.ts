@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../../../gatekeeper/config/config.ts';
-import type { Answer, Ask } from '../../../gatekeeper/doctor/ask.ts';
+import type { AskWeb, WebAnswer } from '../../../gatekeeper/doctor/ask.ts';
 import type { Examined } from '../../../gatekeeper/doctor/check.ts';
 import type { Finding } from '../../../gatekeeper/doctor/finding.ts';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
@@ -35,7 +35,7 @@ export function told(findings: readonly Finding[]): string[] {
 }
 
 /** An answer of another service. */
-export function answer(status: number, text = '', headers: Answer['headers'] = {}): Answer {
+export function answer(status: number, text = '', headers: WebAnswer['headers'] = {}): WebAnswer {
   return { status, headers, text };
 }
 
@@ -70,7 +70,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** Stands for a proxy in front of a port of this machine, which may change headers and the target. */
-export function proxyTo(port: number, change: Change = {}): Ask {
+export function proxyTo(port: number, change: Change = {}): AskWeb {
   return (url, given = {}) => {
     const { host, pathname, search } = new URL(url);
     const headers: Record<string, string> = { host, ...given, ...change.headers };

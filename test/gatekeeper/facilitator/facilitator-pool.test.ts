@@ -7,7 +7,7 @@ import {
   type FacilitatorRequest,
   type NoVerdict,
   type SettleOutcome,
-  type VerifyOutcome,
+  type ValidityOutcome,
 } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { payer } from '../payer.ts';
@@ -15,7 +15,7 @@ import { paymentRequest } from '../payment-request.ts';
 
 const lost: NoVerdict = { verdict: 'none', detail: 'status 500' };
 const unsent: NoVerdict = { verdict: 'none', detail: 'ECONNREFUSED', unsent: true };
-const valid: VerifyOutcome = { verdict: 'valid' };
+const valid: ValidityOutcome = { verdict: 'valid' };
 const settled: SettleOutcome = {
   verdict: 'settled',
   transaction: 'tx',
@@ -24,14 +24,14 @@ const refused: SettleOutcome = { verdict: 'refused', reason: 'insufficient_funds
 
 interface Member extends Facilitator {
   readonly calls: string[];
-  says: { verify: VerifyOutcome; settle: SettleOutcome; canary: VerifyOutcome };
+  says: { verify: ValidityOutcome; settle: SettleOutcome; canary: ValidityOutcome };
 }
 
 /** What our own question is put in place of a payment. */
 const canary = await paymentRequest(payer(NETWORKS.base, 'canary'));
 
 /** As long as its own does, a facilitator answers our question like any other. */
-function member(settle: SettleOutcome = settled, verify: VerifyOutcome = valid): Member {
+function member(settle: SettleOutcome = settled, verify: ValidityOutcome = valid): Member {
   const calls: string[] = [];
   const one: Member = {
     calls,
@@ -75,7 +75,7 @@ describe('facilitatorPool()', () => {
     expect([await verify(request), await settle(request)]).toEqual([valid, settled]);
     expect([first.calls, second.calls]).toEqual([['verify', 'settle'], []]);
 
-    const invalid: VerifyOutcome = { verdict: 'invalid', reason: 'no' };
+    const invalid: ValidityOutcome = { verdict: 'invalid', reason: 'no' };
     const [strict, lax] = [member(settled, invalid), member()];
     expect(await pool([strict, lax]).verify(request)).toEqual(invalid);
     expect(lax.calls).toEqual([]);

@@ -6,7 +6,7 @@ import {
   type Facilitator,
   facilitatorRequest,
   type SettleOutcome,
-  type VerifyOutcome,
+  type ValidityOutcome,
 } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
@@ -26,11 +26,11 @@ const request = facilitatorRequest(payment, terms);
 const settled: SettleOutcome = { verdict: 'settled', transaction: TX };
 const shown = { ...settled, isProven: true } as const;
 const refused: SettleOutcome = { verdict: 'refused', reason: 'insufficient_funds' };
-const invalid: VerifyOutcome = { verdict: 'invalid', reason: 'nonce_used' };
+const invalid: ValidityOutcome = { verdict: 'invalid', reason: 'nonce_used' };
 
 interface Said {
   readonly settle?: SettleOutcome;
-  readonly verify?: VerifyOutcome;
+  readonly verify?: ValidityOutcome;
   /** One after another, the last for ever. */
   readonly confirm?: readonly ChainFinding[];
   readonly find?: readonly ChainFinding[];

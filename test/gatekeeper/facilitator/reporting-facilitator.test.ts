@@ -10,7 +10,7 @@ import {
   type Facilitator,
   facilitatorRequest,
   type SettleOutcome,
-  type VerifyOutcome,
+  type ValidityOutcome,
 } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
@@ -24,7 +24,7 @@ if (isRefusal(payment)) throw new Error(payment.error);
 const request = facilitatorRequest(payment, terms);
 const SILENT = { verdict: 'none', detail: '/verify: status 500' } as const;
 
-function reported(says: { verify: VerifyOutcome; settle: SettleOutcome }) {
+function reported(says: { verify: ValidityOutcome; settle: SettleOutcome }) {
   const by = { now: 0 };
   const silences: MissingVerdict[] = [];
   const facilitator: Facilitator = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { verifyUsage } from '../../../gatekeeper/answers/verify.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
-import { type Ask, callTool, findTool } from '../../../gatekeeper/mcp/call-tool.ts';
+import { type AskTarget, callTool, findTool } from '../../../gatekeeper/mcp/call-tool.ts';
 
 interface Told {
   readonly content: readonly [{ readonly text: string }];
@@ -9,7 +9,7 @@ interface Told {
   readonly isError: boolean;
 }
 
-async function verified(record_hash: string, ask: Ask): Promise<Told> {
+async function verified(record_hash: string, ask: AskTarget): Promise<Told> {
   const tool = findTool('verify_citation');
   if (tool === undefined) throw new Error('no such tool');
   const { members } = await callTool(tool, { record_hash }, ask);
@@ -29,7 +29,7 @@ describe('callTool()', () => {
   it('hands on any other answer as it is', async () => {
     const asked: string[] = [];
     const answering =
-      (status: 200 | 503): Ask =>
+      (status: 200 | 503): AskTarget =>
       async (target) => {
         asked.push(target);
         return jsonReply(status, { status });

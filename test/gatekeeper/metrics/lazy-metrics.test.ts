@@ -24,6 +24,6 @@ describe('the library of metrics', () => {
   });
 
   it('would be seen where it is loaded', () => {
-    expect(loadersOf('/metered.ts')).toContain('answers/open-service.ts');
+    expect(loadersOf('/metered.ts')).toContain('payment/open-payment-services.ts');
   });
 });

@@ -11,7 +11,7 @@ import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import type {
   Facilitator,
   SettleOutcome,
-  VerifyOutcome,
+  ValidityOutcome,
 } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { priceOf } from '../../../gatekeeper/money/requirements.ts';
@@ -137,7 +137,7 @@ const settled = async (): Promise<SettleOutcome> => {
 };
 const readBody = async (): Promise<Buffer> => Buffer.from('{}');
 const reset = (): Promise<never> => Promise.reject(new Error('reset'));
-const VERIFY: Mode<VerifyOutcome>[] = [
+const VERIFY: Mode<ValidityOutcome>[] = [
   async () => ({ verdict: 'valid' }),
   async () => ({ verdict: 'valid' }),
   async () => ({ verdict: 'valid' }),
@@ -193,7 +193,7 @@ describe('I1: a property of every request', () => {
     const base = await tinyService();
     const state = {
       moved: 0,
-      verify: reset as Mode<VerifyOutcome>,
+      verify: reset as Mode<ValidityOutcome>,
       settle: reset as Mode<SettleOutcome>,
     };
     const facilitator: Facilitator = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
-import type { Evidence } from '../../../gatekeeper/money/evidence.ts';
+import type { ChainVerdict } from '../../../gatekeeper/money/evidence.ts';
 import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import { DEAD_AFTER_S } from '../../../gatekeeper/money/journal.ts';
 import { NOW_MS } from '../payer.ts';
@@ -96,7 +96,7 @@ describe('settle() and resume()', () => {
   });
 
   it('I9: resume() leaves a payment open that is refused while an earlier call may still run, until it is dead', async () => {
-    let state: Evidence = { state: 'unused' };
+    let state: ChainVerdict = { state: 'unused' };
     const desk = bench({ evidence: async () => state });
     const refused = { verdict: 'refused', reason: 'insufficient_funds' } as const;
     const doubtful = async (): Promise<string> => {
@@ -179,7 +179,7 @@ describe('settle() and resume()', () => {
   });
 
   it('I11: a doubt about a payment that shares its transaction ends as soon as the chain is asked', async () => {
-    let shown: Evidence = { state: 'unknown' };
+    let shown: ChainVerdict = { state: 'unknown' };
     const desk = bench({ evidence: async () => shown });
     desk.script.settle = async () => ({ verdict: 'settled', transaction: '0xab' });
     expect((await desk.pay({ header: await alice.header(v1) })).status).toBe(200);

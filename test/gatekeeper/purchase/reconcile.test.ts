@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
-import type { Evidence } from '../../../gatekeeper/money/evidence.ts';
+import type { ChainVerdict } from '../../../gatekeeper/money/evidence.ts';
 import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import { DEAD_AFTER_S, type JournalEntry } from '../../../gatekeeper/money/journal.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
@@ -120,7 +120,7 @@ describe('pass()', () => {
   });
 
   it('I9: notes what the chain shows as paid or cancelled, and delivers it to the same payment', async () => {
-    const cases: [Evidence, string, number][] = [
+    const cases: [ChainVerdict, string, number][] = [
       [{ state: 'paid', transaction: '0xaa' }, 'settled', 200],
       [{ state: 'cancelled' }, 'refused', 402],
     ];
@@ -136,7 +136,7 @@ describe('pass()', () => {
   });
 
   it('I9: leaves a doubt a doubt until it can be proved, and closes what is dead and unused', async () => {
-    let evidence: Evidence = { state: 'unknown' };
+    let evidence: ChainVerdict = { state: 'unknown' };
     const { journal, purchases, key, script } = await afterCrash(async () => evidence);
     script.now = NOW_MS + (300 + DEAD_AFTER_S + 1) * 1000;
     expect(await reconcileOnce({ journal, purchases })).toMatchObject({ open: 1, resolved: 0 });
