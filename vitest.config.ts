@@ -7,7 +7,7 @@ const APART = ['interop', 'chain', 'postgres', 'browser', 'deploy'];
 
 /** Tests whose files may share the modules of a worker: all but those that replace modules. */
 const SHARING = readdirSync('test', { recursive: true, encoding: 'utf8' })
-  .filter((path) => /^(gatekeeper|client)\/.*\.test\.ts$/.test(path))
+  .filter((path) => path.endsWith('.test.ts') && !APART.includes(path.split('/')[0] ?? ''))
   .map((path) => join('test', path))
   .filter((path) => !readFileSync(path, 'utf8').includes('vi.mock('));
 
@@ -41,6 +41,7 @@ export default defineConfig({
         test: { name, include: [`test/${name}/**/*.test.ts`], exclude: ['**/node_modules/**'] },
       })),
     ],
+    setupFiles: ['test/worker-setup.ts'],
     globalSetup: ['test/temporary-folder.ts', 'test/build-state.ts'],
   },
 });
