@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { commandRuns } from './command-runs.ts';
+import { built } from './built.ts';
+import { CommandRuns } from './command-runs.ts';
 import {
   AS_OF,
   makeFolder,
@@ -14,7 +15,9 @@ import {
 } from './snapshot-folder.ts';
 
 afterAll(removeFolders);
-const CLI = join(import.meta.dirname, '../build/compiler/cli.js');
+/** All starts of this file but those that need a shell, or a process of their own. */
+const commands = new CommandRuns();
+const CLI = built('compiler/signalpress.js');
 const SECRET = '0123456789abcdef'.repeat(4);
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -43,12 +46,15 @@ describe('signalpress --help', () => {
     ['import', 'sec-edgar'],
     ['receipt', 'issue'],
   ];
-  const ended = commandRuns(HELPED.map((words) => ({ args: [...words, '--help'] })));
+  const helped = HELPED.map((words) => ({
+    words,
+    ended: commands.plan([...words, '--help']),
+  }));
 
-  it.each(HELPED)(
-    'shows at %s %s what it does, an example with its own options, and its exit codes',
-    (...words) => {
-      const { status, stdout } = ended([...words, '--help']);
+  it.each(helped)(
+    'shows at $words what it does, an example with its own options, and its exit codes',
+    ({ words, ended }) => {
+      const { status, stdout } = ended();
       const [options = '', examples = ''] = stdout.split('Examples:');
       expect(status).toBe(0);
       expect(options).toMatch(/^Usage: signalpress .+\n\n[a-z]/);
@@ -86,18 +92,18 @@ describe('a reader that goes away', () => {
 });
 
 describe('signalpress verify', () => {
-  const MISUSES: readonly [string[]][] = [
-    [[]],
-    [['body.json', '--bogus']],
-    [['one', 'two']],
-    [['body.json', '--workers', 'x']],
-    [['body.json', '--since', 'checkpoint']],
-    [['data', '--log', '--remember', 'seen']],
+  const MISUSES: readonly string[][] = [
+    [],
+    ['body.json', '--bogus'],
+    ['one', 'two'],
+    ['body.json', '--workers', 'x'],
+    ['body.json', '--since', 'checkpoint'],
+    ['data', '--log', '--remember', 'seen'],
   ];
-  const ended = commandRuns(MISUSES.map(([args]) => ({ args: ['verify', ...args] })));
+  const misused = MISUSES.map((args) => ({ args, ended: commands.plan(['verify', ...args]) }));
 
-  it.each(MISUSES)('ends with 2 for %j, which is no verdict', (args) => {
-    const { status, stdout, stderr } = ended(['verify', ...args]);
+  it.each(misused)('ends with 2 for $args, which is no verdict', ({ ended }) => {
+    const { status, stdout, stderr } = ended();
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^(error:|Cannot )/);
   });
@@ -108,38 +114,34 @@ describe('signalpress verify', () => {
     expect([status, stdout]).toEqual([expect.any(Number), expect.stringContaining('_citation')]);
   });
 
+  const issuer = ['--issuer', 'did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw'];
+  const body = join(makeFolder(), 'body.json');
+  writeFileSync(body, '{"a":1}');
+  const judged = [issuer, [...issuer, ...issuer]].map((flags) =>
+    commands.plan(['verify', ...flags, body]),
+  );
+  const withoutTarget = commands.plan(['verify', ...issuer]);
+  const forNobody = commands.plan(['verify', '--issuer', 'acme', body]);
+
   it('takes its options in front of the target, one issuer each time', () => {
-    const issuer = 'did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw';
-    const body = join(makeFolder(), 'body.json');
-    writeFileSync(body, '{"a":1}');
-    for (const options of [[issuer], [issuer, issuer]]) {
-      const flags = options.flatMap((did) => ['--issuer', did]);
-      const { status, stdout } = run(['verify', ...flags, body]);
+    for (const ended of judged) {
+      const { status, stdout } = ended();
       expect([status, stdout]).toEqual([2, expect.stringContaining(`not signed  ${body}`)]);
     }
-    expect(run(['verify', '--issuer', issuer]).stderr).toContain('missing required argument');
-    expect(run(['verify', '--issuer', 'acme', body]).stdout).toContain('did:key');
-  });
-
-  it('shows its help with exit code 0', () => {
-    expect(run(['verify', '--help']).status).toBe(0);
-  });
-});
-
-describe('signalpress compile --issuer-name', () => {
-  it('refuses an empty name before anything is compiled', () => {
-    const { status, stderr } = run([...COMPILE, '--issuer-name', ' ']);
-    expect([status, stderr]).toEqual([1, expect.stringContaining('--issuer-name is empty')]);
+    expect(withoutTarget().stderr).toContain('missing required argument');
+    expect(forNobody().stdout).toContain('did:key');
   });
 });
 
 describe('times of options', () => {
   const TIMES = ['2026-02-30T00:00:00Z', '2026-02-29T00:00:00Z', 'Nov 20 2026 Z', '2026-11-20'];
-  const argsOf = (time: string) => ['compile', '--snapshots', snapshots, '--as-of', time];
-  const ended = commandRuns(TIMES.map((time) => ({ args: argsOf(time) })));
+  const refused = TIMES.map((time) => ({
+    time,
+    ended: commands.plan(['compile', '--snapshots', snapshots, '--as-of', time]),
+  }));
 
-  it.each(TIMES)('refuses %j', (time) => {
-    const { status, stderr } = ended(argsOf(time));
+  it.each(refused)('refuses "$time"', ({ time, ended }) => {
+    const { status, stderr } = ended();
     expect([status, stderr]).toEqual([
       1,
       expect.stringContaining(`Cannot use --as-of "${time}": not an ISO-8601 time in UTC`),
@@ -148,27 +150,32 @@ describe('times of options', () => {
 });
 
 describe('signalpress compile --valid-until', () => {
+  const env = { SIGNALPRESS_ISSUER_KEY: SECRET };
+  const until = (time: string) => commands.plan([...COMPILE, '--valid-until', time], { env });
+  const [atOnce, later] = [until(AS_OF), until(AS_OF.replace('2026-11-20', '2026-11-27'))];
+
   it('I26: refuses a release that is stale when it is published', () => {
-    const key = { SIGNALPRESS_ISSUER_KEY: SECRET };
-    const { status, stderr, cwd } = run([...COMPILE, '--valid-until', AS_OF], key);
+    const { status, stderr, cwd } = atOnce();
     expect([status, stderr]).toEqual([
       1,
       expect.stringContaining(`valid_until: "${AS_OF}" is not after the publication time`),
     ]);
     expect(existsSync(join(cwd, 'dist-data/current'))).toBe(false);
-    const later = AS_OF.replace('2026-11-20', '2026-11-27');
-    expect(run([...COMPILE, '--valid-until', later], key).status).toBe(0);
+    expect(later().status).toBe(0);
   });
 });
 
 describe('options that may be given more than once', () => {
-  const REPEATED = [[['verify']], [['anchor', 'stamp']], [['anchor', 'upgrade']]];
-  const ended = commandRuns(REPEATED.flat().map((words) => ({ args: [...words, '--help'] })));
+  const repeated = [['verify'], ['anchor', 'stamp'], ['anchor', 'upgrade']].map((words) => ({
+    words,
+    ended: commands.plan([...words, '--help']),
+  }));
 
-  it.each(REPEATED)(
-    'take one value each at %j, so that none swallows what stands behind it',
-    (words) => {
-      const { stdout } = ended([...words, '--help']);
+  it.each(repeated)(
+    'take one value each at $words, so that none swallows what stands behind it',
+    ({ ended }) => {
+      const { status, stdout } = ended();
+      expect(status).toBe(0);
       expect(stdout).toContain('may be repeated');
       expect(stdout).not.toContain('...>');
     },
@@ -176,20 +183,27 @@ describe('options that may be given more than once', () => {
 });
 
 describe('signalpress anchor stamp', () => {
+  const cwd = makeFolder();
+  const compiled = commands.plan(COMPILE, { cwd, env: { SIGNALPRESS_ISSUER_KEY: SECRET } });
+  const nobody = ['--calendar', 'http://127.0.0.1:1', '--calendar', 'http://127.0.0.1:2'];
+  const stamped = commands.plan(['anchor', 'stamp', ...nobody], { cwd });
+
   it('ends with 1 when no calendar answered', () => {
-    const key = { SIGNALPRESS_ISSUER_KEY: SECRET };
-    const { cwd } = run(COMPILE, key);
-    const data = join(cwd, 'dist-data');
-    const nobody = ['--calendar', 'http://127.0.0.1:1', '--calendar', 'http://127.0.0.1:2'];
-    const { status, stdout } = run(['anchor', 'stamp', ...nobody, '--data', data]);
+    expect(compiled().status).toBe(0);
+    const { status, stdout } = stamped();
     expect([status, stdout]).toEqual([1, expect.stringContaining('Nothing was stamped')]);
     expect(stdout).toContain('127.0.0.1:2');
   });
 });
 
 describe('signalpress keygen', () => {
+  const made = commands.plan(['keygen']);
+  const path = join(makeFolder(), 'issuer.key');
+  writeFileSync(path, SECRET);
+  const refused = commands.plan(['keygen', path]);
+
   it('writes a key file, prints the DID and never the key', () => {
-    const { status, stdout, cwd } = run(['keygen']);
+    const { status, stdout, cwd } = made();
     const key = readFileSync(join(cwd, 'issuer.key'), 'utf8').trim();
     expect([status, statSync(join(cwd, 'issuer.key')).mode & 0o777]).toEqual([0, 0o600]);
     expect(stdout).toMatch(/^Issuer did:key:z6Mk/);
@@ -197,9 +211,7 @@ describe('signalpress keygen', () => {
   });
 
   it('refuses to overwrite a key', () => {
-    const path = join(makeFolder(), 'issuer.key');
-    writeFileSync(path, SECRET);
-    const { status, stdout, stderr } = run(['keygen', path]);
+    const { status, stdout, stderr } = refused();
     expect([status, readFileSync(path, 'utf8')]).toEqual([1, SECRET]);
     expect(stderr).toContain('never overwritten');
     expect(stdout + stderr).not.toContain(SECRET);
@@ -218,10 +230,12 @@ describe('signalpress with an option that makes no sense', () => {
     [['compile', '--snapshots', snapshots, '--data', CLI], 'Cannot make folder'],
   ];
   const env = { SIGNALPRESS_ISSUER_KEY: SECRET };
-  const ended = commandRuns(MISUSES.map(([args]) => ({ args, env })));
+  const misused = MISUSES.map(([args, says]) => {
+    return { args, says, ended: commands.plan(args, { env }) };
+  });
 
-  it.each(MISUSES)('says in one sentence what is wrong with it: %j', (args, says) => {
-    const { status, stdout, stderr } = ended(args, env);
+  it.each(misused)('says in one sentence what is wrong with it: $args', ({ says, ended }) => {
+    const { status, stdout, stderr } = ended();
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toContain(says);
     expect(stderr.trim()).not.toContain('\n');
@@ -241,21 +255,18 @@ describe('signalpress compile', () => {
     expect(stdout + stderr).not.toContain(SECRET);
   });
 
-  it('takes its settings from flags before the environment', () => {
-    const flags = [
-      '--issuer-name',
-      'Flag',
-      '--base-url',
-      'https://flag.example/at@home/',
-      '--data',
-      'here',
-    ];
-    const { cwd } = run([...COMPILE, ...flags], {
+  const flags = ['--issuer-name', 'Flag', '--base-url', 'https://flag.example/at@home/'];
+  const configured = commands.plan([...COMPILE, ...flags, '--data', 'here'], {
+    env: {
       SIGNALPRESS_ISSUER_KEY: SECRET,
       SIGNALPRESS_ISSUER_NAME: 'Environment',
       SIGNALPRESS_BASE_URL: 'https://environment.example',
       SIGNALPRESS_DATA: 'there',
-    });
+    },
+  });
+
+  it('takes its settings from flags before the environment', () => {
+    const { cwd } = configured();
     const head = readJson(join(cwd, 'here/current'), 'release.json');
     expect([head.issuer_name, head.base_url]).toEqual(['Flag', 'https://flag.example/at@home']);
     expect(existsSync(join(cwd, 'there'))).toBe(false);
@@ -264,6 +275,7 @@ describe('signalpress compile', () => {
   type Refused = readonly [string, readonly string[], Readonly<Record<string, string>>, string];
   const REFUSED: readonly Refused[] = [
     ['no key', [], {}, 'no issuer key'],
+    ['an empty name', ['--issuer-name', ' '], {}, '--issuer-name is empty'],
     ['I49: a key that is none', [], { SIGNALPRESS_ISSUER_KEY: `0x${SECRET}` }, 'issuer key file'],
     ['a time that is none', ['--as-of', 'yesterday'], {}, 'not an ISO-8601 time'],
     [
@@ -294,44 +306,41 @@ describe('signalpress compile', () => {
       'no snapshots',
     ],
   ];
-  const startOf = ([, more, env, says]: Refused) => ({
-    args: [...COMPILE, ...more],
-    env:
-      Object.keys(env).length > 0 || says === 'no issuer key'
-        ? env
-        : { SIGNALPRESS_ISSUER_KEY: SECRET },
+  const refused = REFUSED.map(([what, more, own, says]) => {
+    const isOwn = Object.keys(own).length > 0 || says === 'no issuer key';
+    const env = isOwn ? own : { SIGNALPRESS_ISSUER_KEY: SECRET };
+    return { what, says, ended: commands.plan([...COMPILE, ...more], { env }) };
   });
-  const ended = commandRuns(REFUSED.map(startOf));
 
-  it.each(REFUSED)('refuses %s in one sentence, with exit code 1', (...row) => {
-    const { args, env } = startOf(row);
-    const { status, stdout, stderr, cwd } = ended(args, env);
+  it.each(refused)('refuses $what in one sentence, with exit code 1', ({ says, ended }) => {
+    const { status, stdout, stderr, cwd } = ended();
     expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toContain(row[3]);
+    expect(stderr).toContain(says);
     expect(stderr).not.toMatch(/\n\s+at /);
     expect(stderr).not.toContain(SECRET);
     expect(readdirSync(cwd)).toEqual([]);
   });
 
+  const ofFile = (text: string, ...more: readonly string[]) => {
+    const from = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': text });
+    const args = ['compile', '--snapshots', from, '--workers', '0', ...more];
+    return commands.plan(args, { env: { SIGNALPRESS_ISSUER_KEY: SECRET } });
+  };
+  const good = ndjson([reading('btc', { price_usd: 1 }), reading('eth', { price_usd: 2 })]);
+  const partly = ofFile(`${good}{}\n`, '--max-rejects', '33.4%');
+  const tooFew = ofFile(`${good}{}\n`, '--max-rejects', '33%');
+  const bad = ofFile('{"entity":"btc"}\n');
+
   it('I23: leaves out a share of bad lines that is allowed, and warns in the closing words', () => {
-    const lines = ndjson([reading('btc', { price_usd: 1 }), reading('eth', { price_usd: 2 })]);
-    const bad = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': `${lines}{}\n` });
-    const compiled = (share: string) =>
-      run(['compile', '--snapshots', bad, '--workers', '0', '--max-rejects', share], {
-        SIGNALPRESS_ISSUER_KEY: SECRET,
-      });
-    const { status, stdout, cwd } = compiled('33.4%');
+    const { status, stdout, cwd } = partly();
     expect(status).toBe(0);
     expect(stdout).toContain('Warning: bad lines left out: 1');
     expect(readJson(join(cwd, 'dist-data/current'), 'release.json').counts.rejects).toBe(1);
-    expect(compiled('33%')).toMatchObject({ status: 1, stdout: '' });
-  }, 60_000);
+    expect(tooFew()).toMatchObject({ status: 1, stdout: '' });
+  });
 
   it('names file, line and field of a bad reading', () => {
-    const bad = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': '{"entity":"btc"}\n' });
-    const { status, stderr } = run(['compile', '--snapshots', bad, '--workers', '0'], {
-      SIGNALPRESS_ISSUER_KEY: SECRET,
-    });
+    const { status, stderr } = bad();
     expect(status).toBe(1);
     expect(stderr).toContain('2026-11-20/crypto.spot.ndjson:1 observed_at: missing');
   });

@@ -2,12 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { built } from './built.ts';
 import { makeFolder } from './snapshot-folder.ts';
 
-/** A start of the program, in a folder of its own. */
+/** A start of the program. */
 export interface CommandRun {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The folder that it starts in; a new one where nothing is said. */
+  readonly cwd?: string;
 }
 
 /** What it said, and how it ended. */
@@ -18,10 +21,11 @@ export interface CommandEnd {
   readonly cwd: string;
 }
 
-const CLI = pathToFileURL(join(import.meta.dirname, '../build/compiler/cli.js')).href;
+/** Longest that all runs of a file may take, on a machine that is busy. */
+const LIMIT_MS = 100_000;
 
 /** Runs one command after the other: its module is loaded anew each time, and what that imports only once. */
-const PROGRAM = `
+const program = (cli: string): string => `
 import { readFileSync, writeSync } from 'node:fs';
 const runs = JSON.parse(readFileSync(0, 'utf8'));
 const ends = [];
@@ -58,36 +62,44 @@ process.on('beforeExit', () => {
   Object.assign(process.env, run.env);
   process.chdir(run.cwd);
   process.argv = [process.execPath, 'signalpress', ...run.args];
-  import(${JSON.stringify(CLI)} + '?' + ends.length);
+  import(${JSON.stringify(cli)} + '?' + ends.length);
 });
 `;
 
-const nameOf = ({ args, env = {} }: CommandRun): string => JSON.stringify([args, env]);
-
 /**
- * Starts of the program, one after the other in one process: a process for each takes half a second. They are made when
- * the first of them is asked for.
+ * Starts of the program, one after the other in one process: a process for each takes half a second. What a test file
+ * plans while it is collected runs when the first end is asked for, in the order in which it was planned.
  */
-export function commandRuns(runs: readonly CommandRun[]) {
-  let ends: ReadonlyMap<string, CommandEnd> | null = null;
-  return (args: readonly string[], env: Readonly<Record<string, string>> = {}): CommandEnd => {
-    ends ??= ended(runs);
-    const end = ends.get(nameOf({ args, env }));
-    if (end === undefined) throw new Error(`Cannot tell the end of ${args.join(' ')}: not run`);
-    return end;
-  };
+export class CommandRuns {
+  readonly #planned: (CommandRun & { readonly cwd: string })[] = [];
+  #ends: readonly CommandEnd[] | null = null;
+
+  /** Plans a run; returns how to ask for its end. */
+  plan(args: readonly string[], more: Omit<CommandRun, 'args'> = {}): () => CommandEnd {
+    if (this.#ends !== null) throw new Error(`Cannot plan ${args.join(' ')}: the others have run`);
+    const { env = {}, cwd = makeFolder() } = more;
+    const at = this.#planned.push({ args, env, cwd }) - 1;
+    return () => {
+      this.#ends ??= ended(this.#planned);
+      const end = this.#ends[at];
+      if (end === undefined) throw new Error(`Cannot tell the end of ${args.join(' ')}: not run`);
+      return end;
+    };
+  }
 }
 
-function ended(runs: readonly CommandRun[]): Map<string, CommandEnd> {
+function ended(runs: readonly CommandRun[]): readonly CommandEnd[] {
   const script = join(makeFolder(), 'runs.mjs');
-  writeFileSync(script, PROGRAM);
-  const given = runs.map(({ args, env = {} }) => ({ args, env, cwd: makeFolder() }));
-  const { stdout, stderr } = spawnSync(process.execPath, [script], {
+  writeFileSync(script, program(pathToFileURL(built('compiler/bundle/cli.js')).href));
+  const { stdout, stderr, signal } = spawnSync(process.execPath, [script], {
     env: { PATH: process.env.PATH },
-    input: JSON.stringify(given),
+    input: JSON.stringify(runs),
+    timeout: LIMIT_MS,
     encoding: 'utf8',
   });
   const ends: readonly CommandEnd[] = stdout === '' ? [] : JSON.parse(stdout);
-  if (ends.length !== runs.length) throw new Error(`Cannot run the commands: ${stderr}`);
-  return new Map(runs.map((run, at) => [nameOf(run), ends[at] as CommandEnd]));
+  if (ends.length !== runs.length) {
+    throw new Error(`Cannot run the commands${signal === null ? '' : ' in time'}: ${stderr}`);
+  }
+  return ends;
 }

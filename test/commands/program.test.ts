@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { type CommandRow, programOf } from '../../compiler/commands/program.ts';
-import { commandRuns } from '../command-runs.ts';
+import { CommandRuns } from '../command-runs.ts';
 
 const loaded: string[] = [];
 const row = (usage: string): CommandRow => ({
@@ -58,17 +58,17 @@ describe('programOf()', () => {
   });
 });
 
-describe('signalpress --help (needs a build)', () => {
+describe('signalpress --help', () => {
   const NAMES =
     'compile fetch run sources import verify replay anchor releases publish stats key keygen receipt lines';
   const names = NAMES.split(' ');
-  const ended = commandRuns(
-    [['--help'], ...names.map((name) => [name, '--help'])].map((args) => ({ args })),
-  );
+  const commands = new CommandRuns();
+  const listed = commands.plan(['--help']);
+  const helped = names.map((name) => ({ name, ended: commands.plan([name, '--help']) }));
 
-  it.each(names)('lists %s as its own help shows it', (name) => {
-    const list = ended(['--help']).stdout;
-    const own = ended([name, '--help']).stdout;
+  it.each(helped)('lists $name as its own help shows it', ({ name, ended }) => {
+    const list = listed().stdout;
+    const own = ended().stdout;
     const [, usage = ''] =
       new RegExp(`^  (${name}\\b(?: [\\[<]\\S+)*)(?:  |\\n)`, 'm').exec(list) ?? [];
     const [first = ''] = own.split('\n');
@@ -82,9 +82,7 @@ describe('signalpress --help (needs a build)', () => {
   });
 
   it('lists no other command', () => {
-    const listed = [...ended(['--help']).stdout.matchAll(/^ {2}([a-z]+)/gm)].map(
-      ([, name]) => name,
-    );
-    expect(listed).toEqual([...names, 'help']);
+    const found = [...listed().stdout.matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name);
+    expect(found).toEqual([...names, 'help']);
   });
 });
