@@ -58,18 +58,24 @@ const coins = (day: string, count: number, from = 0) =>
     reading(`coin-${from + index}`, { price_usd: index + Number(day.slice(-2)) }, at(day)),
   );
 
-/** Every kind of body, and enough readings that a new batch is worth going on from. */
+/** Every kind of body, and a signal of several entities. */
 const BASE: SnapshotFiles = {
   ...smallSet(),
-  ...file('2026-11-17', SPOT, coins('2026-11-17', 40)),
-  ...file('2026-11-18', SPOT, coins('2026-11-18', 40)),
+  ...file('2026-11-17', SPOT, coins('2026-11-17', 12)),
+  ...file('2026-11-18', SPOT, coins('2026-11-18', 12)),
 };
+const NEXT = file('2026-11-21', SPOT, coins('2026-11-19', 3));
 
 let snapshots = '';
 let data = '';
+/** What a full compile makes of the base and the next batch. */
+let next: ReadonlyMap<string, string>;
 beforeAll(async () => {
   snapshots = writeSnapshots(BASE);
   ({ data } = await compileFolder(snapshots));
+  const here = copied();
+  writeSnapshots(NEXT, here.snapshots);
+  next = filesBelow((await compileFolder(here.snapshots, { ...here, ...AGAIN })).folder);
 }, 60_000);
 
 /** A copy that shares the bytes: nothing that a compile has written is ever changed in place. */
@@ -83,6 +89,8 @@ function linked(from: string, to: string): string {
   }
   return to;
 }
+
+const AGAIN = { asOf: LATER, full: true };
 
 /** A copy of the base with its release, to be changed. */
 function copied(): { snapshots: string; data: string } {
@@ -112,6 +120,13 @@ async function both(here: { snapshots: string; data: string }, more: Partial<Com
   return changed;
 }
 
+/** The base and the next batch are compiled as if nothing were remembered. */
+async function isWhole(here: { snapshots: string; data: string }): Promise<void> {
+  const { isIncremental, folder } = await compileFolder(here.snapshots, { ...here, asOf: LATER });
+  expect(isIncremental).toBe(false);
+  expect(filesBelow(folder)).toEqual(next);
+}
+
 /** What is wrong with the release, and what stands in the data folder that no release lists. */
 async function faultsOf(data: string): Promise<unknown[]> {
   const { faults, strays } = await verifyRelease(data, { trust: 'any' });
@@ -120,7 +135,7 @@ async function faultsOf(data: string): Promise<unknown[]> {
 
 const SCENARIOS: Readonly<Record<string, SnapshotFiles>> = {
   'nothing new': {},
-  'a new batch': file('2026-11-21', SPOT, coins('2026-11-19', 3)),
+  'a new batch': NEXT,
   'a revision': file('2026-11-21', SPOT, [
     reading(
       'coin-1',
@@ -211,8 +226,8 @@ describe('compile() on what is remembered', () => {
     const settled = 16 * 16 - 2;
     const base = writeSnapshots({
       ...btc('2026-11-16', 0, settled + SERIES_TAIL),
-      ...file('2026-11-17', SPOT, coins('2026-11-17', 100)),
-      ...file('2026-11-18', SPOT, coins('2026-11-18', 100)),
+      ...file('2026-11-17', SPOT, coins('2026-11-17', 3)),
+      ...file('2026-11-18', SPOT, coins('2026-11-18', 3)),
     });
     const here = { snapshots: base, data: (await compileFolder(base)).data };
     const segments = () =>
@@ -262,7 +277,7 @@ describe('compile() on what is remembered', () => {
     [
       'a changed batch',
       ({ snapshots: root }) =>
-        void writeSnapshots(file('2026-11-17', SPOT, coins('2026-11-17', 39)), root),
+        void writeSnapshots(file('2026-11-17', SPOT, coins('2026-11-17', 11)), root),
       {},
     ],
     ['another issuer name', () => undefined, { issuerName: 'Another' }],
@@ -289,10 +304,10 @@ describe('compile() on what is remembered', () => {
     'reads everything again when "%s" of the state is damaged',
     async (name) => {
       const here = copied();
-      writeSnapshots(file('2026-11-21', SPOT, coins('2026-11-19', 3)), here.snapshots);
+      writeSnapshots(NEXT, here.snapshots);
       const path = join(here.data, 'state', name);
       overwrite(path, readFileSync(path, 'utf8').replace(/[0-9]/, 'x'));
-      expect((await both(here)).isIncremental).toBe(false);
+      await isWhole(here);
     },
     60_000,
   );
@@ -305,9 +320,9 @@ describe('compile() on what is remembered', () => {
     'reads everything again when the state lacks the %s',
     async (_, name) => {
       const here = copied();
-      writeSnapshots(file('2026-11-21', SPOT, coins('2026-11-19', 3)), here.snapshots);
+      writeSnapshots(NEXT, here.snapshots);
       rmSync(join(here.data, 'state', name), { recursive: true });
-      expect((await both(here)).isIncremental).toBe(false);
+      await isWhole(here);
     },
     60_000,
   );
@@ -316,7 +331,7 @@ describe('compile() on what is remembered', () => {
     const here = copied();
     const old = makeFolder();
     cpSync(join(here.data, 'state'), old, { recursive: true });
-    writeSnapshots(file('2026-11-21', SPOT, coins('2026-11-19', 3)), here.snapshots);
+    writeSnapshots(NEXT, here.snapshots);
     await compileFolder(here.snapshots, { data: here.data, asOf: LATER });
     rmSync(join(here.data, 'state'), { recursive: true });
     cpSync(old, join(here.data, 'state'), { recursive: true });
