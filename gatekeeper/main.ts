@@ -93,7 +93,8 @@ async function readLedger(args: readonly string[]): Promise<void> {
 /** Signatures go to a thread of their own where a core is left for it. */
 function signatureThread({ workers }: Config): { signatures?: SignaturePool } {
   if (availableParallelism() <= workers) return {};
-  const worker = new Worker(new URL('./payment/signature-worker.js', import.meta.url));
+  // The bundle puts it there (scripts/bundle-programs.ts).
+  const worker = new Worker(new URL('./signature-worker.js', import.meta.url));
   const signatures = signaturePool(worker);
   // After the pool listens, for listening holds the process.
   worker.unref();

@@ -16,6 +16,8 @@ interface Program {
   readonly sources: Readonly<Record<string, string>>;
   /** Sources that look for files beside themselves, and find them from the bundle too, but not from its folder of parts. */
   readonly placed: readonly string[];
+  /** Packages that stay where npm put them, since few starts load them. */
+  readonly apart: readonly string[];
   /** What so many commands and threads load lies in one file; undefined for files as small as can be. */
   readonly shared?: number;
 }
@@ -23,8 +25,12 @@ interface Program {
 const GATEKEEPER: Program = {
   output: 'build/gatekeeper',
   parts: 'bundle-parts',
-  sources: { bundle: 'gatekeeper/main.ts' },
+  sources: {
+    bundle: 'gatekeeper/main.ts',
+    'signature-worker': 'gatekeeper/payment/signature-worker.ts',
+  },
   placed: ['gatekeeper/main.ts', 'gatekeeper/package-version.ts'],
+  apart: [],
 };
 
 /** All files lie in one folder, so that whoever starts a thread finds it beside itself. */
@@ -41,6 +47,7 @@ const COMPILER: Program = {
     'compiler/jobs/job-runner.ts',
     'compiler/verify/verify-pool.ts',
   ],
+  apart: ['undici'],
   shared: 5,
 };
 
@@ -89,7 +96,7 @@ async function bundle(program: Program): Promise<void> {
   store(notesOf(program), `${JSON.stringify(Object.fromEntries(notes), null, 1)}\n`);
 }
 
-async function chunksOf({ sources, parts, shared }: Program) {
+async function chunksOf({ sources, parts, apart, shared }: Program) {
   // Only when there is something to bundle: reading the bundler takes longer than looking.
   const { build } = await import('vite');
   const input = Object.entries(sources).map(([name, path]) => [name, resolve(path)]);
@@ -105,7 +112,7 @@ async function chunksOf({ sources, parts, shared }: Program) {
       minify: false,
       rolldownOptions: {
         input: Object.fromEntries(input),
-        external: (id) => isPackage(id) && !PACKAGES.test(id),
+        external: (id) => isPackage(id) && (apart.includes(id) || !PACKAGES.test(id)),
         output: {
           entryFileNames: '[name].js',
           chunkFileNames: join(parts, '[name]-[hash].js'),

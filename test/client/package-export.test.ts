@@ -1,16 +1,48 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { built } from '../built.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const { dependencies, devDependencies, exports, files } = JSON.parse(
+const { bin, dependencies, devDependencies, exports, files } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 ) as {
+  bin: Readonly<Record<string, string>>;
   dependencies: Readonly<Record<string, string>>;
   devDependencies: Readonly<Record<string, string>>;
   exports: Readonly<Record<string, { readonly types: string; readonly default: string }>>;
   files: readonly string[];
 };
+
+/** Whether an entry of `files` takes a path in. */
+const isPacked = (path: string): boolean =>
+  files.some((entry) => {
+    if (entry.endsWith('/*.js')) return path.endsWith('.js') && `${dirname(path)}/*.js` === entry;
+    return path === entry || path.startsWith(`${entry}/`);
+  });
+
+/** What a built file loads of this package. */
+const LOADS = [
+  /^(?:import|export)\b[^'"\n]*["'](\.[^'"\n]+\.js)["']/gm,
+  /\bimport\(["'](\.[^'"\n]+\.js)["']\)/g,
+  /new URL\(["'](\.[^'"\n]+\.js)["'], import\.meta\.url\)/g,
+];
+/** Only started where there is no bundle. */
+const UNBUNDLED = ['build/compiler/cli.js', 'build/gatekeeper/main.js'];
+
+/** Every file that a built one loads, itself or by others, below the package. */
+function loadedFrom(entry: string): Set<string> {
+  const found = new Set([entry]);
+  for (const path of found) {
+    const source = readFileSync(built(path.replace('build/', '')), 'utf8');
+    // Comments name types of other files.
+    const text = source.replace(/^\s*\/\*[\s\S]*?\*\//gm, '');
+    const names = LOADS.flatMap((form) => [...text.matchAll(form)].map(([, name = '']) => name));
+    const paths = names.map((name) => join(dirname(path), name));
+    for (const one of paths) if (!UNBUNDLED.includes(one)) found.add(one);
+  }
+  return found;
+}
 
 describe('package.json', () => {
   it.each(Object.entries(exports))('exports %s from a source that is built and packed', (_, to) => {
@@ -24,13 +56,35 @@ describe('package.json', () => {
     expect(Object.keys(exports)).toEqual(['./client', './client/error', './verify']);
   });
 
+  it.each([
+    ...Object.values(bin),
+    ...Object.values(exports).map((to) => to.default.replace('./', '')),
+    'build/compiler/bundle/signal-worker.js',
+    'build/compiler/bundle/verify-worker.js',
+  ])('packs whatever %s loads (needs a build)', (entry) => {
+    const loaded = [...loadedFrom(entry)];
+    expect(loaded.filter((path) => !isPacked(path))).toEqual([]);
+    expect(loaded.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  it('packs what the programs start, and no module that only stands in a bundle', () => {
+    const started = [
+      'compiler/bundle/cli.js',
+      'gatekeeper/bundle.js',
+      'gatekeeper/signature-worker.js',
+    ];
+    const loaded = Object.values(bin).flatMap((entry) => [...loadedFrom(entry)]);
+    expect(loaded).toEqual(expect.arrayContaining(started.map((path) => `build/${path}`)));
+    const unbundled = ['compiler/compile.js', 'compiler/cli.js', 'gatekeeper/start.js'];
+    expect(unbundled.filter((path) => existsSync(built(path)))).toEqual(unbundled);
+    expect(unbundled.filter((path) => isPacked(`build/${path}`))).toEqual([]);
+  });
+
   it('packs what its README sends a reader to, and no source', () => {
     const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
     const named = [...readme.matchAll(/(?:\]\(|python3 )([\w/.-]+\.(?:md|py))/g)].map(
       ([, file = '']) => file,
     );
-    const isPacked = (file: string): boolean =>
-      files.some((packed) => file === packed || file.startsWith(`${packed}/`));
     expect(named).toEqual(expect.arrayContaining(['scripts/verify_record.py', 'SECURITY.md']));
     expect(named.filter((file) => !isPacked(file))).toEqual([]);
     const sources = ['compiler/cli.ts', 'scripts/demo.ts', 'test/docs.test.ts'];
