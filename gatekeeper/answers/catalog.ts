@@ -107,7 +107,7 @@ function isStocked(row: Endpoint, signalId: string, release: ReleaseIndex): bool
   const [folder = '', rest] = row.file?.split('{signal_id}') ?? [];
   if (rest === undefined) return sellsNow(row, release);
   const end = rest.slice(0, rest.search(/\{|$/));
-  return release.pathsUnder(folder + encodeSegment(signalId) + end, 1).length > 0;
+  return release.files.pathsUnder(folder + encodeSegment(signalId) + end, 1).length > 0;
 }
 
 /** The pairs of a signal; a signal longer than a page is cut between two pairs. */

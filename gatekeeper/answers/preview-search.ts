@@ -30,7 +30,7 @@ const PREVIEW = '/trust/preview';
 const serviceIds = perRelease(async (release: ReleaseIndex): Promise<readonly string[]> => {
   const file = defined(PRECHECK.file, 'the file of a service');
   const folder = file.slice(0, file.indexOf('{'));
-  const paths = release.pathsUnder(folder, SERVICES_MAX);
+  const paths = release.files.pathsUnder(folder, SERVICES_MAX);
   return paths.flatMap((path) => parseFilePath(PRECHECK, path)?.service ?? []);
 });
 

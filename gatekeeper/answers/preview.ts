@@ -100,7 +100,7 @@ function bundleList(
   const name = LIST_NAMES[path] ?? `${path.slice('/gauge/'.length).replaceAll('-', '_')}s`;
   if (!row.open) return [[name, row.entities]];
   const endpoint = (ENDPOINTS as readonly Endpoint[]).find((one) => one.path === path);
-  const stored = release.pathsUnder(`bundle/${row.id}/`, max).flatMap((file) => {
+  const stored = release.files.pathsUnder(`bundle/${row.id}/`, max).flatMap((file) => {
     const values = endpoint === undefined ? null : parseFilePath(endpoint, file);
     return values?.[param] ?? [];
   });
@@ -111,7 +111,7 @@ function bundleList(
 function documentRequests(release: ReleaseIndex, max: number): string[] {
   return DOCUMENT_ENDPOINTS.flatMap((endpoint) => {
     const { path, file = '' } = endpoint;
-    const stored = release.pathsUnder(file.slice(0, file.search(/\{|$/)), max);
+    const stored = release.files.pathsUnder(file.slice(0, file.search(/\{|$/)), max);
     return stored.flatMap((each) => {
       const values = parseFilePath(endpoint, each);
       return values === null ? [] : [canonicalTarget(path, values)];

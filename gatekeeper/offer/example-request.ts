@@ -55,7 +55,7 @@ const FOREIGN_FILES_MAX = 10;
 
 /** The values of the first file of a row below a prefix; null when there is none. */
 function firstRequest(endpoint: Endpoint, prefix: string, release: ReleaseIndex): Values | null {
-  for (const path of release.pathsUnder(prefix, FOREIGN_FILES_MAX)) {
+  for (const path of release.files.pathsUnder(prefix, FOREIGN_FILES_MAX)) {
     const values = parseFilePath(endpoint, path);
     if (values !== null) return values;
   }
@@ -85,7 +85,7 @@ function knownPrefix(
     const after = rest.slice(slot.index + text.length);
     const literal = after.slice(0, after.search(/\{|$/));
     const value = segmentOf(given[name]);
-    if (value === null || release.pathsUnder(before + value + literal, 1).length === 0) {
+    if (value === null || release.files.pathsUnder(before + value + literal, 1).length === 0) {
       return { prefix: before, open: { name, before, literal }, found };
     }
     prefix = before + value;
@@ -118,7 +118,7 @@ function storedValues({ before, literal }: OpenSlot, release: ReleaseIndex): rea
   const known = lists.get(before);
   if (known !== undefined) return known;
   const end = literal.startsWith('/') ? '/' : literal;
-  const values = release.namesUnder(before, CANDIDATES_MAX).flatMap((name) => {
+  const values = release.files.namesUnder(before, CANDIDATES_MAX).flatMap((name) => {
     const segment = name.slice(0, name.length - end.length);
     return name.endsWith(end) && segment !== ABSENT_SEGMENT ? [decodeSegment(segment)] : [];
   });

@@ -53,7 +53,7 @@ function emptyWord(endpoint: Endpoint, values: Values, release: ReleaseIndex): M
 /** A signal whose line waits for the operator's data key: not one entity of it is stored. */
 function isUnkeyed(signalId: string, release: ReleaseIndex): boolean {
   if (lineOf(signalId)?.emptyUntilKeyed !== true) return false;
-  return release.pathsUnder(`record/${signalId}/`, 1).length === 0;
+  return release.files.pathsUnder(`record/${signalId}/`, 1).length === 0;
 }
 
 /** The values with a misspelt one put right, as the start of a suggestion. */

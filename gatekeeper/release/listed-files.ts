@@ -69,6 +69,33 @@ export class ListedFiles {
     return firstWhere(this.size, (line) => this.#compare(line, wanted) >= 0);
   }
 
+  /** Listed paths that start with a prefix, in order, at most `max`. */
+  pathsUnder(prefix: string, max: number): readonly string[] {
+    const paths: string[] = [];
+    for (let line = this.firstFrom(prefix); paths.length < max; line += 1) {
+      const path = this.pathAt(line);
+      if (path === '' || !path.startsWith(prefix)) break;
+      paths.push(path);
+    }
+    return paths;
+  }
+
+  /** Names of the files and folders that stand right below a folder, at most `max`; a folder's with its slash. */
+  namesUnder(folder: string, max: number): readonly string[] {
+    const names: string[] = [];
+    let line = this.firstFrom(folder);
+    while (names.length < max) {
+      const path = this.pathAt(line);
+      if (path === '' || !path.startsWith(folder)) break;
+      const rest = path.slice(folder.length);
+      const name = rest.slice(0, `${rest}/`.indexOf('/') + 1);
+      names.push(name);
+      // What follows a slash is behind it: the next byte leads past the whole folder.
+      line = name.endsWith('/') ? this.firstFrom(`${folder}${name.slice(0, -1)}0`) : line + 1;
+    }
+    return names;
+  }
+
   #find(path: string): FileEntry | undefined {
     const wanted = Buffer.from(path, 'utf8');
     const line = firstWhere(this.size, (at) => this.#compare(at, wanted) >= 0);

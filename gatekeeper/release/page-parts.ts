@@ -21,7 +21,7 @@ export type PageShop = Pick<SitePage, 'issuerName' | 'baseUrl' | 'styles'>;
 
 export function pageShop(release: ReleaseIndex): PageShop {
   const { issuer_name: issuerName, base_url: baseUrl } = release.head;
-  const paths = release.pathsUnder(`${SITE_FOLDER}/assets/site-`, ASSETS_MAX);
+  const paths = release.files.pathsUnder(`${SITE_FOLDER}/assets/site-`, ASSETS_MAX);
   const styles = paths.filter((path) => path.endsWith('.css')).map((path) => `/${path}`);
   return { issuerName, baseUrl, styles };
 }

@@ -94,33 +94,6 @@ export class ReleaseIndex {
     this.#cache.set(path, body, bytes.length);
     return body;
   }
-
-  /** Listed paths that start with a prefix, in order, at most `max`. */
-  pathsUnder(prefix: string, max: number): readonly string[] {
-    const paths: string[] = [];
-    for (let line = this.files.firstFrom(prefix); paths.length < max; line += 1) {
-      const path = this.files.pathAt(line);
-      if (path === '' || !path.startsWith(prefix)) break;
-      paths.push(path);
-    }
-    return paths;
-  }
-
-  /** Names of the files and folders that stand right below a folder, at most `max`; a folder's with its slash. */
-  namesUnder(folder: string, max: number): readonly string[] {
-    const names: string[] = [];
-    let line = this.files.firstFrom(folder);
-    while (names.length < max) {
-      const path = this.files.pathAt(line);
-      if (path === '' || !path.startsWith(folder)) break;
-      const rest = path.slice(folder.length);
-      const name = rest.slice(0, `${rest}/`.indexOf('/') + 1);
-      names.push(name);
-      // What follows a slash is behind it: the next byte leads past the whole folder.
-      line = name.endsWith('/') ? this.files.firstFrom(`${folder}${name.slice(0, -1)}0`) : line + 1;
-    }
-    return names;
-  }
 }
 
 /** Bytes of answers whose request-time fields are filled in already: an age has one decimal of an hour. */

@@ -12,7 +12,7 @@ afterAll(removeFolders);
 
 /** Texts of all files below a folder of a release, by their paths. */
 async function textsBelow(folder: string, release: ReleaseIndex) {
-  const paths = release.pathsUnder(folder, 1000);
+  const paths = release.files.pathsUnder(folder, 1000);
   const bodies = await Promise.all(paths.map((path) => release.body(path, FOR_EVERYBODY)));
   return bodies.map(({ bytes }, at) => [paths[at] ?? '', bytes.toString('utf8')] as const);
 }

@@ -158,33 +158,33 @@ describe('ReleaseIndex.body()', () => {
   });
 });
 
-describe('ReleaseIndex.namesUnder()', () => {
+describe('ListedFiles.namesUnder()', () => {
   it('lists each file and folder once, in order, without walking through folders', async () => {
     const { release } = await tinyService();
-    expect(release.namesUnder('record/', 9)).toEqual([
+    expect(release.files.namesUnder('record/', 9)).toEqual([
       'airquality.aqi/',
       'filing.insider/',
       'hydrology.river-level/',
     ]);
-    expect(release.namesUnder('record/airquality.aqi/', 9)).toEqual([
+    expect(release.files.namesUnder('record/airquality.aqi/', 9)).toEqual([
       'us-chicago.json',
       'us-denver.json',
     ]);
-    expect(release.namesUnder('record/', 1)).toEqual(['airquality.aqi/']);
-    expect(release.namesUnder('zzz/', 9)).toEqual([]);
+    expect(release.files.namesUnder('record/', 1)).toEqual(['airquality.aqi/']);
+    expect(release.files.namesUnder('zzz/', 9)).toEqual([]);
   });
 });
 
-describe('ReleaseIndex.pathsUnder()', () => {
+describe('ListedFiles.pathsUnder()', () => {
   it('lists the paths of a prefix in order, at most as many as asked', async () => {
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir);
     const release = await openRelease({ source: folderSource(dataDir), ...ANY });
-    expect(release.pathsUnder('record/airquality.aqi/', 9)).toEqual([
+    expect(release.files.pathsUnder('record/airquality.aqi/', 9)).toEqual([
       'record/airquality.aqi/us-chicago.json',
       RECORD,
     ]);
-    expect(release.pathsUnder('record/', 1)).toHaveLength(1);
-    expect(release.pathsUnder('zzz', 9)).toEqual([]);
+    expect(release.files.pathsUnder('record/', 1)).toHaveLength(1);
+    expect(release.files.pathsUnder('zzz', 9)).toEqual([]);
   });
 });
