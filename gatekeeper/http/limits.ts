@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HeaderFacts } from './header-facts.ts';
-import type { Reply } from './reply.ts';
+import { jsonReply, type Reply } from './reply.ts';
 
 /** What keeps one client from taking what others need; `limits/` holds all of it. */
 export interface Limits {
@@ -9,12 +9,12 @@ export interface Limits {
   readonly takesConnection: (socket: Socket) => boolean;
   /** Decides on a request before anything else of it is looked at. `now` in milliseconds of a steady clock. */
   readonly admit: (arrival: Arrival, now: number) => Entry;
-  /** The whole body of a request, or the reply that refuses it; never rejects. */
-  readonly readBody: (request: IncomingMessage) => Promise<Buffer | Reply>;
+  /** The whole body of a request, or the reply that refuses it, at the cost of an account; never rejects. */
+  readonly readBody: (request: IncomingMessage, account: Account) => Promise<Buffer | Reply>;
   /** Whether a client has read enough of its answers to get another one that is free. */
   readonly isReading: (socket: Socket) => boolean;
-  /** Holds an answer until its client has read it, for a while only; what was paid for has a bound of its own. */
-  readonly hold: (socket: Socket, response: ServerResponse, isPaid: boolean) => void;
+  /** Charges for an answer that is on its way, and holds it until its client has read it, for a while only. */
+  readonly hold: (answer: SentBytes, now: number) => void;
 }
 
 /** A request before anything of it is answered. */
@@ -43,5 +43,22 @@ export interface Account {
   charge(cost: number, now: number): void;
 }
 
+/** An answer that was handed to the system, whether its client reads it or not. */
+export interface SentBytes {
+  readonly socket: Socket;
+  readonly response: ServerResponse;
+  readonly account: Account;
+  readonly bytes: number;
+  /** What was paid for has a bound of its own. */
+  readonly isPaid: boolean;
+}
+
 /** The account of clients that are not counted. */
 export const UNLIMITED: Account = { take: () => 0, charge: () => undefined };
+
+/** The refusal of the rate limit, with the seconds to wait. */
+export function tooMany(wait: number): Reply {
+  const error = 'Too many requests; nothing was charged. Wait and send the same request again';
+  const body = { error, retry_after_s: wait };
+  return jsonReply(429, body, [['retry-after', String(wait)]]);
+}

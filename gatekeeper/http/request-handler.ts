@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { messageOf } from '../system/message-of.ts';
-import { costOfReading, costOfSending } from './cost.ts';
 import { HalfClosed } from './half-closed.ts';
 import { type HeaderFacts, headerFacts, pays, wantsPage } from './header-facts.ts';
-import { type Entry, type Limits, UNLIMITED } from './limits.ts';
+import { type Entry, type Limits, tooMany, UNLIMITED } from './limits.ts';
 import { HEALTH_PATH, healthReply, isHealth } from './own-paths.ts';
 import {
   matches,
@@ -197,12 +196,9 @@ export class RequestHandler {
   /** Only an answer keeps its connection from being cut, not a body that does not arrive. */
   async #readBody({ request, account }: Exchange): Promise<Buffer | Reply> {
     this.#free(request.socket);
-    const body = await this.#options.limits.readBody(request);
+    const body = await this.#options.limits.readBody(request, account);
     this.#hold(request.socket);
-    if (!Buffer.isBuffer(body)) return body;
-    // Many are let in before the first of their bodies is judged: who is in debt by then waits.
-    const wait = account.take(costOfReading(body.length), performance.now());
-    return wait > 0 ? tooMany(wait) : body;
+    return body;
   }
 
   #hold(socket: object): void {
@@ -236,7 +232,7 @@ export class RequestHandler {
   }
 
   #writeReady(exchange: Exchange, given: ReadyAnswer, from: SentAnswer['from']): void {
-    const { request, response, facts, id } = exchange;
+    const { request, response, facts, id, account } = exchange;
     const ready = this.#isReading(request.socket, given) ? given : UNREAD;
     if (ready === UNREAD) {
       response.shouldKeepAlive = false;
@@ -252,18 +248,10 @@ export class RequestHandler {
     if (bodiless) response.end();
     else response.end(ready.body);
     const now = performance.now();
-    if (bytes > 0) this.#account(exchange, ready, now);
+    const { socket } = request;
+    const sent = { socket, response, account, bytes, isPaid: ready.payer !== undefined };
+    if (bytes > 0) this.#options.limits.hold(sent, now);
     this.#note(exchange, ready, { status, bytes, from, now });
-  }
-
-  /** Bytes cost what sending them takes; those that are not read are held for a while only. */
-  #account(
-    { request, response, account }: Exchange,
-    { body, payer }: ReadyAnswer,
-    now: number,
-  ): void {
-    account.charge(costOfSending(body.length), now);
-    this.#options.limits.hold(request.socket, response, payer !== undefined);
   }
 
   /** Whoever leaves answers unread gets no more of them; what was paid for is sent all the same. */
@@ -310,11 +298,4 @@ interface Exchange {
 /** What was sent, and when, in milliseconds of a steady clock. */
 interface Sent extends Pick<SentAnswer, 'status' | 'bytes' | 'from'> {
   readonly now: number;
-}
-
-/** The refusal of the rate limit, with the seconds to wait. */
-function tooMany(wait: number): Reply {
-  const error = 'Too many requests; nothing was charged. Wait and send the same request again';
-  const body = { error, retry_after_s: wait };
-  return jsonReply(429, body, [['retry-after', String(wait)]]);
 }

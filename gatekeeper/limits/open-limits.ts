@@ -1,4 +1,5 @@
-import type { Limits } from '../http/limits.ts';
+import { costOfReading, costOfSending } from '../http/cost.ts';
+import { type Limits, tooMany } from '../http/limits.ts';
 import { type AdmissionOptions, admission } from './admission.ts';
 import { ConnectionCount } from './connection-count.ts';
 import { rateLimit } from './rate-limit.ts';
@@ -31,8 +32,17 @@ export function openLimits({ perSecond, ...options }: LimitOptions): Limits {
       limit: rateLimit(perSecond),
       repeats: rateLimit(perSecond, REPEAT_BURST_S),
     }),
-    readBody: (request) => bodies.read(request),
+    async readBody(request, account) {
+      const body = await bodies.read(request);
+      if (!Buffer.isBuffer(body)) return body;
+      // Many are let in before the first of their bodies is judged: who is in debt by then waits.
+      const wait = account.take(costOfReading(body.length), performance.now());
+      return wait > 0 ? tooMany(wait) : body;
+    },
     isReading: (socket) => free.of(socket) + paid.of(socket) <= SOCKET_WAITING_MAX,
-    hold: (socket, response, isPaid) => (isPaid ? paid : free).hold(socket, response),
+    hold({ socket, response, account, bytes, isPaid }, now) {
+      account.charge(costOfSending(bytes), now);
+      (isPaid ? paid : free).hold(socket, response);
+    },
   };
 }
