@@ -16,6 +16,7 @@ import {
   type Answered,
   type AnswerRoom,
   type Content,
+  type ContentAnswer,
   FREE_CACHE,
   KEEP_FOR_RELEASE,
   type Question,
@@ -26,75 +27,83 @@ import {
 /** Longest path in the log. */
 const PATH_CHARS_MAX = 200;
 
-/** The order of answers: target, preflight, path, method, token, parameters, then data, and only then money. */
+/** A request whose target has one canonical form. */
+interface Call {
+  readonly asked: HttpRequest;
+  readonly request: CanonicalRequest;
+  readonly service: Service;
+  /** What the log calls it: a piece only, because unknown paths are strangers' text. */
+  readonly path: string;
+}
+
+/** A request for a row of the table. */
+interface RoutedCall extends Call {
+  readonly routed: Route;
+}
+
+/**
+ * From a request to its answer, in this order:
+ *
+ *  1. The target becomes a canonical request; a target with two readings is refused.
+ *  2. A static file stands beside the table, at its own path.
+ *  3. The path and the method become a row of the table (`contract/endpoints.ts`), or a 404, 405 or 410.
+ *  4. A token opens what only subscribers get.
+ *  5. The row names a stored file, or the room that computes its answer (`answers.ts`). Where there is none, the reply is
+ *     a 422 that names a request which works.
+ *  6. What is free is sent. What costs is a 402, or with a payment one purchase: known already, or sold now.
+ *
+ * Data comes before money: nobody is asked to pay for what cannot be answered, and only a 200 is ever charged.
+ */
 export async function respond(asked: HttpRequest, service: Service): Promise<HttpResponse> {
   const known = service.targets.get(asked.target);
   const request = known?.request ?? canonicalRequest(asked.target);
   if ('status' in request) {
     return plainResponse(jsonReply(request.status, { error: request.error }), '(refused target)');
   }
-  if (asked.method === 'OPTIONS') return plainResponse(preflight(request.path), shortPath(request));
+  const path = request.path.slice(0, PATH_CHARS_MAX);
+  const call = { asked, request, service, path };
+  if (asked.method === 'OPTIONS') return plainResponse(preflight(request.path), path);
   const file = service.rooms.staticFile(asked, request.path, service);
-  if (file !== null) return givenFile(file, { asked, request }, service);
+  if (file !== null) return guarded(call, () => given(file, path));
   const refusal = refuseMethod(request.path, asked.method);
   const routed = refusal === null ? (known?.routed ?? route(request)) : undefined;
   if (refusal !== null || routed === undefined) {
-    return plainResponse(refusal ?? notFound(request.path), shortPath(request));
+    return plainResponse(refusal ?? notFound(request.path), path);
   }
   if (known === undefined) service.targets.keep(asked.target, { request, routed });
-  return await serve({ asked, request, routed }, service);
+  return guarded(call, () => serve({ ...call, routed }));
 }
 
-/** A free file beside the table. */
-async function givenFile(
-  file: Promise<StaticFile>,
-  call: Pick<Call, 'asked' | 'request'>,
-  service: Service,
+async function given(file: Promise<StaticFile>, path: string): Promise<HttpResponse> {
+  const { reply, etag } = await file;
+  return { ...plainResponse(reply, path), etag };
+}
+
+async function serve(call: RoutedCall): Promise<HttpResponse> {
+  const { asked, request, routed, service, path } = call;
+  const caller = { facts: asked.facts, request };
+  const closed = service.rooms.tokenGate(routed.endpoint, caller, service);
+  if (closed !== null) return plainResponse(closed, path);
+  if (routed.endpoint.method === 'POST') return posted(call);
+  return routed.endpoint.priceUsd === null ? free(call) : paid(call);
+}
+
+/** Whatever throws, nobody is charged and no part of the body is sent. */
+async function guarded(
+  { asked, service, path }: Call,
+  answer: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
-  const path = shortPath(call.request);
   try {
-    const given = await file;
-    return { ...plainResponse(given.reply, path), etag: given.etag };
+    return await answer();
   } catch (error) {
-    return plainResponse(failure(error, call, service), path);
+    const { log } = service;
+    if (!isLogged(error))
+      log({ event: 'request_failed', id: asked.trace?.id, path, error: messageOf(error) });
+    return plainResponse(failure(error), path);
   }
 }
 
-interface Call {
-  readonly asked: HttpRequest;
-  readonly request: CanonicalRequest;
-  readonly routed: Route;
-}
-
-async function serve(call: Call, service: Service): Promise<HttpResponse> {
-  const { asked, request, routed } = call;
-  const path = shortPath(request);
-  try {
-    const caller = { facts: asked.facts, request };
-    const gated = service.rooms.tokenGate(routed.endpoint, caller, service);
-    if (gated !== null) return plainResponse(gated, path);
-    if (routed.endpoint.method === 'POST') return await posted(call, service);
-    if (routed.endpoint.priceUsd === null) return await free(call, service);
-    return await paid(call, service);
-  } catch (error) {
-    return plainResponse(failure(error, call, service), path);
-  }
-}
-
-/** Unknown paths are strangers' text: the log shows a piece of them, the reply a piece more. */
-function shortPath({ path }: CanonicalRequest): string {
-  return path.slice(0, PATH_CHARS_MAX);
-}
-
-/** Whatever threw, nobody was charged and no part of the body is sent. */
-function failure(
-  error: unknown,
-  { asked, request }: Pick<Call, 'asked' | 'request'>,
-  service: Service,
-): Reply {
-  const path = shortPath(request);
-  if (!isLogged(error))
-    service.log({ event: 'request_failed', id: asked.trace?.id, path, error: messageOf(error) });
+function failure(error: unknown): Reply {
   if (error instanceof DamagedFileError) {
     const body = { error: 'Not charged. The stored file is damaged', retryable: true };
     return jsonReply(503, body, [['retry-after', '30']]);
@@ -122,74 +131,65 @@ const PREFLIGHT: readonly Header[] = [
   ['access-control-max-age', '86400'],
 ];
 
-function roomOf({ endpoint }: Route, { rooms }: Service): AnswerRoom | null {
-  const { answer: word } = endpoint;
-  return word === 'file' || word === 'gone' ? null : rooms.answers[word];
+function roomOf({ routed, service }: RoutedCall): AnswerRoom | null {
+  const { answer: word } = routed.endpoint;
+  return word === 'file' || word === 'gone' ? null : service.rooms.answers[word];
 }
 
-async function free({ asked, request, routed }: Call, service: Service): Promise<HttpResponse> {
-  const path = shortPath(request);
+async function free(call: RoutedCall): Promise<HttpResponse> {
+  const { routed, service, path } = call;
   const { endpoint, trouble } = routed;
   if (trouble !== null) {
-    const usage = trouble.miss === 'missing_parameter' ? roomOf(routed, service)?.usage : undefined;
-    return usage === undefined ? missed(routed, service, path) : plainResponse(usage(), path);
+    const usage = trouble.miss === 'missing_parameter' ? roomOf(call)?.usage : undefined;
+    return usage === undefined ? missed(call) : plainResponse(usage(), path);
   }
-  const answered = await answer(questionOf(routed, asked), service);
-  if (answered.kind === 'miss') return missed(routed, service, path);
+  const answered = await answer(questionOf(call), service);
+  if (answered.kind === 'miss') return missed(call);
   if (answered.kind === 'reply') return plainResponse(answered.reply, path);
   const { content } = answered;
-  if (endpoint.token) return plainResponse(ownReply(content), path);
+  // What a token opens belongs to its holder: no cache keeps it and no tag tells others that it changed.
+  if (endpoint.token) return plainResponse(contentReply(content, PRIVATE_NO_STORE), path);
   const etag = etagOf(content);
-  const { body, contentType, headers = [], keepMs, isCoded } = content;
-  const all: Header[] = [['content-type', contentType], ['etag', etag], FREE_CACHE, ...headers];
-  const coded = isCoded === undefined ? {} : { isCoded };
-  return {
-    reply: { status: 200, headers: all, body },
-    path,
-    etag,
-    keepMs,
-    unpaid: false,
-    ...coded,
-  };
+  const reply = contentReply(content, ['etag', etag], FREE_CACHE);
+  const { keepMs, isCoded } = content;
+  return { reply, path, etag, keepMs, unpaid: false, isCoded };
+}
+
+function contentReply({ body, contentType, headers = [] }: Content, ...own: Header[]): Reply {
+  return { status: 200, headers: [['content-type', contentType], ...own, ...headers], body };
 }
 
 /** The 422 of a GET: the same for as long as the release is, unless a token or a payment stands behind it. */
-function missed(routed: Route, service: Service, path: string): HttpResponse {
-  const { token, priceUsd } = routed.endpoint;
+function missed(call: RoutedCall): HttpResponse {
+  const { token, priceUsd } = call.routed.endpoint;
   const keepMs = token ? 0 : KEEP_FOR_RELEASE;
-  return {
-    ...plainResponse(service.rooms.noCharge(routed, service.release), path),
-    keepMs,
-    unpaid: priceUsd !== null,
-  };
+  return { ...plainResponse(noCharge(call), call.path), keepMs, unpaid: priceUsd !== null };
 }
 
-/** What a token opens belongs to its holder: no cache keeps it and no tag tells others that it changed. */
-function ownReply({ body, contentType, headers = [] }: Content): Reply {
-  const all: Header[] = [['content-type', contentType], PRIVATE_NO_STORE, ...headers];
-  return { status: 200, headers: all, body };
+function noCharge({ routed, service }: RoutedCall): Reply {
+  return service.rooms.noCharge(routed, service.release);
 }
 
-function questionOf(routed: Route, { facts, spend, trace }: HttpRequest): Question {
+function questionOf({ asked, routed }: RoutedCall): Question {
+  const { facts, spend, trace } = asked;
   const { accept, acceptEncoding, rpc } = facts;
-  const named = trace === undefined ? {} : { trace };
-  return { route: routed, accept, acceptEncoding, rpc, spend, body: null, ...named };
+  return { route: routed, accept, acceptEncoding, rpc, spend, trace, body: null };
 }
 
 /** An answer to a body belongs to the one who sent it: nobody keeps it. */
-async function posted({ asked, request, routed }: Call, service: Service): Promise<HttpResponse> {
-  const path = shortPath(request);
-  const refusal = roomOf(routed, service)?.refusal?.(asked.facts, service) ?? null;
+async function posted(call: RoutedCall): Promise<HttpResponse> {
+  const { asked, service, path } = call;
+  const refusal = roomOf(call)?.refusal?.(asked.facts, service) ?? null;
   if (refusal !== null) return plainResponse(refusal, path);
   const body = await asked.readBody();
   if (!Buffer.isBuffer(body)) return plainResponse(body, path);
-  const answered = await answer({ ...questionOf(routed, asked), body }, service);
-  if (answered.kind === 'miss')
-    return plainResponse(service.rooms.noCharge(routed, service.release), path);
-  if (answered.kind === 'reply') return plainResponse(answered.reply, path);
-  const { contentType, headers = [] } = answered.content;
-  const all: Header[] = [['content-type', contentType], NO_STORE, ...headers];
-  return plainResponse({ status: 200, headers: all, body: answered.content.body }, path);
+  const answered = await answer({ ...questionOf(call), body }, service);
+  if (answered.kind !== 'content') return plainResponse(unanswered(answered, call), path);
+  return plainResponse(contentReply(answered.content, NO_STORE), path);
+}
+
+function unanswered(answered: Exclude<Answered, ContentAnswer>, call: RoutedCall): Reply {
+  return answered.kind === 'miss' ? noCharge(call) : answered.reply;
 }
 
 /** Tags of bodies that are kept: the same buffer is given many times and never written to. */
@@ -205,69 +205,42 @@ function etagOf({ sha256, body }: Content): string {
   return etag;
 }
 
-function missReply(
-  answered: Exclude<Answered, { kind: 'content' }>,
-  routed: Route,
-  service: Service,
-): Reply {
-  return answered.kind === 'miss'
-    ? service.rooms.noCharge(routed, service.release)
-    : answered.reply;
-}
-
-async function paid(call: Call, service: Service): Promise<HttpResponse> {
-  const { asked, request, routed } = call;
-  const path = shortPath(request);
+async function paid(call: RoutedCall): Promise<HttpResponse> {
+  const { asked, routed, service, path } = call;
   const [paymentHeader, ...others] = asked.facts.paymentHeaders;
-  if (asked.method !== 'GET' || paymentHeader === undefined) return unpaid(call, service);
+  if (asked.method !== 'GET' || paymentHeader === undefined) return unpaid(call);
   const { endpoint, target, trouble } = routed;
-  if (trouble !== null) return plainResponse(service.rooms.noCharge(routed, service.release), path);
+  if (trouble !== null) return plainResponse(noCharge(call), path);
   if (others.length > 0) {
     const error = 'invalid_payload: send only one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
     return plainResponse(service.challenger.challenge(endpoint, target, error), path);
   }
-  const reply = await bought(call, paymentHeader, service);
-  const { payer } = reply;
-  return payer === undefined
-    ? plainResponse(reply, path)
-    : { ...plainResponse(reply, path), payer };
+  const reply = await bought(call, paymentHeader);
+  return { ...plainResponse(reply, path), payer: reply.payer };
 }
 
 /** What is known is answered as it was; anything else must have an answer before money is looked at. */
-async function bought(
-  call: Call,
-  paymentHeader: PaymentHeader,
-  service: Service,
-): Promise<PurchaseReply> {
-  const { asked, routed } = call;
+async function bought(call: RoutedCall, paymentHeader: PaymentHeader): Promise<PurchaseReply> {
+  const { asked, routed, service } = call;
   const { endpoint, target } = routed;
   const { method, trace } = asked;
-  const named = trace === undefined ? {} : { trace };
-  const opened = await service.purchases.open({
-    endpoint,
-    target,
-    method,
-    paymentHeader,
-    ...named,
-  });
+  const opened = await service.purchases.open({ endpoint, target, method, paymentHeader, trace });
   if (!('sell' in opened)) return opened;
-  const answered = await answer(questionOf(routed, asked), service);
-  if (answered.kind !== 'content') return missReply(answered, routed, service);
+  const answered = await answer(questionOf(call), service);
+  if (answered.kind !== 'content') return unanswered(answered, call);
   return opened.sell(answered.content);
 }
 
-async function unpaid({ asked, request, routed }: Call, service: Service): Promise<HttpResponse> {
-  const path = shortPath(request);
+async function unpaid(call: RoutedCall): Promise<HttpResponse> {
+  const { asked, routed, service, path } = call;
   const { endpoint, target, bare, trouble } = routed;
-  if (!bare && trouble !== null) return missed(routed, service, path);
+  if (!bare && trouble !== null) return missed(call);
   // A price question needs no data; for anything else it is read first: nobody signs for nothing.
-  const probe = { ...questionOf(routed, asked), isProbe: true };
-  const answered = bare ? null : await answer(probe, service);
-  if (answered?.kind === 'miss') return missed(routed, service, path);
+  const answered = bare ? null : await answer({ ...questionOf(call), isProbe: true }, service);
+  if (answered?.kind === 'miss') return missed(call);
   if (answered?.kind === 'reply') return plainResponse(answered.reply, path);
   const reply = service.challenger.challenge(endpoint, target);
   const isPage = asked.method === 'GET' && wantsPage(asked.facts.accept);
-  if (isPage)
-    return plainResponse(service.rooms.pricePage(reply, { endpoint, target }, service), path);
-  return { reply, path, etag: null, keepMs: KEEP_FOR_RELEASE, unpaid: true };
+  if (!isPage) return { reply, path, etag: null, keepMs: KEEP_FOR_RELEASE, unpaid: true };
+  return plainResponse(service.rooms.pricePage(reply, { endpoint, target }, service), path);
 }

@@ -28,7 +28,7 @@ export interface ReadyAnswer {
   /** An answer to an unpaid request for something that costs: no use to a request with a payment. */
   readonly unpaid: boolean;
   /** Who paid, for the log. */
-  readonly payer?: string;
+  readonly payer: string | undefined;
 }
 
 /** Ready answers by raw request target, bounded in number and bytes, oldest out first. */
@@ -84,7 +84,7 @@ export function readyAnswer(
     path,
     expires,
     unpaid,
-    ...(payer === undefined ? {} : { payer }),
+    payer,
   };
 }
 

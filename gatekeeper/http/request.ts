@@ -10,7 +10,7 @@ export interface HttpRequest {
   readonly target: string;
   readonly facts: HeaderFacts;
   /** What the request is called; nothing where no client asks. */
-  readonly trace?: RequestTrace;
+  readonly trace?: RequestTrace | undefined;
   /** Takes what the answer costs beyond a plain one, while it is made. */
   readonly spend: Spend;
   /** The whole body of a POST, or the reply that refuses it; asked for once, after everything else fits. */
@@ -28,9 +28,9 @@ export interface HttpResponse {
   readonly keepMs: number;
   readonly unpaid: boolean;
   /** Other clients get it under another content coding. */
-  readonly isCoded?: true;
+  readonly isCoded?: true | undefined;
   /** Who paid, for the log. */
-  readonly payer?: string;
+  readonly payer?: string | undefined;
 }
 
 /** A response that nobody keeps. */

@@ -19,9 +19,8 @@ const TOOL_FACTS = headerFacts(['host', 'localhost', 'accept', 'application/json
 /** Plain GETs in the name of a tool call, which pays what they cost. */
 export function plainGets({ spend, trace }: Question, service: Service): AskTarget {
   const readBody = (): Promise<Buffer> => Promise.resolve(Buffer.alloc(0));
-  const named = trace === undefined ? {} : { trace };
   return async (target) => {
-    const asked = { method: 'GET', target, facts: TOOL_FACTS, spend, readBody, ...named };
+    const asked = { method: 'GET', target, facts: TOOL_FACTS, spend, readBody, trace };
     return (await respond(asked, service)).reply;
   };
 }

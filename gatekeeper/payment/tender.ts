@@ -14,7 +14,7 @@ export interface PurchaseRequest {
   readonly method: string;
   readonly paymentHeader: PaymentHeader;
   /** What the request is called, in the log and towards facilitators. */
-  readonly trace?: RequestTrace;
+  readonly trace?: RequestTrace | undefined;
 }
 
 /** What a payment or receipt is bound to, under its journal key. */

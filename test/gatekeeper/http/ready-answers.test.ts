@@ -16,6 +16,7 @@ const answer = (bytes: number): ReadyAnswer => ({
   path: '/',
   expires: 0,
   unpaid: false,
+  payer: undefined,
 });
 
 describe('ReadyAnswers', () => {
