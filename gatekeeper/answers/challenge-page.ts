@@ -9,7 +9,10 @@ import type { AskedPrice, Service } from './service.ts';
 
 const HTML_TYPE: Header = ['content-type', 'text/html; charset=utf-8'];
 
-/** The same 402 for a browser that opened a paid link: its headers are those of the JSON, its body explains. */
+/**
+ * The same 402 for a browser that opened a paid link: its headers are those of the JSON, its body explains. Computed, because
+ * the compiler does not know the payee and the network.
+ */
 export function challengePage(reply: Reply, asked: AskedPrice, service: Service): Reply {
   const headers = reply.headers.filter(([name]) => name !== 'content-type');
   const body = cardOf(asked, service);

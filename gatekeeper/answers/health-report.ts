@@ -10,7 +10,7 @@ export interface Condition {
   readonly warnings: readonly string[];
 }
 
-/** Whether the service is ready, and if not, why. */
+/** `/healthz`: whether the service is ready, and if not, why. Computed, because it tells of this moment. */
 export function healthReport(
   { release, operator, clock }: Service,
   { why, warnings }: Condition,

@@ -21,7 +21,10 @@ type Miss = 'missing_parameter' | 'illegal_value' | 'no_data' | 'empty_line';
 /** Longest value that an error repeats. */
 const SHOWN_CHARS_MAX = 60;
 
-/** The 422 of a request that has no answer: what is wrong and a request that works on this very release. */
+/**
+ * The 422 of a request that has no answer: what is wrong and a request that works on this very release. Computed, because
+ * the caller names the values.
+ */
 export function noCharge(route: Route, release: ReleaseIndex): Reply {
   const { endpoint, trouble, values } = route;
   const miss = trouble?.miss ?? emptyWord(endpoint, values, release);

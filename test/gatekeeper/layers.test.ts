@@ -76,3 +76,93 @@ describe('the folders of the gatekeeper', () => {
     expect(wrongArrows('doctor/check.ts', several)).toEqual(['doctor/check.ts imports the root']);
   });
 });
+
+/** What these load is the way from a socket to a file and its price; the vocabulary of `contract/` does not count. */
+const HEART = ['http/server.ts', 'answers/respond.ts'];
+const HEART_FOLDERS = ['answers', 'http', 'release', 'system'];
+const HEART_FILES_MAX = 20;
+const HEART_LINES_MAX = 2050;
+
+/** What a source loads with itself: neither types nor what is loaded late. */
+const LOADED = /^import (?!type )[^']*? from '(\.[^']+)';$/gms;
+
+type TextOf = (path: string) => string;
+
+function textOf(path: string): string {
+  return readFileSync(join(GATEKEEPER, path), 'utf8');
+}
+
+function importsOf(path: string, text: string): readonly string[] {
+  return [...text.matchAll(LOADED)].map(([, name = '']) => normalize(join(dirname(path), name)));
+}
+
+/** Files of the gatekeeper with all that they load. */
+function loadedBy(paths: readonly string[], read: TextOf = textOf): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const load = (path: string): void => {
+    if (seen.has(path) || path.startsWith('..')) return;
+    seen.add(path);
+    importsOf(path, read(path)).forEach(load);
+  };
+  paths.forEach(load);
+  return seen;
+}
+
+const rooms = importsOf('rooms.ts', textOf('rooms.ts'));
+
+/** The files of the heart that do not belong there: those of other folders, and the rooms. */
+function strangers(heart: ReadonlySet<string>): readonly string[] {
+  return [...heart].filter(
+    (path) => !HEART_FOLDERS.includes(folderOf(path)) || rooms.includes(path),
+  );
+}
+
+/** The sources, with one more import in one of them. */
+const withImport =
+  (of: string, imported: string): TextOf =>
+  (path) =>
+    (path === of ? `import { it } from '${imported}';\n` : '') + textOf(path);
+
+describe('the heart of the gatekeeper', () => {
+  const heart = loadedBy(HEART);
+
+  it('loads no room, and nothing of the folders beside it', () => {
+    expect(strangers(heart)).toEqual([]);
+    expect([...heart]).toEqual(expect.arrayContaining(['http/reply.ts', 'release/read-body.ts']));
+    expect(rooms.length).toBeGreaterThan(20);
+  });
+
+  it('is read in one sitting', () => {
+    const lines = [...heart].map((path) => textOf(path).split('\n').length - 1);
+    expect(heart.size).toBeLessThanOrEqual(HEART_FILES_MAX);
+    expect(lines.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(HEART_LINES_MAX);
+  });
+
+  it.each([
+    ['answers/respond.ts', './watch.ts', 'answers/watch.ts'],
+    ['answers/answers.ts', './token-gate.ts', 'answers/token-gate.ts'],
+    ['http/server.ts', '../limits/open-limits.ts', 'limits/rate-limit.ts'],
+    ['release/release-index.ts', '../journal/ledger.ts', 'journal/ledger.ts'],
+  ])('would not pass if %s imported %s', (of, imported, stranger) => {
+    expect(strangers(loadedBy(HEART, withImport(of, imported)))).toContain(stranger);
+  });
+});
+
+/** Says why an answer is no compiled file. */
+const REASON = /\bComputed,\s+(?:\*\s+)?because\b/;
+
+describe('an answer that is computed', () => {
+  const computed = rooms.filter((path) => /^(?:answers|mcp)\//.test(path));
+
+  it('says why it is no compiled file', () => {
+    const refusals = ['answers/token-gate.ts', 'mcp/mcp-refusal.ts'];
+    const silent = computed.filter((path) => !REASON.test(textOf(path)));
+    expect(silent).toEqual(refusals);
+    expect(computed.length).toBeGreaterThan(15);
+  });
+
+  it('is silent without a reason', () => {
+    expect(REASON.test('/** `/gauge/series`: the end of the stored rows. */')).toBe(false);
+    expect(REASON.test(' * once. Computed,\n * because the caller names the cutoff.')).toBe(true);
+  });
+});
