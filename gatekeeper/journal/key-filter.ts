@@ -2,22 +2,30 @@
 const BITS_LOG2 = 26;
 const HEX_DIGITS = 7;
 const MASK = 2 ** BITS_LOG2 - 1;
+/** Bits of a page: 64 KB. */
+const PAGE_LOG2 = 19;
+const PAGE_MASK = 2 ** PAGE_LOG2 - 1;
 
 /**
  * Which payment keys cannot be known: most payments are new, and asking the disk for each costs more than
  * the rest of its checks. It has no false negatives for what was added, and a false positive costs a look-up.
  */
 export class KeyFilter {
-  readonly #bits = new Uint8Array(2 ** (BITS_LOG2 - 3));
+  /** Each is made with the first key of it, so that a young journal takes no memory. */
+  readonly #pages: (Uint8Array | undefined)[] = [];
 
   add(key: string): void {
     const bit = bitOf(key);
-    this.#bits[bit >>> 3] = (this.#bits[bit >>> 3] ?? 0) | (1 << (bit & 7));
+    const page = this.#pages[bit >>> PAGE_LOG2] ?? new Uint8Array(2 ** (PAGE_LOG2 - 3));
+    this.#pages[bit >>> PAGE_LOG2] = page;
+    const at = (bit & PAGE_MASK) >>> 3;
+    page[at] = (page[at] ?? 0) | (1 << (bit & 7));
   }
 
   mayHave(key: string): boolean {
     const bit = bitOf(key);
-    return ((this.#bits[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0;
+    const byte = this.#pages[bit >>> PAGE_LOG2]?.[(bit & PAGE_MASK) >>> 3] ?? 0;
+    return (byte & (1 << (bit & 7))) !== 0;
   }
 }
 
