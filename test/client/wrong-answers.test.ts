@@ -55,7 +55,7 @@ describe('buy() from a service that lies', () => {
   it('I53: refuses for every paid operation the genuine answers of others', async () => {
     const taken: string[] = [];
     for (const [at, target] of TARGETS.entries()) {
-      for (const step of [1, 5, 64, TARGETS.length - 1]) {
+      for (const step of [1, 64]) {
         const got = other(at, step);
         const verdict = await outcome(target, await shop.ask(got));
         if (verdict !== 'unverified') taken.push(`${got} for ${target}: ${verdict}`);

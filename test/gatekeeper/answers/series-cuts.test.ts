@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Signal } from '../../../compiler/contract/catalog/line.ts';
+import { defined } from '../../../compiler/contract/defined.ts';
 import { signalOf } from '../../../compiler/contract/lines.ts';
 import { hashCore } from '../../../compiler/contract/record-hash.ts';
 import {
@@ -39,17 +40,18 @@ const NEWEST = Date.parse('2026-11-20T00:00:00Z');
 const SPOT = signalOf('crypto.spot') as Signal;
 
 /** Readings of one price, oldest first; `ages` says how many days before the newest one each was collected. */
-function readings(ages: readonly number[]): Reading[] {
+function readings(ages: readonly number[], entity = 'btc'): Reading[] {
   const hours = new Map<number, number>();
   return ages.map((age, index) => {
     const hour = hours.get(age) ?? 0;
     hours.set(age, hour + 1);
     const observed_at = new Date(NEWEST - age * DAY_MS + hour * 3_600_000).toISOString();
     const at = observed_at.replace('.000Z', 'Z');
-    return reading('btc', { price_usd: index }, { observed_at: at, collected_at: at }) as Reading;
+    return reading(entity, { price_usd: index }, { observed_at: at, collected_at: at }) as Reading;
   });
 }
 
+/** One batch a day; each is a checkpoint of the log, whose signature is verified, so the days are few. */
 async function compiled(rows: readonly Reading[]) {
   const dayOf = (row: Reading): string => row.collected_at.slice(0, 10);
   const files = [...new Set(rows.map(dayOf))].map((day) => {
@@ -105,66 +107,110 @@ function expectedCsv(plain: Plain, days: number): string {
   return [SERIES_CSV_HEADER, ...lines, ''].join('\r\n');
 }
 
-async function textOf(service: Service, query: string): Promise<string> {
-  const target = `/gauge/history-series?signal_id=crypto.spot&entity=btc${query}`;
+async function textOf(service: Service, query: string, entity = 'btc'): Promise<string> {
+  const target = `/gauge/history-series?signal_id=crypto.spot&entity=${entity}${query}`;
   const answered = await series(question(target), service);
   if (answered.kind !== 'content') throw new Error(`no content for ${query}`);
   return answered.content.body.toString('utf8');
 }
 
-const HISTORIES: readonly [string, readonly number[], number][] = [
-  ['fewer rows than a segment', Array.from({ length: 23 }, (_, index) => 22 - index), 0],
-  ['a row a day', Array.from({ length: 300 }, (_, index) => 299 - index), 3],
-  ['up to 24 rows a day', Array.from({ length: 700 }, (_, at) => Math.floor((699 - at) / 23)), 7],
-  [
-    'days far apart, some with many rows',
-    Array.from({ length: 400 }, (_, index) => 7 * Math.floor((399 - index) / 20) ** 2).slice(
-      0,
-      390,
-    ),
-    5,
-  ],
-  ['more days than are delivered', Array.from({ length: 400 }, (_, at) => 3 * (399 - at)), 3],
-  ['a gap of years in front of the tail', [...Array(40).fill(2000), ...Array(5).fill(0)], 2],
+interface History {
+  readonly what: string;
+  /** The coin that has it. */
+  readonly entity: string;
+  readonly ages: readonly number[];
+  readonly segments: number;
+}
+
+const HISTORIES: readonly History[] = [
+  {
+    what: 'fewer rows than a segment',
+    entity: 'btc',
+    ages: Array.from({ length: 23 }, (_, index) => 22 - index),
+    segments: 0,
+  },
+  {
+    what: 'a row a day',
+    entity: 'eth',
+    ages: Array.from({ length: 100 }, (_, index) => 99 - index),
+    segments: 2,
+  },
+  {
+    what: 'up to 24 rows a day',
+    entity: 'sol',
+    ages: Array.from({ length: 700 }, (_, at) => Math.floor((699 - at) / 23)),
+    segments: 7,
+  },
+  {
+    what: 'days far apart, some with many rows',
+    entity: 'xrp',
+    ages: Array.from({ length: 390 }, (_, index) => 7 * Math.floor((399 - index) / 20) ** 2),
+    segments: 5,
+  },
+  {
+    what: 'more days than are delivered',
+    entity: 'ada',
+    ages: Array.from({ length: 100 }, (_, at) => 12 * (99 - at)),
+    segments: 2,
+  },
+  {
+    what: 'a gap of years in front of the tail',
+    entity: 'doge',
+    ages: [...Array(40).fill(2000), ...Array(5).fill(0)],
+    segments: 2,
+  },
 ];
 
-describe.each(HISTORIES)('series() of %s', (_, ages, segments) => {
+describe('series() of stored histories', () => {
   let service: Service;
   let folder: string;
-  let plain: Plain;
+  const plains = new Map<string, Plain>();
+  const plainOf = (entity: string): Plain => defined(plains.get(entity), 'a history');
   beforeAll(async () => {
-    const rows = readings(ages);
-    plain = plainList(rows);
-    const made = await compiled(rows);
+    const all = HISTORIES.map(({ entity, ages }) => [entity, readings(ages, entity)] as const);
+    for (const [entity, rows] of all) plains.set(entity, plainList(rows));
+    const made = await compiled(all.flatMap(([, rows]) => rows));
     folder = made.folder;
     service = await compiledService(made.data, '2026-11-21T12:00:00Z');
   }, 60_000);
   afterAll(removeFolders);
 
-  it('answers any number of days with the end of the whole list, as JSON and as CSV', async () => {
-    const frame = await textOf(service, '&days=1');
-    for (let days = 1; days <= 1000; days += days < 60 ? 1 : 29) {
-      expect(await textOf(service, `&days=${days}`)).toBe(expectedJson(plain, days, frame));
-      expect(await textOf(service, `&days=${days}&format=csv`)).toBe(expectedCsv(plain, days));
-    }
-    expect(await textOf(service, '&days=1000')).toBe(expectedJson(plain, 1000, frame));
-  }, 60_000);
+  it.each(HISTORIES)(
+    'answers any number of days with the end of the whole list, as JSON and as CSV: $what',
+    async ({ entity }) => {
+      const plain = plainOf(entity);
+      const frame = await textOf(service, '&days=1', entity);
+      for (let days = 1; days <= 1000; days += days < 60 ? 1 : 29) {
+        const json = await textOf(service, `&days=${days}`, entity);
+        expect(json).toBe(expectedJson(plain, days, frame));
+        const csv = await textOf(service, `&days=${days}&format=csv`, entity);
+        expect(csv).toBe(expectedCsv(plain, days));
+      }
+      const longest = await textOf(service, '&days=1000', entity);
+      expect(longest).toBe(expectedJson(plain, 1000, frame));
+    },
+    60_000,
+  );
 
   it('says how many rows there are, and answers that verify, for this issuer alone', async () => {
     const { issuer_did } = service.release.head;
-    const from = firstWithin(plain, 1000);
     const bodies: string[] = [];
-    for (const days of [1, 30, 400, 1000]) {
-      const body = parseJson(await textOf(service, `&days=${days}`)) as Record<string, unknown>;
-      expect(body.retained).toMatchObject({
-        rows: plain.rows.length,
-        chain: plain.states.at(-1)?.chain,
-        older_rows: from,
-        from: plain.rows[from]?.snapshot_date,
-      });
-      expect(verifyBody(body as never, { trust: [issuer_did] }).verdict).toBe('verified');
-      expect(verifyBody(body as never, { trust: [] }).verdict).toBe('failed');
-      bodies.push(JSON.stringify(body));
+    for (const { entity } of HISTORIES) {
+      const plain = plainOf(entity);
+      const from = firstWithin(plain, 1000);
+      for (const days of [1, 30, 400, 1000]) {
+        const text = await textOf(service, `&days=${days}`, entity);
+        const body = parseJson(text) as Record<string, unknown>;
+        expect(body.retained).toMatchObject({
+          rows: plain.rows.length,
+          chain: plain.states.at(-1)?.chain,
+          older_rows: from,
+          from: plain.rows[from]?.snapshot_date,
+        });
+        expect(verifyBody(body as never, { trust: [issuer_did] }).verdict).toBe('verified');
+        expect(verifyBody(body as never, { trust: [] }).verdict).toBe('failed');
+        bodies.push(JSON.stringify(body));
+      }
     }
     if (!hasPython) return;
     const judged = pythonVerdicts(bodies, [issuer_did], NEWEST + 2 * DAY_MS);
@@ -172,13 +218,18 @@ describe.each(HISTORIES)('series() of %s', (_, ages, segments) => {
   });
 
   it('is of a release that verifies, with its segments', async () => {
-    const paths = [...service.release.files.keys()].filter((path) => path.startsWith('segment/'));
-    expect(paths).toHaveLength(segments);
-    const { faults, checked } = await verifyRelease(folder, {
-      trust: [service.release.head.issuer_did],
-    });
+    const paths = [...service.release.files.keys()];
+    for (const { entity, segments } of HISTORIES) {
+      const own = paths.filter((path) => path.startsWith(`segment/crypto.spot/${entity}/`));
+      expect([entity, own.length]).toEqual([entity, segments]);
+    }
+    const trust = [service.release.head.issuer_did];
+    const { faults, checked } = await verifyRelease(folder, { trust });
     expect(faults).toEqual([]);
-    expect(checked.series_rows).toBe(plain.rows.length - firstWithin(plain, 1000));
+    const delivered = [...plains.values()].map(
+      (plain) => plain.rows.length - firstWithin(plain, 1000),
+    );
+    expect(checked.series_rows).toBe(delivered.reduce((sum, rows) => sum + rows, 0));
   });
 });
 

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueReceipt } from '../../../compiler/commands/issue-receipt.ts';
+import { defined } from '../../../compiler/contract/defined.ts';
+import { encodeBase64Url } from '../../../compiler/contract/did-key.ts';
 import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
 import {
@@ -25,7 +27,8 @@ import { type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 
 const SEED = new Uint8Array(32).fill(9);
-const PROCESSOR = issuerDid(signingKey(SEED));
+const KEY = signingKey(SEED);
+const PROCESSOR = issuerDid(KEY);
 const TARGET = '/gauge?entity=us-denver&signal_id=airquality.aqi';
 const QUERY = '?entity=us-denver&signal_id=airquality.aqi';
 const OTHER = '/gauge?entity=us-chicago&signal_id=airquality.aqi';
@@ -60,13 +63,12 @@ const refusalOf = async (reply: Response) => {
 
 /** A receipt whose payload was changed and signed by the processor itself. */
 function signedWith(change: Partial<Receipt>): string {
-  const parsed = parseReceipt(issue());
-  if (parsed === null) throw new Error('receipt');
-  return issueText({ ...parsed.receipt, ...change });
+  const { receipt } = defined(parseReceipt(issue()), 'a receipt');
+  return issueText({ ...receipt, ...change });
 }
 function issueText(receipt: Receipt): string {
   const { text, bytes } = unsignedReceipt(receipt);
-  return `${text}.${sign(null, bytes, signingKey(SEED)).toString('base64url')}`;
+  return `${text}.${sign(null, bytes, KEY).toString('base64url')}`;
 }
 
 describe('receiptAmount()', () => {
@@ -253,8 +255,9 @@ describe('receipts in flight', () => {
       if (!('sell' in opened)) throw new Error('known');
       return opened.sell({ body: Buffer.from('{}'), contentType: 'application/json' });
     };
+    const { receipt } = defined(parseReceipt(issue()), 'a receipt');
     for (let at = 0; at < PURCHASES_PER_PAYER_MAX; at++) {
-      void sell(issue());
+      void sell(issueText({ ...receipt, id: encodeBase64Url(random(16)) }));
       // Connections of other tests that ended meanwhile are let go.
       if (at % 100 === 0) await new Promise((done) => setImmediate(done));
     }

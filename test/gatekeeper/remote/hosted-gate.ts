@@ -67,7 +67,7 @@ export interface HostedGateOptions {
 export async function hostedGate({
   pollMs = 50,
   answerMs = 10_000,
-  refusedMs = 500,
+  refusedMs = 3000,
   cacheMb = 512,
   ...given
 }: HostedGateOptions) {

@@ -89,7 +89,7 @@ describe('files that the host spoils', () => {
       row.give(response, files.get(pathOf(row.entity)) ?? Buffer.alloc(0));
       return true;
     };
-    gate = await hostedGate({ data: site.url, cacheMb: 1 });
+    gate = await hostedGate({ data: site.url, cacheMb: 1, refusedMs: 300 });
   }, 60_000);
   afterAll(async () => {
     await closeGates();

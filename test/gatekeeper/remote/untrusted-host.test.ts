@@ -74,7 +74,7 @@ describe('a gatekeeper over a host', () => {
   });
 
   it('I24: names a path once in the log, however often it is asked for', async () => {
-    const { gate, site, at } = await shop();
+    const { gate, site, at } = await shop({ refusedMs: 60_000 });
     site.spoil = serve(at, (r) => r.end(flipped));
     for (let time = 0; time < 20; time += 1) await gate.get(TARGET);
     const refused = (await gate.events()).filter(({ event }) => event === 'remote_file_refused');
