@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
+import { built } from '../built.ts';
 import { loadedModules } from '../loaded-modules.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 
