@@ -10,6 +10,7 @@ import type { ChainEvidence, ChainFinding } from '../money/evidence.ts';
 import {
   authorizationKey,
   authorizationOf,
+  exactKinds,
   type Facilitator,
   type FacilitatorRequest,
   isAwaited,
@@ -70,16 +71,11 @@ export function directSettlement(options: DirectSettlementOptions): Facilitator 
       return settle(options, request, pending);
     },
     async supported() {
-      const { name, caip2 } = node.network;
-      const kinds = [
-        { x402Version: 1, scheme: 'exact', network: name },
-        { x402Version: 2, scheme: 'exact', network: caip2 },
-      ];
       try {
         await node.check();
         const { address } = options.relayer;
         const gasMoney = await getBalance(node.client, { address });
-        if (gasMoney > 0n) return { verdict: 'supported', kinds };
+        if (gasMoney > 0n) return { verdict: 'supported', kinds: exactKinds(node.network) };
         return {
           verdict: 'none',
           detail: `the relayer "${address}" has no money for gas`,

@@ -18,21 +18,7 @@ export type Probe = () => Promise<boolean>;
  * Remembers whether a service works, so that nobody waits for one that does not. Failed calls alone prove nothing,
  * because whoever pays chooses what is asked: they make the service suspect, and only a probe that fails closes it.
  */
-export interface Circuit {
-  /** Whether it may be asked now; after each rest the first one who asks waits for a probe. */
-  mayAsk(probe: Probe): boolean | Promise<boolean>;
-  /** Whether another service would be a better choice right now. */
-  isSuspect(): boolean;
-  state(): CircuitState;
-  /** Notes how a call that was let through went. */
-  note(succeeded: boolean, probe: Probe): void;
-}
-
-export function circuit(clock: () => number): Circuit {
-  return new Breaker(clock);
-}
-
-class Breaker implements Circuit {
+export class Circuit {
   readonly #clock: () => number;
   /** Times of the last failures without a success since, oldest first. */
   #failures: number[] = [];
@@ -41,10 +27,12 @@ class Breaker implements Circuit {
   #restMs = REST_MS;
   #untilMs = 0;
 
+  /** `clock` in milliseconds since the epoch. */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
 
+  /** Whether it may be asked now; after each rest the first one who asks waits for a probe. */
   mayAsk(probe: Probe): boolean | Promise<boolean> {
     if (!this.#isOpen) return true;
     const now = this.#clock();
@@ -54,6 +42,7 @@ class Breaker implements Circuit {
     return this.#probe(probe);
   }
 
+  /** Whether another service would be a better choice right now. */
   isSuspect(): boolean {
     const [oldest] = this.#failures;
     if (oldest === undefined || this.#failures.length < FAILURES_MAX) return false;
@@ -65,6 +54,7 @@ class Breaker implements Circuit {
     return this.isSuspect() ? 'suspect' : 'closed';
   }
 
+  /** Notes how a call that was let through went. */
   note(succeeded: boolean, probe: Probe): void {
     if (succeeded) {
       this.#close();

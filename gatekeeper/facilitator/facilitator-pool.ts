@@ -9,7 +9,7 @@ import {
 } from '../money/facilitator.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import type { Canary } from './canary.ts';
-import { type Circuit, type CircuitState, circuit, type Probe } from './circuit.ts';
+import { Circuit, type CircuitState, type Probe } from './circuit.ts';
 
 /** Payments whose facilitator is remembered; the oldest make room, and are then asked about on chain. */
 const REMEMBERED_MAX = 20_000;
@@ -44,7 +44,7 @@ export interface FacilitatorPool extends Facilitator {
 export function facilitatorPool(options: FacilitatorPoolOptions): FacilitatorPool {
   const members = options.facilitators.map((facilitator) => ({
     facilitator,
-    circuit: circuit(options.clock),
+    circuit: new Circuit(options.clock),
   }));
   const seen = new BoundedMap<string, Holder>(REMEMBERED_MAX);
   const pool: PoolState = { slowMs: SLOW_MS, ...options, members, seen };

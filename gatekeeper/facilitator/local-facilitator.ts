@@ -1,9 +1,9 @@
-import type {
-  Facilitator,
-  FacilitatorRequest,
-  PaymentKind,
-  SettleOutcome,
-  ValidityOutcome,
+import {
+  exactKinds,
+  type Facilitator,
+  type FacilitatorRequest,
+  type SettleOutcome,
+  type ValidityOutcome,
 } from '../money/facilitator.ts';
 import { keccak256 } from '../money/keccak.ts';
 import { findNetwork, NETWORKS } from '../money/networks.ts';
@@ -55,10 +55,7 @@ export function localFacilitator({ clock }: LocalFacilitatorOptions): Facilitato
 const VALUE_MAX = 10n ** 15n;
 const NONCE_USED = 'invalid_exact_evm_nonce_already_used';
 const WINDOW = 'invalid_exact_evm_payload_authorization_valid_before';
-const KINDS: readonly PaymentKind[] = Object.values(NETWORKS).flatMap((row) => [
-  { x402Version: 1, scheme: 'exact', network: row.name },
-  { x402Version: 2, scheme: 'exact', network: row.caip2 },
-]);
+const KINDS = Object.values(NETWORKS).flatMap(exactKinds);
 
 interface Transfer {
   readonly key: string;

@@ -1,9 +1,10 @@
-import type {
-  Facilitator,
-  FacilitatorRequest,
-  PaymentKind,
-  PaymentPayload,
-  SupportedOutcome,
+import {
+  exactKinds,
+  type Facilitator,
+  type FacilitatorRequest,
+  type PaymentKind,
+  type PaymentPayload,
+  type SupportedOutcome,
 } from '../money/facilitator.ts';
 import { findNetwork, type Network } from '../money/networks.ts';
 import type { X402Version } from '../money/payment.ts';
@@ -54,22 +55,19 @@ export function translatingFacilitator(options: TranslatingFacilitatorOptions): 
   };
 }
 
-/** What every 402 offers. */
-const VERSIONS: readonly X402Version[] = [1, 2];
-
 /** The versions in which a facilitator says that it settles on a network, each under its own name of it. */
 export function listedVersions(
   kinds: readonly PaymentKind[],
   network: Network,
 ): readonly X402Version[] {
-  return VERSIONS.filter((version) =>
+  const isListed = (own: PaymentKind): boolean =>
     kinds.some(
-      (kind) =>
-        kind.x402Version === version &&
-        kind.scheme === 'exact' &&
-        kind.network === (version === 1 ? network.name : network.caip2),
-    ),
-  );
+      ({ x402Version, scheme, network }) =>
+        x402Version === own.x402Version && scheme === own.scheme && network === own.network,
+    );
+  return exactKinds(network)
+    .filter(isListed)
+    .map(({ x402Version }) => x402Version);
 }
 
 /**

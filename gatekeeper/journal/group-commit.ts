@@ -3,12 +3,6 @@ import { dirname } from 'node:path';
 import type Database from 'libsql';
 import { messageOf } from '../system/message-of.ts';
 
-/** Runs writes of a database in groups; a promise resolves when its write is on the disk, not in a queue. */
-export interface GroupCommit {
-  run<T>(work: () => T): Promise<T>;
-  close(): void;
-}
-
 interface GroupCommitOptions {
   readonly db: Database.Database;
   /** Path of the database itself. */
@@ -17,14 +11,6 @@ interface GroupCommitOptions {
   readonly walPath: string;
   /** Told how long each sync of the disk took, in milliseconds. */
   readonly onSync?: (ms: number) => void;
-}
-
-/**
- * One transaction and one sync of the disk serve all who asked while the last sync was under way: the
- * thread never waits for the disk, and the more write at once the cheaper each one is.
- */
-export function groupCommit(options: GroupCommitOptions): GroupCommit {
-  return new Groups(options);
 }
 
 /** Turns of the event loop that a group waits for as long as each brings more writes. */
@@ -37,7 +23,12 @@ interface WaitingWrite {
 }
 type Done = WaitingWrite & { readonly result: unknown };
 
-class Groups implements GroupCommit {
+/**
+ * Runs writes of a database in groups; a promise resolves when its write is on the disk, not in a queue. One transaction
+ * and one sync of the disk serve all who asked while the last sync was under way: the thread never waits for the disk, and
+ * the more write at once the cheaper each one is.
+ */
+export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #begin: Database.Statement;
   readonly #commit: Database.Statement;

@@ -48,7 +48,7 @@ export function openJournalFile(path: string): Database.Database {
   // What was bought, tokens among it, is nobody else's to read; SQLite gives its side files the same mode.
   closeSync(openSync(path, 'a', 0o600));
   const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
-  // NORMAL: the commit itself does not wait for the disk; groupCommit does, without holding up the thread.
+  // NORMAL: the commit itself does not wait for the disk; GroupCommit does, without holding up the thread.
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = NORMAL');
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);

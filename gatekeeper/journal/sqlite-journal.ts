@@ -14,7 +14,7 @@ import {
 import { BoundedMap } from '../system/bounded-map.ts';
 import { newestTime } from './accepted-clock.ts';
 import { BodyStore, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from './body-store.ts';
-import { groupCommit } from './group-commit.ts';
+import { GroupCommit } from './group-commit.ts';
 import { openJournalFile } from './journal-file.ts';
 import { type ClaimValues, claimValues, entryOf } from './journal-row.ts';
 import { KeyFilter } from './key-filter.ts';
@@ -71,7 +71,7 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
   const { path, clock } = options;
   const db = openJournalFile(path);
   const holders = aloneIn(db, () => livingHolders(path));
-  const commit = groupCommit({ ...options, db, walPath: `${path}-wal` });
+  const commit = new GroupCommit({ ...options, db, walPath: `${path}-wal` });
   const filter = filledFilter(db);
   const read = reader(db);
   const bound = db.prepare(BOUND);

@@ -1,4 +1,5 @@
 import type { RequestTrace } from '../http/request-id.ts';
+import type { Network } from './networks.ts';
 import type { Payment, X402Version } from './payment.ts';
 import type { Listing, Requirements } from './requirements.ts';
 import type { Authorization } from './signature.ts';
@@ -88,6 +89,17 @@ export interface PaymentKind {
   readonly x402Version: number;
   readonly scheme: string;
   readonly network: string;
+}
+
+/** What a settler of a network offers: the scheme `exact` in both versions, each under its own name of the network. */
+export function exactKinds({
+  name,
+  caip2,
+}: Network): readonly (PaymentKind & { x402Version: X402Version })[] {
+  return [
+    { x402Version: 1, scheme: 'exact', network: name },
+    { x402Version: 2, scheme: 'exact', network: caip2 },
+  ];
 }
 
 /** Verifies and settles payments for us. */

@@ -16,8 +16,9 @@ function staged<T>(meters: Meters, stage: PurchaseStage, run: () => Promise<T>):
   return timed(run, (ms) => meters.stage(stage, ms));
 }
 
-/** A journal whose waits and ends are measured. */
-export function meteredJournal(journal: Journal, meters: Meters): Journal {
+/** A journal whose waits and ends are measured, where metrics are on. */
+export function meteredJournal(journal: Journal, meters: Meters | undefined): Journal {
+  if (meters === undefined) return journal;
   return {
     ...journal,
     claim: (claim) => staged(meters, 'claim', () => journal.claim(claim)),
@@ -29,7 +30,8 @@ export function meteredJournal(journal: Journal, meters: Meters): Journal {
 }
 
 /** The settler of all payments: what a buyer waits for, with whatever proof it takes. */
-export function meteredSettler(settler: Facilitator, meters: Meters): Facilitator {
+export function meteredSettler(settler: Facilitator, meters: Meters | undefined): Facilitator {
+  if (meters === undefined) return settler;
   return {
     verify: (request) => staged(meters, 'verify', () => settler.verify(request)),
     settle: (request, isFirst) => staged(meters, 'settle', () => settler.settle(request, isFirst)),
@@ -41,8 +43,9 @@ export function meteredSettler(settler: Facilitator, meters: Meters): Facilitato
 export function meteredFacilitator(
   facilitator: Facilitator,
   name: string,
-  meters: Meters,
+  meters: Meters | undefined,
 ): Facilitator {
+  if (meters === undefined) return facilitator;
   const counted = async <T extends { readonly verdict: string }>(
     call: FacilitatorCall['call'],
     ask: () => Promise<T>,

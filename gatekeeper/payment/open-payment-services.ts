@@ -38,9 +38,8 @@ export async function openPaymentServices(
 ): Promise<PaymentServices> {
   const { clock, log, meters } = by;
   const report = (error: unknown): void => log({ event: 'chain', error: messageOf(error) });
-  const measured = meters === undefined ? {} : { meters };
   const settlers =
-    given(config, by) ?? (await openSettlementServices(config, { clock, report, ...measured }));
+    given(config, by) ?? (await openSettlementServices(config, { clock, report, meters }));
   try {
     const { journal, isLost, close } = await journalOf(config, by);
     const watched = watchingWrites(keepingSettlements(journal), clock);
@@ -49,8 +48,8 @@ export async function openPaymentServices(
     const settler = reportingFacilitator({ ...settlers, report: reportMissing, clock });
     return {
       ...settlers,
-      facilitator: meters === undefined ? settler : meteredSettler(settler, meters),
-      journal: meters === undefined ? watched.journal : meteredJournal(watched.journal, meters),
+      facilitator: meteredSettler(settler, meters),
+      journal: meteredJournal(watched.journal, meters),
       isJournalFailing: () => isLost() || watched.isFailing(),
       async close() {
         await settlers.close();
@@ -70,8 +69,7 @@ function given(
 ): SettlementServices | null {
   if (facilitator === undefined) return null;
   return {
-    facilitator:
-      meters === undefined ? facilitator : meteredFacilitator(facilitator, 'given', meters),
+    facilitator: meteredFacilitator(facilitator, 'given', meters),
     circuits: () => [],
     warning: () => facilitatorWarning({ facilitator }, network),
     close: async () => {},

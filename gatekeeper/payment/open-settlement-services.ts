@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { defined } from '../../compiler/contract/defined.ts';
 import type { ChainOptions, OpenChain } from '../chain/open-chain.ts';
 import type { Config } from '../config/config.ts';
 import { canary } from '../facilitator/canary.ts';
@@ -29,7 +30,7 @@ export interface SettlementServices extends Pick<SettlementContext, 'facilitator
 
 interface SettlementOptions extends ChainOptions {
   /** Told of each call of a facilitator. */
-  readonly meters?: Meters;
+  readonly meters?: Meters | undefined;
 }
 
 /** Throws a StartError that tells what to do when the settings cannot work. */
@@ -41,16 +42,18 @@ export async function openSettlementServices(
   try {
     const remotes = await remotesOf(config);
     const waitMs = depthMs(config.network, config.confirmations);
-    const { clock } = by;
+    const { clock, meters } = by;
     const names = labelsOf(config);
     const facilitators = remotes.map((remote, at) => {
-      const facilitator = watched(remote, names[at] ?? '', by);
+      const facilitator = meteredFacilitator(remote, defined(names[at], 'the name'), meters);
       return translatingFacilitator({ facilitator, network: config.network, clock });
     });
     const pool = facilitators.length === 0 ? null : poolOf(facilitators, { chain, clock });
     const own = chain?.direct ?? localFacilitator({ clock });
     const settler =
-      pool === null ? watched(own, ownLabel(chain), by) : provenBy(pool, { chain, waitMs });
+      pool === null
+        ? meteredFacilitator(own, ownLabel(chain), meters)
+        : provenBy(pool, { chain, waitMs });
     const asked = facilitators.length > 0 ? facilitators : [settler];
     const circuitOf = (name: string, at: number): NamedCircuit[] => {
       const state = pool?.circuits()[at];
@@ -102,14 +105,6 @@ function labelsOf({ facilitatorUrls }: Config): readonly string[] {
 
 function ownLabel(chain: OpenChain | null): string {
   return chain?.direct == null ? 'test' : 'relayer';
-}
-
-function watched(
-  facilitator: Facilitator,
-  name: string,
-  { meters }: SettlementOptions,
-): Facilitator {
-  return meters === undefined ? facilitator : meteredFacilitator(facilitator, name, meters);
 }
 
 interface SettlementParts {

@@ -22,7 +22,7 @@ export async function openSource(config: Config, by: SourceOptions): Promise<Rel
   const { dataDir, dataAuth: auth, cacheDir, cacheMb } = config;
   if (!isRemote(dataDir)) return folderSource(dataDir, by.read);
   // Only who names a host waits for what talks to it to load.
-  const { remoteSource } = await import('./remote-source.ts');
+  const { RemoteSource } = await import('./remote-source.ts');
   const cacheBytesMax = cacheMb * 1024 * 1024;
-  return remoteSource({ url: dataUrl(dataDir), auth, cacheDir, cacheBytesMax, ...by });
+  return new RemoteSource({ url: dataUrl(dataDir), auth, cacheDir, cacheBytesMax, ...by });
 }

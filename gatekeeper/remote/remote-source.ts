@@ -72,11 +72,7 @@ interface Pointer {
 }
 
 /** Throws nothing before something is read. */
-export function remoteSource(options: RemoteOptions): ReleaseSource {
-  return new RemoteSource(options);
-}
-
-class RemoteSource implements ReleaseSource {
+export class RemoteSource implements ReleaseSource {
   readonly pollMs = POLL_MS;
   readonly #url: URL;
   /** Names the release that was served last; a cache may be shared by shops. */

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { workerVariables } from './worker-role.ts';
-import { type Listening, runWorkers, type Workers, type WorkersOptions } from './workers.ts';
+import { type Listening, Workers, type WorkersOptions } from './workers.ts';
 
 export interface ForkedWorkersOptions extends Omit<WorkersOptions, 'fork' | 'errors'> {
   /** Descriptor of a socket that listens already, for all of them. */
@@ -14,7 +14,7 @@ export function forkedWorkers({ fd, ...options }: ForkedWorkersOptions): Workers
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   cluster.setupPrimary({ silent: true });
   const toErrors = (text: Buffer): boolean => process.stderr.write(text);
-  return runWorkers({
+  return new Workers({
     ...options,
     errors: toErrors,
     fork: (place) => cluster.fork(workerVariables({ place, fd })).process,

@@ -38,24 +38,14 @@ export interface WorkersOptions {
   readonly restartMs?: readonly [first: number, longest: number];
 }
 
-export interface Workers {
-  /** How it ended: `stopped` on request, `failed` when no worker could be kept running. */
-  readonly ended: Promise<'stopped' | 'failed'>;
-  stop(signal: NodeJS.Signals): void;
-}
-
 /** The message of a worker that listens. */
 export interface Listening {
   readonly listens: string;
 }
 
-export function runWorkers(options: WorkersOptions): Workers {
-  const pool = new Pool(options);
-  pool.start(0);
-  return { ended: pool.ended, stop: (signal) => pool.stop(signal) };
-}
-
-class Pool {
+/** Runs the workers of one port. */
+export class Workers {
+  /** How it ended: `stopped` on request, `failed` when no worker could be kept running. */
   readonly ended: Promise<'stopped' | 'failed'>;
   readonly #options: WorkersOptions;
   readonly #running = new Map<number, WorkerProcess>();
@@ -73,9 +63,10 @@ class Pool {
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
+    this.#start(0);
   }
 
-  start(place: number): void {
+  #start(place: number): void {
     const { fork, now, log, output, errors } = this.#options;
     const worker = fork(place);
     const startedMs = now();
@@ -104,7 +95,7 @@ class Pool {
     this.#isAnnounced = true;
     this.#options.announce(url);
     for (let other = 1; other < this.#options.count; other += 1) {
-      if (this.#how === null) this.start(other);
+      if (this.#how === null) this.#start(other);
     }
   }
 
@@ -147,7 +138,7 @@ class Pool {
   #startIn(delayMs: number, place: number): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      this.start(place);
+      this.#start(place);
     }, delayMs);
     this.#timers.add(timer);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  circuit,
+  Circuit,
   FAILURE_COUNTS_MS,
   FAILURES_MAX,
   PROBE_EVERY_MS,
@@ -16,7 +16,7 @@ function failing(answers: boolean) {
     service.probes += 1;
     return service.answers;
   };
-  const one = circuit(() => time.now);
+  const one = new Circuit(() => time.now);
   const fail = async (times: number): Promise<void> => {
     for (let at = 0; at < times; at++) one.note(false, probe);
     await new Promise((resolve) => setImmediate(resolve));
@@ -27,7 +27,7 @@ function failing(answers: boolean) {
   return { time, service, fail, mayAsk, succeed, isSuspect: () => one.isSuspect(), state };
 }
 
-describe('circuit()', () => {
+describe('Circuit', () => {
   it('says whether it is asked, asked last or skipped', async () => {
     const { state, fail, succeed } = failing(true);
     expect(state()).toBe('closed');
@@ -43,7 +43,7 @@ describe('circuit()', () => {
     expect([await silent.mayAsk(), silent.state()]).toEqual([true, 'closed']);
   });
 
-  it('circuit() leaves a service alone after failures in a row and a probe that fails, not after some', async () => {
+  it('Circuit leaves a service alone after failures in a row and a probe that fails, not after some', async () => {
     const { mayAsk, succeed, fail, service } = failing(false);
     await fail(FAILURES_MAX - 1);
     succeed();
@@ -53,7 +53,7 @@ describe('circuit()', () => {
     expect([await mayAsk(), service.probes]).toEqual([false, 1]);
   });
 
-  it('I4: circuit() is opened by no number of failed calls while the service answers a question of ours', async () => {
+  it('I4: Circuit is opened by no number of failed calls while the service answers a question of ours', async () => {
     const { mayAsk, fail, time, service, isSuspect } = failing(true);
     for (let round = 0; round < 20; round++) {
       await fail(100);
@@ -66,7 +66,7 @@ describe('circuit()', () => {
     expect(await mayAsk()).toBe(false);
   });
 
-  it('circuit() probes a suspect once in a while, however many calls fail', async () => {
+  it('Circuit probes a suspect once in a while, however many calls fail', async () => {
     const { fail, time, service } = failing(true);
     await fail(1000);
     expect(service.probes).toBe(1);
@@ -78,7 +78,7 @@ describe('circuit()', () => {
     expect(service.probes).toBe(2);
   });
 
-  it('circuit() probes for the first one who asks after the rest, and lets everybody in when that succeeds', async () => {
+  it('Circuit probes for the first one who asks after the rest, and lets everybody in when that succeeds', async () => {
     const { time, mayAsk, fail, service } = failing(false);
     await fail(FAILURES_MAX);
     service.answers = true;
@@ -89,7 +89,7 @@ describe('circuit()', () => {
     expect(service.probes).toBe(2);
   });
 
-  it('circuit() rests longer after each failed probe, up to a limit', async () => {
+  it('Circuit rests longer after each failed probe, up to a limit', async () => {
     const { time, mayAsk, fail, service } = failing(false);
     await fail(FAILURES_MAX);
     time.now = REST_MS;
@@ -112,7 +112,7 @@ describe('circuit()', () => {
     expect(await mayAsk()).toBe(true);
   });
 
-  it('circuit() does not rest longer because many were waiting when it broke', async () => {
+  it('Circuit does not rest longer because many were waiting when it broke', async () => {
     const { time, mayAsk, fail, service } = failing(false);
     await fail(FAILURES_MAX);
     await fail(100);
@@ -121,7 +121,7 @@ describe('circuit()', () => {
     expect(await mayAsk()).toBe(true);
   });
 
-  it('circuit() is closed by the success of a call that was on its way', async () => {
+  it('Circuit is closed by the success of a call that was on its way', async () => {
     const { mayAsk, fail, succeed, isSuspect } = failing(false);
     await fail(FAILURES_MAX);
     expect([await mayAsk(), isSuspect()]).toEqual([false, true]);
@@ -129,7 +129,7 @@ describe('circuit()', () => {
     expect([await mayAsk(), isSuspect()]).toEqual([true, false]);
   });
 
-  it('circuit() forgets failures that are long over', async () => {
+  it('Circuit forgets failures that are long over', async () => {
     const { mayAsk, fail, time, service, isSuspect } = failing(false);
     for (let at = 0; at < 20; at++) {
       await fail(1);
@@ -138,8 +138,8 @@ describe('circuit()', () => {
     expect([await mayAsk(), isSuspect(), service.probes]).toEqual([true, false, 0]);
   });
 
-  it('circuit() is not opened by a probe that comes back after a success', async () => {
-    const one = circuit(() => 0);
+  it('Circuit is not opened by a probe that comes back after a success', async () => {
+    const one = new Circuit(() => 0);
     let answer = (_: boolean): void => {};
     const probe = (): Promise<boolean> =>
       new Promise((resolve) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type GroupCommit, groupCommit } from '../../../gatekeeper/journal/group-commit.ts';
+import { GroupCommit } from '../../../gatekeeper/journal/group-commit.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'group-commit-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,7 +23,7 @@ function bench(wal = (path: string) => `${path}-wal`): Bench {
   const db = new Database(path);
   db.pragma('journal_mode = WAL');
   db.exec('CREATE TABLE t(a INTEGER NOT NULL)');
-  const commit = groupCommit({ db, path, walPath: wal(path) });
+  const commit = new GroupCommit({ db, path, walPath: wal(path) });
   const insert = db.prepare('INSERT INTO t VALUES(?)');
   const count = db.prepare('SELECT count(*) AS n FROM t');
   return {
@@ -35,7 +35,7 @@ function bench(wal = (path: string) => `${path}-wal`): Bench {
   };
 }
 
-describe('groupCommit()', () => {
+describe('GroupCommit', () => {
   it('resolves for everybody who asked, also while a sync is running', async () => {
     const { add, count, commit } = bench();
     const first = add(1);

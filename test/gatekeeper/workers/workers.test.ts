@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import {
   FAILED_STARTS_MAX,
-  runWorkers,
   type WorkerProcess,
+  Workers,
 } from '../../../gatekeeper/workers/workers.ts';
 
 /** A process as its parent sees it, which lives and dies as the test says. */
@@ -37,7 +37,7 @@ class Child extends EventEmitter {
 function pool(count = 3, restartMs: [number, number] = [1, 4]) {
   const children: Child[] = [];
   const seen = { urls: [] as string[], logged: [] as object[], out: '', err: '', now: 0 };
-  const workers = runWorkers({
+  const workers = new Workers({
     count,
     fork: (place) => {
       const child = new Child(place);
@@ -65,7 +65,7 @@ async function started({ children }: ReturnType<typeof pool>, count: number): Pr
   expect(children.map(({ place }) => place)).toHaveLength(count);
 }
 
-describe('runWorkers()', () => {
+describe('Workers', () => {
   it('starts the others once the first one listens, and announces one address', () => {
     const { children, child, seen } = pool(3);
     expect(children).toHaveLength(1);
