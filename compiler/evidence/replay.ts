@@ -4,7 +4,6 @@ import { FILING_COLLECTION } from '../contract/filing.ts';
 import { type Evidence, evidenceSchema } from '../contract/record.ts';
 import { type Archive, type Archived, ArchiveError, notePath } from '../fetch/archive.ts';
 import { ArchiveImport } from '../fetch/archive-import.ts';
-import { ImportError } from '../import/import-error.ts';
 import {
   type BatchDisk,
   type BatchRow,
@@ -12,6 +11,7 @@ import {
   sortText,
   storedRows,
 } from '../import/merge-batch.ts';
+import { ImportError } from '../import/payload.ts';
 import { listSnapshots } from '../stages/intake/list-snapshots.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
 import { type KnownSources, sourceNamed } from './rederive.ts';

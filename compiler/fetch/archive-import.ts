@@ -1,9 +1,8 @@
 import { defined } from '../contract/defined.ts';
 import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
 import { readPayload } from '../import/import-command.ts';
-import { ImportError } from '../import/import-error.ts';
 import { type BatchDisk, type BatchFile, batchName } from '../import/merge-batch.ts';
-import type { Imported, Skipped } from '../import/payload.ts';
+import { ImportError, type Imported, type Skipped } from '../import/payload.ts';
 import type { Source } from '../import/source.ts';
 import { sourceOf } from '../import/sources.ts';
 import { type Archive, type Archived, ArchiveError, fetchNoteOf, notePath } from './archive.ts';

@@ -1,6 +1,6 @@
 import { isoTime } from '../contract/iso-time.ts';
-import { type FetchNote, withoutKeys } from '../import/fetch-note.ts';
-import { ImportError } from '../import/import-error.ts';
+import { withoutKeys } from '../import/fetch-note.ts';
+import { type FetchNote, ImportError } from '../import/payload.ts';
 import type { FetchPlan, Source } from '../import/source.ts';
 import type { AgencyClient, Answer, Question } from './agency-client.ts';
 import type { Archive, Look } from './archive.ts';

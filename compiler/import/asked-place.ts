@@ -1,9 +1,7 @@
 import type { Place } from '../contract/catalog/line.ts';
 import { LINES } from '../contract/lines.ts';
 import { placesOf } from '../contract/places.ts';
-import { ImportError } from './import-error.ts';
-import type { Payload } from './payload.ts';
-import { numberOf } from './shape.ts';
+import { ImportError, numberOf, type Payload } from './payload.ts';
 
 /** A place of ours that a payload speaks of. */
 export interface AskedPlace {

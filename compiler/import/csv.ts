@@ -1,8 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { defined } from '../contract/defined.ts';
 import { firstTwice } from './grouped.ts';
-import { ImportError } from './import-error.ts';
-import { type Payload, textOf } from './payload.ts';
+import { fetchAgain, ImportError, type Payload, textOf } from './payload.ts';
 
 /** One row by its column names; every value is text. */
 export type CsvRow = Readonly<Record<string, string>>;
@@ -34,8 +33,7 @@ export function csvRows(
 function records(payload: Payload, delimiter: string): string[][] {
   const text = textOf(payload);
   if (!text.endsWith('\n')) {
-    const state = 'its last line is not ended, so it may be cut off; fetch it again';
-    throw new ImportError({ subject: payload.subject, state });
+    throw fetchAgain(payload, 'its last line is not ended, so it may be cut off');
   }
   try {
     return parse(text, { delimiter, bom: true, trim: true, skip_empty_lines: true });

@@ -1,21 +1,19 @@
 import { z } from 'zod';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
-import { ImportError } from './import-error.ts';
+import { type FetchNote, ImportError } from './payload.ts';
 
 /** Query parameters that carry a data key at the official sources, in lower case. */
 const KEY_PARAMETERS: readonly string[] = ['api_key', 'map_key', 'registrationkey'];
 /** A data key as a part of a path, as NASA FIRMS takes it. */
 const KEY_IN_PATH = /\/[0-9a-f]{32}(?=\/|$)/gi;
 
-/** When and where a payload was fetched; many payloads hold no time of their own. */
-const fetchNoteSchema = z.strictObject({
+const fetchNoteSchema: z.ZodType<FetchNote> = z.strictObject({
   url: z.url().transform(withoutKeys),
   fetched_at: z.iso.datetime({ error: 'not an ISO-8601 UTC time such as 2026-11-20T11:00:12Z' }),
   http_status: z.int(),
   http_date: z.string().optional(),
   last_modified: z.string().optional(),
 });
-export type FetchNote = z.infer<typeof fetchNoteSchema>;
 
 /** The same address without data keys and credentials, so that none is ever stored. */
 export function withoutKeys(address: string): string {

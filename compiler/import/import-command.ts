@@ -9,9 +9,8 @@ import { parseReading } from '../stages/intake/reading.ts';
 import { wordFaults } from '../stages/intake/stored-words.ts';
 import { parseFetchNote, withoutKeys } from './fetch-note.ts';
 import type { ImportDisk } from './import-disk.ts';
-import { ImportError } from './import-error.ts';
 import { type BatchFile, batchName, mergeBatch } from './merge-batch.ts';
-import type { Imported, Payload, Skipped } from './payload.ts';
+import { ImportError, type Imported, type Payload, type Skipped } from './payload.ts';
 import type { Source } from './source.ts';
 import { sourceOf } from './sources.ts';
 

@@ -2,9 +2,8 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { readNamed } from '../verify/disk.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
-import { ImportError } from './import-error.ts';
 import type { BatchDisk } from './merge-batch.ts';
-import { PAYLOAD_BYTES_MAX } from './payload.ts';
+import { ImportError, PAYLOAD_BYTES_MAX } from './payload.ts';
 
 /** What an import reads and writes. */
 export interface ImportDisk {

@@ -1,6 +1,5 @@
 import { isObject, parseJson } from '../contract/strict-json.ts';
-import { ImportError } from './import-error.ts';
-import type { Imported } from './payload.ts';
+import { ImportError, type Imported } from './payload.ts';
 
 /**
  * Adds what was imported to the files of its batch, for a source that answers about some of its subjects at a time.

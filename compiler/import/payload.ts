@@ -1,11 +1,20 @@
+import type { z } from 'zod';
 import type { CollectionId } from '../contract/collections.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import type { Reading } from '../stages/intake/reading.ts';
-import type { FetchNote } from './fetch-note.ts';
-import { ImportError } from './import-error.ts';
 
 /** Largest payload that is read. */
 export const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024;
+
+/** When and where a payload was fetched; many payloads hold no time of their own. */
+export interface FetchNote {
+  readonly url: string;
+  /** ISO-8601, in UTC. */
+  readonly fetched_at: string;
+  readonly http_status: number;
+  readonly http_date?: string | undefined;
+  readonly last_modified?: string | undefined;
+}
 
 /** What an agency answered, with what is known of its fetch; `subject` is what messages call it. */
 export interface Payload {
@@ -47,11 +56,9 @@ export function textOf(
     throw new ImportError({ subject, state });
   }
   const start = String.fromCharCode(...bytes.subarray(0, 64)).trimStart();
-  if (start === '')
-    throw new ImportError({ subject, state: 'the payload is empty; fetch it again' });
+  if (start === '') throw fetchAgain({ subject }, 'the payload is empty');
   if (start.startsWith('<') && !isMarkup) {
-    const state = 'an HTML or XML page, not what the source answers with; fetch it again';
-    throw new ImportError({ subject, state });
+    throw fetchAgain({ subject }, 'an HTML or XML page, not what the source answers with');
   }
   try {
     return decodeUtf8(bytes);
@@ -85,4 +92,100 @@ export class SkipCount {
   list(): Skipped[] {
     return [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, skipped]) => skipped);
   }
+}
+
+/** What an import stumbled over: the file or address, and its state with what to do next. */
+interface ImportFault {
+  readonly subject: string;
+  readonly state: string;
+}
+
+/** A payload that cannot become a snapshot batch; nothing was written. */
+export class ImportError extends Error {
+  constructor({ subject, state }: ImportFault, options?: ErrorOptions) {
+    super(`Cannot import "${subject}": ${state}`, options);
+    this.name = 'ImportError';
+  }
+}
+
+/** A payload that is not what its source documents; another fetch may be. */
+export function fetchAgain({ subject }: { readonly subject: string }, state: string): ImportError {
+  return new ImportError({ subject, state: `${state}; fetch it again` });
+}
+
+/** What a payload should be, in words such as "a list of crossings", and what messages call it. */
+interface Expected {
+  readonly subject: string;
+  readonly is: string;
+}
+
+/** A parsed payload as the shape that its source documents; throws an ImportError that names the first member at fault. */
+export function shaped<Shape>(
+  schema: z.ZodType<Shape>,
+  value: unknown,
+  { subject, is }: Expected,
+): Shape {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const member = issue?.path.join('.') || 'payload';
+  const state = `not ${is} (${member}: ${issue?.message}); fetch it again`;
+  throw new ImportError({ subject, state }, { cause: parsed.error });
+}
+
+/** The JSON of a payload in the shape that its source documents; throws an ImportError that names what is at fault. */
+export function jsonOf<Shape>(
+  { bytes, subject }: Pick<Payload, 'bytes' | 'subject'>,
+  schema: z.ZodType<Shape>,
+  is: string,
+): Shape {
+  return shaped(schema, parsePayload(bytes, subject), { subject, is });
+}
+
+/** What a reader of a payload makes of it; its RangeError becomes an ImportError. */
+export function readable<Read>({ subject }: Pick<Payload, 'subject'>, read: () => Read): Read {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new ImportError({ subject, state: `${cause.message}; fetch it again` }, { cause });
+  }
+}
+
+/** Bytes of the start of a payload by which its kind is told. */
+const HEAD_BYTES = 4096;
+
+/** Another kind of answer of the same agency: how its text begins, what it is, and what to import instead. */
+export interface OtherKind {
+  readonly begins: RegExp;
+  readonly is: string;
+}
+
+/** Throws an ImportError that says what a payload is, where it is one of the kinds that give no readings. */
+export function refuseOtherKinds(
+  { bytes, subject }: Pick<Payload, 'bytes' | 'subject'>,
+  kinds: readonly OtherKind[],
+): void {
+  const head = new TextDecoder('latin1').decode(bytes.subarray(0, HEAD_BYTES)).trimStart();
+  const found = kinds.find(({ begins }) => begins.test(head));
+  if (found !== undefined) throw new ImportError({ subject, state: found.is });
+}
+
+/** The same for entries of JSON, which are told by a member that only they have. */
+export function refuseOtherEntries(
+  entry: unknown,
+  kinds: ReadonlyMap<string, string>,
+  subject: string,
+): void {
+  if (typeof entry !== 'object' || entry === null) return;
+  const found = [...kinds].find(([member]) => Object.hasOwn(entry, member));
+  if (found !== undefined) throw new ImportError({ subject, state: found[1] });
+}
+
+/** A number as publishers write it: digits and at most one point, no exponent. */
+const NUMBER = /^-?\d{1,15}(\.\d{1,12})?$/;
+
+/** The number that a text writes; null for any other text, so that what cannot be read never becomes 0. */
+export function numberOf(text: string): number | null {
+  return NUMBER.test(text) ? Number(text) : null;
 }

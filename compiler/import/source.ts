@@ -1,5 +1,4 @@
-import type { FetchNote } from './fetch-note.ts';
-import type { Imported, Payload } from './payload.ts';
+import type { FetchNote, Imported, Payload } from './payload.ts';
 
 /** An official source. Its row in SOURCES adds it to `import`, `fetch` and `run`. */
 export interface Source {

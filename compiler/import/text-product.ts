@@ -1,8 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../contract/iso-time.ts';
-import { ImportError } from './import-error.ts';
 import { zoneOffset } from './local-time.ts';
-import { type Payload, textOf } from './payload.ts';
-import { observedAt } from './stated-reading.ts';
+import { fetchAgain, ImportError, type Payload, textOf } from './payload.ts';
+import { observedAt } from './readings.ts';
 
 /** A text product of the US weather service: its heading and its lines, without control characters and trailing spaces. */
 export interface TextProduct {
@@ -68,15 +67,11 @@ export function refuseProduct(subject: string, { name }: TextProduct, instead: s
 
 /** Throws an ImportError where a product does not say when it was issued, or says it in two ways that do not fit. */
 export function issueOf({ stamp, lines }: TextProduct, payload: Payload): Issue {
-  const { subject } = payload;
   const line = lines.find((one) => ISSUE_LINE.test(one));
   const issue = line === undefined ? null : issueIn(line);
-  if (issue === null) {
-    throw new ImportError({ subject, state: 'no time of issue that can be read; fetch it again' });
-  }
+  if (issue === null) throw fetchAgain(payload, 'no time of issue that can be read');
   if (!fitsStamp(issue.at, stamp)) {
-    const state = `issued "${line}", but its heading says ${stamp}; fetch it again`;
-    throw new ImportError({ subject, state });
+    throw fetchAgain(payload, `issued "${line}", but its heading says ${stamp}`);
   }
   observedAt(issue.at, payload);
   return issue;

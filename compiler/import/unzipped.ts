@@ -1,6 +1,5 @@
 import { crc32, inflateRawSync } from 'node:zlib';
-import { ImportError } from './import-error.ts';
-import { PAYLOAD_BYTES_MAX, type Payload } from './payload.ts';
+import { ImportError, PAYLOAD_BYTES_MAX, type Payload } from './payload.ts';
 
 // APPNOTE 6.3: the end record leads to the directory, and that to the one file.
 const END = { signature: 0x06054b50, bytes: 22 } as const;

@@ -1,6 +1,5 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { ImportError } from './import-error.ts';
-import { type Payload, textOf } from './payload.ts';
+import { fetchAgain, ImportError, type Payload, textOf } from './payload.ts';
 
 const PARSER = new XMLParser({
   ignoreAttributes: false,
@@ -23,10 +22,9 @@ export function xmlDocument(payload: Payload, root: string): unknown {
   }
   const verdict = XMLValidator.validate(text);
   if (verdict !== true) {
-    const state = `not whole XML (line ${verdict.err.line}: ${verdict.err.msg}); fetch it again`;
-    throw new ImportError({ subject, state });
+    throw fetchAgain(payload, `not whole XML (line ${verdict.err.line}: ${verdict.err.msg})`);
   }
   const found = (PARSER.parse(text) as Readonly<Record<string, unknown>>)[root];
   if (Array.isArray(found) && found.length === 1) return found[0];
-  throw new ImportError({ subject, state: `its root element is not <${root}>; fetch it again` });
+  throw fetchAgain(payload, `its root element is not <${root}>`);
 }

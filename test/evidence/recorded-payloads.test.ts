@@ -6,7 +6,7 @@ import { evidenceChecks } from '../../compiler/evidence/verify-evidence.ts';
 import { type Archive, type Archived, openArchive } from '../../compiler/fetch/archive.ts';
 import { ArchiveImport } from '../../compiler/fetch/archive-import.ts';
 import { importDisk } from '../../compiler/import/import-disk.ts';
-import { ImportError } from '../../compiler/import/import-error.ts';
+import { ImportError } from '../../compiler/import/payload.ts';
 import { SOURCES } from '../../compiler/import/sources.ts';
 import { OWN_PAYLOADS } from '../import/recorded.ts';
 import { compileFolder, filesBelow, makeFolder } from '../snapshot-folder.ts';

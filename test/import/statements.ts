@@ -1,9 +1,7 @@
 import { parseCutoff } from '../../compiler/contract/cutoff.ts';
 import { settleFilings } from '../../compiler/contract/settle-filings.ts';
-import type { FetchNote } from '../../compiler/import/fetch-note.ts';
 import { readPayload } from '../../compiler/import/import-command.ts';
-import { ImportError } from '../../compiler/import/import-error.ts';
-import type { Imported } from '../../compiler/import/payload.ts';
+import { type FetchNote, ImportError, type Imported } from '../../compiler/import/payload.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import { coverageOf, newestListing } from '../../compiler/stages/assemble/filings.ts';
 import { type FilingRow, filingRowSchema } from '../../compiler/stages/intake/filing-row.ts';

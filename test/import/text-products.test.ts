@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ImportError } from '../../compiler/import/import-error.ts';
+import { ImportError } from '../../compiler/import/payload.ts';
 import { floodSegment, floodText } from './floods.ts';
 import { boxPoints, point, pointsText } from './outlooks.ts';
 import { readAs } from './recorded.ts';

@@ -1,12 +1,10 @@
 import { DAY_MS, isoTime } from '../../contract/iso-time.ts';
 import { assertingWord } from '../../contract/neutral-text.ts';
 import type { Reading } from '../../stages/intake/reading.ts';
-import { ImportError } from '../import-error.ts';
 import { zoneOffset } from '../local-time.ts';
-import type { Imported, Payload } from '../payload.ts';
-import { ReadingList } from '../reading-list.ts';
+import { ImportError, type Imported, type Payload } from '../payload.ts';
+import { measuredBy, ReadingList } from '../readings.ts';
 import type { Source } from '../source.ts';
-import { measuredBy } from '../stated-reading.ts';
 import {
   type Issue,
   issueOf,

@@ -6,8 +6,8 @@ import { sourceSchema } from '../../contract/record.ts';
 import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
 import { metricUnit } from '../../contract/units.ts';
 import { address } from '../../stages/intake/reading.ts';
-import { ImportError } from '../import-error.ts';
 import { isZone } from '../local-time.ts';
+import { ImportError } from '../payload.ts';
 import { formatFault, needsZone } from './table-time.ts';
 
 const name = z.string().min(1);

@@ -1,7 +1,5 @@
 import { csvRows } from '../csv.ts';
-import { ImportError } from '../import-error.ts';
-import { type Payload, parsePayload } from '../payload.ts';
-import { numberOf } from '../shape.ts';
+import { ImportError, numberOf, type Payload, parsePayload } from '../payload.ts';
 import type { Part, TableMap } from './table-map.ts';
 
 type Cell = string | number | boolean | null;

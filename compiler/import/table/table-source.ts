@@ -4,9 +4,8 @@ import { isoTime } from '../../contract/iso-time.ts';
 import type { JsonValue } from '../../contract/strict-json.ts';
 import { memberNames, ROW_SCHEMAS } from '../../stages/intake/member-names.ts';
 import type { Reading } from '../../stages/intake/reading.ts';
-import { ImportError } from '../import-error.ts';
-import type { Imported, Payload } from '../payload.ts';
-import { ReadingList } from '../reading-list.ts';
+import { ImportError, type Imported, type Payload } from '../payload.ts';
+import { ReadingList } from '../readings.ts';
 import type { Source } from '../source.ts';
 import {
   type Member,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ImportError } from '../../../compiler/import/import-error.ts';
+import { ImportError } from '../../../compiler/import/payload.ts';
 import { PAYLOADS, readAs, valuesOf } from '../recorded.ts';
 import { storm, storms } from '../storms.ts';
 

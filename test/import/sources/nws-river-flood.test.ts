@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { signalOf } from '../../../compiler/contract/lines.ts';
-import { ImportError } from '../../../compiler/import/import-error.ts';
+import { ImportError } from '../../../compiler/import/payload.ts';
 import { bandOf, standardRuler } from '../../../compiler/stages/derive/ruler.ts';
 import { type FloodText, floodSegment, floodText } from '../floods.ts';
 import { PAYLOADS, readAs } from '../recorded.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ImportError } from '../../../compiler/import/import-error.ts';
-import type { Imported } from '../../../compiler/import/payload.ts';
+import { ImportError, type Imported } from '../../../compiler/import/payload.ts';
 import {
   acceptanceBasis,
   acceptedAt,

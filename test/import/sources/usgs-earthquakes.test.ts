@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ImportError } from '../../../compiler/import/import-error.ts';
+import { ImportError } from '../../../compiler/import/payload.ts';
 import {
   earthquakeFeedNote,
   importEarthquakes,

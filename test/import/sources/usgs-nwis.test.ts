@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ImportError } from '../../../compiler/import/import-error.ts';
+import { ImportError } from '../../../compiler/import/payload.ts';
 import { decodeEntities } from '../../../compiler/import/sources/usgs-nwis/nwis-series.ts';
 import { importGauges } from '../../../compiler/import/sources/usgs-nwis/usgs-nwis.ts';
 import { parseReading } from '../../../compiler/stages/intake/reading.ts';

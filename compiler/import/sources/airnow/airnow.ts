@@ -2,13 +2,10 @@ import { z } from 'zod';
 import { HOUR_MS } from '../../../contract/iso-time.ts';
 import { askedPlaces, wantedPlaces } from '../../asked-place.ts';
 import { grouped } from '../../grouped.ts';
-import { fetchAgain } from '../../import-error.ts';
 import { dayTime, zoneOffset } from '../../local-time.ts';
-import { type Imported, type Payload, parsePayload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
-import { shaped } from '../../shape.ts';
+import { fetchAgain, type Imported, jsonOf, type Payload } from '../../payload.ts';
+import { type Origin, ReadingList, statedReading } from '../../readings.ts';
 import type { Source } from '../../source.ts';
-import { type Origin, statedReading } from '../../stated-reading.ts';
 
 const SERVICE = 'https://www.airnowapi.org/aq/observation/latLong/current/';
 const LINES = ['environment'];
@@ -49,9 +46,7 @@ function respelled(row: unknown): unknown {
 
 /** The index of an area and hour is the highest of its pollutants; the service gives no concentrations. */
 function readObservations(payload: Payload): Imported {
-  const { bytes, subject } = payload;
-  const is = 'a list of observations';
-  const rows = shaped(answerSchema, parsePayload(bytes, subject), { subject, is });
+  const rows = jsonOf(payload, answerSchema, 'a list of observations');
   const areas = new Set(rows.map(({ area }) => area));
   if (areas.size > 1)
     throw fetchAgain(payload, `it holds ${areas.size} areas; ask for a smaller distance`);

@@ -1,10 +1,8 @@
 import { builtinLine } from '../../../contract/catalog/builtin.ts';
 import { grouped } from '../../grouped.ts';
-import { ImportError } from '../../import-error.ts';
-import type { Imported, Payload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
+import { ImportError, type Imported, type Payload } from '../../payload.ts';
+import { measuredBy, nameOf, observedAt, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
-import { measuredBy, nameOf, observedAt } from '../../stated-reading.ts';
 import { flightCategory, type Metar } from './metar.ts';
 import { type Report, reportsOf } from './metar-reports.ts';
 

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS } from '../../../contract/iso-time.ts';
-import { ImportError } from '../../import-error.ts';
-import { type Payload, parsePayload, type SkipCount, textOf } from '../../payload.ts';
-import { shaped } from '../../shape.ts';
+import { ImportError, jsonOf, type Payload, type SkipCount, textOf } from '../../payload.ts';
 import { flightCategory, type Metar, parseMetar } from './metar.ts';
 
 /** One report with its time in epoch milliseconds. */
@@ -52,9 +50,8 @@ export function reportsOf(payload: Payload, skips: SkipCount): Report[] {
     : bulletinReports(text, payload, skips);
 }
 
-function decodedReports({ bytes, subject }: Payload, skips: SkipCount): Report[] {
-  const is = 'a list of decoded METAR reports';
-  const entries = shaped(z.array(z.unknown()), parsePayload(bytes, subject), { subject, is });
+function decodedReports(payload: Payload, skips: SkipCount): Report[] {
+  const entries = jsonOf(payload, z.array(z.unknown()), 'a list of decoded METAR reports');
   return entries.flatMap((value, at) => {
     const parsed = entrySchema.safeParse(value);
     if (parsed.success) return decodedReport(parsed.data, skips);

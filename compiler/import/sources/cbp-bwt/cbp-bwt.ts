@@ -1,13 +1,17 @@
 import { z } from 'zod';
 import { isoTime } from '../../../contract/iso-time.ts';
 import { firstTwice } from '../../grouped.ts';
-import { ImportError } from '../../import-error.ts';
 import { usWallClock } from '../../local-time.ts';
-import { type Imported, type Payload, parsePayload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
-import { shaped } from '../../shape.ts';
+import {
+  fetchAgain,
+  ImportError,
+  type Imported,
+  type Payload,
+  parsePayload,
+  shaped,
+} from '../../payload.ts';
+import { measuredBy, nameOf, ReadingList } from '../../readings.ts';
 import type { Source, Wanted } from '../../source.ts';
-import { measuredBy, nameOf } from '../../stated-reading.ts';
 import { readGraph, UPSTREAM_PRESSURE } from './cbp-graph.ts';
 import {
   CBP,
@@ -56,9 +60,7 @@ function read(payload: Payload): Imported {
 function refuseForeign(ports: readonly { port_number: string }[], { note, subject }: Payload) {
   const numbers = ports.map(({ port_number }) => port_number);
   const twice = firstTwice(numbers);
-  if (twice !== undefined) {
-    throw new ImportError({ subject, state: `it holds port ${twice} twice; fetch it again` });
-  }
+  if (twice !== undefined) throw fetchAgain({ subject }, `it holds port ${twice} twice`);
   const asked = ONE_PORT.exec(note.url)?.[1];
   if (asked === undefined || (numbers.length === 1 && numbers.includes(asked))) return;
   const state = `it is not about port ${asked}, which its address asks for; correct the fetch note`;

@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import { HOUR_MS } from '../../../contract/iso-time.ts';
-import { ImportError } from '../../import-error.ts';
 import { usInstant } from '../../local-time.ts';
-import type { Imported, Payload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
-import { shaped } from '../../shape.ts';
-import { measuredBy, nameOf, observedAt } from '../../stated-reading.ts';
+import { ImportError, type Imported, type Payload, shaped } from '../../payload.ts';
+import { measuredBy, nameOf, observedAt, ReadingList } from '../../readings.ts';
 import { CBP, CBP_PAGE, type Crossing, crossingAt, zoneOf } from './crossings.ts';
 
 export const UPSTREAM_PRESSURE = 'border-wait.upstream-pressure';

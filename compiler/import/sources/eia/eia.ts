@@ -1,10 +1,16 @@
 import { z } from 'zod';
 import { isRealDay } from '../../../contract/cutoff.ts';
 import { HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
-import { ImportError } from '../../import-error.ts';
-import { type Imported, type Payload, parsePayload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
-import { refuseOtherEntries, shaped } from '../../shape.ts';
+import {
+  fetchAgain,
+  ImportError,
+  type Imported,
+  type Payload,
+  parsePayload,
+  refuseOtherEntries,
+  shaped,
+} from '../../payload.ts';
+import { ReadingList } from '../../readings.ts';
 import type { Source, Wanted } from '../../source.ts';
 import { type Hours, stressReadings } from './grid-stress.ts';
 
@@ -84,8 +90,7 @@ function byRespondent(data: readonly Row[], { note, subject }: Payload): Map<str
   const asked = new URL(note.url).searchParams.getAll('facets[respondent][]');
   const found = new Map<string, { [Type in (typeof TYPES)[number]]: Map<number, number | null> }>();
   for (const [at, { respondent, type, period, value }] of data.entries()) {
-    const fault = (why: string) =>
-      new ImportError({ subject, state: `row ${at} ${why}; fetch it again` });
+    const fault = (why: string) => fetchAgain({ subject }, `row ${at} ${why}`);
     if (asked.length > 0 && !asked.includes(respondent))
       throw fault(`is of ${respondent}, which its address does not ask for`);
     const hours = found.get(respondent) ?? { D: new Map(), DF: new Map(), TI: new Map() };

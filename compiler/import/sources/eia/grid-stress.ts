@@ -1,7 +1,6 @@
 import { HOUR_MS } from '../../../contract/iso-time.ts';
 import type { Payload } from '../../payload.ts';
-import type { ReadingList } from '../../reading-list.ts';
-import { nameOf, type Origin, statedReading } from '../../stated-reading.ts';
+import { nameOf, type Origin, type ReadingList, statedReading } from '../../readings.ts';
 
 /** Values in MW by hour, in epoch milliseconds of its end; null where the publisher has none yet. */
 type Series = ReadonlyMap<number, number | null>;

@@ -2,11 +2,9 @@ import { builtinLine } from '../../../contract/catalog/builtin.ts';
 import { HOUR_MS } from '../../../contract/iso-time.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
 import { firstTwice } from '../../grouped.ts';
-import { ImportError } from '../../import-error.ts';
-import type { Imported, Payload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
+import { fetchAgain, ImportError, type Imported, type Payload } from '../../payload.ts';
+import { measuredBy, nameOf, observedAt, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
-import { measuredBy, nameOf, observedAt } from '../../stated-reading.ts';
 import { nasDocument, PROGRAMMES, type Programme } from './nas-document.ts';
 
 const AIRPORTS = builtinLine('nas').entities;
@@ -64,9 +62,7 @@ function freshTime(updated: string, payload: Payload): number {
   const { note, subject } = payload;
   const time = updateTime(updated);
   const written = `Update_Time "${updated.slice(0, 60)}"`;
-  if (time === null) {
-    throw new ImportError({ subject, state: `${written} cannot be read; fetch it again` });
-  }
+  if (time === null) throw fetchAgain(payload, `${written} cannot be read`);
   observedAt(time, payload);
   if (Date.parse(note.fetched_at) - time <= FRESH_MS) return time;
   const state = `${written} is more than an hour before the fetch at ${note.fetched_at}, so it does not say what is in force; fetch it again`;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Payload } from '../../payload.ts';
-import { shaped } from '../../shape.ts';
+import { type Payload, shaped } from '../../payload.ts';
 import { xmlDocument } from '../../xml.ts';
 
 /** An element with text; every element of a document is a list. */
@@ -78,12 +77,10 @@ interface NasDocument {
 
 /** The document of the FAA; throws an ImportError where an entry names no airport or a list is of an unknown kind. */
 export function nasDocument(payload: Payload): NasDocument {
+  const { subject } = payload;
   const root = xmlDocument(payload, 'AIRPORT_STATUS_INFORMATION');
   const is = 'the airport status of the FAA';
-  const { Update_Time, Delay_type } = shaped(documentSchema, root, {
-    subject: payload.subject,
-    is,
-  });
+  const { Update_Time, Delay_type } = shaped(documentSchema, root, { subject, is });
   return {
     updated: Update_Time,
     programmes: Delay_type.flatMap(programmesOf),

@@ -1,10 +1,14 @@
 import { z } from 'zod';
-import { fetchAgain } from '../../import-error.ts';
-import { type Imported, type Payload, parsePayload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
-import { numberOf, shaped } from '../../shape.ts';
+import {
+  fetchAgain,
+  type Imported,
+  numberOf,
+  type Payload,
+  parsePayload,
+  shaped,
+} from '../../payload.ts';
+import { type Origin, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
-import type { Origin } from '../../stated-reading.ts';
 import { addMonths, type Figure, type Measure, type Months, monthOf } from './monthly-series.ts';
 
 const SERVICE = 'https://api.bls.gov/publicAPI/v1/timeseries/data/';

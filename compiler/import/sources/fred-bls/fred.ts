@@ -1,13 +1,10 @@
 import { defined } from '../../../contract/defined.ts';
 import { refuseUnasked } from '../../asked-place.ts';
 import { type CsvRow, csvRows } from '../../csv.ts';
-import { fetchAgain } from '../../import-error.ts';
 import { dayTime } from '../../local-time.ts';
-import type { Imported, Payload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
-import { numberOf } from '../../shape.ts';
+import { fetchAgain, type Imported, numberOf, type Payload } from '../../payload.ts';
+import { type Origin, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
-import type { Origin } from '../../stated-reading.ts';
 import { addMonths, type Figure, type Measure, type Months, monthOf } from './monthly-series.ts';
 
 const TABLE = 'https://fred.stlouisfed.org/graph/fredgraph.csv';

@@ -2,8 +2,7 @@ import { builtinLine } from '../../../contract/catalog/builtin.ts';
 import { roundDecimal, subtractDecimal } from '../../../contract/decimal.ts';
 import { DAY_MS } from '../../../contract/iso-time.ts';
 import type { Payload } from '../../payload.ts';
-import type { ReadingList } from '../../reading-list.ts';
-import { nameOf, type Origin, statedReading } from '../../stated-reading.ts';
+import { nameOf, type Origin, type ReadingList, statedReading } from '../../readings.ts';
 
 const GRID_LOCS = builtinLine('grid').entities;
 

@@ -3,11 +3,16 @@ import { assertingWord } from '../../../contract/neutral-text.ts';
 import type { McpServerRow } from '../../../stages/intake/mcp-server-row.ts';
 import { rowId } from '../../../stages/intake/row-origin.ts';
 import { firstTwice } from '../../grouped.ts';
-import { ImportError } from '../../import-error.ts';
-import { type Imported, type Payload, parsePayload, SkipCount } from '../../payload.ts';
-import { shaped } from '../../shape.ts';
+import {
+  ImportError,
+  type Imported,
+  type Payload,
+  parsePayload,
+  SkipCount,
+  shaped,
+} from '../../payload.ts';
+import { measuredBy } from '../../readings.ts';
 import type { Source } from '../../source.ts';
-import { measuredBy } from '../../stated-reading.ts';
 
 const COLLECTION = 'mcp.server';
 const REGISTRY = 'Model Context Protocol registry';

@@ -3,13 +3,17 @@ import { isRealDay } from '../../../contract/cutoff.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { csvRows } from '../../csv.ts';
-import { fetchAgain, ImportError } from '../../import-error.ts';
-import type { Imported, Payload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
+import {
+  fetchAgain,
+  ImportError,
+  type Imported,
+  numberOf,
+  type Payload,
+  shaped,
+} from '../../payload.ts';
+import { nameOf, type Origin, ReadingList, statedReading } from '../../readings.ts';
 import { regionBox as box, boxText, inBox, type RegionBox } from '../../region-box.ts';
-import { numberOf, shaped } from '../../shape.ts';
 import type { Source } from '../../source.ts';
-import { nameOf, type Origin, statedReading } from '../../stated-reading.ts';
 
 const HOST = 'firms.modaps.eosdis.nasa.gov';
 const FILE = `https://${HOST}/data/active_fire/modis-c6.1/csv/MODIS_C6_1_Global_24h.csv`;

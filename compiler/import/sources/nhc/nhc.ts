@@ -3,12 +3,9 @@ import { builtinRuler } from '../../../contract/catalog/builtin.ts';
 import { HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { firstTwice } from '../../grouped.ts';
-import { ImportError } from '../../import-error.ts';
-import { type Imported, type Payload, parsePayload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
-import { shaped } from '../../shape.ts';
+import { fetchAgain, type Imported, jsonOf, type Payload } from '../../payload.ts';
+import { measuredBy, nameOf, observedAt, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
-import { measuredBy, nameOf, observedAt } from '../../stated-reading.ts';
 import { productIn, refuseProduct } from '../../text-product.ts';
 
 const SAFFIR_SIMPSON = builtinRuler('saffir-simpson');
@@ -152,20 +149,14 @@ type Storm = z.infer<typeof storm>;
 const listSchema = z.looseObject({ activeStorms: z.array(storm) });
 
 /** Active storms of all basins; throws an ImportError for another payload, and for a list that was stale when it was fetched. */
-function stormsOf({ bytes, note, subject }: Payload): readonly Storm[] {
-  const is = 'the list of active storms';
-  const { activeStorms: storms } = shaped(listSchema, parsePayload(bytes, subject), {
-    subject,
-    is,
-  });
+function stormsOf(payload: Payload): readonly Storm[] {
+  const { note } = payload;
+  const { activeStorms: storms } = jsonOf(payload, listSchema, 'the list of active storms');
   const twice = firstTwice(storms.map(({ id }) => id));
-  if (twice !== undefined) {
-    throw new ImportError({ subject, state: `storm ${twice} is listed twice; fetch it again` });
-  }
+  if (twice !== undefined) throw fetchAgain(payload, `storm ${twice} is listed twice`);
   const updated = newest(storms, note.fetched_at);
   if (Date.parse(note.fetched_at) - updated > LIST_AGE_HOURS_MAX * HOUR_MS) {
-    const state = `last updated at ${isoTime(updated)}, stale when it was fetched; fetch it again`;
-    throw new ImportError({ subject, state });
+    throw fetchAgain(payload, `last updated at ${isoTime(updated)}, stale when it was fetched`);
   }
   return storms;
 }

@@ -3,14 +3,11 @@ import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import { refuseUnasked } from '../../asked-place.ts';
 import { type CsvRow, csvRows } from '../../csv.ts';
 import { grouped } from '../../grouped.ts';
-import { fetchAgain, ImportError } from '../../import-error.ts';
 import { dayTime } from '../../local-time.ts';
-import type { Imported, Payload } from '../../payload.ts';
+import { fetchAgain, ImportError, type Imported, numberOf, type Payload } from '../../payload.ts';
 import { RAIN_SCOPE, rainValues } from '../../rain-readings.ts';
-import { ReadingList } from '../../reading-list.ts';
-import { numberOf } from '../../shape.ts';
+import { nameOf, type Origin, ReadingList, statedReading } from '../../readings.ts';
 import type { Source } from '../../source.ts';
-import { nameOf, type Origin, statedReading } from '../../stated-reading.ts';
 
 /** The station (GHCN-Daily id) that stands for each city: its airport or city station; the choice is ours. */
 export const CITY_STATION: Readonly<Record<string, string>> = {

@@ -1,10 +1,7 @@
 import { DAY_MS } from '../../../contract/iso-time.ts';
-import { fetchAgain } from '../../import-error.ts';
-import { type Imported, type Payload, textOf } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
-import { numberOf } from '../../shape.ts';
+import { fetchAgain, type Imported, numberOf, type Payload, textOf } from '../../payload.ts';
+import { type Origin, ReadingList, statedReading } from '../../readings.ts';
 import type { Source } from '../../source.ts';
-import { type Origin, statedReading } from '../../stated-reading.ts';
 
 const SERVICE = 'https://www.star.nesdis.noaa.gov/smcd/emb/vci/VH/get_TS_admin.php';
 const ORIGIN: Origin = {

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { type ConvectionRegion, countyZones, regionsIn } from '../../convection-regions.ts';
 import { firstTwice } from '../../grouped.ts';
-import { ImportError } from '../../import-error.ts';
-import { type Payload, parsePayload } from '../../payload.ts';
-import { shaped } from '../../shape.ts';
+import { ImportError, jsonOf, type Payload, shaped } from '../../payload.ts';
 import { askedStates } from './region-reading.ts';
 
 /** What a region is under, by the event code of the alert: phenomenon and significance. */
@@ -78,9 +76,8 @@ export interface RegionAlerts {
  * another payload, for an address that leaves something out, and for an alert that cannot be read.
  */
 export function convectiveAlerts(payload: Payload): RegionAlerts[] {
-  const { bytes, subject } = payload;
-  const is = 'a list of alerts';
-  const { features } = shaped(listSchema, parsePayload(bytes, subject), { subject, is });
+  const { subject } = payload;
+  const { features } = jsonOf(payload, listSchema, 'a list of alerts');
   const states = askedStates(payload);
   const alerts = features.map(({ properties }) => properties);
   checkSubjects(alerts, { states, subject });
@@ -114,10 +111,8 @@ function activeEvents(alerts: readonly Alert[], { note, subject }: Payload): Act
   const read = alerts.flatMap((alert) => {
     const code = codeOf(alert, subject);
     if (code === null) return [];
-    const own = shaped(convectiveSchema, alert, {
-      subject,
-      is: `an alert that can be read: ${alert.id}`,
-    });
+    const is = `an alert that can be read: ${alert.id}`;
+    const own = shaped(convectiveSchema, alert, { subject, is });
     checkAlert(alert, own, { fetched, subject });
     return [{ alert, code, own }];
   });

@@ -1,9 +1,8 @@
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { convectionScope, regionsIn } from '../../convection-regions.ts';
-import { ImportError } from '../../import-error.ts';
-import type { Imported, Payload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
+import { ImportError, type Imported, type Payload } from '../../payload.ts';
+import { ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
 import { productIn, refuseProduct, type TextProduct } from '../../text-product.ts';
 import { convectiveAlerts, type RegionAlerts } from './convective-alerts.ts';

@@ -1,9 +1,7 @@
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { CONVECTION_AREAS } from '../../convection-regions.ts';
-import { ImportError } from '../../import-error.ts';
-import type { Payload } from '../../payload.ts';
-import type { ReadingList } from '../../reading-list.ts';
-import { measuredBy, nameOf } from '../../stated-reading.ts';
+import { ImportError, type Payload } from '../../payload.ts';
+import { measuredBy, nameOf, type ReadingList } from '../../readings.ts';
 
 export const AGENCY = 'NOAA National Weather Service';
 export const ALERT_HOST = 'api.weather.gov';

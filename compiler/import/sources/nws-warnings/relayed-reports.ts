@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS, HOUR_MS } from '../../../contract/iso-time.ts';
-import { ImportError } from '../../import-error.ts';
-import { type Payload, parsePayload } from '../../payload.ts';
-import { shaped } from '../../shape.ts';
+import { fetchAgain, ImportError, jsonOf, type Payload } from '../../payload.ts';
 import { REPORT_KINDS, type StormReport } from './storm-reports.ts';
 
 /** The relay answers with no more than this. */
@@ -53,16 +51,15 @@ interface RelayedReports {
 
 /** Throws an ImportError for another payload, for an address that asks for less than a day, and for a report that cannot be read. */
 export function relayedReports(payload: Payload): RelayedReports {
-  const { bytes, note, subject } = payload;
-  const is = 'a list of storm reports';
-  const { features } = shaped(listSchema, parsePayload(bytes, subject), { subject, is });
+  const { note, subject } = payload;
+  const { features } = jsonOf(payload, listSchema, 'a list of storm reports');
   const asked = askedOf(new URL(note.url).searchParams, Date.parse(note.fetched_at));
   if (typeof asked === 'string') {
     const state = `its address does not ask for the reports of a whole day (${asked}); fetch "states", "sts" and "ets" at most`;
     throw new ImportError({ subject, state });
   }
   const fault = features.map((one) => faultOf(one, asked)).find(Boolean) ?? repeated(features);
-  if (fault != null) throw new ImportError({ subject, state: `${fault}; fetch it again` });
+  if (fault != null) throw fetchAgain(payload, fault);
   return { reports: features.flatMap(reportOf), states: asked.states, end: asked.end };
 }
 

@@ -1,6 +1,5 @@
 import { isRealDay } from '../../../contract/cutoff.ts';
-import { ImportError } from '../../import-error.ts';
-import type { Payload, SkipCount } from '../../payload.ts';
+import { type Payload, readable, type SkipCount } from '../../payload.ts';
 import { type Issue, issueOf, minutesOfDay, type TextProduct } from '../../text-product.ts';
 import { REPORT_KINDS, type ReportKind, type StormReport } from './storm-reports.ts';
 
@@ -26,7 +25,7 @@ interface TextReports {
  */
 export function textReports(product: TextProduct, payload: Payload, skips: SkipCount): TextReports {
   const issue = issueOf(product, payload);
-  try {
+  return readable(payload, () => {
     const blocks = blocksOf(product);
     const reports = blocks.flatMap(([event, date]) => reportOf(event, date, issue));
     const others = blocks.length - reports.length;
@@ -34,11 +33,7 @@ export function textReports(product: TextProduct, payload: Payload, skips: SkipC
     const late = reports.filter(({ at }) => at > issue.at);
     if (late.length > 0) skips.add(product.name, 'dated after its issue', late.length);
     return { issue, reports: reports.filter(({ at }) => at <= issue.at) };
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    const state = `${cause.message}; fetch it again`;
-    throw new ImportError({ subject: payload.subject, state }, { cause });
-  }
+  });
 }
 
 type Lines = readonly [event: RegExpExecArray, date: RegExpExecArray];

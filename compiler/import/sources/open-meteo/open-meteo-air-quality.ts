@@ -1,6 +1,6 @@
 import { wantedPlaces } from '../../asked-place.ts';
 import type { Imported, Payload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
+import { ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
 import {
   type Answer,

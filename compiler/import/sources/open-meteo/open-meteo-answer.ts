@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import { type AskedPlace, askedPlaces } from '../../asked-place.ts';
-import { fetchAgain } from '../../import-error.ts';
 import { dayTime } from '../../local-time.ts';
-import { type Payload, parsePayload } from '../../payload.ts';
-import { shaped } from '../../shape.ts';
-import { type Origin, statedReading } from '../../stated-reading.ts';
+import { fetchAgain, jsonOf, type Payload } from '../../payload.ts';
+import { type Origin, statedReading } from '../../readings.ts';
 
 const OFFSET_SECONDS_MAX = 14 * 3600;
 const LOCAL_MINUTE = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):([0-5]\d)$/;
@@ -41,9 +39,7 @@ export interface Answer {
 
 /** Throws an ImportError for a payload that is no such answer, or not the one of a place of these lines. */
 export function readAnswer(payload: Payload, lines: readonly string[]): Answer {
-  const { bytes, subject } = payload;
-  const is = 'an answer for one place';
-  const shape = shaped(answerSchema, parsePayload(bytes, subject), { subject, is });
+  const shape = jsonOf(payload, answerSchema, 'an answer for one place');
   const places = askedPlaces(payload, shape, lines);
   return { payload, shape, offsetMs: shape.utc_offset_seconds * 1000, places };
 }

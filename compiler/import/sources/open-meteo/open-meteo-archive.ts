@@ -2,10 +2,9 @@ import { roundDecimal } from '../../../contract/decimal.ts';
 import { defined } from '../../../contract/defined.ts';
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
 import { type AskedPlace, wantedPlaces } from '../../asked-place.ts';
-import { fetchAgain } from '../../import-error.ts';
-import type { Imported, Payload } from '../../payload.ts';
+import { fetchAgain, type Imported, type Payload } from '../../payload.ts';
 import { RAIN_SCOPE, rainValues } from '../../rain-readings.ts';
-import { ReadingList } from '../../reading-list.ts';
+import { ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
 import {
   type Answer,

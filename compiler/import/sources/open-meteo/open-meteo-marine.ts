@@ -1,7 +1,6 @@
 import { wantedPlaces } from '../../asked-place.ts';
-import { fetchAgain } from '../../import-error.ts';
-import type { Imported, Payload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
+import { fetchAgain, type Imported, type Payload } from '../../payload.ts';
+import { ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
 import {
   modelOrigin,

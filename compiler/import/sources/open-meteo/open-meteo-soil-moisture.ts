@@ -2,9 +2,8 @@ import { roundDecimal } from '../../../contract/decimal.ts';
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
 import { percentileOf, sameDayInYear } from '../../../stages/derive/season.ts';
 import { wantedPlaces } from '../../asked-place.ts';
-import { fetchAgain } from '../../import-error.ts';
-import type { Imported, Payload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
+import { fetchAgain, type Imported, type Payload } from '../../payload.ts';
+import { ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
 import {
   completeDays,

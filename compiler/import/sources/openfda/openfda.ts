@@ -3,9 +3,8 @@ import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { grouped } from '../../grouped.ts';
 import type { Imported, Payload, SkipCount } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
+import { measuredBy, observedAt, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
-import { measuredBy, observedAt } from '../../stated-reading.ts';
 import { isListed, type ShortageRow, type State, shortageList } from './shortage-rows.ts';
 
 const DRUGS = builtinLine('drug-detail').entities;

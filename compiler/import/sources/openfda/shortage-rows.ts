@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { ImportError } from '../../import-error.ts';
-import { type Payload, parsePayload } from '../../payload.ts';
-import { shaped } from '../../shape.ts';
+import { ImportError, jsonOf, type Payload } from '../../payload.ts';
 import { unzipped } from '../../unzipped.ts';
 
 export type State =
@@ -68,12 +66,7 @@ const AVAILABILITY: readonly (readonly [start: string, state: State])[] = [
  */
 export function shortageList(payload: Payload): ShortageList {
   const { subject, note } = payload;
-  const { bytes } = unzipped(payload);
-  const value = shaped(listSchema, parsePayload(bytes, subject), {
-    subject,
-    is: 'a list of drug shortages',
-  });
-  const { meta, results } = value;
+  const { meta, results } = jsonOf(unzipped(payload), listSchema, 'a list of drug shortages');
   const { skip, total } = meta.results;
   if (skip !== 0 || total !== results.length) {
     const state = `it announces ${total} rows and holds ${results.length} from ${skip} on; counts need the whole list, import the bulk file`;

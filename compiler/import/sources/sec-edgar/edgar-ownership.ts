@@ -2,11 +2,8 @@ import { z } from 'zod';
 import { isRealDay } from '../../../contract/cutoff.ts';
 import { defined } from '../../../contract/defined.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
-import { ImportError } from '../../import-error.ts';
-import type { Imported, Payload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
-import { numberOf, shaped } from '../../shape.ts';
-import { observedAt } from '../../stated-reading.ts';
+import { ImportError, type Imported, numberOf, type Payload, shaped } from '../../payload.ts';
+import { observedAt, ReadingList } from '../../readings.ts';
 import { xmlDocument } from '../../xml.ts';
 import { EDGAR_SOURCE } from './edgar-columns.ts';
 
@@ -63,10 +60,8 @@ type Ownership = z.infer<typeof ownershipSchema>;
 export function readOwnership(payload: Payload): Imported {
   const { note, subject } = payload;
   const document = xmlDocument(payload, 'ownershipDocument');
-  const form = shaped(ownershipSchema, document, {
-    subject,
-    is: 'a Form 4 with transactions in shares',
-  });
+  const is = 'a Form 4 with transactions in shares';
+  const form = shaped(ownershipSchema, document, { subject, is });
   const fault = notUsable(form, note.url);
   if (fault !== null) throw new ImportError({ subject, state: fault });
   const { issuerCik, issuerName, issuerTradingSymbol } = form.issuer;

@@ -3,10 +3,15 @@ import { cikOf, FILING_COLLECTION } from '../../../contract/filing.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
 import { newestFirst } from '../../../contract/settle-filings.ts';
 import type { FilingRow, StoredFiling } from '../../../stages/intake/filing-row.ts';
-import type { FetchNote } from '../../fetch-note.ts';
-import { ImportError } from '../../import-error.ts';
-import { type Imported, parsePayload } from '../../payload.ts';
-import { type OtherKind, refuseOtherKinds } from '../../shape.ts';
+import {
+  type FetchNote,
+  fetchAgain,
+  ImportError,
+  type Imported,
+  type OtherKind,
+  parsePayload,
+  refuseOtherKinds,
+} from '../../payload.ts';
 import type { Source } from '../../source.ts';
 import {
   type Columns,
@@ -89,8 +94,7 @@ export function importSubmissions(
 
 function mainList(submissions: Submissions, note: FetchNote, subject: string): Imported {
   const cik = cikOf(submissions.cik);
-  if (cik === null)
-    throw new ImportError({ subject, state: 'cik is not a number; fetch it again' });
+  if (cik === null) throw fetchAgain({ subject }, 'cik is not a number');
   refuseForeign(cik, note, subject);
   const collected_at = note.fetched_at;
   const { recent, files } = submissions.filings;
@@ -146,9 +150,7 @@ function olderPage(columns: Columns, note: FetchNote, subject: string): Imported
   refuseFuture(filings, note, subject);
   const inOrder = [...filings].sort(newestFirst);
   const [newest] = inOrder;
-  if (newest === undefined) {
-    throw new ImportError({ subject, state: 'an older page without filings; fetch it again' });
-  }
+  if (newest === undefined) throw fetchAgain({ subject }, 'an older page without filings');
   const from = hole?.wholeFrom ?? inOrder.at(-1)?.filing_date ?? newest.filing_date;
   const span = { from, to: newest.filing_date, count: filings.length };
   const page: FilingRow = { kind: 'page', cik, collected_at, ...EDGAR_SOURCE, ...span };

@@ -1,6 +1,5 @@
 import { HOUR_MS } from '../../../contract/iso-time.ts';
-import { ImportError } from '../../import-error.ts';
-import type { Payload } from '../../payload.ts';
+import { type Payload, readable } from '../../payload.ts';
 import type { Position } from '../../region-box.ts';
 import { instantAfter, issueOf, type TextProduct } from '../../text-product.ts';
 import { closeAtBorder } from './us-outline.ts';
@@ -38,20 +37,16 @@ const SPOKEN = /(?:\d+ +(?:[NSEW]{1,3}|-) +)?\b[A-Z0-9]{3}\b/g;
  * fit them, and is refused with an ImportError like everything else that cannot be read.
  */
 export function pointsOutlook(product: TextProduct, payload: Payload): Outlook {
-  const { subject } = payload;
   const { at: issuedAt } = issueOf(product, payload);
   const { lines } = product;
-  try {
+  return readable(payload, () => {
     const [table, words] = parts(lines);
     const drawn = drawnLines(table);
     compareWithWords(drawn, words);
     const relay = lines.some((line) => SYNTHETIC.test(line)) ? 'Iowa Environmental Mesonet' : null;
     const areas = new Map([...drawn].map(([category, own]) => [category, rings(own)] as const));
     return { issuedAt, expiresAt: expiryOf(lines, issuedAt), relay, areas };
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new ImportError({ subject, state: `${cause.message}; fetch it again` }, { cause });
-  }
+  });
 }
 
 function expiryOf(lines: readonly string[], issuedAt: number): number {

@@ -6,13 +6,10 @@ import {
   type ConvectionRegion,
   convectionScope,
 } from '../../convection-regions.ts';
-import { ImportError } from '../../import-error.ts';
-import { type Imported, type Payload, parsePayload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
+import { fetchAgain, type Imported, jsonOf, type Payload } from '../../payload.ts';
+import { nameOf, observedAt, ReadingList } from '../../readings.ts';
 import { clockwiseArea, type Position, ringInBox } from '../../region-box.ts';
-import { shaped } from '../../shape.ts';
 import type { Source } from '../../source.ts';
-import { nameOf, observedAt } from '../../stated-reading.ts';
 import { productIn, refuseProduct } from '../../text-product.ts';
 import { CATEGORIES, type Category, type Outlook, pointsOutlook } from './spc-points.ts';
 
@@ -155,16 +152,10 @@ const outlookSchema = z.looseObject({
 
 /** The map of the first day (`day1otlk_cat`); throws an ImportError for anything else. */
 function mapOutlook(payload: Payload): Outlook {
-  const { bytes, subject } = payload;
-  const is = 'a map of outlook categories';
-  const { features } = shaped(outlookSchema, parsePayload(bytes, subject), { subject, is });
+  const { features } = jsonOf(payload, outlookSchema, 'a map of outlook categories');
   const [first] = features;
-  const fault = features
-    .map((feature, at) => faultOf(feature, features.slice(0, at)))
-    .find(Boolean);
-  if (first === undefined || fault != null) {
-    throw new ImportError({ subject, state: `${fault}; fetch it again` });
-  }
+  const fault = features.map((one, at) => faultOf(one, features.slice(0, at))).find(Boolean);
+  if (first === undefined || fault != null) throw fetchAgain(payload, `${fault}`);
   return {
     issuedAt: Date.parse(first.properties.ISSUE_ISO),
     expiresAt: Date.parse(first.properties.EXPIRE_ISO),

@@ -3,12 +3,16 @@ import { isRealDay } from '../../../contract/cutoff.ts';
 import { defined } from '../../../contract/defined.ts';
 import { DAY_MS } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
-import { fetchAgain, ImportError } from '../../import-error.ts';
-import { type Imported, type Payload, parsePayload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
-import { shaped } from '../../shape.ts';
+import {
+  fetchAgain,
+  ImportError,
+  type Imported,
+  jsonOf,
+  type Payload,
+  parsePayload,
+} from '../../payload.ts';
+import { nameOf, type Origin, ReadingList, statedReading } from '../../readings.ts';
 import type { Source, Wanted } from '../../source.ts';
-import { nameOf, type Origin, statedReading } from '../../stated-reading.ts';
 
 const HOST = 'usdmdataservices.unl.edu';
 const SERVICE = `https://${HOST}/api/StateStatistics/GetDroughtSeverityStatisticsByArea`;
@@ -180,9 +184,7 @@ interface StateWeek {
 
 /** Each state and week of an answer once, by `CA 2026-11-17`. Throws an ImportError for a row that cannot be read. */
 function stateWeeks(payload: Payload, isPercent: boolean): ReadonlyMap<string, StateWeek> {
-  const value = parsePayload(payload.bytes, payload.subject);
-  const is = 'statistics of states';
-  const rows = shaped(z.array(rowSchema), value, { subject: payload.subject, is });
+  const rows = jsonOf(payload, z.array(rowSchema), 'statistics of states');
   const weeks = new Map<string, StateWeek>();
   const sizes = new Map<string, number>();
   for (const [at, row] of rows.entries()) {

@@ -1,10 +1,15 @@
 import { z } from 'zod';
 import { isoTime } from '../../../contract/iso-time.ts';
-import { ImportError } from '../../import-error.ts';
-import type { Imported, Payload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
+import {
+  fetchAgain,
+  ImportError,
+  type Imported,
+  type Payload,
+  readable,
+  shaped,
+} from '../../payload.ts';
+import { ReadingList } from '../../readings.ts';
 import { inBox } from '../../region-box.ts';
-import { shaped } from '../../shape.ts';
 import { type Quake, readQuakes } from './earthquake-events.ts';
 import { impactRank } from './earthquake-regions.ts';
 import { impactFacts, regionReading, regions } from './region-reading.ts';
@@ -51,10 +56,11 @@ export function readDetail(value: unknown, payload: Payload): Imported {
   const { properties } = shaped(detailSchema, value, { subject, is: 'the detail of a quake' });
   const list = new ReadingList();
   const fetched = Date.parse(note.fetched_at);
-  const [quake] = quakesOf(value, fetched, { list, subject });
+  const span = { from: 0, to: fetched };
+  const [quake] = readable(payload, () => readQuakes([value], span, list.skips));
   if (quake === undefined) throw new ImportError({ subject, state: 'it is no quake; import one' });
   const fault = foreign(quake, note.url) ?? unsaid(quake) ?? contradiction(properties);
-  if (fault !== null) throw new ImportError({ subject, state: `${fault}; fetch it again` });
+  if (fault !== null) throw fetchAgain(payload, fault);
   const facts = impactFacts(quake, fetched, `one quake, ${quake.id}, and no other of its region`);
   for (const [entity, box] of regions()) {
     if (!inBox(box, quake.longitude, quake.latitude)) continue;
@@ -70,19 +76,6 @@ function foreign({ id, ids }: Quake, address: string): string | null {
   return named === undefined || ids.includes(named)
     ? null
     : `it is about ${id}, but its address is about ${named}`;
-}
-
-function quakesOf(
-  value: unknown,
-  fetched: number,
-  { list, subject }: { readonly list: ReadingList; readonly subject: string },
-): readonly Quake[] {
-  try {
-    return readQuakes([value], { from: 0, to: fetched }, list.skips);
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new ImportError({ subject, state: `${cause.message}; fetch it again` }, { cause });
-  }
 }
 
 /** Nothing measured and nothing reported is not the same as nothing felt. */

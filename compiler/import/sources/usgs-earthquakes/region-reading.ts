@@ -1,7 +1,7 @@
 import { isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
+import { measuredBy } from '../../readings.ts';
 import type { RegionBox } from '../../region-box.ts';
-import { measuredBy } from '../../stated-reading.ts';
 import { FELT_REPORTS_MIN, type Quake } from './earthquake-events.ts';
 import { EARTHQUAKE_BOXES, impactBand, regionScope } from './earthquake-regions.ts';
 

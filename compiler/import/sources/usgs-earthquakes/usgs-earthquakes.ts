@@ -1,11 +1,20 @@
 import { z } from 'zod';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
-import { type FetchNote, withoutKeys } from '../../fetch-note.ts';
-import { ImportError } from '../../import-error.ts';
-import { type Imported, parsePayload, SkipCount } from '../../payload.ts';
+import { withoutKeys } from '../../fetch-note.ts';
+import {
+  type FetchNote,
+  fetchAgain,
+  ImportError,
+  type Imported,
+  type OtherKind,
+  parsePayload,
+  readable,
+  refuseOtherKinds,
+  SkipCount,
+  shaped,
+} from '../../payload.ts';
 import { inBox } from '../../region-box.ts';
-import { type OtherKind, refuseOtherKinds, shaped } from '../../shape.ts';
 import type { Source } from '../../source.ts';
 import { isDetail, readDetail } from './earthquake-detail.ts';
 import { EPOCH_MS_MAX, type Quake, readQuakes } from './earthquake-events.ts';
@@ -91,7 +100,7 @@ export function importEarthquakes(
   const kind = kindOf(url, subject);
   checkKind({ ...kind, title: metadata.title }, note, subject);
   const span = { from: generated - kind.days * DAY_MS, to: generated };
-  const quakes = counted(() => readQuakes(features, span, skips), subject);
+  const quakes = readable({ subject }, () => readQuakes(features, span, skips));
   const feed = { generated, url, kind, quakes, collectedAt };
   const readings = new Map<string, readonly Reading[]>();
   if (kind.period === 'day')
@@ -102,24 +111,13 @@ export function importEarthquakes(
   return { readings, skipped: skips.list(), remarks: [] };
 }
 
-function counted<Read>(read: () => Read, subject: string): Read {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new ImportError({ subject, state: `${cause.message}; fetch it again` }, { cause });
-  }
-}
-
 function readFeed(value: unknown, subject: string) {
   const feed = shaped(feedSchema, value, { subject, is: 'a USGS GeoJSON summary feed' });
   const { status = 200, count } = feed.metadata;
-  if (status !== 200)
-    throw new ImportError({ subject, state: `feed status ${status}; fetch it again` });
+  if (status !== 200) throw fetchAgain({ subject }, `feed status ${status}`);
   const held = feed.features.length;
   if (count !== held) {
-    const state = `the feed announces ${count} entries and holds ${held}; fetch it again`;
-    throw new ImportError({ subject, state });
+    throw fetchAgain({ subject }, `the feed announces ${count} entries and holds ${held}`);
   }
   return feed;
 }
@@ -131,8 +129,7 @@ function checkAge(generated: number, collectedAt: string, subject: string): void
     throw new ImportError({ subject, state });
   }
   if (age > FEED_AGE_HOURS_MAX * HOUR_MS) {
-    const state = `generated at ${isoTime(generated)}, stale when it was fetched; fetch it again`;
-    throw new ImportError({ subject, state });
+    throw fetchAgain({ subject }, `generated at ${isoTime(generated)}, stale when it was fetched`);
   }
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { SkipCount } from '../../payload.ts';
-import type { OtherKind } from '../../shape.ts';
+import type { OtherKind, SkipCount } from '../../payload.ts';
 
 /** One value of a gauge as published: text, because the source writes numbers as text. */
 export interface SeriesPoint {

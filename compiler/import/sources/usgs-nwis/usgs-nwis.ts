@@ -4,12 +4,18 @@ import { isRealDay } from '../../../contract/cutoff.ts';
 import { isoTime } from '../../../contract/iso-time.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
-import type { FetchNote } from '../../fetch-note.ts';
 import { grouped } from '../../grouped.ts';
-import { ImportError } from '../../import-error.ts';
-import { type Imported, parsePayload, type SkipCount } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
-import { refuseOtherEntries, refuseOtherKinds } from '../../shape.ts';
+import {
+  type FetchNote,
+  ImportError,
+  type Imported,
+  parsePayload,
+  readable,
+  refuseOtherEntries,
+  refuseOtherKinds,
+  type SkipCount,
+} from '../../payload.ts';
+import { ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
 import {
   type GaugeSeries,
@@ -95,13 +101,9 @@ function readSeries(value: unknown, subject: string, skips: SkipCount): GaugeSer
   const ogc = ogcSchema.safeParse(value);
   const [first] = featureSchema.array().safeParse(ogc.data?.features).data ?? [];
   refuseOtherEntries(first?.properties, OTHER_FEATURES, subject);
-  try {
-    if (waterMl.success) return waterMlSeries(waterMl.data.value.timeSeries, skips);
-    if (ogc.success) return ogcSeries(allFeatures(ogc.data), skips);
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new ImportError({ subject, state: `${cause.message}; fetch it again` }, { cause });
-  }
+  if (waterMl.success)
+    return readable({ subject }, () => waterMlSeries(waterMl.data.value.timeSeries, skips));
+  if (ogc.success) return readable({ subject }, () => ogcSeries(allFeatures(ogc.data), skips));
   const state = 'neither value.timeSeries nor a FeatureCollection; fetch format=json again';
   throw new ImportError({ subject, state }, { cause: waterMl.error });
 }
