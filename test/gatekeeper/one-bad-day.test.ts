@@ -219,9 +219,9 @@ type NonceState = Pick<LedgerRow, 'nonce' | 'state'>;
 function faultsOf(
   stories: readonly Story[],
   taken: ReadonlySet<string>,
-  books: readonly NonceState[],
+  rows: readonly NonceState[],
 ) {
-  const state = new Map(books.map((row) => [row.nonce, row.state]));
+  const state = new Map(rows.map((row) => [row.nonce, row.state]));
   return stories.flatMap(({ nonce, status, bodies }) => {
     const faults = [];
     if (status !== 200) faults.push(`${nonce} ended with ${status}`);
@@ -229,33 +229,33 @@ function faultsOf(
     if (new Set(bodies).size > 1) faults.push(`${nonce} bought two answers`);
     if (taken.has(nonce) !== (status === 200)) faults.push(`${nonce} and the token differ`);
     if (taken.has(nonce) !== (state.get(nonce) === 'settled'))
-      faults.push(`${nonce} and the books`);
+      faults.push(`${nonce} and the journal`);
     return faults;
   });
 }
 
 describe('one bad day', () => {
-  it('I50: facilitator down, disk full, clock wrong, restarts and new releases together: nothing is lost, nothing unpaid, and the books agree', async () => {
+  it('I50: facilitator down, disk full, clock wrong, restarts and new releases together: nothing is lost, nothing unpaid, and the journal agrees', async () => {
     const { day, stories } = await badDay(50);
     const db = readJournalFile(day.path);
-    const books = [...ledgerRows(db, { time: 'created_at' })];
+    const rows = [...ledgerRows(db, { time: 'created_at' })];
     db.close();
-    expect(faultsOf(stories, day.transfers, books)).toEqual([]);
-    expect([day.overlaps, books.length, day.transfers.size]).toEqual([0, PURCHASES, PURCHASES]);
+    expect(faultsOf(stories, day.transfers, rows)).toEqual([]);
+    expect([day.overlaps, rows.length, day.transfers.size]).toEqual([0, PURCHASES, PURCHASES]);
     expect(Math.min(day.restarts, day.releases)).toBeGreaterThan(2);
     expect(stories.filter(({ outages }) => outages > 0).length).toBeGreaterThan(PURCHASES / 20);
     expect(new Set(stories.flatMap(({ bodies }) => bodies)).size).toBeGreaterThan(1);
     rmSync(day.folder, { recursive: true });
   }, 60_000);
 
-  it('would find what is lost, unpaid, doubled or not in the books', async () => {
+  it('would find what is lost, unpaid, doubled or not in the journal', async () => {
     const good = { ...(await signed(1)), status: 200, bodies: ['a', 'a', 'a'] };
     const { nonce } = good;
     const [taken, none] = [new Set([nonce]), new Set<string>()];
-    const books = [{ nonce, state: 'settled' }];
-    expect(faultsOf([good], taken, books)).toEqual([]);
-    expect(faultsOf([{ ...good, status: 402, bodies: [] }], taken, books)).toHaveLength(3);
-    expect(faultsOf([{ ...good, bodies: ['a', 'a', 'b'] }], taken, books)).toHaveLength(1);
+    const rows = [{ nonce, state: 'settled' }];
+    expect(faultsOf([good], taken, rows)).toEqual([]);
+    expect(faultsOf([{ ...good, status: 402, bodies: [] }], taken, rows)).toHaveLength(3);
+    expect(faultsOf([{ ...good, bodies: ['a', 'a', 'b'] }], taken, rows)).toHaveLength(1);
     expect(faultsOf([good], none, [])).toHaveLength(1);
     expect(faultsOf([good], taken, [{ nonce, state: 'unknown' }])).toHaveLength(1);
   });

@@ -24,7 +24,7 @@ import {
 } from '../../gatekeeper/purchase/purchase-service.ts';
 import { NOW_MS, payer } from './payer.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'desk-'));
+const folder = mkdtempSync(join(tmpdir(), 'purchases-'));
 let files = 0;
 
 export const PAY_TO = `0x${'ab'.repeat(20)}`;
@@ -42,7 +42,7 @@ export const v1 = shop.requirements(gauge, TARGET, 1);
 export const v2 = shop.requirements(gauge, TARGET, 2);
 export const alice = payer(network);
 
-/** What a test may script while the desk runs. */
+/** What a test may script while purchases are made. */
 interface Script {
   now: number;
   verify: (request: FacilitatorRequest) => Promise<ValidityOutcome>;
@@ -58,12 +58,12 @@ export interface Bought extends Partial<Omit<PurchaseRequest, 'paymentHeader'>> 
 
 /** Buys in the two steps of respond(): who is known is answered, anything else is made and sold. */
 export async function buy(
-  desk: PurchaseService,
+  purchases: PurchaseService,
   { header: value, version = 1, deliver, ...order }: Bought,
 ): Promise<Reply> {
   const paymentHeader = { kind: 'payment', version, text: value } as const;
   const usual = { endpoint: gauge, target: TARGET, method: 'GET' };
-  const opened = await desk.open({ ...usual, ...order, paymentHeader });
+  const opened = await purchases.open({ ...usual, ...order, paymentHeader });
   if (!('sell' in opened)) return opened;
   const made = async (): Promise<Delivery> => deliver();
   const delivery = await made().catch(() => null);
@@ -77,11 +77,11 @@ export interface Bench {
   readonly calls: { verify: FacilitatorRequest[]; settle: FacilitatorRequest[]; deliver: number };
   readonly script: Script;
   journal(): Journal;
-  desk(): ReturnType<typeof purchaseService>;
+  service(): ReturnType<typeof purchaseService>;
   pay(order: Omit<Bought, 'deliver'>): Promise<Reply>;
   /** Lets the time pass that a buyer in doubt is told to wait. */
   wait(): void;
-  /** A new desk over the same journal file. */
+  /** A new service over the same journal file. */
   restart(): void;
 }
 
@@ -100,7 +100,7 @@ export function freshJournal(): ReturnType<typeof sqliteJournal> {
   return sqliteJournal({ path: join(folder, `${files}.db`), clock: () => NOW_MS });
 }
 
-/** A desk over a real journal and a scripted facilitator. */
+/** Purchases over a real journal and a scripted facilitator. */
 export function bench(overrides: Partial<PurchaseServiceOptions> = {}): Bench {
   files += 1;
   const path = join(folder, `${files}.db`);
@@ -134,16 +134,16 @@ export function bench(overrides: Partial<PurchaseServiceOptions> = {}): Bench {
     const clock = () => script.now;
     const journal = sqliteJournal({ path, clock });
     const usual = { facilitator, challenger: shop, clock, verifyFirst: true };
-    const desk = purchaseService({ journal, ...usual, ...overrides });
-    return { journal, desk };
+    const service = purchaseService({ journal, ...usual, ...overrides });
+    return { journal, service };
   };
   let open = opened();
   return {
     calls,
     script,
     journal: () => open.journal,
-    desk: () => open.desk,
-    pay: (order) => buy(open.desk, { ...order, deliver }),
+    service: () => open.service,
+    pay: (order) => buy(open.service, { ...order, deliver }),
     wait() {
       script.now += UNKNOWN_RETRY_S * 1000;
     },

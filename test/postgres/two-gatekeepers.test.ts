@@ -58,7 +58,7 @@ async function gatekeeper(url: string, by: Settler, evidence?: () => Promise<{ s
   const clock = (): number => script.now;
   const inner = await postgresJournal({ url, clock, log: () => {} });
   const journal = keepingSettlements(inner);
-  const desk = purchaseService({
+  const purchases = purchaseService({
     journal,
     challenger: shop,
     clock,
@@ -71,11 +71,11 @@ async function gatekeeper(url: string, by: Settler, evidence?: () => Promise<{ s
   return {
     script,
     journal,
-    desk,
+    purchases,
     close,
     made: () => made,
     pay: (value: string, target = TARGET) =>
-      buy(desk, {
+      buy(purchases, {
         header: value,
         target,
         deliver: async () => {
@@ -226,8 +226,8 @@ describe('purchaseService() of two gatekeepers over one journal', () => {
     by.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
     expect((await one.pay(await paid())).status).toBe(503);
     const reconciler = [one, other].map(
-      ({ journal, desk, script }) =>
-        new Reconciler({ journal, purchases: desk, clock: () => script.now }),
+      ({ journal, purchases, script }) =>
+        new Reconciler({ journal, purchases, clock: () => script.now }),
     );
     const passes = [await reconciler[0]?.pass(), await reconciler[1]?.pass()];
     expect(passes.map((pass) => pass?.open)).toEqual([1, 0]);

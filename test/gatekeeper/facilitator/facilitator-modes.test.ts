@@ -132,7 +132,7 @@ afterAll(async () => {
   server.close();
 });
 
-function desk() {
+function openPurchases() {
   const journal = freshJournal();
   let now = NOW_MS;
   const terms = { challenger: shop, clock: () => now, verifyFirst: true };
@@ -148,7 +148,7 @@ async function expectDoubt(
   call: '/verify' | '/settle',
   [name, act]: readonly [string, Mode],
 ): Promise<void> {
-  const { pay, wait, journal } = desk();
+  const { pay, wait, journal } = openPurchases();
   const value = await alice.header(v1);
   mode = { call, act };
   settles = 0;
@@ -189,7 +189,7 @@ describe('a facilitator that is not to be trusted', () => {
       ['a reason that is no text', changed({ isValid: false, invalidReason: { code: 1 } })],
     ];
     for (const [name, act] of refusals) {
-      const { pay, journal } = desk();
+      const { pay, journal } = openPurchases();
       const value = await alice.header(v1);
       mode = { call: '/verify', act };
       const reply = await pay(value);
@@ -203,7 +203,7 @@ describe('a facilitator that is not to be trusted', () => {
   });
 
   it('I9: a settlement that is refused before anything was sent is a 402, and burns nothing', async () => {
-    const { pay, journal } = desk();
+    const { pay, journal } = openPurchases();
     const value = await alice.header(v1);
     const no = { success: false, errorReason: 'insufficient_funds', transaction: '' };
     mode = { call: '/settle', act: changed(no) };

@@ -5,8 +5,8 @@ import { TOKEN_DAYS_MAX, tokenSecrets } from '../../../gatekeeper/money/token.ts
 import { TINY_NOW } from '../tiny-release.ts';
 import { SECRET, tinyTokens } from '../tiny-tokens.ts';
 
-const desk = tinyTokens();
-const { token, expires_at } = desk.mint();
+const tokens = tinyTokens();
+const { token, expires_at } = tokens.mint();
 const [version = '', plan = '', expires = '', id = '', mac = ''] = token.split('.');
 const text = `${version}.${plan}.${expires}.${id}`;
 const hmac = (body: string, key = SECRET, algorithm = 'sha256') =>
@@ -81,7 +81,7 @@ const RESPELT = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 describe('tokenService()', () => {
   it('I45: accepts its own token until the second it ends', () => {
-    expect(desk.check(token)).toBe('valid');
+    expect(tokens.check(token)).toBe('valid');
     const at = (ms: number) => tinyTokens({ clock: () => ms }).check(token);
     const end = Date.parse(expires_at);
     expect(end - TINY_NOW).toBeLessThanOrEqual(30 * 86_400_000);
@@ -96,7 +96,7 @@ describe('tokenService()', () => {
   it('I45: accepts none of 184 and more forged, truncated, re-encoded or algorithm-confused tokens', () => {
     const all = [...FORGED.map(([, forged]) => forged), ...RESPELT];
     expect(new Set(all).size).toBeGreaterThanOrEqual(184);
-    const accepted = all.filter((forged) => desk.check(forged) !== 'invalid');
+    const accepted = all.filter((forged) => tokens.check(forged) !== 'invalid');
     expect(accepted).toEqual([]);
   });
 
@@ -109,12 +109,12 @@ describe('tokenService()', () => {
   });
 
   it('I45: accepts no text that it did not mint', () => {
-    fc.assert(fc.property(fc.string({ maxLength: 120 }), (any) => desk.check(any) === 'invalid'));
+    fc.assert(fc.property(fc.string({ maxLength: 120 }), (any) => tokens.check(any) === 'invalid'));
     const near = fc.tuple(fc.nat(token.length - 1), fc.string({ minLength: 1, maxLength: 3 }));
     fc.assert(
       fc.property(near, ([at, put]) => {
         const other = token.slice(0, at) + put + token.slice(at + put.length);
-        return other === token || desk.check(other) === 'invalid';
+        return other === token || tokens.check(other) === 'invalid';
       }),
     );
   });

@@ -19,24 +19,27 @@ function client() {
 
 describe('I51: a buyer who goes away', () => {
   it('is not charged when that was before the claim, and the same payment buys afterwards', async () => {
-    const desk = bench();
-    const { verify } = desk.script;
+    const purchases = bench();
+    const { verify } = purchases.script;
     const buyer = client();
-    desk.script.verify = async (request) => {
+    purchases.script.verify = async (request) => {
       buyer.isThere = false;
       return verify(request);
     };
     const value = await alice.header(v1);
-    const reply = await desk.pay({ header: value, trace: buyer.trace });
+    const reply = await purchases.pay({ header: value, trace: buyer.trace });
     expect([reply.status, json(reply).error]).toEqual([503, expect.stringMatching(/^Not charged/)]);
-    expect([desk.calls.settle, await desk.journal().find(keyOf(value))]).toEqual([[], null]);
-    expect((await desk.pay({ header: value, trace: client().trace })).status).toBe(200);
+    expect([purchases.calls.settle, await purchases.journal().find(keyOf(value))]).toEqual([
+      [],
+      null,
+    ]);
+    expect((await purchases.pay({ header: value, trace: client().trace })).status).toBe(200);
   });
 
   it('is not charged when that was before the settlement: the claim is let go', async () => {
     const buyer = client();
-    const desk = bench();
-    const journal = desk.journal();
+    const purchases = bench();
+    const journal = purchases.journal();
     const claim = journal.claim.bind(journal);
     Object.assign(journal, {
       claim: async (...args: Parameters<typeof claim>) => {
@@ -45,46 +48,46 @@ describe('I51: a buyer who goes away', () => {
       },
     });
     const value = await alice.header(v1);
-    expect((await desk.pay({ header: value, trace: buyer.trace })).status).toBe(503);
-    expect(desk.calls.settle).toEqual([]);
+    expect((await purchases.pay({ header: value, trace: buyer.trace })).status).toBe(503);
+    expect(purchases.calls.settle).toEqual([]);
     expect(await journal.find(keyOf(value))).toMatchObject({ state: 'refused' });
     const other = '/gauge?entity=us-boise&signal_id=airquality.aqi';
-    expect((await desk.pay({ header: value, target: other })).status).toBe(200);
+    expect((await purchases.pay({ header: value, target: other })).status).toBe(200);
   });
 
   it('is not charged for a doubt that it left, which stays one', async () => {
-    const desk = bench();
-    desk.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
+    const purchases = bench();
+    purchases.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
     const value = await alice.header(v1);
-    await desk.pay({ header: value });
-    desk.wait();
+    await purchases.pay({ header: value });
+    purchases.wait();
     const gone = client();
     gone.isThere = false;
-    const reply = await desk.pay({ header: value, trace: gone.trace });
-    expect([reply.status, desk.calls.settle.length]).toEqual([503, 1]);
-    expectRefused(await desk.pay({ header: value, target: '/gauge' }), /already_used/);
+    const reply = await purchases.pay({ header: value, trace: gone.trace });
+    expect([reply.status, purchases.calls.settle.length]).toEqual([503, 1]);
+    expectRefused(await purchases.pay({ header: value, target: '/gauge' }), /already_used/);
   });
 
   it('is charged as long as a copy of its request waits', async () => {
-    const desk = bench();
-    const { verify } = desk.script;
-    desk.script.verify = async (request) => {
+    const purchases = bench();
+    const { verify } = purchases.script;
+    purchases.script.verify = async (request) => {
       await tick(50);
       return verify(request);
     };
     const value = await alice.header(v1);
     const [first, copy] = [client(), client()];
-    const replies = [first, copy].map(({ trace }) => desk.pay({ header: value, trace }));
+    const replies = [first, copy].map(({ trace }) => purchases.pay({ header: value, trace }));
     first.isThere = false;
     expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([200, 200]);
-    expect(desk.calls.settle).toHaveLength(1);
+    expect(purchases.calls.settle).toHaveLength(1);
   });
 });
 
 const PAID = '/gauge?signal_id=airquality.aqi&entity=us-chicago';
 /** Longest wait of the facilitator for a buyer to be gone. */
 const VERIFY_MS = 600;
-const books = localFacilitator({ clock: () => TINY_NOW });
+const local = localFacilitator({ clock: () => TINY_NOW });
 const settles: string[] = [];
 /** Nonces of those who asked for the first time: only they are waited for. */
 const first = new Set<string>();
@@ -95,13 +98,13 @@ const slow: Facilitator = {
     first.add(nonce);
     const started = performance.now();
     while (isAwaited(request) && performance.now() - started < waitMs) await pause(10);
-    return books.verify(request);
+    return local.verify(request);
   },
   settle: (request) => {
     settles.push(request.paymentPayload.payload.authorization.nonce);
-    return books.settle(request);
+    return local.settle(request);
   },
-  supported: () => books.supported(),
+  supported: () => local.supported(),
 };
 /** How a client, or the balancer between, ends its connection. */
 const LEAVES = ['destroy', 'resetAndDestroy', 'end'] as const;

@@ -17,20 +17,20 @@ const CANARY = 'paid words';
 /** Rounds of 50 copies each; COPY_ROUNDS=2000 for a long run. */
 const ROUNDS = Number(process.env.COPY_ROUNDS ?? 4);
 const ROUND_TIMEOUT_MS = 2000;
-const books = localFacilitator({ clock: () => TINY_NOW });
+const local = localFacilitator({ clock: () => TINY_NOW });
 const calls = { verify: 0, settle: 0 };
 const delays = { settle: 0 };
 const counting: Facilitator = {
   verify: (request) => {
     calls.verify += 1;
-    return books.verify(request);
+    return local.verify(request);
   },
   settle: async (request) => {
     calls.settle += 1;
     await setTimeout(delays.settle);
-    return books.settle(request);
+    return local.settle(request);
   },
-  supported: () => books.supported(),
+  supported: () => local.supported(),
 };
 
 interface Provenance {
@@ -259,7 +259,7 @@ describe('I19: what was bought', () => {
   it('stays what it was over three releases, also where its settlement was lost before them', async () => {
     let isLost = false;
     const settle: Facilitator['settle'] = async (request) => {
-      const outcome = await books.settle(request);
+      const outcome = await local.settle(request);
       return isLost ? { verdict: 'none', detail: 'timeout' } : outcome;
     };
     const shop = await tinyGate({ facilitator: { ...counting, settle } });
@@ -390,7 +390,7 @@ describe('I47: a stop with payments under way', () => {
     });
     const slow: Facilitator = {
       ...counting,
-      settle: (request) => gone.then(() => books.settle(request)),
+      settle: (request) => gone.then(() => local.settle(request)),
     };
     const stopping = await tinyGate({ facilitator: slow });
     const header = await freshPayment(stopping);

@@ -35,7 +35,7 @@ function highS({ authorization, signature }: SignedPayment): SignedPayment {
 
 describe('pay() with a payment signed wrongly', () => {
   it('I1: refuses the high-s twin, v 0 and 1, another chain, another domain and another token without asking anybody', async () => {
-    const desk = bench();
+    const purchases = bench();
     const good = await alice.sign(PAY_TO, '10000');
     const { authorization, signature } = good;
     const low = signature.endsWith('1b') ? '00' : '01';
@@ -62,18 +62,18 @@ describe('pay() with a payment signed wrongly', () => {
       ['another token', await payer(elsewhere).sign(PAY_TO, '10000')],
     ];
     for (const [, signed] of forms) {
-      expectRefused(await desk.pay({ header: headerOf(v1, signed) }), /payload_signature/);
+      expectRefused(await purchases.pay({ header: headerOf(v1, signed) }), /payload_signature/);
       expectRefused(
-        await desk.pay({ header: headerOf(v2, signed), version: 2 }),
+        await purchases.pay({ header: headerOf(v2, signed), version: 2 }),
         /payload_signature/,
       );
     }
-    expect([desk.calls.verify, desk.calls.settle]).toEqual([[], []]);
-    expect((await desk.pay({ header: headerOf(v1, good) })).status).toBe(200);
+    expect([purchases.calls.verify, purchases.calls.settle]).toEqual([[], []]);
+    expect((await purchases.pay({ header: headerOf(v1, good) })).status).toBe(200);
   });
 
   it('I1: refuses what a v2 payer says to have accepted when it is not what was asked', async () => {
-    const desk = bench();
+    const purchases = bench();
     const signed = await alice.sign(PAY_TO, '10000');
     const accepted = v2 as object;
     const changes: object[] = [
@@ -93,14 +93,17 @@ describe('pay() with a payment signed wrongly', () => {
         accepted: { ...accepted, ...change },
         payload: signed,
       });
-      expectRefused(await desk.pay({ header, version: 2 }), /invalid_/);
+      expectRefused(await purchases.pay({ header, version: 2 }), /invalid_/);
     }
-    expectRefused(await desk.pay({ header: headerOf(v1, signed), version: 2 }), /x402_version/);
-    expect([desk.calls.verify, desk.calls.settle]).toEqual([[], []]);
+    expectRefused(
+      await purchases.pay({ header: headerOf(v1, signed), version: 2 }),
+      /x402_version/,
+    );
+    expect([purchases.calls.verify, purchases.calls.settle]).toEqual([[], []]);
   });
 });
 
-/** Throws at the n-th of all calls to the parts of a desk. */
+/** Throws at the n-th of all calls to the parts of a purchase. */
 class Saboteur {
   calls = 0;
   at: number;
@@ -150,7 +153,7 @@ async function sabotaged(at: number, ending: Ending, verifyFirst: boolean) {
     clock: () => now,
     judge: async () => {},
   });
-  const desk = bench({
+  const purchases = bench({
     journal: saboteur.wrap<Journal>(inner),
     challenger: saboteur.wrap(shop),
     evidence: () => parts.evidence(),
@@ -159,18 +162,18 @@ async function sabotaged(at: number, ending: Ending, verifyFirst: boolean) {
     verifyFirst,
   });
   saboteur.calls = 0;
-  desk.script.verify = () => parts.verify();
-  desk.script.settle = (request) =>
+  purchases.script.verify = () => parts.verify();
+  purchases.script.settle = (request) =>
     parts.settle(request.paymentPayload.payload.authorization.nonce);
-  desk.script.deliver = () => parts.deliver();
+  purchases.script.deliver = () => parts.deliver();
   const header = await alice.header(v1);
-  const reply = await desk.pay({ header }).catch(() => null);
+  const reply = await purchases.pay({ header }).catch(() => null);
   const happened = saboteur.calls >= at;
   const leaked = reply?.status !== 200 && String(reply?.body).includes('bought');
   const unpaid = reply?.status === 200 && transfers === 0;
   saboteur.at = 0;
   now += UNKNOWN_RETRY_S * 1000;
-  const again = await desk.pay({ header });
+  const again = await purchases.pay({ header });
   inner.close();
   const end = [again.status, String(again.body), transfers];
   return { happened, status: reply?.status ?? 500, leaked, unpaid, end };
@@ -201,17 +204,17 @@ describe('pay() with a part that throws', () => {
 
 /** Every way in which a good authorization can be turned away, and how often each is tried. */
 const ROUNDS = 6;
-type Refuse = (desk: Bench, signed: SignedPayment) => Promise<Reply>;
-const pay = (desk: Bench, signed: SignedPayment): Promise<Reply> =>
-  desk.pay({ header: headerOf(v1, signed) });
+type Refuse = (purchases: Bench, signed: SignedPayment) => Promise<Reply>;
+const pay = (purchases: Bench, signed: SignedPayment): Promise<Reply> =>
+  purchases.pay({ header: headerOf(v1, signed) });
 const scripted =
   (change: Partial<Bench['script']>): Refuse =>
-  async (desk, signed) => {
-    const before = { ...desk.script };
-    Object.assign(desk.script, change);
-    const reply = await pay(desk, signed);
-    Object.assign(desk.script, before);
-    desk.wait();
+  async (purchases, signed) => {
+    const before = { ...purchases.script };
+    Object.assign(purchases.script, change);
+    const reply = await pay(purchases, signed);
+    Object.assign(purchases.script, before);
+    purchases.wait();
     return reply;
   };
 const throws = async (): Promise<never> => {
@@ -230,38 +233,39 @@ const REFUSALS: Readonly<Record<string, Refuse>> = {
   'settle throws': scripted({ settle: throws }),
   'nothing to deliver': scripted({ deliver: throws }),
   'not open yet': scripted({ now: NOW_MS - 601_000 }),
-  'high s': (desk, signed) => pay(desk, highS(signed)),
-  'forged signature': (desk, { authorization }) =>
-    pay(desk, { authorization, signature: `0x${'11'.repeat(64)}1b` }),
-  'another value': (desk, { authorization, signature }) =>
-    pay(desk, { authorization: { ...authorization, value: '99999' }, signature }),
-  'another version': (desk, signed) => desk.pay({ header: headerOf(v2, signed) }),
-  'a dearer request': (desk, signed) =>
-    desk.pay({
+  'high s': (purchases, signed) => pay(purchases, highS(signed)),
+  'forged signature': (purchases, { authorization }) =>
+    pay(purchases, { authorization, signature: `0x${'11'.repeat(64)}1b` }),
+  'another value': (purchases, { authorization, signature }) =>
+    pay(purchases, { authorization: { ...authorization, value: '99999' }, signature }),
+  'another version': (purchases, signed) => purchases.pay({ header: headerOf(v2, signed) }),
+  'a dearer request': (purchases, signed) =>
+    purchases.pay({
       header: headerOf(v1, signed),
       endpoint: endpointAt('/gauge/region'),
       target: '/gauge/region?loc=us-denver',
     }),
-  'not base64': (desk, signed) => desk.pay({ header: `${headerOf(v1, signed)}, BAD` }),
+  'not base64': (purchases, signed) => purchases.pay({ header: `${headerOf(v1, signed)}, BAD` }),
 };
 
 describe('pay() after a refusal', () => {
   it(`I10: takes the same authorization after each of ${Object.keys(REFUSALS).length} refusals, alone and one after the other, and once`, async () => {
     let retries = 0;
     for (let round = 0; round < ROUNDS; round++) {
-      const desk = bench();
+      const purchases = bench();
       const all = await alice.sign(PAY_TO, '10000');
       for (const [name, refuse] of Object.entries(REFUSALS)) {
         const signed = await alice.sign(PAY_TO, '10000');
-        const reply = await refuse(desk, signed);
+        const reply = await refuse(purchases, signed);
         expect([name, [402, 503].includes(reply.status)]).toEqual([name, true]);
-        expect([name, (await pay(desk, signed)).status]).toEqual([name, 200]);
+        expect([name, (await pay(purchases, signed)).status]).toEqual([name, 200]);
         // A doubt is bound to its request, so it comes last for the one that is refused in every way.
-        if (!name.includes('at settle') && !name.includes('settle throws')) await refuse(desk, all);
+        if (!name.includes('at settle') && !name.includes('settle throws'))
+          await refuse(purchases, all);
         retries += 1;
       }
-      expect((await pay(desk, all)).status).toBe(200);
-      const settled = desk.calls.settle.filter(
+      expect((await pay(purchases, all)).status).toBe(200);
+      const settled = purchases.calls.settle.filter(
         ({ paymentPayload }) =>
           paymentPayload.payload.authorization.nonce === all.authorization.nonce,
       );
@@ -273,16 +277,16 @@ describe('pay() after a refusal', () => {
 
 describe('pay() when a purchase is repeated in every way', () => {
   it('I2: answers, receipts and journal say the same after every repeat', async () => {
-    const desk = bench();
+    const purchases = bench();
     const header = await alice.header(v1);
     const replies = [];
     for (let at = 0; at < 5; at++) {
-      replies.push(await desk.pay({ header }));
-      if (at % 2 === 1) desk.restart();
+      replies.push(await purchases.pay({ header }));
+      if (at % 2 === 1) purchases.restart();
     }
     for (const reply of replies) expect(reply).toStrictEqual(replies[0]);
     expect(json(replies[0] as (typeof replies)[0])).toEqual({ body: 1 });
-    expect(desk.calls.settle).toHaveLength(1);
+    expect(purchases.calls.settle).toHaveLength(1);
     expect(receipt(replies[0] as (typeof replies)[0]).payer).toBe(alice.address);
     expect(JSON.stringify(replies[0]?.headers)).not.toContain(TX);
   });

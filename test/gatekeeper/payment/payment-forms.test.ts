@@ -62,33 +62,36 @@ function forms(): Form[] {
   );
 }
 
-/** A desk whose facilitator does what the token does, and the transfers that it made. */
+/** Purchases whose facilitator does what the token does, and the transfers that it made. */
 function tokenBench(verifyFirst: boolean) {
-  const desk = bench({ verifyFirst });
+  const purchases = bench({ verifyFirst });
   const token = { purse: 'funded' as Purse, transfers: 0 };
-  desk.script.verify = async ({ paymentPayload }) => {
+  purchases.script.verify = async ({ paymentPayload }) => {
     const { authorization } = paymentPayload.payload;
     const reason = objection(authorization, token.purse);
     return reason === null ? { verdict: 'valid' } : { verdict: 'invalid', reason };
   };
-  desk.script.settle = async ({ paymentPayload }) => {
+  purchases.script.settle = async ({ paymentPayload }) => {
     const { authorization } = paymentPayload.payload;
     const reason = objection(authorization, token.purse);
     if (reason !== null) return { verdict: 'refused', reason };
     token.transfers += 1;
     return { verdict: 'settled', transaction: authorization.nonce };
   };
-  return { desk, token };
+  return { purchases, token };
 }
 
 /** Sends one form; true when it was charged for. */
-async function tried({ desk, token }: ReturnType<typeof tokenBench>, form: Form): Promise<boolean> {
+async function tried(
+  { purchases, token }: ReturnType<typeof tokenBench>,
+  form: Form,
+): Promise<boolean> {
   const { terms, purse, fits } = form;
-  const [transfers, asked] = [token.transfers, desk.calls.verify.length];
+  const [transfers, asked] = [token.transfers, purchases.calls.verify.length];
   token.purse = purse;
-  const reply = await desk.pay({ header: await alice.header(v1, terms) });
+  const reply = await purchases.pay({ header: await alice.header(v1, terms) });
   const takes = fits && purse === 'funded';
-  const seen = [reply.status, token.transfers - transfers, desk.calls.verify.length - asked];
+  const seen = [reply.status, token.transfers - transfers, purchases.calls.verify.length - asked];
   expect([form, ...seen]).toEqual([form, takes ? 200 : 402, Number(takes), Number(fits)]);
   return takes;
 }
@@ -98,19 +101,19 @@ describe('I14: forms of payment', () => {
     const shop = tokenBench(true);
     let good = 0;
     for (const form of forms()) good += Number(await tried(shop, form));
-    expect([good, shop.desk.calls.settle.length, shop.token.transfers]).toEqual([8, 8, 8]);
+    expect([good, shop.purchases.calls.settle.length, shop.token.transfers]).toEqual([8, 8, 8]);
   }, 20_000);
 
   it('charges nobody when the facilitator settles without verifying and the token refuses', async () => {
-    const { desk, token } = tokenBench(false);
+    const { purchases, token } = tokenBench(false);
     for (const { terms, purse, fits } of forms()) {
       if (!fits || purse === 'funded') continue;
       token.purse = purse;
-      const reply = await desk.pay({ header: await alice.header(v1, terms) });
+      const reply = await purchases.pay({ header: await alice.header(v1, terms) });
       // A used authorization may be one that was paid with, so nobody is told to sign another.
       expect([purse, reply.status]).toEqual([purse, purse === 'used' ? 503 : 402]);
     }
-    expect([desk.calls.settle.length, token.transfers]).toEqual([24, 0]);
+    expect([purchases.calls.settle.length, token.transfers]).toEqual([24, 0]);
   });
 });
 
@@ -206,8 +209,8 @@ describe('I1: a property of every request', () => {
       supported: async () => ({ verdict: 'none', detail: '' }),
     };
     const terms = { challenger: base.challenger, clock, facilitator, verifyFirst: true };
-    const desk = purchaseService({ journal, ...terms });
-    return { service: { ...base, purchases: desk }, state };
+    const purchases = purchaseService({ journal, ...terms });
+    return { service: { ...base, purchases }, state };
   }
 
   it(`${CASES} seeded requests: money moves with a paid 200 and with nothing else`, async () => {

@@ -9,63 +9,63 @@ import { alice, bench, expectRefused, freshJournal, json, v1 } from '../payment-
 
 describe('I33: a clock that was set back', () => {
   it('takes no new payment until it has caught up, and delivers what is paid', async () => {
-    const desk = bench();
+    const purchases = bench();
     const paid = await alice.header(v1);
-    expect((await desk.pay({ header: paid })).status).toBe(200);
-    desk.script.now = NOW_MS - CLOCK_BACK_MS_MAX;
-    expect((await desk.pay({ header: await alice.header(v1) })).status).toBe(200);
-    desk.script.now = NOW_MS - CLOCK_BACK_MS_MAX - 1;
+    expect((await purchases.pay({ header: paid })).status).toBe(200);
+    purchases.script.now = NOW_MS - CLOCK_BACK_MS_MAX;
+    expect((await purchases.pay({ header: await alice.header(v1) })).status).toBe(200);
+    purchases.script.now = NOW_MS - CLOCK_BACK_MS_MAX - 1;
     const header = await alice.header(v1);
     for (const restarted of [false, true]) {
-      if (restarted) desk.restart();
-      const reply = await desk.pay({ header });
+      if (restarted) purchases.restart();
+      const reply = await purchases.pay({ header });
       expect(reply.status).toBe(503);
       expect(json(reply).error).toMatch(/^Not charged\. The server's clock is wrong/);
-      expect((await desk.pay({ header: paid })).status).toBe(200);
+      expect((await purchases.pay({ header: paid })).status).toBe(200);
     }
-    expect(desk.calls.settle).toHaveLength(2);
-    desk.script.now = NOW_MS;
-    expect((await desk.pay({ header })).status).toBe(200);
+    expect(purchases.calls.settle).toHaveLength(2);
+    purchases.script.now = NOW_MS;
+    expect((await purchases.pay({ header })).status).toBe(200);
   });
 
   it('tells the operator both times and the ways out', async () => {
     const reported: unknown[] = [];
-    const desk = bench({ report: (error) => reported.push(error) });
-    await desk.pay({ header: await alice.header(v1) });
-    desk.script.now = NOW_MS - 60_000;
-    await desk.pay({ header: await alice.header(v1) });
-    const [now, newest] = [desk.script.now, NOW_MS].map((ms) => new Date(ms).toISOString());
+    const purchases = bench({ report: (error) => reported.push(error) });
+    await purchases.pay({ header: await alice.header(v1) });
+    purchases.script.now = NOW_MS - 60_000;
+    await purchases.pay({ header: await alice.header(v1) });
+    const [now, newest] = [purchases.script.now, NOW_MS].map((ms) => new Date(ms).toISOString());
     expect(String(reported)).toContain(`Cannot take payments at "${now}"`);
     expect(String(reported)).toMatch(new RegExp(`${newest}; correct the clock, .* accept-clock$`));
     expect(clockFailure(NOW_MS, NOW_MS)).toBeNull();
   });
 
   it('answers 503 also to a window that only the wrong clock refuses', async () => {
-    const desk = bench();
-    await desk.pay({ header: await alice.header(v1) });
-    desk.script.now = NOW_MS - 3_600_000;
-    expect((await desk.pay({ header: await alice.header(v1) })).status).toBe(503);
+    const purchases = bench();
+    await purchases.pay({ header: await alice.header(v1) });
+    purchases.script.now = NOW_MS - 3_600_000;
+    expect((await purchases.pay({ header: await alice.header(v1) })).status).toBe(503);
   });
 
   it('answers 503 also where the clock is set right between the look at the window and the sale', async () => {
-    const desk = bench();
-    await desk.pay({ header: await alice.header(v1) });
-    const { deliver } = desk.script;
-    desk.script.deliver = () => {
-      desk.script.now = NOW_MS;
+    const purchases = bench();
+    await purchases.pay({ header: await alice.header(v1) });
+    const { deliver } = purchases.script;
+    purchases.script.deliver = () => {
+      purchases.script.now = NOW_MS;
       return deliver();
     };
-    desk.script.now = NOW_MS - 3_600_000;
+    purchases.script.now = NOW_MS - 3_600_000;
     const header = await alice.header(v1);
-    expect((await desk.pay({ header })).status).toBe(503);
-    expect((await desk.pay({ header })).status).toBe(200);
+    expect((await purchases.pay({ header })).status).toBe(503);
+    expect((await purchases.pay({ header })).status).toBe(200);
   });
 
   it('answers 402 to a window that is bad by a clock that is right', async () => {
-    const desk = bench();
-    await desk.pay({ header: await alice.header(v1) });
+    const purchases = bench();
+    await purchases.pay({ header: await alice.header(v1) });
     const header = await alice.header(v1, { validBefore: String(NOW_MS / 1000 + 100_000) });
-    expect((await desk.pay({ header })).status).toBe(402);
+    expect((await purchases.pay({ header })).status).toBe(402);
   });
 
   it('is told from a clock that was corrected by seconds', () => {
@@ -81,33 +81,33 @@ describe('I17: a journal that cannot write', () => {
     let isFull = true;
     const claim: typeof inner.claim = (entry) =>
       isFull ? Promise.reject(new Error('database or disk is full')) : inner.claim(entry);
-    const desk = bench({ journal: { ...inner, claim } });
+    const purchases = bench({ journal: { ...inner, claim } });
     const header = await alice.header(v1);
-    const reply = await desk.pay({ header });
+    const reply = await purchases.pay({ header });
     expect(reply.status).toBe(503);
     expect(json(reply)).toMatchObject({ retryable: true });
-    expect(desk.calls.settle).toEqual([]);
+    expect(purchases.calls.settle).toEqual([]);
     isFull = false;
-    expect((await desk.pay({ header })).status).toBe(200);
+    expect((await purchases.pay({ header })).status).toBe(200);
     inner.close();
   });
 });
 
 describe('a facilitator that takes its time', () => {
   it('I4: 300 waiting buyers neither wait for each other nor hold anything afterwards', async () => {
-    const desk = bench();
-    const settle = desk.script.settle;
+    const purchases = bench();
+    const settle = purchases.script.settle;
     let answer = (): void => {};
     const answered = new Promise<void>((done) => {
       answer = done;
     });
-    desk.script.settle = (request) => answered.then(() => settle(request));
+    purchases.script.settle = (request) => answered.then(() => settle(request));
     const headers = await Promise.all(Array.from({ length: 300 }, () => alice.header(v1)));
-    const buying = headers.map((header) => desk.pay({ header }));
+    const buying = headers.map((header) => purchases.pay({ header }));
     let ended = 0;
     for (const one of buying) void one.then(() => (ended += 1));
-    await vi.waitFor(() => expect(desk.calls.settle).toHaveLength(300), 60_000);
-    expectRefused(await desk.pay({ header: await alice.header(v1, { value: '1' }) }), /value/);
+    await vi.waitFor(() => expect(purchases.calls.settle).toHaveLength(300), 60_000);
+    expectRefused(await purchases.pay({ header: await alice.header(v1, { value: '1' }) }), /value/);
     expect(ended).toBe(0);
     answer();
     const replies = await Promise.all(buying);

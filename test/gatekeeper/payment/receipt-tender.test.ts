@@ -247,11 +247,11 @@ describe('receipts in flight', () => {
     const claim = (): Promise<never> => new Promise(() => {});
     const facilitator = { settle: unasked, verify: unasked, supported: unasked };
     const by = { challenger: shop, clock: () => TINY_NOW, facilitator, processor: PROCESSOR };
-    const desk = purchaseService({ ...by, journal: { ...inner, claim } });
+    const purchases = purchaseService({ ...by, journal: { ...inner, claim } });
     const [endpoint, method] = [endpointAt('/gauge'), 'GET'];
     const sell = async (header: string) => {
       const paymentHeader = { kind: 'receipt', text: header } as const;
-      const opened = await desk.open({ endpoint, target: TARGET, method, paymentHeader });
+      const opened = await purchases.open({ endpoint, target: TARGET, method, paymentHeader });
       if (!('sell' in opened)) throw new Error('known');
       return opened.sell({ body: Buffer.from('{}'), contentType: 'application/json' });
     };

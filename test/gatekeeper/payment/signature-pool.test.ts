@@ -86,18 +86,18 @@ describe('signaturePool()', () => {
 
 describe('pay() with signatures judged elsewhere', () => {
   it('I3: binds a payment once for 50 copies, and refuses a forged one', async () => {
-    const desk = bench({ signatures: signaturePool(new Port()) });
+    const purchases = bench({ signatures: signaturePool(new Port()) });
     const signed = await alice.sign(PAY_TO, '10000');
     const forged = { ...signed, signature: `0x${'11'.repeat(64)}1b` as const };
-    expectRefused(await desk.pay({ header: headerOf(v1, forged) }), /payload_signature/);
+    expectRefused(await purchases.pay({ header: headerOf(v1, forged) }), /payload_signature/);
     const header = headerOf(v1, signed);
-    const elsewhere = desk.pay({ header, target: '/gauge' });
-    const copies = await Promise.all(Array.from({ length: 50 }, () => desk.pay({ header })));
+    const elsewhere = purchases.pay({ header, target: '/gauge' });
+    const copies = await Promise.all(Array.from({ length: 50 }, () => purchases.pay({ header })));
     const statuses = [await elsewhere, ...copies].map(({ status }) => status);
     expect(statuses[0] === 200 ? statuses.slice(1) : [402, ...statuses.slice(1)]).not.toContain(
       503,
     );
-    expect(desk.calls.settle).toHaveLength(1);
+    expect(purchases.calls.settle).toHaveLength(1);
   });
 });
 

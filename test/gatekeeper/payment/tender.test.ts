@@ -16,9 +16,14 @@ async function readsOf(kind: PaymentHeader['kind'], header: string): Promise<num
       return header;
     },
   };
-  const desk = bench({ processor: PROCESSOR }).desk();
-  desk.boughtBy(paymentHeader);
-  const opened = await desk.open({ endpoint: gauge, target: TARGET, method: 'GET', paymentHeader });
+  const purchases = bench({ processor: PROCESSOR }).service();
+  purchases.boughtBy(paymentHeader);
+  const opened = await purchases.open({
+    endpoint: gauge,
+    target: TARGET,
+    method: 'GET',
+    paymentHeader,
+  });
   expect(opened).toHaveProperty('sell');
   return reads;
 }

@@ -41,70 +41,73 @@ describe('Doubts', () => {
 
 describe('a settlement in doubt', () => {
   it('I54: is asked about once per Retry-After, however often it is sent', async () => {
-    const desk = bench({ verifyFirst: false });
-    desk.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
+    const purchases = bench({ verifyFirst: false });
+    purchases.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
     const value = await alice.header(v1);
     for (let rest = 0; rest < 4; rest++) {
       for (let at = 0; at < 400; at++) {
-        const reply = await desk.pay({ header: value });
+        const reply = await purchases.pay({ header: value });
         expect(reply.status).toBe(503);
         expect(header(reply, 'retry-after')).toMatch(/^[1-5]$/);
         expect(json(reply).error).toContain('Send the same X-PAYMENT again');
       }
-      expect(desk.calls.settle).toHaveLength(rest + 1);
-      desk.wait();
+      expect(purchases.calls.settle).toHaveLength(rest + 1);
+      purchases.wait();
     }
-    desk.script.settle = settled;
-    expect((await desk.pay({ header: value })).status).toBe(200);
-    expect((await desk.pay({ header: value })).status).toBe(200);
-    expect(desk.calls.settle).toHaveLength(5);
+    purchases.script.settle = settled;
+    expect((await purchases.pay({ header: value })).status).toBe(200);
+    expect((await purchases.pay({ header: value })).status).toBe(200);
+    expect(purchases.calls.settle).toHaveLength(5);
   });
 
   it('I5: opens nothing else while it is in doubt', async () => {
-    const desk = bench();
-    desk.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
+    const purchases = bench();
+    purchases.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
     const value = await alice.header(v1);
-    expect((await desk.pay({ header: value })).status).toBe(503);
-    expectRefused(await desk.pay({ header: value, target: '/gauge' }), /payment_already_used/);
+    expect((await purchases.pay({ header: value })).status).toBe(503);
+    expectRefused(await purchases.pay({ header: value, target: '/gauge' }), /payment_already_used/);
   });
 
   it('I10: is none where nobody was reached, so the row is closed and the same payment sells again', async () => {
-    const desk = bench({ verifyFirst: false });
-    desk.script.settle = async () => ({ verdict: 'none', detail: 'refused', unsent: true });
+    const purchases = bench({ verifyFirst: false });
+    purchases.script.settle = async () => ({ verdict: 'none', detail: 'refused', unsent: true });
     const value = await alice.header(v1);
-    const reply = await desk.pay({ header: value });
+    const reply = await purchases.pay({ header: value });
     expect([reply.status, json(reply).error]).toEqual([503, expect.stringMatching(/^Not charged/)]);
-    expect(await desk.journal().unresolved(0, 10)).toEqual([]);
-    desk.script.settle = settled;
-    expect((await desk.pay({ header: value })).status).toBe(200);
+    expect(await purchases.journal().unresolved(0, 10)).toEqual([]);
+    purchases.script.settle = settled;
+    expect((await purchases.pay({ header: value })).status).toBe(200);
   });
 
   it('I51: is none where our own account could not send it: 402, the row closed, and the same payment sells later', async () => {
-    const desk = bench({ verifyFirst: false });
+    const purchases = bench({ verifyFirst: false });
     const declined = { unsent: true, declined: true } as const;
-    desk.script.settle = async () => ({
+    purchases.script.settle = async () => ({
       verdict: 'none',
       detail: 'insufficient funds',
       ...declined,
     });
     const value = await alice.header(v1);
-    expectRefused(await desk.pay({ header: value }), /^settlement_not_sent: .*insufficient funds/);
-    expect(await desk.journal().unresolved(0, 10)).toEqual([]);
-    desk.script.settle = settled;
-    expect((await desk.pay({ header: value })).status).toBe(200);
+    expectRefused(
+      await purchases.pay({ header: value }),
+      /^settlement_not_sent: .*insufficient funds/,
+    );
+    expect(await purchases.journal().unresolved(0, 10)).toEqual([]);
+    purchases.script.settle = settled;
+    expect((await purchases.pay({ header: value })).status).toBe(200);
   });
 
   it('I9: stays a doubt where a repeat reaches nobody, for the first call may have been the one', async () => {
-    const desk = bench({ verifyFirst: false });
-    desk.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
+    const purchases = bench({ verifyFirst: false });
+    purchases.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
     const value = await alice.header(v1);
-    await desk.pay({ header: value });
-    desk.wait();
-    desk.script.settle = async () => ({ verdict: 'none', detail: 'refused', unsent: true });
-    const reply = await desk.pay({ header: value });
+    await purchases.pay({ header: value });
+    purchases.wait();
+    purchases.script.settle = async () => ({ verdict: 'none', detail: 'refused', unsent: true });
+    const reply = await purchases.pay({ header: value });
     expect(json(reply).error).toContain('not known yet');
-    desk.script.now = NOW_MS + (DEAD_AFTER_S + 400) * 1000;
-    desk.script.settle = async () => ({ verdict: 'refused', reason: 'expired' });
-    expectRefused(await desk.pay({ header: value }), /authorization_expired/);
+    purchases.script.now = NOW_MS + (DEAD_AFTER_S + 400) * 1000;
+    purchases.script.settle = async () => ({ verdict: 'refused', reason: 'expired' });
+    expectRefused(await purchases.pay({ header: value }), /authorization_expired/);
   });
 });

@@ -32,18 +32,18 @@ import {
   v2,
 } from '../payment-bench.ts';
 
-async function expectOnePrice(desk: Bench, endpoint: Endpoint, version: 1 | 2): Promise<void> {
+async function expectOnePrice(purchases: Bench, endpoint: Endpoint, version: 1 | 2): Promise<void> {
   const target = endpoint.path;
   const price = atomicAmount(endpoint.priceUsd ?? '');
   const asked = JSON.parse(shop.challenge(endpoint, target).body.toString()).accepts[0];
   const terms = shop.requirements(endpoint, target, version);
   const order = { endpoint, target, version };
   const value = String(BigInt(price) - 1n);
-  const less = await desk.pay({ ...order, header: await alice.header(terms, { value }) });
+  const less = await purchases.pay({ ...order, header: await alice.header(terms, { value }) });
   expectRefused(less, /authorization_value/);
-  const paid = await desk.pay({ ...order, header: await alice.header(terms) });
+  const paid = await purchases.pay({ ...order, header: await alice.header(terms) });
   expect(paid.status).toBe(200);
-  for (const request of [desk.calls.verify.at(-1), desk.calls.settle.at(-1)]) {
+  for (const request of [purchases.calls.verify.at(-1), purchases.calls.settle.at(-1)]) {
     expect(request?.paymentPayload.payload.authorization.value).toBe(price);
     expect(request?.paymentRequirements).toStrictEqual(terms);
   }
@@ -52,8 +52,8 @@ async function expectOnePrice(desk: Bench, endpoint: Endpoint, version: 1 | 2): 
 
 describe('open() and sell()', () => {
   it('verifies, settles, then answers with the body and a receipt', async () => {
-    const desk = bench();
-    const reply = await desk.pay({ header: await alice.header(v1) });
+    const purchases = bench();
+    const reply = await purchases.pay({ header: await alice.header(v1) });
     expect(reply.status).toBe(200);
     expect(json(reply)).toEqual({ body: 1 });
     expect(header(reply, 'cache-control')).toBe('private, no-store');
@@ -63,90 +63,94 @@ describe('open() and sell()', () => {
       network: 'base',
       payer: alice.address,
     });
-    expect(desk.calls).toMatchObject({ deliver: 1 });
-    expect([desk.calls.verify.length, desk.calls.settle.length]).toEqual([1, 1]);
+    expect(purchases.calls).toMatchObject({ deliver: 1 });
+    expect([purchases.calls.verify.length, purchases.calls.settle.length]).toEqual([1, 1]);
   });
 
   it('answers a v2 payment with PAYMENT-RESPONSE and the CAIP-2 name', async () => {
-    const desk = bench();
-    const reply = await desk.pay({ header: await alice.header(v2), version: 2 });
+    const purchases = bench();
+    const reply = await purchases.pay({ header: await alice.header(v2), version: 2 });
     expect(reply.status).toBe(200);
     expect(receipt(reply, 'payment-response')).toMatchObject({ network: 'eip155:8453' });
     expect(header(reply, 'x-payment-response')).toBeUndefined();
-    expect(desk.calls.settle[0]).toMatchObject({ x402Version: 2, paymentRequirements: v2 });
+    expect(purchases.calls.settle[0]).toMatchObject({ x402Version: 2, paymentRequirements: v2 });
   });
 
   it('asks the facilitator to settle alone when it is told so, after the same local checks', async () => {
-    const desk = bench({ verifyFirst: false });
+    const purchases = bench({ verifyFirst: false });
     const low = await alice.header(v1, { value: '1' });
-    expectRefused(await desk.pay({ header: low }), /authorization_value/);
-    expect(desk.calls.settle).toEqual([]);
-    expect((await desk.pay({ header: await alice.header(v1) })).status).toBe(200);
-    expect([desk.calls.verify.length, desk.calls.settle.length]).toEqual([0, 1]);
+    expectRefused(await purchases.pay({ header: low }), /authorization_value/);
+    expect(purchases.calls.settle).toEqual([]);
+    expect((await purchases.pay({ header: await alice.header(v1) })).status).toBe(200);
+    expect([purchases.calls.verify.length, purchases.calls.settle.length]).toEqual([0, 1]);
   });
 
   it('settles an overpayment as it was signed', async () => {
-    const desk = bench();
-    const reply = await desk.pay({ header: await alice.header(v1, { value: '25000' }) });
+    const purchases = bench();
+    const reply = await purchases.pay({ header: await alice.header(v1, { value: '25000' }) });
     expect(reply.status).toBe(200);
-    const { payload } = desk.calls.settle[0]?.paymentPayload ?? {};
+    const { payload } = purchases.calls.settle[0]?.paymentPayload ?? {};
     expect(payload?.authorization.value).toBe('25000');
   });
 
   it('I13: asks, checks and settles one price on every paid row of the table', async () => {
-    const desk = bench();
+    const purchases = bench();
     const rows = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
     for (const row of rows) {
-      await expectOnePrice(desk, row, 1);
-      await expectOnePrice(desk, row, 2);
+      await expectOnePrice(purchases, row, 1);
+      await expectOnePrice(purchases, row, 2);
     }
-    expect(desk.calls.settle).toHaveLength(2 * rows.length);
-    expect(desk.calls.verify).toHaveLength(2 * rows.length);
+    expect(purchases.calls.settle).toHaveLength(2 * rows.length);
+    expect(purchases.calls.verify).toHaveLength(2 * rows.length);
   });
 
   it('I1: refuses every malformed payment with a reason and asks nobody', async () => {
-    const desk = bench();
+    const purchases = bench();
     const forms = malformedPayments(await alice.sign(PAY_TO, '10000'));
     expect(forms.length).toBeGreaterThan(60);
     for (const [name, value] of forms) {
-      const reply = await desk.pay({ header: value });
+      const reply = await purchases.pay({ header: value });
       expect(reply.status, name).toBe(402);
       expect(json(reply).error, name).toMatch(/^[a-z0-9_]+: .+/);
       expect(json(reply).accepts, name).toHaveLength(1);
     }
-    expect([desk.calls.verify, desk.calls.settle]).toEqual([[], []]);
+    expect([purchases.calls.verify, purchases.calls.settle]).toEqual([[], []]);
   });
 
   it('I14: refuses early, late and low payments without asking anybody', async () => {
-    const desk = bench();
+    const purchases = bench();
     for (const overrides of [
       { validAfter: String(NOW_S + 60) },
       { validBefore: String(NOW_S + 5) },
       { value: '9999' },
       { to: `0x${'cd'.repeat(20)}` },
     ]) {
-      expectRefused(await desk.pay({ header: await alice.header(v1, overrides) }), /invalid_exact/);
+      expectRefused(
+        await purchases.pay({ header: await alice.header(v1, overrides) }),
+        /invalid_exact/,
+      );
     }
-    expect([desk.calls.verify, desk.calls.settle]).toEqual([[], []]);
+    expect([purchases.calls.verify, purchases.calls.settle]).toEqual([[], []]);
   });
 
   it('I14: tells a smart account what the facilitator does not', async () => {
-    const desk = bench();
-    desk.script.verify = async () => ({ verdict: 'invalid', reason: 'invalid_payload' });
-    const reply = await desk.pay({ header: await alice.header(v1) });
+    const purchases = bench();
+    purchases.script.verify = async () => ({ verdict: 'invalid', reason: 'invalid_payload' });
+    const reply = await purchases.pay({ header: await alice.header(v1) });
     expectRefused(reply, /invalid_payload: payer must be a plain externally-owned account/);
-    expect(desk.calls.settle).toEqual([]);
+    expect(purchases.calls.settle).toEqual([]);
   });
 });
 
 describe('open() and sell() with a published client', () => {
-  /** A fetch that is the desk: the challenge without a payment, a purchase with one. */
-  const fetchOf = (desk: Bench, shown: (reply: Response) => Response) => {
+  /** A fetch that buys: the challenge without a payment, a purchase with one. */
+  const fetchOf = (purchases: Bench, shown: (reply: Response) => Response) => {
     return async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
       const { headers } = new Request(input, init);
       const one = headers.get('x-payment');
       const value = one ?? headers.get('payment-signature');
-      if (value !== null) return response(await desk.pay({ header: value, version: one ? 1 : 2 }));
+      if (value !== null)
+        return response(await purchases.pay({ header: value, version: one ? 1 : 2 }));
       return shown(response(shop.challenge(gauge, TARGET)));
     };
   };
@@ -156,28 +160,28 @@ describe('open() and sell() with a published client', () => {
   registerExactEvmScheme(client, { signer: privateKeyToAccount(`0x${'01'.repeat(32)}`) });
 
   it('sells to a v2 client, which reads the header', async () => {
-    const desk = bench({ clock: Date.now });
+    const purchases = bench({ clock: Date.now });
     const paying = wrapFetchWithPayment(
-      fetchOf(desk, (reply) => reply),
+      fetchOf(purchases, (reply) => reply),
       client,
     );
     const reply = await paying(`https://api.example.com${TARGET}`);
     expect(reply.status).toBe(200);
     expect(reply.headers.get('payment-response')).not.toBeNull();
-    expect(desk.calls.settle[0]?.x402Version).toBe(2);
+    expect(purchases.calls.settle[0]?.x402Version).toBe(2);
   });
 
   it('sells to a v1 client, which reads the body', async () => {
-    const desk = bench({ clock: Date.now });
+    const purchases = bench({ clock: Date.now });
     const bodyOnly = (reply: Response) => {
       reply.headers.delete('payment-required');
       return reply;
     };
-    const paying = wrapFetchWithPayment(fetchOf(desk, bodyOnly), client);
+    const paying = wrapFetchWithPayment(fetchOf(purchases, bodyOnly), client);
     const reply = await paying(`https://api.example.com${TARGET}`);
     expect(reply.status).toBe(200);
     expect(reply.headers.get('x-payment-response')).not.toBeNull();
-    expect(desk.calls.settle[0]?.x402Version).toBe(1);
+    expect(purchases.calls.settle[0]?.x402Version).toBe(1);
   });
 });
 
@@ -208,48 +212,48 @@ describe('open() and sell() once', () => {
 
   it('I3: settles 50 parallel copies once and gives each the same body', async () => {
     for (const delay of [0, 1, 5]) {
-      const desk = bench();
-      desk.script.settle = () => tick(delay).then(settled);
+      const purchases = bench();
+      purchases.script.settle = () => tick(delay).then(settled);
       const one = await alice.header(v1);
       const copies = Array.from({ length: 50 }, async (_, at) => {
         await tick(at % 3);
-        return desk.pay({ header: one });
+        return purchases.pay({ header: one });
       });
       const replies = await Promise.all(copies);
       for (const reply of replies) {
         expect(reply.status).toBe(200);
         expect(json(reply)).toEqual({ body: 1 });
       }
-      expect(desk.calls.settle).toHaveLength(1);
+      expect(purchases.calls.settle).toHaveLength(1);
     }
   });
 
   it('I3: knows one payment in other bytes and in the other version', async () => {
-    const desk = bench();
-    desk.script.settle = () => tick(2).then(settled);
+    const purchases = bench();
+    purchases.script.settle = () => tick(2).then(settled);
     const forms = await inOtherBytes();
-    const send = () => forms.map(([value, version]) => desk.pay({ header: value, version }));
+    const send = () => forms.map(([value, version]) => purchases.pay({ header: value, version }));
     const replies = [...(await Promise.all(send())), ...(await Promise.all(send()))];
     expect(replies.map((reply) => reply.status)).toEqual(Array(10).fill(200));
-    expect(desk.calls.settle).toHaveLength(1);
+    expect(purchases.calls.settle).toHaveLength(1);
   });
 
   it('I4: serves 60 different payments of one payer at once', async () => {
-    const desk = bench();
+    const purchases = bench();
     let hung = 0;
-    desk.script.settle = async () => {
+    purchases.script.settle = async () => {
       hung += 1;
       return hung <= 40 ? new Promise(() => {}) : settled();
     };
-    for (let at = 0; at < 40; at++) void desk.pay({ header: await alice.header(v1) });
+    for (let at = 0; at < 40; at++) void purchases.pay({ header: await alice.header(v1) });
     while (hung < 40) await tick(1);
     const headers = await Promise.all(Array.from({ length: 60 }, () => alice.header(v1)));
-    const replies = await Promise.all(headers.map((value) => desk.pay({ header: value })));
+    const replies = await Promise.all(headers.map((value) => purchases.pay({ header: value })));
     expect(replies.map((reply) => reply.status)).toEqual(Array(60).fill(200));
   });
 
   it('I5: opens one resource per authorization, in parallel, in sequence and after a restart', async () => {
-    const desk = bench();
+    const purchases = bench();
     const forms = await inOtherBytes();
     const others: Partial<Bought>[] = [
       { target: '/gauge?entity=us-boise&signal_id=airquality.aqi' },
@@ -262,9 +266,9 @@ describe('open() and sell() once', () => {
     expect(3 * others.length * forms.length).toBeGreaterThan(300);
     const elsewhere = () =>
       others.flatMap((other) =>
-        forms.map(([value, version]) => desk.pay({ ...other, header: value, version })),
+        forms.map(([value, version]) => purchases.pay({ ...other, header: value, version })),
       );
-    const bought = desk.pay({ header: forms[0]?.[0] ?? '' });
+    const bought = purchases.pay({ header: forms[0]?.[0] ?? '' });
     for (const reply of await Promise.all(elsewhere())) {
       expectRefused(reply, /payment_already_used/);
     }
@@ -272,147 +276,153 @@ describe('open() and sell() once', () => {
     for (const reply of await Promise.all(elsewhere())) {
       expectRefused(reply, /payment_already_used/);
     }
-    desk.restart();
+    purchases.restart();
     for (const reply of await Promise.all(elsewhere())) {
       expectRefused(reply, /payment_already_used/);
     }
-    expect(desk.calls.settle).toHaveLength(1);
+    expect(purchases.calls.settle).toHaveLength(1);
   });
 
   it('I5: delivers what was bought while the same payment is sent for other requests', async () => {
-    const desk = bench();
+    const purchases = bench();
     const value = await alice.header(v1);
     const other = '/gauge?entity=us-boise&signal_id=airquality.aqi';
-    const first = await desk.pay({ header: value });
+    const first = await purchases.pay({ header: value });
     for (let round = 0; round < 3; round++) {
       const orders = Array.from({ length: 40 }, (_, at) => (at % 3 === 2 ? TARGET : other));
       const replies = await Promise.all(
-        orders.map((target) => desk.pay({ header: value, target })),
+        orders.map((target) => purchases.pay({ header: value, target })),
       );
       for (const [at, reply] of replies.entries()) {
         if (orders[at] === TARGET) expect(reply).toStrictEqual(first);
         else expectRefused(reply, /payment_already_used/);
       }
-      desk.restart();
+      purchases.restart();
     }
-    expect(desk.calls.settle).toHaveLength(1);
+    expect(purchases.calls.settle).toHaveLength(1);
   });
 
   it('I5: gives a bought body to nobody with another signature or other fields', async () => {
-    const desk = bench();
+    const purchases = bench();
     const signed = await alice.sign(PAY_TO, '10000');
-    await desk.pay({ header: headerOf(v1, signed) });
+    await purchases.pay({ header: headerOf(v1, signed) });
     const { authorization } = signed;
     const { nonce } = authorization;
     const resigned = await alice.sign(PAY_TO, '20000', { nonce });
     const mallory = await payer(network, 'mallory').sign(PAY_TO, '10000', { nonce });
     const stolen = { ...mallory, authorization };
-    expectRefused(await desk.pay({ header: headerOf(v1, resigned) }), /payment_already_used/);
-    expectRefused(await desk.pay({ header: headerOf(v1, stolen) }), /payload_signature/);
-    expect(desk.calls.settle).toHaveLength(1);
+    expectRefused(await purchases.pay({ header: headerOf(v1, resigned) }), /payment_already_used/);
+    expectRefused(await purchases.pay({ header: headerOf(v1, stolen) }), /payload_signature/);
+    expect(purchases.calls.settle).toHaveLength(1);
   });
 
   it('I2: delivers a settled payment again, byte for byte, after a restart and past its window', async () => {
-    const desk = bench();
+    const purchases = bench();
     const value = await alice.header(v1);
-    const first = await desk.pay({ header: value });
-    desk.restart();
-    desk.script.now = NOW_MS + 20 * 86_400_000;
-    const { deliver } = desk.script;
-    desk.script.deliver = async () => {
+    const first = await purchases.pay({ header: value });
+    purchases.restart();
+    purchases.script.now = NOW_MS + 20 * 86_400_000;
+    const { deliver } = purchases.script;
+    purchases.script.deliver = async () => {
       throw new Error('gone');
     };
-    const again = await desk.pay({ header: value });
+    const again = await purchases.pay({ header: value });
     expect(again).toStrictEqual(first);
-    expect([desk.calls.verify.length, desk.calls.settle.length]).toEqual([1, 1]);
-    desk.script.deliver = deliver;
+    expect([purchases.calls.verify.length, purchases.calls.settle.length]).toEqual([1, 1]);
+    purchases.script.deliver = deliver;
     const fresh = await alice.header(v1);
-    expectRefused(await desk.pay({ header: fresh }), /valid_before/);
+    expectRefused(await purchases.pay({ header: fresh }), /valid_before/);
   });
 });
 
 describe('open() and sell() failing', () => {
   it('I8: neither verifies nor settles when the answer cannot be made', async () => {
-    const desk = bench();
+    const purchases = bench();
     const value = await alice.header(v1);
-    desk.script.deliver = async () => {
+    purchases.script.deliver = async () => {
       throw new Error('EIO');
     };
-    const reply = await desk.pay({ header: value });
+    const reply = await purchases.pay({ header: value });
     expect(reply.status).toBe(503);
     expect(json(reply)).toMatchObject({ retryable: true });
     expect(json(reply).error).toContain('Not charged');
     expect(reply.body.toString()).not.toContain('EIO');
-    expect([desk.calls.verify.length, desk.calls.settle.length]).toEqual([0, 0]);
+    expect([purchases.calls.verify.length, purchases.calls.settle.length]).toEqual([0, 0]);
   });
 
   it('I8: has the body in hand before it verifies, and is settled before it answers', async () => {
-    const desk = bench();
+    const purchases = bench();
     const order: string[] = [];
-    desk.script.deliver = async () => {
+    purchases.script.deliver = async () => {
       order.push('deliver');
       return { body: Buffer.from('x'), contentType: 'text/plain' };
     };
-    desk.script.verify = async () => {
+    purchases.script.verify = async () => {
       order.push('verify');
       return { verdict: 'valid' };
     };
-    desk.script.settle = async () => {
-      const entry = await desk.journal().find(keyOf(value));
+    purchases.script.settle = async () => {
+      const entry = await purchases.journal().find(keyOf(value));
       order.push(`settle while ${entry?.state}`);
       return settled();
     };
     const value = await alice.header(v1);
-    await desk.pay({ header: value });
-    const entry = await desk.journal().find(keyOf(value));
+    await purchases.pay({ header: value });
+    const entry = await purchases.journal().find(keyOf(value));
     order.push(`answer while ${entry?.state}`);
     expect(order).toEqual(['deliver', 'verify', 'settle while settling', 'answer while settled']);
   });
 
   it('I10: burns nothing with a refusal: the same authorization works afterwards', async () => {
-    const refusals: ((desk: Bench) => void)[] = [
-      (desk) => {
-        desk.script.verify = async () => ({ verdict: 'invalid', reason: 'insufficient_funds' });
+    const refusals: ((purchases: Bench) => void)[] = [
+      (purchases) => {
+        purchases.script.verify = async () => ({
+          verdict: 'invalid',
+          reason: 'insufficient_funds',
+        });
       },
-      (desk) => {
-        desk.script.verify = async () => ({ verdict: 'none', detail: 'down' });
+      (purchases) => {
+        purchases.script.verify = async () => ({ verdict: 'none', detail: 'down' });
       },
-      (desk) => {
-        desk.script.verify = async () => {
+      (purchases) => {
+        purchases.script.verify = async () => {
           throw new Error('down');
         };
       },
-      (desk) => {
-        desk.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
+      (purchases) => {
+        purchases.script.settle = async () => ({
+          verdict: 'refused',
+          reason: 'insufficient_funds',
+        });
       },
-      (desk) => {
-        desk.script.deliver = async () => {
+      (purchases) => {
+        purchases.script.deliver = async () => {
           throw new Error('EIO');
         };
       },
     ];
     for (const refuse of refusals) {
-      const desk = bench();
-      const { verify, settle, deliver } = desk.script;
+      const purchases = bench();
+      const { verify, settle, deliver } = purchases.script;
       const signed = await alice.sign(PAY_TO, '10000');
       const value = headerOf(v1, signed);
       const forged = { ...signed, signature: `0x${'11'.repeat(64)}1b` as const };
-      refuse(desk);
-      expect([402, 503]).toContain((await desk.pay({ header: headerOf(v1, forged) })).status);
-      expect([402, 503]).toContain((await desk.pay({ header: value })).status);
-      Object.assign(desk.script, { verify, settle, deliver });
-      expectRefused(await desk.pay({ header: headerOf(v1, forged) }), /signature/);
-      expect((await desk.pay({ header: value })).status).toBe(200);
+      refuse(purchases);
+      expect([402, 503]).toContain((await purchases.pay({ header: headerOf(v1, forged) })).status);
+      expect([402, 503]).toContain((await purchases.pay({ header: value })).status);
+      Object.assign(purchases.script, { verify, settle, deliver });
+      expectRefused(await purchases.pay({ header: headerOf(v1, forged) }), /signature/);
+      expect((await purchases.pay({ header: value })).status).toBe(200);
     }
   });
 
   it('I10: lets a refused authorization buy something else', async () => {
-    const desk = bench();
-    desk.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
+    const purchases = bench();
+    purchases.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
     const value = await alice.header(v1);
-    expectRefused(await desk.pay({ header: value }), /insufficient_funds/);
-    desk.script.settle = settled;
-    expect((await desk.pay({ header: value, target: '/gauge' })).status).toBe(200);
+    expectRefused(await purchases.pay({ header: value }), /insufficient_funds/);
+    purchases.script.settle = settled;
+    expect((await purchases.pay({ header: value, target: '/gauge' })).status).toBe(200);
   });
 
   const boom = (): never => {
@@ -444,28 +454,28 @@ describe('open() and sell() failing', () => {
         throw new Error('disk full');
       },
     };
-    const desk = bench({
+    const purchases = bench({
       journal,
       report: () => {
         throw new Error('log full');
       },
     });
     const value = await alice.header(v1);
-    const first = await desk.pay({ header: value });
+    const first = await purchases.pay({ header: value });
     expect(first.status).toBe(200);
-    expect(await desk.pay({ header: value })).toStrictEqual(first);
-    expect(desk.calls.verify).toHaveLength(1);
+    expect(await purchases.pay({ header: value })).toStrictEqual(first);
+    expect(purchases.calls.verify).toHaveLength(1);
     inner.close();
   });
 
   it('I49: reports failures without payment data', async () => {
     const reported: unknown[] = [];
-    const desk = bench({ report: (error) => reported.push(error) });
+    const purchases = bench({ report: (error) => reported.push(error) });
     const signed = await alice.sign(PAY_TO, '10000');
-    desk.script.settle = async () => {
+    purchases.script.settle = async () => {
       throw new Error('boom');
     };
-    await desk.pay({ header: headerOf(v1, signed) });
+    await purchases.pay({ header: headerOf(v1, signed) });
     expect(reported).toHaveLength(1);
     expect(String(reported[0])).not.toContain(signed.signature);
   });
@@ -476,11 +486,11 @@ async function expectClosed(
   broken: () => never | Promise<never>,
   settles: number,
 ): Promise<void> {
-  const desk = bench(brokenOptions(part, broken));
-  if (part === 'evidence') desk.script.settle = async () => ({ verdict: 'none', detail: '' });
-  if (part in desk.script) Object.assign(desk.script, { [part]: broken });
-  const reply = await desk.pay({ header: await alice.header(v1) });
-  expect([reply.status, desk.calls.settle.length]).toEqual([503, settles]);
+  const purchases = bench(brokenOptions(part, broken));
+  if (part === 'evidence') purchases.script.settle = async () => ({ verdict: 'none', detail: '' });
+  if (part in purchases.script) Object.assign(purchases.script, { [part]: broken });
+  const reply = await purchases.pay({ header: await alice.header(v1) });
+  expect([reply.status, purchases.calls.settle.length]).toEqual([503, settles]);
   expect(reply.body.toString()).not.toMatch(/"body"|boom/);
   expect(header(reply, 'cache-control')).toBe('no-store');
 }

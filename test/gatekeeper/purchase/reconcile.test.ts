@@ -50,7 +50,7 @@ function withoutBody(entry: JournalEntry | null): JournalEntry | null {
   return entry === null ? null : { ...entry, body: null };
 }
 
-/** A desk with one payment in doubt, and a second desk over its journal, as after a crash. */
+/** Purchases with one payment in doubt, and a second service over its journal, as after a crash. */
 async function afterCrash(evidence?: SettlementContext['evidence']) {
   const first = bench();
   const header = await alice.header(v1);
@@ -101,19 +101,19 @@ describe('pass()', () => {
 
   it('I51: a buyer who was answered 503 and bought anew is charged once, whatever the background does', async () => {
     const purchases = bench({ verifyFirst: false });
-    const books = localFacilitator({ clock: () => purchases.script.now });
+    const local = localFacilitator({ clock: () => purchases.script.now });
     const transfers = new Set<string>();
     purchases.script.settle = none;
     const first = await alice.header(v1);
     expect((await purchases.pay({ header: first })).status).toBe(503);
     purchases.script.settle = async (request) => {
       transfers.add(request.paymentPayload.payload.signature);
-      return books.settle(request);
+      return local.settle(request);
     };
     expect((await purchases.pay({ header: await alice.header(v1) })).status).toBe(200);
     for (let pass = 0; pass < 50; pass++) {
       purchases.script.now += RECONCILE_INTERVAL_MS;
-      await reconcileOnce({ journal: purchases.journal(), purchases: purchases.desk() });
+      await reconcileOnce({ journal: purchases.journal(), purchases: purchases.service() });
       if (pass % 10 === 0) purchases.restart();
     }
     expect(transfers.size).toBe(1);
@@ -180,7 +180,7 @@ describe('pass()', () => {
       const journal = freshJournal();
       let now = NOW_MS;
       const clock = () => now;
-      const books = localFacilitator({ clock });
+      const local = localFacilitator({ clock });
       const deliver = async () => ({ body: Buffer.from('{}'), contentType: 'application/json' });
       const header = await alice.header(terms);
       const order = { version, deliver, target: '/gauge', header } as const;
@@ -188,7 +188,7 @@ describe('pass()', () => {
         journal,
         challenger: shop,
         clock,
-        facilitator: { ...books, settle: none },
+        facilitator: { ...local, settle: none },
       });
       expect((await buy(lost, order)).status).toBe(503);
       const dearer = challenger({
@@ -197,7 +197,7 @@ describe('pass()', () => {
         network,
         serviceName: 'New',
       });
-      const purchases = purchaseService({ journal, challenger: dearer, clock, facilitator: books });
+      const purchases = purchaseService({ journal, challenger: dearer, clock, facilitator: local });
       now += UNKNOWN_RETRY_S * 1000;
       const again = await buy(purchases, order);
       expect([again.status, again.body.toString()]).toEqual([200, '{}']);

@@ -18,10 +18,10 @@ import {
   v2,
 } from '../payment-bench.ts';
 
-/** A desk that takes one payment, whose facilitator says what it is told to. */
+/** Purchases that take one payment, whose facilitator says what it is told to. */
 async function oneBuyer(journal: Journal = freshJournal()) {
   const script: { settle: () => Promise<SettleOutcome> } = { settle: settled };
-  const desk = purchaseService({
+  const purchases = purchaseService({
     journal,
     challenger: shop,
     clock: () => NOW_MS,
@@ -36,14 +36,14 @@ async function oneBuyer(journal: Journal = freshJournal()) {
   const deliver = async () => ({ body: Buffer.from('{}'), contentType: 'application/json' });
   const asks = (change: { method?: string; target?: string } = {}, ...headers: string[]) => {
     const facts = headerFacts(headers.length > 0 ? headers : ['X-PAYMENT', header]);
-    return isRepeat({ method: 'GET', target: TARGET, facts, ...change }, desk);
+    return isRepeat({ method: 'GET', target: TARGET, facts, ...change }, purchases);
   };
   return {
     script,
     signed,
     header,
     asks,
-    pay: (target = TARGET) => buy(desk, { target, header, deliver }),
+    pay: (target = TARGET) => buy(purchases, { target, header, deliver }),
   };
 }
 
