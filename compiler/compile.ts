@@ -20,7 +20,9 @@
  * Collections are read whole each time.
  */
 import { join, relative, resolve, sep } from 'node:path';
+import { BUILTIN } from './contract/catalog/builtin.ts';
 import { keyIdOf } from './contract/citation.ts';
+import { defined } from './contract/defined.ts';
 import { firstHistory, type KeyHistory } from './contract/key-history.ts';
 import { CATALOG_PATH, type Release, tables } from './contract/release.ts';
 import type { JobChunk } from './jobs/chunk-builder.ts';
@@ -131,7 +133,7 @@ async function compileInto(
   const tableDigest = canonicalDigest(tables());
   const key = stateKey(issuer, tableDigest, options.maxRejectsPpm ?? 0);
   const keys = issuerKeys(options, staging, issuer);
-  const open = { staging, issuer, keys, tableDigest, stateKey: key };
+  const open = { staging, catalog: BUILTIN, issuer, keys, tableDigest, stateKey: key };
   const isWhole = !isFull && staging.previous?.files() !== null;
   const plan = isWhole ? planMerge(options.data, key, listed) : null;
   if (plan !== null) {
@@ -153,7 +155,7 @@ function allFiles({ signals }: Snapshots): Source['added'] {
 
 /** What is to be compiled, and upon what. */
 type Source = Omit<Plan, 'memory'> & { readonly memory: Memory | null };
-type OpenRun = Pick<Run, 'staging' | 'issuer' | 'keys' | 'tableDigest' | 'stateKey'>;
+type OpenRun = Pick<Run, 'catalog' | 'staging' | 'issuer' | 'keys' | 'tableDigest' | 'stateKey'>;
 
 function openRun({ asOf }: CompileOptions, open: OpenRun, source: Source): Run {
   const { stored, added, memory } = source;
@@ -163,8 +165,9 @@ function openRun({ asOf }: CompileOptions, open: OpenRun, source: Source): Run {
     memory === null ? null : previousBytes(staging, path);
   const shards = verifyShards(`${scratch}/verify`, before);
   const leaves = leafStore(`${scratch}/leaves`);
-  const catalog = before(CATALOG_PATH) ?? Buffer.alloc(0);
-  const assembly = new Assembly({ shards, leaves, writer, memory, catalog });
+  const listed = before(CATALOG_PATH) ?? Buffer.alloc(0);
+  const { catalog } = open;
+  const assembly = new Assembly({ catalog, shards, leaves, writer, memory, listed });
   const parts = COLLECTION_PARTS.map((read) => read(stored.collections, asOf));
   const notes = new Notes(state, memory);
   const due = dueSignals(added).map((signal) => dueSignal(signal, memory));
@@ -317,9 +320,10 @@ function bytesOf({ signal, share }: SharedSignal): number {
 function jobOf(options: CompileOptions, run: Run, { signal, share }: SharedSignal): SignalJob {
   const ppm = options.maxRejectsPpm ?? 0;
   const { signal_id, files: added } = signal;
-  const { known, memory, staging } = run;
+  const { catalog, known, memory, staging } = run;
   return {
     signal_id,
+    entry: defined(catalog.entryById.get(signal_id), 'the signal of the job'),
     added,
     known: known.place(options.snapshots),
     shelves: memory === null ? null : shelvesOf(memory, signal_id),

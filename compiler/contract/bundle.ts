@@ -4,8 +4,7 @@ import { defined } from './defined.ts';
 import { freshness, freshnessBasis, freshnessRule } from './freshness.ts';
 import { joinedProvenance } from './joined-provenance.ts';
 import { type LegReading, nameAmong } from './leg.ts';
-import { isLit, legsLit } from './lit-legs.ts';
-import { placesOf } from './places.ts';
+import { legsLit } from './lit-legs.ts';
 import type { Bundle } from './record.ts';
 import { GRADE, LAST_FACT_NOTE, LEGS_LINEAGE, LEGS_NOTE, NATURE, SCOPE } from './words.ts';
 
@@ -20,6 +19,8 @@ export interface PlacedLeg {
 /** A subject of a line with its placed legs, among all subjects that have a bundle. */
 interface BundleSubject {
   readonly subject: string;
+  /** What the catalogue calls it. */
+  readonly name: string | null;
   readonly placed: readonly PlacedLeg[];
   readonly subjects: readonly string[];
 }
@@ -35,7 +36,7 @@ export function legReadings(placed: readonly PlacedLeg[]): LegReading[] {
 /** The bundle of one subject, or null when none of its legs has a reading. */
 export function bundleBody(
   line: Line,
-  { subject, placed, subjects }: BundleSubject,
+  { subject, name, placed, subjects }: BundleSubject,
 ): Bundle | null {
   const readings = legReadings(placed);
   if (readings.length === 0 || line.bundle === undefined) return null;
@@ -43,7 +44,7 @@ export function bundleBody(
   return {
     nature: NATURE,
     ...(line.bundle.param === 'loc' ? { location: subject } : { entity: subject }),
-    name: nameAmong(readings, subject) ?? placesOf(line.id).get(subject)?.name ?? null,
+    name: nameAmong(readings, subject) ?? name,
     legs,
     legs_lit: legsLit(legs, placed.length),
     cross_line_narrative: narrative(placed),
@@ -125,7 +126,7 @@ function legMembers(placed: readonly PlacedLeg[]): Bundle['legs'] {
   const legs: Bundle['legs'] = {};
   for (const { leg, position, signal_id, reading } of placed) {
     if (reading === undefined) continue;
-    const { entity, entity_name, current, band, lifecycle } = reading;
+    const { entity, entity_name, current, band, lit, lifecycle } = reading;
     const { observed_at, data_age_hours, record_hash } = reading;
     legs[legMember(signal_id)] = {
       leg,
@@ -138,7 +139,7 @@ function legMembers(placed: readonly PlacedLeg[]): Bundle['legs'] {
       entity_name,
       current,
       band,
-      lit: isLit(signal_id, band),
+      lit,
       record_hash,
       ...(lifecycle === null ? {} : { lifecycle }),
     };

@@ -5,7 +5,6 @@ import { defined } from './defined.ts';
 import { freshnessRule } from './freshness.ts';
 import { byTime, joinedProvenance } from './joined-provenance.ts';
 import { type LegReading, nameAmong } from './leg.ts';
-import { isLit } from './lit-legs.ts';
 import type { CITY_ADD_ONS } from './products.ts';
 import type { Bundle, SignalRecord } from './record.ts';
 import { CITY_NOTES, GRADE, LIT_NOTE, NATURE, READINGS_LINEAGE, SCOPE } from './words.ts';
@@ -34,7 +33,7 @@ export function cityBody(addon: keyof typeof CITY_ADD_ONS, { loc, readings, locs
     line: 'environment',
     readings: readings.map(({ record, leg }) => ({
       ...record,
-      lit: isLit(leg.signal_id, leg.band),
+      lit: leg.lit,
     })),
     note: `${CITY_NOTES[addon]}; ${LIT_NOTE}`,
     provenance: joinedProvenance(legs, {

@@ -1,5 +1,4 @@
-import type { Line, Signal } from './catalog/line.ts';
-import { lineOf } from './lines.ts';
+import type { Line, SignalEntry } from './catalog/line.ts';
 import type { DecisionPoints } from './record.ts';
 
 /** Most values listed under `swappable`; the rest is in the catalogue. */
@@ -10,15 +9,16 @@ const NOTE =
 type Point = DecisionPoints['points'][number];
 
 /** Which neighbouring facts one more call answers, by swapping one tag of this record. */
-export function recordDecisions(signal: Signal, entity: string, dims: readonly string[]) {
+export function recordDecisions(entry: SignalEntry, entity: string, dims: readonly string[]) {
+  const { signal, line } = entry;
   const gauge = (signalId: string, subject: string): string =>
     `GET /gauge?signal_id=${signalId}&entity=${encodeURIComponent(subject)}`;
-  const siblings = (lineOf(signal.id)?.signals ?? [])
+  const siblings = line.signals
     .filter((other) => other.id !== signal.id && other.entities === signal.entities)
     .map((other) => other.id);
   return decisions([
     point('entity', entity, {
-      values: others(listedEntities(signal), entity),
+      values: others(listedEntities(entry), entity),
       how: (other) => gauge(signal.id, other),
     }),
     point('signal_id', signal.id, { values: siblings, how: (other) => gauge(other, entity) }),
@@ -29,10 +29,8 @@ export function recordDecisions(signal: Signal, entity: string, dims: readonly s
   ]);
 }
 
-/** Entities that the table names for a signal: the gauges of its places where it has ids of its own. */
-function listedEntities(signal: Signal): readonly string[] {
-  const line = lineOf(signal.id);
-  if (line === undefined) return [];
+/** Entities that the catalogue names for a signal: the gauges of its places where it has ids of its own. */
+function listedEntities({ signal, line }: SignalEntry): readonly string[] {
   const map = line.entityOf?.[signal.id];
   if (map !== undefined) return Object.values(map);
   return signal.entities === 'open' ? [] : line.entities;

@@ -1,5 +1,6 @@
+import type { Signal } from './catalog/line.ts';
 import type { LineagePart } from './joined-provenance.ts';
-import { signalOf } from './lines.ts';
+import { isLit } from './lit-legs.ts';
 import { nameOf, valueText } from './reading-text.ts';
 import type { Lifecycle, SignalRecord } from './record.ts';
 
@@ -15,6 +16,8 @@ export interface LegReading extends LineagePart {
   readonly collected_at: string;
   /** Official class, else the publisher's band, else null. */
   readonly band: string | null;
+  /** Whether that class is not the mildest; null where nobody can tell. */
+  readonly lit: boolean | null;
   /** Value and unit as people write it. */
   readonly text: string;
   readonly name: string;
@@ -24,15 +27,15 @@ export interface LegReading extends LineagePart {
   readonly scope: string | null;
 }
 
-/** The leg that a signed record makes; throws a RangeError for a record of no signal, or without a citation. */
-export function legOf(record: SignalRecord): LegReading {
+/** The leg that a signed record of a signal makes; throws a RangeError for an unknown signal, or without a citation. */
+export function legOf(record: SignalRecord, signal: Signal | undefined): LegReading {
   const { signal_id, entity, entity_name, provenance, _citation } = record;
-  const signal = signalOf(signal_id);
   const [lineage] = provenance.data_lineage;
   if (signal === undefined || lineage === undefined || _citation === undefined) {
     throw new RangeError(`Cannot join "${signal_id}" of "${entity}": no signed record of a signal`);
   }
   const current = record.current ?? {};
+  const band = bandOfRecord(record);
   return {
     signal_id,
     measures: signal.measures,
@@ -42,7 +45,8 @@ export function legOf(record: SignalRecord): LegReading {
     lifecycle: record.lifecycle,
     record_hash: record.record_hash,
     collected_at: _citation.retrieved_at,
-    band: bandOfRecord(record),
+    band,
+    lit: isLit(signal, band),
     text: valueText(signal, { current }),
     name: nameOf({ entity, entity_name }),
     last_collected_at: record.last_looked_at,

@@ -1,10 +1,12 @@
+import type { Catalog } from './catalog/catalog.ts';
 import { joinedProvenance } from './joined-provenance.ts';
 import type { LegReading } from './leg.ts';
-import { LINES } from './lines.ts';
 import { GRADE, NATURE, SCOPE } from './words.ts';
 
-/** The signals that tell of life cycles, in the order of the table. */
-export const LIFECYCLE_SIGNALS: readonly string[] = LINES.map((line) => `${line.id}.lifecycle`);
+/** The signals that tell of life cycles, in the order of the lines. */
+export function lifecycleSignals({ lines }: Catalog): readonly string[] {
+  return lines.flatMap(({ id, states }) => (states === undefined ? [] : [`${id}.lifecycle`]));
+}
 
 /**
  * `/gauge/lifecycle` of one subject. An id that several lines follow is answered by the first line

@@ -13,15 +13,16 @@ export const SIGNALS: readonly Signal[] = BUILTIN.signals;
 
 /** The signal row of an id, or undefined for an id that is not in the table. */
 export function signalOf(id: string): Signal | undefined {
-  return BUILTIN.signalById.get(id);
+  return BUILTIN.entryById.get(id)?.signal;
 }
 
 /** The line that a signal belongs to, or undefined. */
 export function lineOf(signalId: string): Line | undefined {
-  return BUILTIN.lineBySignal.get(signalId);
+  return BUILTIN.entryById.get(signalId)?.line;
 }
 
 /** Entities a reading of this signal may name; `open` when any id is valid. */
 export function entitiesOf(signalId: string): readonly string[] | 'open' {
-  return entitiesIn(BUILTIN, signalId);
+  const entry = BUILTIN.entryById.get(signalId);
+  return entry === undefined ? [] : entitiesIn(entry);
 }

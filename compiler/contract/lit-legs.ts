@@ -1,11 +1,10 @@
-import { signalOf } from './lines.ts';
+import type { Signal } from './catalog/line.ts';
 
 /**
- * Whether a leg is lit: its class is not the mildest of its list. Null where the signal has no list, or the reading no
- * class of it.
+ * Whether a leg is lit: its class is not the mildest of its list. Null where the signal is unknown or has no list, or
+ * the reading no class of it.
  */
-export function isLit(signalId: string, band: string | null): boolean | null {
-  const signal = signalOf(signalId);
+export function isLit(signal: Signal | undefined, band: string | null): boolean | null {
   if (signal === undefined || band === null) return null;
   // Which thresholds there are differs by gauge: whatever is below the lowest is the mildest class, and none of them is.
   if (signal.ownThresholds?.some((name) => band === `below-${name}`)) return false;

@@ -1,19 +1,11 @@
-import { BUILTIN } from './catalog/builtin.ts';
-import type { Place } from './catalog/line.ts';
-import { lineOf } from './lines.ts';
+import type { Catalog } from './catalog/catalog.ts';
+import type { NamedEntity, SignalEntry } from './catalog/line.ts';
 
-const NONE: ReadonlyMap<string, Place> = new Map();
-
-/** Places of the entities of a line, by entity; empty for a line without any. */
-export function placesOf(lineId: string): ReadonlyMap<string, Place> {
-  return BUILTIN.placesByLine.get(lineId) ?? NONE;
-}
+type Named = Pick<SignalEntry, 'named'>;
 
 /** What people call an entity of a signal; null where the catalogue does not know it. */
-export function knownName(signalId: string, entity: string): string | null {
-  const line = lineOf(signalId)?.id ?? '';
-  const place = placesOf(line).get(entity);
-  return place?.name ?? BUILTIN.namesByLine.get(line)?.get(entity) ?? null;
+export function knownName(entry: Named, entity: string): string | null {
+  return knownEntity(entry, entity)?.name ?? null;
 }
 
 /** The members of a body that say where its entity is; both or none. */
@@ -23,8 +15,8 @@ interface Position {
 }
 
 /** Where an entity of a signal is; without members where the catalogue does not know it. */
-export function positionOf(signalId: string, entity: string): Position {
-  return positionIn(placesOf(lineOf(signalId)?.id ?? '').get(entity) ?? {});
+export function positionOf(entry: Named, entity: string): Position {
+  return positionIn(knownEntity(entry, entity) ?? {});
 }
 
 /** The position alone, from a body that may have none. */
@@ -32,8 +24,20 @@ export function positionIn({ latitude, longitude }: Position): Position {
   return latitude === undefined || longitude === undefined ? {} : { latitude, longitude };
 }
 
-/** What the names and positions of bodies follow from, as plain data. */
-export function placeTables(): { readonly [line: string]: Readonly<Record<string, unknown>> } {
-  const known = [...BUILTIN.namesByLine, ...BUILTIN.placesByLine];
-  return Object.fromEntries(known.map(([line, rows]) => [line, Object.fromEntries(rows)]));
+/** What the names and positions of bodies follow from, as plain data; a name alone is a text. */
+export function placeTables({ namedByLine }: Catalog): {
+  readonly [line: string]: Readonly<Record<string, unknown>>;
+} {
+  const tables = [...namedByLine].map(([line, named]) => {
+    const rows = Object.entries(named).map(([entity, known]) => {
+      return [entity, known.latitude === undefined ? known.name : known];
+    });
+    return [line, Object.fromEntries(rows)] as const;
+  });
+  return Object.fromEntries(tables.filter(([, rows]) => Object.keys(rows).length > 0));
+}
+
+/** An id may be any text, also the name of something that every object has. */
+function knownEntity({ named }: Named, entity: string): NamedEntity | undefined {
+  return Object.hasOwn(named, entity) ? named[entity] : undefined;
 }

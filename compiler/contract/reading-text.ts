@@ -1,4 +1,4 @@
-import type { Signal } from './catalog/line.ts';
+import type { Signal, SignalEntry } from './catalog/line.ts';
 import type { Statement } from './citation.ts';
 import { knownName } from './places.ts';
 import { metricUnit } from './units.ts';
@@ -26,13 +26,13 @@ export function nameOf({ entity, entity_name }: Pick<Worded, 'entity' | 'entity_
   return entity_name ?? entity;
 }
 
-/** A reading with the name that the tables give its entity, where its source gives none. */
+/** A reading with the name that the catalogue gives its entity, where its source gives none. */
 export function named<Told extends Pick<Worded, 'entity' | 'entity_name'>>(
-  signal: Signal,
+  entry: SignalEntry,
   reading: Told,
 ): Told {
   if (reading.entity_name != null) return reading;
-  const entity_name = knownName(signal.id, reading.entity);
+  const entity_name = knownName(entry, reading.entity);
   return entity_name === null ? reading : { ...reading, entity_name };
 }
 

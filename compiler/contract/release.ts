@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BUILTIN } from './catalog/builtin.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { LINES } from './lines.ts';
 import type { LeafFacts } from './log-runs.ts';
@@ -74,7 +75,7 @@ export function tables(): {
   places: unknown;
   words: unknown;
 } {
-  return { endpoints: ENDPOINTS, lines: LINES, places: placeTables(), words: { ...WORDS } };
+  return { endpoints: ENDPOINTS, lines: LINES, places: placeTables(BUILTIN), words: { ...WORDS } };
 }
 
 /** One published file: path inside the release, size in bytes, sha256 in hex. */

@@ -1,6 +1,6 @@
+import { BUILTIN } from '../contract/catalog/builtin.ts';
+import { placesOf } from '../contract/catalog/catalog.ts';
 import type { Place } from '../contract/catalog/line.ts';
-import { LINES } from '../contract/lines.ts';
-import { placesOf } from '../contract/places.ts';
 import { ImportError, numberOf, type Payload } from './payload.ts';
 
 /** A place of ours that a payload speaks of. */
@@ -20,12 +20,14 @@ interface Position {
 
 /** Places of the closed lists of some lines. */
 export function knownPlaces(lines: readonly string[]): AskedPlace[] {
-  return LINES.filter(({ id }) => lines.includes(id)).flatMap(({ id, entities }) =>
-    entities.flatMap((entity) => {
-      const place = placesOf(id).get(entity);
+  const wanted = BUILTIN.lines.filter(({ id }) => lines.includes(id));
+  return wanted.flatMap(({ id, entities }) => {
+    const places = placesOf(BUILTIN, id);
+    return entities.flatMap((entity) => {
+      const place = places.get(entity);
       return place === undefined ? [] : [{ line: id, entity, place }];
-    }),
-  );
+    });
+  });
 }
 
 /** Those places of some lines that an operator wants; all of them where none is named. */

@@ -1,5 +1,6 @@
+import { BUILTIN } from '../contract/catalog/builtin.ts';
+import { placesOf } from '../contract/catalog/catalog.ts';
 import { isoTime } from '../contract/iso-time.ts';
-import { placesOf } from '../contract/places.ts';
 import type { Source as Body } from '../contract/record.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import { ImportError, type Imported, type Payload, SkipCount, type Skipped } from './payload.ts';
@@ -46,7 +47,7 @@ export function measuredBy(
 
 /** The name of an entity of a line, as a member to spread; empty where the table of places has none. */
 export function nameOf(lineId: string, entity: string): { readonly entity_name?: string } {
-  const name = placesOf(lineId).get(entity)?.name;
+  const name = placesOf(BUILTIN, lineId).get(entity)?.name;
   return name === undefined ? {} : { entity_name: name };
 }
 

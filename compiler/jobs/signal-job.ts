@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import type { Line, Signal } from '../contract/catalog/line.ts';
+import type { Line, SignalEntry } from '../contract/catalog/line.ts';
 import { defined } from '../contract/defined.ts';
-import { lineOf, signalOf } from '../contract/lines.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
 import type { FileEntry } from '../contract/release.ts';
 import { segmentPath } from '../contract/series-segments.ts';
@@ -32,6 +31,8 @@ export const ALWAYS = '9999-12-31';
 /** Everything that the job of one signal needs; plain data, so that it can go to a worker. */
 export interface SignalJob extends IntakeRules {
   readonly signal_id: string;
+  /** Its row of the catalogue. */
+  readonly entry: SignalEntry;
   /** Files that no earlier compile read, oldest batch first; all of them where nothing is remembered. */
   readonly added: readonly SnapshotFile[];
   /** Files that earlier compiles read, for an entity of which something old changes. */
@@ -78,8 +79,6 @@ type Read = Pick<JobResult, 'readings' | 'rejects' | 'digests' | 'problems'>;
 /** The state of one running job: its output so far and its counts. */
 class SignalRun {
   readonly #job: SignalJob;
-  readonly #signal: Signal;
-  readonly #line: Line;
   readonly #known: KnownEntities;
   readonly #sealer: Sealer;
   readonly #emit: (chunk: JobChunk) => void;
@@ -93,13 +92,7 @@ class SignalRun {
   #repeats = 0;
 
   constructor(job: SignalJob, emit: (chunk: JobChunk) => void) {
-    const signal = signalOf(job.signal_id);
-    const line = lineOf(job.signal_id);
-    if (signal === undefined || line === undefined)
-      throw new RangeError(`Cannot run the job of signal "${job.signal_id}": not in the table`);
     this.#job = job;
-    this.#signal = signal;
-    this.#line = line;
     this.#known = new KnownEntities(job.shelves);
     // Bodies of a signal are made only when they changed, so a remembered signature would never be used.
     this.#sealer = makeSealer(job.issuer, signingKey(job.seed), NO_SIGNATURES);
@@ -178,15 +171,16 @@ class SignalRun {
   }
 
   #ground(batches: readonly string[]): Ground {
-    const { data } = this.#job;
+    const { data, entry } = this.#job;
+    const { signal } = entry;
     return {
-      signal: this.#signal,
+      signal,
       batches,
       hashOf: this.#hashOf,
-      rowOf: (reading, record_hash) => seriesRow(this.#signal, reading, record_hash),
+      rowOf: (reading, record_hash) => seriesRow(signal, reading, record_hash),
       readSegment: (entity, { before, count, size, sha256 }) => {
         const place = { start: before.rows, count };
-        const path = segmentPath({ signal_id: this.#signal.id, entity }, place);
+        const path = segmentPath({ signal_id: signal.id, entity }, place);
         return storedSegment(data, { path, size, sha256 });
       },
     };
@@ -194,11 +188,12 @@ class SignalRun {
 
   /** Hands over what follows from an entity, and takes back what the previous release says of it. */
   #publish(grown: Grown, known: KnownEntity | null, unsureUntil: string | null): void {
-    const facts = entityFacts(this.#signal, grown, this.#hashOf);
+    const facts = entityFacts(this.#job.entry, grown, this.#hashOf);
     const { entity } = facts.latest;
     const made = entityFiles(facts, grown, this.#sealer);
     this.#held.entity(facts, { grown, ...made, known, unsureUntil });
-    if (isJoined(this.#line, this.#signal.id, entity)) this.#held.join(entity, known === null);
+    if (isJoined(this.#job.entry.line, this.#job.signal_id, entity))
+      this.#held.join(entity, known === null);
     this.#entities += known === null ? 1 : 0;
     this.#revisions += grown.past.revisions - (known?.past.revisions ?? 0);
     this.#repeats += grown.past.repeats - (known?.past.repeats ?? 0);
@@ -206,12 +201,12 @@ class SignalRun {
   }
 
   readonly #hashOf = (reading: Reading): string =>
-    this.#sealer.recordHash(coreFields(this.#signal, reading));
+    this.#sealer.recordHash(coreFields(this.#job.entry.signal, reading));
 
   #flush(): void {
     const chunk = this.#held.build();
     if (chunk !== null) this.#emit(chunk);
-    this.#held = new ChunkBuilder(this.#signal.id, this.#memories.next());
+    this.#held = new ChunkBuilder(this.#job.signal_id, this.#memories.next());
   }
 }
 

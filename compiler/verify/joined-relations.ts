@@ -1,5 +1,5 @@
 import { bundleBody, legReadings, placeLegs, thinBundle } from '../contract/bundle.ts';
-import { builtinLine } from '../contract/catalog/builtin.ts';
+import { BUILTIN, builtinLine } from '../contract/catalog/builtin.ts';
 import type { BundlePath, Line } from '../contract/catalog/line.ts';
 import { censusBody, censusEntry, censusStatement } from '../contract/census-body.ts';
 import {
@@ -11,9 +11,10 @@ import {
 import { defined } from '../contract/defined.ts';
 import { type EndpointPath, endpointAt } from '../contract/endpoints.ts';
 import { type LegReading, legOf } from '../contract/leg.ts';
-import { LIFECYCLE_SIGNALS, lifecycleBody } from '../contract/lifecycle-body.ts';
+import { lifecycleBody, lifecycleSignals } from '../contract/lifecycle-body.ts';
 import { LINES, signalOf } from '../contract/lines.ts';
 import { encodeSegment, parseFilePath } from '../contract/path.ts';
+import { knownName } from '../contract/places.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
 import type { Bundle } from '../contract/record.ts';
 import { isObject } from '../contract/strict-json.ts';
@@ -23,6 +24,7 @@ import { placeOf } from './release-place.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 
 const CITY_LOCS = builtinLine('environment').entities;
+const LIFECYCLE_SIGNALS = lifecycleSignals(BUILTIN);
 
 const THIN = 'thin/';
 
@@ -61,7 +63,9 @@ function madeBundle({ joined, subject }: Joined): object | null {
   const placed = placedLegs(joined.bodies, line, subject);
   const folder = joined.path.slice(0, joined.path.lastIndexOf('/') + 1);
   const subjects = listedIn(joined.bodies.list, line.bundle.path as BundlePath, folder);
-  const bundle = bundleBody(line, { subject, placed, subjects });
+  const named = BUILTIN.namedByLine.get(line.id) ?? {};
+  const name = knownName({ named }, subject);
+  const bundle = bundleBody(line, { subject, name, placed, subjects });
   const legs = legReadings(placed);
   joined.count('legs', legs.length);
   return bundle && cited(bundle, joined.body, bundleStatement(line, bundle, legs)(''));
@@ -94,7 +98,7 @@ function placedLegs(bodies: StoredBodies, line: Line, subject: string) {
 
 function legAt(bodies: StoredBodies, signal_id: string, entity: string): LegReading | undefined {
   const record = storedRecord(bodies, { signal_id, entity });
-  return record === null ? undefined : legOf(record);
+  return record === null ? undefined : legOf(record, signalOf(signal_id));
 }
 
 /** A census has a row for every record of its signal. */
@@ -104,7 +108,7 @@ function madeCensus({ joined, subject: signal_id }: Joined): object | null {
   const entities = listedIn(joined.bodies.list, '/gauge', folder);
   const entries = entities.flatMap((entity) => {
     const record = storedRecord(joined.bodies, { signal_id, entity });
-    return record === null ? [] : [censusEntry(record, legOf(record))];
+    return record === null ? [] : [censusEntry(record, legOf(record, signal))];
   });
   if (signal === undefined || entries.length === 0) return null;
   joined.count('legs', entries.length);
@@ -116,7 +120,7 @@ function madeCity(addon: keyof typeof CITY_ADD_ONS, { joined, subject: loc }: Jo
     const signed = storedRecord(joined.bodies, { signal_id, entity: loc });
     if (signed === null) return [];
     const { _citation, ...record } = signed;
-    return [{ record, leg: legOf(signed) }];
+    return [{ record, leg: legOf(signed, signalOf(signal_id)) }];
   });
   if (readings.length === 0) return null;
   joined.count('legs', readings.length);

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../contract/canonical.ts';
 import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
 import { bandOfRecord } from '../contract/leg.ts';
+import { signalOf } from '../contract/lines.ts';
 import { isLit, legsLit } from '../contract/lit-legs.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import { seriesHead } from '../contract/series.ts';
@@ -233,7 +234,7 @@ function litChecks(node: ObjectNode): BodyCheck[] {
 function litCheck({ path, value }: ObjectNode, signalId: string): BodyCheck {
   const band =
     value.band === undefined ? bandOfRecord(value as unknown as SignalRecord) : value.band;
-  const right = isLit(signalId, typeof band === 'string' ? band : null);
+  const right = isLit(signalOf(signalId), typeof band === 'string' ? band : null);
   const where = memberPath(path, 'lit');
   return agreement(where, value.lit === right, `${right}, which follows from its class`);
 }

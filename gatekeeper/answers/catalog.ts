@@ -1,4 +1,5 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
@@ -112,6 +113,7 @@ function isStocked(row: Endpoint, signalId: string, release: ReleaseIndex): bool
 
 /** The pairs of a signal; a signal longer than a page is cut between two pairs. */
 function piecesOf(signal: SignalHead, list: RowList): CatalogPiece[] {
+  const known = defined(BUILTIN.entryById.get(signal.signal_id), 'the row of the signal');
   const pieces: string[][] = [];
   let room = 0;
   for (const { entity, entity_name: name } of list) {
@@ -119,7 +121,7 @@ function piecesOf(signal: SignalHead, list: RowList): CatalogPiece[] {
       entity,
       name,
       entity_name: name,
-      ...positionOf(signal.signal_id, entity),
+      ...positionOf(known, entity),
     });
     const bytes = Buffer.byteLength(json) + 1;
     if (bytes > room) {

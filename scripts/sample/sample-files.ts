@@ -1,6 +1,7 @@
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { placesOf } from '../../compiler/contract/catalog/catalog.ts';
 import type { Line, Signal } from '../../compiler/contract/catalog/line.ts';
 import { LINES } from '../../compiler/contract/lines.ts';
-import { placesOf } from '../../compiler/contract/places.ts';
 import { SAMPLE_EXCEPTIONS } from './sample-exceptions.ts';
 import { sampleFilings } from './sample-filings.ts';
 import { lifecycleReading } from './sample-lifecycle.ts';
@@ -101,7 +102,7 @@ function reading(row: Line, signal: Signal, { entity, hour, moment }: Place): Sa
 function sampleName(row: Line, entity: string): string {
   const name = /^sample-(.*)$/.exec(entity)?.[1];
   if (name !== undefined) return `Sample: ${titled(name)}`;
-  return `Sample values for ${placesOf(row.id).get(entity)?.name ?? entity}`;
+  return `Sample values for ${placesOf(BUILTIN, row.id).get(entity)?.name ?? entity}`;
 }
 
 function titled(id: string): string {

@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { SIGNALS } from '../../compiler/contract/lines.ts';
+import { SIGNALS, signalOf } from '../../compiler/contract/lines.ts';
 import { isLit, legsLit } from '../../compiler/contract/lit-legs.ts';
+
+const RIVER = signalOf('hydrology.river-level');
 
 describe('isLit()', () => {
   it('is false for the mildest class of every signal, and true for all others', () => {
     const banded = SIGNALS.filter(({ bands }) => bands !== undefined);
     expect(banded.length).toBeGreaterThan(20);
-    for (const { id, bands = [] } of banded) {
-      expect([id, ...bands.map((band) => isLit(id, band))]).toEqual([
+    for (const signal of banded) {
+      const { id, bands = [] } = signal;
+      expect([id, ...bands.map((band) => isLit(signal, band))]).toEqual([
         id,
         false,
         ...bands.slice(1).map(() => true),
@@ -16,11 +19,11 @@ describe('isLit()', () => {
   });
 
   it('is false below the lowest threshold of a gauge, whichever that is', () => {
-    expect(isLit('hydrology.river-level', 'below-minor')).toBe(false);
-    expect(isLit('hydrology.river-level', 'minor')).toBe(true);
-    expect(isLit('hydrology.river-level', 'below-flood')).toBe(false);
-    expect(isLit('hydrology.river-level', 'flood')).toBe(true);
-    expect(isLit('hydrology.river-level', 'below-nothing')).toBeNull();
+    expect(isLit(RIVER, 'below-minor')).toBe(false);
+    expect(isLit(RIVER, 'minor')).toBe(true);
+    expect(isLit(RIVER, 'below-flood')).toBe(false);
+    expect(isLit(RIVER, 'flood')).toBe(true);
+    expect(isLit(RIVER, 'below-nothing')).toBeNull();
   });
 
   it.each([
@@ -29,7 +32,7 @@ describe('isLit()', () => {
     ['precipitation.daily', 'heavy'],
     ['no.such-signal', 'good'],
   ])('is null for %s of class %s', (id, band) => {
-    expect(isLit(id, band)).toBeNull();
+    expect(isLit(signalOf(id), band)).toBeNull();
   });
 });
 

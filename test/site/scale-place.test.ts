@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BUILTIN, builtinRuler } from '../../compiler/contract/catalog/builtin.ts';
+import { builtinEntry, builtinRuler } from '../../compiler/contract/catalog/builtin.ts';
 import { SIGNALS } from '../../compiler/contract/lines.ts';
 import { isLit } from '../../compiler/contract/lit-legs.ts';
 import type { Ruler } from '../../compiler/contract/rulers.ts';
@@ -13,9 +13,9 @@ import {
 } from '../../compiler/site/scale-place.ts';
 
 const CROP_VHI = builtinRuler('vegetation-health');
-const FLOOD_STAGE_BANDS = BUILTIN.signalById.get('hydrology.river-level')?.bands ?? [];
+const FLOOD_STAGE_BANDS = builtinEntry('hydrology.river-level').signal.bands ?? [];
 const OUTLOOK_RISK = builtinRuler('convective-outlook');
-const PM25 = BUILTIN.signalById.get('airquality.pm25')?.rulers ?? [];
+const PM25 = builtinEntry('airquality.pm25').signal.rulers ?? [];
 const US_AQI = builtinRuler('us-aqi');
 
 const reading = (current: object, observed_at = '2026-11-20T10:45:00Z') => ({
@@ -60,10 +60,11 @@ describe('bandFor()', () => {
 
 describe('isLitBand()', () => {
   it('agrees with the contract for every class of every signal', () => {
-    for (const { id, bands = [], ownThresholds = [] } of SIGNALS) {
+    for (const signal of SIGNALS) {
+      const { id, bands = [], ownThresholds = [] } = signal;
       const below = ownThresholds.map((name) => `below-${name}`);
       for (const band of [...bands, ...below, 'unheard-of', null]) {
-        expect([id, band, isLitBand({ bands }, band)]).toEqual([id, band, isLit(id, band)]);
+        expect([id, band, isLitBand({ bands }, band)]).toEqual([id, band, isLit(signal, band)]);
       }
     }
   });

@@ -1,5 +1,5 @@
 import type { Ruler } from '../rulers.ts';
-import type { CatalogFile, LineRow, PlaceRow, RulerRow, SignalRow } from './catalog-file.ts';
+import type { CatalogFile, LineRow, RulerRow, SignalRow } from './catalog-file.ts';
 import {
   type BundlePath,
   type Leg,
@@ -7,6 +7,7 @@ import {
   type Line,
   type Place,
   type Signal,
+  type SignalEntry,
 } from './line.ts';
 
 /** What a publisher measures and joins: a value that is built from files and passed to whoever works with it. */
@@ -16,14 +17,12 @@ export interface Catalog {
   /** Every signal of every line, in the same order. */
   readonly signals: readonly Signal[];
   readonly lineById: ReadonlyMap<string, Line>;
-  readonly signalById: ReadonlyMap<string, Signal>;
-  readonly lineBySignal: ReadonlyMap<string, Line>;
+  /** By signal id. */
+  readonly entryById: ReadonlyMap<string, SignalEntry>;
   /** Official scales by their ids. */
   readonly rulerById: ReadonlyMap<string, Ruler>;
-  /** Where entities are, by line and entity; a line that is absent has entities without a position. */
-  readonly placesByLine: ReadonlyMap<string, ReadonlyMap<string, Place>>;
-  /** Names of what is nowhere, by line and entity. */
-  readonly namesByLine: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** Names and places, by line and entity. */
+  readonly namedByLine: ReadonlyMap<string, SignalEntry['named']>;
 }
 
 /**
@@ -34,27 +33,36 @@ export function catalogOf(files: readonly CatalogFile[]): Catalog {
   const rulerById = rulersOf(Object.assign({}, ...files.map(({ rulers }) => rulers)));
   const rows = files.flatMap(({ lines }) => lines ?? []);
   const lines = rows.map((row) => lineOf(row, rulerById));
-  const signals = lines.flatMap((line) => line.signals);
+  const namedByLine = new Map(rows.map((row) => [row.id, namedOf(row)]));
+  const entries = lines.flatMap((line) => {
+    const named = namedByLine.get(line.id) ?? {};
+    return line.signals.map((signal): SignalEntry => ({ signal, line, named }));
+  });
   return {
     lines,
-    signals,
+    signals: entries.map(({ signal }) => signal),
     lineById: new Map(lines.map((line) => [line.id, line])),
-    signalById: new Map(signals.map((signal) => [signal.id, signal])),
-    lineBySignal: new Map(
-      lines.flatMap((line) => line.signals.map(({ id }) => [id, line] as const)),
-    ),
+    entryById: new Map(entries.map((entry) => [entry.signal.id, entry])),
     rulerById,
-    placesByLine: byLine(rows, placesOf),
-    namesByLine: byLine(rows, namesOf),
+    namedByLine,
   };
 }
 
 /** Entities a reading of this signal may name; `open` when any id is valid. */
-export function entitiesOf(catalog: Catalog, signalId: string): readonly string[] | 'open' {
-  const line = catalog.lineBySignal.get(signalId);
-  if (line === undefined) return [];
-  const own = catalog.signalById.get(signalId)?.entities;
-  return own === 'open' || line.open ? 'open' : line.entities;
+export function entitiesOf({ signal, line }: SignalEntry): readonly string[] | 'open' {
+  return signal.entities === 'open' || line.open ? 'open' : line.entities;
+}
+
+/** Entities of a line that have a position, with it. */
+export function placesOf(catalog: Catalog, lineId: string): ReadonlyMap<string, Place> {
+  const named = Object.entries(catalog.namedByLine.get(lineId) ?? {});
+  return new Map(
+    named.flatMap(([entity, { latitude, longitude, ...rest }]) =>
+      latitude === undefined || longitude === undefined
+        ? []
+        : [[entity, { ...rest, latitude, longitude }] as const],
+    ),
+  );
 }
 
 function rulersOf(rows: Readonly<Record<string, RulerRow>>): ReadonlyMap<string, Ruler> {
@@ -162,28 +170,7 @@ function idOf(entity: LineRow['entities'][number]): string {
   return typeof entity === 'string' ? entity : entity.id;
 }
 
-/** One table a line; a line without rows has none. */
-function byLine<Value>(
-  rows: readonly LineRow[],
-  tableOf: (row: PlaceRow) => Value | null,
-): ReadonlyMap<string, ReadonlyMap<string, Value>> {
-  return new Map(
-    rows.flatMap((line) => {
-      const table = new Map<string, Value>();
-      for (const row of [...line.entities, ...(line.places ?? [])]) {
-        const value = typeof row === 'string' ? null : tableOf(row);
-        if (value !== null) table.set(idOf(row), value);
-      }
-      return table.size === 0 ? [] : [[line.id, table] as const];
-    }),
-  );
-}
-
-function placesOf({ name, latitude, longitude, zone }: PlaceRow): Place | null {
-  if (latitude === undefined || longitude === undefined) return null;
-  return { name, latitude, longitude, ...(zone === undefined ? {} : { zone }) };
-}
-
-function namesOf({ name, latitude }: PlaceRow): string | null {
-  return latitude === undefined ? name : null;
+function namedOf({ entities, places = [] }: LineRow): SignalEntry['named'] {
+  const rows = [...entities, ...places].filter((row) => typeof row !== 'string');
+  return Object.fromEntries(rows.map(({ id, ...named }) => [id, named]));
 }

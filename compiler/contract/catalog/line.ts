@@ -70,6 +70,17 @@ export interface Place {
   readonly zone?: string;
 }
 
+/** What people call an entity, and where it is; both degrees or neither. Nothing of it is hashed. */
+export type NamedEntity = Pick<Place, 'name'> & Partial<Place>;
+
+/** A signal in its line, with what is known of its entities: all that its records need of the catalogue. Plain data. */
+export interface SignalEntry {
+  readonly signal: Signal;
+  readonly line: Line;
+  /** By entity, as far as the catalogue knows them. */
+  readonly named: Readonly<Record<string, NamedEntity>>;
+}
+
 /** States that every life-cycle line shares, healthiest first. */
 export const LIFECYCLE_STATES = ['operating', 'at_risk', 'ended', 'dead'] as const;
 

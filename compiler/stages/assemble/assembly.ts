@@ -5,8 +5,8 @@ import {
   placeLegs,
   thinBundle,
 } from '../../contract/bundle.ts';
-import { builtinLine } from '../../contract/catalog/builtin.ts';
-import type { Line, Signal } from '../../contract/catalog/line.ts';
+import type { Catalog } from '../../contract/catalog/catalog.ts';
+import type { Line, SignalEntry } from '../../contract/catalog/line.ts';
 import {
   bundleStatement,
   type CityReading,
@@ -16,8 +16,8 @@ import {
 } from '../../contract/city-readings.ts';
 import { defined } from '../../contract/defined.ts';
 import type { LegReading } from '../../contract/leg.ts';
-import { LIFECYCLE_SIGNALS, lifecycleBody } from '../../contract/lifecycle-body.ts';
-import { LINES, signalOf } from '../../contract/lines.ts';
+import { lifecycleBody, lifecycleSignals } from '../../contract/lifecycle-body.ts';
+import { knownName } from '../../contract/places.ts';
 import { CITY_ADD_ONS } from '../../contract/products.ts';
 import type { SignalRecord } from '../../contract/record.ts';
 import { CATALOG_PATH, type FileEntry, parseCatalogRow } from '../../contract/release.ts';
@@ -37,19 +37,18 @@ import { recordPath } from './entity-files.ts';
 import type { LatestTable } from './latest-table.ts';
 import { legReading } from './leg.ts';
 
-const CITY_LOCS = builtinLine('environment').entities;
-
 const SAMPLE_DEFAULT = 'airquality.aqi';
 
 /** Where an assembly puts what the signal jobs made. */
 interface AssemblyOutput {
+  readonly catalog: Catalog;
   readonly shards: VerifyShards;
   readonly leaves: LeafStore;
   readonly writer: FileWriter;
   /** What the previous release was made of, where this one goes on from it. */
   readonly memory: Memory | null;
-  /** The catalog of that release. */
-  readonly catalog: Buffer;
+  /** The list of the latest readings of that release. */
+  readonly listed: Buffer;
 }
 
 /** What bodies that join entities are made of. */
@@ -137,7 +136,7 @@ export class Assembly {
 
   #catalogBytes(): Buffer {
     const edits = this.#catalog.sort((a, b) => compare(a.key, b.key));
-    const bytes = this.#output.catalog;
+    const bytes = this.#output.listed;
     const lines = new GatheredLines('utf8', bytes.length);
     editLines({ bytes, order: catalogOrder }, edits, lines);
     return lines.take();
@@ -145,7 +144,7 @@ export class Assembly {
 
   #writeBundles(press: Press, { table }: Material): void {
     const before = this.#output.memory?.state.bundles ?? {};
-    for (const line of LINES) {
+    for (const line of this.#output.catalog.lines) {
       const signals = line.bundle?.legs.flatMap((leg) => leg.signals) ?? [];
       const known = before[line.id];
       if (signals.some((id) => this.#hasChanged(id))) this.#writeLine(line, press, table);
@@ -157,7 +156,8 @@ export class Assembly {
   #writeLine(line: Line, { put, sealer }: Press, table: LatestTable): void {
     if (line.bundle === undefined) return;
     const { path, param } = line.bundle;
-    const find = (signalId: string, entity: string) => legOf(table, signalId, entity);
+    const named = this.#output.catalog.namedByLine.get(line.id) ?? {};
+    const find = (signalId: string, entity: string) => this.#legOf(table, signalId, entity);
     const all = subjectsOf(line, table).map((subject) => {
       return { subject, placed: placeLegs(line, subject, find) };
     });
@@ -167,7 +167,8 @@ export class Assembly {
     this.bundles[line.id] = read.length;
     for (const { subject, placed } of read) {
       if (!isNew && this.#states(placed).every((state) => state === undefined)) continue;
-      const bundle = bundleBody(line, { subject, placed, subjects });
+      const name = knownName({ named }, subject);
+      const bundle = bundleBody(line, { subject, name, placed, subjects });
       if (bundle === null) continue;
       const values = { [param]: subject };
       const says = bundleStatement(line, bundle, legReadings(placed));
@@ -186,8 +187,8 @@ export class Assembly {
     for (const addon of ['air', 'precip'] as const) {
       const signals = CITY_ADD_ONS[addon];
       if (!signals.some((id) => this.#hasChanged(id))) continue;
-      const cities = CITY_LOCS.map((loc) => {
-        const readings = signals.flatMap((id) => cityReading(legOf(table, id, loc), read));
+      const cities = this.#cities(signals).map((loc) => {
+        const readings = signals.flatMap((id) => cityReading(this.#legOf(table, id, loc), read));
         return { loc, readings };
       });
       const known = cities.filter(({ readings }) => readings.length > 0);
@@ -200,11 +201,10 @@ export class Assembly {
   }
 
   #writeLifecycles({ put, sealer }: Press, { table }: Material): void {
-    const changed = new Set(
-      LIFECYCLE_SIGNALS.flatMap((id) => [...(this.#joined.get(id)?.keys() ?? [])]),
-    );
+    const ids = lifecycleSignals(this.#output.catalog);
+    const changed = new Set(ids.flatMap((id) => [...(this.#joined.get(id)?.keys() ?? [])]));
     for (const entity of changed) {
-      const subjects = LIFECYCLE_SIGNALS.flatMap((id) => legOf(table, id, entity) ?? []);
+      const subjects = ids.flatMap((id) => this.#legOf(table, id, entity) ?? []);
       const says = lifecycleStatement(entity, subjects);
       put('/gauge/lifecycle', { entity }, sealer.seal(lifecycleBody(subjects), says));
     }
@@ -231,20 +231,25 @@ export class Assembly {
       if (!fits && before > 0 && before <= CENSUS_ROWS_MAX) {
         throw new ForgottenError(`Cannot keep the census of "${id}": it ends here`);
       }
-      if (fits) writeCensus(knownSignal(id), table.all(id), press);
+      if (fits) writeCensus(this.#entry(id), table.all(id), press);
     }
   }
-}
 
-function knownSignal(id: string): Signal {
-  const signal = signalOf(id);
-  if (signal === undefined) throw new RangeError(`Cannot join "${id}": not in the table`);
-  return signal;
-}
+  #entry(id: string): SignalEntry {
+    const entry = this.#output.catalog.entryById.get(id);
+    if (entry === undefined) throw new RangeError(`Cannot join "${id}": not in the catalogue`);
+    return entry;
+  }
 
-function legOf(table: LatestTable, signalId: string, entity: string): LegReading | undefined {
-  const latest = table.get(signalId, entity);
-  return latest === null ? undefined : legReading(knownSignal(signalId), latest);
+  #legOf(table: LatestTable, signalId: string, entity: string): LegReading | undefined {
+    const latest = table.get(signalId, entity);
+    return latest === null ? undefined : legReading(this.#entry(signalId), latest);
+  }
+
+  /** Listed entities of the line that has these signals; none where no line has them. */
+  #cities(signals: readonly [string, ...string[]]): readonly string[] {
+    return this.#output.catalog.entryById.get(signals[0])?.line.entities ?? [];
+  }
 }
 
 /** Listed subjects; of an open line also every id that one of its legs has a reading of. */

@@ -1,4 +1,4 @@
-import type { Signal } from '../../contract/catalog/line.ts';
+import type { SignalEntry } from '../../contract/catalog/line.ts';
 import {
   type CensusEntry,
   censusBody,
@@ -15,19 +15,24 @@ import { legReading } from './leg.ts';
 export const CENSUS_ROWS_MAX = 20_000;
 
 /** Writes `/gauge/census` of a signal: all of its entities, at least one. */
-export function writeCensus(signal: Signal, all: Iterable<Latest>, { put, sealer }: Press): void {
+export function writeCensus(
+  entry: SignalEntry,
+  all: Iterable<Latest>,
+  { put, sealer }: Press,
+): void {
+  const { signal } = entry;
   const entries = [...all]
     .sort((a, b) => (a.reading.entity < b.reading.entity ? -1 : 1))
-    .map((latest) => entryOf(signal, latest));
+    .map((latest) => entryOf(entry, latest));
   const body = sealer.seal(censusBody(signal, entries), censusStatement(signal, entries));
   put('/gauge/census', { signal_id: signal.id }, body);
 }
 
 /** What the record of a reading says of it, before it is written. */
-function entryOf(signal: Signal, latest: Latest): CensusEntry {
-  const leg = legReading(signal, latest);
+function entryOf(entry: SignalEntry, latest: Latest): CensusEntry {
+  const leg = legReading(entry, latest);
   const { entity_name, current, record_hash } = leg;
-  const core = coreFields(signal, latest.reading);
-  const position = positionOf(signal.id, core.entity);
+  const core = coreFields(entry.signal, latest.reading);
+  const position = positionOf(entry, core.entity);
   return censusEntry({ ...core, entity_name, ...position, current, record_hash }, leg);
 }

@@ -1,4 +1,4 @@
-import type { Signal } from '../../contract/catalog/line.ts';
+import type { Signal, SignalEntry } from '../../contract/catalog/line.ts';
 import { pastMembers } from '../../contract/change.ts';
 import { recordDecisions } from '../../contract/decision-points.ts';
 import { positionOf } from '../../contract/places.ts';
@@ -26,8 +26,9 @@ interface Told {
 
 /** The latest reading of an entity with everything derived from its past. */
 export interface EntityFacts {
+  readonly entry: SignalEntry;
   readonly signal: Signal;
-  /** With the name that people read, where the tables or the source have one. */
+  /** With the name that people read, where the catalogue or the source has one. */
   readonly latest: Reading;
   /** The newest readings, oldest first. */
   readonly recent: readonly Told[];
@@ -45,24 +46,26 @@ export interface EntityFacts {
 
 /** Derives what records and add-ons of one entity share. `hashOf` seals the core of a reading. */
 export function entityFacts(
-  signal: Signal,
+  entry: SignalEntry,
   { recent: instants, past, fact }: Pick<Grown, 'recent' | 'past' | 'fact'>,
   hashOf: HashOf,
 ): EntityFacts {
+  const { signal } = entry;
   const recent = instants.map((instant) => {
     return { reading: toldOf(instant), record_hash: instant.record_hash };
   });
   const newest = recent.at(-1);
   if (newest === undefined) throw new RangeError(`Cannot derive "${past.entity}": no readings`);
   const { record_hash } = newest;
-  const latest = named(signal, newest.reading);
+  const latest = named(entry, newest.reading);
   const season = seasonOf(signal, latest, [
     ...(past.season?.readings ?? []),
     ...recent.map(({ reading }) => reading),
   ]);
-  const provenance = provenanceOf(signal, latest, lineageOf(signal, latest, record_hash));
+  const provenance = provenanceOf(signal, latest, lineageOf(entry, latest, record_hash));
   const isRevised = instants.at(-1)?.others.length !== 0;
   return {
+    entry,
     signal,
     latest,
     recent,
@@ -147,7 +150,7 @@ export function recordBody(facts: EntityFacts): SignalRecord {
     signal_id: signal.id,
     entity: latest.entity,
     entity_name: latest.entity_name ?? null,
-    ...positionOf(signal.id, latest.entity),
+    ...positionOf(facts.entry, latest.entity),
     snapshot_date: snapshotDate(latest),
     observed_at: latest.observed_at,
     official_cadence: signal.cadence,
@@ -163,7 +166,7 @@ export function recordBody(facts: EntityFacts): SignalRecord {
     standard_ruler: ruler,
     stat_ruler: statRuler(season),
     strata: facts.strata,
-    decision_points: recordDecisions(signal, latest.entity, dimsOf(facts)),
+    decision_points: recordDecisions(facts.entry, latest.entity, dimsOf(facts)),
     ...(summary_en === undefined ? {} : { summary_en }),
     summary_zh: summaryZh(signal, latest, { ruler, season }),
     ...disclosures(latest),

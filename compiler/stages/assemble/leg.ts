@@ -1,5 +1,6 @@
-import type { Signal } from '../../contract/catalog/line.ts';
+import type { SignalEntry } from '../../contract/catalog/line.ts';
 import type { LegReading } from '../../contract/leg.ts';
+import { isLit } from '../../contract/lit-legs.ts';
 import { named, nameOf, valueText } from '../../contract/reading-text.ts';
 import { dataAgeHours } from '../derive/age.ts';
 import { bandOf } from '../derive/ruler.ts';
@@ -9,10 +10,12 @@ import { lineageOf } from './provenance.ts';
 
 /** The latest reading of an entity as a leg: what its signed record says, before it is written. */
 export function legReading(
-  signal: Signal,
+  entry: SignalEntry,
   { reading: stored, record_hash, looked_at }: Latest,
 ): LegReading {
-  const reading = named(signal, stored);
+  const { signal } = entry;
+  const reading = named(entry, stored);
+  const band = bandOf(signal, reading);
   return {
     signal_id: signal.id,
     measures: signal.measures,
@@ -22,7 +25,8 @@ export function legReading(
     lifecycle: reading.lifecycle ?? null,
     record_hash,
     collected_at: reading.collected_at,
-    band: bandOf(signal, reading),
+    band,
+    lit: isLit(signal, band),
     text: valueText(signal, reading),
     name: nameOf(reading),
     last_collected_at: looked_at,
@@ -32,6 +36,6 @@ export function legReading(
     observed_at: reading.observed_at,
     data_age_hours: dataAgeHours(reading),
     validation_status: reading.validation_status ?? null,
-    lineage: lineageOf(signal, reading, record_hash),
+    lineage: lineageOf(entry, reading, record_hash),
   };
 }

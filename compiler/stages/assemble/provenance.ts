@@ -1,17 +1,16 @@
-import type { Signal } from '../../contract/catalog/line.ts';
+import type { Signal, SignalEntry } from '../../contract/catalog/line.ts';
 import { freshnessBasis } from '../../contract/freshness.ts';
-import { lineOf } from '../../contract/lines.ts';
 import type { Provenance } from '../../contract/record.ts';
 import { SERVED_FROM, UNCERTAINTY, VALIDATION } from '../../contract/words.ts';
 import { dataAgeHours } from '../derive/age.ts';
 import type { Reading } from '../intake/reading.ts';
 
 /** One reading as a link of the lineage behind a body. */
-export function lineageOf(signal: Signal, reading: Reading, record_hash: string) {
+export function lineageOf({ signal, line }: SignalEntry, reading: Reading, record_hash: string) {
   const measurers = reading.sources.map((source) => source.relay_of ?? source.name);
   return {
     signal: signal.id,
-    independent_dimension: lineOf(signal.id)?.industry ?? signal.id,
+    independent_dimension: line.industry,
     traceable_to: [...new Set(measurers)].join(', ') || null,
     uncertainty: reading.uncertainty ?? UNCERTAINTY,
     observed_at: reading.observed_at,

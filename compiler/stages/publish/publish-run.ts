@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { DAY_MS, isoTime } from '../../contract/iso-time.ts';
 import type { KeyHistory } from '../../contract/key-history.ts';
 import {
@@ -88,6 +89,7 @@ export interface Publication {
 
 /** Inputs and outputs of one compile. */
 export interface Run {
+  readonly catalog: Catalog;
   readonly staging: Staging;
   readonly issuer: Issuer;
   /** Every key of the issuer. */

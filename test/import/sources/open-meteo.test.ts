@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
+import { placesOf } from '../../../compiler/contract/catalog/catalog.ts';
 import { signalOf } from '../../../compiler/contract/lines.ts';
-import { placesOf } from '../../../compiler/contract/places.ts';
 import { vapourPressureDeficit } from '../../../compiler/import/sources/open-meteo/open-meteo-archive.ts';
 import { disruptionBand } from '../../../compiler/import/sources/open-meteo/open-meteo-marine.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
@@ -343,6 +344,6 @@ describe.each(PAYLOADS)('recorded answers: $name', ({ recorded }) => {
       ['1953-01-31T00:00:00Z', { precip_mm: 11.9 }],
       ['1953-02-01T00:00:00Z', { precip_mm: 12.5 }],
     ]);
-    expect(placesOf('environment').has('us-seattle')).toBe(true);
+    expect(placesOf(BUILTIN, 'environment').has('us-seattle')).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { builtinLine } from '../../../compiler/contract/catalog/builtin.ts';
-import { placesOf } from '../../../compiler/contract/places.ts';
+import { BUILTIN, builtinLine } from '../../../compiler/contract/catalog/builtin.ts';
+import { placesOf } from '../../../compiler/contract/catalog/catalog.ts';
 import { CONVECTION_AREAS } from '../../../compiler/import/convection-regions.ts';
 import { ImportError, type Imported } from '../../../compiler/import/payload.ts';
 import { inBox } from '../../../compiler/import/region-box.ts';
@@ -43,7 +43,7 @@ describe('the regions of the line', () => {
 
 describe('a region of the line', () => {
   it.each([...CONVECTION_AREAS])('%s has its place in its box', (entity, { box }) => {
-    const place = placesOf('severe-convection').get(entity);
+    const place = placesOf(BUILTIN, 'severe-convection').get(entity);
     expect(place && inBox(box, place.longitude, place.latitude)).toBe(true);
   });
 });

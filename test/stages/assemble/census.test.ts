@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../../compiler/contract/catalog/line.ts';
 import { censusBody, censusEntry } from '../../../compiler/contract/census-body.ts';
 import { signalOf } from '../../../compiler/contract/lines.ts';
@@ -86,7 +87,11 @@ describe('censusBody()', () => {
   const entry = (entity: string) => {
     const stored = reading(entity, { price_usd: 1 }) as Reading;
     const looked_at = '2026-11-20T11:00:00Z';
-    const leg = legReading(BTC, { reading: stored, record_hash: HASH, looked_at });
+    const leg = legReading(builtinEntry('crypto.spot'), {
+      reading: stored,
+      record_hash: HASH,
+      looked_at,
+    });
     const { entity_name, current, record_hash } = leg;
     return censusEntry({ ...coreFields(BTC, stored), entity_name, current, record_hash }, leg);
   };

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Signal } from '../../../compiler/contract/catalog/line.ts';
-import { signalOf } from '../../../compiler/contract/lines.ts';
+import { builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { type ChainState, chainLink, SERIES_ROWS_MAX } from '../../../compiler/contract/series.ts';
 import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
 import { seriesFile } from '../../../compiler/stages/assemble/series.ts';
@@ -165,7 +164,7 @@ describe('seriesFile()', () => {
       }).map((times) => reading('btc', { price_usd: 1 }, times) as Reading);
       return () => {
         const grown = grownOf('crypto.spot', stored);
-        const facts = entityFacts(signalOf('crypto.spot') as Signal, grown, hashOf);
+        const facts = entityFacts(builtinEntry('crypto.spot'), grown, hashOf);
         return seriesFile(facts, { past: grown.past.series, tail: grown.rows }, sealer);
       };
     };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BUILTIN, builtinRuler } from '../../../compiler/contract/catalog/builtin.ts';
+import { builtinEntry, builtinRuler } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../../compiler/contract/catalog/line.ts';
 import { subtractDecimal } from '../../../compiler/contract/decimal.ts';
 import { SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
@@ -22,7 +22,7 @@ const CROP_VHI = builtinRuler('vegetation-health');
 const FLIGHT_CEILING = builtinRuler('flight-ceiling');
 const { beside: _ceiling, ...FLIGHT_VISIBILITY } = builtinRuler('flight-visibility');
 const FORMATION_CHANCE = builtinRuler('formation-chance');
-const PM25 = BUILTIN.signalById.get('airquality.pm25')?.rulers ?? [];
+const PM25 = builtinEntry('airquality.pm25').signal.rulers ?? [];
 const SAFFIR_SIMPSON = builtinRuler('saffir-simpson');
 const SEA_STATE = builtinRuler('sea-state');
 const SOIL_MOISTURE_USDM = builtinRuler('soil-moisture-drought');
@@ -469,7 +469,7 @@ describe('the flood stage alone', () => {
     (stage_ft, band, lit) => {
       const placed = standardRuler(river, item({ stage_ft }, more));
       expect(placed).toMatchObject({ band, distance_to_action: subtractDecimal(10, stage_ft) });
-      expect(isLit(river.id, band)).toBe(lit);
+      expect(isLit(river, band)).toBe(lit);
     },
   );
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { signalOf } from '../../../compiler/contract/lines.ts';
 import { CHAIN_ORIGIN } from '../../../compiler/contract/series.ts';
 import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
@@ -192,7 +193,7 @@ function newestFact(readings: readonly Reading[]): Reading | null {
 
 function told({ grown, hashes }: Outcome, here: Ground) {
   const { past, recent, rows } = grown;
-  const facts = entityFacts(here.signal, grown, here.hashOf);
+  const facts = entityFacts(builtinEntry(here.signal.id), grown, here.hashOf);
   const newest = recent.at(-1);
   return {
     recent: lean(recent.map(toldOf)),

@@ -1,4 +1,5 @@
-import { placesOf } from '../../../contract/places.ts';
+import { BUILTIN } from '../../../contract/catalog/builtin.ts';
+import { placesOf } from '../../../contract/catalog/catalog.ts';
 
 /** The lanes that a crossing is followed by; the choice is of this line. */
 export type Traffic = 'commercial' | 'passenger';
@@ -50,7 +51,7 @@ export function crossingAt(port: string): Crossing | undefined {
 
 /** IANA zone of a crossing. */
 export function zoneOf({ entity }: Crossing): string {
-  const zone = placesOf('border-wait').get(entity)?.zone;
+  const zone = placesOf(BUILTIN, 'border-wait').get(entity)?.zone;
   if (zone === undefined) throw new RangeError(`Cannot tell the zone of "${entity}": no place`);
   return zone;
 }

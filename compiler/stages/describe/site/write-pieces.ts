@@ -1,9 +1,10 @@
+import { BUILTIN } from '../../../contract/catalog/builtin.ts';
+import { placesOf } from '../../../contract/catalog/catalog.ts';
 import type { Line, Place, Signal } from '../../../contract/catalog/line.ts';
 import { CODINGS, isPacked, packedPath } from '../../../contract/codings.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { lineOf, SIGNALS } from '../../../contract/lines.ts';
 import { knownFilePath } from '../../../contract/path.ts';
-import { placesOf } from '../../../contract/places.ts';
 import type { CatalogRow, FileEntry } from '../../../contract/release.ts';
 import {
   FOUND_MAX,
@@ -113,7 +114,7 @@ interface Preview {
 /** The free last seven of every entity that has a position; null where none has. */
 function mapFile(signal: Signal, line: Line, shelf: Shelf): SiteFile | null {
   const [metric] = signal.metrics;
-  const rows = [...placesOf(line.id)].flatMap(([entity, place]): SiteMapRow[] => {
+  const rows = [...placesOf(BUILTIN, line.id)].flatMap(([entity, place]): SiteMapRow[] => {
     const path = knownFilePath(endpointAt('/gauge/history-preview'), {
       signal_id: signal.id,
       entity,
