@@ -1,0 +1,307 @@
+import { CLASS } from '../rulers.ts';
+import { metricUnit } from '../units.ts';
+import {
+  type CatalogFault,
+  type CatalogFile,
+  type LineRow,
+  meantOr,
+  type NamedFile,
+  type PlaceRow,
+  pointerOf,
+  type RulerRow,
+  type SignalRow,
+} from './catalog-file.ts';
+
+// What the format of one file cannot say: that rows of a whole catalogue fit each other. Everything is looked at, and every
+// fault names the member to change.
+
+type Path = readonly PropertyKey[];
+type Report = (path: Path, reason: string) => void;
+
+/** A row with its place. */
+interface Placed<Row> {
+  readonly row: Row;
+  readonly path: Path;
+  readonly report: Report;
+}
+
+/** All rows of the files, with their places. */
+interface Rows {
+  readonly rulers: readonly (Placed<RulerRow> & { readonly id: string })[];
+  readonly lines: readonly Placed<LineRow>[];
+}
+
+/** Every fault between the rows of a catalogue whose files have the format; empty where all fit. */
+export function catalogFaults(files: readonly NamedFile<CatalogFile>[]): CatalogFault[] {
+  const faults: CatalogFault[] = [];
+  const rows = rowsOf(files, faults);
+  checkExtends(files, faults);
+  const rulers = new Map(rows.rulers.map((placed) => [placed.id, placed.row]));
+  for (const placed of rows.rulers) checkRuler(placed, rulers);
+  for (const placed of rows.lines) checkLine(placed, rulers);
+  checkTwice(rows);
+  return faults;
+}
+
+function rowsOf(files: readonly NamedFile<CatalogFile>[], faults: CatalogFault[]): Rows {
+  const all = files.map(({ file, value }) => {
+    const report: Report = (path, reason) =>
+      faults.push({ file, pointer: pointerOf(path), reason });
+    const rulers = Object.entries(value.rulers ?? {}).map(([id, row]) => {
+      return { id, row, path: ['rulers', id], report };
+    });
+    const lines = (value.lines ?? []).map((row, at) => ({ row, path: ['lines', at], report }));
+    return { rulers, lines };
+  });
+  return {
+    rulers: all.flatMap(({ rulers }) => rulers),
+    lines: all.flatMap(({ lines }) => lines),
+  };
+}
+
+function checkExtends(files: readonly NamedFile<CatalogFile>[], faults: CatalogFault[]): void {
+  const [first] = files;
+  for (const { file, value } of files) {
+    if (first === undefined || value.extends === first.value.extends) continue;
+    const reason = `differs from "${first.file}"; write the same in all files of a catalogue`;
+    faults.push({ file, pointer: '/extends', reason });
+  }
+}
+
+/** Names that must be there once in the whole catalogue. */
+function checkTwice({ rulers, lines }: Rows): void {
+  const once = { ruler: names(), line: names(), signal: names(), path: names() };
+  for (const { id, path, report } of rulers) once.ruler(id, () => report(path, twice('ruler', id)));
+  for (const { row, path, report } of lines) {
+    once.line(row.id, () => report([...path, 'id'], twice('line', row.id)));
+    for (const { id, at } of signalPlaces(row)) {
+      once.signal(id, () => report([...path, ...at], twice('signal', id)));
+    }
+    const place = row.bundle === undefined ? 'lifecycle' : 'bundle';
+    const bundle = row[place]?.path;
+    if (bundle === undefined) continue;
+    once.path(bundle, () => report([...path, place, 'path'], twice('bundle', bundle)));
+  }
+}
+
+/** Calls back for each name that was there before. */
+function names() {
+  const known = new Set<string>();
+  return (name: string, again: () => void): void => {
+    if (known.has(name)) again();
+    known.add(name);
+  };
+}
+
+function twice(kind: string, name: string): string {
+  return `a second ${kind} "${name}"; rename one, or remove it`;
+}
+
+/** Ids of the signals that a line has, with the member that names each. */
+function signalPlaces(line: LineRow): { readonly id: string; readonly at: Path }[] {
+  const { lifecycle } = line;
+  if (lifecycle === undefined) {
+    return (line.signals ?? []).map(({ id }, at) => ({ id, at: ['signals', at, 'id'] }));
+  }
+  const legs = lifecycle.legs.map(({ name }, at) => {
+    return { id: `${line.id}.${name}`, at: ['lifecycle', 'legs', at, 'name'] };
+  });
+  const own = ['lifecycle', 'industry-timeline'].map((name) => {
+    return { id: `${line.id}.${name}`, at: ['id'] };
+  });
+  return [...own, ...legs];
+}
+
+type Rulers = ReadonlyMap<string, RulerRow>;
+
+function checkRuler({ row, path, report }: Placed<RulerRow>, rulers: Rulers): void {
+  const bands = row.steps.map(({ band }) => band);
+  checkOrder({ row, path, report });
+  for (const [at, band] of bands.entries()) {
+    if (bands.indexOf(band) === at) continue;
+    report([...path, 'steps', at, 'band'], twice('step', band));
+  }
+  if (row.actionBand !== null && !bands.includes(row.actionBand)) {
+    const advice = meantOr(row.actionBand, bands, `write one of ${bands.join(', ')}, or null`);
+    report([...path, 'actionBand'], `"${row.actionBand}" is no step; ${advice}`);
+  }
+  if (row.beside !== undefined) checkBeside(row.beside, { row, path, report }, rulers);
+}
+
+function checkOrder({ row, path, report }: Placed<RulerRow>): void {
+  const sign = row.direction === 'up' ? 1 : -1;
+  for (const [at, { at: edge }] of row.steps.entries()) {
+    const before = row.steps[at - 1];
+    if (before === undefined || sign * edge >= sign * before.at) continue;
+    const order = row.direction === 'up' ? 'rise' : 'fall';
+    const reason = `${edge} comes after ${before.at}; steps ${order}, from the mildest class to the worst`;
+    report([...path, 'steps', at, 'at'], reason);
+  }
+}
+
+function checkBeside(id: string, { row, path, report }: Placed<RulerRow>, rulers: Rulers): void {
+  const reason = besideFault(id, row, rulers);
+  if (reason !== null) report([...path, 'beside'], reason);
+}
+
+function besideFault(id: string, row: RulerRow, rulers: Rulers): string | null {
+  const other = rulers.get(id);
+  if (other === undefined) return unknown('ruler', id, rulers.keys());
+  if (other.beside !== undefined) {
+    return `"${id}" has one beside it too; only two scales may stand beside each other`;
+  }
+  const [own, its] = [row, other].map(({ steps }) => steps.map(({ band }) => band).join(', '));
+  return own === its ? null : `"${id}" has other classes; both scales need the same ones`;
+}
+
+function unknown(kind: string, id: string, known: Iterable<string>): string {
+  return `no ${kind} "${id}" is in the catalogue; ${meantOr(id, [...known], 'add it, or correct the name')}`;
+}
+
+function checkLine(placed: Placed<LineRow>, rulers: Rulers): void {
+  const { row, path, report } = placed;
+  if ((row.signals === undefined) === (row.lifecycle === undefined)) {
+    const reason = 'needs either "signals" or "lifecycle"; write one of them';
+    report(path, reason);
+  }
+  if (row.lifecycle !== undefined) checkLifecycle(placed);
+  for (const [at, signal] of (row.signals ?? []).entries()) {
+    checkSignal({ row: signal, path: [...path, 'signals', at], report }, rulers);
+  }
+  checkPlaces(placed);
+  checkBundle(placed);
+  checkEntityOf(placed);
+}
+
+/** A life-cycle line is open, and has the bundle of its legs. */
+function checkLifecycle({ row, path, report }: Placed<LineRow>): void {
+  for (const name of ['bundle', 'open', 'entityOf'] as const) {
+    if (row[name] === undefined) continue;
+    report([...path, name], 'a line with "lifecycle" has one already; remove it');
+  }
+  row.lifecycle?.legs.forEach(({ metrics }, at) => {
+    checkMetrics(metrics, { path: [...path, 'lifecycle', 'legs', at], report });
+  });
+}
+
+function checkSignal(placed: Placed<SignalRow>, rulers: Rulers): void {
+  const { row, path, report } = placed;
+  checkMetrics(row.metrics, placed);
+  if (row.range?.to !== undefined && row.range.to <= row.range.from) {
+    report([...path, 'range', 'to'], `${row.range.to} is not above ${row.range.from}; correct it`);
+  }
+  if (row.rulers !== undefined && row.ownThresholds !== undefined) {
+    report(
+      [...path, 'ownThresholds'],
+      'a signal has rulers or thresholds of its readings, not both; remove one',
+    );
+  }
+  for (const [at, id] of (row.rulers ?? []).entries()) {
+    const ruler = rulers.get(id);
+    const where = [...path, 'rulers', at];
+    if (ruler === undefined) report(where, unknown('ruler', id, rulers.keys()));
+    else checkScale(ruler, row, (reason) => report(where, reason));
+  }
+}
+
+function checkScale(ruler: RulerRow, signal: SignalRow, report: (reason: string) => void): void {
+  const { metrics, bands } = signal;
+  if (![...metrics, CLASS].includes(ruler.metric)) {
+    report(`is about "${ruler.metric}", which is no metric of the signal; add it to "metrics"`);
+  }
+  const lacking = ruler.steps
+    .map(({ band }) => band)
+    .filter((band) => bands?.includes(band) === false);
+  if (lacking.length > 0) report(`has classes that "bands" lacks: ${lacking.join(', ')}; add them`);
+}
+
+/** Whoever reads a number must know its unit; a state is no number. */
+function checkMetrics(
+  metrics: readonly string[],
+  { path, report }: Pick<Placed<unknown>, 'path' | 'report'>,
+): void {
+  for (const [at, name] of metrics.entries()) {
+    if (metrics.indexOf(name) !== at) report([...path, 'metrics', at], twice('metric', name));
+    if (name === 'state' || metricUnit(name).unit !== '') continue;
+    report(
+      [...path, 'metrics', at],
+      `"${name}" ends in no known unit; write it as in level_m or wait_min`,
+    );
+  }
+}
+
+function checkPlaces(placed: Placed<LineRow>): void {
+  const once = names();
+  const zones = new Map<string, Placed<unknown>>();
+  for (const entity of entityPlaces(placed)) {
+    const { row, path, report } = entity;
+    once(row.id, () => report(path, twice('entity', row.id)));
+    checkEntity(entity, placed.row.upperCase === true);
+    if (row.zone !== undefined && !zones.has(row.zone)) zones.set(row.zone, entity);
+  }
+  for (const [zone, { path, report }] of zones) {
+    if (isZone(zone)) continue;
+    report([...path, 'zone'], `"${zone}" is no time zone; write one such as Europe/Berlin`);
+  }
+}
+
+function checkEntity({ row, path, report }: Placed<Entity>, upperCase: boolean): void {
+  if (upperCase && row.id !== row.id.toUpperCase()) {
+    report(path, `"${row.id}" is not upper case, as the line says`);
+  }
+  if ((row.latitude === undefined) !== (row.longitude === undefined)) {
+    report(path, 'has one of latitude and longitude; write both, or none');
+  }
+}
+
+type Entity = Partial<PlaceRow> & { readonly id: string };
+
+function entityPlaces({ row, path, report }: Placed<LineRow>) {
+  const placesIn = (list: 'entities' | 'places') =>
+    (row[list] ?? []).map((entity, at): Placed<Entity> => {
+      const own = typeof entity === 'string' ? { id: entity } : entity;
+      return { row: own, path: [...path, list, at], report };
+    });
+  return [...placesIn('entities'), ...placesIn('places')];
+}
+
+function isZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkBundle({ row, path, report }: Placed<LineRow>): void {
+  const own = new Set(row.signals?.map(({ id }) => id));
+  const used = new Set<string>();
+  for (const [at, leg] of (row.bundle?.legs ?? []).entries()) {
+    for (const [index, id] of leg.signals.entries()) {
+      const where = [...path, 'bundle', 'legs', at, 'signals', index];
+      if (!own.has(id))
+        report(where, `not a signal of this line; ${meantOr(id, [...own], 'correct it')}`);
+      if (used.has(id)) report(where, twice('leg of', id));
+      used.add(id);
+    }
+  }
+}
+
+function checkEntityOf({ row, path, report }: Placed<LineRow>): void {
+  const signals = new Set(row.signals?.map(({ id }) => id));
+  const entities = new Set(row.entities.map((each) => (typeof each === 'string' ? each : each.id)));
+  for (const [at, map] of (row.entityOf ?? []).entries()) {
+    const where = [...path, 'entityOf', at];
+    for (const [index, id] of map.signals.entries()) {
+      if (signals.has(id)) continue;
+      const reason = `not a signal of this line; ${meantOr(id, [...signals], 'correct it')}`;
+      report([...where, 'signals', index], reason);
+    }
+    for (const id of Object.keys(map.entities)) {
+      if (entities.has(id)) continue;
+      const reason = `not an entity of this line; ${meantOr(id, [...entities], 'add it to "entities"')}`;
+      report([...where, 'entities', id], reason);
+    }
+  }
+}
