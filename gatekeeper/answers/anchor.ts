@@ -1,4 +1,5 @@
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import type { Route, Trouble } from '../../compiler/contract/route.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { noCharge } from '../offer/no-charge.ts';
@@ -45,7 +46,7 @@ function illegal(
   wrong: Pick<Trouble, 'name' | 'legal'>,
   { release }: Service,
 ): Answered {
-  const value = route.values[wrong.name] ?? '';
+  const value = defined(route.values[wrong.name], `the value of ${wrong.name}`);
   const trouble = { miss: 'illegal_value', missing: [], value, ...wrong } as const;
   return { kind: 'reply', reply: noCharge({ ...route, trouble }, release) };
 }

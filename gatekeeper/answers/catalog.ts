@@ -28,7 +28,7 @@ const CATALOG_FRAME_BYTES = 10_000;
 const CATALOG_PAGE_BYTES = FREE_BYTES_MAX - CATALOG_FRAME_BYTES;
 
 /** Latest readings by signal id, in the order of the table; a signal without readings is missing. */
-export type CatalogRows = ReadonlyMap<string, RowList>;
+type CatalogRows = ReadonlyMap<string, RowList>;
 
 /** The compiled list of latest readings; empty when the release has none. */
 export const catalogTable = perRelease(async (release: ReleaseIndex): Promise<CatalogTable> => {

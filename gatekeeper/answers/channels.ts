@@ -12,7 +12,7 @@ const HUMAN_PHASES = [
 ] as const;
 
 /** The phase of the human track on a day, each until the end of its last day. */
-export function humanPhase(now: number): 'free' | 'half_price' | 'full_price' {
+function humanPhase(now: number): 'free' | 'half_price' | 'full_price' {
   const day = new Date(now).toISOString().slice(0, 10);
   return HUMAN_PHASES.find(({ until }) => day <= until)?.phase ?? 'full_price';
 }

@@ -18,8 +18,9 @@ import { FOR_EVERYBODY } from '../http/cost.ts';
 import { sha256 } from '../release/log-files.ts';
 import { oncePerRelease, perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
-import { storedLines } from '../release/stored-lines.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
+
+const LINE_END = 0x0a;
 
 /** Bytes of stored lists that are kept parsed for one release. */
 const LISTS_BYTES_MAX = 8 * 1024 * 1024;
@@ -87,4 +88,21 @@ export async function listsOf(cik: string, reader: ReleaseReader): Promise<Filer
   const made = new FilerLists(lines.map(parseFilingLine));
   kept.set(cik, made, bytes);
   return made;
+}
+
+/** The lines of a stored list without their ends, one after the other; none where the release has no such list. */
+async function storedLines(
+  path: string,
+  { release, spend }: ReleaseReader,
+): Promise<Iterable<string>> {
+  return release.has(path) ? linesOf((await release.body(path, spend)).bytes) : [];
+}
+
+/** Each line is a text of its own: as pieces of one text they would hold all of it. */
+function* linesOf(bytes: Buffer): Generator<string> {
+  let from = 0;
+  for (let end = bytes.indexOf(LINE_END); end !== -1; end = bytes.indexOf(LINE_END, from)) {
+    yield bytes.toString('utf8', from, end);
+    from = end + 1;
+  }
 }

@@ -35,7 +35,10 @@ export function freeFacts(entry: VerifyEntry): FreeFacts {
 
 /** Whether a hash stands for a reading, or for the citation of what was made of readings of one signal and entity. */
 export function isOfReading({ kind, signal_id }: VerifyEntry): boolean {
-  return kind === 'reading' || (kind === 'citation' && signalOf(signal_id ?? '') !== undefined);
+  return (
+    kind === 'reading' ||
+    (kind === 'citation' && signal_id !== null && signalOf(signal_id) !== undefined)
+  );
 }
 
 /**

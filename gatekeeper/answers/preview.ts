@@ -1,7 +1,8 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { Line } from '../../compiler/contract/catalog/line.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
-import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
+import { ENDPOINTS, type Endpoint, findEndpoint } from '../../compiler/contract/endpoints.ts';
 import { LINES } from '../../compiler/contract/lines.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
 import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
@@ -99,10 +100,9 @@ function bundleList(
   const { path, param } = row.bundle;
   const name = LIST_NAMES[path] ?? `${path.slice('/gauge/'.length).replaceAll('-', '_')}s`;
   if (!row.open) return [[name, row.entities]];
-  const endpoint = (ENDPOINTS as readonly Endpoint[]).find((one) => one.path === path);
+  const endpoint = defined(findEndpoint(path), 'the operation of a bundle');
   const stored = release.files.pathsUnder(`bundle/${row.id}/`, max).flatMap((file) => {
-    const values = endpoint === undefined ? null : parseFilePath(endpoint, file);
-    return values?.[param] ?? [];
+    return parseFilePath(endpoint, file)?.[param] ?? [];
   });
   return [[name, [...new Set([...row.entities, ...stored])]]];
 }

@@ -1,4 +1,5 @@
 import { CITATION_SEAL_FIELDS, citationSchema } from '../../compiler/contract/citation.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import { FILING_CORE_FIELDS } from '../../compiler/contract/filing.ts';
 import { CORE_FIELDS } from '../../compiler/contract/record-hash.ts';
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
@@ -30,7 +31,7 @@ import {
  * Computed, because every hash of the log has one, and each grows with the log.
  */
 export async function proof({ route, spend }: Question, service: Service): Promise<Answered> {
-  const digits = hashPrefix(route.values.record_hash ?? '');
+  const digits = hashPrefix(defined(route.values.record_hash, 'the hash of a proof'));
   if (digits === null) return { kind: 'reply', reply: usage() };
   try {
     const { release, sold } = service;

@@ -15,7 +15,7 @@ import type { ReleaseIndex } from '../release/release-index.ts';
 import type { SoldTargets } from './sold-targets.ts';
 
 /** How the operator is paid, as far as strangers may know. */
-export interface Operator {
+interface Operator {
   readonly network: Network;
   readonly payTo: string;
   /** Null where no subscription secret is set. */
@@ -44,7 +44,7 @@ export interface Service {
 }
 
 /** A word of the table that is more than a stored file. */
-export type ComputedAnswer = Exclude<Answer, 'file' | 'gone'>;
+type ComputedAnswer = Exclude<Answer, 'file' | 'gone'>;
 
 /** What stands beside the way from a request to its file: `rooms.ts` names all of it. */
 export interface Rooms {

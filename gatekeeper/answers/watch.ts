@@ -1,8 +1,9 @@
+import { type Line, legEntity } from '../../compiler/contract/catalog/line.ts';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.ts';
-import { lineOf } from '../../compiler/contract/lines.ts';
+import { LINES, lineOf } from '../../compiler/contract/lines.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import type { Route } from '../../compiler/contract/route.ts';
@@ -15,10 +16,9 @@ import {
 import type { Spend } from '../http/cost.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { bytesAt, type ReleaseIndex, type ReleaseReader } from '../release/release-index.ts';
-import { catalogRows } from './catalog.ts';
+import { catalogRows, catalogTable } from './catalog.ts';
 import type { RowList } from './catalog-table.ts';
 import { type Answered, jsonContent, type Question, type Service } from './service.ts';
-import { readingsOf, type WatchItem } from './watch-index.ts';
 
 /** What a row costs, whose record is parsed. */
 const ROW_COST = 1;
@@ -55,15 +55,15 @@ export async function watch(question: Question, service: Service): Promise<Answe
 }
 
 async function latest({ route, spend }: Question, service: Service): Promise<Answered> {
-  const items = itemsOf(route.values.items ?? '');
+  const items = itemsOf(defined(route.values.items, 'a watchlist'));
   if (items === null) return illegal(route, 'items', service.release);
   const body = await watched(items, { service, spend, note: WATCH_NOTE });
   return jsonContent(body, 0);
 }
 
 async function changes({ route, spend }: Question, service: Service): Promise<Answered> {
-  const { items: list = '', since: given } = route.values;
-  const items = itemsOf(list);
+  const { since: given } = route.values;
+  const items = itemsOf(defined(route.values.items, 'a watchlist'));
   if (items === null) return illegal(route, 'items', service.release);
   const since = given === undefined ? dayBefore(service.clock()) : sinceOf(given);
   if (since === null) return illegal(route, 'since', service.release);
@@ -72,7 +72,7 @@ async function changes({ route, spend }: Question, service: Service): Promise<An
 }
 
 function illegal(route: Route, name: 'items' | 'since', release: ReleaseIndex): Answered {
-  const value = route.values[name] ?? '';
+  const value = defined(route.values[name], `the value of ${name}`);
   const trouble = { miss: 'illegal_value', name, missing: [], value } as const;
   return { kind: 'reply', reply: noCharge({ ...route, trouble }, release) };
 }
@@ -192,4 +192,30 @@ function rowsFrom(lists: readonly RowList[], from: number): CatalogRow[] {
 function sweepRow({ signal_id, entity, observed_at, record_hash }: CatalogRow): object {
   const { industry } = defined(lineOf(signal_id), 'the line of the signal');
   return { industry, signal_id, entity, observed_at, record_hash };
+}
+
+/** Lines by industry. */
+const linesOf = new Map<string, Line[]>();
+for (const line of LINES) {
+  linesOf.set(line.industry, [...(linesOf.get(line.industry) ?? []), line]);
+}
+
+/** An `industry:entity` pair of a watchlist. */
+interface WatchItem {
+  readonly item: string;
+  readonly industry: string;
+  readonly entity: string;
+}
+
+/** The latest reading of every signal of an item, in the order of the table; empty for an unknown one. */
+async function readingsOf(item: WatchItem, release: ReleaseIndex): Promise<CatalogRow[]> {
+  const table = await catalogTable(release);
+  return (linesOf.get(item.industry) ?? []).flatMap((line) => {
+    const asked = line.upperCase ? item.entity.toUpperCase() : item.entity;
+    return line.signals.flatMap(({ id }) => {
+      const entity = legEntity(line, id, asked);
+      const rows = table.list(table.numbersOf(entity.toLowerCase()));
+      return [...rows].filter((row) => row.signal_id === id && row.entity === entity);
+    });
+  });
 }

@@ -44,7 +44,7 @@ export interface Account {
 }
 
 /** An answer that was handed to the system, whether its client reads it or not. */
-export interface SentBytes {
+interface SentBytes {
   readonly socket: Socket;
   readonly response: ServerResponse;
   readonly account: Account;

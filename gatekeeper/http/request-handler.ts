@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { defined } from '../../compiler/contract/defined.ts';
 import { messageOf } from '../system/message-of.ts';
 import { HalfClosed } from './half-closed.ts';
-import { type HeaderFacts, headerFacts, pays, wantsPage } from './header-facts.ts';
-import { type Entry, type Limits, tooMany, UNLIMITED } from './limits.ts';
+import { headerFacts, pays, wantsPage } from './header-facts.ts';
+import { type Account, type Arrival, type Limits, tooMany, UNLIMITED } from './limits.ts';
 import { HEALTH_PATH, healthReply, isHealth } from './own-paths.ts';
 import {
   matches,
@@ -77,24 +78,22 @@ export class RequestHandler {
 
   receive(request: IncomingMessage, response: ServerResponse): void {
     if (this.#refused.has(request.socket)) return;
-    const started = performance.now();
-    const facts = headerFacts(request.rawHeaders);
-    const entry = this.#enter(request, facts, started);
-    const id = this.#ids.of(facts.requestId);
-    const exchange = { request, response, facts, started, id, account: entry.account };
-    const early = this.#early(exchange, entry);
+    const exchange = this.#exchange(request, response);
+    const { wait, account } = this.#options.limits.admit(exchange, exchange.started);
+    exchange.account = account;
+    const early = this.#early(exchange, wait);
     if (early !== null) {
       this.#write(exchange, early, 'door');
       return;
     }
     const responder = this.#options.responder();
-    const ready = this.#readyFor(request, facts, responder);
+    const ready = this.#readyFor(exchange, responder);
     if (ready !== null) {
       this.#writeReady(exchange, ready, 'ready');
       return;
     }
     this.#answer(exchange, responder).catch((error: unknown) => {
-      this.#options.log({ event: 'write_failed', id, error: messageOf(error) });
+      this.#options.log({ event: 'write_failed', id: exchange.id, error: messageOf(error) });
       request.socket.destroy();
     });
   }
@@ -102,18 +101,8 @@ export class RequestHandler {
   refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
     response.shouldKeepAlive = false;
     this.#ending.add(request.socket);
-    const facts = headerFacts(request.rawHeaders);
     const reply = jsonReply(417, { error: 'Expect is not supported; send the request without it' });
-    const id = this.#ids.of(facts.requestId);
-    const exchange = {
-      request,
-      response,
-      facts,
-      started: performance.now(),
-      id,
-      account: UNLIMITED,
-    };
-    this.#write(exchange, plainResponse(reply, '(refused)'), 'door');
+    this.#write(this.#exchange(request, response), plainResponse(reply, '(refused)'), 'door');
   }
 
   refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -127,23 +116,33 @@ export class RequestHandler {
       this.#options.log({ event: 'bad_request', code });
   }
 
-  #enter(request: IncomingMessage, facts: HeaderFacts, now: number): Entry {
-    const { method = '', url: target = '', socket } = request;
-    const arrival = { address: socket.remoteAddress ?? '', method, target, facts };
-    return this.#options.limits.admit(arrival, now);
+  #exchange(request: IncomingMessage, response: ServerResponse): Exchange {
+    const started = performance.now();
+    const facts = headerFacts(request.rawHeaders);
+    return {
+      request,
+      response,
+      // That of a connection that is gone already is not known.
+      address: request.socket.remoteAddress ?? '',
+      method: defined(request.method, 'the method of a request'),
+      target: defined(request.url, 'the target of a request'),
+      facts,
+      started,
+      id: this.#ids.of(facts.requestId),
+      account: UNLIMITED,
+    };
   }
 
   /** Answers that need no service: refusals and the health report. */
-  #early(exchange: Exchange, { wait }: Entry): HttpResponse | null {
+  #early(exchange: Exchange, wait: number): HttpResponse | null {
     const refusal = wait > 0 ? tooMany(wait) : this.#refuseEarly(exchange);
     if (refusal !== null) return plainResponse(refusal, '(refused)');
-    const { method = '', url = '' } = exchange.request;
-    const health = isHealth(url) ? healthReply(method, this.#options.health) : null;
+    const { method, target } = exchange;
+    const health = isHealth(target) ? healthReply(method, this.#options.health) : null;
     return health === null ? null : plainResponse(health, HEALTH_PATH);
   }
 
-  #refuseEarly({ request, facts }: Exchange): Reply | null {
-    const { method = '', url: target = '' } = request;
+  #refuseEarly({ request, method, target, facts }: Exchange): Reply | null {
     // Balancers probe in HTTP/1.0, which knows no Host; nothing that is said there depends on one.
     const isProbe = isHealth(target) && request.httpVersion === '1.0';
     if (facts.objection !== null && !isProbe) return jsonReply(400, { error: facts.objection });
@@ -153,13 +152,8 @@ export class RequestHandler {
       : null;
   }
 
-  #readyFor(
-    request: IncomingMessage,
-    facts: HeaderFacts,
-    responder: Responder,
-  ): ReadyAnswer | null {
-    if (request.method !== 'GET') return null;
-    const target = request.url ?? '';
+  #readyFor({ method, target, facts }: Exchange, responder: Responder): ReadyAnswer | null {
+    if (method !== 'GET') return null;
     const kept = this.#ready.get(responder);
     const ready =
       kept?.get(target) ??
@@ -171,13 +165,12 @@ export class RequestHandler {
   }
 
   async #answer(exchange: Exchange, responder: Responder): Promise<void> {
-    const { request, response, facts, account } = exchange;
+    const { request, response, method, target, facts, account } = exchange;
     const { socket } = request;
     this.#hold(socket);
     if (pays(facts)) this.#halfClosed.watch(socket, response);
     const readBody = (): Promise<Buffer | Reply> => this.#readBody(exchange);
     const spend = (units: number): void => account.charge(units, performance.now());
-    const { method = '', url: target = '' } = request;
     const trace = this.#traceOf(exchange);
     const asked = { method, target, facts, trace, spend, readBody };
     const made = await responder.respond(asked).catch((error: unknown) => {
@@ -188,7 +181,7 @@ export class RequestHandler {
     this.#free(socket);
     const ready = readyAnswer(made, responder.clock() + made.keepMs);
     const key = made.isCoded === true ? variantKey(target, responder.variant(facts)) : target;
-    if (request.method === 'GET' && made.keepMs > 0) this.#keepReady(key, ready, responder);
+    if (method === 'GET' && made.keepMs > 0) this.#keepReady(key, ready, responder);
     this.#writeReady(exchange, ready, 'made');
     if (this.#broken.has(socket) && !this.isBusy(socket)) endSoon(socket);
   }
@@ -232,7 +225,7 @@ export class RequestHandler {
   }
 
   #writeReady(exchange: Exchange, given: ReadyAnswer, from: SentAnswer['from']): void {
-    const { request, response, facts, id, account } = exchange;
+    const { request, response, method, facts, id, account } = exchange;
     const ready = this.#isReading(request.socket, given) ? given : UNREAD;
     if (ready === UNREAD) {
       response.shouldKeepAlive = false;
@@ -243,7 +236,7 @@ export class RequestHandler {
     const status = unchanged ? 304 : ready.status;
     const headers = unchanged ? ready.notModified : ready.headers;
     response.writeHead(status, [...headers, REQUEST_ID, id]);
-    const bodiless = unchanged || request.method === 'HEAD';
+    const bodiless = unchanged || method === 'HEAD';
     const bytes = bodiless ? 0 : ready.body.length;
     if (bodiless) response.end();
     else response.end(ready.body);
@@ -270,29 +263,31 @@ export class RequestHandler {
   #note(exchange: Exchange, { path, payer }: ReadyAnswer, sent: Sent): void {
     const { answered } = this.#options;
     if (answered === null) return;
-    const { request, facts, started, id } = exchange;
+    const { method, facts, started, id, address } = exchange;
     answered({
       id,
-      method: request.method ?? '',
+      method,
       path,
       status: sent.status,
       bytes: sent.bytes,
       ms: sent.now - started,
       from: sent.from,
-      address: request.socket.remoteAddress ?? '',
+      address,
       forwardedFor: facts.forwardedFor,
       payer,
     });
   }
 }
 
-interface Exchange {
+/** A request with what it is answered on. */
+interface Exchange extends Arrival {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly facts: HeaderFacts;
+  /** Milliseconds of a steady clock. */
   readonly started: number;
   readonly id: string;
-  readonly account: Entry['account'];
+  /** Pays for the body and the answer, once the request is admitted. */
+  account: Account;
 }
 
 /** What was sent, and when, in milliseconds of a steady clock. */

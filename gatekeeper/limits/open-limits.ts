@@ -14,7 +14,7 @@ import {
 /** Seconds of the rate that whoever fetches a bought answer again may use at once: a crash of theirs must not wait for us. */
 const REPEAT_BURST_S = 30;
 
-export interface LimitOptions extends Omit<AdmissionOptions, 'limit' | 'repeats'> {
+interface LimitOptions extends Omit<AdmissionOptions, 'limit' | 'repeats'> {
   /** Units a second for one client; 0 turns the rate limit off. */
   readonly perSecond: number;
 }

@@ -21,7 +21,7 @@ export type RpcErrorName = keyof typeof RPC_ERRORS;
 export type RpcId = string | number;
 
 /** One message of a client as far as it is understood. */
-export type RpcMessage =
+type RpcMessage =
   | {
       readonly kind: 'request';
       readonly id: RpcId;

@@ -1,4 +1,5 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import { isDocument } from '../../compiler/contract/document-bodies.ts';
 import { type Endpoint, findEndpoint } from '../../compiler/contract/endpoints.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
@@ -129,7 +130,7 @@ function storedValues({ before, literal }: OpenSlot, release: ReleaseIndex): rea
 function requestOf(endpoint: Endpoint, values: Values): string {
   const name = /\/:([a-z_]+)$/.exec(endpoint.path)?.[1];
   if (name === undefined) return canonicalTarget(endpoint.path, values);
-  return endpoint.path.replace(`:${name}`, values[name] ?? '');
+  return endpoint.path.replace(`:${name}`, defined(values[name], `the value of ${name}`));
 }
 
 /** How a row is called, with `<value>` in place of each required parameter. */
@@ -146,7 +147,7 @@ export function previewOf(endpoint: Endpoint, values: Values, release: ReleaseIn
   if (endpoint.params.signal_id !== undefined) {
     return canonicalTarget(CATALOG_REQUEST, signalId === undefined ? {} : { signal_id: signalId });
   }
-  const family = `/${endpoint.path.split('/')[1] ?? ''}/preview`;
+  const family = `/${defined(endpoint.path.split('/')[1], 'the family of a path')}/preview`;
   for (const path of [`${endpoint.path}/preview`, family]) {
     const row = findEndpoint(path);
     if (row?.file !== undefined && release.has(row.file)) return path;

@@ -13,7 +13,7 @@ import {
 import type { ReleaseReader } from './release-index.ts';
 
 /** That a record hash is an entry of the log, in the tree whose root its batch was signed and stamped with. */
-export interface InclusionWords extends LogBatch {
+interface InclusionWords extends LogBatch {
   readonly index: number;
   readonly leaf_hash: string;
   readonly inclusion_proof: readonly string[];

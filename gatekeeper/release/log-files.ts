@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { defined } from '../../compiler/contract/defined.ts';
 import { firstWhere } from '../../compiler/contract/first-where.ts';
 import {
   type AnchorState,
@@ -29,7 +30,7 @@ import type { Body, ReleaseIndex, ReleaseReader } from './release-index.ts';
 export const sha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest();
 
 /** What is known of all batches of a log without holding their rows. */
-export interface LogOutline {
+interface LogOutline {
   /** Size of the log after each row. */
   readonly sizes: readonly number[];
   /** Row numbers by day. */
@@ -89,7 +90,7 @@ export async function batchRows(
 
 /** Number of the row that brought an entry into the log. */
 export function rowOfEntry(index: number, { sizes }: LogOutline): number {
-  return firstWhere(sizes.length - 1, (row) => (sizes[row] ?? 0) > index);
+  return firstWhere(sizes.length - 1, (row) => defined(sizes[row], 'the size of a batch') > index);
 }
 
 /** The inclusion proof of an entry in the tree of `size` entries, made from tiles; hashes in hex. */
@@ -99,7 +100,7 @@ export async function inclusionProof(
   reader: ReleaseReader,
 ): Promise<string[]> {
   const { sizes } = await logOutline(reader.release);
-  const newest = sizes.at(-1) ?? 0;
+  const newest = defined(sizes.at(-1), 'the newest batch of the log');
   const proof: string[] = [];
   for (const range of inclusionRanges(index, size)) {
     proof.push(await rangeHash(range, newest, reader));

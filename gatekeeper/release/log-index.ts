@@ -43,7 +43,7 @@ export async function findEntries(
 }
 
 /** Where a whole or shortened hash stands in the log. */
-export type LeafLookUp =
+type LeafLookUp =
   | { readonly state: 'not_found' }
   | { readonly state: 'ambiguous'; readonly matches: number }
   | { readonly state: 'found'; readonly hash: string; readonly index: number };

@@ -17,7 +17,7 @@ export interface ReleasePlace {
 }
 
 /** What a release lists. */
-export interface FileEntries {
+interface FileEntries {
   get(path: string): FileEntry | undefined;
   values(): Iterable<FileEntry>;
 }

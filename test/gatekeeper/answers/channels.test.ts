@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { channels, humanPhase } from '../../../gatekeeper/answers/channels.ts';
+import { channels } from '../../../gatekeeper/answers/channels.ts';
 import { jsonOf, tinyService } from '../tiny-service.ts';
 
 describe('channels()', () => {
@@ -19,13 +19,14 @@ describe('channels()', () => {
   });
 });
 
-describe('humanPhase()', () => {
+describe('the human track', () => {
   it.each([
     ['2026-08-30T23:59:59Z', 'free'],
     ['2026-08-31T00:00:00Z', 'half_price'],
     ['2026-12-31T23:59:59Z', 'half_price'],
     ['2027-01-01T00:00:00Z', 'full_price'],
-  ])('at %s is %s', (time, phase) => {
-    expect(humanPhase(Date.parse(time))).toBe(phase);
+  ])('at %s is %s', async (time, phase) => {
+    const body = jsonOf(await channels(await tinyService({}, Date.parse(time))));
+    expect(body).toMatchObject({ human_track: { phase_today: phase } });
   });
 });
