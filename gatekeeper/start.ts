@@ -5,7 +5,7 @@ import { type FirstService, openService, type ServiceOptions } from './answers/o
 import { respond } from './answers/respond.ts';
 import type { Service } from './answers/service.ts';
 import { type Config, settlementOf, switchesOf } from './config/config.ts';
-import { metricsOfWorker } from './config/metrics-settings.ts';
+import { addressText, metricsOfWorker } from './config/metrics-settings.ts';
 import { settlementWarnings } from './config/settlement-warnings.ts';
 import { shownSettings } from './config/shown-settings.ts';
 import { testPaymentsFault } from './config/test-payments.ts';
@@ -201,7 +201,8 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     watcher.close();
     throw error;
   });
-  const url = urlOf(by.fd == null ? config.host : server.host, server.port);
+  const { port } = server;
+  const url = `http://${addressText({ host: by.fd == null ? config.host : server.host, port })}`;
   noteStart(setting, url, service.release);
   serving();
   setting.metrics?.watch({
@@ -377,10 +378,6 @@ function failures({ by, payments }: Setting, watcher: ReleaseWatcher): string[] 
     ...(payments.isJournalFailing() ? ['the payment journal cannot be written: see the log'] : []),
     ...(unseen === null ? [] : [unseen]),
   ];
-}
-
-function urlOf(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function refuseAddress({ host, port }: Config, error: unknown): never {

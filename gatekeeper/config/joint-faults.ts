@@ -30,7 +30,8 @@ interface WrittenSettings {
   readonly isGiven: (name: SettingName) => boolean;
 }
 
-type Rule = readonly [applies: boolean, fault: string];
+/** A fault of null is none. */
+type Rule = readonly [applies: boolean, fault: string | null];
 
 /** Faults of settings that only make sense together. */
 export function jointFaults(effective: Effective, written: WrittenSettings): string[] {
@@ -47,7 +48,7 @@ export function jointFaults(effective: Effective, written: WrittenSettings): str
     folderRule(effective),
   ];
   return [...rules, ...others, ...metricsRules(effective)].flatMap(([applies, fault]) =>
-    applies ? [fault] : [],
+    applies && fault !== null ? [fault] : [],
   );
 }
 
@@ -138,9 +139,8 @@ function halfRules({ values, isGiven }: WrittenSettings): Rule[] {
 /** If others can buy, payments are simulated only on request. */
 function testRules(effective: Effective, { isGiven }: WrittenSettings): Rule[] {
   const settles = isGiven('facilitator_url') || isGiven('relayer_key');
-  const fault = testPaymentsFault(effective);
   return [
-    [!settles && effective.network.name !== 'base' && fault !== null, fault ?? ''],
+    [!settles && effective.network.name !== 'base', testPaymentsFault(effective)],
     [
       settles && effective.testPayments,
       'SIGNALPRESS_TEST_PAYMENTS: set together with a facilitator or a relayer key; leave it out to be paid',

@@ -8,6 +8,7 @@ import { facilitatorUrl, remoteUrl } from '../money/remote-url.ts';
 import { TOKEN_DAYS_MAX, tokenSecrets } from '../money/token.ts';
 import { messageOf } from '../system/message-of.ts';
 import { dataUrl, isRemote } from './data-url.ts';
+import { HEADER } from './header-setting.ts';
 import { METRICS_TOKEN, metricsAddress } from './metrics-settings.ts';
 import { isPostgresUrl } from './postgres-url.ts';
 
@@ -67,9 +68,6 @@ function usableJournal(text: string, context: z.RefinementCtx): void {
   if (!isUrl) context.addIssue('neither sqlite nor a postgres:// URL');
   else if (new URL(text).pathname.length < 2) context.addIssue('names no database');
 }
-
-/** `Name: value`, which cannot become two headers; no value is what an empty variable leaves. */
-const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x21-\x7e][\x20-\x7e]*\s*$/;
 
 /** URLs between commas, each of them checked. */
 const facilitators = z

@@ -3,7 +3,8 @@ import { Command } from 'commander';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import type { JournalPlace } from '../journal/open-journal.ts';
 import { dayStart, placeOf, STATE_OPTION, withLedger } from '../journal/with-journal.ts';
-import { isLoopback } from '../system/loopback.ts';
+import { listen } from '../system/listen.ts';
+import { isLoopbackHost } from '../system/loopback.ts';
 import { messageOf } from '../system/message-of.ts';
 import { replaceFile } from '../system/replace-file.ts';
 import { StartError } from '../system/start-error.ts';
@@ -112,8 +113,7 @@ async function serveDashboard(
   make: () => Promise<string>,
 ): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
   const server = createServer(({ method = '', url = '', headers }, response) => {
-    // A name of the web that points here must not let a page of the web read this one.
-    if (!isOwnHost(headers.host ?? ''))
+    if (!isLoopbackHost(headers.host))
       return send(response, 403, 'Open the address that was printed');
     if (url !== '/') return send(response, 404, 'There is one page, at /');
     if (method !== 'GET' && method !== 'HEAD') return send(response, 405, 'Only GET is answered');
@@ -122,25 +122,11 @@ async function serveDashboard(
       (error: unknown) => send(response, 503, messageOf(error)),
     );
   });
-  await new Promise<void>((done, fail) => {
-    server.once('error', (cause) => {
-      const why = `${messageOf(cause)}; choose another port`;
-      fail(new StartError(`Cannot serve on port "${port}": ${why}`, { cause }));
-    });
-    server.listen(port, '127.0.0.1', done);
+  const bound = await listen(server, { port, host: '127.0.0.1' }).catch((cause: unknown) => {
+    const why = `${messageOf(cause)}; choose another port`;
+    throw new StartError(`Cannot serve on port "${port}": ${why}`, { cause });
   });
-  const address = server.address();
-  const bound = typeof address === 'object' && address !== null ? address.port : port;
-  const stop = (): Promise<void> => {
-    const closed = new Promise<void>((done) => server.close(() => done()));
-    server.closeAllConnections();
-    return closed;
-  };
-  return { url: `http://127.0.0.1:${bound}/`, stop };
-}
-
-function isOwnHost(host: string): boolean {
-  return isLoopback(host.replace(/:[0-9]+$/, ''));
+  return { url: `http://127.0.0.1:${bound.port}/`, stop: bound.close };
 }
 
 function send(response: ServerResponse, status: number, text: string): void {

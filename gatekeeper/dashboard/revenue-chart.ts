@@ -1,3 +1,4 @@
+import { defined } from '../../compiler/contract/defined.ts';
 import { type Html, html } from '../../compiler/contract/html.ts';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import type { RevenueRow } from '../journal/ledger.ts';
@@ -40,10 +41,11 @@ function chart(rows: readonly RevenueRow[], days: readonly string[]): Html {
     const value = values.get(day);
     return value === undefined ? [] : [bar(at, heightOf(value, most))];
   });
-  const [first] = rows;
+  const { network } = defined(rows[0], 'a sale');
+  const from = defined(days[0], 'a day');
   // The table below says the same in text.
   return html`<figure><svg aria-hidden="true" viewBox="0 0 ${days.length * STEP} ${HEIGHT}" preserveAspectRatio="none">${bars}</svg>
-<figcaption>Revenue per day on ${first?.network ?? ''}, ${days[0] ?? ''} to ${days.at(-1) ?? ''}; the highest bar is ${highest(rows, most)}.</figcaption></figure>`;
+<figcaption>Revenue per day on ${network}, ${from} to ${days.at(-1) ?? from}; the highest bar is ${highest(rows, most)}.</figcaption></figure>`;
 }
 
 function bar(at: number, height: number): Html {

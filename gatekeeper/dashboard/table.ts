@@ -1,3 +1,4 @@
+import { defined } from '../../compiler/contract/defined.ts';
 import { type Html, type HtmlPart, html } from '../../compiler/contract/html.ts';
 
 /** Heading of a column: of text, or of numbers. */
@@ -17,9 +18,11 @@ export function table({ caption, columns, rows }: PageTable): Html {
       ? html`<th scope="col">${column}</th>`
       : html`<th scope="col" class="n">${column.number}</th>`;
   });
-  const body = rows.map(([name = '', ...cells]) => {
-    const rest = cells.map((cell, at) => html`${cellOf(cell, columns[at + 1] ?? '')}`);
-    return html`<tr><th scope="row">${name}</th>${rest}</tr>\n`;
+  const body = rows.map(([name, ...cells]) => {
+    const rest = cells.map(
+      (cell, at) => html`${cellOf(cell, defined(columns[at + 1], 'the column'))}`,
+    );
+    return html`<tr><th scope="row">${defined(name, 'a name')}</th>${rest}</tr>\n`;
   });
   const title = caption === undefined ? null : html`<caption>${caption}</caption>`;
   return html`<div class="wide" tabindex="0" role="group" aria-label="${caption ?? 'Details'}"><table>${title}<thead><tr>${heads}</tr></thead><tbody>

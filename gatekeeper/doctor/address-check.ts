@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { addressText } from '../config/metrics-settings.ts';
 import { HEALTH_PATH } from '../http/own-paths.ts';
 import { trustedProxies } from '../limits/client-address.ts';
+import { type ListeningServer, listen } from '../system/listen.ts';
 import { isLoopback } from '../system/loopback.ts';
 import { messageOf } from '../system/message-of.ts';
 import type { Unanswered, WebAnswer } from './ask.ts';
@@ -19,7 +20,7 @@ const KEPT_HEADERS = ['x-payment', 'payment-signature', 'x-receipt', 'authorizat
 export async function addressCheck(examined: Examined): Promise<Finding[]> {
   const { host, port, baseUrl: set } = examined.config;
   const baseUrl = set ?? (await baseUrlOf(examined));
-  const listening = await listen(host, port);
+  const listening = await probed(host, port);
   if ('code' in listening)
     return [
       await takenFinding(examined, listening.code),
@@ -40,7 +41,7 @@ async function baseUrlOf({ release }: Examined): Promise<string | null> {
   );
 }
 
-async function listen(host: string, port: number): Promise<ProbeServer | Unanswered> {
+async function probed(host: string, port: number): Promise<ProbeServer | Unanswered> {
   try {
     return await probeServer(host, port);
   } catch (error) {
@@ -58,8 +59,7 @@ async function takenFinding({ config, ask }: Examined, code: string): Promise<Fi
       'set SIGNALPRESS_HOST to an address of this machine, or SIGNALPRESS_PORT',
     );
   }
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  const sequence = sequenceOf(await ask(`http://${host}:${config.port}${HEALTH_PATH}`));
+  const sequence = sequenceOf(await ask(`http://${addressText(config)}${HEALTH_PATH}`));
   if (sequence !== null) return ok(`a gatekeeper runs on ${place} and serves release ${sequence}`);
   return failed(`${place} is taken by another process`, 'stop it, or set SIGNALPRESS_PORT');
 }
@@ -180,11 +180,9 @@ export interface ArrivedRequest {
 }
 
 /** Listens in place of the gatekeeper for a moment, and notes what arrives. */
-interface ProbeServer {
-  readonly port: number;
+interface ProbeServer extends Pick<ListeningServer, 'close'> {
   /** Requests that carry the mark, oldest first. */
   arrivals(mark: string): readonly ArrivedRequest[];
-  close(): Promise<void>;
 }
 
 /** Header that a request of ours is known by. */
@@ -204,16 +202,9 @@ async function probeServer(host: string, port: number): Promise<ProbeServer> {
     const fixed = { 'content-type': 'application/json', 'cache-control': 'no-store' };
     response.writeHead(503, { ...fixed, 'retry-after': '5' }).end(NOT_YET);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
+  const { close } = await listen(server, { port, host });
   return {
-    port: (server.address() as AddressInfo).port,
     arrivals: (mark) => arrived.filter(({ headers }) => headers[PROBE_HEADER] === mark),
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
 }

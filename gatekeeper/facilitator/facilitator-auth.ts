@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import { headerOf } from '../config/header-setting.ts';
 import { readOwnFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import type { FacilitatorAuth } from './remote-facilitator.ts';
@@ -35,12 +36,6 @@ export async function facilitatorAuth({
   if (header === null) return undefined;
   const headers = headerOf(header);
   return async () => headers;
-}
-
-/** The setting was checked to be one header when it was read. */
-function headerOf(text: string): Readonly<Record<string, string>> {
-  const colon = text.indexOf(':');
-  return { [text.slice(0, colon)]: text.slice(colon + 1).trim() };
 }
 
 async function moduleAuth(path: string): Promise<FacilitatorAuth> {

@@ -1,6 +1,7 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 import type Database from 'libsql';
 import { z } from 'zod';
+import { defined } from '../../compiler/contract/defined.ts';
 import { usdAmount } from '../../compiler/contract/price.ts';
 
 /** Longer amounts cannot exist, and none of them ever settles. */
@@ -97,14 +98,14 @@ export function* ledgerRows(db: Database.Database, filter: LedgerFilter): Genera
 
 export function ledgerRowOf(row: z.infer<typeof ledgerRow>): LedgerRow {
   const [network = '', asset = '', payer = '', nonce = ''] = row.key.split('|');
-  const [method = '', target = ''] = row.resource.split(' ');
-  const [path = '', query = ''] = target.split('?');
+  const [method, target] = row.resource.split(' ');
+  const [path, query = ''] = defined(target, 'a target').split('?');
   return {
     created_at: new Date(row.created_at).toISOString(),
     settled_at: row.settled_at === null ? '' : new Date(row.settled_at).toISOString(),
     state: row.state,
-    method,
-    path,
+    method: defined(method, 'a method'),
+    path: defined(path, 'a path'),
     query,
     payer,
     network,

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { addressText, type MetricsAddress } from '../config/metrics-settings.ts';
 import { isMetrics, METRICS_PATH } from '../http/own-paths.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
-import { isLoopback } from '../system/loopback.ts';
+import { listen } from '../system/listen.ts';
+import { isLoopbackHost } from '../system/loopback.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import type { MetricsEndpoint } from './metrics-endpoint.ts';
@@ -35,27 +35,21 @@ export async function startMetricsServer(
     },
   );
   server.maxConnections = CONNECTIONS_MAX;
-  await new Promise<void>((done, fail) => {
-    server.once('error', (cause) => fail(refusal(options.address, cause)));
-    // Workers of one program would share the port, and readers would meet each in turn.
-    server.listen({ port, host, exclusive: true }, done);
-  });
-  const close = (): Promise<void> => {
-    const closed = new Promise<void>((done) => server.close(() => done()));
-    server.closeAllConnections();
-    return closed;
-  };
-  const bound = { host, port: (server.address() as AddressInfo).port };
-  return { url: `http://${addressText(bound)}${METRICS_PATH}`, close };
+  // Workers of one program would share the port, and readers would meet each in turn.
+  const bound = await listen(server, { port, host, exclusive: true }).catch(
+    (cause: NodeJS.ErrnoException) => {
+      throw unlistenable(options.address, cause);
+    },
+  );
+  const address = addressText({ host, port: bound.port });
+  return { url: `http://${address}${METRICS_PATH}`, close: bound.close };
 }
 
 async function replyTo(
   { url = '', method = '', headers }: IncomingMessage,
   { endpoint, hasToken }: MetricsServerOptions,
 ): Promise<Reply> {
-  // A name of the web that points here must not let a page of the web read this.
-  const host = headers.host?.replace(/:[0-9]+$/, '') ?? '';
-  if (!hasToken && !isLoopback(host)) {
+  if (!hasToken && !isLoopbackHost(headers.host)) {
     return jsonReply(403, { error: 'Ask by an address of this machine, such as 127.0.0.1' });
   }
   if (!isMetrics(url)) return jsonReply(404, { error: `There is only ${METRICS_PATH}` });
@@ -72,7 +66,7 @@ function send(response: ServerResponse, reply: Reply, isHead: boolean): void {
   response.end(isHead ? undefined : body);
 }
 
-function refusal(address: MetricsAddress, cause: NodeJS.ErrnoException): StartError {
+function unlistenable(address: MetricsAddress, cause: NodeJS.ErrnoException): StartError {
   const state =
     cause.code === 'EADDRINUSE'
       ? 'taken by another process; stop it, or set another port'

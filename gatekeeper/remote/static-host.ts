@@ -9,6 +9,7 @@
  * HTTP semantics: RFC 9110. Conditional requests: its section 13.
  */
 import { type Dispatcher, Pool } from 'undici';
+import { headerOf } from '../config/header-setting.ts';
 import { messageOf } from '../system/message-of.ts';
 
 const CONNECT_MS = 5_000;
@@ -93,10 +94,9 @@ export function staticHost({ url, auth, connections, deadline }: HostOptions): S
 }
 
 function headersOf(auth: string | null, etag: string | null): Record<string, string> {
-  const colon = auth?.indexOf(':') ?? -1;
   return {
     'accept-encoding': 'identity',
-    ...(auth === null ? {} : { [auth.slice(0, colon)]: auth.slice(colon + 1).trim() }),
+    ...(auth === null ? {} : headerOf(auth)),
     ...(etag === null ? {} : { 'if-none-match': etag }),
   };
 }

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type Database from 'libsql';
 import type pg from 'pg';
 import { z } from 'zod';
+import { defined } from '../../../compiler/contract/defined.ts';
 import { isPostgresUrl, shownPlace } from '../../config/postgres-url.ts';
 import { messageOf } from '../../system/message-of.ts';
 import { StartError } from '../../system/start-error.ts';
@@ -222,7 +223,8 @@ function fileReader(db: Database.Database): ReadPage {
       return [name, db.prepare(text)];
     }),
   );
-  return async ({ name }, after) => (statements.get(name)?.all([after]) ?? []) as JournalRow[];
+  return async ({ name }, after) =>
+    defined(statements.get(name), name).all([after]) as JournalRow[];
 }
 
 function databaseReader(client: pg.ClientBase): ReadPage {
