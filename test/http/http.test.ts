@@ -25,4 +25,11 @@ describe('request scripts', () => {
     await expect(runScript('GET /gauge\ncode == 200', gate.url)).rejects.toThrow(/line 2/);
     await expect(runScript('GET /gauge\ncode 402', gate.url)).rejects.toThrow(/Cannot read line 2/);
   });
+
+  it('I42: runScript() sends bytes as they are written, and counts their answers', async () => {
+    const bytes = 'SEND GET /gauge/sample HTTP/1.1\\r\\nHost: gate\\r\\n\\r\\n';
+    expect(await runScript(`${bytes}\ncodes == 200`, gate.url)).toBe(1);
+    await expect(runScript(`${bytes}\ncodes == 400`, gate.url)).rejects.toThrow(/line 2/);
+    await expect(runScript(`${bytes}\ncodes == 200 200`, gate.url)).rejects.toThrow(/line 2/);
+  });
 });

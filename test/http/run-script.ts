@@ -1,16 +1,19 @@
 import { expect } from 'vitest';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { payer } from '../gatekeeper/payer.ts';
+import { rawAnswers } from '../gatekeeper/raw-http.ts';
 
 /** The answer that the next checks speak of. */
 interface Answer {
-  readonly status: number;
+  /** Of all answers, where a line sent bytes. */
+  readonly statuses: readonly number[];
   readonly headers: Headers;
   readonly text: string;
 }
 
+const SEND = /^SEND (.+)$/;
 const REQUEST = /^(PAY )?([A-Z]+) (\S+)((?: \[[^\]]+\])*)$/;
-const CHECK = /^(code|header|body|json)(?: (\S+))? (==|~|contains|lacks|absent)(?: (.*))?$/;
+const CHECK = /^(codes?|header|body|json)(?: (\S+))? (==|~|contains|lacks|absent)(?: (.*))?$/;
 
 /** Runs a script of requests and checks; a line is a comment, a request or a check of the last answer. */
 export async function runScript(script: string, url: string): Promise<number> {
@@ -19,9 +22,9 @@ export async function runScript(script: string, url: string): Promise<number> {
   for (const [index, line] of script.split('\n').entries()) {
     const at = `line ${index + 1}: ${line}`;
     if (line === '' || line.startsWith('#')) continue;
-    const request = REQUEST.exec(line);
-    if (request !== null) {
-      answer = await send(request, url);
+    const asked = await exchanged(line, url);
+    if (asked !== null) {
+      answer = asked;
       continue;
     }
     const check = CHECK.exec(line);
@@ -30,6 +33,32 @@ export async function runScript(script: string, url: string): Promise<number> {
     checks += 1;
   }
   return checks;
+}
+
+/** What a request is answered; null for a line that is none. */
+async function exchanged(line: string, url: string): Promise<Answer | null> {
+  const bytes = SEND.exec(line);
+  if (bytes !== null) return sendBytes(bytes[1] ?? '', url);
+  const request = REQUEST.exec(line);
+  return request === null ? null : send(request, url);
+}
+
+/**
+ * Sends bytes as they are, with the escapes of JSON and `\\xNN`. Every answer may be read from any page, and every 400
+ * with a body says why.
+ */
+async function sendBytes(escaped: string, url: string): Promise<Answer> {
+  const json = escaped.replace(/\\x(?=[0-9a-f]{2})/g, '\\u00').replaceAll('"', '\\"');
+  const bytes: string = JSON.parse(`"${json}"`);
+  const port = Number(new URL(url).port);
+  const { text, statuses } = await rawAnswers(port, Buffer.from(bytes, 'latin1'), 1);
+  expect(text, escaped).not.toMatch(/\n {4}at /);
+  const open = text.match(/^access-control-allow-origin: \*\r$/gim) ?? [];
+  expect(open, escaped).toHaveLength(statuses.length);
+  if (statuses[0] === 400 && !bytes.startsWith('HEAD')) {
+    expect(text, escaped).toMatch(/\r\n\r\n\{"error":"/);
+  }
+  return { statuses, headers: new Headers(), text };
 }
 
 /** `GET /path [name: value]`; `PAY` in front answers the challenge first. */
@@ -41,7 +70,7 @@ async function send(request: RegExpExecArray, url: string): Promise<Answer> {
   }
   if (pays !== undefined) headers.set('x-payment', await payment(url + path));
   const response = await fetch(url + path, { method, headers });
-  return { status: response.status, headers: response.headers, text: await response.text() };
+  return { statuses: [response.status], headers: response.headers, text: await response.text() };
 }
 
 async function payment(url: string): Promise<string> {
@@ -59,8 +88,8 @@ function verify(check: RegExpExecArray, answer: Answer, at: string): void {
   else expect(have, at).toBe(want);
 }
 
-function subject(what: string, name: string, { status, headers, text }: Answer): string | null {
-  if (what === 'code') return String(status);
+function subject(what: string, name: string, { statuses, headers, text }: Answer): string | null {
+  if (what.startsWith('code')) return statuses.join(' ');
   if (what === 'header') return headers.get(name);
   if (what === 'body') return text;
   let value: unknown = JSON.parse(text);

@@ -5,7 +5,6 @@ import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
 import { emptyJournal } from '../empty-journal.ts';
 import { payer } from '../payer.ts';
-import { rawHttp } from '../raw-http.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 
@@ -24,38 +23,6 @@ const ask = (target: string, method = 'GET', at = gate): Promise<Response> =>
   fetch(at.url + target, { method });
 
 describe('/healthz', () => {
-  it('says to GET and HEAD that it is ready, whatever query follows', async () => {
-    for (const target of ['/healthz', '/healthz?x=1', '/healthz?']) {
-      const got = await ask(target);
-      expect([got.status, got.headers.get('cache-control')]).toEqual([200, 'no-store']);
-      expect(await got.json()).toMatchObject({ status: 'ready', settlement: 'test' });
-      const head = await ask(target, 'HEAD');
-      expect([head.status, await head.text()]).toEqual([200, '']);
-    }
-  });
-
-  it('is asked without a Host in HTTP/1.0, as balancers do, and only there', async () => {
-    const statuses = async (request: string): Promise<readonly number[]> =>
-      (await rawHttp(gate.port, `${request}\r\n\r\n`)).statuses;
-    for (const method of ['GET', 'HEAD']) {
-      expect(await statuses(`${method} /healthz HTTP/1.0`)).toEqual([200]);
-    }
-    expect(await statuses('GET /healthz HTTP/1.1')).toEqual([400]);
-    expect(await statuses('GET /gauge/sample HTTP/1.0')).toEqual([400]);
-    expect(await statuses('GET /gauge/sample HTTP/1.0\r\nHost: gate')).toEqual([200]);
-  });
-
-  it('is asked with no other method, and is no other path', async () => {
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      const { status, headers } = await ask('/healthz', method);
-      expect([method, status, headers.get('allow')]).toEqual([method, 405, 'GET, HEAD, OPTIONS']);
-    }
-    expect((await ask('/healthz', 'OPTIONS')).status).toBe(204);
-    for (const path of ['/healthz/', '/healthzz', '/HEALTHZ']) {
-      expect([path, (await ask(path)).status]).toEqual([path, 404]);
-    }
-  });
-
   it('is not ready while the clock is behind the journal', async () => {
     for (const [ahead, status] of [
       [0, 200],

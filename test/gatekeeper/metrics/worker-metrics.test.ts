@@ -12,6 +12,7 @@ import { samplesIn, sampleValue } from './scrape.ts';
 
 const MAIN = 'gatekeeper/signalpress-gate.js';
 const TRIES = 20;
+const ASKED_MAX = 1000;
 
 const running = new Set<ChildProcess>();
 afterEach(() => {
@@ -76,12 +77,18 @@ describe('metrics of several workers (needs a build)', () => {
     const all = () => Promise.all(places.map(answersAt));
     for (let tries = 0; tries < 400 && (await all()).includes(null); tries += 1) await pause(50);
     const url = /listens on (\S+)/.exec(said)?.[1];
-    for (let asked = 0; asked < 20; asked += 1) {
-      const answer = await fetch(`${url}/gauge/sample`, { headers: { connection: 'close' } });
-      await answer.text();
+    // Which of them takes a connection is up to the system, so it is asked until each had one.
+    let [asked, counts] = [0, [0, 0]];
+    while (Math.min(...counts) === 0 && asked < ASKED_MAX) {
+      const some = Array.from({ length: 20 }, async () => {
+        const answer = await fetch(`${url}/gauge/sample`, { headers: { connection: 'close' } });
+        await answer.text();
+      });
+      await Promise.all(some);
+      asked += some.length;
+      counts = (await all()) as number[];
+      expect(counts.reduce((sum, count) => sum + count)).toBe(asked);
     }
-    const counts = (await all()) as number[];
-    expect(counts.reduce((sum, count) => sum + count)).toBe(20);
     expect(Math.min(...counts)).toBeGreaterThan(0);
     child.kill('SIGTERM');
   });
