@@ -68,12 +68,23 @@ export interface Gatekeeper {
 }
 
 /** Opens the journal and the release and listens; throws a StartError that tells what to do when it cannot. */
-export async function startGatekeeper(config: Config, by: StartOptions): Promise<Gatekeeper> {
-  const metrics = await metricsOf(config, by);
+export async function startGatekeeper(config: Config, given: StartOptions): Promise<Gatekeeper> {
+  // What was opened is closed again where the rest fails, the last one first.
+  const opened: { close(): Promise<void> }[] = [];
   try {
-    return await opened(config, metrics === null ? by : { ...by, meters: metrics.meters }, metrics);
+    const metrics = await metricsOf(config, given);
+    if (metrics !== null) opened.push(metrics);
+    const by = metrics === null ? given : { ...given, meters: metrics.meters };
+    const source = await openSource(config, by);
+    opened.push(source);
+    const release = await firstRelease(config, by, source);
+    refuseFreeSale({ ...config, baseUrl: config.baseUrl ?? release.head.base_url }, by);
+    const payments = await openPaymentServices(config, by);
+    opened.push(payments);
+    const service = openService(config, by, { release, payments, rooms: ROOMS });
+    return await listen({ config, by, payments, source, metrics }, service);
   } catch (error) {
-    await metrics?.close();
+    for (const part of opened.reverse()) await part.close();
     throw error;
   }
 }
@@ -86,36 +97,6 @@ async function metricsOf(
   if (metrics === null) return null;
   const { openMetrics } = await ON_DEMAND.metrics();
   return openMetrics(metricsOfWorker(metrics, place), { clock, version: version ?? null });
-}
-
-async function opened(
-  config: Config,
-  by: StartOptions,
-  metrics: OpenMetrics | null,
-): Promise<Gatekeeper> {
-  const source = await openSource(config, by);
-  try {
-    const release = await firstRelease(config, by, source);
-    refuseFreeSale({ ...config, baseUrl: config.baseUrl ?? release.head.base_url }, by);
-    return await startOver(release, { config, by, source, metrics });
-  } catch (error) {
-    await source.close();
-    throw error;
-  }
-}
-
-async function startOver(
-  release: ReleaseIndex,
-  { config, by, source, metrics }: Omit<Setting, 'payments'>,
-): Promise<Gatekeeper> {
-  const payments = await openPaymentServices(config, by);
-  try {
-    const service = openService(config, by, { release, payments, rooms: ROOMS });
-    return await listen({ config, by, payments, source, metrics }, service);
-  } catch (error) {
-    await payments.close();
-    throw error;
-  }
 }
 
 /** The newest release, or the one that was served last where the source gives no good one. */

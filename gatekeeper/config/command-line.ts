@@ -9,7 +9,7 @@ export const FLAGS: readonly string[] = OPTION_NAMES.map(flagOf);
 const SEE = 'see signalpress-gate --help';
 
 /** What the command line asks for. */
-export interface CommandLine {
+interface CommandLine {
   readonly wants: 'start' | 'help' | 'version';
   /** Options by setting name. */
   readonly options: Readonly<Record<string, string>>;

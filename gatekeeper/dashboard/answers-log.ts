@@ -19,7 +19,7 @@ const answerLine = z.object({
 });
 
 /** How often the price of a product was told, and how often the product was delivered. */
-export interface ProductAnswers {
+interface ProductAnswers {
   readonly path: string;
   /** Answers 402. */
   readonly priced: number;

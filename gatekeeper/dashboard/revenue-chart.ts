@@ -5,7 +5,7 @@ import type { RevenueRow } from '../journal/ledger.ts';
 import type { Period } from './sales.ts';
 
 /** Days of a chart: the last ones of the period. */
-export const CHART_DAYS_MAX = 92;
+const CHART_DAYS_MAX = 92;
 /** Units of a chart: bars of 10 a day, up to 100 high. */
 const [STEP, BAR, HEIGHT] = [10, 8, 100];
 

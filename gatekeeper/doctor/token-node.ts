@@ -4,7 +4,7 @@ import { type ChainNode, chainNode } from '../chain/chain-node.ts';
 import type { Network } from '../money/networks.ts';
 
 /** What a token says of itself. */
-export interface TokenFacts {
+interface TokenFacts {
   readonly name: string;
   readonly version: string;
   readonly decimals: number;

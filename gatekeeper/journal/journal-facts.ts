@@ -17,7 +17,7 @@ SELECT count(*) AS n, min(created_at) AS oldest FROM payment WHERE state IN ('se
 /** Reads the journal beside the gatekeepers that write it; null where there is none yet. */
 export async function journalFacts({ stateDir, journal }: Config): Promise<JournalFacts | null> {
   if (isPostgresUrl(journal)) {
-    const { databaseFacts } = await import('./postgres/database-facts.ts');
+    const { databaseFacts } = await import('./postgres/postgres-ledger.ts');
     return withDatabase(journal, databaseFacts, 'perhaps empty');
   }
   return existsSync(join(stateDir, JOURNAL_NAME)) ? withJournal(stateDir, fileFacts) : null;

@@ -3,7 +3,7 @@ import type { LogOutput } from './log-output.ts';
 
 export type Log = (entry: Readonly<Record<string, unknown>>) => void;
 
-export interface LineLogOptions {
+interface LineLogOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** The least level that is written; everything by default. */

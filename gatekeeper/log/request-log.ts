@@ -5,7 +5,7 @@ import { type ClientHashOptions, clientHash } from './client-hash.ts';
 import type { Log } from './line-log.ts';
 import type { LoggedRequests } from './log-level.ts';
 
-export interface RequestLogOptions extends ClientHashOptions {
+interface RequestLogOptions extends ClientHashOptions {
   readonly requests: LoggedRequests;
   readonly proxies: TrustedProxies;
   readonly log: Log;

@@ -8,7 +8,7 @@ export type PurchaseStage = (typeof STAGES)[number];
 
 /** What keeps a request away that nothing is wrong with. */
 export const LIMITS = ['rate', 'connections', 'unread', 'purchases', 'waiting_bytes'] as const;
-export type Limit = (typeof LIMITS)[number];
+type Limit = (typeof LIMITS)[number];
 
 /** One call of a facilitator. */
 export interface FacilitatorCall {

@@ -12,7 +12,7 @@ import type { MetricsEndpoint } from './metrics-endpoint.ts';
 const CONNECTIONS_MAX = 32;
 const PATIENCE_MS = 5000;
 
-export interface MetricsServerOptions {
+interface MetricsServerOptions {
   readonly address: MetricsAddress;
   readonly endpoint: MetricsEndpoint;
   /** Whether readers must know a token; without one only pages of this machine may ask. */

@@ -5,9 +5,6 @@ import { BoundedMap } from '../system/bounded-map.ts';
 /** Paths of the table that are remembered; those with a hash in them have no end. */
 const KNOWN_MAX = 4096;
 
-/** What is answered beside the table. */
-export const OTHER_OPERATIONS = [HEALTH_PATH, METRICS_PATH, 'file', 'unknown', 'refused'] as const;
-
 /**
  * Names what was asked, in as many words as the table has rows and a few more. A path that a stranger made up is never
  * one of them: metrics are kept for ever.

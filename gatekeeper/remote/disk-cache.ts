@@ -33,7 +33,7 @@ export interface Blob {
   readonly size: number;
 }
 
-export interface DiskCacheOptions {
+interface DiskCacheOptions {
   readonly folder: string;
   readonly bytesMax: number;
   /** Milliseconds since the epoch. */

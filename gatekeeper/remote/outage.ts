@@ -1,6 +1,6 @@
 import type { Log } from '../log/line-log.ts';
 
-export interface OutageOptions {
+interface OutageOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;

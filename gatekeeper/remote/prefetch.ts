@@ -11,14 +11,14 @@ const SWITCH_MS_MAX = 45_000;
 /** How much of the cache a release may take to be fetched whole. */
 const WHOLE_SHARE = 0.8;
 
-export interface PrefetchOptions {
+interface PrefetchOptions {
   readonly files: RemoteFiles;
   readonly cache: DiskCache;
   readonly isReachable: () => boolean;
 }
 
 /** What was fetched of what was wanted. */
-export interface Fetched {
+interface Fetched {
   readonly files: number;
   readonly missing: number;
 }

@@ -29,14 +29,14 @@ const REFUSED_MS = 3_000;
 const REFUSED_MAX = 10_000;
 
 /** Bytes with the place on the host where they are to be found. */
-export interface HostedBlob extends Blob {
+interface HostedBlob extends Blob {
   /** What errors and the log call it. */
   readonly path: string;
   /** Below the address of the host. */
   readonly at: string;
 }
 
-export interface RemoteFilesOptions {
+interface RemoteFilesOptions {
   readonly host: StaticHost;
   readonly cache: DiskCache;
   /** Whether the host is away. */

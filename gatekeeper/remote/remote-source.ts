@@ -47,7 +47,7 @@ const DEADLINE_MS_MAX = 90_000;
 /** The tag of a head is made of its time and length by some hosts, so the head itself is read now and then. */
 const TAG_MS_MAX = 60_000;
 
-export interface RemoteOptions {
+interface RemoteOptions {
   readonly url: URL;
   /** One header of every request, `Name: value`. */
   readonly auth: string | null;

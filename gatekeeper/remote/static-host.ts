@@ -53,7 +53,7 @@ export interface StaticHost {
   close(): Promise<void>;
 }
 
-export interface HostOptions {
+interface HostOptions {
   /** Where the files of the data folder are. */
   readonly url: URL;
   /** One header of every request, `Name: value`. */

@@ -31,7 +31,7 @@ async function readWhole(handle: FileHandle, size: number): Promise<Buffer> {
 }
 
 /** A small file of the operator, with its mode; it may be a link. */
-export interface OwnFile {
+interface OwnFile {
   readonly bytes: Buffer;
   readonly mode: number;
 }

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { workerVariables } from './worker-role.ts';
 import { type Listening, Workers, type WorkersOptions } from './workers.ts';
 
-export interface ForkedWorkersOptions extends Omit<WorkersOptions, 'fork' | 'errors'> {
+interface ForkedWorkersOptions extends Omit<WorkersOptions, 'fork' | 'errors'> {
   /** Descriptor of a socket that listens already, for all of them. */
   readonly fd: number | null;
 }

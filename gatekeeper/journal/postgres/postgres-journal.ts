@@ -39,7 +39,7 @@ import {
   persistently,
   storable,
 } from './connection.ts';
-import { newestAmong } from './newest.ts';
+import { newestAmong } from './schema.ts';
 import { LOCK_PURGE, Session } from './session.ts';
 
 /** Time after which a connection that nobody needs is closed. */

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { z } from 'zod';
 import { clockIsBehind } from '../../money/clock-guard.ts';
+import type { JournalFacts } from '../../money/journal.ts';
 import { StartError } from '../../system/start-error.ts';
 import type { AcceptedClock } from '../accepted-clock.ts';
 import {
@@ -11,9 +12,8 @@ import {
   ledgerRowOf,
 } from '../ledger.ts';
 import { connectionOptions } from './connection.ts';
-import { NEWEST_OF } from './newest.ts';
-import { hasTables } from './schema.ts';
-import { NEWEST_ROWS } from './session.ts';
+import { hasTables, NEWEST_OF } from './schema.ts';
+import { checkState, NEWEST_ROWS } from './session.ts';
 
 const selectBy = (time: string): string => `
 SELECT id, key, state, resource, version, value, tx, detail, created_at, settled_at FROM signalpress.payment
@@ -24,6 +24,10 @@ const ACCEPT = `
 INSERT INTO signalpress.accepted_clock(at, newest, payment_id)
 SELECT $1, $2, coalesce(max(id), 0) FROM signalpress.payment`;
 
+const OPEN = `
+SELECT count(*) AS n, min(created_at) AS oldest FROM signalpress.payment
+WHERE state <> 'settled' AND state IN ('settling', 'unknown')`;
+const openRow = z.object({ n: z.number(), oldest: z.number().nullable() });
 const newestRow = z.object({ ms: z.number() });
 const countRow = z.object({ n: z.number() });
 
@@ -85,4 +89,14 @@ export async function acceptPostgresClock(
   await client.query(ACCEPT, [nowMs, newestMs]);
   const { rows } = await client.query(AHEAD, [nowMs]);
   return { newestMs, payments: countRow.parse(rows[0]).n };
+}
+
+/** What a journal holds; null before its first start. Throws a StartError for a database that may forget payments. */
+export async function databaseFacts(client: pg.ClientBase): Promise<JournalFacts | null> {
+  await checkState((text, values) => client.query(text, values));
+  if (!(await hasTables(client))) return null;
+  const newest = await client.query(NEWEST_OF, [NEWEST_ROWS]);
+  const open = await client.query(OPEN);
+  const { n, oldest } = openRow.parse(open.rows[0]);
+  return { newestMs: newestRow.parse(newest.rows[0]).ms, open: n, oldestMs: oldest, damage: null };
 }

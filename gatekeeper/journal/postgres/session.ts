@@ -13,8 +13,7 @@ import { z } from 'zod';
 import { messageOf } from '../../system/message-of.ts';
 import { StartError } from '../../system/start-error.ts';
 import { atMost, connectionOptions, isTransient } from './connection.ts';
-import { NEWEST_OF } from './newest.ts';
-import { makeTables } from './schema.ts';
+import { makeTables, NEWEST_OF } from './schema.ts';
 
 /** Time between two looks at the session: it also learns the newest time that other gatekeepers noted. */
 const PING_MS = 5000;
