@@ -1,4 +1,4 @@
-import { execFileSync, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -10,11 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { parseFiles } from '../compiler/contract/release.ts';
 import { folderSource } from '../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../gatekeeper/release/open-release.ts';
+import { built } from './built.ts';
+import { CommandRuns, RUNS_MS_MAX } from './command-runs.ts';
 import { tinyDataDir, tinyFilePath, writeTinyRelease } from './gatekeeper/tiny-release.ts';
 import {
   AS_OF,
@@ -29,36 +30,34 @@ import {
 // Pipes that nobody writes into, and devices that never end, in every place where a file is expected. All programs
 // run as processes of their own with a time limit, for a read that waits would hold this one too.
 
-const CLI = join(import.meta.dirname, '../build/compiler/cli.js');
-const GATE = join(import.meta.dirname, '../build/gatekeeper/main.js');
+const CLI = built('compiler/signalpress.js');
+const GATE = built('gatekeeper/signalpress-gate.js');
 const KEY = '0123456789abcdef'.repeat(4);
 const LIMIT_MS = 20_000;
+const TIMES = ['--as-of', AS_OF, '--workers', '0'];
 
 const NOT_PLAIN: readonly [string, (path: string) => void][] = [
   ['a pipe', (path) => execFileSync('mkfifo', [path])],
   ['a link to a device', (path) => symlinkSync('/dev/zero', path)],
 ];
 
-let data: string;
-let snapshots: string;
-beforeAll(() => {
-  const rows = ndjson([reading('btc', { price_usd: 1 })]);
-  snapshots = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': rows });
-  data = join(makeFolder(), 'data');
-  expect(compile(data, snapshots).status).toBe(0);
+const rows = ndjson([reading('btc', { price_usd: 1 })]);
+const snapshots = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': rows });
+const data = join(makeFolder(), 'data');
+const env = { SIGNALPRESS_ISSUER_KEY: KEY };
+const compileArgs = (into: string, from = snapshots): string[] => {
+  return ['compile', '--snapshots', from, '--data', into, ...TIMES];
+};
+execFileSync(process.execPath, [CLI, ...compileArgs(data)], {
+  cwd: makeFolder(),
+  env: { PATH: process.env.PATH, ...env },
+  stdio: 'pipe',
 });
+
+/** All commands but those of a shell: a read that waits ends them all, and the first that asks is told which it was. */
+const commands = new CommandRuns();
+const cli = (args: readonly string[], cwd = makeFolder()) => commands.plan(args, { cwd, env });
 afterAll(removeFolders);
-
-function cli(args: readonly string[], cwd = makeFolder()): SpawnSyncReturns<string> {
-  const env = { PATH: process.env.PATH, SIGNALPRESS_ISSUER_KEY: KEY };
-  const options = { cwd, env, timeout: LIMIT_MS, encoding: 'utf8' as const };
-  return spawnSync(process.execPath, [CLI, ...args], options);
-}
-
-function compile(into: string, from = snapshots, more: readonly string[] = []) {
-  const times = ['--as-of', AS_OF, '--workers', '0'];
-  return cli(['compile', '--snapshots', from, '--data', into, ...times, ...more]);
-}
 
 /** A copy of the data folder, in which one file is made something else. */
 function copyWith(place: (data: string) => string, make: (path: string) => void): string {
@@ -89,114 +88,125 @@ const PLACES: readonly [string, (data: string) => string][] = [
   ['a tile', listed('log/tile/0/')],
   ['a look-up', listed('verify/')],
 ];
-const CASES = PLACES.flatMap(([place, at]) =>
-  NOT_PLAIN.map(([kind, make]) => ({ place, at, kind, make })),
-);
 
-/** How a data folder is verified: in workers, in one thread, and its log. */
-const MODES = ['workers', 'alone', 'log'];
+/** How a data folder is verified: in workers, in one thread, and its log; and how that may end. */
+const MODES: readonly [readonly string[], readonly number[]][] = [
+  [
+    ['--workers', '2'],
+    [1, 2],
+  ],
+  [
+    ['--workers', '0'],
+    [1, 2],
+  ],
+  // Of the log, what is no part of it is not looked at.
+  [['--log'], [0, 1, 2]],
+];
 
-/** A program that verifies each data folder in each mode, in one process, and prints how each ended. */
-function verifyScript(): string {
-  const script = join(makeFolder(), 'verify.mjs');
-  const built = (name: string): string =>
-    JSON.stringify(pathToFileURL(join(dirname(CLI), 'verify', name)).href);
-  writeFileSync(
-    script,
-    `import { runVerify } from ${built('verify-command.js')};
-    import { runVerifyLog } from ${built('verify-log-command.js')};
-    for (const data of process.argv.slice(2)) {
-      for (const mode of ${JSON.stringify(MODES)}) {
-        const options = { now: Date.now(), workers: mode === 'workers' ? 2 : 0 };
-        const judge = async () => (mode === 'log' ? runVerifyLog(data, {}) : runVerify(data, options));
-        // Misuse, which the command tells with exit code 2.
-        const { exitCode } = await judge().catch(() => ({ exitCode: 2 }));
-        console.log(mode + ' ' + exitCode);
-      }
-    }`,
+describe('signalpress verify', () => {
+  const cases = PLACES.flatMap(([place, at]) =>
+    NOT_PLAIN.map(([kind, make]) => {
+      const copy = copyWith(at, make);
+      return { place, kind, ends: MODES.map(([more]) => cli(['verify', copy, ...more])) };
+    }),
   );
-  return script;
-}
 
-describe.skipIf(!existsSync(CLI))('signalpress verify (needs a build)', () => {
-  it('I24: does not wait at any of these files in any of these places', () => {
-    const copies = CASES.map(({ at, make }) => copyWith(at, make));
-    const { stdout, signal } = spawnSync(process.execPath, [verifyScript(), ...copies], {
-      timeout: CASES.length * LIMIT_MS,
-      encoding: 'utf8',
-    });
-    const ends = stdout.split('\n').slice(0, -1);
-    const last = CASES[Math.floor(ends.length / MODES.length)];
-    const where = signal === null ? '' : `waits at ${last?.kind} as ${last?.place}`;
-    expect([where, ends.length]).toEqual(['', CASES.length * MODES.length]);
-    // Of the log, what is no part of it is not looked at.
-    const wrong = ends.filter((end) => !/^(workers|alone|log) [12]$|^log 0$/.test(end));
-    expect(wrong).toEqual([]);
-  }, 360_000);
+  it.each(cases)(
+    'I24: does not wait at $kind as $place',
+    ({ ends }) => {
+      for (const [at, [, expected]] of MODES.entries()) {
+        expect(expected).toContain(ends[at]?.().status);
+      }
+    },
+    RUNS_MS_MAX,
+  );
+
+  const head = readFileSync(join(data, 'current/release.json'), 'utf8');
+  const { issuer_did } = JSON.parse(head) as { issuer_did: string };
+  const plain = MODES.map(([more]) => cli(['verify', data, '--issuer', issuer_did, ...more]));
 
   it('reads the same release where nothing is in the way', () => {
-    const head = readFileSync(join(data, 'current/release.json'), 'utf8');
-    const { issuer_did } = JSON.parse(head) as { issuer_did: string };
-    expect(cli(['verify', data, '--issuer', issuer_did]).status).toBe(0);
+    expect(plain.map((ended) => ended().status)).toEqual([0, 0, 0]);
   });
 
-  it.each([
-    ['--keys', ['body.json', '--keys']],
-    ['--since', ['data', '--log', '--since']],
-    ['--remember', ['data', '--remember']],
-    ['the target', []],
-  ])('does not wait at a pipe that nobody writes into as %s', (_, args) => {
+  const piped = (
+    [
+      ['--keys', ['body.json', '--keys']],
+      ['--since', ['data', '--log', '--since']],
+      ['--remember', ['data', '--remember']],
+      ['the target', []],
+    ] as const
+  ).map(([what, args]) => {
     const cwd = makeFolder();
     symlinkSync(data, join(cwd, 'data'));
     writeFileSync(join(cwd, 'body.json'), '{}');
     execFileSync('mkfifo', [join(cwd, 'pipe')]);
-    const { status, signal } = cli(['verify', ...args, 'pipe'], cwd);
-    expect([status, signal]).toEqual([2, null]);
+    return { what, ended: cli(['verify', ...args, 'pipe'], cwd) };
+  });
+
+  it.each(piped)('does not wait at a pipe that nobody writes into as $what', ({ ended }) => {
+    expect(ended().status).toBe(2);
   });
 });
 
-describe.skipIf(!existsSync(CLI))('signalpress compile (needs a build)', () => {
-  it.each(NOT_PLAIN)(
-    'refuses %s among the snapshots with its name, and publishes nothing',
-    (_, make) => {
-      const from = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': '' });
-      rmSync(join(from, '2026-11-20/crypto.spot.ndjson'));
-      make(join(from, '2026-11-20/crypto.spot.ndjson'));
-      const into = join(makeFolder(), 'data');
-      const { status, signal, stderr } = compile(into, from);
-      expect([status, signal]).toEqual([1, null]);
+describe('signalpress compile', () => {
+  const refused = NOT_PLAIN.map(([what, make]) => {
+    const from = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': '' });
+    rmSync(join(from, '2026-11-20/crypto.spot.ndjson'));
+    make(join(from, '2026-11-20/crypto.spot.ndjson'));
+    const into = join(makeFolder(), 'data');
+    return { what, into, ended: cli(compileArgs(into, from)) };
+  });
+
+  it.each(refused)(
+    'refuses $what among the snapshots with its name, and publishes nothing',
+    ({ into, ended }) => {
+      const { status, stderr } = ended();
+      expect(status).toBe(1);
       expect(stderr).toContain('2026-11-20/crypto.spot.ndjson not a plain file');
       expect(existsSync(join(into, 'current'))).toBe(false);
     },
   );
 
-  it.each([
-    ['the state', 'state/state.json', 0],
-    ['the signatures', 'signatures', 0],
-    ['the operator’s keys', 'keys.json', 1],
-    ['the newest checkpoint', 'log-checkpoint', 1],
-    ['the lock', '.lock', 1],
-    ['the current head', 'current/release.json', 1],
-    ['the current list', 'current/files.txt', 1],
-  ])('does not wait at a pipe as %s', (_, path, expected) => {
+  const piped = (
+    [
+      ['the state', 'state/state.json', 0],
+      ['the signatures', 'signatures', 0],
+      ['the operator’s keys', 'keys.json', 1],
+      ['the newest checkpoint', 'log-checkpoint', 1],
+      ['the lock', '.lock', 1],
+      ['the current head', 'current/release.json', 1],
+      ['the current list', 'current/files.txt', 1],
+    ] as const
+  ).map(([what, path, expected]) => {
     const copy = copyWith(
       (folder) => join(folder, path),
       (at) => execFileSync('mkfifo', [at]),
     );
-    const { status, signal, stderr } = compile(copy);
-    expect([signal, status, stderr]).toEqual([null, expected, expect.any(String)]);
+    return { what, expected, ended: cli(compileArgs(copy)) };
+  });
+
+  it.each(piped)('does not wait at a pipe as $what', ({ expected, ended }) => {
+    const { status, stderr } = ended();
+    expect([status, stderr]).toEqual([expected, expect.any(String)]);
     if (expected === 1) expect(stderr).toMatch(/Cannot /);
   });
 
-  it.each([
-    ['a key', (pipe: string) => ['compile', '--key', pipe]],
-    ['a payload', (pipe: string) => ['import', 'usgs-earthquakes', pipe]],
-    ['a block header', (pipe: string) => ['anchor', 'upgrade', '--block-header', pipe]],
-  ])('does not wait at a pipe that nobody writes into as %s', (_, args) => {
+  const given = (
+    [
+      ['a key', (pipe: string) => ['compile', '--key', pipe]],
+      ['a payload', (pipe: string) => ['import', 'usgs-earthquakes', pipe]],
+      ['a block header', (pipe: string) => ['anchor', 'upgrade', '--block-header', pipe]],
+    ] as const
+  ).map(([what, argsOf]) => {
     const pipe = join(makeFolder(), 'pipe');
     execFileSync('mkfifo', [pipe]);
-    const { status, signal, stderr } = cli(args(pipe));
-    expect([status, signal, stderr]).toEqual([1, null, expect.stringMatching(/^Cannot /)]);
+    return { what, ended: cli(argsOf(pipe)) };
+  });
+
+  it.each(given)('does not wait at a pipe that nobody writes into as $what', ({ ended }) => {
+    const { status, stderr } = ended();
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^Cannot /)]);
   });
 
   it('takes a key from the pipe that a shell makes of a command', () => {
@@ -230,7 +240,7 @@ describe('openRelease()', () => {
   });
 });
 
-describe.skipIf(!existsSync(GATE))('signalpress-gate (needs a build)', () => {
+describe('signalpress-gate', () => {
   const gate = async (more: Readonly<Record<string, string>> = {}, cwd = makeFolder()) => {
     const dataDir = tinyDataDir();
     const root = writeTinyRelease(dataDir);
