@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -7,6 +6,7 @@ import { KeyError, writeIssuerKey } from '../../compiler/keys/issuer-key.ts';
 import { keysText, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
 import { KEYS_NAME, readKeys } from '../../compiler/keys/key-store.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { CommandRuns } from '../command-runs.ts';
 import {
   AS_OF,
   compileFolder,
@@ -19,7 +19,6 @@ import {
 } from '../snapshot-folder.ts';
 
 afterAll(removeFolders);
-const CLI = join(import.meta.dirname, '../../build/compiler/cli.js');
 const seed = (fill: number) => new Uint8Array(32).fill(fill);
 const didOf = (fill: number) => issuerDid(signingKey(seed(fill)));
 const FROM = '2026-11-10T00:00:00Z';
@@ -186,16 +185,8 @@ describe('signalpress key', () => {
     const home = makeFolder();
     const [one, two, data] = [join(home, 'one.key'), join(home, 'two.key'), join(home, 'data')];
     const [first, second] = [writeIssuerKey(one), writeIssuerKey(two)];
-    const said: string[] = [];
-    const run = (...args: string[]): number | null => {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
-        cwd: home,
-        encoding: 'utf8',
-        env: { PATH: process.env.PATH },
-      });
-      said.push(stdout, stderr);
-      return status;
-    };
+    const commands = new CommandRuns();
+    const run = (...args: string[]) => commands.plan(args, { cwd: home });
     const compileWith = (key: string, ...more: string[]) =>
       run(
         'compile',
@@ -210,7 +201,7 @@ describe('signalpress key', () => {
         ...more,
       );
     const seedText = readFileSync(one, 'utf8').trim();
-    const codes = [
+    const ended = [
       run('keygen', join(home, 'three.key')),
       run('keygen', one),
       compileWith(one),
@@ -234,8 +225,9 @@ describe('signalpress key', () => {
       run('key', 'list', '--data', data),
       compileWith(two),
       compileWith(one),
-    ];
-    expect(codes).toEqual([0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1]);
+    ].map((end) => end());
+    expect(ended.map(({ status }) => status)).toEqual([0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1]);
+    const said = ended.flatMap(({ stdout, stderr }) => [stdout, stderr]);
     expect(said.join('')).toContain(second);
     expect(statSync(one).mode & 0o777).toBe(0o600);
     const written = [...filesBelow(data)].map(([path, text]) => path + text);

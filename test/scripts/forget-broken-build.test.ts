@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -9,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
 afterAll(removeFolders);
@@ -35,14 +36,8 @@ const DECLARED = {
   include: ['.'],
 };
 
-/** A project of one source that is built as this one is, by its own first steps. */
-function makeProject(): { folder: string; build(): void } {
-  const folder = makeFolder();
-  mkdirSync(join(folder, 'compiler'));
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(SETTINGS));
-  writeFileSync(join(folder, 'compiler/tsconfig.json'), JSON.stringify(DECLARED));
-  writeFileSync(join(folder, 'compiler/price.ts'), "export const price: string = '0.01';\n");
+/** The first steps of this project's own build. */
+function build(folder: string): void {
   const run = (...argv: string[]): void => {
     const { status, stdout, stderr } = spawnSync(process.execPath, argv, {
       cwd: folder,
@@ -51,53 +46,61 @@ function makeProject(): { folder: string; build(): void } {
     expect([status, stdout, stderr]).toEqual([0, '', '']);
   };
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  return {
-    folder,
-    build() {
-      run(join(ROOT, 'scripts/forget-broken-build.js'));
-      run(tsc);
-      run(tsc, '-p', 'compiler');
-    },
-  };
+  run(join(ROOT, 'scripts/forget-broken-build.js'));
+  run(tsc);
+  run(tsc, '-p', 'compiler');
+}
+
+/** A project of one source, built once; each test changes a copy. */
+const project = makeFolder();
+beforeAll(() => {
+  mkdirSync(join(project, 'compiler'));
+  writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(SETTINGS));
+  writeFileSync(join(project, 'compiler/tsconfig.json'), JSON.stringify(DECLARED));
+  writeFileSync(join(project, 'compiler/price.ts'), "export const price: string = '0.01';\n");
+  build(project);
+});
+
+function copied(): string {
+  const folder = makeFolder();
+  cpSync(project, folder, { recursive: true, preserveTimestamps: true });
+  return folder;
 }
 
 describe('forget-broken-build.js', () => {
   it.each(['price.js', 'price.d.ts'])('lets a build write a deleted %s again', (name) => {
-    const { folder, build } = makeProject();
+    const folder = copied();
     const output = join(folder, 'build/compiler', name);
-    build();
     const before = readFileSync(output, 'utf8');
     rmSync(output);
-    build();
+    build(folder);
     expect(readFileSync(output, 'utf8')).toBe(before);
   });
 
   it('lets a build write an edited file again', () => {
-    const { folder, build } = makeProject();
+    const folder = copied();
     const output = join(folder, 'build/compiler/price.js');
-    build();
     const before = readFileSync(output, 'utf8');
     appendFileSync(output, 'throw new Error();\n');
-    build();
+    build(folder);
     expect(readFileSync(output, 'utf8')).toBe(before);
   });
 
   it('lets a build start anew from notes that nobody can read', () => {
-    const { folder, build } = makeProject();
-    build();
+    const folder = copied();
     rmSync(join(folder, 'build/compiler/price.js'));
     writeFileSync(join(folder, 'build/.tsbuildinfo'), '{');
-    build();
+    build(folder);
     expect(existsSync(join(folder, 'build/compiler/price.js'))).toBe(true);
   });
 
   it('leaves a whole build alone, so that the next one writes nothing', () => {
-    const { folder, build } = makeProject();
+    const folder = copied();
     const names = ['.tsbuildinfo', '.tsbuildinfo-client', 'compiler/price.js'];
     const times = () => names.map((name) => statSync(join(folder, 'build', name)).mtimeMs);
-    build();
     const before = times();
-    build();
+    build(folder);
     expect(times()).toEqual(before);
   });
 
