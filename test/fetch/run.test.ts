@@ -23,6 +23,16 @@ beforeEach(() => {
 });
 afterEach(() => shop.close());
 
+/** A shop whose releases are only counted, for tests of when it asks. */
+function counting(): PlayedShop {
+  let releases = 0;
+  const publish = async (): Promise<number> => {
+    releases += 1;
+    return releases;
+  };
+  return new PlayedShop(agency, { by: { publish } });
+}
+
 /** What the current release counts. */
 function countsOf(data: string): Release['counts'] {
   return JSON.parse(readFileSync(join(data, 'current', 'release.json'), 'utf8')).counts;
@@ -90,6 +100,7 @@ describe('a step of run', () => {
   });
 
   it('lets a job of cron begin a little early, and not much', async () => {
+    shop = counting();
     await shop.once();
     shop.clock.ms += 3_600_000 - 240_000;
     expect((await shop.once()).release).toBe(2);
@@ -151,6 +162,7 @@ describe('a step of run', () => {
   });
 
   it('waits longer after each failure, and as long as the agency asks', async () => {
+    shop = counting();
     const id = 'usgs-nwis';
     agency.moods.set(PLAYS[id]?.host ?? '', 'refusing');
     const waits: number[] = [];
@@ -173,6 +185,7 @@ describe('a step of run', () => {
   it.each(['Fri, 31 Dec 9999 23:59:59 GMT', '99999999'])(
     'waits a week at most, also where an agency says Retry-After: %s',
     async (retryAfter) => {
+      shop = counting();
       const id = 'usgs-nwis';
       agency.moods.set(PLAYS[id]?.host ?? '', 'busy');
       agency.retryAfter = retryAfter;
