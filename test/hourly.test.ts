@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
+import { SERIES_TAIL } from '../compiler/contract/series-segments.ts';
 import { OPEN_BATCHES } from '../compiler/stages/intake/list-snapshots.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import {
@@ -69,6 +70,11 @@ function stateOf(data: string): { readonly files: Readonly<Record<string, string
   return JSON.parse(text.slice(text.indexOf('\n') + 1));
 }
 
+function segmentsIn(data: string): number {
+  const list = readFileSync(join(data, 'current', FILES_NAME), 'utf8');
+  return parseFiles(list).filter(({ path }) => path.startsWith('segment/')).length;
+}
+
 describe('an hour in the life of a shop', () => {
   it('I56: writes no more at an age of 400 hours than at one of 40', async () => {
     const here = { snapshots: writeSnapshots(hours(0, 40)), data: join(makeFolder(), 'data') };
@@ -84,11 +90,19 @@ describe('an hour in the life of a shop', () => {
   }, 120_000);
 
   it('I18: hour by hour gives the bytes of one compile of all hours, log and all', async () => {
+    // From the first hour on, and over the hours in which a series gets its first segment.
     const here = { snapshots: writeSnapshots(hours(0, 1)), data: join(makeFolder(), 'data') };
     await compileFolder(here.snapshots, { data: here.data, asOf: asOf(0) });
-    for (let hour = 1; hour < 30; hour += 1) await costOfHour(here, hour);
+    await costOfHour(here, 1);
+    await costOfHour(here, 2);
+    const settled = SERIES_TAIL + 14;
+    writeSnapshots(hours(3, settled), here.snapshots);
+    await compileFolder(here.snapshots, { data: here.data, asOf: asOf(settled - 1) });
+    expect(segmentsIn(here.data)).toBe(0);
+    for (let hour = settled; hour < settled + 5; hour += 1) await costOfHour(here, hour);
+    expect(segmentsIn(here.data)).toBe(2 * ENTITIES);
     const other = join(makeFolder(), 'data');
-    const whole = await compileFolder(here.snapshots, { data: other, asOf: asOf(29) });
+    const whole = await compileFolder(here.snapshots, { data: other, asOf: asOf(settled + 4) });
     // What changed is told of the release before, which is another one here and there.
     const isOfNews = (line: string): boolean => line.includes(' site/changes.');
     const list = (data: string) => {

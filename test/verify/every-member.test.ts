@@ -32,7 +32,7 @@ const TARGETS = [
 /** Seconds of a machine of its own; several may share one. */
 const PATIENCE_MS = 180_000;
 /** Of the members that were met in a body before, one of so many is changed again. */
-const CHANGED_AGAIN = 4;
+const CHANGED_AGAIN = 8;
 /** Of those that are changed again, one of so many is shown to all judges. */
 const SHOWN_AGAIN = 10;
 

@@ -151,9 +151,12 @@ describe('what a resumed log costs', () => {
       const name = new Date(Date.UTC(2026, 0, 1, at)).toISOString().slice(0, 13);
       return { [`${name}Z`]: hashes(at * 7, 7) };
     };
-    let log = memoryLog(hour(0));
+    const hours = (count: number): Leaves =>
+      Object.assign({}, ...Array.from({ length: count }, (_, at) => hour(at)));
+    // The batches fill a file at 256.
+    let log = memoryLog(hours(240));
     const counts: number[] = [];
-    for (let at = 1; at < 300; at += 1) {
+    for (let at = 240; at < 300; at += 1) {
       const { files, paths } = written(hour(at), log);
       log = files;
       counts.push(paths.length);
@@ -167,7 +170,7 @@ describe('what a resumed log costs', () => {
     expect(read.filter((path) => path.startsWith('log/batches/'))).toEqual([
       'log/batches/000001.txt',
     ]);
-    const all = Object.assign({}, ...Array.from({ length: 301 }, (_, at) => hour(at)));
+    const all = hours(301);
     expect(texts(memoryLog(all, more))).toEqual(texts(memoryLog(all, { previous: log })));
   }, 60_000);
 
