@@ -1,29 +1,29 @@
-import { anchor } from './answers/anchor.ts';
-import { catalog } from './answers/catalog.ts';
-import { challengePage } from './answers/challenge-page.ts';
-import { channels } from './answers/channels.ts';
-import { check } from './answers/check.ts';
-import { coverage } from './answers/coverage.ts';
-import { paymentManifest } from './answers/manifest.ts';
-import { mint } from './answers/mint.ts';
-import { preview } from './answers/preview.ts';
-import { previewSearch } from './answers/preview-search.ts';
-import { proof } from './answers/proof.ts';
-import { resolve } from './answers/resolve.ts';
-import { series } from './answers/series.ts';
 import type { Rooms } from './answers/service.ts';
-import { staticFile } from './answers/static-file.ts';
-import { tokenGate } from './answers/token-gate.ts';
-import { verify, verifyUsage } from './answers/verify.ts';
-import { watch } from './answers/watch.ts';
 import { mcp } from './mcp/mcp.ts';
 import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { noCharge } from './offer/no-charge.ts';
 import { codedFile } from './release/coded-file.ts';
+import { anchor } from './rooms/anchor.ts';
+import { catalog } from './rooms/catalog.ts';
+import { challengePage } from './rooms/challenge-page.ts';
+import { channels } from './rooms/channels.ts';
+import { check } from './rooms/check.ts';
+import { coverage } from './rooms/coverage.ts';
+import { paymentManifest } from './rooms/manifest.ts';
+import { mint } from './rooms/mint.ts';
+import { preview } from './rooms/preview.ts';
+import { previewSearch } from './rooms/preview-search.ts';
+import { proof } from './rooms/proof.ts';
+import { resolve } from './rooms/resolve.ts';
+import { series } from './rooms/series.ts';
+import { staticFile } from './rooms/static-file.ts';
+import { tokenGate } from './rooms/token-gate.ts';
+import { verify, verifyUsage } from './rooms/verify.ts';
+import { watch } from './rooms/watch.ts';
 
 /**
- * Everything that stands beside the way from a request to its file and its sale. That way (http/, answers/respond.ts,
- * release/, payment/) imports nothing of it and gets it from here.
+ * Everything that stands beside the way from a request to its file and its price. That way (http/server.ts,
+ * answers/respond.ts and what they load) imports nothing of it and gets it from here.
  *
  * What every release offers is loaded with the program: a program that is replaced on disk while it runs must not mix
  * two versions at a request. The rest is loaded at the start by who asks for it.

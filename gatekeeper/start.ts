@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { rootDid } from '../compiler/contract/key-history.ts';
-import { healthReport } from './answers/health-report.ts';
 import { type FirstService, openService, type ServiceOptions } from './answers/open-service.ts';
 import { respond } from './answers/respond.ts';
 import type { Service } from './answers/service.ts';
@@ -34,6 +33,7 @@ import type { ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
 import { type ReleaseWatcher, type WatchOptions, watchRelease } from './release/watch-release.ts';
 import { openSource, type SourceOptions } from './remote/open-source.ts';
+import { healthReport } from './rooms/health-report.ts';
 import { ON_DEMAND, ROOMS } from './rooms.ts';
 import { messageOf } from './system/message-of.ts';
 import { StartError } from './system/start-error.ts';

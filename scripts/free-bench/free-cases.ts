@@ -5,9 +5,9 @@ import { storedPath } from '../../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles, parseVerifyEntry } from '../../compiler/contract/release.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { siteAssets } from '../../compiler/stages/describe/site/assets.ts';
-import { checkCost, judgingCost } from '../../gatekeeper/answers/check-cost.ts';
-import { RECOMPUTED_BYTES_MAX } from '../../gatekeeper/answers/verify-hash.ts';
 import { costOfParsing, costOfReading, REQUEST_COST } from '../../gatekeeper/http/cost.ts';
+import { checkCost, judgingCost } from '../../gatekeeper/rooms/check-cost.ts';
+import { RECOMPUTED_BYTES_MAX } from '../../gatekeeper/rooms/verify-hash.ts';
 
 /** What is asked about: pairs of the catalog as queries, record hashes of the log, a whole record, a row of a long file. */
 export interface FreeSubject {

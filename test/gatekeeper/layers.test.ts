@@ -11,7 +11,7 @@ const GATEKEEPER = join(import.meta.dirname, '../../gatekeeper');
 const ORDER = [
   ...['system', 'http', 'limits', 'log', 'money', 'config', 'release'],
   ...['chain', 'facilitator', 'journal', 'offer', 'metrics', 'payment'],
-  ...['purchase', 'workers', 'answers', 'mcp', 'dashboard', 'remote', 'doctor'],
+  ...['purchase', 'workers', 'answers', 'rooms', 'mcp', 'dashboard', 'remote', 'doctor'],
 ];
 /** They stand side by side on the vocabulary of money, and the purchase joins them. */
 const SIDE_BY_SIDE = ['chain', 'facilitator', 'journal', 'offer'];
@@ -139,8 +139,8 @@ describe('the heart of the gatekeeper', () => {
   });
 
   it.each([
-    ['answers/respond.ts', './watch.ts', 'answers/watch.ts'],
-    ['answers/answers.ts', './token-gate.ts', 'answers/token-gate.ts'],
+    ['answers/respond.ts', '../rooms/watch.ts', 'rooms/watch.ts'],
+    ['answers/answers.ts', '../rooms/token-gate.ts', 'rooms/token-gate.ts'],
     ['http/server.ts', '../limits/open-limits.ts', 'limits/rate-limit.ts'],
     ['release/release-index.ts', '../journal/ledger.ts', 'journal/ledger.ts'],
   ])('would not pass if %s imported %s', (of, imported, stranger) => {
@@ -152,10 +152,10 @@ describe('the heart of the gatekeeper', () => {
 const REASON = /\bComputed,\s+(?:\*\s+)?because\b/;
 
 describe('an answer that is computed', () => {
-  const computed = rooms.filter((path) => /^(?:answers|mcp)\//.test(path));
+  const computed = rooms.filter((path) => /^(?:rooms|mcp)\//.test(path));
 
   it('says why it is no compiled file', () => {
-    const refusals = ['answers/token-gate.ts', 'mcp/mcp-refusal.ts'];
+    const refusals = ['mcp/mcp-refusal.ts', 'rooms/token-gate.ts'];
     const silent = computed.filter((path) => !REASON.test(textOf(path)));
     expect(silent).toEqual(refusals);
     expect(computed.length).toBeGreaterThan(15);

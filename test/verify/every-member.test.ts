@@ -5,7 +5,7 @@ import { judgePurchase } from '../../compiler/client/judge-purchase.ts';
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
-import { check } from '../../gatekeeper/answers/check.ts';
+import { check } from '../../gatekeeper/rooms/check.ts';
 import { jsonOf, question } from '../gatekeeper/tiny-service.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { SOLD_TARGETS, type SoldShop, soldShop } from '../sold-shop.ts';

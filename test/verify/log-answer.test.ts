@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
-import { check } from '../../gatekeeper/answers/check.ts';
+import { check } from '../../gatekeeper/rooms/check.ts';
 import { jsonOf, question } from '../gatekeeper/tiny-service.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 import { type SoldShop, soldShop } from '../sold-shop.ts';

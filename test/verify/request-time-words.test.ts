@@ -6,12 +6,12 @@ import { FILES_NAME, parseFiles } from '../../compiler/contract/release.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
-import { watch } from '../../gatekeeper/answers/watch.ts';
 import {
   membersHeldUntil,
   splicePoints,
   spliceRequestTime,
 } from '../../gatekeeper/release/request-time.ts';
+import { watch } from '../../gatekeeper/rooms/watch.ts';
 import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
 import { type CompiledSample, compiledSample } from '../compiled-sample.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';

@@ -3,7 +3,7 @@ import { chainLink } from '../../compiler/contract/series.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { canonicalHash } from '../../compiler/verify/body-check.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
-import { series } from '../../gatekeeper/answers/series.ts';
+import { series } from '../../gatekeeper/rooms/series.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';
 import { jsonOf, question } from '../gatekeeper/tiny-service.ts';
 import { seriesSet } from '../series-set.ts';

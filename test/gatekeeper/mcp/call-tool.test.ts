@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { verifyUsage } from '../../../gatekeeper/answers/verify.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
 import { type AskTarget, callTool, findTool } from '../../../gatekeeper/mcp/call-tool.ts';
+import { verifyUsage } from '../../../gatekeeper/rooms/verify.ts';
 
 interface Told {
   readonly content: readonly [{ readonly text: string }];

@@ -9,12 +9,12 @@ import {
 } from '../../../compiler/contract/key-history.ts';
 import { revokeKey, rotateKey } from '../../../compiler/keys/key-command.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
-import { check } from '../../../gatekeeper/answers/check.ts';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { keepNewest, refuseOlder } from '../../../gatekeeper/release/newest-served.ts';
 import { openRelease } from '../../../gatekeeper/release/open-release.ts';
 import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import { watchRelease } from '../../../gatekeeper/release/watch-release.ts';
+import { check } from '../../../gatekeeper/rooms/check.ts';
 import {
   AS_OF,
   compileFolder,

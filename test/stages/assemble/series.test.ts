@@ -9,7 +9,7 @@ import { NO_SIGNATURES } from '../../../compiler/stages/seal/signature-store.ts'
 import { canonicalHash } from '../../../compiler/verify/body-check.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
-import { series } from '../../../gatekeeper/answers/series.ts';
+import { series } from '../../../gatekeeper/rooms/series.ts';
 import { compiledService } from '../../gatekeeper/compiled-service.ts';
 import { jsonOf, question } from '../../gatekeeper/tiny-service.ts';
 import { grownOf } from '../../grown-of.ts';

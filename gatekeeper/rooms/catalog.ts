@@ -1,0 +1,182 @@
+import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { defined } from '../../compiler/contract/defined.ts';
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
+import { encodeSegment, type Values } from '../../compiler/contract/path.ts';
+import { positionOf } from '../../compiler/contract/places.ts';
+import { productsOf } from '../../compiler/contract/products.ts';
+import { CATALOG_PATH } from '../../compiler/contract/release.ts';
+import {
+  type Answered,
+  FREE_BYTES_MAX,
+  jsonBytes,
+  KEEP_FOR_RELEASE,
+  type Question,
+} from '../answers/service.ts';
+import { FOR_EVERYBODY } from '../http/cost.ts';
+import { sellsNow } from '../offer/example-request.ts';
+import { perRelease } from '../release/per-release.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+import { CatalogTable, type RowList } from './catalog-table.ts';
+
+/** Pairs after which a page of the catalog ends, at the end of a signal. */
+const CATALOG_PAGE_PAIRS = 500;
+/** Bytes of a page beside its pairs. */
+const CATALOG_FRAME_BYTES = 10_000;
+/** Most bytes of one answer, for one signal or for everything at once; the rest is on the next page. */
+const CATALOG_PAGE_BYTES = FREE_BYTES_MAX - CATALOG_FRAME_BYTES;
+
+/** Latest readings by signal id, in the order of the table; a signal without readings is missing. */
+type CatalogRows = ReadonlyMap<string, RowList>;
+
+/** The compiled list of latest readings; empty when the release has none. */
+export const catalogTable = perRelease(async (release: ReleaseIndex): Promise<CatalogTable> => {
+  if (!release.has(CATALOG_PATH)) return new CatalogTable(Buffer.alloc(0));
+  return new CatalogTable((await release.body(CATALOG_PATH, FOR_EVERYBODY)).bytes);
+});
+
+/** The same by signal. */
+export const catalogRows = perRelease(async (release: ReleaseIndex): Promise<CatalogRows> => {
+  const table = await catalogTable(release);
+  const numbers = new Map<string, number[]>(SIGNALS.map((signal) => [signal.id, []]));
+  for (let row = 0; row < table.size; row += 1) numbers.get(table.signalOf(row))?.push(row);
+  const held = [...numbers].filter(([, list]) => list.length > 0);
+  return new Map(held.map(([id, list]) => [id, table.list(list)]));
+});
+
+/** What is stored, in the words of every list that counts it; counted once. */
+export const catalogCounts = perRelease(async (release: ReleaseIndex) => {
+  const all = [...(await catalogRows(release))];
+  return {
+    signal_ids: all.length,
+    industries: new Set(all.map(([id]) => lineOf(id)?.industry)).size,
+    pairs: all.reduce((sum, [, list]) => sum + list.length, 0),
+    distinct_entities: distinctEntities(all.map(([, list]) => list)),
+  };
+});
+
+/** Entities that have a reading, each counted once. */
+export function distinctEntities(lists: Iterable<RowList>): number {
+  const entities = new Set<string>();
+  for (const rows of lists) for (const { entity } of rows) entities.add(entity);
+  return entities.size;
+}
+
+/** A signal of the catalog, or a part of a long one, its JSON made once: the whole list is free. */
+interface CatalogPiece {
+  readonly signalId: string;
+  readonly industry: string;
+  readonly pairs: number;
+  readonly json: Buffer;
+}
+
+const catalogPieces = perRelease(async (release: ReleaseIndex): Promise<CatalogPiece[]> => {
+  const rows = await catalogRows(release);
+  return [...rows].flatMap(([id, list]) => piecesOf(headOf(id, release), list));
+});
+
+/**
+ * `/gauge/catalog`: the legal pairs, filtered, in one answer if they fit, or page by page. Computed, because filters and pages
+ * combine freely.
+ */
+export async function catalog(question: Question, release: ReleaseIndex): Promise<Answered> {
+  const { page = '1', ...filters } = question.route.values;
+  const { signal_id: signalId, industry } = filters;
+  const pieces = (await catalogPieces(release))
+    .filter((piece) => signalId === undefined || piece.signalId === signalId)
+    .filter((piece) => industry === undefined || piece.industry === industry);
+  const pages = paged(pieces, Object.keys(filters).length > 0 ? Infinity : CATALOG_PAGE_PAIRS);
+  return jsonBytes(catalogPage(pages, Number(page), filters), KEEP_FOR_RELEASE);
+}
+
+interface SignalHead {
+  readonly signal_id: string;
+  readonly industry: string;
+  /** Paths of the paid operations that have an answer about the signal. */
+  readonly sells: readonly string[];
+}
+
+function headOf(signalId: string, release: ReleaseIndex): SignalHead {
+  const sold = productsOf(signalId).filter((row) => isStocked(row, signalId, release));
+  const { industry } = defined(lineOf(signalId), 'the line of the signal');
+  return { signal_id: signalId, industry, sells: sold.map(({ path }) => path) };
+}
+
+/** Whether something of one signal is stored for an operation that can answer about it. */
+function isStocked(row: Endpoint, signalId: string, release: ReleaseIndex): boolean {
+  const [folder = '', rest] = row.file?.split('{signal_id}') ?? [];
+  if (rest === undefined) return sellsNow(row, release);
+  const end = rest.slice(0, rest.search(/\{|$/));
+  return release.files.pathsUnder(folder + encodeSegment(signalId) + end, 1).length > 0;
+}
+
+/** The pairs of a signal; a signal longer than a page is cut between two pairs. */
+function piecesOf(signal: SignalHead, list: RowList): CatalogPiece[] {
+  const known = defined(BUILTIN.entryById.get(signal.signal_id), 'the row of the signal');
+  const pieces: string[][] = [];
+  let room = 0;
+  for (const { entity, entity_name: name } of list) {
+    const json = JSON.stringify({
+      entity,
+      name,
+      entity_name: name,
+      ...positionOf(known, entity),
+    });
+    const bytes = Buffer.byteLength(json) + 1;
+    if (bytes > room) {
+      pieces.push([]);
+      room = CATALOG_PAGE_BYTES;
+    }
+    pieces.at(-1)?.push(json);
+    room -= bytes;
+  }
+  const { signal_id: signalId, industry } = signal;
+  const head = JSON.stringify(signal).slice(0, -1);
+  return pieces.map((entities) => {
+    const json = Buffer.from(`${head},"entities":[${entities.join(',')}]}`, 'utf8');
+    return { signalId, industry, pairs: entities.length, json };
+  });
+}
+
+/** Ends a page after enough pairs, and before it gets too long. */
+function paged(pieces: readonly CatalogPiece[], pairsMax: number): CatalogPiece[][] {
+  const pages: CatalogPiece[][] = [];
+  let pairs = Infinity;
+  let bytes = 0;
+  for (const piece of pieces) {
+    if (pairs >= pairsMax || bytes + piece.json.length > CATALOG_PAGE_BYTES) {
+      pages.push([]);
+      pairs = 0;
+      bytes = 0;
+    }
+    pages.at(-1)?.push(piece);
+    pairs += piece.pairs;
+    bytes += piece.json.length;
+  }
+  return pages;
+}
+
+function catalogPage(
+  pages: readonly (readonly CatalogPiece[])[],
+  page: number,
+  filters: Values,
+): Buffer {
+  const listed = pages.flat();
+  const next = canonicalTarget('/gauge/catalog', { ...filters, page: String(page + 1) });
+  const rest = JSON.stringify({
+    page,
+    pages: pages.length,
+    total_signals: new Set(listed.map((piece) => piece.signalId)).size,
+    total_pairs: listed.reduce((sum, piece) => sum + piece.pairs, 0),
+    next: page < pages.length ? next : null,
+    all: '/gauge/catalog?all=1',
+  });
+  const signals = (pages[page - 1] ?? []).flatMap(({ json }, at) =>
+    at === 0 ? json : [COMMA, json],
+  );
+  return Buffer.concat([SIGNALS_START, ...signals, Buffer.from(`],${rest.slice(1)}`, 'utf8')]);
+}
+
+const SIGNALS_START = Buffer.from('{"signals":[');
+const COMMA = Buffer.from(',');

@@ -1,0 +1,183 @@
+import {
+  CHECK_DETAILS_MAX,
+  CHECKED_CITATIONS_MAX,
+  type CheckBody,
+} from '../../compiler/contract/check-body.ts';
+import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
+import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
+import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
+// The one judge of bodies: what this service says and what the command says cannot drift apart.
+import { type BodyReport, type BodyTrust, verifyBody } from '../../compiler/verify/verify-body.ts';
+import { type Answered, jsonContent, type Question, type Service } from '../answers/service.ts';
+import { jsonReply, type Reply } from '../http/reply.ts';
+import { findLeaf } from '../release/log-index.ts';
+import { isLogged } from '../release/read-body.ts';
+import type { ReleaseReader } from '../release/release-index.ts';
+import { messageOf } from '../system/message-of.ts';
+import { CHECK_COST_MAX, type CheckCost, checkCost, judgingCost } from './check-cost.ts';
+
+/** Record hashes of one body that are looked up in the log. */
+export const INCLUSIONS_MAX = 64;
+const USAGE = 'POST a record, a whole delivered body, or {"record": …} as JSON';
+
+type Outcome = CheckBody['checks']['hash'];
+
+/**
+ * `POST /verify`: judges what the caller holds, with the judge of the command line; nothing of it is kept. Computed, because the
+ * caller brings the body.
+ */
+export async function check({ body, spend }: Question, service: Service): Promise<Answered> {
+  if (body === null) throw new TypeError('Cannot judge a body: none was read');
+  const read = readBody(body);
+  if ('reply' in read) return { kind: 'reply', reply: read.reply };
+  spend(read.cost);
+  const { release, log } = service;
+  const { keys } = release;
+  const own = keys.keys.map(({ did }) => did);
+  const report = judged(read.value, { trust: own, keys, now: service.clock() });
+  const inclusion = await inclusionOf(hashesOf(read.value), { release, log, spend });
+  return jsonContent(checkBody(report, inclusion, own), 0);
+}
+
+/** Judges a body for this issuer; if only the issuer differs, says what can be said of any issuer's body. */
+function judged(value: JsonValue, trusted: BodyTrust): BodyReport {
+  // The judge runs in the serving thread: signatures are left to OpenSSL.
+  const isSignature = bulkSignatureCheck();
+  const report = verifyBody(value, { ...trusted, isSignature });
+  const failed = report.checks.filter(({ status }) => status === 'fail');
+  const isOthers = report.issuer !== null && !trusted.trust.includes(report.issuer);
+  const isSound = failed.every(({ where }) => where.endsWith('_citation.issuer_DID'));
+  return isOthers && isSound
+    ? verifyBody(value, { ...trusted, trust: 'any', isSignature })
+    : report;
+}
+
+function readBody(
+  bytes: Buffer,
+): { readonly value: JsonValue; readonly cost: number } | { readonly reply: Reply } {
+  let sent: JsonValue;
+  try {
+    sent = parseJson(decodeUtf8(bytes));
+  } catch (error) {
+    return refuse(400, `Cannot be judged: ${messageOf(error)}`);
+  }
+  const value = unwrapped(sent);
+  const weight = checkCost(value);
+  const excess = excessOf(weight);
+  if (excess !== null) return refuse(413, `Cannot be judged here: ${excess}`);
+  return { value, cost: judgingCost(weight) };
+}
+
+/** What makes a body cost more than one request may; null for a body that is judged. */
+function excessOf({ citations, cost }: CheckCost): string | null {
+  const many = citations > CHECKED_CITATIONS_MAX;
+  if (!many && cost <= CHECK_COST_MAX) return null;
+  const what = many
+    ? `${citations} citations, more than ${CHECKED_CITATIONS_MAX}`
+    : 'too much content for one request';
+  return `${what}; use signalpress verify`;
+}
+
+function refuse(status: number, error: string): { readonly reply: Reply } {
+  return { reply: jsonReply(status, { error, usage: USAGE, no_charge: true }) };
+}
+
+/** `{record}` is the record; a member of that name beside others belongs to the body. */
+function unwrapped(sent: JsonValue): JsonValue {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return sent;
+  const [[name, value] = [], ...others] = Object.entries(sent);
+  return name === 'record' && value !== undefined && others.length === 0 ? value : sent;
+}
+
+/** Record hashes of readings and rows: a citation has one too, but it is not a log entry. */
+function hashesOf(value: JsonValue, found = new Set<string>()): Set<string> {
+  if (typeof value !== 'object' || value === null) return found;
+  for (const [key, member] of Object.entries(value)) {
+    if (key === 'record_hash' && typeof member === 'string' && RECORD_HASH.test(member)) {
+      found.add(member);
+    } else if (key !== '_citation') hashesOf(member, found);
+  }
+  return found;
+}
+
+async function inclusionOf(
+  hashes: ReadonlySet<string>,
+  { log, ...reader }: ReleaseReader & Pick<Service, 'log'>,
+): Promise<CheckBody['checks']['inclusion']> {
+  if (hashes.size === 0)
+    return { status: 'not_applicable', detail: 'the body names no record hash' };
+  if (!reader.release.has(CHECKPOINT_PATH)) {
+    return { status: 'not_applicable', detail: 'this release has no log' };
+  }
+  try {
+    const looked = [...hashes].slice(0, INCLUSIONS_MAX);
+    const missing = await absentOf(looked, reader);
+    const rest = looked.length < hashes.size ? ` of the first ${INCLUSIONS_MAX}` : '';
+    const detail = `${looked.length - missing.length} of ${looked.length}${rest} are in the log`;
+    return { status: missing.length === 0 ? 'pass' : 'fail', detail };
+  } catch (error) {
+    if (!isLogged(error)) log({ event: 'look_up_failed', error: messageOf(error) });
+    return { status: 'undetermined', detail: 'the look-up could not be completed; ask again' };
+  }
+}
+
+async function absentOf(hashes: readonly string[], reader: ReleaseReader): Promise<string[]> {
+  const absent: string[] = [];
+  for (const hash of hashes) {
+    const { state } = await findLeaf(hash.slice('sha256:'.length), reader);
+    if (state !== 'found') absent.push(hash);
+  }
+  return absent;
+}
+
+function checkBody(
+  { verdict, issuer, checks }: BodyReport,
+  inclusion: CheckBody['checks']['inclusion'],
+  own: readonly string[],
+): CheckBody {
+  const of = (...names: readonly string[]): Outcome =>
+    outcomeOf(checks.filter((one) => names.includes(one.check)));
+  const worstFirst = [...checks].sort((a, b) => rank(a.status) - rank(b.status));
+  return {
+    endpoint: 'verify',
+    verdict,
+    issuer,
+    is_issuer_record: verdict === 'verified' && issuer !== null && own.includes(issuer),
+    checks: {
+      hash: of('record_hash'),
+      signature: of('citation', 'anchor', 'cover', 'checkpoint'),
+      content: of('json', 'content', 'consistency', 'request_time', 'series', 'inclusion'),
+      inclusion,
+    },
+    details: worstFirst.slice(0, CHECK_DETAILS_MAX),
+    details_count: checks.length,
+    statement: STATEMENTS[verdict],
+  };
+}
+
+const STATEMENTS: Readonly<Record<BodyReport['verdict'], string>> = {
+  verified:
+    'Everything in this body recomputes, and this issuer signed it; it describes and does not advise.',
+  issuer_unknown:
+    'Everything in this body recomputes, but an issuer other than this service signed it, and this service cannot vouch for that issuer.',
+  failed: 'Something in this body does not hold; the failed checks say what.',
+  unsigned: 'Nothing in this body contradicts itself, but not all of it is signed.',
+};
+
+function rank(status: Outcome['status']): number {
+  return ['fail', 'pass', 'not_applicable'].indexOf(status);
+}
+
+/** The worst of several findings, with the detail of the first one that bad. */
+function outcomeOf(findings: BodyReport['checks']): Outcome {
+  const [worst] = [...findings].sort((a, b) => rank(a.status) - rank(b.status));
+  if (worst === undefined)
+    return { status: 'not_applicable', detail: 'the body holds nothing that this check covers' };
+  const same = findings.filter(({ status }) => status === worst.status).length;
+  const where = worst.where === '' ? 'the body' : worst.where;
+  return {
+    status: worst.status,
+    detail: `${same} of ${findings.length}: ${where}: ${worst.detail}`,
+  };
+}

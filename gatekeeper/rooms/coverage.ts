@@ -1,0 +1,277 @@
+import type { Line, Signal } from '../../compiler/contract/catalog/line.ts';
+import { defined } from '../../compiler/contract/defined.ts';
+import { firstWhere } from '../../compiler/contract/first-where.ts';
+import {
+  FRESHNESS_THRESHOLDS,
+  type FreshnessClass,
+  freshness,
+} from '../../compiler/contract/freshness.ts';
+import { LINES, lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
+import type { Values } from '../../compiler/contract/path.ts';
+import type { CatalogRow } from '../../compiler/contract/release.ts';
+import { knownOf, type UpdateState, updateState } from '../../compiler/contract/update-status.ts';
+import {
+  type Answered,
+  FREE_BYTES_MAX,
+  jsonBytes,
+  type Question,
+  type Service,
+} from '../answers/service.ts';
+import { perRelease } from '../release/per-release.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
+import { catalogRows, catalogTable, distinctEntities } from './catalog.ts';
+import type { RowList } from './catalog-table.ts';
+
+/** Seconds that a coverage answer may be repeated. */
+export const COVERAGE_TTL_S = 60;
+/** Readings of one answer; a filter shows the others. */
+export const COVERAGE_ROWS_MAX = 5000;
+/** Bytes of answers that are kept for one time to live: those that the tables allow, and those about stored entities. */
+const KEPT_BYTES_MAX = { listed: 8 * 1024 * 1024, entities: 4 * 1024 * 1024 } as const;
+
+const UPDATE_STATUS_RULE =
+  'judged now against the cadence: overdue when the source was late at the last look and that look still counts, on_schedule ' +
+  'until its next reading is due, unknown when nobody has looked since; for a signal, the status of its least punctual entity: overdue, ' +
+  'not_published, unknown, then on_schedule';
+const NATURE = 'What is stored and how fresh it is; descriptive only, no forecast, no advice';
+
+/** What a release holds of one signal, oldest reading first. */
+interface Stock {
+  readonly signal: Signal;
+  readonly rows: RowList;
+  readonly punctual: Punctuality;
+}
+
+/** Until when (epoch milliseconds) some source of a signal is known to be late, and every one is known at all. */
+interface Punctuality {
+  readonly lateUntil: number;
+  readonly knownUntil: number;
+}
+
+/** Readings by age: where the stale ones end and the fresh ones begin follows from two searches. */
+const stocks = perRelease(async (release: ReleaseIndex): Promise<readonly Stock[]> => {
+  const [table, rows] = [await catalogTable(release), await catalogRows(release)];
+  return SIGNALS.map((signal) => stockOf(signal, rows.get(signal.id) ?? table.list([])));
+});
+
+function stockOf(signal: Signal, rows: RowList): Stock {
+  let [lateUntil, knownUntil] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (const row of rows) {
+    const { state, until } = knownOf({ ...row, official_cadence: signal.cadence });
+    if (state === 'overdue') lateUntil = Math.max(lateUntil, until);
+    knownUntil = Math.min(knownUntil, until);
+  }
+  const oldestFirst = rows.sortedBy(({ observed_at }) => Date.parse(observed_at));
+  return { signal, rows: oldestFirst, punctual: { lateUntil, knownUntil } };
+}
+
+/** Entities of the whole release, counted once. */
+const entityCount = perRelease(async (release: ReleaseIndex): Promise<number> => {
+  return distinctEntities((await catalogRows(release)).values());
+});
+
+/** What is stored of an entity in any spelling: a stranger's text must not cost a look at every reading. */
+async function stocksOf(entity: string, release: ReleaseIndex): Promise<readonly Stock[]> {
+  const table = await catalogTable(release);
+  const numbers = new Map<string, number[]>();
+  for (const number of table.numbersOf(entity.toLowerCase())) {
+    const id = table.signalOf(number);
+    numbers.set(id, [...(numbers.get(id) ?? []), number]);
+  }
+  return SIGNALS.flatMap((signal) => {
+    const own = numbers.get(signal.id);
+    return own === undefined ? [] : [stockOf(signal, table.list(own))];
+  });
+}
+
+interface Answers {
+  readonly at: number;
+  /** By canonical target, which unknown parameters do not change. */
+  readonly listed: BoundedMap<string, Buffer>;
+  /** Apart, for there are many of them. */
+  readonly entities: BoundedMap<string, Buffer>;
+}
+
+const answersOf = new WeakMap<ReleaseIndex, Answers>();
+
+/** The answers of one time to live. */
+function answersAt(release: ReleaseIndex, now: number): Answers {
+  const known = answersOf.get(release);
+  if (known !== undefined && Math.abs(now - known.at) < COVERAGE_TTL_S * 1000) return known;
+  const made = {
+    at: now,
+    listed: new BoundedMap<string, Buffer>({ bytes: KEPT_BYTES_MAX.listed, isByUse: true }),
+    entities: new BoundedMap<string, Buffer>({ bytes: KEPT_BYTES_MAX.entities, isByUse: true }),
+  };
+  answersOf.set(release, made);
+  return made;
+}
+
+/**
+ * `/gauge/coverage`: counts and freshness of every line; an empty list if nothing matches the filter. Computed, because
+ * freshness follows the clock and filters combine freely.
+ */
+export async function coverage(question: Question, service: Service): Promise<Answered> {
+  const { release, clock } = service;
+  const { values, target } = question.route;
+  const now = clock();
+  const answers = answersAt(release, now);
+  const kept = values.entity === undefined ? answers.listed : answers.entities;
+  const known = kept.get(target);
+  const body = known ?? (await coverageBytes(values, release, answers.at));
+  if (known === undefined && (await isKnown(values, release))) kept.set(target, body, body.length);
+  const keepMs = Math.max(0, answers.at + COVERAGE_TTL_S * 1000 - now);
+  return jsonBytes(body, keepMs);
+}
+
+/**
+ * Whether a request is one of the few that the tables allow; others share a cache of their own, so they cannot evict
+ * these.
+ */
+async function isKnown(values: Values, release: ReleaseIndex): Promise<boolean> {
+  const { entity, signal_id: id, industry } = values;
+  const isStored =
+    entity === undefined ||
+    (await catalogTable(release)).numbersOf(entity.toLowerCase()).length > 0;
+  if (!isStored) return false;
+  const isSignal = id === undefined || lineOf(id) !== undefined;
+  return isSignal && (industry === undefined || INDUSTRIES.has(industry));
+}
+
+const INDUSTRIES = new Set(LINES.map((line: Line) => line.industry));
+
+async function coverageBytes(values: Values, release: ReleaseIndex, now: number): Promise<Buffer> {
+  const { entity: asked } = values;
+  const stored = asked === undefined ? await stocks(release) : await stocksOf(asked, release);
+  const covered = stored.filter(({ signal }) => meets(signal, values));
+  const { signal_id, industry, entity } = values;
+  const filtered = signal_id !== undefined || industry !== undefined || entity !== undefined;
+  const distinct = filtered
+    ? distinctEntities(covered.map(({ rows }) => rows))
+    : await entityCount(release);
+  const compact = values.summary === '1';
+  const rows = covered.reduce((sum, one) => sum + one.rows.length, 0);
+  const form = { compact, listed: !compact && rows <= COVERAGE_ROWS_MAX, distinct, now };
+  const body = bytesOf(coverageBody(covered, form));
+  if (body.length <= FREE_BYTES_MAX) return body;
+  return bytesOf(coverageBody(covered, { ...form, listed: false }));
+}
+
+function bytesOf(body: object): Buffer {
+  return Buffer.from(JSON.stringify(body).slice(0, -1) + RULES_END, 'utf8');
+}
+
+function meets(signal: Signal, values: Values): boolean {
+  const { signal_id: id, industry } = values;
+  if (id !== undefined && signal.id !== id) return false;
+  return industry === undefined || lineOf(signal.id)?.industry === industry;
+}
+
+interface CoverageForm {
+  readonly compact: boolean;
+  /** Readings are shown one by one. */
+  readonly listed: boolean;
+  /** Entities that the answer is about. */
+  readonly distinct: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+function coverageBody(stocked: readonly Stock[], form: CoverageForm): object {
+  const { compact, listed, distinct, now } = form;
+  const covered = stocked.map((stock) => ({ ...stock, counts: freshnessCounts(stock, now) }));
+  const holding = covered.filter(({ rows }) => rows.length > 0);
+  return {
+    nature: NATURE,
+    note: listed || compact ? 'whole list' : 'readings are left out; ask by signal_id or industry',
+    totals: {
+      signal_ids: holding.length,
+      industries: new Set(holding.map(({ signal }) => lineOf(signal.id)?.industry)).size,
+      distinct_entities: distinct,
+      freshness: addedUp(covered.map(({ counts }) => counts)),
+    },
+    signals: covered.map((one) => (compact ? compactRow(one, now) : fullRow(one, { listed, now }))),
+  };
+}
+
+const RULES = {
+  cache_ttl_s: COVERAGE_TTL_S,
+  cache_policy: `public, max-age=${COVERAGE_TTL_S}`,
+  cache_note: `freshness is computed at most every ${COVERAGE_TTL_S} s here, at each request in records`,
+  freshness_rule: 'age is now minus observed_at, against the thresholds of the cadence, inclusive',
+  update_status_rule: UPDATE_STATUS_RULE,
+  freshness_thresholds: FRESHNESS_THRESHOLDS,
+};
+/** The end of every answer, printed once. */
+const RULES_END = `,${JSON.stringify(RULES).slice(1)}`;
+
+type Counts = Readonly<Record<FreshnessClass, number>>;
+type Covered = Stock & { readonly counts: Counts };
+
+function compactRow({ signal, rows, counts, punctual }: Covered, now: number): object {
+  return {
+    signal_id: signal.id,
+    industry: defined(lineOf(signal.id), 'the line of the signal').industry,
+    entities_count: rows.length,
+    freshness_counts: counts,
+    update_status: leastPunctual(rows.length, punctual, now),
+    latest_observed_at: rows.at(-1)?.observed_at ?? null,
+  };
+}
+
+function fullRow(covered: Covered, { listed, now }: { listed: boolean; now: number }): object {
+  const { signal, rows } = covered;
+  return {
+    ...compactRow(covered, now),
+    measures: signal.measures,
+    cadence: signal.cadence,
+    sells_now: rows.length > 0,
+    ...(listed
+      ? { entities: Array.from(byEntity(rows), (row) => entityRow(row, signal, now)) }
+      : {}),
+  };
+}
+
+const sorted = new WeakMap<RowList, RowList>();
+
+/** Rows in the order in which they are listed, sorted once for a release. */
+function byEntity(rows: RowList): RowList {
+  const known = sorted.get(rows) ?? rows.sortedBy(({ entity }) => entity);
+  sorted.set(rows, known);
+  return known;
+}
+
+function entityRow(row: CatalogRow, { cadence }: Signal, now: number): object {
+  const { entity, entity_name, observed_at } = row;
+  const fresh = freshness(cadence, observed_at, now);
+  const update_status = updateState({ ...row, official_cadence: cadence }, now);
+  return { entity, entity_name, observed_at, ...fresh, update_status };
+}
+
+/** Counts by two searches, since a younger reading is never staler than an older one. */
+function freshnessCounts({ signal, rows }: Stock, now: number): Counts {
+  const word = (at: number): FreshnessClass =>
+    freshness(signal.cadence, defined(rows.at(at), 'the row').observed_at, now).freshness;
+  const stale = firstWhere(rows.length, (at) => word(at) !== 'stale');
+  const notFresh = firstWhere(rows.length, (at) => word(at) === 'fresh');
+  return { fresh: rows.length - notFresh, recent: notFresh - stale, stale };
+}
+
+function addedUp(all: readonly Counts[]): Counts {
+  const sum = { fresh: 0, recent: 0, stale: 0 };
+  for (const counts of all) {
+    for (const word of ['fresh', 'recent', 'stale'] as const) sum[word] += counts[word];
+  }
+  return sum;
+}
+
+/** The worst state of all entities; nothing is known of a signal without readings. */
+function leastPunctual(
+  count: number,
+  { lateUntil, knownUntil }: Punctuality,
+  now: number,
+): UpdateState {
+  if (now <= lateUntil) return 'overdue';
+  return count > 0 && now <= knownUntil ? 'on_schedule' : 'unknown';
+}

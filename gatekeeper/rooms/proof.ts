@@ -1,0 +1,152 @@
+import { CITATION_SEAL_FIELDS, citationSchema } from '../../compiler/contract/citation.ts';
+import { defined } from '../../compiler/contract/defined.ts';
+import { FILING_CORE_FIELDS } from '../../compiler/contract/filing.ts';
+import { CORE_FIELDS } from '../../compiler/contract/record-hash.ts';
+import type { VerifyEntry } from '../../compiler/contract/release.ts';
+import { isRosterKind, rosterCoreFields } from '../../compiler/contract/roster-core.ts';
+import {
+  type Answered,
+  jsonContent,
+  KEEP_FOR_RELEASE,
+  type Question,
+  type Service,
+} from '../answers/service.ts';
+import { jsonReply, type Reply } from '../http/reply.ts';
+import { inclusionOf } from '../release/inclusion.ts';
+import { findLeaf } from '../release/log-index.ts';
+import type { ReleaseReader } from '../release/release-index.ts';
+import { ABSENT_NOTES } from './anchor.ts';
+import { freeFacts, isFreeReading } from './free-facts.ts';
+import { undetermined } from './undetermined.ts';
+import {
+  HASH_PREFIX_MIN,
+  hashPrefix,
+  type LookUp,
+  type LookUpReader,
+  lookUpHash,
+} from './verify-hash.ts';
+
+/**
+ * `/proof/:record_hash`: what a hash stands for, what its core is made of, and its place in the log with the timestamp.
+ * Computed, because every hash of the log has one, and each grows with the log.
+ */
+export async function proof({ route, spend }: Question, service: Service): Promise<Answered> {
+  const digits = hashPrefix(defined(route.values.record_hash, 'the hash of a proof'));
+  if (digits === null) return { kind: 'reply', reply: usage() };
+  try {
+    const { release, sold } = service;
+    const body = await proofBody(digits, { release, sold, spend });
+    return jsonContent(body, KEEP_FOR_RELEASE);
+  } catch (error) {
+    return undetermined({ endpoint: 'proof' }, error, service);
+  }
+}
+
+function usage(): Reply {
+  return jsonReply(400, {
+    error: `Send /proof/sha256:<64 hex>, or at least its first ${HASH_PREFIX_MIN} hex digits in lower case`,
+    usage: '/proof/sha256:<64 hex>',
+    no_charge: true,
+  });
+}
+
+async function proofBody(digits: string, reader: LookUpReader): Promise<object> {
+  const [listed, leaf] = await Promise.all([lookUpHash(digits, reader), findLeaf(digits, reader)]);
+  const head = { endpoint: 'proof', hash: `sha256:${digits}` };
+  if (listed.state === 'ambiguous' || leaf.state === 'ambiguous') {
+    return { ...head, ...NOTHING, ambiguous: true, note: ABSENT_NOTES.ambiguous };
+  }
+  if (listed.state === 'not_found' && leaf.state === 'not_found') {
+    return {
+      ...head,
+      ...NOTHING,
+      note: 'nothing that this issuer published starts with these digits',
+    };
+  }
+  const known = listed.state === 'listed' ? await recordWords(listed, reader) : UNLISTED;
+  if (leaf.state !== 'found') {
+    return { ...head, ...known, inclusion: null, anchor: null, note: ABSENT_NOTES.not_found };
+  }
+  const { inclusion, anchor } = await inclusionOf(leaf, reader);
+  return { ...head, ...known, hash: leaf.hash, inclusion, anchor, note: known.note };
+}
+
+const NO_CORE = { hash_core: null, hash_core_members: null } as const;
+
+const NOTHING = {
+  found: false,
+  record_status: { state: 'not_found' },
+  ...NO_CORE,
+  inclusion: null,
+  anchor: null,
+} as const;
+
+/** In the log, but no longer in the list of what this release holds. */
+const UNLISTED = {
+  found: true,
+  record_status: { state: 'superseded' },
+  ...NO_CORE,
+  note: 'a log entry of an earlier release; this release no longer holds its record',
+} as const;
+
+async function recordWords(
+  { entry, check }: Extract<LookUp, { state: 'listed' }>,
+  reader: ReleaseReader,
+) {
+  const { record_hash, kind, state, file } = entry;
+  const unchecked = file === null ? SUPERSEDED : LONG;
+  const isSame = check?.recomputedHash === record_hash;
+  const isFree = isSame && (await isFreeReading(entry, reader));
+  return {
+    hash: record_hash,
+    found: true,
+    kind,
+    record_status: { state },
+    ...freeFacts(entry),
+    hash_core: isFree ? check.core : null,
+    hash_core_members: coreMembers(entry),
+    recompute: RECOMPUTE[kind],
+    note: check === null ? unchecked : isSame ? CURRENT[isFree ? 'free' : 'sold'] : BROKEN,
+  };
+}
+
+/** How to recompute the hash from a body that was bought. */
+const RECOMPUTE = {
+  reading:
+    'take hash_core_members from the record, leg or row that you hold, with each source reduced to name, weight, independent ' +
+    'and relay_of; the hash is sha256 over the canonical JSON (RFC 8785) of that object',
+  row:
+    'take _hash_core of the row that you hold (with verifiable=1 in a list), or hash_core_members of a single answer; the ' +
+    'hash is sha256 over the canonical JSON (RFC 8785) of that object',
+  citation:
+    'take the _citation of the body that you hold, without record_hash, signature, key_id, issuer_DID and verify_url; the hash ' +
+    'is sha256 over the canonical JSON (RFC 8785) of that object',
+} as const;
+
+const CURRENT = {
+  free: 'hash = sha256 over the canonical JSON (RFC 8785) of hash_core; a free endpoint shows this reading',
+  sold:
+    'the stored core has this hash; it is part of what is sold, so it is not shown here. A body that you bought carries ' +
+    'it, and POST /verify checks that body for free',
+} as const;
+const SUPERSEDED =
+  'a later reading has taken its place: this release holds its hash, not its fields; the core is in the body that was delivered';
+const LONG =
+  'its file is too large for a free look-up: this release lists the hash, and the core is in the body that is sold';
+const BROKEN = 'the stored record does not have this hash; do not rely on it';
+
+const STATEMENT_FIELDS = Object.keys(citationSchema.shape).filter(
+  (name) => !(CITATION_SEAL_FIELDS as readonly string[]).includes(name),
+);
+
+/** Names of the members that the hash of an entry is taken of; those of a row that was captured by demand with those of demand. */
+export function coreMembers({ kind, signal_id }: VerifyEntry): readonly string[] {
+  if (kind === 'citation') return STATEMENT_FIELDS;
+  if (kind === 'reading') return CORE_FIELDS;
+  // Filings belong to no signal and to no roster.
+  if (signal_id === null) return FILING_CORE_FIELDS;
+  // A leg of a document has the core of a reading.
+  if (!isRosterKind(signal_id)) return CORE_FIELDS;
+  const { fields, demand_v1_fields = [] } = rosterCoreFields(signal_id);
+  return [...fields, ...demand_v1_fields];
+}

@@ -1,0 +1,208 @@
+import { parseCutoff } from '../../compiler/contract/cutoff.ts';
+import { defined } from '../../compiler/contract/defined.ts';
+import {
+  canonicalForm,
+  FILING_SOURCE_CLASS,
+  filingCore,
+  formFamily,
+  type HashedFiling,
+  isAmendment,
+  isEventClass,
+  WELL_KNOWN_FORMS,
+} from '../../compiler/contract/filing.ts';
+import { type FilerLine, filerPath, filingPath } from '../../compiler/contract/filing-index.ts';
+import {
+  besideHashes,
+  type ListStretch,
+  listName,
+  type ProvenList,
+} from '../../compiler/contract/filing-lists.ts';
+import { settlingStretch } from '../../compiler/contract/list-stretch.ts';
+import { proposerMembers, resolveMembers } from '../../compiler/contract/resolve-answer.ts';
+import {
+  CANDIDATES_MAX,
+  LIST_FILINGS_MAX,
+  SETTLEMENT_NATURE,
+} from '../../compiler/contract/resolve-bodies.ts';
+import { type SettlementQuestion, settleFilings } from '../../compiler/contract/settle-filings.ts';
+import type { Settled } from '../../compiler/contract/settlement-note.ts';
+import {
+  type Answered,
+  IS_THERE,
+  jsonBytes,
+  MISS,
+  type Question,
+  type Service,
+} from '../answers/service.ts';
+import { noCharge } from '../offer/no-charge.ts';
+import { citationText } from '../release/citation-text.ts';
+import { sha256 } from '../release/log-files.ts';
+import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
+import { filersOf, findFiler, listsOf } from './filings.ts';
+
+const PROPOSER = '/resolve/proposer';
+
+interface Asked {
+  readonly filer: FilerLine;
+  readonly question: SettlementQuestion;
+  readonly values: Question['route']['values'];
+}
+
+/**
+ * `/resolve` and `/resolve/proposer`: settled from the stored lists, and delivered as the stored bytes with their
+ * citation. Computed, because the caller names the cutoff.
+ */
+export async function resolve(question: Question, service: Service): Promise<Answered> {
+  const { route, spend } = question;
+  const { release } = service;
+  const reader = { release, spend };
+  const illegal = illegalValue(route.values);
+  if (illegal !== null) {
+    const trouble = { miss: 'illegal_value', missing: [], ...illegal } as const;
+    return { kind: 'reply', reply: noCharge({ ...route, trouble }, release) };
+  }
+  const asked = await askedOf(route.values, release);
+  if (asked === null) return MISS;
+  const found = await decidingPart(asked, reader);
+  if (found === null) return MISS;
+  if (question.isProbe) return IS_THERE;
+  const answer = settledBy(found, asked);
+  const body =
+    route.endpoint.path === PROPOSER
+      ? await proposerBody(answer, reader)
+      : await resolveBody(answer, reader);
+  return jsonBytes(Buffer.from(body, 'utf8'), 0);
+}
+
+/** The first value that no answer can be about, before anything is looked up. */
+function illegalValue(values: Question['route']['values']) {
+  const { cutoff = '', event_class, form = '', market_or_event = '' } = values;
+  if (parseCutoff(cutoff) === null) return { name: 'cutoff', value: cutoff };
+  if (event_class !== undefined) {
+    const isLegal = isEventClass(canonicalForm(form), event_class);
+    if (!isLegal) return { name: 'event_class', value: event_class };
+  }
+  // JSON that our own verifier reads holds no NUL.
+  if (market_or_event.includes('\0')) return { name: 'market_or_event', value: market_or_event };
+  return null;
+}
+
+async function askedOf(
+  values: Question['route']['values'],
+  release: ReleaseIndex,
+): Promise<Asked | null> {
+  const cutoff = parseCutoff(defined(values.cutoff, 'the cutoff'));
+  const filer = await findFiler(defined(values.entity, 'the filer'), release);
+  const form = canonicalForm(defined(values.form, 'the form'));
+  if (cutoff === null || filer === undefined || !(await isForm(form, release))) return null;
+  return { filer, values, question: { form, eventClass: values.event_class ?? null, cutoff } };
+}
+
+/** A form type that is stored for any filer, or a well-known one, so that nobody pays for a misspelt one. */
+async function isForm(form: string, release: ReleaseIndex): Promise<boolean> {
+  const { forms } = await filersOf(release);
+  const family = formFamily(form);
+  return WELL_KNOWN_FORMS.includes(family) || forms.has(isAmendment(form) ? `${family}/A` : family);
+}
+
+/** The list that an answer follows from, and the stretch of it that is delivered. */
+interface DecidingPart {
+  readonly list: ProvenList<HashedFiling>;
+  readonly stretch: ListStretch<HashedFiling>;
+}
+
+interface Answer {
+  readonly asked: Asked;
+  readonly settled: Settled<HashedFiling>;
+  readonly found: DecidingPart | 'nothing stored';
+}
+
+/** What an answer follows from; null if that would not fit into one body. */
+async function decidingPart(
+  { question, filer }: Asked,
+  reader: ReleaseReader,
+): Promise<DecidingPart | 'nothing stored' | null> {
+  const lists = await listsOf(filer.cik, reader);
+  const list = lists.find(listName(question.form, question.eventClass));
+  if (list === null) return 'nothing stored';
+  const stretch = settlingStretch(list, question);
+  return stretch.filings.length > LIST_FILINGS_MAX ? null : { list, stretch };
+}
+
+/** Settled only from what is delivered, so that anyone who holds the body reaches the same answer. */
+function settledBy(found: Answer['found'], asked: Asked): Answer {
+  const { question, filer } = asked;
+  const filings = found === 'nothing stored' ? [] : found.stretch.filings.flat();
+  const settlement = settleFilings(filings, filer, question);
+  return { asked, settled: { question, coverage: filer, settlement }, found };
+}
+
+/** The delivered stretch of the list: every filing with its hash and the core that gives it. */
+function listed({ asked, found }: Answer): object | null {
+  if (found === 'nothing stored') return null;
+  const { cik } = asked.filer;
+  const { list, stretch } = found;
+  const { index, filings } = stretch;
+  const row = (filing: HashedFiling) => ({
+    record_hash: filing.record_hash,
+    _hash_core: filingCore(cik, filing),
+  });
+  const beside = besideHashes(list, stretch, sha256);
+  return { index, filings: filings.map((listings) => listings.map(row)), beside };
+}
+
+/** The question, with parameters that do not affect the answer echoed as they were sent. */
+function echo({ filer, question, values }: Asked): object {
+  const { cutoff } = question;
+  return {
+    nature: SETTLEMENT_NATURE,
+    entity: values.entity,
+    cik: filer.cik,
+    entity_name: filer.name,
+    form: question.form,
+    event_class: question.eventClass,
+    source_class: FILING_SOURCE_CLASS,
+    market_or_event: values.market_or_event ?? null,
+    cutoff: values.cutoff,
+    cutoff_time: cutoff.at,
+    cutoff_basis: cutoff.basis,
+  };
+}
+
+async function resolveBody(answer: Answer, reader: ReleaseReader): Promise<string> {
+  const { asked, settled } = answer;
+  const { cik } = asked.filer;
+  const given = settled.settlement.candidates.slice(0, CANDIDATES_MAX);
+  const rows = await Promise.all(given.map((filing) => stored(filingPath(cik, filing), reader)));
+  const coverage = await stored(filerPath(cik), reader);
+  return joined({ ...echo(asked), ...resolveMembers(settled) }, [
+    ['candidate_sources', `[${rows.join(',')}]`],
+    ['list', JSON.stringify(listed(answer))],
+    ['coverage', coverage],
+    ['_citation', citationText(rows[0] ?? coverage)],
+  ]);
+}
+
+async function proposerBody(answer: Answer, reader: ReleaseReader): Promise<string> {
+  const { asked, settled } = answer;
+  const { cik } = asked.filer;
+  const { selected } = settled.settlement;
+  const evidence = selected === null ? null : await stored(filingPath(cik, selected), reader);
+  const coverage = await stored(filerPath(cik), reader);
+  return joined({ ...echo(asked), ...proposerMembers(settled) }, [
+    ['evidence', evidence ?? 'null'],
+    ['list', JSON.stringify(listed(answer))],
+    ['coverage', coverage],
+    ['_citation', citationText(evidence ?? coverage)],
+  ]);
+}
+
+async function stored(path: string, { release, spend }: ReleaseReader): Promise<string> {
+  return (await release.body(path, spend)).bytes.toString('utf8');
+}
+
+/** A JSON object of computed members and of stored texts behind them. */
+function joined(head: object, texts: readonly (readonly [name: string, json: string])[]): string {
+  const rest = texts.map(([name, json]) => `"${name}":${json}`);
+  return `${JSON.stringify(head).slice(0, -1)},${rest.join(',')}}`;
+}

@@ -1,0 +1,172 @@
+import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
+import {
+  type ChainState,
+  SERIES_COLUMNS,
+  SERIES_CSV_HEADER,
+  seriesFrom,
+  stateBefore,
+} from '../../compiler/contract/series.ts';
+import { type StoredSegment, segmentPath } from '../../compiler/contract/series-segments.ts';
+import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
+import { JSON_MEDIA_TYPE } from '../http/reply.ts';
+import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/media-type.ts';
+import { type Body, requestFile } from '../release/release-index.ts';
+import { spliceRequestTime } from '../release/request-time.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
+import { layoutOf, type SeriesLayout, type Stretch, segmentLayout } from './series-layout.ts';
+
+/** Of RFC 4180. */
+const LINE_END = '\r\n';
+/** What a spreadsheet would run instead of showing. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** Bytes of series that are kept as CSV, each about as long as its body. */
+const TABLES_BYTES_MAX = 16 * 1024 * 1024;
+const tables = new BoundedMap<Body, CsvTable>({ bytes: TABLES_BYTES_MAX, isByUse: true });
+
+/**
+ * `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. Computed, because a look-back is cut
+ * from segments that all releases share.
+ */
+export async function series(question: Question, service: Service): Promise<Answered> {
+  const { route, isProbe, spend } = question;
+  const { values, endpoint, target } = route;
+  const { signal_id, entity } = values;
+  if (signal_id === undefined || entity === undefined) return MISS;
+  const subject = { signal_id, entity };
+  const path = requestFile(endpoint, subject);
+  if (!service.release.has(path)) return MISS;
+  const layout = layoutOf(await service.release.body(path, spend));
+  if (isProbe) return IS_THERE;
+  const days = Number(values.days ?? SERIES_DAYS_DEFAULT);
+  const open: OpenSegment = async (segment) => {
+    const [start, count] = segment;
+    const file = segmentPath(subject, { start, count });
+    return segmentLayout(await service.release.body(file, spend), start);
+  };
+  const cut = await cutOf(layout, days, open);
+  if (mediaTypeOf(endpoint, target) === CSV_MEDIA_TYPE) {
+    return content(csvCut(cut), `${CSV_MEDIA_TYPE}; charset=utf-8`);
+  }
+  return content(jsonCut(layout, cut, { days, now: service.clock() }), JSON_MEDIA_TYPE);
+}
+
+function content(body: Buffer, contentType: string): Answered {
+  return { kind: 'content', content: { body, contentType, keepMs: 0 } };
+}
+
+type OpenSegment = (segment: StoredSegment) => Promise<Stretch>;
+
+/** What is delivered: the state in front of the first row, and the files that hold it and those behind it. */
+interface Cut {
+  readonly before: ChainState;
+  readonly stretches: readonly Stretch[];
+}
+
+async function cutOf(layout: SeriesLayout, days: number, open: OpenSegment): Promise<Cut> {
+  const before = await beginning(layout, days, open);
+  const reached = layout.segments.filter(([start, count]) => start + count > before.rows);
+  const stretches = await Promise.all(reached.map(open));
+  return { before, stretches: [...stretches, layout] };
+}
+
+/** The state in front of the first row that `days` reach, counted back from the newest snapshot. */
+async function beginning(
+  { segments, cuts, before }: SeriesLayout,
+  days: number,
+  open: OpenSegment,
+): Promise<ChainState> {
+  const ends = segments.flatMap(([, , first_date, last_date]) => [first_date, last_date]);
+  const [first] = cuts;
+  if (first === undefined) throw new RangeError('Cannot cut a series: it lists no snapshot');
+  const [begin] = first;
+  const newest = [...ends, ...cuts.map(([date]) => date)].reduce((a, b) => (a > b ? a : b));
+  const from = seriesFrom(newest, days);
+  if (begin >= from) return before;
+  const segment = segments.find(([, , , last_date]) => last_date >= from);
+  const near = segment === undefined ? cuts : (await open(segment)).cuts;
+  const cut = near.find(([date]) => date >= from);
+  if (cut === undefined) throw new RangeError('Cannot cut a series: its dates do not fit its rows');
+  return stateBefore(cut, [begin, ...ends, ...near.map(([date]) => date)]);
+}
+
+/** The stored bytes with fewer rows: the chain state in front of them is listed in the files. */
+function jsonCut(
+  { body, headEnd, end }: SeriesLayout,
+  { before, stretches }: Cut,
+  { days, now }: { days: number; now: number },
+): Buffer {
+  const count = end - before.rows;
+  const members = `${JSON.stringify({ days, count, before }).slice(1, -1)},"rows":[\n`;
+  return Buffer.concat([
+    spliceRequestTime(body.bytes.subarray(0, headEnd), body.points, now),
+    Buffer.from(members),
+    ...stretches.map((stretch) =>
+      stretch.body.bytes.subarray(offsetIn(stretch.rows, stretch, before)),
+    ),
+  ]);
+}
+
+/** Where the rows behind a state begin, out of the offsets of all rows of a stretch. */
+function offsetIn(
+  offsets: readonly number[],
+  { start }: Stretch,
+  { rows }: ChainState,
+): number | undefined {
+  return offsets[Math.max(0, rows - start)];
+}
+
+/** Rows of one file as CSV, and where each of them begins. */
+interface CsvTable {
+  readonly bytes: Buffer;
+  readonly rows: readonly number[];
+}
+
+function csvCut({ before, stretches }: Cut): Buffer {
+  const parts = stretches.map((stretch) => {
+    const { bytes, rows } = csvTable(stretch);
+    return bytes.subarray(offsetIn(rows, stretch, before));
+  });
+  return Buffer.concat([Buffer.from(SERIES_CSV_HEADER + LINE_END), ...parts]);
+}
+
+/** Made once for a stored body: many ask for the end of the same rows. */
+function csvTable({ body, rows: offsets }: Stretch): CsvTable {
+  const known = tables.get(body);
+  if (known !== undefined) return known;
+  const rows: number[] = [];
+  const lines: Buffer[] = [];
+  let size = 0;
+  for (const [index, start] of offsets.slice(0, -1).entries()) {
+    const line = Buffer.from(csvRow(body.bytes.toString('utf8', start, offsets[index + 1])));
+    rows.push(size);
+    lines.push(line);
+    size += line.length;
+  }
+  const made = { bytes: Buffer.concat(lines), rows };
+  tables.set(body, made, body.bytes.length + made.bytes.length);
+  return made;
+}
+
+/** One stored row line; its metrics are copied as the JSON that they are, never read. */
+function csvRow(line: string): string {
+  const current = line.indexOf('"current":') + '"current":'.length;
+  // A quotation mark inside a text is escaped, so these words can only be members of the row.
+  const hash = line.lastIndexOf(',"record_hash":');
+  const band = line.lastIndexOf(',"band":', hash);
+  const row = JSON.parse(
+    `${line.slice(0, current)}null${line.slice(band, line.lastIndexOf('}') + 1)}`,
+  );
+  const cells = SERIES_COLUMNS.map((name) =>
+    cell(name === 'current' ? line.slice(current, band) : row[name]),
+  );
+  return cells.join(',') + LINE_END;
+}
+
+/** A cell after RFC 4180; null is empty, and a text that a spreadsheet would run gets an apostrophe in front. */
+function cell(value: string | number | null): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const shown = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown;
+}

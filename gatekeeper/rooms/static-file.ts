@@ -1,0 +1,65 @@
+import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/site-page.ts';
+import { findStaticFile } from '../../compiler/contract/static-files.ts';
+import { FREE_CACHE, type Service, type StaticFile } from '../answers/service.ts';
+import { type Header, jsonReply, type Reply } from '../http/reply.ts';
+import type { HttpRequest } from '../http/request.ts';
+import { codedFile } from '../release/coded-file.ts';
+import { SITE_POLICY } from '../release/page-parts.ts';
+import type { ReleaseReader } from '../release/release-index.ts';
+
+/** Seconds that anybody may keep a file that a later release may replace. */
+const RELEASE_MAX_AGE_S = 60;
+
+const CACHE = {
+  immutable: 'public, max-age=604800, immutable',
+  release: `public, max-age=${RELEASE_MAX_AGE_S}`,
+} as const;
+const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
+
+/**
+ * What stands at a path beside the table, asked for by its path alone: a file of the release, as it is stored. Null at
+ * once when the release has none there.
+ */
+export function staticFile(
+  { method, facts, spend }: HttpRequest,
+  path: string,
+  service: Service,
+): Promise<StaticFile> | null {
+  if (path === SHOP_STYLES_URL && method === 'GET') return Promise.resolve(shopStyles(service));
+  const { release } = service;
+  const found = findStaticFile(path);
+  if (found === null || !release.has(found.path)) return null;
+  if (METHODS.includes(method)) return storedFile(found, facts.acceptEncoding, { release, spend });
+  return Promise.resolve({ reply: wrongMethod(path, method), etag: null });
+}
+
+/** Computed, because the pages of the release cannot know whether payments are pretended here. */
+function shopStyles({ operator }: Service): StaticFile {
+  const body = operator.settlement === 'test' ? SHOP_STYLES.test : SHOP_STYLES.real;
+  const headers: Header[] = [['content-type', 'text/css; charset=utf-8'], FREE_CACHE];
+  return { reply: { status: 200, headers, body }, etag: null };
+}
+
+async function storedFile(
+  { row, path }: NonNullable<ReturnType<typeof findStaticFile>>,
+  acceptEncoding: string,
+  { release, spend }: ReleaseReader,
+): Promise<StaticFile> {
+  const { place, headers: coded } = codedFile(path, acceptEncoding, release);
+  const { bytes, sha256 } = await release.body(place, spend);
+  const etag = `"${sha256.slice(0, 32)}"`;
+  const headers: Header[] = [
+    ['content-type', row.contentType],
+    ['etag', etag],
+    ['cache-control', CACHE[row.cache]],
+    ['x-content-type-options', 'nosniff'],
+    ...(row.site === true ? SITE_POLICY : []),
+    ...coded,
+  ];
+  return { reply: { status: 200, headers, body: bytes }, etag };
+}
+
+function wrongMethod(path: string, method: string): Reply {
+  const error = `${method} is not a method of ${path.slice(0, 200)}; send GET`;
+  return jsonReply(405, { error, allow: METHODS }, [['allow', METHODS.join(', ')]]);
+}

@@ -1,0 +1,191 @@
+import type { VerifyEntry } from '../../compiler/contract/release.ts';
+import type { Answered, Question, Service } from '../answers/service.ts';
+import { wantsPage } from '../http/header-facts.ts';
+import { type Header, jsonReply, type Reply } from '../http/reply.ts';
+import { pageShop, SITE_POLICY } from '../release/page-parts.ts';
+import { type FreeFacts, freeFacts, isOfReading } from './free-facts.ts';
+import { undetermined } from './undetermined.ts';
+import {
+  HASH_PREFIX_MIN,
+  hashPrefix,
+  type LookUp,
+  lookUpHash,
+  type Recomputed,
+} from './verify-hash.ts';
+import { verifyPage } from './verify-page.ts';
+
+const VARY: Header = ['vary', 'accept'];
+
+/** The body of a hash look-up. */
+export interface Verification {
+  readonly endpoint: 'gauge/verify';
+  readonly hash: string;
+  readonly found: boolean;
+  readonly verified: boolean;
+  readonly recomputed_hash: string | null;
+  readonly is_issuer_record: boolean;
+  readonly is_truth_bear_record: boolean;
+  readonly record_status: { readonly state: 'current' | 'superseded' | 'not_found' };
+  readonly signal_id: string | null;
+  readonly entity: string | null;
+  readonly observed_at: string | null;
+  readonly source_ref: string | null;
+  readonly scope: string | null;
+  readonly note: string;
+  readonly ots_status: string | null;
+  readonly ambiguous?: true;
+  readonly matches?: number;
+  readonly statement: string;
+}
+
+/**
+ * `/gauge/verify` and `/v/:record_hash`: whether a hash is one of ours, recomputed from what is stored. Computed, because any hash
+ * may be asked for.
+ */
+export async function verify(question: Question, service: Service): Promise<Answered> {
+  const { hash, record_hash: segment } = question.route.values;
+  const digits = hashPrefix(hash ?? segment ?? '');
+  if (digits === null) return { kind: 'reply', reply: verifyUsage() };
+  let found: LookUp;
+  try {
+    const { release, sold } = service;
+    found = await lookUpHash(digits, { release, sold, spend: question.spend });
+  } catch (error) {
+    return undetermined({ endpoint: 'gauge/verify', hash: `sha256:${digits}` }, error, service);
+  }
+  const body = verification(digits, found);
+  const page = wantsPage(question.accept);
+  const text = page ? verifyPage(body, pageShop(service.release)) : JSON.stringify(body);
+  const contentType = page ? 'text/html; charset=utf-8' : 'application/json';
+  const headers = page ? [VARY, ...SITE_POLICY, NO_SNIFF] : [VARY];
+  const content = { body: Buffer.from(text, 'utf8'), contentType, headers, keepMs: 0 };
+  return { kind: 'content', content };
+}
+
+const NO_SNIFF: Header = ['x-content-type-options', 'nosniff'];
+
+/** The usage error of a look-up without a hash. */
+export function verifyUsage(): Reply {
+  return jsonReply(400, {
+    error: `Send hash=sha256:<64 hex>, or at least its first ${HASH_PREFIX_MIN} hex digits in lower case`,
+    usage: '/gauge/verify?hash=sha256:<64 hex>',
+    no_charge: true,
+  });
+}
+
+const NOTHING = {
+  found: false,
+  verified: false,
+  recomputed_hash: null,
+  is_issuer_record: false,
+  is_truth_bear_record: false,
+  signal_id: null,
+  entity: null,
+  observed_at: null,
+  source_ref: null,
+  scope: null,
+  ots_status: null,
+} as const;
+
+function verification(digits: string, found: LookUp): Verification {
+  const head = { endpoint: 'gauge/verify', hash: `sha256:${digits}` } as const;
+  switch (found.state) {
+    case 'not_found':
+      return {
+        ...head,
+        ...NOTHING,
+        record_status: { state: 'not_found' },
+        note:
+          'no hash in this release, or in a body sold recently, starts with these digits; check an older body by its own ' +
+          'signature, offline or with POST /verify',
+        statement: 'This hash attests nothing that is known here.',
+      };
+    case 'ambiguous':
+      return {
+        ...head,
+        ...NOTHING,
+        record_status: { state: 'not_found' },
+        ambiguous: true,
+        matches: found.matches,
+        note: `ambiguous: ${found.matches} records start with these digits; send more digits`,
+        statement: 'This prefix stands for more than one record, so it attests none of them.',
+      };
+    case 'listed':
+      return listedBody(found.entry, found.check);
+  }
+}
+
+function listedBody(entry: VerifyEntry, check: Recomputed | null): Verification {
+  const { record_hash, state } = entry;
+  const body = isOfReading(entry) ? (check?.body ?? {}) : {};
+  return {
+    endpoint: 'gauge/verify',
+    hash: record_hash,
+    found: true,
+    verified: check?.recomputedHash === record_hash,
+    recomputed_hash: check?.recomputedHash ?? null,
+    is_issuer_record: true,
+    is_truth_bear_record: true,
+    record_status: { state },
+    ...freeFacts(entry),
+    source_ref: textOrNull(body.source_ref),
+    scope: textOrNull(body.scope),
+    note: check === null ? uncheckedNote(entry) : checkedNote(entry),
+    ots_status: textOrNull(body.ots_status),
+    statement: statementOf(entry, check),
+  };
+}
+
+const SUPERSEDED_NOTE =
+  'a later reading has replaced it; the signed list of this release names it, but its fields are not recomputed here';
+const LONG_NOTE =
+  'the signed list of this release names it; its file is too large to recompute in a free look-up; run signalpress verify on the body';
+
+/** Why a listed hash was not recomputed. */
+function uncheckedNote({ file }: VerifyEntry): string {
+  return file === null ? SUPERSEDED_NOTE : LONG_NOTE;
+}
+
+/** What a listed hash was recomputed from. */
+function checkedNote({ kind, file }: VerifyEntry): string {
+  return file === null ? SOLD_NOTE : CURRENT_NOTES[kind];
+}
+
+const SOLD_NOTE =
+  'recomputed just now: sha256 over the canonical JSON of the signed citation statement of the body as it was sold; a newer release has replaced it';
+const CURRENT_NOTES = {
+  reading:
+    'recomputed just now: sha256 over the canonical JSON of the hash core of the stored record',
+  row: 'recomputed just now: sha256 over the canonical JSON of the hash core of the stored roster row',
+  citation: 'recomputed just now: sha256 over the canonical JSON of the signed citation statement',
+} as const;
+
+function statementOf(entry: VerifyEntry, check: Recomputed | null): string {
+  const { record_hash, kind, file } = entry;
+  const what = `${ATTESTED[kind]}${subjectOf(freeFacts(entry))}`;
+  if (check === null) {
+    const standing = file === null ? 'published and later superseded' : 'lists in this release';
+    return `This hash stands for ${what}, which this issuer ${standing}.`;
+  }
+  if (check.recomputedHash !== record_hash) {
+    return 'The stored record does not have this hash; do not rely on it.';
+  }
+  const standing = file === null ? 'as an earlier release sold it' : 'as this issuer published it';
+  return `This hash attests ${what}, exactly ${standing}; it describes and does not advise.`;
+}
+
+const ATTESTED = {
+  reading: 'the reading',
+  row: 'a row, filing or document',
+  citation: 'the signed citation',
+} as const;
+
+function subjectOf({ signal_id, entity, observed_at }: FreeFacts): string {
+  const names = [signal_id, entity].filter((name) => name !== null);
+  const of = names.length === 0 ? '' : ` of ${names.join(' at ')}`;
+  return observed_at === null ? of : `${of} observed ${observed_at}`;
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

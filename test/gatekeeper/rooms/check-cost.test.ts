@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
+import { CHECK_COST_MAX, checkCost } from '../../../gatekeeper/rooms/check-cost.ts';
+
+const rows = (count: number): JsonValue => Array.from({ length: count }, () => ({ a: 1 }));
+
+describe('checkCost()', () => {
+  it('counts citations wherever they stand, and no text that looks like one', () => {
+    const body = { _citation: {}, parts: [{ _citation: {} }, { inner: { _citation: null } }] };
+    expect(checkCost(body).citations).toBe(3);
+    expect(checkCost({ a: '_citation', b: ['_citation'] }).citations).toBe(0);
+  });
+
+  it('I39: grows with the body, and with every hash over it', () => {
+    const { cost } = checkCost(rows(1000));
+    expect(checkCost(rows(2000)).cost / cost).toBeCloseTo(2, 1);
+    const covered = checkCost({ rows: rows(1000), record_hash: '' }).cost;
+    expect(covered / cost).toBeGreaterThan(1.9);
+    const twice = checkCost({ inner: { rows: rows(1000), _citation: {} }, _citation: {} }).cost;
+    expect(twice / cost).toBeGreaterThan(2.9);
+  });
+
+  it('lets a long list of plain values pass, and not the same number of objects', () => {
+    const count = CHECK_COST_MAX / 5;
+    expect(checkCost(Array.from({ length: count }, () => 1)).cost).toBeLessThan(CHECK_COST_MAX);
+    expect(checkCost(rows(count)).cost).toBeGreaterThan(CHECK_COST_MAX);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { Line } from '../../../compiler/contract/catalog/line.ts';
+import { LINES } from '../../../compiler/contract/lines.ts';
+import { FREE_BYTES_MAX } from '../../../gatekeeper/answers/service.ts';
+import { PREVIEW_LIST_MAX, preview } from '../../../gatekeeper/rooms/preview.ts';
+import { jsonOf, tinyService } from '../tiny-service.ts';
+
+describe('preview()', () => {
+  it('holds the counts, the price menu and one list per bundle', async () => {
+    const body = jsonOf(await preview(await tinyService()));
+    expect(body).toMatchObject({
+      counts: { readings: 4, bundles: 1 },
+      regions: expect.arrayContaining(['us-denver']),
+      agri_regions: expect.arrayContaining(['us-iowa']),
+      grid_regions: expect.arrayContaining(['us-pjm']),
+      shipping_regions: expect.arrayContaining(['hormuz']),
+    });
+    expect(body.filing_watchlist).toHaveLength(18);
+    expect(body.prices).toContainEqual(
+      expect.objectContaining({ path: '/gauge', price_usd: '0.01', price_atomic: '10000' }),
+    );
+    const bundles = LINES.filter((row: Line) => row.bundle !== undefined);
+    const lists = Object.keys(body).filter((name) => /regions$|watchlist$/.test(name));
+    expect(lists).toHaveLength(bundles.length);
+  });
+
+  it('lists the request of every stored document', async () => {
+    const stored = ['document/chatter/energy.json', 'document/region-plus/us-denver/~41.json'];
+    const files = new Map(
+      [...stored, 'document/tier2.json'].map((path) => [path, Buffer.from('{}')]),
+    );
+    expect(jsonOf(await preview(await tinyService({ files }))).documents).toEqual([
+      '/pay/tier2',
+      '/shadow/chatter?topic=energy',
+      '/shadow/region-plus?loc=us-denver&topic=A',
+    ]);
+    expect(jsonOf(await preview(await tinyService())).documents).toEqual([]);
+  });
+
+  it('I54: shows fewer of each list where long ids would make it longer than a megabyte', async () => {
+    const lines = LINES.filter((row: Line) => row.open && row.bundle !== undefined);
+    const stored = lines.flatMap(({ id }) =>
+      Array.from({ length: 400 }, (_, at) => `bundle/${id}/${'x'.repeat(180)}${at}.json`),
+    );
+    const files = new Map(stored.map((path) => [path, Buffer.from('{}')]));
+    const answered = await preview(await tinyService({ files }));
+    const bytes = answered.kind === 'content' ? answered.content.body.length : Infinity;
+    expect(400 * 180 * lines.length).toBeGreaterThan(FREE_BYTES_MAX);
+    expect(bytes).toBeLessThanOrEqual(FREE_BYTES_MAX);
+    expect(JSON.stringify(jsonOf(answered))).toContain('x'.repeat(180));
+  });
+
+  it('adds what is stored to an open list', async () => {
+    const files = new Map([['bundle/filing/~5a~5a.json', Buffer.from('{}')]]);
+    const body = jsonOf(await preview(await tinyService({ files })));
+    expect(body.filing_watchlist).toContain('ZZ');
+    expect(body.regions).not.toContain('ZZ');
+  });
+
+  it.each([
+    [PREVIEW_LIST_MAX, PREVIEW_LIST_MAX],
+    [PREVIEW_LIST_MAX + 1, PREVIEW_LIST_MAX],
+  ])('I43: of %i that are stored it lists %i', async (stored, listed) => {
+    const names = Array.from({ length: stored }, (_, at) => String(at).padStart(4, '0'));
+    const paths = names.flatMap((name) => [
+      `bundle/filing/${name}.json`,
+      `document/region-plus/${name}/~41.json`,
+    ]);
+    const files = new Map(paths.sort().map((path) => [path, Buffer.from('{}')]));
+    const body = jsonOf(await preview(await tinyService({ files })));
+    const { filing_watchlist, documents } = body as Readonly<Record<string, string[]>>;
+    expect(filing_watchlist?.filter((name) => names.includes(name))).toHaveLength(listed);
+    expect(documents).toHaveLength(listed);
+  });
+});

@@ -1,0 +1,290 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import {
+  LIST_FILINGS_MAX,
+  proposerBodySchema,
+  resolveBodySchema,
+} from '../../../compiler/contract/resolve-bodies.ts';
+import { type JsonValue, parseJson } from '../../../compiler/contract/strict-json.ts';
+import { runImport } from '../../../compiler/import/import-command.ts';
+import { importDisk } from '../../../compiler/import/import-disk.ts';
+import { verifyBody } from '../../../compiler/verify/verify-body.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
+import { FILE_COST } from '../../../gatekeeper/http/cost.ts';
+import { resolve } from '../../../gatekeeper/rooms/resolve.ts';
+import { CIK, FILINGS, filingRow } from '../../filing-rows.ts';
+import { PAYLOADS } from '../../import/recorded.ts';
+import { compileFolder, makeFolder, removeFolders } from '../../snapshot-folder.ts';
+import { compiledService } from '../compiled-service.ts';
+import { FILING_NOW, filingData, filingService } from '../filing-service.ts';
+import { jsonOf, question } from '../tiny-service.ts';
+
+let data: string;
+let service: Service;
+beforeAll(async () => {
+  data = await filingData(FILINGS);
+  service = await compiledService(data, FILING_NOW);
+});
+afterAll(removeFolders);
+
+type Query = Readonly<Record<string, string>>;
+const target = (path: string, query: Query) => `${path}?${new URLSearchParams(query)}`;
+const base = { entity: 'EXMP', form: '10-K', cutoff: '2026-03-31' };
+
+async function asked(query: Query, path = '/resolve'): Promise<JsonValue> {
+  const answered = await resolve(question(target(path, { ...base, ...query })), service);
+  if (answered.kind !== 'content') return jsonOf(answered) as JsonValue;
+  return parseJson(answered.content.body.toString('utf8'));
+}
+
+const CASES: readonly (readonly [Query, string, boolean | null, string | null])[] = [
+  [{}, 'resolved', true, '000001'],
+  [{ cutoff: '2026-01-31' }, 'resolved', false, '000001'],
+  [{ cutoff: '2026-02-01T15:00:00Z' }, 'resolved', true, '000001'],
+  [{ cutoff: '2026-02-01T14:59:59Z' }, 'resolved', false, '000001'],
+  [{ cutoff: '2030-01-01' }, 'resolved', true, '000001'],
+  [{ form: '10-Q', cutoff: '2026-05-10' }, 'resolved', true, '000002'],
+  [{ form: '10-Q', cutoff: '2026-05-20' }, 'ambiguous', true, '000002'],
+  [{ form: '10-Q/A', cutoff: '2026-05-20' }, 'resolved', true, '000003'],
+  [{ form: '8-K', cutoff: '2026-07-02' }, 'resolved', true, '000005'],
+  [{ form: '8-K', cutoff: '2026-07-02', event_class: '2.02' }, 'resolved', true, '000004'],
+  [
+    { form: '8-K', cutoff: '2026-07-02', event_class: '1.01' },
+    'no_authoritative_source',
+    false,
+    null,
+  ],
+  [{ form: '4', cutoff: '2026-08-03' }, 'ambiguous', true, '000007'],
+  [{ form: 'SC 13G' }, 'resolved', true, '000009'],
+  [{ form: 'SCHEDULE 13G', cutoff: '2025-01-01' }, 'resolved', true, '000008'],
+  [{ form: 'NT 10-K', cutoff: '2026-03-02T12:00:00Z' }, 'ambiguous', null, '000010'],
+  [{ form: 'nt 10-k', cutoff: '2026-03-02' }, 'resolved', true, '000010'],
+  [{ form: '20-F', cutoff: '2026-05-01' }, 'conflicting', null, '000011'],
+  [{ form: '6-K', cutoff: '2026-05-01' }, 'ambiguous', null, '000012'],
+  [{ form: 'SC 13D' }, 'no_authoritative_source', false, null],
+  [{ form: 'SC 13D', cutoff: '2026-12-01' }, 'no_authoritative_source', null, null],
+];
+
+describe('resolve()', () => {
+  it.each(CASES)(
+    'answers %j with %s, %s, from filing %s',
+    async (...[query, status, filed, serial]) => {
+      const body = resolveBodySchema.parse(await asked(query));
+      expect([body.resolution_status, body.filed_by_cutoff]).toEqual([status, filed]);
+      const [selected] = body.candidate_sources;
+      expect(selected?.accession.slice(-6) ?? null).toBe(serial);
+      expect(body._citation).toEqual((selected ?? body.coverage)._citation);
+      expect(body.disclosure_time).toBe(selected?.disclosure_time ?? null);
+      expect(body.event_time).toBe(selected?.event_time ?? null);
+    },
+  );
+
+  it.each(CASES)(
+    'answers a proposer about %j with %s, %s',
+    async (...[query, status, filed, serial]) => {
+      const body = proposerBodySchema.parse(await asked(query, '/resolve/proposer'));
+      expect(body.answer).toBe(filed);
+      expect(body.confidence).toBe(status === 'resolved' ? 1 : 0);
+      const cited = body.evidence;
+      expect(body._citation).toEqual((cited ?? body.coverage)._citation);
+      expect(cited?.accession.slice(-6) ?? null).toBe(serial);
+      expect(body.evidence_url).toBe(cited?.source_ref ?? null);
+      expect(body.timestamp).toBe(cited?.disclosure_time ?? null);
+    },
+  );
+
+  it.each(['https://example.org/a?"evidence_url":null\\', null])(
+    'gives a proposer the address %s as its evidence has it',
+    async (source_ref) => {
+      const odd = await filingService([filingRow(99, ['10-K', '2026-02-01'], { source_ref })]);
+      const answered = await resolve(question(target('/resolve/proposer', base)), odd);
+      if (answered.kind !== 'content') throw new Error('no answer');
+      const body = parseJson(answered.content.body.toString('utf8'));
+      expect(proposerBodySchema.parse(body).evidence_url).toBe(source_ref);
+      const report = verifyBody(body, { trust: [odd.release.head.issuer_did] });
+      expect(report.verdict).toBe('verified');
+    },
+  );
+
+  it.each(CASES)('gives %j in a body that verifies offline', async (query) => {
+    const trust = [service.release.head.issuer_did];
+    for (const path of ['/resolve', '/resolve/proposer']) {
+      const report = verifyBody(await asked(query, path), { trust });
+      expect(report.checks.filter((check) => check.status === 'fail')).toEqual([]);
+      expect(report.verdict).toBe('verified');
+    }
+  });
+
+  it.each(['EXMP', 'exmp', '123456', CIK, `CIK${CIK}`])(
+    'knows the filer as "%s"',
+    async (entity) => {
+      const body = resolveBodySchema.parse(await asked({ entity }));
+      expect([body.entity, body.cik]).toEqual([entity.toUpperCase(), CIK]);
+    },
+  );
+
+  it('takes issuer for entity, as_of for the cutoff of a proposer, and echoes text verbatim', async () => {
+    const text = 'Will "EXMP" file?  ünïcode & \u{1f4c4}';
+    const query = { issuer: 'exmp', form: '10-K', as_of: '2026-03-31', market_or_event: text };
+    const answered = await resolve(question(target('/resolve/proposer', query)), service);
+    const body = proposerBodySchema.parse(jsonOf(answered));
+    expect([body.answer, body.market_or_event, body.cutoff]).toEqual([true, text, '2026-03-31']);
+  });
+
+  it.each([{ entity: 'NOBODY' }, { entity: '999' }, { form: '10-Z' }, { form: '<script>' }])(
+    'has nothing to sell about %j',
+    async (query) => {
+      expect(await asked(query)).toEqual({ miss: true });
+    },
+  );
+
+  it.each([
+    { cutoff: 'soon' },
+    { cutoff: '2026-02-30' },
+    { cutoff: '2026-03-31T12:00:00' },
+    { event_class: '2.02' },
+    { form: '8-K', event_class: 'earnings' },
+    { market_or_event: 'a\0b' },
+  ])('refuses %j before anybody pays, with an example that answers', async (query) => {
+    const body = (await asked(query)) as Record<string, string>;
+    expect(body).toMatchObject({ status: 422, no_charge: true, miss: 'illegal_value' });
+    const example = await resolve(question(body.example_request ?? ''), service);
+    expect(example.kind).toBe('content');
+    expect(body.preview).toBe('/resolve/preview');
+  });
+
+  it('lists at most ten filings and says how many there are', async () => {
+    const many = Array.from({ length: 14 }, (_, at) => filingRow(at + 1, ['4', '2026-08-03']));
+    const crowded = await filingService(many);
+    const query = target('/resolve', { ...base, form: '4', cutoff: '2026-09-01' });
+    const answered = await resolve(question(query), crowded);
+    const body = resolveBodySchema.parse(jsonOf(answered));
+    expect([body.candidate_sources.length, body.candidate_count]).toEqual([10, 14]);
+    expect(body.resolution_status).toBe('ambiguous');
+    const trust = [crowded.release.head.issuer_did];
+    expect(verifyBody(jsonOf(answered) as JsonValue, { trust }).verdict).toBe('verified');
+  });
+});
+
+describe('resolve() before anybody pays', () => {
+  const query = target('/resolve', { ...base, form: '6-K', cutoff: '2026-05-01' });
+
+  it('I54: costs the parsing of a list, also where only the price is asked, and once', async () => {
+    for (const isProbe of [true, false]) {
+      const fresh = await compiledService(data, FILING_NOW);
+      const units: number[] = [];
+      const one = { ...question(query), isProbe, spend: (more: number) => units.push(more) };
+      expect((await resolve(one, fresh)).kind).toBe('content');
+      expect(units.filter((more) => more === FILE_COST).length).toBeGreaterThan(0);
+      expect(units.filter((more) => more !== FILE_COST)).toEqual([expect.any(Number)]);
+      const before = units.length;
+      await resolve(one, fresh);
+      expect(units).toHaveLength(before);
+    }
+  });
+
+  it('I54: judges nothing until it is sold', async () => {
+    const reads = async (isProbe: boolean): Promise<number> => {
+      const body = vi.spyOn(service.release, 'body');
+      const answered = await resolve({ ...question(query), isProbe }, service);
+      expect(answered.kind).toBe('content');
+      const read = body.mock.calls.length;
+      body.mockRestore();
+      return read;
+    };
+    await reads(true);
+    expect(await reads(true)).toBe(0);
+    // The rows that are cited, and the coverage.
+    expect(await reads(false)).toBeGreaterThan(1);
+  });
+});
+
+describe('resolve() of more filings than a body carries', () => {
+  it('I54: sells nothing rather than a part, and goes on with fewer', async () => {
+    const crowded = (count: number) =>
+      filingService(
+        Array.from({ length: count }, (_, at) => filingRow(at + 1, ['6-K/A', '2026-04-05'])),
+      );
+    const query = target('/resolve/proposer', { ...base, form: '6-K', cutoff: '2026-05-01' });
+    const whole = await resolve(question(query), await crowded(LIST_FILINGS_MAX));
+    const body = proposerBodySchema.parse(jsonOf(whole));
+    expect(body.list?.filings.length).toBe(LIST_FILINGS_MAX);
+    expect(body.note).toContain('Amendments that lie before the cutoff or may do so: 1000.');
+    let units = 0;
+    const spend = (more: number): void => {
+      units += more;
+    };
+    const one = { ...question(query), spend };
+    const more = await resolve(one, await crowded(LIST_FILINGS_MAX + 1));
+    expect(more.kind).toBe('miss');
+    expect(units).toBeGreaterThan(100);
+  }, 60_000);
+});
+
+describe.each(PAYLOADS)('resolve() over recorded answers of the SEC: $name', ({ recordedFile }) => {
+  const FETCHED = '2026-02-03T12:07:02Z';
+  const LOCAL = 'submissions_TSLA_2022-11-30.json';
+  const UTC = 'submissions_TSLA_2026-02-03.json';
+
+  const made = new Map<string, Promise<Service>>();
+  const tesla = (name: string, fetchedAt: string): Promise<Service> => {
+    const known = made.get(name) ?? compiledTesla(name, fetchedAt);
+    made.set(name, known);
+    return known;
+  };
+  async function compiledTesla(name: string, fetchedAt: string): Promise<Service> {
+    const out = join(makeFolder(), 'snapshots');
+    const options = {
+      source: 'sec-edgar',
+      file: recordedFile(`sec-edgar/${name}`),
+      fetchedAt,
+      out,
+    } as const;
+    runImport(options, importDisk);
+    return compiledService((await compileFolder(out)).data, '2026-11-20T12:30:00Z');
+  }
+
+  it('tells a filing day from the evening before, on which the filing was accepted', async () => {
+    const by = await tesla(UTC, FETCHED);
+    const selected = async (cutoff: string) => {
+      const query = target('/resolve', { entity: 'tsla', form: '10-K', cutoff });
+      const body = resolveBodySchema.parse(jsonOf(await resolve(question(query), by)));
+      return [body.disclosure_date, body.disclosure_time];
+    };
+    const filed = ['2026-01-29', '2026-01-29T01:55:03Z'];
+    expect(await selected('2026-01-29')).toEqual(filed);
+    expect(await selected('2026-01-28')).not.toEqual(filed);
+    expect(await selected('2026-01-28T20:55:03-05:00')).toEqual(filed);
+    expect(await selected('2026-01-28T20:55:02-05:00')).not.toEqual(filed);
+  }, 60_000);
+
+  it.each(['S-4', '424B3', 'S-3ASR', '425'])(
+    'does not deny the %s that stands on an older page than the list',
+    async (form) => {
+      const by = await tesla(UTC, FETCHED);
+      const query = target('/resolve', { entity: 'TSLA', form, cutoff: '2018-06-01' });
+      const body = resolveBodySchema.parse(jsonOf(await resolve(question(query), by)));
+      expect([body.resolution_status, body.filed_by_cutoff]).toEqual([
+        'no_authoritative_source',
+        null,
+      ]);
+    },
+    60_000,
+  );
+
+  it('tells the same acceptance whichever clock the answer of the source held', async () => {
+    const query = target('/resolve', { entity: 'TSLA', form: '8-K', cutoff: '2022-10-31' });
+    const times = [];
+    for (const [name, fetched] of [
+      [LOCAL, '2022-12-01T00:00:00Z'],
+      [UTC, FETCHED],
+    ] as const) {
+      const by = await tesla(name, fetched);
+      const body = resolveBodySchema.parse(jsonOf(await resolve(question(query), by)));
+      const [row] = body.candidate_sources;
+      expect(row?.acceptance_basis).toBe(name === LOCAL ? 'new-york' : 'utc');
+      times.push(body.disclosure_time);
+    }
+    expect(times).toEqual(['2022-10-19T21:15:46Z', '2022-10-19T21:15:46Z']);
+  }, 60_000);
+});
