@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { BaseError, isHash, TimeoutError } from 'viem';
 import type { ChainEvidence, ChainFinding } from '../money/evidence.ts';
-import type { Authorization } from '../money/signature.ts';
+import type { Authorization } from '../money/payment.ts';
 import { inTime } from '../system/in-time.ts';
 import type { ChainNode, TransactionReceipt } from './chain-node.ts';
 import { findUse } from './find-use.ts';

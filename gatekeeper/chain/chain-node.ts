@@ -10,8 +10,8 @@ import {
 } from 'viem';
 import { getBlock, getChainId, getCode, getTransactionReceipt, readContract } from 'viem/actions';
 import type { Network } from '../money/networks.ts';
+import type { Authorization } from '../money/payment.ts';
 import { remoteUrl } from '../money/remote-url.ts';
-import type { Authorization } from '../money/signature.ts';
 
 /** What the gatekeeper knows of an EIP-3009 token. */
 export const TOKEN_ABI = parseAbi([

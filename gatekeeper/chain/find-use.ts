@@ -1,5 +1,5 @@
 import { encodeEventTopics, type Hex, type Log, parseEventLogs, TimeoutError } from 'viem';
-import type { Authorization } from '../money/signature.ts';
+import type { Authorization } from '../money/payment.ts';
 import { type Block, type ChainNode, TOKEN_ABI } from './chain-node.ts';
 import { isOf } from './transfer-proof.ts';
 

@@ -1,6 +1,6 @@
 import { isAddressEqual, type Log, parseEventLogs } from 'viem';
 import type { Network } from '../money/networks.ts';
-import type { Authorization } from '../money/signature.ts';
+import type { Authorization } from '../money/payment.ts';
 import { TOKEN_ABI, type TransactionReceipt } from './chain-node.ts';
 
 /**

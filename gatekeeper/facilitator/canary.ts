@@ -3,8 +3,9 @@ import { checksumAddress } from '../money/address.ts';
 import type { FacilitatorRequest } from '../money/facilitator.ts';
 import { keccak256 } from '../money/keccak.ts';
 import { findNetwork } from '../money/networks.ts';
+import type { Authorization } from '../money/payment.ts';
 import { priceOf } from '../money/requirements.ts';
-import { type Authorization, transferDigest } from '../money/signature.ts';
+import { transferDigest } from '../money/signature.ts';
 
 /** Makes a request like one that failed, with a payment of our own in the place of the stranger's. */
 export type Canary = (like: FacilitatorRequest) => FacilitatorRequest;

@@ -1,4 +1,4 @@
-import type { Authorization } from './signature.ts';
+import type { Authorization } from './payment.ts';
 
 /** What the chain itself says about an authorization. */
 export type ChainVerdict =

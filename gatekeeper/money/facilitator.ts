@@ -1,8 +1,7 @@
 import type { RequestTrace } from '../http/request-id.ts';
 import type { Network } from './networks.ts';
-import type { Payment, X402Version } from './payment.ts';
+import type { Authorization, Payment, X402Version } from './payment.ts';
 import type { Listing, Requirements } from './requirements.ts';
-import type { Authorization } from './signature.ts';
 
 /** What both calls send. */
 export interface FacilitatorRequest {

@@ -1,7 +1,17 @@
-import type { Authorization } from './signature.ts';
-
 /** Protocol version: `X-PAYMENT` carries 1, `PAYMENT-SIGNATURE` carries 2. */
 export type X402Version = 1 | 2;
+
+/** The signed part of an `exact` EVM payment: an EIP-3009 transfer authorization as it arrived. */
+export interface Authorization {
+  readonly from: string;
+  readonly to: string;
+  /** Atomic units. */
+  readonly value: string;
+  /** Unix seconds, both. */
+  readonly validAfter: string;
+  readonly validBefore: string;
+  readonly nonce: string;
+}
 
 /** The terms that a v2 payer says to have accepted. */
 interface AcceptedTerms {

@@ -1,18 +1,7 @@
 import secp256k1 from 'secp256k1';
 import { keccak256 } from './keccak.ts';
 import type { Network } from './networks.ts';
-
-/** The signed part of an `exact` EVM payment: an EIP-3009 transfer authorization as it arrived. */
-export interface Authorization {
-  readonly from: string;
-  readonly to: string;
-  /** Atomic units. */
-  readonly value: string;
-  /** Unix seconds, both. */
-  readonly validAfter: string;
-  readonly validBefore: string;
-  readonly nonce: string;
-}
+import type { Authorization } from './payment.ts';
 
 /** Hex characters of a plain 65-byte signature with its `0x`; wallets with code send more. */
 export const SIGNATURE_CHARS = 132;

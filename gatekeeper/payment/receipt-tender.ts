@@ -10,8 +10,13 @@ import type { ReceiptHeader } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
 import type { Refusal } from '../money/payment.ts';
 import { oncePer } from '../system/once-per.ts';
-import type { SettlementResult, TenderSettlement } from './settlement.ts';
-import { type Tender, type TenderReader, Waiters } from './tender.ts';
+import {
+  type SettlementResult,
+  type Tender,
+  type TenderReader,
+  type TenderSettlement,
+  Waiters,
+} from './tender.ts';
 
 const KEY = 'receipt|';
 

@@ -10,6 +10,7 @@ import {
 import { DEAD_AFTER_S, type Journal } from '../money/journal.ts';
 import type { Payment, Refusal } from '../money/payment.ts';
 import { facilitatorRefusal, isDefinite } from './facilitator-refusal.ts';
+import type { SettlementResult, TenderSettlement } from './tender.ts';
 
 /** What a settlement needs. */
 export interface SettlementContext {
@@ -23,28 +24,6 @@ export interface SettlementContext {
   readonly evidence?: (payment: Payment) => Promise<ChainVerdict>;
   /** Told about failures of our own parts; must not throw. */
   readonly report: (error: unknown, requestId?: string) => void;
-}
-
-/** What is known of the money of one payment or receipt. */
-export type SettlementResult =
-  | { readonly kind: 'settled'; readonly transaction: string }
-  /** No money moved and none will. */
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
-  /** Nobody was reached, so nothing can have been sent; the same payment may come again. */
-  | { readonly kind: 'unsent'; readonly detail: string }
-  /** Money may have moved. */
-  | { readonly kind: 'unknown'; readonly detail: string };
-
-/** How the money of one tender moves; nothing here throws. */
-export interface TenderSettlement {
-  /** What a check before the claim has against it, or null. Moves no money. */
-  check(): Promise<SettlementResult | null>;
-  /** The first settlement, of a claim that is durable. */
-  settle(): Promise<SettlementResult>;
-  /** The buyer asks again for a claim whose end nobody noted: the money may be asked for again. */
-  resume(): Promise<SettlementResult>;
-  /** Learns what became of a claim and never moves money; `isKept` while its answer can still be delivered. */
-  look(isKept: boolean): Promise<SettlementResult>;
 }
 
 /** A payment with the one request that both calls of the facilitator send. */

@@ -4,7 +4,6 @@ import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
 import type { Claim, JournalEntry, PaymentBinding } from '../money/journal.ts';
 import type { Refusal } from '../money/payment.ts';
-import type { TenderSettlement } from './settlement.ts';
 
 /** A request that pays for its answer. */
 export interface PurchaseRequest {
@@ -49,6 +48,28 @@ export class Waiters {
   }
 
   readonly isWaiting = (): boolean => this.#requests.some((isAwaited) => isAwaited());
+}
+
+/** What is known of the money of one payment or receipt. */
+export type SettlementResult =
+  | { readonly kind: 'settled'; readonly transaction: string }
+  /** No money moved and none will. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  /** Nobody was reached, so nothing can have been sent; the same payment may come again. */
+  | { readonly kind: 'unsent'; readonly detail: string }
+  /** Money may have moved. */
+  | { readonly kind: 'unknown'; readonly detail: string };
+
+/** How the money of one tender moves; nothing here throws. */
+export interface TenderSettlement {
+  /** What a check before the claim has against it, or null. Moves no money. */
+  check(): Promise<SettlementResult | null>;
+  /** The first settlement, of a claim that is durable. */
+  settle(): Promise<SettlementResult>;
+  /** The buyer asks again for a claim whose end nobody noted: the money may be asked for again. */
+  resume(): Promise<SettlementResult>;
+  /** Learns what became of a claim and never moves money; `isKept` while its answer can still be delivered. */
+  look(isKept: boolean): Promise<SettlementResult>;
 }
 
 /** Reads one kind of header. */

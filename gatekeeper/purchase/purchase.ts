@@ -1,7 +1,6 @@
 import { clockFailure } from '../money/clock-guard.ts';
 import type { Claim, Conclusion, Journal, JournalEntry, PaymentBinding } from '../money/journal.ts';
-import type { SettlementResult } from '../payment/settlement.ts';
-import type { Tender } from '../payment/tender.ts';
+import type { SettlementResult, Tender } from '../payment/tender.ts';
 import type { InFlight } from './in-flight.ts';
 import {
   ABANDONED,

@@ -3,8 +3,9 @@ import secp256k1 from 'secp256k1';
 import { checksumAddress } from '../../gatekeeper/money/address.ts';
 import { keccak256 } from '../../gatekeeper/money/keccak.ts';
 import { findNetwork } from '../../gatekeeper/money/networks.ts';
+import type { Authorization } from '../../gatekeeper/money/payment.ts';
 import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
-import { type Authorization, transferDigest } from '../../gatekeeper/money/signature.ts';
+import { transferDigest } from '../../gatekeeper/money/signature.ts';
 
 /** Long enough to sign thousands of payments before the first one is sent. */
 const VALID_S = 3600;

@@ -1,8 +1,7 @@
 import type { Network } from '../../gatekeeper/money/networks.ts';
-import type { X402Version } from '../../gatekeeper/money/payment.ts';
+import type { Authorization, X402Version } from '../../gatekeeper/money/payment.ts';
 import type { Requirements } from '../../gatekeeper/money/requirements.ts';
 import { priceOf } from '../../gatekeeper/money/requirements.ts';
-import type { Authorization } from '../../gatekeeper/money/signature.ts';
 import { headerOf, payer, type SignedPayment } from '../gatekeeper/payer.ts';
 
 /** What a client holds after it signed: it may send it as often as it likes. */

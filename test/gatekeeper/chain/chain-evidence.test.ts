@@ -5,7 +5,7 @@ import { chainNode, TOKEN_ABI } from '../../../gatekeeper/chain/chain-node.ts';
 import { LOG_BLOCKS, LOG_CALLS_MAX } from '../../../gatekeeper/chain/find-use.ts';
 import type { ChainEvidence } from '../../../gatekeeper/money/evidence.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { Authorization } from '../../../gatekeeper/money/signature.ts';
+import type { Authorization } from '../../../gatekeeper/money/payment.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
 import { HANG, type RpcAnswer, type RpcStub, rpcStub } from '../rpc-stub.ts';
 

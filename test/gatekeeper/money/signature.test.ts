@@ -3,11 +3,8 @@ import { getAddress, hashTypedData, verifyTypedData } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { checksumAddress } from '../../../gatekeeper/money/address.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import {
-  type Authorization,
-  recoverPayer,
-  transferDigest,
-} from '../../../gatekeeper/money/signature.ts';
+import type { Authorization } from '../../../gatekeeper/money/payment.ts';
+import { recoverPayer, transferDigest } from '../../../gatekeeper/money/signature.ts';
 import { payer, typedTransfer } from '../payer.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import type { Authorization } from '../../../gatekeeper/money/payment.ts';
 import { isRefusal, type Payment } from '../../../gatekeeper/money/payment.ts';
 import type { Requirements } from '../../../gatekeeper/money/requirements.ts';
-import type { Authorization } from '../../../gatekeeper/money/signature.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import {
   checkPayment,

@@ -14,8 +14,8 @@ import type {
   ValidityOutcome,
 } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import type { Authorization } from '../../../gatekeeper/money/payment.ts';
 import { priceOf } from '../../../gatekeeper/money/requirements.ts';
-import type { Authorization } from '../../../gatekeeper/money/signature.ts';
 import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { NOW_S, payer } from '../payer.ts';
 import { alice, bench, v1 } from '../payment-bench.ts';
