@@ -147,16 +147,23 @@ async function follow(question: Question, line: Line): Promise<Response> {
   throw fault(question, `more than ${REDIRECTS_MAX} redirects; look at the address`);
 }
 
+const ACCEPTED: Readonly<Record<Source['format'], string>> = {
+  json: 'application/json',
+  csv: 'text/csv',
+  xml: 'application/xml',
+  text: 'text/plain',
+};
+
 async function call(
   url: string,
   question: Question,
   line: Line & { readonly signal: AbortSignal },
 ): Promise<Response> {
-  const { plan, known } = question;
+  const { plan, known, format } = question;
   const { dispatcher, signal, userAgent } = line;
   const headers = {
     'user-agent': userAgent,
-    accept: plan.accept,
+    accept: plan.accept ?? ACCEPTED[format],
     'accept-encoding': 'gzip',
     ...(known?.etag === undefined ? {} : { 'if-none-match': known.etag }),
     ...(known?.last_modified === undefined ? {} : { 'if-modified-since': known.last_modified }),

@@ -2,6 +2,7 @@ import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { placesOf } from '../contract/catalog/catalog.ts';
 import type { Place } from '../contract/catalog/line.ts';
 import { ImportError, numberOf, type Payload } from './payload.ts';
+import { isWanted } from './source.ts';
 
 /** A place of ours that a payload speaks of. */
 export interface AskedPlace {
@@ -35,8 +36,7 @@ export function wantedPlaces(
   lines: readonly string[],
   entities: readonly string[],
 ): readonly AskedPlace[] {
-  const known = knownPlaces(lines);
-  return entities.length === 0 ? known : known.filter(({ entity }) => entities.includes(entity));
+  return knownPlaces(lines).filter(({ entity }) => isWanted({ entities }, entity));
 }
 
 /**
@@ -49,10 +49,9 @@ export function askedPlaces(
   lines: readonly string[],
 ): readonly [AskedPlace, ...AskedPlace[]] {
   const query = new URL(note.url).searchParams;
-  const [latitude, longitude] = ['latitude', 'longitude'].map((name) => query.get(name) ?? '');
+  const [latitude, longitude] = [query.get('latitude') ?? '', query.get('longitude') ?? ''];
   const [asked, ...others] = knownPlaces(lines).filter(
-    ({ place }) =>
-      place.latitude === numberOf(latitude ?? '') && place.longitude === numberOf(longitude ?? ''),
+    ({ place }) => place.latitude === numberOf(latitude) && place.longitude === numberOf(longitude),
   );
   if (asked === undefined) {
     const where = `latitude "${latitude}", longitude "${longitude}"`;
@@ -72,16 +71,18 @@ function isNear(a: Position, b: Position): boolean {
   return apart.every((degrees) => Math.abs(degrees) <= APART_DEGREES_MAX);
 }
 
-/**
- * Throws an ImportError for a subject that the address of a payload does not ask for. `parameter` of its query holds
- * the list of those it asks for; an address without one asks for none by name.
- */
+/** What the address of a payload asks for by name: the lists of some parameters of its query. */
+export function namedIn({ note }: Payload, ...parameters: readonly string[]): string[] {
+  const query = new URL(note.url).searchParams;
+  return parameters.flatMap((name) => query.get(name)?.split(',').filter(Boolean) ?? []);
+}
+
+/** Throws an ImportError for a subject that is not one of `asked`; an address that names none asks for all. */
 export function refuseUnasked(
-  { note, subject }: Payload,
-  parameter: string,
+  { subject }: Payload,
+  asked: readonly string[],
   found: Iterable<string>,
 ): void {
-  const asked = new URL(note.url).searchParams.get(parameter)?.split(',') ?? [];
   const foreign = [...found].find((id) => !asked.includes(id));
   if (asked.length === 0 || foreign === undefined) return;
   const state = `it holds "${foreign.slice(0, 40)}", which its address does not ask for; correct the fetch note`;

@@ -33,8 +33,8 @@ export interface FetchPlan {
    * knows by itself.
    */
   readonly addresses: (wanted: Wanted) => readonly string[];
-  /** Value of the `Accept` header. */
-  readonly accept: string;
+  /** Value of the `Accept` header; the media type of the format where it is absent. */
+  readonly accept?: string;
   /** How often the agency publishes. */
   readonly everyMinutes: number;
   /** Most requests a minute that the agency takes. */
@@ -52,6 +52,11 @@ export interface FetchPlan {
   readonly isWhole?: true;
   /** Address of the page behind a payload; null behind the last one. */
   readonly nextPage?: (payload: Payload) => string | null;
+}
+
+/** Whether an operator wants an entity; where none is named, all are wanted. */
+export function isWanted({ entities }: Pick<Wanted, 'entities'>, entity: string): boolean {
+  return entities.length === 0 || entities.includes(entity);
 }
 
 export interface Wanted {

@@ -3,6 +3,7 @@ import {
   APART_DEGREES_MAX,
   askedPlaces,
   knownPlaces,
+  namedIn,
   refuseUnasked,
   wantedPlaces,
 } from '../../compiler/import/asked-place.ts';
@@ -66,7 +67,7 @@ describe('wantedPlaces()', () => {
 
 describe('refuseUnasked()', () => {
   const refuse = (url: string, found: readonly string[]) => () =>
-    refuseUnasked(payloadOf(url), 'id', found);
+    refuseUnasked(payloadOf(url), namedIn(payloadOf(url), 'id'), found);
 
   it('takes what is asked for, and anything where nothing is named', () => {
     expect(refuse('https://example.gov/?id=A,B', ['B'])).not.toThrow();

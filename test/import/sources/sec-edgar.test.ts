@@ -4,7 +4,7 @@ import {
   acceptanceBasis,
   acceptedAt,
 } from '../../../compiler/import/sources/sec-edgar/edgar-columns.ts';
-import { importSubmissions } from '../../../compiler/import/sources/sec-edgar/sec-edgar.ts';
+import { secEdgar } from '../../../compiler/import/sources/sec-edgar/sec-edgar.ts';
 import {
   type FilingRow,
   filingRowSchema,
@@ -18,6 +18,10 @@ const NOTE = {
   http_status: 200,
 };
 const PAGE_NOTE = { ...NOTE, url: NOTE.url.replace('.json', '-submissions-001.json') };
+
+type Note = Parameters<typeof secEdgar.read>[0]['note'];
+const importSubmissions = (bytes: Uint8Array, note: Note, subject = note.url) =>
+  secEdgar.read({ bytes, note, subject });
 
 type Row = readonly [form: string, filed: string, accepted: string, items?: string];
 function columns(rows: readonly Row[]) {
@@ -92,7 +96,7 @@ describe('acceptedAt()', () => {
   });
 });
 
-describe('importSubmissions()', () => {
+describe('sec-edgar: read()', () => {
   it('makes a list and its filings, and reads the clock of the answer', () => {
     const [listing, ...rest] = rowsOf(importSubmissions(bytes(submissions(LOCAL)), NOTE));
     expect(listing).toMatchObject({
@@ -448,7 +452,7 @@ const importRecorded = (payload: Buffer, fetched_at: string, page = '') => {
 };
 
 describe.each(PAYLOADS)(
-  'importSubmissions() with recorded answers of the SEC: $name',
+  'sec-edgar: read() with recorded answers of the SEC: $name',
   ({ isWhole, recorded }) => {
     /** Our own payloads hold these filers, and few filings of each. */
     const OWN = /AAPL|ALZN|TSLA|no-filings/;

@@ -33,10 +33,9 @@ const TEXT = pointsText([
 describe('the regions of the line', () => {
   it('are all there, with a box and counties', () => {
     expect([...CONVECTION_AREAS.keys()].sort()).toEqual([...CONVECTION_REGIONS].sort());
-    for (const { counties } of CONVECTION_AREAS.values()) {
-      for (const [state, codes] of Object.entries(counties)) {
-        expect(`${state} ${codes}`).toMatch(/^[A-Z]{2}( \d{3})+$/);
-      }
+    for (const { states, zones } of CONVECTION_AREAS.values()) {
+      const named = new Set([...zones].map((zone) => /^([A-Z]{2})C\d{3}$/.exec(zone)?.[1]));
+      expect([...named]).toEqual(states);
     }
   });
 });

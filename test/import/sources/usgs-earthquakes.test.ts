@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../compiler/contract/defined.ts';
 import { ImportError } from '../../../compiler/import/payload.ts';
-import {
-  earthquakeFeedNote,
-  importEarthquakes,
-} from '../../../compiler/import/sources/usgs-earthquakes/usgs-earthquakes.ts';
+import { usgsEarthquakes } from '../../../compiler/import/sources/usgs-earthquakes/usgs-earthquakes.ts';
 import { parseReading } from '../../../compiler/stages/intake/reading.ts';
 import { bytesOf, detail, feed, GENERATED, HOUR, quake } from '../feed.ts';
 import { PAYLOADS } from '../recorded.ts';
@@ -16,6 +14,11 @@ const note = (over: Record<string, unknown> = {}) => ({
   ...over,
 });
 
+type Note = Parameters<typeof usgsEarthquakes.read>[0]['note'];
+const importEarthquakes = (bytes: Uint8Array, given: Note, subject = given.url) =>
+  usgsEarthquakes.read({ bytes, note: given, subject });
+const earthquakeFeedNote = defined(usgsEarthquakes.ownNote, 'the own note');
+
 function read(features: readonly unknown[], metadata: Record<string, unknown> = {}) {
   const imported = importEarthquakes(bytesOf(feed(features, metadata)), note());
   const at = (signal: string, entity: string) =>
@@ -23,7 +26,7 @@ function read(features: readonly unknown[], metadata: Record<string, unknown> = 
   return { ...imported, at };
 }
 
-describe('importEarthquakes()', () => {
+describe('usgs-earthquakes: read()', () => {
   it('gives all three readings of all eighteen regions, which intake accepts', () => {
     const { readings } = read([quake('a')]);
     expect([...readings.keys()]).toHaveLength(3);
@@ -332,7 +335,7 @@ describe('importEarthquakes()', () => {
   });
 });
 
-describe('earthquakeFeedNote()', () => {
+describe('usgs-earthquakes: ownNote()', () => {
   it("takes the feed's own time and address, without keys", () => {
     const url = 'https://earthquake.usgs.gov/summary/all_week.geojson?api_key=SECRET';
     expect(earthquakeFeedNote(bytesOf(feed([], { url })), 'feed.json')).toEqual({
@@ -368,7 +371,7 @@ describe('the genuine feed of 2018-02-07', () => {
   });
 });
 
-describe('importEarthquakes() of the detail of one quake', () => {
+describe('usgs-earthquakes: read() of the detail of one quake', () => {
   const url = 'https://earthquake.usgs.gov/earthquakes/feed/v1.0/detail/us1.geojson';
   const of = (value: unknown, over: Record<string, unknown> = { url }) =>
     importEarthquakes(bytesOf(value), note(over), 'payload').readings.get(

@@ -123,7 +123,6 @@ export const airnow: Source = {
         const query = `format=application/json&latitude=${latitude}&longitude=${longitude}`;
         return `${SERVICE}?${query}&distance=${DISTANCE_MI}`;
       }),
-    accept: 'application/json',
     everyMinutes: 60,
     // 500 requests an hour.
     perMinute: 8,

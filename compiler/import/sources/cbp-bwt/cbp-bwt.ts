@@ -11,7 +11,7 @@ import {
   shaped,
 } from '../../payload.ts';
 import { measuredBy, nameOf, ReadingList } from '../../readings.ts';
-import type { Source, Wanted } from '../../source.ts';
+import { isWanted, type Source, type Wanted } from '../../source.ts';
 import { readGraph, UPSTREAM_PRESSURE } from './cbp-graph.ts';
 import {
   CBP,
@@ -68,12 +68,10 @@ function refuseForeign(ports: readonly { port_number: string }[], { note, subjec
 }
 
 /** The list of all ports, then today's graph of each crossing by its own calendar. */
-function addresses({ entities, now }: Wanted): string[] {
-  const wanted = CROSSINGS.filter(
-    ({ entity }) => entities.length === 0 || entities.includes(entity),
-  );
+function addresses(asked: Wanted): string[] {
+  const wanted = CROSSINGS.filter(({ entity }) => isWanted(asked, entity));
   const graphs = wanted.map((crossing) => {
-    const day = isoTime(usWallClock(now, zoneOf(crossing))).slice(0, 10);
+    const day = isoTime(usWallClock(asked.now, zoneOf(crossing))).slice(0, 10);
     return `${CBP_API}bwtwaittimegraph/${crossing.office}${crossing.port}/${day}`;
   });
   return [`${CBP_API}bwtpublicmod`, ...graphs];
@@ -90,7 +88,6 @@ export const cbpBwt: Source = {
   fetch: {
     hosts: ['bwt.cbp.gov'],
     addresses,
-    accept: 'application/json',
     everyMinutes: 60,
     // The agency publishes no limit; this one is ours.
     perMinute: 30,

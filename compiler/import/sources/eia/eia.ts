@@ -11,7 +11,7 @@ import {
   shaped,
 } from '../../payload.ts';
 import { ReadingList } from '../../readings.ts';
-import type { Source, Wanted } from '../../source.ts';
+import { isWanted, type Source, type Wanted } from '../../source.ts';
 import { type Hours, stressReadings } from './grid-stress.ts';
 
 const REGION_DATA = 'https://api.eia.gov/v2/electricity/rto/region-data/data/';
@@ -106,10 +106,9 @@ function byRespondent(data: readonly Row[], { note, subject }: Payload): Map<str
   return found;
 }
 
-function addresses({ entities, now }: Wanted): readonly string[] {
-  const wanted = Object.entries(AUTHORITIES).filter(
-    ([entity]) => entities.length === 0 || entities.includes(entity),
-  );
+function addresses(asked: Wanted): readonly string[] {
+  const { now } = asked;
+  const wanted = Object.entries(AUTHORITIES).filter(([entity]) => isWanted(asked, entity));
   if (wanted.length === 0) return [];
   const hour = (at: number) => isoTime(at).slice(0, 13);
   const query = [
@@ -139,7 +138,6 @@ export const eia: Source = {
   fetch: {
     hosts: ['api.eia.gov'],
     addresses,
-    accept: 'application/json',
     everyMinutes: 60,
     perMinute: 30,
     key: { variable: 'SIGNALPRESS_EIA_KEY', parameter: 'api_key' },

@@ -158,7 +158,6 @@ export const faaNas: Source = {
   fetch: {
     hosts: ['nasstatus.faa.gov'],
     addresses: () => ['https://nasstatus.faa.gov/api/airport-status-information'],
-    accept: 'application/xml',
     everyMinutes: 15,
     // The agency publishes no limit; this one is ours.
     perMinute: 4,

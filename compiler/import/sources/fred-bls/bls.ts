@@ -132,7 +132,6 @@ export const bls: Source = {
     hosts: ['api.bls.gov'],
     // The energy series come from FRED in one table, so that one month never has two publishers.
     addresses: () => [`${SERVICE}${UNEMPLOYMENT}`],
-    accept: 'application/json',
     // 25 requests a day without a key.
     everyMinutes: 24 * 60,
     perMinute: 1,

@@ -1,5 +1,5 @@
 import { defined } from '../../../contract/defined.ts';
-import { refuseUnasked } from '../../asked-place.ts';
+import { namedIn, refuseUnasked } from '../../asked-place.ts';
 import { type CsvRow, csvRows } from '../../csv.ts';
 import { dayTime } from '../../local-time.ts';
 import { fetchAgain, type Imported, numberOf, type Payload } from '../../payload.ts';
@@ -38,7 +38,7 @@ function readTable(payload: Payload): Imported {
   if (date === undefined)
     throw fetchAgain(payload, 'no column observation_date or DATE in its header');
   const ids = columns.filter((name) => name !== date);
-  refuseUnasked(payload, 'id', ids);
+  refuseUnasked(payload, namedIn(payload, 'id'), ids);
   const list = new ReadingList();
   const series = new Map<Measure, Months>();
   for (const id of ids) {
@@ -94,7 +94,6 @@ export const fred: Source = {
   fetch: {
     hosts: ['fred.stlouisfed.org'],
     addresses: () => [`${TABLE}?id=${ASKED.join(',')}`],
-    accept: 'text/csv',
     everyMinutes: 24 * 60,
     perMinute: 6,
   },

@@ -86,7 +86,6 @@ export const mcpRegistry: Source = {
   fetch: {
     hosts: ['registry.modelcontextprotocol.io'],
     addresses: () => [`${API}?limit=100`],
-    accept: 'application/json',
     everyMinutes: 1440,
     perMinute: 60,
     isWhole: true,

@@ -153,7 +153,6 @@ export const nasaFirms: Source = {
   fetch: {
     hosts: [HOST],
     addresses: () => [FILE],
-    accept: 'text/csv',
     everyMinutes: 60,
     perMinute: 6,
   },

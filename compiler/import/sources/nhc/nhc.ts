@@ -116,7 +116,6 @@ export const nhc: Source = {
   fetch: {
     hosts: ['www.nhc.noaa.gov'],
     addresses: () => [CURRENT_STORMS],
-    accept: 'application/json',
     everyMinutes: 60,
     perMinute: 6,
   },

@@ -1,13 +1,13 @@
 import { defined } from '../../../contract/defined.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
-import { refuseUnasked } from '../../asked-place.ts';
+import { namedIn, refuseUnasked } from '../../asked-place.ts';
 import { type CsvRow, csvRows } from '../../csv.ts';
 import { grouped } from '../../grouped.ts';
 import { dayTime } from '../../local-time.ts';
 import { fetchAgain, ImportError, type Imported, numberOf, type Payload } from '../../payload.ts';
 import { RAIN_SCOPE, rainValues } from '../../rain-readings.ts';
 import { nameOf, type Origin, ReadingList, statedReading } from '../../readings.ts';
-import type { Source } from '../../source.ts';
+import { isWanted, type Source } from '../../source.ts';
 
 /** The station (GHCN-Daily id) that stands for each city: its airport or city station; the choice is ours. */
 export const CITY_STATION: Readonly<Record<string, string>> = {
@@ -45,7 +45,7 @@ function readDaily(payload: Payload): Imported {
   const table = tableOf(payload, rows);
   const list = new ReadingList();
   const stations = grouped(rows, (row) => defined(row[table.station], 'the station'));
-  refuseUnasked(payload, 'stations', stations.keys());
+  refuseUnasked(payload, namedIn(payload, 'stations'), stations.keys());
   for (const [station, own] of stations) {
     const entity = table.entities.get(station);
     if (entity === undefined)
@@ -130,16 +130,14 @@ export const noaaDaily: Source = {
   read: readDaily,
   fetch: {
     hosts: ['www.ncei.noaa.gov'],
-    addresses: ({ entities, now }) => {
-      const wanted = Object.entries(CITY_STATION).filter(
-        ([city]) => entities.length === 0 || entities.includes(city),
-      );
+    addresses: (asked) => {
+      const { now } = asked;
+      const wanted = Object.entries(CITY_STATION).filter(([city]) => isWanted(asked, city));
       const [from, to] = [now - DAYS_ASKED * DAY_MS, now].map((at) => isoTime(at).slice(0, 10));
       const stations = wanted.map(([, station]) => station).join(',');
       const query = `dataset=daily-summaries&stations=${stations}&startDate=${from}&endDate=${to}&dataTypes=PRCP&units=metric&format=csv&includeAttributes=true`;
       return wanted.length === 0 ? [] : [`${SERVICE}?${query}`];
     },
-    accept: 'text/csv',
     everyMinutes: 24 * 60,
     perMinute: 30,
   },

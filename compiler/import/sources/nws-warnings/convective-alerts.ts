@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ConvectionRegion, countyZones, regionsIn } from '../../convection-regions.ts';
+import { type ConvectionRegion, regionsIn } from '../../convection-regions.ts';
 import { firstTwice } from '../../grouped.ts';
 import { ImportError, jsonOf, type Payload, shaped } from '../../payload.ts';
 import { askedStates } from './region-reading.ts';
@@ -83,8 +83,7 @@ export function convectiveAlerts(payload: Payload): RegionAlerts[] {
   checkSubjects(alerts, { states, subject });
   const active = activeEvents(alerts, payload);
   return regionsIn(states).map(([entity, region]) => {
-    const zones = countyZones(region);
-    const own = active.filter((one) => one.zones.some((zone) => zones.has(zone)));
+    const own = active.filter((one) => one.zones.some((zone) => region.zones.has(zone)));
     return { entity, region, events: [...new Map(own.map((one) => [one.key, one])).values()] };
   });
 }

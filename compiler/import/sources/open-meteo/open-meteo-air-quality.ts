@@ -1,17 +1,15 @@
 import { wantedPlaces } from '../../asked-place.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { ReadingList } from '../../readings.ts';
-import type { Source } from '../../source.ts';
 import {
   type Answer,
   modelOrigin,
   modelReading,
+  modelSource,
   pastHours,
-  placeAddress,
   readAnswer,
 } from './open-meteo-answer.ts';
 
-const SERVICE = 'https://air-quality-api.open-meteo.com/v1/air-quality';
 const LINES = ['environment'];
 const ORIGIN = modelOrigin('Copernicus CAMS', 'air-quality-api');
 const OURS = 'the cell stands for the city (ours)';
@@ -57,24 +55,16 @@ function dominantPollutant(answer: Answer) {
 }
 
 /** Air quality of a model: https://open-meteo.com/en/docs/air-quality-api */
-export const openMeteoAirQuality: Source = {
+export const openMeteoAirQuality = modelSource({
   id: 'open-meteo-air-quality',
   agency: 'Open-Meteo, for the Copernicus Atmosphere Monitoring Service',
-  version: 1,
-  format: 'json',
   feeds: ['airquality.aqi', 'airquality.pm25'],
   read: readAirQuality,
-  fetch: {
-    hosts: ['air-quality-api.open-meteo.com'],
-    // The index of all cities comes from AirNow: only who names cities here is asked to have it from the model.
-    addresses: ({ entities }) => {
-      const variables = entities.length === 0 ? 'pm2_5' : 'pm2_5,us_aqi';
-      return wantedPlaces(LINES, entities).map(({ place }) =>
-        placeAddress(SERVICE, place, `current=${variables}`),
-      );
-    },
-    accept: 'application/json',
-    everyMinutes: 60,
-    perMinute: 60,
+  service: 'https://air-quality-api.open-meteo.com/v1/air-quality',
+  // The index of all cities comes from AirNow: only who names cities here is asked to have it from the model.
+  asks: ({ entities }) => {
+    const variables = entities.length === 0 ? 'pm2_5' : 'pm2_5,us_aqi';
+    return wantedPlaces(LINES, entities).map((place) => [place, `current=${variables}`]);
   },
-};
+  everyMinutes: 60,
+});

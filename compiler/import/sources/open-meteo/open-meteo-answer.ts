@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { defined } from '../../../contract/defined.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import { type AskedPlace, askedPlaces } from '../../asked-place.ts';
 import { dayTime } from '../../local-time.ts';
 import { fetchAgain, jsonOf, type Payload } from '../../payload.ts';
 import { type Origin, statedReading } from '../../readings.ts';
+import type { Source, Wanted } from '../../source.ts';
 
 const OFFSET_SECONDS_MAX = 14 * 3600;
 const LOCAL_MINUTE = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):([0-5]\d)$/;
@@ -120,7 +122,9 @@ function unitOf(
 function stepped(answer: Answer, section: 'hourly' | 'daily', texts: readonly string[]): number[] {
   const step = section === 'daily' ? DAY_MS : HOUR_MS;
   const times = texts.map((text) => localTime(answer, section, text));
-  const gap = times.findIndex((at, index) => index > 0 && at - (times[index - 1] ?? 0) !== step);
+  const gap = times.findIndex(
+    (at, index) => index > 0 && at !== defined(times[index - 1], 'the time before') + step,
+  );
   if (gap === -1) return times;
   throw fetchAgain(answer.payload, `${section}.time.${gap} does not follow the time before it`);
 }
@@ -191,8 +195,34 @@ export function modelOrigin(model: string, page: string): Origin {
   };
 }
 
+/** A service of Open-Meteo: it answers for one place at a time, and what is asked follows from what is wanted. */
+export function modelSource({
+  service,
+  asks,
+  everyMinutes,
+  perMinute = 60,
+  ...row
+}: Pick<Source, 'id' | 'agency' | 'feeds' | 'read'> & {
+  /** Its address, without a query. */
+  readonly service: string;
+  /** The places to ask for, each with the rest of its query. */
+  readonly asks: (wanted: Wanted) => readonly (readonly [AskedPlace, query: string])[];
+  readonly everyMinutes: number;
+  readonly perMinute?: number;
+}): Source {
+  const addresses = (wanted: Wanted) =>
+    asks(wanted).map(([{ place }, query]) => placeAddress(service, place, query));
+  const hosts: [string] = [new URL(service).host];
+  return {
+    ...row,
+    version: 1,
+    format: 'json',
+    fetch: { hosts, addresses, everyMinutes, perMinute },
+  };
+}
+
 /** An address of a service for one place; times are local, as days are counted. */
-export function placeAddress(service: string, place: AskedPlace['place'], query: string): string {
+function placeAddress(service: string, place: AskedPlace['place'], query: string): string {
   const { latitude, longitude } = place;
   return `${service}?latitude=${latitude}&longitude=${longitude}&timezone=auto&${query}`;
 }

@@ -1,23 +1,21 @@
 import { roundDecimal } from '../../../contract/decimal.ts';
 import { defined } from '../../../contract/defined.ts';
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
-import { type AskedPlace, wantedPlaces } from '../../asked-place.ts';
+import { wantedPlaces } from '../../asked-place.ts';
 import { fetchAgain, type Imported, type Payload } from '../../payload.ts';
 import { RAIN_SCOPE, rainValues } from '../../rain-readings.ts';
 import { ReadingList } from '../../readings.ts';
-import type { Source } from '../../source.ts';
 import {
   type Answer,
   completeDays,
   isOver,
   modelOrigin,
   modelReading,
+  modelSource,
   pastHours,
-  placeAddress,
   readAnswer,
 } from './open-meteo-answer.ts';
 
-const SERVICE = 'https://archive-api.open-meteo.com/v1/archive';
 const ORIGIN = modelOrigin('ECMWF (ERA5, IFS)', 'historical-weather-api');
 const DAY_SCOPE =
   'a local calendar day, which its date at 00:00Z stands for; the cell stands for the region (ours)';
@@ -103,11 +101,9 @@ function fire(answer: Answer): DayValue[] {
 }
 
 /** Days of a reanalysis: https://open-meteo.com/en/docs/historical-weather-api */
-export const openMeteoArchive: Source = {
+export const openMeteoArchive = modelSource({
   id: 'open-meteo-archive',
   agency: 'Open-Meteo, for the reanalyses of ECMWF',
-  version: 1,
-  format: 'json',
   feeds: [
     'precipitation.daily',
     'precipitation.wetness30d',
@@ -116,24 +112,18 @@ export const openMeteoArchive: Source = {
     'wildfire.fire-weather',
   ],
   read: readArchive,
-  fetch: {
-    hosts: ['archive-api.open-meteo.com'],
-    // The rain of all cities is measured by stations: only who names cities here is asked to have it from the model.
-    addresses: ({ entities, now }) => {
-      const lines = entities.length === 0 ? LINES.filter((id) => id !== 'environment') : LINES;
-      return wantedPlaces(lines, entities).map((place) => addressOf(place, now));
-    },
-    accept: 'application/json',
-    everyMinutes: 24 * 60,
-    perMinute: 60,
+  service: 'https://archive-api.open-meteo.com/v1/archive',
+  // The rain of all cities is measured by stations: only who names cities here is asked to have it from the model.
+  asks: ({ entities, now }) => {
+    const lines = entities.length === 0 ? LINES.filter((id) => id !== 'environment') : LINES;
+    const [from, to] = [now - DAYS_ASKED * DAY_MS, now].map((at) => isoTime(at).slice(0, 10));
+    return wantedPlaces(lines, entities).map((place) => {
+      const { query } = defined(READERS.get(place.line), 'the reader of the line');
+      return [place, `start_date=${from}&end_date=${to}&${query}`];
+    });
   },
-};
-
-function addressOf({ line, place }: AskedPlace, now: number): string {
-  const [from, to] = [now - DAYS_ASKED * DAY_MS, now].map((at) => isoTime(at).slice(0, 10));
-  const { query } = defined(READERS.get(line), 'the reader of the line');
-  return placeAddress(SERVICE, place, `start_date=${from}&end_date=${to}&${query}`);
-}
+  everyMinutes: 24 * 60,
+});
 
 const HOURS_A_DAY = 24;
 

@@ -1,16 +1,14 @@
 import { wantedPlaces } from '../../asked-place.ts';
 import { fetchAgain, type Imported, type Payload } from '../../payload.ts';
 import { ReadingList } from '../../readings.ts';
-import type { Source } from '../../source.ts';
 import {
   modelOrigin,
   modelReading,
+  modelSource,
   pastHours,
-  placeAddress,
   readAnswer,
 } from './open-meteo-answer.ts';
 
-const SERVICE = 'https://marine-api.open-meteo.com/v1/marine';
 const LINES = ['shipping'];
 const ORIGIN = modelOrigin('national wave models', 'marine-weather-api');
 const POINT = 'one point stands for the route (ours); values between the hours are interpolated';
@@ -52,21 +50,13 @@ function readMarine(payload: Payload): Imported {
 }
 
 /** Waves of a model: https://open-meteo.com/en/docs/marine-weather-api */
-export const openMeteoMarine: Source = {
+export const openMeteoMarine = modelSource({
   id: 'open-meteo-marine',
   agency: 'Open-Meteo, for national wave models',
-  version: 1,
-  format: 'json',
   feeds: ['shipping.sea-state', 'shipping.route-disruption'],
   read: readMarine,
-  fetch: {
-    hosts: ['marine-api.open-meteo.com'],
-    addresses: ({ entities }) =>
-      wantedPlaces(LINES, entities).map(({ place }) =>
-        placeAddress(SERVICE, place, 'current=wave_height'),
-      ),
-    accept: 'application/json',
-    everyMinutes: 60,
-    perMinute: 60,
-  },
-};
+  service: 'https://marine-api.open-meteo.com/v1/marine',
+  asks: ({ entities }) =>
+    wantedPlaces(LINES, entities).map((place) => [place, 'current=wave_height']),
+  everyMinutes: 60,
+});

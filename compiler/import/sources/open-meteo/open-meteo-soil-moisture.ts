@@ -4,17 +4,15 @@ import { percentileOf, sameDayInYear } from '../../../stages/derive/season.ts';
 import { wantedPlaces } from '../../asked-place.ts';
 import { fetchAgain, type Imported, type Payload } from '../../payload.ts';
 import { ReadingList } from '../../readings.ts';
-import type { Source } from '../../source.ts';
 import {
   completeDays,
   modelOrigin,
   modelReading,
-  placeAddress,
+  modelSource,
   readAnswer,
   type Values,
 } from './open-meteo-answer.ts';
 
-const SERVICE = 'https://archive-api.open-meteo.com/v1/archive';
 const LINES = ['agriculture'];
 const MODEL = 'era5';
 const ORIGIN = modelOrigin('Copernicus ERA5', 'historical-weather-api');
@@ -82,24 +80,19 @@ function weekMean(days: Values, last: number): number | null {
 }
 
 /** Soil moisture of a reanalysis: https://open-meteo.com/en/docs/historical-weather-api */
-export const openMeteoSoilMoisture: Source = {
+export const openMeteoSoilMoisture = modelSource({
   id: 'open-meteo-soil-moisture',
   agency: 'Open-Meteo, for the Copernicus ERA5 reanalysis',
-  version: 1,
-  format: 'json',
   feeds: ['agriculture.drought'],
   read: readSoil,
-  fetch: {
-    hosts: ['archive-api.open-meteo.com'],
-    addresses: ({ entities, now }) => {
-      const to = isoTime(now).slice(0, 10);
-      const from = `${Number(to.slice(0, 4)) - EARLIER_YEARS_MIN - 1}-01-01`;
-      const query = `start_date=${from}&end_date=${to}&daily=${VARIABLE}&models=${MODEL}`;
-      return wantedPlaces(LINES, entities).map(({ place }) => placeAddress(SERVICE, place, query));
-    },
-    accept: 'application/json',
-    everyMinutes: 7 * 24 * 60,
-    // An answer of eleven years counts as some 300 requests of 600 a minute.
-    perMinute: 1,
+  service: 'https://archive-api.open-meteo.com/v1/archive',
+  asks: ({ entities, now }) => {
+    const to = isoTime(now).slice(0, 10);
+    const from = `${Number(to.slice(0, 4)) - EARLIER_YEARS_MIN - 1}-01-01`;
+    const query = `start_date=${from}&end_date=${to}&daily=${VARIABLE}&models=${MODEL}`;
+    return wantedPlaces(LINES, entities).map((place) => [place, query]);
   },
-};
+  everyMinutes: 7 * 24 * 60,
+  // An answer of eleven years counts as some 300 requests of 600 a minute.
+  perMinute: 1,
+});

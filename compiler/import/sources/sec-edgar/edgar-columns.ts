@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isRealDay } from '../../../contract/cutoff.ts';
+import { defined } from '../../../contract/defined.ts';
 import { canonicalForm } from '../../../contract/filing.ts';
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
 import { newYorkInstant } from '../../../contract/new-york-time.ts';
@@ -69,18 +70,20 @@ export interface ListHole {
 export function readColumns(columns: Columns, of: ListOf): ReadColumns {
   const rows = columns.form.map((form, at) => ({
     form: canonicalForm(form),
-    acceptance: columns.acceptanceDateTime[at] ?? '',
-    accession: columns.accessionNumber[at] ?? '',
-    filing_date: columns.filingDate[at] ?? '',
-    report: columns.reportDate[at] ?? '',
-    items: columns.items[at] ?? '',
-    document: columns.primaryDocument[at] ?? '',
+    acceptance: defined(columns.acceptanceDateTime[at], 'the time of acceptance'),
+    accession: defined(columns.accessionNumber[at], 'the accession number'),
+    filing_date: defined(columns.filingDate[at], 'the filing day'),
+    report: defined(columns.reportDate[at], 'the report day'),
+    items: defined(columns.items[at], 'the items'),
+    document: defined(columns.primaryDocument[at], 'the document'),
   }));
   const numbers = new Set<string>();
   for (const [at, row] of rows.entries()) {
     const reason = objection(row, of) ?? (numbers.has(row.accession) ? 'is listed twice' : null);
-    if (reason !== null)
-      throw new RangeError(`row ${at} (${row.accession.slice(0, 40)}) ${reason}`);
+    if (reason !== null) {
+      const which = `row ${at} (${row.accession.slice(0, 40)})`;
+      throw new RangeError(`${which} ${reason}, so the list cannot show what was not filed`);
+    }
     numbers.add(row.accession);
   }
   const basis = acceptanceBasis(rows);

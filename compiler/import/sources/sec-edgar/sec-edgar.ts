@@ -4,12 +4,13 @@ import { assertingWord } from '../../../contract/neutral-text.ts';
 import { newestFirst } from '../../../contract/settle-filings.ts';
 import type { FilingRow, StoredFiling } from '../../../stages/intake/filing-row.ts';
 import {
-  type FetchNote,
   fetchAgain,
   ImportError,
   type Imported,
   type OtherKind,
+  type Payload,
   parsePayload,
+  readable,
   refuseOtherKinds,
 } from '../../payload.ts';
 import type { Source } from '../../source.ts';
@@ -74,35 +75,31 @@ const OWNERSHIP = /^(\uFEFF|\u00EF\u00BB\u00BF)?(<\?xml[^>]*>)?\s*<ownershipDocu
  * service. Throws an ImportError when it is no such answer, when the fetch is older than what it lists, and when a row
  * cannot be read: a form is "not filed" only in a list of which every row was understood.
  */
-export function importSubmissions(
-  bytes: Uint8Array,
-  note: FetchNote,
-  subject = note.url,
-): Imported {
-  refuseOtherKinds({ bytes, subject }, OTHERS);
+function readSubmissions(payload: Payload): Imported {
+  const { bytes, subject } = payload;
+  refuseOtherKinds(payload, OTHERS);
   if (OWNERSHIP.test(new TextDecoder('latin1').decode(bytes.subarray(0, HEAD_BYTES))))
-    return readOwnership({ bytes, note, subject });
+    return readOwnership(payload);
   const value = parsePayload(bytes, subject);
   const main = submissionsSchema.safeParse(value);
-  if (main.success) return mainList(main.data, note, subject);
+  if (main.success) return mainList(main.data, payload);
   const page = columnsSchema.safeParse(value);
-  if (page.success) return olderPage(page.data, note, subject);
+  if (page.success) return olderPage(page.data, payload);
   const [issue] = main.error.issues;
   const state = `not a list of submissions (${issue?.path.join('.')}: ${issue?.message}); fetch it again`;
   throw new ImportError({ subject, state }, { cause: main.error });
 }
 
-function mainList(submissions: Submissions, note: FetchNote, subject: string): Imported {
+function mainList(submissions: Submissions, payload: Payload): Imported {
+  const { note } = payload;
   const cik = cikOf(submissions.cik);
-  if (cik === null) throw fetchAgain({ subject }, 'cik is not a number');
-  refuseForeign(cik, note, subject);
+  if (cik === null) throw fetchAgain(payload, 'cik is not a number');
   const collected_at = note.fetched_at;
   const { recent, files } = submissions.filings;
-  const { basis, filings, hole } = readRows(recent, { cik, collected_at }, subject);
-  refuseFuture(filings, note, subject);
+  const { basis, filings, hole } = readRows(recent, { cik, collected_at }, payload);
   const inOrder = [...filings].sort(newestFirst);
   const oldest = inOrder.at(-1)?.filing_date ?? collected_at.slice(0, 10);
-  refuseWrongPages(files, { cik, oldest }, subject);
+  refuseWrongPages(files, { cik, oldest }, payload);
   const isCut = files.length > 0 || filings.length >= LIST_ROWS;
   const from = hole?.wholeFrom ?? (isCut ? oldest : null);
   const tickers = submissions.tickers.map((ticker) => ticker.toUpperCase());
@@ -137,20 +134,19 @@ function nameOf(name: string, cik: string): string {
   return assertingWord(name) === null ? name : `filer ${cik}`;
 }
 
-function olderPage(columns: Columns, note: FetchNote, subject: string): Imported {
+function olderPage(columns: Columns, payload: Payload): Imported {
+  const { note, subject } = payload;
   const cik = PAGE_ADDRESS.exec(note.url)?.[1];
   if (cik === undefined) {
     const state =
       'an older page of submissions, which does not name its filer; give --note with its address, …/CIK0000320193-submissions-001.json';
     throw new ImportError({ subject, state });
   }
-  refuseForeign(cik, note, subject);
   const collected_at = note.fetched_at;
-  const { basis, filings, hole } = readRows(columns, { cik, collected_at }, subject);
-  refuseFuture(filings, note, subject);
+  const { basis, filings, hole } = readRows(columns, { cik, collected_at }, payload);
   const inOrder = [...filings].sort(newestFirst);
   const [newest] = inOrder;
-  if (newest === undefined) throw fetchAgain({ subject }, 'an older page without filings');
+  if (newest === undefined) throw fetchAgain(payload, 'an older page without filings');
   const from = hole?.wholeFrom ?? inOrder.at(-1)?.filing_date ?? newest.filing_date;
   const span = { from, to: newest.filing_date, count: filings.length };
   const page: FilingRow = { kind: 'page', cik, collected_at, ...EDGAR_SOURCE, ...span };
@@ -163,18 +159,16 @@ function olderPage(columns: Columns, note: FetchNote, subject: string): Imported
   };
 }
 
-function readRows(columns: Columns, of: ListOf, subject: string): ReadColumns {
-  try {
-    return readColumns(columns, of);
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    const state = `${cause.message}, so the list cannot show what was not filed; fetch it again`;
-    throw new ImportError({ subject, state }, { cause });
-  }
+/** The rows of a list of the filer that the payload is of. */
+function readRows(columns: Columns, of: ListOf, payload: Payload): ReadColumns {
+  refuseForeign(of.cik, payload);
+  const read = readable(payload, () => readColumns(columns, of));
+  refuseFuture(read.filings, payload);
+  return read;
 }
 
 /** The filer of a payload is the one that its address and its file are named after. */
-function refuseForeign(cik: string, note: FetchNote, subject: string): void {
+function refuseForeign(cik: string, { note, subject }: Payload): void {
   const named = [...`${note.url} ${subject}`.matchAll(NAMED_FILER)].map(([, digits]) => digits);
   const other = named.find((digits) => digits !== cik);
   if (other === undefined) return;
@@ -186,22 +180,22 @@ function refuseForeign(cik: string, note: FetchNote, subject: string): void {
 function refuseWrongPages(
   files: readonly Page[],
   { cik, oldest }: { readonly cik: string; readonly oldest: string },
-  subject: string,
+  payload: Payload,
 ): void {
   let newer = oldest;
   for (const [at, page] of files.entries()) {
     const name = `CIK${cik}-submissions-${String(at + 1).padStart(3, '0')}.json`;
     const isNext = page.name === name && page.filingFrom <= page.filingTo && page.filingTo <= newer;
     if (!isNext) {
-      const state = `filings.files.${at} is not the page ${name} of the days before ${newer}; fetch it again`;
-      throw new ImportError({ subject, state });
+      const state = `filings.files.${at} is not the page ${name} of the days before ${newer}`;
+      throw fetchAgain(payload, state);
     }
     newer = page.filingFrom;
   }
 }
 
 /** A list cannot hold what was accepted after it was fetched: then the note is another payload's. */
-function refuseFuture(filings: readonly StoredFiling[], note: FetchNote, subject: string): void {
+function refuseFuture(filings: readonly StoredFiling[], { note, subject }: Payload): void {
   const fetched = Date.parse(note.fetched_at);
   const late = filings.find(({ disclosure_time }) => Date.parse(disclosure_time ?? '') > fetched);
   if (late === undefined) return;
@@ -249,12 +243,11 @@ export const secEdgar: Source = {
   version: 1,
   format: 'json',
   feeds: ['filing.delinquency', 'filing.material-events', 'filing.insider', FILING_COLLECTION],
-  read: ({ bytes, note, subject }) => importSubmissions(bytes, note, subject),
+  read: readSubmissions,
   fetch: {
     hosts: ['data.sec.gov', 'www.sec.gov'],
     addresses: ({ entities }) =>
       (entities.length === 0 ? [...TICKER_CIKS.keys()] : entities).map(submissionsAddress),
-    accept: 'application/json',
     everyMinutes: 60,
     perMinute: 300,
     needsContact: true,

@@ -105,7 +105,6 @@ export const spc: Source = {
   fetch: {
     hosts: ['www.spc.noaa.gov'],
     addresses: () => [MAP],
-    accept: 'application/json',
     everyMinutes: 60,
     perMinute: 6,
   },

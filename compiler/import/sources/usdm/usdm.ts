@@ -12,7 +12,7 @@ import {
   parsePayload,
 } from '../../payload.ts';
 import { nameOf, type Origin, ReadingList, statedReading } from '../../readings.ts';
-import type { Source, Wanted } from '../../source.ts';
+import { isWanted, type Source, type Wanted } from '../../source.ts';
 
 const HOST = 'usdmdataservices.unl.edu';
 const SERVICE = `https://${HOST}/api/StateStatistics/GetDroughtSeverityStatisticsByArea`;
@@ -120,9 +120,10 @@ function hundredths(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-function addresses({ entities, now }: Wanted): readonly string[] {
+function addresses(asked: Wanted): readonly string[] {
+  const { now } = asked;
   const wanted = Object.entries(DROUGHT_STATES)
-    .filter(([region]) => entities.length === 0 || entities.includes(region))
+    .filter(([region]) => isWanted(asked, region))
     .flatMap(([, states]) => states.map((state) => STATE_CODES.get(state)));
   const day = (at: number) => {
     const [year, month, date] = new Date(at).toISOString().slice(0, 10).split('-').map(Number);
@@ -143,7 +144,6 @@ export const usdm: Source = {
   fetch: {
     hosts: [HOST],
     addresses,
-    accept: 'application/json',
     everyMinutes: 360,
     perMinute: 6,
   },

@@ -65,35 +65,15 @@ const featureSchema = z.looseObject({
 type Feature = z.infer<typeof featureSchema>;
 
 /** What else a network lists; anything beside these and `earthquake` may be a quake under a name that is not known here. */
-const OTHER_EVENTS: ReadonlySet<string> = new Set([
-  'accidental explosion',
-  'acoustic noise',
-  'anthropogenic event',
-  'building collapse',
-  'chemical explosion',
-  'collapse',
-  'debris avalanche',
-  'experimental explosion',
-  'explosion',
-  'ice quake',
-  'industrial explosion',
-  'landslide',
-  'meteor',
-  'meteorite',
-  'mine collapse',
-  'mining explosion',
-  'not existing',
-  'nuclear explosion',
-  'quarry',
-  'quarry blast',
-  'rock burst',
-  'rock slide',
-  'rockslide',
-  'snow avalanche',
-  'sonic boom',
-  'volcanic eruption',
-  'volcanic explosion',
-]);
+const OTHER_EVENTS: ReadonlySet<string> = new Set(
+  `accidental explosion, acoustic noise, anthropogenic event, building collapse,
+  chemical explosion, collapse, debris avalanche, experimental explosion, explosion, ice quake,
+  industrial explosion, landslide, meteor, meteorite, mine collapse, mining explosion,
+  not existing, nuclear explosion, quarry, quarry blast, rock burst, rock slide, rockslide,
+  snow avalanche, sonic boom, volcanic eruption, volcanic explosion`
+    .split(',')
+    .map((name) => name.trim()),
+);
 
 /** The time that a feed covers, in epoch milliseconds. */
 interface FeedSpan {

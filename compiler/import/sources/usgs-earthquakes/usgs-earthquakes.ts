@@ -8,6 +8,7 @@ import {
   ImportError,
   type Imported,
   type OtherKind,
+  type Payload,
   parsePayload,
   readable,
   refuseOtherKinds,
@@ -67,7 +68,7 @@ interface Feed {
 }
 
 /** The note that stands in for a missing one: the feed's own address and time of making. */
-export function earthquakeFeedNote(bytes: Uint8Array, subject: string): FetchNote {
+function feedNote(bytes: Uint8Array, subject: string): FetchNote {
   const value = parsePayload(bytes, subject);
   if (isDetail(value)) {
     const state = 'the detail of a quake does not say when it was fetched; give --note FILE';
@@ -83,14 +84,11 @@ export function earthquakeFeedNote(bytes: Uint8Array, subject: string): FetchNot
  * detail. Throws an ImportError for a payload that is neither, lists too little, was stale when it was fetched or holds what
  * cannot be read: a region is quiet only in a feed of which every entry was understood.
  */
-export function importEarthquakes(
-  bytes: Uint8Array,
-  note: FetchNote,
-  subject = note.url,
-): Imported {
-  refuseOtherKinds({ bytes, subject }, OTHERS);
+function readEarthquakes(payload: Payload): Imported {
+  const { bytes, note, subject } = payload;
+  refuseOtherKinds(payload, OTHERS);
   const value = parsePayload(bytes, subject);
-  if (isDetail(value)) return readDetail(value, { bytes, note, subject });
+  if (isDetail(value)) return readDetail(value, payload);
   const { metadata, features } = readFeed(value, subject);
   const skips = new SkipCount();
   const { generated } = metadata;
@@ -100,7 +98,7 @@ export function importEarthquakes(
   const kind = kindOf(url, subject);
   checkKind({ ...kind, title: metadata.title }, note, subject);
   const span = { from: generated - kind.days * DAY_MS, to: generated };
-  const quakes = readable({ subject }, () => readQuakes(features, span, skips));
+  const quakes = readable(payload, () => readQuakes(features, span, skips));
   const feed = { generated, url, kind, quakes, collectedAt };
   const readings = new Map<string, readonly Reading[]>();
   if (kind.period === 'day')
@@ -273,12 +271,11 @@ export const usgsEarthquakes: Source = {
   version: 1,
   format: 'json',
   feeds: ['earthquake.swarm_rate', 'earthquake.current_activity', 'earthquake.impact_realized'],
-  read: ({ bytes, note, subject }) => importEarthquakes(bytes, note, subject),
-  ownNote: earthquakeFeedNote,
+  read: readEarthquakes,
+  ownNote: feedNote,
   fetch: {
     hosts: ['earthquake.usgs.gov'],
     addresses: () => ['https://earthquake.usgs.gov/earthquakes/feed/v1.0/summary/all_week.geojson'],
-    accept: 'application/json',
     everyMinutes: 5,
     perMinute: 12,
   },
