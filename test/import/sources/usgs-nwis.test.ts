@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ImportError } from '../../../compiler/import/payload.ts';
 import { decodeEntities } from '../../../compiler/import/sources/usgs-nwis/nwis-series.ts';
-import { importGauges } from '../../../compiler/import/sources/usgs-nwis/usgs-nwis.ts';
+import { usgsNwis } from '../../../compiler/import/sources/usgs-nwis/usgs-nwis.ts';
 import { parseReading } from '../../../compiler/stages/intake/reading.ts';
 import { PAYLOADS } from '../recorded.ts';
 
@@ -10,6 +10,10 @@ const note = {
   fetched_at: '2026-11-20T11:00:00Z',
   http_status: 200,
 };
+type Note = Parameters<typeof usgsNwis.read>[0]['note'];
+const importGauges = (bytes: Uint8Array, given: Note, subject = given.url) =>
+  usgsNwis.read({ bytes, note: given, subject });
+
 type Point = [value: string | null, time: string, ...qualifiers: string[]];
 
 interface SeriesOver {
@@ -62,7 +66,7 @@ function readings(bytes: Uint8Array, signal = 'hydrology.river-level') {
   return importGauges(bytes, note).readings.get(signal) ?? [];
 }
 
-describe('importGauges() of WaterML', () => {
+describe('usgs-nwis: read() of WaterML', () => {
   it('takes every point as text numbers at its own offset, which intake accepts', () => {
     const bytes = bytesOf(
       series([
@@ -285,7 +289,7 @@ describe('importGauges() of WaterML', () => {
     const bytes = bytesOf(series([['1', '2026-09-15T04:45:00Z']]));
     const of = () => importGauges(bytes, { ...note, url: `${note.url}?${query}` });
     if (isTaken) expect(of().readings.size).toBe(1);
-    else expect(of).toThrow('it holds site 03336645, which its address does not ask for');
+    else expect(of).toThrow('it holds "03336645", which its address does not ask for');
   });
 
   it('leaves out a name that reads like advice', () => {
@@ -323,7 +327,7 @@ describe('importGauges() of WaterML', () => {
   });
 });
 
-describe('importGauges() of OGC features', () => {
+describe('usgs-nwis: read() of OGC features', () => {
   it('takes a feature as one point of its series, in time order', () => {
     const bytes = ogcBytes(
       feature('1.76', '2025-01-01T00:15:00+00:00'),

@@ -1,6 +1,7 @@
 import { builtinLine } from '../../../contract/catalog/builtin.ts';
+import { namedIn, refuseUnasked } from '../../asked-place.ts';
 import { grouped } from '../../grouped.ts';
-import { ImportError, type Imported, type Payload } from '../../payload.ts';
+import type { Imported, Payload } from '../../payload.ts';
 import { measuredBy, nameOf, observedAt, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
 import { flightCategory, type Metar } from './metar.ts';
@@ -27,7 +28,9 @@ const AIRPORT_BY_STATION: ReadonlyMap<string, string> = new Map(
 function read(payload: Payload): Imported {
   const list = new ReadingList();
   const reports = reportsOf(payload, list.skips);
-  refuseForeign(reports, payload);
+  const asked = namedIn(payload, 'ids').map((id) => id.toUpperCase());
+  const stations = reports.map(({ metar }) => metar.station);
+  refuseUnasked(payload, asked, stations);
   for (const [station, own] of grouped(reports, ({ metar }) => metar.station)) {
     const airport = AIRPORT_BY_STATION.get(station);
     const report = newestOf(own);
@@ -36,14 +39,6 @@ function read(payload: Payload): Imported {
     else list.add(SIGNAL, readingOf(airport, report, payload));
   }
   return list.someOf(payload);
-}
-
-function refuseForeign(reports: readonly Report[], { note, subject }: Payload): void {
-  const asked = (new URL(note.url).searchParams.get('ids') ?? '').toUpperCase();
-  const foreign = reports.find(({ metar }) => !asked.split(',').includes(metar.station));
-  if (asked === '' || foreign === undefined) return;
-  const state = `it holds ${foreign.metar.station}, which its address does not ask for; correct the fetch note`;
-  throw new ImportError({ subject, state });
 }
 
 /** A correction stands for the report that it corrects; null where two others are of one time. */
@@ -112,7 +107,6 @@ export const aviationweather: Source = {
       const airports = entities.length === 0 ? AIRPORTS : entities;
       return [`${API}?ids=${airports.map(stationOf).join(',')}&format=json`];
     },
-    accept: 'application/json',
     everyMinutes: 15,
     perMinute: 100,
   },

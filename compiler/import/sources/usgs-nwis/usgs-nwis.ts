@@ -4,11 +4,13 @@ import { isRealDay } from '../../../contract/cutoff.ts';
 import { isoTime } from '../../../contract/iso-time.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
+import { namedIn, refuseUnasked } from '../../asked-place.ts';
 import { grouped } from '../../grouped.ts';
 import {
   type FetchNote,
   ImportError,
   type Imported,
+  type Payload,
   parsePayload,
   readable,
   refuseOtherEntries,
@@ -75,28 +77,27 @@ interface UsedSeries extends GaugeSeries {
  * history comes too. A series with a point that cannot be read gives none. Throws an ImportError when the payload is no
  * such answer, holds a site that was not asked for, or gives nothing.
  */
-export function importGauges(bytes: Uint8Array, note: FetchNote, subject = note.url): Imported {
+function readGauges(payload: Payload): Imported {
   const list = new ReadingList();
   const { skips } = list;
-  refuseOtherKinds({ bytes, subject }, OTHER_TEXTS);
-  const series = readSeries(parsePayload(bytes, subject), subject, skips);
-  refuseForeign(series, note, subject);
+  refuseOtherKinds(payload, OTHER_TEXTS);
+  const series = readSeries(payload, skips);
+  const asked = namedIn(payload, 'sites', 'site', 'monitoring_location_id');
+  const sites = series.map(({ site }) => site);
+  refuseUnasked(
+    payload,
+    asked.map((text) => text.trim().replace(/^USGS[-:]/i, '')),
+    sites,
+  );
   for (const one of onePerMeaning(usedSeries(series, skips), skips)) {
     const { signal } = one.measures;
-    for (const reading of seriesReadings(one, note, skips)) list.add(signal, reading);
+    for (const reading of seriesReadings(one, payload.note, skips)) list.add(signal, reading);
   }
-  if (list.count === 0) throw nothingUsable(subject, skips);
-  return list.imported();
+  return list.someOf(payload);
 }
 
-function nothingUsable(subject: string, skips: SkipCount): ImportError {
-  const reasons = skips.list().map((item) => `${item.subject}: ${item.reason}`);
-  const why = reasons.length === 0 ? 'it is empty' : reasons.slice(0, 5).join('; ');
-  const state = `no usable stage (00065) or discharge (00060): ${why}; ask for another period`;
-  return new ImportError({ subject, state });
-}
-
-function readSeries(value: unknown, subject: string, skips: SkipCount): GaugeSeries[] {
+function readSeries({ bytes, subject }: Payload, skips: SkipCount): GaugeSeries[] {
+  const value = parsePayload(bytes, subject);
   const waterMl = waterMlSchema.safeParse(value);
   const ogc = ogcSchema.safeParse(value);
   const [first] = featureSchema.array().safeParse(ogc.data?.features).data ?? [];
@@ -112,19 +113,6 @@ function allFeatures({ features, numberReturned }: z.infer<typeof ogcSchema>) {
   const announced = numberReturned ?? features.length;
   if (announced === features.length) return features;
   throw new RangeError(`it announces ${announced} features and holds ${features.length}`);
-}
-
-/** An answer holds the sites that its address asks for, where the address names any. */
-function refuseForeign(series: readonly GaugeSeries[], note: FetchNote, subject: string): void {
-  const query = new URL(note.url).searchParams;
-  const asked = ['sites', 'site', 'monitoring_location_id'].flatMap((name) =>
-    (query.get(name) ?? '').split(',').filter((text) => text !== ''),
-  );
-  const sites = new Set(asked.map((text) => text.trim().replace(/^USGS[-:]/i, '')));
-  const foreign = series.find(({ site }) => !sites.has(site));
-  if (sites.size === 0 || foreign === undefined) return;
-  const state = `it holds site ${foreign.site.slice(0, 40)}, which its address does not ask for; correct the fetch note`;
-  throw new ImportError({ subject, state });
 }
 
 function usedSeries(series: readonly GaugeSeries[], skips: SkipCount): UsedSeries[] {
@@ -293,14 +281,13 @@ export const usgsNwis: Source = {
   version: 1,
   format: 'json',
   feeds: ['hydrology.river-level', 'hydrology.streamflow'],
-  read: ({ bytes, note, subject }) => importGauges(bytes, note, subject),
+  read: readGauges,
   fetch: {
     hosts: ['waterservices.usgs.gov'],
     addresses: ({ entities }) => {
       const sites = entities.length > 0 ? entities : CITY_GAUGES;
       return [`${NWIS}iv/?format=json&parameterCd=00060,00065&period=P1D&sites=${sites.join(',')}`];
     },
-    accept: 'application/json',
     everyMinutes: 15,
     perMinute: 12,
   },
