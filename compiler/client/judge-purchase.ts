@@ -121,7 +121,7 @@ const MADE_AT_REQUEST: ReadonlySet<Answer> = new Set(['resolve', 'mint']);
 export function questionOf(target: string): Route | null {
   const request = canonicalRequest(target);
   const asked = 'status' in request ? undefined : route(request);
-  return asked === undefined || asked.trouble !== null ? null : asked;
+  return asked === undefined || asked.fault !== null ? null : asked;
 }
 
 /**

@@ -72,13 +72,13 @@ function soldAt(target: string): { readonly target: string; readonly priceUsd: s
       `Cannot issue a receipt for "${target}": not a paid path${why}; see /manifest`,
     );
   }
-  if (routed.trouble !== null) {
-    throw new RangeError(`Cannot issue a receipt for "${target}": ${wrongWith(routed.trouble)}`);
+  if (routed.fault !== null) {
+    throw new RangeError(`Cannot issue a receipt for "${target}": ${wrongWith(routed.fault)}`);
   }
   return { target: routed.target, priceUsd };
 }
 
-function wrongWith({ miss, name, missing }: NonNullable<Route['trouble']>): string {
+function wrongWith({ miss, name, missing }: NonNullable<Route['fault']>): string {
   return miss === 'missing_parameter'
     ? `it would buy nothing without ${missing.map((one) => `"${one}"`).join(', ')}; add what is missing`
     : `the value of "${name}" is not legal; /gauge/preview lists the legal ones`;

@@ -4,7 +4,7 @@ import { lineOf } from './lines.ts';
 import type { Values } from './path.ts';
 
 /** What is wrong with the parameters of a request that names a known path. */
-export interface Trouble {
+export interface RouteFault {
   readonly miss: 'missing_parameter' | 'illegal_value';
   /** The first parameter concerned. */
   readonly name: string;
@@ -26,7 +26,7 @@ export interface Route {
   readonly target: string;
   /** No query at all: a question for the price. */
   readonly bare: boolean;
-  readonly trouble: Trouble | null;
+  readonly fault: RouteFault | null;
 }
 
 const SLOT = /^\/:([a-z_]+)$/;
@@ -65,11 +65,11 @@ function lastSegment(path: string): string {
 export function route(request: CanonicalRequest): Route | undefined {
   const found = findRow(request.path);
   if (found === undefined) return undefined;
-  const { endpoint, values, trouble } = parameters(found.row, request, found.segment);
+  const { endpoint, values, fault } = parameters(found.row, request, found.segment);
   const path = endpoint.path.replace(SLOT_AT_END, (_, name) => `/${found.segment[name]}`);
   const inQuery = withoutSegment(values, found.segment);
   const bare = request.values.size === 0;
-  return { endpoint, values, target: canonicalTarget(path, inQuery), bare, trouble };
+  return { endpoint, values, target: canonicalTarget(path, inQuery), bare, fault };
 }
 
 function withoutSegment(values: Values, segment: Values): Values {
@@ -79,7 +79,7 @@ function withoutSegment(values: Values, segment: Values): Values {
 interface Parsed {
   readonly endpoint: Endpoint;
   readonly values: Values;
-  readonly trouble: Trouble | null;
+  readonly fault: RouteFault | null;
 }
 
 function parameters(row: Endpoint, request: CanonicalRequest, segment: Values): Parsed {
@@ -94,8 +94,8 @@ function parameters(row: Endpoint, request: CanonicalRequest, segment: Values): 
   const values = Object.fromEntries(
     legal.filter((one) => !isDefault(one)).map((one) => [one.name, canonicalValue(one)]),
   );
-  const trouble = missingTrouble(missing.map(({ name }) => name)) ?? illegalTrouble(illegal);
-  return { endpoint: redirected(row, legal), values: subjectCase(values), trouble };
+  const fault = missingFault(missing.map(({ name }) => name)) ?? illegalFault(illegal);
+  return { endpoint: redirected(row, legal), values: subjectCase(values), fault };
 }
 
 interface Given {
@@ -107,13 +107,13 @@ interface Given {
   readonly rival?: string;
 }
 
-function illegalTrouble(illegal: Given | undefined): Trouble | null {
+function illegalFault(illegal: Given | undefined): RouteFault | null {
   if (illegal === undefined) return null;
   const { name, value, rival } = illegal;
-  const trouble = { miss: 'illegal_value', name, missing: [], value } as const;
-  if (rival === undefined) return trouble;
+  const fault = { miss: 'illegal_value', name, missing: [], value } as const;
+  if (rival === undefined) return fault;
   return {
-    ...trouble,
+    ...fault,
     legal: `its other name ${rival} has a different value; send only one of them`,
   };
 }
@@ -122,7 +122,7 @@ function canonicalValue({ param, value }: Given): string {
   return param.type === 'integer' ? String(Number(value)) : value;
 }
 
-function missingTrouble(missing: readonly string[]): Trouble | null {
+function missingFault(missing: readonly string[]): RouteFault | null {
   const [name] = missing;
   return name === undefined ? null : { miss: 'missing_parameter', name, missing, value: '' };
 }

@@ -138,9 +138,9 @@ function roomOf({ routed, service }: RoutedCall): AnswerRoom | null {
 
 async function free(call: RoutedCall): Promise<HttpResponse> {
   const { routed, service, path } = call;
-  const { endpoint, trouble } = routed;
-  if (trouble !== null) {
-    const usage = trouble.miss === 'missing_parameter' ? roomOf(call)?.usage : undefined;
+  const { endpoint, fault } = routed;
+  if (fault !== null) {
+    const usage = fault.miss === 'missing_parameter' ? roomOf(call)?.usage : undefined;
     return usage === undefined ? missed(call) : plainResponse(usage(), path);
   }
   const answered = await answer(questionOf(call), service);
@@ -209,8 +209,8 @@ async function paid(call: RoutedCall): Promise<HttpResponse> {
   const { asked, routed, service, path } = call;
   const [paymentHeader, ...others] = asked.facts.paymentHeaders;
   if (asked.method !== 'GET' || paymentHeader === undefined) return unpaid(call);
-  const { endpoint, target, trouble } = routed;
-  if (trouble !== null) return plainResponse(noCharge(call), path);
+  const { endpoint, target, fault } = routed;
+  if (fault !== null) return plainResponse(noCharge(call), path);
   if (others.length > 0) {
     const error = 'invalid_payload: send only one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
     return plainResponse(service.challenger.challenge(endpoint, target, error), path);
@@ -233,8 +233,8 @@ async function bought(call: RoutedCall, paymentHeader: PaymentHeader): Promise<P
 
 async function unpaid(call: RoutedCall): Promise<HttpResponse> {
   const { asked, routed, service, path } = call;
-  const { endpoint, target, bare, trouble } = routed;
-  if (!bare && trouble !== null) return missed(call);
+  const { endpoint, target, bare, fault } = routed;
+  if (!bare && fault !== null) return missed(call);
   // A price question needs no data; for anything else it is read first: nobody signs for nothing.
   const answered = bare ? null : await answer({ ...questionOf(call), isProbe: true }, service);
   if (answered?.kind === 'miss') return missed(call);

@@ -23,8 +23,8 @@ export class SoldTargets {
 
   /** Keeps a target that costs and whose parameters are right; any other is read each time. */
   keep(target: string, sold: SoldTarget): void {
-    const { endpoint, trouble } = sold.routed;
-    if (endpoint.priceUsd === null || trouble !== null) return;
+    const { endpoint, fault } = sold.routed;
+    if (endpoint.priceUsd === null || fault !== null) return;
     if (target.length > SOLD_TARGET_CHARS_MAX) return;
     this.#targets.set(target, sold);
   }

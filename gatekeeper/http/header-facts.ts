@@ -24,7 +24,7 @@ export type PaymentHeader = X402Header | ReceiptHeader;
 /** The few request headers that change an answer. */
 export interface HeaderFacts {
   /** Why the request is ambiguous and not looked at any further; null when it is not. */
-  readonly objection: string | null;
+  readonly fault: string | null;
   /** Authority that was asked, '' when it is objected to. */
   readonly host: string;
   /** Web page that asks, in the words of its browser. */
@@ -132,7 +132,7 @@ function readerOf(name: string): Reader | null {
 /** Reads raw header names and values in one pass, without building an object of them all. */
 export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
   const seen: Watched = {
-    objection: null,
+    fault: null,
     host: null,
     origin: null,
     contentType: null,
@@ -155,7 +155,7 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
   }
   const { host } = seen;
   const isOne = host !== null && HOST.test(host);
-  if (!isOne) seen.objection = 'send exactly one Host header';
+  if (!isOne) seen.fault = 'send exactly one Host header';
   seen.host = isOne ? host : '';
   seen.paymentHeaders = paymentHeadersOf(seen);
   // The same object: one is made for every request, and a copy costs as much as reading.

@@ -145,7 +145,7 @@ export class RequestHandler {
   #refuseEarly({ request, method, target, facts }: Exchange): Reply | null {
     // Balancers probe in HTTP/1.0, which knows no Host; nothing that is said there depends on one.
     const isProbe = isHealth(target) && request.httpVersion === '1.0';
-    if (facts.objection !== null && !isProbe) return jsonReply(400, { error: facts.objection });
+    if (facts.fault !== null && !isProbe) return jsonReply(400, { error: facts.fault });
     // Any other method may carry one and is refused for itself.
     return facts.hasBody && BODILESS.includes(method)
       ? jsonReply(400, { error: `${method} must not carry a body` })
@@ -255,7 +255,7 @@ export class RequestHandler {
   /** A connection that a body is still arriving on, or that is being drained, is not used again. */
   #prepare({ request, response, facts }: Exchange): void {
     const unread = facts.hasBody && !request.readableEnded;
-    const ends = unread || facts.objection !== null;
+    const ends = unread || facts.fault !== null;
     if (ends) this.#ending.add(request.socket);
     if (ends || this.draining) response.shouldKeepAlive = false;
   }

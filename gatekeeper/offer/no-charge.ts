@@ -4,7 +4,7 @@ import { lineOf } from '../../compiler/contract/lines.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { missingBasis, stockLack } from '../../compiler/contract/products.ts';
-import type { Route, Trouble } from '../../compiler/contract/route.ts';
+import type { Route, RouteFault } from '../../compiler/contract/route.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { type ReleaseIndex, requestFile } from '../release/release-index.ts';
 import {
@@ -26,12 +26,12 @@ const SHOWN_CHARS_MAX = 60;
  * the caller names the values.
  */
 export function noCharge(route: Route, release: ReleaseIndex): Reply {
-  const { endpoint, trouble, values } = route;
-  const miss = trouble?.miss ?? emptyWord(endpoint, values, release);
+  const { endpoint, fault, values } = route;
+  const miss = fault?.miss ?? emptyWord(endpoint, values, release);
   const close = nearValues(route);
   const found = exampleRequest(endpoint, close, release);
   const example = found ?? CATALOG_REQUEST;
-  const missing = trouble?.missing ?? [];
+  const missing = fault?.missing ?? [];
   return jsonReply(422, {
     error: `Not charged. Try GET ${example} - ${reason(route, { miss, found }, release)}`,
     no_charge: true,
@@ -60,11 +60,11 @@ function isUnkeyed(signalId: string, release: ReleaseIndex): boolean {
 }
 
 /** The values with a misspelt one put right, as the start of a suggestion. */
-function nearValues({ endpoint, values, trouble }: Route): Values {
-  if (trouble === null || trouble.value === '') return values;
-  const legal = endpoint.params[trouble.name]?.enum ?? [];
-  const near = nearest(trouble.value, legal);
-  return near === null ? values : { ...values, [trouble.name]: near };
+function nearValues({ endpoint, values, fault }: Route): Values {
+  if (fault === null || fault.value === '') return values;
+  const legal = endpoint.params[fault.name]?.enum ?? [];
+  const near = nearest(fault.value, legal);
+  return near === null ? values : { ...values, [fault.name]: near };
 }
 
 interface Suggestion {
@@ -74,11 +74,11 @@ interface Suggestion {
 }
 
 function reason(
-  { endpoint, values, trouble }: Route,
+  { endpoint, values, fault }: Route,
   { miss, found }: Suggestion,
   release: ReleaseIndex,
 ): string {
-  if (trouble !== null) return troubleText(endpoint, trouble);
+  if (fault !== null) return faultText(endpoint, fault);
   const { signal_id: signalId = '' } = values;
   if (miss === 'empty_line' && isUnkeyed(signalId, release)) {
     return `${signalId} has no data until the operator gets a data key for its source; the free catalog lists what is stored`;
@@ -105,15 +105,15 @@ function missingProduct(endpoint: Endpoint, values: Values, release: ReleaseInde
   return isRead ? `${lack} for ${signalId} at ${shown(entity)}; ${sold}` : null;
 }
 
-function troubleText(endpoint: Endpoint, trouble: Trouble): string {
-  const { name, value, missing } = trouble;
-  if (trouble.miss === 'missing_parameter') {
+function faultText(endpoint: Endpoint, fault: RouteFault): string {
+  const { name, value, missing } = fault;
+  if (fault.miss === 'missing_parameter') {
     return `required parameter missing: ${missing.join(', ')}`;
   }
   const param = endpoint.params[name];
   const near = nearest(value, param?.enum ?? []);
   const hint = near === null ? '' : `; did you mean "${near}"?`;
-  return `${name} ${shown(value)} is not legal: ${trouble.legal ?? rangeText(param)}${hint}`;
+  return `${name} ${shown(value)} is not legal: ${fault.legal ?? rangeText(param)}${hint}`;
 }
 
 function rangeText(param: Endpoint['params'][string] | undefined): string {

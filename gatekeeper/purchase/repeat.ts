@@ -29,5 +29,5 @@ function resourceOf(rawTarget: string): string | null {
   const request = canonicalRequest(rawTarget);
   const routed = 'status' in request ? undefined : route(request);
   if (routed === undefined || routed.endpoint.priceUsd === null) return null;
-  return routed.trouble === null ? `GET ${routed.target}` : null;
+  return routed.fault === null ? `GET ${routed.target}` : null;
 }

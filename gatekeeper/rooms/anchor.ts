@@ -1,6 +1,6 @@
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import type { Route, Trouble } from '../../compiler/contract/route.ts';
+import type { Route, RouteFault } from '../../compiler/contract/route.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import {
   type Answered,
@@ -43,12 +43,12 @@ const DAY = 'day must be a calendar day like 2026-11-20';
 
 function illegal(
   route: Route,
-  wrong: Pick<Trouble, 'name' | 'legal'>,
+  wrong: Pick<RouteFault, 'name' | 'legal'>,
   { release }: Service,
 ): Answered {
   const value = defined(route.values[wrong.name], `the value of ${wrong.name}`);
-  const trouble = { miss: 'illegal_value', missing: [], value, ...wrong } as const;
-  return { kind: 'reply', reply: noCharge({ ...route, trouble }, release) };
+  const fault = { miss: 'illegal_value', missing: [], value, ...wrong } as const;
+  return { kind: 'reply', reply: noCharge({ ...route, fault }, release) };
 }
 
 async function batchList(reader: ReleaseReader, day: string | undefined): Promise<object> {

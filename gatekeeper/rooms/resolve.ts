@@ -58,8 +58,8 @@ export async function resolve(question: Question, service: Service): Promise<Ans
   const reader = { release, spend };
   const illegal = illegalValue(route.values);
   if (illegal !== null) {
-    const trouble = { miss: 'illegal_value', missing: [], ...illegal } as const;
-    return { kind: 'reply', reply: noCharge({ ...route, trouble }, release) };
+    const fault = { miss: 'illegal_value', missing: [], ...illegal } as const;
+    return { kind: 'reply', reply: noCharge({ ...route, fault }, release) };
   }
   const asked = await askedOf(route.values, release);
   if (asked === null) return MISS;

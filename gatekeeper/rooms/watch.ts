@@ -73,8 +73,8 @@ async function changes({ route, spend }: Question, service: Service): Promise<An
 
 function illegal(route: Route, name: 'items' | 'since', release: ReleaseIndex): Answered {
   const value = defined(route.values[name], `the value of ${name}`);
-  const trouble = { miss: 'illegal_value', name, missing: [], value } as const;
-  return { kind: 'reply', reply: noCharge({ ...route, trouble }, release) };
+  const fault = { miss: 'illegal_value', name, missing: [], value } as const;
+  return { kind: 'reply', reply: noCharge({ ...route, fault }, release) };
 }
 
 function dayBefore(now: number): number {

@@ -21,7 +21,7 @@ describe('route()', () => {
       'entity=us-denver&signal_id=airquality.aqi&dim=gauge',
       'entity=us-denver&signal_id=airquality.aqi&utm_source=x&token=t',
     ]) {
-      expect(routed(`/gauge?${query}`)).toMatchObject({ target: want, trouble: null });
+      expect(routed(`/gauge?${query}`)).toMatchObject({ target: want, fault: null });
     }
   });
 
@@ -29,7 +29,7 @@ describe('route()', () => {
     const both = (entity: string, issuer: string): Route =>
       routed(`/gauge?signal_id=airquality.aqi&entity=${entity}&issuer=${issuer}`);
     expect(both('us-denver', 'us-chicago')).toMatchObject({
-      trouble: { miss: 'illegal_value', name: 'entity', value: 'us-denver' },
+      fault: { miss: 'illegal_value', name: 'entity', value: 'us-denver' },
       values: { signal_id: 'airquality.aqi' },
     });
     for (const [entity, issuer] of [
@@ -38,13 +38,13 @@ describe('route()', () => {
       ['', 'us-denver'],
     ] as const) {
       expect(both(entity, issuer)).toMatchObject({
-        trouble: null,
+        fault: null,
         values: { entity: 'us-denver' },
       });
     }
     const ticker = '/resolve?form=10-K&cutoff=2026-11-01&entity=aapl&issuer=';
-    expect(routed(`${ticker}AAPL`).trouble).toBeNull();
-    expect(routed(`${ticker}MSFT`).trouble?.miss).toBe('illegal_value');
+    expect(routed(`${ticker}AAPL`).fault).toBeNull();
+    expect(routed(`${ticker}MSFT`).fault?.miss).toBe('illegal_value');
   });
 
   it('follows dim to the row of that product and its price', () => {
@@ -52,7 +52,7 @@ describe('route()', () => {
     expect(found.endpoint.path).toBe('/gauge/ruler');
     expect(found.endpoint.priceUsd).toBe('0.005');
     expect(found.target).toBe('/gauge/ruler?entity=us-denver&signal_id=airquality.aqi');
-    expect(routed('/gauge?signal_id=airquality.aqi&entity=x&dim=rule').trouble?.miss).toBe(
+    expect(routed('/gauge?signal_id=airquality.aqi&entity=x&dim=rule').fault?.miss).toBe(
       'illegal_value',
     );
   });
@@ -74,7 +74,7 @@ describe('route()', () => {
 
   it('I43: takes days up to its limit and refuses one more', () => {
     const miss = (days: string): unknown =>
-      routed(`/gauge/history-series?signal_id=airquality.aqi&entity=x&days=${days}`).trouble?.miss;
+      routed(`/gauge/history-series?signal_id=airquality.aqi&entity=x&days=${days}`).fault?.miss;
     expect(miss('999')).toBeUndefined();
     expect(miss('1000')).toBeUndefined();
     for (const days of ['1001', '0', '-1', '1e3', '1.5', '99999999999999999999', 'x']) {
@@ -83,7 +83,7 @@ describe('route()', () => {
   });
 
   it('names every missing parameter, and takes an empty value for a missing one', () => {
-    expect(routed('/gauge?entity=').trouble).toMatchObject({
+    expect(routed('/gauge?entity=').fault).toMatchObject({
       miss: 'missing_parameter',
       missing: ['signal_id', 'entity'],
     });

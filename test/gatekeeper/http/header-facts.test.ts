@@ -16,7 +16,7 @@ describe('headerFacts()', () => {
       'y',
     ]);
     expect(facts).toMatchObject({
-      objection: null,
+      fault: null,
       paymentHeaders: [{ kind: 'payment', version: 1, text: 'A, B' }],
       accept: 'text/html',
       authorization: null,
@@ -61,7 +61,7 @@ describe('headerFacts()', () => {
     [['Host', 'a/b']],
     [['Host', 'user@a']],
   ])('I42: objects to the hosts of %j', (rawHeaders) => {
-    expect(headerFacts(rawHeaders).objection).toMatch(/Host/);
+    expect(headerFacts(rawHeaders).fault).toMatch(/Host/);
   });
 
   it.each<[string[], boolean]>([
@@ -76,7 +76,7 @@ describe('headerFacts()', () => {
 
   it('stays right when strangers have sent many names', () => {
     for (let at = 0; at < 5000; at += 1) headerFacts([`x-${at}`, '1']);
-    expect(headerFacts(['hOsT', 'a', 'constructor', 'x', '__proto__', 'y']).objection).toBeNull();
+    expect(headerFacts(['hOsT', 'a', 'constructor', 'x', '__proto__', 'y']).fault).toBeNull();
     expect(headerFacts(['hOsT', 'a', 'x-PaYmEnT', 'P']).paymentHeaders).toHaveLength(1);
   });
 });
