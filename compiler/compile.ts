@@ -28,7 +28,13 @@ import { CATALOG_PATH, type Release, tables } from './contract/release.ts';
 import type { JobChunk } from './jobs/chunk-builder.ts';
 import { inlineRunner, type JobRunner, workerRunner } from './jobs/job-runner.ts';
 import { ALWAYS, type JobResult, type SignalJob } from './jobs/signal-job.ts';
-import { joinShares, type SharedSignal, signalShares, wholeSignals } from './jobs/signal-shares.ts';
+import {
+  type DueSignal,
+  joinShares,
+  type SharedSignal,
+  signalShares,
+  wholeSignals,
+} from './jobs/signal-shares.ts';
 import { refuseKey } from './keys/key-command.ts';
 import { readKeys } from './keys/key-store.ts';
 import { currentRelease } from './stages/anchor/current-release.ts';
@@ -36,12 +42,7 @@ import { Assembly } from './stages/assemble/assembly.ts';
 import { COLLECTION_PARTS } from './stages/assemble/collection-parts.ts';
 import { futureBatches } from './stages/intake/batch-times.ts';
 import { byPlace, CompileError, type Problem } from './stages/intake/compile-error.ts';
-import {
-  listSnapshots,
-  type SignalFiles,
-  type Snapshots,
-  signalFiles,
-} from './stages/intake/list-snapshots.ts';
+import { listSnapshots, type Snapshots, signalFiles } from './stages/intake/list-snapshots.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from './stages/intake/partition.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
 import { leafStore } from './stages/publish/leaf-store.ts';
@@ -106,7 +107,7 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   refuseNesting(options);
   // What an earlier compile read and accepted, it accepted by its clock.
   const isFull = options.full === true || options.acceptClock === true;
-  const listed = listStored(options.data, options.snapshots, isFull);
+  const listed = listStored({ ...options, catalog: BUILTIN, isFull });
   refuseProblems(futureBatches(listed.stored, options.asOf));
   const { retention = RETENTION } = options;
   const staging = openStaging(options.data, { full: options.full === true, retention });
@@ -144,7 +145,7 @@ async function compileInto(
       staging.restart();
     }
   }
-  const stored = isFull ? listed.stored : listSnapshots(options.snapshots);
+  const stored = isFull ? listed.stored : listSnapshots(options.snapshots, BUILTIN);
   const source = { memory: null, known: listed.known, stored, added: allFiles(stored) };
   return compileRun(options, openRun(options, open, source));
 }
@@ -170,7 +171,7 @@ function openRun({ asOf }: CompileOptions, open: OpenRun, source: Source): Run {
   const assembly = new Assembly({ catalog, shards, leaves, writer, memory, listed });
   const parts = COLLECTION_PARTS.map((read) => read(stored.collections, asOf));
   const notes = new Notes(state, memory);
-  const due = dueSignals(added).map((signal) => dueSignal(signal, memory));
+  const due = dueSignals({ added, catalog }).map((signal) => dueSignal(signal, memory));
   const entities = new EntityNotes(`${scratch}/entities`, due);
   return { ...open, ...source, shards, leaves, writer, assembly, parts, notes, entities };
 }
@@ -186,8 +187,11 @@ function previousBytes({ previous, data }: Staging, path: string): Buffer | null
   }
 }
 
-function dueSignals(added: Source['added']): SignalFiles[] {
-  return [...added].map(([signal_id, files]) => signalFiles(signal_id, files));
+function dueSignals({ added, catalog }: Pick<Run, 'added' | 'catalog'>): DueSignal[] {
+  return [...added].map(([id, files]) => {
+    const entry = defined(catalog.entryById.get(id), 'the signal of the files');
+    return { ...signalFiles(id, files), entry };
+  });
 }
 
 async function compileRun(options: CompileOptions, run: Run): Promise<CompileSummary> {
@@ -199,7 +203,7 @@ async function compileRun(options: CompileOptions, run: Run): Promise<CompileSum
   }
   refuseProblems(problems);
   noteRejects(run, results);
-  const signals = knownSignals(dueSignals(run.added), results, memory);
+  const signals = knownSignals(run, dueSignals(run), results);
   if (options.allowShrink !== true) refuseLoss(options, run, signals);
   const digests = digestsOf(results);
   const changed = memory === null ? changedSince(run.known, digests, stored) : [];
@@ -269,7 +273,7 @@ function issuerKeys(options: CompileOptions, { previous }: Staging, issuer: Issu
 
 /** Jobs start with the most work, their output is joined in any order. */
 async function runJobs(options: CompileOptions, run: Run): Promise<JobResult[]> {
-  const due = dueSignals(run.added);
+  const due = dueSignals(run);
   const { workers, maxRejectsPpm = 0 } = options;
   // How many lines of a file may be left out is for one job to judge.
   const queue = maxRejectsPpm === 0 ? signalShares(due, workers) : wholeSignals(due);
@@ -319,11 +323,11 @@ function bytesOf({ signal, share }: SharedSignal): number {
 
 function jobOf(options: CompileOptions, run: Run, { signal, share }: SharedSignal): SignalJob {
   const ppm = options.maxRejectsPpm ?? 0;
-  const { signal_id, files: added } = signal;
-  const { catalog, known, memory, staging } = run;
+  const { signal_id, entry, files: added } = signal;
+  const { known, memory, staging } = run;
   return {
     signal_id,
-    entry: defined(catalog.entryById.get(signal_id), 'the signal of the job'),
+    entry,
     added,
     known: known.place(options.snapshots),
     shelves: memory === null ? null : shelvesOf(memory, signal_id),

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
+import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import type { Problem } from '../compiler/stages/intake/compile-error.ts';
 import { problemText } from '../compiler/stages/intake/compile-error.ts';
 import { listSnapshots } from '../compiler/stages/intake/list-snapshots.ts';
@@ -285,7 +286,7 @@ describe('what is no snapshot', () => {
       'pm25.ndjson not a plain file: a folder',
       'unemployment.ndjson not a plain file: a pipe',
     ]) {
-      expect(() => listSnapshots(root)).toThrow(said);
+      expect(() => listSnapshots(root, BUILTIN)).toThrow(said);
     }
   });
 });

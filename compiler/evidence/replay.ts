@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { defined } from '../contract/defined.ts';
 import { FILING_COLLECTION } from '../contract/filing.ts';
 import { type Evidence, evidenceSchema } from '../contract/record.ts';
@@ -80,7 +81,7 @@ function refuse(archived: Archived): never {
 
 /** Where the stored files are, by their path below the snapshots. */
 function storedFiles(snapshots: string): Map<string, string> {
-  const { signals, collections } = listSnapshots(snapshots);
+  const { signals, collections } = listSnapshots(snapshots, BUILTIN);
   const files = [...signals.flatMap((one) => one.files), ...Object.values(collections).flat()];
   return new Map(files.map(({ name, path }) => [name, path]));
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { builtinEntry } from '../contract/catalog/builtin.ts';
 import type { CollectionId } from '../contract/collections.ts';
 import { FILING_COLLECTION } from '../contract/filing.ts';
 import { isoTime } from '../contract/iso-time.ts';
@@ -97,7 +98,7 @@ export function readPayload(source: Source, payload: Payload): Imported {
 function firstFault({ readings, rows = new Map() }: Imported): string | null {
   for (const [signal, list] of readings) {
     for (const reading of list) {
-      const outcome = parseReading(reading, {}, signal);
+      const outcome = parseReading(reading, {}, builtinEntry(signal));
       if ('ok' in outcome) continue;
       const [fault] = outcome.faults;
       return `${signal} of ${reading.entity}: ${fault?.field}: ${fault?.message}`;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Line, SignalEntry } from '../contract/catalog/line.ts';
+import type { Line } from '../contract/catalog/line.ts';
 import { defined } from '../contract/defined.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
 import type { FileEntry } from '../contract/release.ts';
@@ -31,8 +31,6 @@ export const ALWAYS = '9999-12-31';
 /** Everything that the job of one signal needs; plain data, so that it can go to a worker. */
 export interface SignalJob extends IntakeRules {
   readonly signal_id: string;
-  /** Its row of the catalogue. */
-  readonly entry: SignalEntry;
   /** Files that no earlier compile read, oldest batch first; all of them where nothing is remembered. */
   readonly added: readonly SnapshotFile[];
   /** Files that earlier compiles read, for an entity of which something old changes. */

@@ -1,5 +1,5 @@
+import type { SignalEntry } from '../contract/catalog/line.ts';
 import { defined } from '../contract/defined.ts';
-import { signalOf } from '../contract/lines.ts';
 import { byPlace, type Problem, problemText } from '../stages/intake/compile-error.ts';
 import type { SignalFiles } from '../stages/intake/list-snapshots.ts';
 import { FILE_PROBLEMS_MAX } from '../stages/intake/quarantine.ts';
@@ -11,14 +11,19 @@ export const SHARE_BYTES_MIN = 1_000_000;
 /** A signal with more input is one job: each share has memory of its own, and its bound is meant for all. */
 export const SHARED_BYTES_MAX = 100_000_000;
 
+/** New files of a signal, and its row of the catalogue. */
+export interface DueSignal extends SignalFiles {
+  readonly entry: SignalEntry;
+}
+
 /** What one job is to work on. */
 export interface SharedSignal {
-  readonly signal: SignalFiles;
+  readonly signal: DueSignal;
   readonly share: Share;
 }
 
 /** One job for each signal, several for one that would keep other workers waiting; those with the most work first. */
-export function signalShares(signals: readonly SignalFiles[], workers: number): SharedSignal[] {
+export function signalShares(signals: readonly DueSignal[], workers: number): SharedSignal[] {
   const total = signals.reduce((sum, signal) => sum + effort(signal), 0);
   const fair = total / Math.max(1, workers);
   const shared = signals.flatMap((signal) => shares(signal, Math.ceil(effort(signal) / fair)));
@@ -48,13 +53,13 @@ function effortToEnd(queue: readonly SharedSignal[], workers: number): number {
 }
 
 /** One job for each signal, those with the most work first. */
-export function wholeSignals(signals: readonly SignalFiles[]): SharedSignal[] {
+export function wholeSignals(signals: readonly DueSignal[]): SharedSignal[] {
   const whole = signals.map((signal) => ({ signal, share: WHOLE }));
   return whole.sort((a, b) => effort(b.signal) - effort(a.signal));
 }
 
 /** As many shares as wished, or as are worth it. */
-function shares(signal: SignalFiles, wished: number): SharedSignal[] {
+function shares(signal: DueSignal, wished: number): SharedSignal[] {
   const most = Math.floor(signal.bytes / SHARE_BYTES_MIN);
   // Nothing is divided where all files are empty.
   const isShared = most >= 2 && signal.bytes <= SHARED_BYTES_MAX;
@@ -67,9 +72,8 @@ function shareEffort({ signal, share }: SharedSignal): number {
 }
 
 /** Readings on an official scale become about twice as many files. */
-function effort({ signal_id, bytes }: SignalFiles): number {
-  const signal = signalOf(signal_id);
-  const scaled = signal?.rulers !== undefined || signal?.ownThresholds !== undefined;
+function effort({ entry: { signal }, bytes }: DueSignal): number {
+  const scaled = signal.rulers !== undefined || signal.ownThresholds !== undefined;
   return scaled ? 2 * bytes : bytes;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EXAMPLE_ROWS, exampleReading, linesText } from '../../compiler/commands/lines-command.ts';
+import { builtinEntry } from '../../compiler/contract/catalog/builtin.ts';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
 import { LINES, SIGNALS } from '../../compiler/contract/lines.ts';
 import { batchTimes } from '../../compiler/stages/intake/batch-times.ts';
@@ -23,7 +24,7 @@ describe('linesText()', () => {
       const words = [...signal.metrics, ...(signal.bands ?? []), ...(signal.ownThresholds ?? [])];
       for (const word of [...words, signal.cadence]) expect(text).toContain(word);
       expect(lastLine(text)).toEqual(exampleReading(signal));
-      const outcome = parseReading(lastLine(text), {}, id);
+      const outcome = parseReading(lastLine(text), {}, builtinEntry(id));
       expect(outcome).toHaveProperty('ok');
       if ('ok' in outcome) {
         const judge = batchTimes('2026-11-20T12:00:00Z', '2026-11-20');
@@ -35,7 +36,7 @@ describe('linesText()', () => {
   it('shows no example that intake would take without its main metric', () => {
     for (const signal of SIGNALS) {
       const example = { ...exampleReading(signal), current: {} };
-      expect(parseReading(example, {}, signal.id)).toHaveProperty('faults');
+      expect(parseReading(example, {}, builtinEntry(signal.id))).toHaveProperty('faults');
     }
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { builtinEntry } from '../../compiler/contract/catalog/builtin.ts';
 import { batchName, batchText } from '../../compiler/import/merge-batch.ts';
 import { parseHeader, parseReading, type Reading } from '../../compiler/stages/intake/reading.ts';
 
@@ -29,9 +30,9 @@ describe('batchText()', () => {
       'source_tier',
     ]);
     const header = parseHeader(JSON.parse(first).header);
-    const back = lines.map((line) =>
-      parseReading(JSON.parse(line), header !== null && 'ok' in header ? header.ok : {}, 'x'),
-    );
+    const shared = header !== null && 'ok' in header ? header.ok : {};
+    const gauge = builtinEntry('hydrology.river-level');
+    const back = lines.map((line) => parseReading(JSON.parse(line), shared, gauge));
     expect(back).toEqual(all.map((ok) => ({ ok })));
   });
 

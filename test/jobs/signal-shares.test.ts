@@ -1,19 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import { builtinEntry } from '../../compiler/contract/catalog/builtin.ts';
 import type { JobResult } from '../../compiler/jobs/signal-job.ts';
 import {
+  type DueSignal,
   joinShares,
   SHARE_BYTES_MIN,
   SHARED_BYTES_MAX,
   signalShares,
   wholeSignals,
 } from '../../compiler/jobs/signal-shares.ts';
-import type { SignalFiles } from '../../compiler/stages/intake/list-snapshots.ts';
 import { FILE_PROBLEMS_MAX } from '../../compiler/stages/intake/quarantine.ts';
 import { takes } from '../../compiler/stages/intake/share.ts';
 
 const PLAIN = ['crypto.spot', 'macro.unemployment', 'shipping.throughput'] as const;
-const signals = (...sizes: number[]): SignalFiles[] =>
-  sizes.map((bytes, at) => ({ signal_id: PLAIN[at] ?? '', bytes, files: [] }));
+const dueSignal = (signal_id: string, bytes: number): DueSignal => {
+  return { signal_id, entry: builtinEntry(signal_id), bytes, files: [] };
+};
+const signals = (...sizes: number[]): DueSignal[] =>
+  sizes.map((bytes, at) => dueSignal(PLAIN[at] ?? PLAIN[0], bytes));
 const counts = (bytes: readonly number[], workers: number) =>
   signalShares(signals(...bytes), workers).map(({ signal, share }) => {
     return `${signal.signal_id} ${share.index + 1}/${share.of}`;

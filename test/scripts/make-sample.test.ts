@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { builtinEntry } from '../../compiler/contract/catalog/builtin.ts';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
 import { LINES, signalOf } from '../../compiler/contract/lines.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
@@ -33,7 +34,7 @@ function readFile(path: string, text: string): Stored[] {
   const header = parseHeader(read.members);
   if ('faults' in header) throw new Error(`${path}: header`);
   return lines.map((line) => {
-    const outcome = parseReading(parseJson(line), header.ok, signal);
+    const outcome = parseReading(parseJson(line), header.ok, builtinEntry(signal));
     if ('faults' in outcome) throw new Error(`${path}: ${JSON.stringify(outcome.faults)}`);
     return { batch, signal, reading: outcome.ok };
   });

@@ -1,9 +1,9 @@
 import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { COLLECTIONS, type CollectionId } from '../../contract/collections.ts';
-import { SIGNALS } from '../../contract/lines.ts';
 import { CompileError, type Problem } from './compile-error.ts';
-import { isLitter, nameFault, storedId } from './snapshot-name.ts';
+import { isLitter, nameFault, storedId, storedIds } from './snapshot-name.ts';
 
 /** A batch folder: a day, or a day and hour, in UTC. */
 const BATCH = /^\d{4}-\d{2}-\d{2}(T([01]\d|2[0-3])Z)?$/;
@@ -68,15 +68,20 @@ export const OPEN_BATCHES = 168;
  * ones only the folder is looked at where they are closed.
  * Throws a CompileError that names every folder or file that is not part of the format.
  */
-export function listSnapshots(root: string, closed: ClosedBatches = NONE_CLOSED): Snapshots {
+export function listSnapshots(
+  root: string,
+  catalog: Catalog,
+  closed: ClosedBatches = NONE_CLOSED,
+): Snapshots {
   const problems: Problem[] = [];
-  const batches = existsSync(root) ? listBatches(root, { problems, closed }) : [];
+  const ids = storedIds(catalog);
+  const batches = existsSync(root) ? listBatches(root, { problems, closed, ids }) : [];
   const files = batches.flatMap(({ batch, files }) => files ?? closed.collections(batch));
   if (problems.length > 0) throw new CompileError(problems);
   const isEmpty = batches.every((listed) => listed.files?.length === 0);
   if (isEmpty) throw new CompileError([nothingStored(root)]);
   const groups = groupById(files);
-  const signals = SIGNALS.flatMap(({ id }) => {
+  const signals = catalog.signals.flatMap(({ id }) => {
     const own = groups.get(id);
     return own === undefined ? [] : [signalFiles(id, own)];
   });
@@ -128,6 +133,8 @@ export function byBatch(a: SnapshotFile, b: SnapshotFile): number {
 }
 
 interface Listing {
+  /** Of signals and collections. */
+  readonly ids: readonly string[];
   readonly problems: Problem[];
   readonly closed: ClosedBatches;
 }
@@ -166,31 +173,33 @@ function isBatch(name: string): boolean {
 function listBatch(
   root: string,
   batch: string,
-  { problems, closed, mayBeClosed }: Listing & { readonly mayBeClosed: boolean },
+  { mayBeClosed, ...listing }: Listing & { readonly mayBeClosed: boolean },
 ): ListedBatch {
   const folder = join(root, batch);
   const { stamp, changedMs } = stampOf(folder);
-  const isClosed = mayBeClosed && closed.has(batch, stamp);
-  return { batch, stamp, changedMs, files: isClosed ? null : filesIn(root, batch, problems) };
+  const isClosed = mayBeClosed && listing.closed.has(batch, stamp);
+  return { batch, stamp, changedMs, files: isClosed ? null : filesIn(root, batch, listing) };
 }
 
-function filesIn(root: string, batch: string, problems: Problem[]): SnapshotFile[] {
+function filesIn(root: string, batch: string, { problems, ids }: Listing): SnapshotFile[] {
   const files: SnapshotFile[] = [];
   for (const entry of readdirSync(join(root, batch), { withFileTypes: true })) {
     if (isLitter(entry)) continue;
-    const found = snapshotFile(root, batch, entry);
+    const id = storedId(entry.name, ids);
     const file = `${batch}/${entry.name}`;
-    if (found !== null) files.push(found);
-    else problems.push({ code: 'bad_name', file, message: nameFault(entry) });
+    if (entry.isFile() && id !== null) files.push(snapshotFile(root, file, { id, batch }));
+    else problems.push({ code: 'bad_name', file, message: nameFault(entry, ids) });
   }
   return files;
 }
 
-function snapshotFile(root: string, batch: string, entry: Dirent): SnapshotFile | null {
-  const id = storedId(entry.name);
-  if (!entry.isFile() || id === null) return null;
-  const path = join(root, batch, entry.name);
-  return { id, batch, path, name: `${batch}/${entry.name}`, ...stampOf(path) };
+function snapshotFile(
+  root: string,
+  name: string,
+  of: Pick<SnapshotFile, 'id' | 'batch'>,
+): SnapshotFile {
+  const path = join(root, name);
+  return { ...of, path, name, ...stampOf(path) };
 }
 
 function stampOf(path: string): Pick<SnapshotFile, 'bytes' | 'stamp' | 'changedMs'> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { SignalEntry } from '../../contract/catalog/line.ts';
 import { decodeUtf8, JsonError, parseJson } from '../../contract/strict-json.ts';
 import { batchTimes, type JudgeTime } from './batch-times.ts';
 import type { Problem } from './compile-error.ts';
@@ -52,6 +53,8 @@ interface ReadOutcome {
 
 /** What a compile asks of the lines that it reads. */
 export interface IntakeRules {
+  /** The signal that is read, as the catalogue has it. */
+  readonly entry: SignalEntry;
   /** Which bad lines may be left out; null for none. */
   readonly rejects: RejectRule | null;
   /** The instant that the compile speaks about, ISO-8601 UTC. */
@@ -79,7 +82,7 @@ export function readSignal(
     const quarantine = new Quarantine(file, rules.rejects);
     const judgeTime = batchTimes(rules.asOf, file.batch);
     const { share, only } = rules;
-    const reader = new ReadingReader(signal.signal_id, { share, judgeTime, ...(only && { only }) });
+    const reader = new ReadingReader(rules.entry, { share, judgeTime, ...(only && { only }) });
     const take = (line: Line): boolean => {
       const read = reader.read(line);
       if (read === null) return false;
@@ -131,7 +134,7 @@ interface ReaderRules {
 
 /** Reads the lines of one file, whose header it keeps. */
 class ReadingReader {
-  readonly #signalId: string;
+  readonly #entry: SignalEntry;
   readonly #share: Share;
   readonly #judgeTime: JudgeTime;
   readonly #only: ReadonlySet<string> | null;
@@ -140,8 +143,11 @@ class ReadingReader {
   /** Further lines cannot be judged: the fault of the file was already reported. */
   #isClosed = false;
 
-  constructor(signalId: string, { share = WHOLE, judgeTime = () => null, only }: ReaderRules = {}) {
-    this.#signalId = signalId;
+  constructor(
+    entry: SignalEntry,
+    { share = WHOLE, judgeTime = () => null, only }: ReaderRules = {},
+  ) {
+    this.#entry = entry;
     this.#share = share;
     this.#judgeTime = judgeTime;
     this.#only = only ?? null;
@@ -160,7 +166,7 @@ class ReadingReader {
     const header = headerIn(parsed.ok, isFirst);
     if (header !== null) return this.#readHeader(header);
     if (!this.#isAsked(this.#entityOf(parsed.ok))) return null;
-    const outcome = parseReading(parsed.ok, this.#header, this.#signalId);
+    const outcome = parseReading(parsed.ok, this.#header, this.#entry);
     if ('ok' in outcome) return this.#inTime(outcome.ok, parsed.ok);
     return this.#bad(outcome.faults, { value: parsed.ok, stops: isFirst ? RESTED_ON : null });
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Line, Signal } from '../../contract/catalog/line.ts';
-import { entitiesOf, lineOf, signalOf } from '../../contract/lines.ts';
+import { entitiesOf } from '../../contract/catalog/catalog.ts';
+import type { Line, Signal, SignalEntry } from '../../contract/catalog/line.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { encodeSegment } from '../../contract/path.ts';
 import { evidenceSchema, sourceSchema } from '../../contract/record.ts';
@@ -118,7 +118,7 @@ export function parseHeader(header: unknown): Outcome<Part> {
 }
 
 /** Reads one line of a signal's file; fields that it leaves out come from the header. */
-export function parseReading(value: unknown, header: Part, signalId: string): Outcome<Reading> {
+export function parseReading(value: unknown, header: Part, entry: SignalEntry): Outcome<Reading> {
   const parsed = partSchema.safeParse(value, FAULT_WORDS);
   if (!parsed.success) return { faults: zodFaults(parsed.error) };
   // A spread of two objects of varying shape costs microseconds a line, this does not.
@@ -127,7 +127,7 @@ export function parseReading(value: unknown, header: Part, signalId: string): Ou
   if (missing.length > 0) return { faults: missing.map(missingFault) };
   const reading = merged as Reading;
   // The header was looked through when it was read.
-  const faults = [...neutralFaults(parsed.data), ...checkAgainstTable(reading, signalId)];
+  const faults = [...neutralFaults(parsed.data), ...checkAgainstEntry(reading, entry)];
   return faults.length > 0 ? { faults } : { ok: reading };
 }
 
@@ -151,28 +151,27 @@ function zodFaults(error: z.ZodError): LineFault[] {
   }));
 }
 
-function checkAgainstTable(reading: Reading, signalId: string): LineFault[] {
-  const signal = signalOf(signalId);
-  if (signal === undefined) return [];
+function checkAgainstEntry(reading: Reading, entry: SignalEntry): LineFault[] {
+  const { signal } = entry;
   return [
-    ...entityFaults(reading, signalId),
+    ...entityFaults(reading, entry),
     ...metricFaults(reading, signal),
     ...valueFaults(reading, signal),
     ...sourceFaults(reading, signal),
     ...bandFaults(reading, signal),
     ...thresholdFaults(reading, signal),
-    ...stateFaults(reading, signalId),
+    ...stateFaults(reading, entry),
     ...timeFaults(reading),
   ];
 }
 
-function entityFaults(reading: Reading, signalId: string): LineFault[] {
-  const legal = entitiesOf(signalId);
+function entityFaults(reading: Reading, entry: SignalEntry): LineFault[] {
+  const legal = entitiesOf(entry);
   if (!fitsSegment(reading.entity)) {
     const message = `"${reading.entity}" does not fit a file name; shorten it`;
     return [{ code: 'bad_field', field: 'entity', message }];
   }
-  if (lineOf(signalId)?.upperCase && reading.entity !== reading.entity.toUpperCase()) {
+  if (entry.line.upperCase && reading.entity !== reading.entity.toUpperCase()) {
     return [
       { code: 'bad_field', field: 'entity', message: `"${reading.entity}" is not upper case` },
     ];
@@ -183,7 +182,7 @@ function entityFaults(reading: Reading, signalId: string): LineFault[] {
     meant === null
       ? `not one of ${legal.slice(0, 6).join(', ')}, …;`
       : `not an entity of this signal; did you mean "${meant}"?`;
-  const message = `"${reading.entity}" is ${state} "signalpress lines ${signalId}" lists them`;
+  const message = `"${reading.entity}" is ${state} "signalpress lines ${entry.signal.id}" lists them`;
   return [{ code: 'unknown_entity', field: 'entity', message }];
 }
 
@@ -290,10 +289,12 @@ function thresholdFaults({ thresholds }: Reading, signal: Signal): LineFault[] {
 }
 
 /** A life-cycle state must be one that the line defines, and the same wherever the reading states it. */
-function stateFaults({ current, lifecycle }: Reading, signalId: string): LineFault[] {
-  const states = lineOf(signalId)?.states;
+function stateFaults(
+  { current, lifecycle }: Reading,
+  { signal, line: { states } }: SignalEntry,
+): LineFault[] {
   if (states === undefined) return [];
-  const stated = signalOf(signalId)?.metrics.includes('state') === true ? current.state : null;
+  const stated = signal.metrics.includes('state') ? current.state : null;
   const faults = [
     ...stateFault('lifecycle.state', lifecycle?.state ?? null, states),
     ...stateFault('current.state', stated ?? null, states),

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { PROGRAM_FOLDER } from '../../package-folder.ts';
 import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
 import {
@@ -32,15 +33,24 @@ export interface Plan extends Omit<Listed, 'memory'> {
   readonly added: ReadonlyMap<string, readonly SnapshotFile[]>;
 }
 
+/** What is to be listed: the batches of a folder, for a compile into a data folder. */
+interface Listing {
+  readonly data: string;
+  readonly snapshots: string;
+  readonly catalog: Catalog;
+  readonly isFull: boolean;
+}
+
 /** Lists what is stored; of closed batches only what is remembered, unless `isFull`. */
-export function listStored(data: string, root: string, isFull: boolean): Listed {
+export function listStored({ data, snapshots: root, catalog, isFull }: Listing): Listed {
   const memory = recall(data);
   try {
     const known = new KnownBatches(memory);
-    return { memory, known, stored: listSnapshots(root, isFull ? undefined : known.closed(root)) };
+    const closed = isFull ? undefined : known.closed(root);
+    return { memory, known, stored: listSnapshots(root, catalog, closed) };
   } catch (error) {
     if (!(error instanceof ForgottenError)) throw error;
-    return { memory: null, known: new KnownBatches(null), stored: listSnapshots(root) };
+    return { memory: null, known: new KnownBatches(null), stored: listSnapshots(root, catalog) };
   }
 }
 

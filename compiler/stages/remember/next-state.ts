@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { SIGNALS } from '../../contract/lines.ts';
+import type { Catalog } from '../../contract/catalog/catalog.ts';
 import type { SignalFiles } from '../intake/list-snapshots.ts';
 import { ShelfNotes, type Shelves, shelvesFor } from './known-entities.ts';
 import type { KnownSignal, Memory, Notes } from './memory.ts';
@@ -67,9 +67,9 @@ interface SignalCounts
 
 /** What is known of every signal now: what the previous release knew, and what the jobs counted of those with new files. */
 export function knownSignals(
+  { catalog, memory }: { readonly catalog: Catalog; readonly memory: Memory | null },
   due: readonly SignalFiles[],
   results: readonly SignalCounts[],
-  memory: Memory | null,
 ): Map<string, KnownSignal> {
   const known = new Map(Object.entries(memory?.state.signals ?? {}));
   for (const { signal_id, bytes } of due) {
@@ -78,7 +78,7 @@ export function knownSignals(
     const before = known.get(signal_id) ?? { ...NOTHING_KNOWN, shelves: shelvesFor(bytes) };
     known.set(signal_id, added(before, result));
   }
-  const inOrder = SIGNALS.map(({ id }) => [id, known.get(id)] as const);
+  const inOrder = catalog.signals.map(({ id }) => [id, known.get(id)] as const);
   return new Map(inOrder.flatMap(([id, own]) => (own === undefined ? [] : [[id, own] as const])));
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
 import { ImportError } from '../../../compiler/import/payload.ts';
 import { usgsEarthquakes } from '../../../compiler/import/sources/usgs-earthquakes/usgs-earthquakes.ts';
@@ -32,7 +33,8 @@ describe('usgs-earthquakes: read()', () => {
     expect([...readings.keys()]).toHaveLength(3);
     for (const [signal, list] of readings) {
       expect(list).toHaveLength(18);
-      for (const item of list) expect(parseReading(item, {}, signal)).toHaveProperty('ok');
+      for (const item of list)
+        expect(parseReading(item, {}, builtinEntry(signal))).toHaveProperty('ok');
     }
   });
 
@@ -392,7 +394,9 @@ describe('usgs-earthquakes: read() of the detail of one quake', () => {
       source_ref: 'https://earthquake.usgs.gov/earthquakes/eventpage/us1',
     });
     expect(reading?.scope).toContain('one quake, us1, and no other of its region');
-    expect(parseReading(reading, {}, 'earthquake.impact_realized')).toHaveProperty('ok');
+    expect(parseReading(reading, {}, builtinEntry('earthquake.impact_realized'))).toHaveProperty(
+      'ok',
+    );
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { ImportError } from '../../../compiler/import/payload.ts';
 import { decodeEntities } from '../../../compiler/import/sources/usgs-nwis/nwis-series.ts';
 import { usgsNwis } from '../../../compiler/import/sources/usgs-nwis/usgs-nwis.ts';
@@ -91,7 +92,7 @@ describe('usgs-nwis: read() of WaterML', () => {
       qualifiers: ['P'],
       grade: 'provisional, subject to revision',
     });
-    expect(parseReading(flow[0], {}, 'hydrology.streamflow')).toHaveProperty('ok');
+    expect(parseReading(flow[0], {}, builtinEntry('hydrology.streamflow'))).toHaveProperty('ok');
   });
 
   it('moves with a swapped offset, because no zone name is used', () => {

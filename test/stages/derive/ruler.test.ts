@@ -478,7 +478,11 @@ describe('the flood stage alone', () => {
     expect(bandOf(river, item({ stage_ft: 10 }, both))).toBe('minor');
     expect(bandOf(river, item({ stage_ft: 13 }, both))).toBe('moderate');
     const line = (thresholds: object) =>
-      parseReading({ ...reading('06714000', { stage_ft: 1 }), thresholds }, {}, river.id);
+      parseReading(
+        { ...reading('06714000', { stage_ft: 1 }), thresholds },
+        {},
+        builtinEntry(river.id),
+      );
     expect(line(both.thresholds)).toHaveProperty('ok');
     expect(line({ flood: 10, minor: 9 })).toHaveProperty('faults.0.field', 'thresholds.minor');
   });

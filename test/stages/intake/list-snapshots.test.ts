@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { CompileError } from '../../../compiler/stages/intake/compile-error.ts';
 import { listSnapshots } from '../../../compiler/stages/intake/list-snapshots.ts';
 import { makeFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
@@ -9,7 +10,7 @@ afterAll(removeFolders);
 
 function problemsOf(root: string) {
   try {
-    listSnapshots(root);
+    listSnapshots(root, BUILTIN);
   } catch (error) {
     if (error instanceof CompileError) return error.problems;
     throw error;
@@ -28,7 +29,7 @@ describe('listSnapshots()', () => {
       'README.md': 'not a batch',
       '.hidden': '',
     });
-    const listed = listSnapshots(root).signals;
+    const listed = listSnapshots(root, BUILTIN).signals;
     expect(listed.map((signal) => signal.signal_id)).toEqual(['airquality.aqi', 'crypto.spot']);
     expect(listed[1]?.files.map((file) => file.batch)).toEqual([
       '2026-11-19T23Z',
@@ -44,7 +45,7 @@ describe('listSnapshots()', () => {
       '2026-11-20/crypto.spot.ndjson': 'x',
       'archive/usgs-nwis/2026-11-20/payload.gz': 'x',
     });
-    expect(listSnapshots(root).batches.map(({ batch }) => batch)).toEqual(['2026-11-20']);
+    expect(listSnapshots(root, BUILTIN).batches.map(({ batch }) => batch)).toEqual(['2026-11-20']);
     mkdirSync(join(root, 'archives'));
     expect(problemsOf(root)).toMatchObject([{ code: 'bad_name', file: 'archives' }]);
     const flat = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': 'x', archive: 'a file' });

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { BUILTIN, builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { listSnapshots, type SignalFiles } from '../../../compiler/stages/intake/list-snapshots.ts';
 import {
   FILE_PROBLEMS_MAX,
@@ -29,9 +30,14 @@ const HALF = 500_000;
 /** What is read of one file when so many lines of a million may be left out; its rows as they were written. */
 function judge(lines: readonly (string | Uint8Array)[], ppm: number) {
   const text = Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')]));
-  const [signal] = listSnapshots(writeSnapshots({ [FILE]: text })).signals;
+  const [signal] = listSnapshots(writeSnapshots({ [FILE]: text }), BUILTIN).signals;
   const folder = join(makeFolder(), 'rejects');
-  const rules = { rejects: { ppm, folder }, asOf: AS_OF, share: WHOLE };
+  const rules = {
+    entry: builtinEntry('crypto.spot'),
+    rejects: { ppm, folder },
+    asOf: AS_OF,
+    share: WHOLE,
+  };
   const outcome = readSignal(signal as SignalFiles, () => undefined, rules);
   const path = join(folder, FILE);
   const written = existsSync(path) ? readFileSync(path, 'utf8') : '';

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { BUILTIN, builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { listSnapshots, type SignalFiles } from '../../../compiler/stages/intake/list-snapshots.ts';
 import { FILE_PROBLEMS_MAX } from '../../../compiler/stages/intake/quarantine.ts';
 import { readSignal, type StoredReading } from '../../../compiler/stages/intake/read-signal.ts';
@@ -10,10 +11,10 @@ afterAll(removeFolders);
 const FILE = '2026-11-20/crypto.spot.ndjson';
 const GOOD = reading('btc', { price_usd: 1.5 });
 const TEXT = JSON.stringify(GOOD);
-const RULES = { rejects: null, asOf: AS_OF, share: WHOLE };
+const RULES = { entry: builtinEntry('crypto.spot'), rejects: null, asOf: AS_OF, share: WHOLE };
 
 function read(text: string | Uint8Array) {
-  const [signal] = listSnapshots(writeSnapshots({ [FILE]: text })).signals;
+  const [signal] = listSnapshots(writeSnapshots({ [FILE]: text }), BUILTIN).signals;
   const stored: StoredReading[] = [];
   const outcome = readSignal(signal as SignalFiles, (item) => stored.push(item), RULES);
   return { ...outcome, stored };
@@ -40,7 +41,7 @@ describe('readSignal()', () => {
       '2026-11-20T10Z/crypto.spot.ndjson': ndjson([{ header }, { entity, current }]),
       '2026-11-20/crypto.spot.ndjson': ndjson([{ entity, current }]),
     });
-    const [signal] = listSnapshots(root).signals;
+    const [signal] = listSnapshots(root, BUILTIN).signals;
     const { readings, problems } = readSignal(signal as SignalFiles, () => undefined, RULES);
     expect(readings).toBe(1);
     expect(new Set(problems.map((problem) => problem.file))).toEqual(new Set([FILE]));
@@ -53,7 +54,7 @@ describe('readSignal()', () => {
       .replace('btc', 'b\\u0074c');
     const nested = { ...eth, lifecycle: { state: 'alive', context: { entity: 'btc' } } };
     const text = [TEXT, JSON.stringify(eth), spaced, JSON.stringify(nested), TEXT].join('\n');
-    const [signal] = listSnapshots(writeSnapshots({ [FILE]: text })).signals;
+    const [signal] = listSnapshots(writeSnapshots({ [FILE]: text }), BUILTIN).signals;
     const lines = (only: string): number[] => {
       const stored: StoredReading[] = [];
       const rules = { ...RULES, only: new Set([only]) };

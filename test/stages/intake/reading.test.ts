@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { entitiesOf, SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
 import { parseHeader, parseReading } from '../../../compiler/stages/intake/reading.ts';
 import { reading } from '../../snapshot-folder.ts';
@@ -7,7 +8,7 @@ const SIGNAL = 'hydrology.river-level';
 const GOOD = reading('07010000', { stage_ft: 13.6 });
 
 function faultsOf(change: object, signal = SIGNAL, current: object = GOOD.current) {
-  const outcome = parseReading({ ...GOOD, current, ...change }, {}, signal);
+  const outcome = parseReading({ ...GOOD, current, ...change }, {}, builtinEntry(signal));
   const faults = 'faults' in outcome ? outcome.faults : [];
   return [...new Set(faults.map(({ code, field }) => `${code} ${field}`))];
 }
@@ -146,7 +147,7 @@ describe('parseReading()', () => {
     'refuses the no-data code %d in a declared metric, and no other negative value',
     (code) => {
       const said = (current: object, signal = SIGNAL, entity = '07010000') => {
-        const outcome = parseReading({ ...GOOD, entity, current }, {}, signal);
+        const outcome = parseReading({ ...GOOD, entity, current }, {}, builtinEntry(signal));
         return 'faults' in outcome ? outcome.faults : [];
       };
       expect(said({ stage_ft: code })).toEqual([
@@ -180,7 +181,11 @@ describe('parseReading()', () => {
     const legal = entitiesOf(signal);
     const entity = legal === 'open' ? 'any' : (legal[0] ?? '');
     const said = (value: unknown) => {
-      const outcome = parseReading({ ...GOOD, entity, current: { [metric]: value } }, {}, signal);
+      const outcome = parseReading(
+        { ...GOOD, entity, current: { [metric]: value } },
+        {},
+        builtinEntry(signal),
+      );
       return 'faults' in outcome ? outcome.faults : [];
     };
     for (const value of [from, from + 0.5, to ?? 1e6, null]) {
@@ -207,7 +212,7 @@ describe('parseReading()', () => {
     const outcome = parseReading(
       { ...GOOD, entity, current: { [main]: null, [metric]: value } },
       {},
-      id,
+      builtinEntry(id),
     );
     return 'faults' in outcome ? outcome.faults : [];
   };
@@ -277,11 +282,13 @@ describe('parseReading()', () => {
   });
 
   it('tells what to write for a threshold or a weight that is text', () => {
-    expect(parseReading({ ...GOOD, thresholds: { action: '28' } }, {}, SIGNAL)).toMatchObject({
+    expect(
+      parseReading({ ...GOOD, thresholds: { action: '28' } }, {}, builtinEntry(SIGNAL)),
+    ).toMatchObject({
       faults: [{ field: 'thresholds.action', message: '"28" is text; write 28 without quotes' }],
     });
     const sources = [{ name: 'a', weight: '1', independent: true }];
-    expect(parseReading({ ...GOOD, sources }, {}, SIGNAL)).toMatchObject({
+    expect(parseReading({ ...GOOD, sources }, {}, builtinEntry(SIGNAL))).toMatchObject({
       faults: [{ field: 'sources.0.weight', message: '"1" is text; write 1 without quotes' }],
     });
   });
@@ -338,7 +345,7 @@ describe('parseReading()', () => {
   it('names every field that is missing, unless the header has it', () => {
     const { entity, current } = GOOD;
     const { entity: _, current: __, ...header } = GOOD;
-    const bare = parseReading({ entity, current }, {}, SIGNAL);
+    const bare = parseReading({ entity, current }, {}, builtinEntry(SIGNAL));
     expect('faults' in bare && bare.faults.map((fault) => fault.field)).toEqual([
       'observed_at',
       'collected_at',
@@ -346,11 +353,15 @@ describe('parseReading()', () => {
       'source_ref',
       'source_tier',
     ]);
-    expect(parseReading({ entity, current }, header, SIGNAL)).toEqual({ ok: GOOD });
+    expect(parseReading({ entity, current }, header, builtinEntry(SIGNAL))).toEqual({ ok: GOOD });
   });
 
   it('lets the line win over the header', () => {
-    const outcome = parseReading(GOOD, { entity: 'other', source_tier: 'T2' }, SIGNAL);
+    const outcome = parseReading(
+      GOOD,
+      { entity: 'other', source_tier: 'T2' },
+      builtinEntry(SIGNAL),
+    );
     expect('ok' in outcome && [outcome.ok.entity, outcome.ok.source_tier]).toEqual([
       '07010000',
       'T1',
@@ -358,7 +369,7 @@ describe('parseReading()', () => {
   });
 
   it.each([null, 1, 'x', [], true])('refuses %j in place of an object', (value) => {
-    expect(parseReading(value, {}, SIGNAL)).toHaveProperty('faults');
+    expect(parseReading(value, {}, builtinEntry(SIGNAL))).toHaveProperty('faults');
   });
 });
 

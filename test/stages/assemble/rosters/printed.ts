@@ -1,3 +1,4 @@
+import { BUILTIN } from '../../../../compiler/contract/catalog/builtin.ts';
 import { keyIdOf } from '../../../../compiler/contract/citation.ts';
 import {
   type Leaf,
@@ -34,7 +35,7 @@ export function printed(
   rows: Readonly<Record<string, readonly object[]>>,
   stored: readonly string[] = [],
 ): Printed {
-  const { collections } = listSnapshots(writeSnapshots(rosterFiles(rows)));
+  const { collections } = listSnapshots(writeSnapshots(rosterFiles(rows)), BUILTIN);
   const parts = COLLECTION_PARTS.map((read) => read(collections, AS_OF));
   const bodies = new Map<string, Json>();
   const lookUps: VerifyEntry[] = [];
