@@ -139,22 +139,9 @@ export const IS_THERE: ContentAnswer = {
 
 export const MISS: Answered = { kind: 'miss' };
 
-/** A JSON body that is computed rather than stored. */
-export function jsonContent(body: unknown, keepMs: number): ContentAnswer {
-  return jsonBytes(Buffer.from(JSON.stringify(body), 'utf8'), keepMs);
-}
-
-/** A JSON body that is written already. */
-export function jsonBytes(body: Buffer, keepMs: number): ContentAnswer {
-  return { kind: 'content', content: { body, contentType: JSON_MEDIA_TYPE, keepMs } };
-}
-
 /** For content that changes with the release alone. */
 export const KEEP_FOR_RELEASE = Number.POSITIVE_INFINITY;
 
 /** Seconds that anybody may keep a free answer. */
 const FREE_MAX_AGE_S = 60;
 export const FREE_CACHE: Header = ['cache-control', `public, max-age=${FREE_MAX_AGE_S}`];
-
-/** Most bytes of one free answer; what may be longer has pages or asks for a narrower filter. */
-export const FREE_BYTES_MAX = 1_000_000;

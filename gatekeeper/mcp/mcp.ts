@@ -2,9 +2,9 @@ import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { isObject, type JsonObject } from '../../compiler/contract/strict-json.ts';
 import { TOOLS } from '../../compiler/contract/tools.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
-import { FREE_BYTES_MAX } from '../answers/service.ts';
 import type { RpcHeaders } from '../http/header-facts.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
+import { FREE_BYTES_MAX } from '../rooms/json-content.ts';
 import { type AskTarget, callTool, findTool, plainGets, tooLong } from './call-tool.ts';
 import {
   bodyValue,

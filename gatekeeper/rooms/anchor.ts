@@ -4,7 +4,6 @@ import type { Route, RouteFault } from '../../compiler/contract/route.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import {
   type Answered,
-  jsonContent,
   KEEP_FOR_RELEASE,
   type Question,
   type Service,
@@ -14,6 +13,7 @@ import { inclusionOf } from '../release/inclusion.ts';
 import { anchorWords, batchRows, logOutline } from '../release/log-files.ts';
 import { findLeaf } from '../release/log-index.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
+import { jsonContent } from './json-content.ts';
 import { undetermined } from './undetermined.ts';
 import { hashPrefix } from './verify-hash.ts';
 

@@ -7,18 +7,13 @@ import { encodeSegment, type Values } from '../../compiler/contract/path.ts';
 import { positionOf } from '../../compiler/contract/places.ts';
 import { productsOf } from '../../compiler/contract/products.ts';
 import { CATALOG_PATH } from '../../compiler/contract/release.ts';
-import {
-  type Answered,
-  FREE_BYTES_MAX,
-  jsonBytes,
-  KEEP_FOR_RELEASE,
-  type Question,
-} from '../answers/service.ts';
+import { type Answered, KEEP_FOR_RELEASE, type Question } from '../answers/service.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { sellsNow } from '../offer/example-request.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { CatalogTable, type RowList } from './catalog-table.ts';
+import { FREE_BYTES_MAX, jsonBytes } from './json-content.ts';
 
 /** Pairs after which a page of the catalog ends, at the end of a signal. */
 const CATALOG_PAGE_PAIRS = 500;

@@ -1,6 +1,7 @@
 import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
-import { type Answered, jsonContent, type Service } from '../answers/service.ts';
+import type { Answered, Service } from '../answers/service.ts';
 import { TEST_WARNING } from '../config/test-payments.ts';
+import { jsonContent } from './json-content.ts';
 
 /** Milliseconds that the day's phase may be repeated. */
 const KEEP_MS = 60_000;

@@ -9,13 +9,14 @@ import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 // The one judge of bodies: what this service says and what the command says cannot drift apart.
 import { type BodyReport, type BodyTrust, verifyBody } from '../../compiler/verify/verify-body.ts';
-import { type Answered, jsonContent, type Question, type Service } from '../answers/service.ts';
+import type { Answered, Question, Service } from '../answers/service.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { findLeaf } from '../release/log-index.ts';
 import { isLogged } from '../release/read-body.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { messageOf } from '../system/message-of.ts';
 import { CHECK_COST_MAX, type CheckCost, checkCost, judgingCost } from './check-cost.ts';
+import { jsonContent } from './json-content.ts';
 
 /** Record hashes of one body that are looked up in the log. */
 export const INCLUSIONS_MAX = 64;

@@ -10,18 +10,13 @@ import { LINES, lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import { knownOf, type UpdateState, updateState } from '../../compiler/contract/update-status.ts';
-import {
-  type Answered,
-  FREE_BYTES_MAX,
-  jsonBytes,
-  type Question,
-  type Service,
-} from '../answers/service.ts';
+import type { Answered, Question, Service } from '../answers/service.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { catalogRows, catalogTable, distinctEntities } from './catalog.ts';
 import type { RowList } from './catalog-table.ts';
+import { FREE_BYTES_MAX, jsonBytes } from './json-content.ts';
 
 /** Seconds that a coverage answer may be repeated. */
 export const COVERAGE_TTL_S = 60;

@@ -1,5 +1,6 @@
 import { type EndpointPath, endpointAt } from '../../compiler/contract/endpoints.ts';
-import { type Answered, jsonContent, KEEP_FOR_RELEASE, type Service } from '../answers/service.ts';
+import { type Answered, KEEP_FOR_RELEASE, type Service } from '../answers/service.ts';
+import { jsonContent } from './json-content.ts';
 
 /**
  * `/.well-known/x402`: every operation that can be bought now, as the compiled manifest describes it, with the payment

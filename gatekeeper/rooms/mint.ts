@@ -1,4 +1,5 @@
-import { type Answered, jsonContent, MISS, type Service } from '../answers/service.ts';
+import { type Answered, MISS, type Service } from '../answers/service.ts';
+import { jsonContent } from './json-content.ts';
 
 /**
  * `/gauge/subscribe`: a token made before the settlement and handed out only after it. The journal keeps the exact

@@ -5,13 +5,13 @@ import { parseFilePath } from '../../compiler/contract/path.ts';
 import { storedFile } from '../answers/answers.ts';
 import {
   type Answered,
-  jsonContent,
   KEEP_FOR_RELEASE,
   type Question,
   type Service,
 } from '../answers/service.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
+import { jsonContent } from './json-content.ts';
 
 /** Services that one search names. */
 export const SEARCH_MATCHES_MAX = 50;

@@ -10,8 +10,6 @@ import type { Release } from '../../compiler/contract/release.ts';
 import {
   type Answered,
   type ContentAnswer,
-  FREE_BYTES_MAX,
-  jsonContent,
   KEEP_FOR_RELEASE,
   MISS,
   type Service,
@@ -19,6 +17,7 @@ import {
 import { sellsNow } from '../offer/example-request.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { catalogCounts } from './catalog.ts';
+import { FREE_BYTES_MAX, jsonContent } from './json-content.ts';
 
 /** Entities that one list shows; the catalog has them all. */
 export const PREVIEW_LIST_MAX = 500;

@@ -6,7 +6,6 @@ import type { VerifyEntry } from '../../compiler/contract/release.ts';
 import { isRosterKind, rosterCoreFields } from '../../compiler/contract/roster-core.ts';
 import {
   type Answered,
-  jsonContent,
   KEEP_FOR_RELEASE,
   type Question,
   type Service,
@@ -17,6 +16,7 @@ import { findLeaf } from '../release/log-index.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { ABSENT_NOTES } from './anchor.ts';
 import { freeFacts, isFreeReading } from './free-facts.ts';
+import { jsonContent } from './json-content.ts';
 import { undetermined } from './undetermined.ts';
 import {
   HASH_PREFIX_MIN,

@@ -26,19 +26,13 @@ import {
 } from '../../compiler/contract/resolve-bodies.ts';
 import { type SettlementQuestion, settleFilings } from '../../compiler/contract/settle-filings.ts';
 import type { Settled } from '../../compiler/contract/settlement-note.ts';
-import {
-  type Answered,
-  IS_THERE,
-  jsonBytes,
-  MISS,
-  type Question,
-  type Service,
-} from '../answers/service.ts';
+import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { citationText } from '../release/citation-text.ts';
 import { sha256 } from '../release/log-files.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 import { filersOf, findFiler, listsOf } from './filings.ts';
+import { jsonBytes } from './json-content.ts';
 
 const PROPOSER = '/resolve/proposer';
 

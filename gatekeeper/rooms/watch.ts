@@ -13,12 +13,13 @@ import {
   WATCH_ITEMS_MAX,
   type WatchRow,
 } from '../../compiler/contract/watch-bodies.ts';
-import { type Answered, jsonContent, type Question, type Service } from '../answers/service.ts';
+import type { Answered, Question, Service } from '../answers/service.ts';
 import type { Spend } from '../http/cost.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { bytesAt, type ReleaseIndex, type ReleaseReader } from '../release/release-index.ts';
 import { catalogRows, catalogTable } from './catalog.ts';
 import type { RowList } from './catalog-table.ts';
+import { jsonContent } from './json-content.ts';
 
 /** What a row costs, whose record is parsed. */
 const ROW_COST = 1;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { SIGNALS } from '../../../compiler/contract/lines.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
-import { FREE_BYTES_MAX } from '../../../gatekeeper/answers/service.ts';
 import { catalog } from '../../../gatekeeper/rooms/catalog.ts';
+import { FREE_BYTES_MAX } from '../../../gatekeeper/rooms/json-content.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
 
 async function listed(query: string, { release }: Service): Promise<Record<string, unknown>> {

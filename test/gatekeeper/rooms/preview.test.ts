@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Line } from '../../../compiler/contract/catalog/line.ts';
 import { LINES } from '../../../compiler/contract/lines.ts';
-import { FREE_BYTES_MAX } from '../../../gatekeeper/answers/service.ts';
+import { FREE_BYTES_MAX } from '../../../gatekeeper/rooms/json-content.ts';
 import { PREVIEW_LIST_MAX, preview } from '../../../gatekeeper/rooms/preview.ts';
 import { jsonOf, tinyService } from '../tiny-service.ts';
 
