@@ -83,7 +83,7 @@ export class RequestHandler {
     exchange.account = account;
     const early = this.#early(exchange, wait);
     if (early !== null) {
-      this.#write(exchange, early, 'door');
+      this.#write(exchange, early, 'early');
       return;
     }
     const responder = this.#options.responder();
@@ -102,7 +102,7 @@ export class RequestHandler {
     response.shouldKeepAlive = false;
     this.#ending.add(request.socket);
     const reply = jsonReply(417, { error: 'Expect is not supported; send the request without it' });
-    this.#write(this.#exchange(request, response), plainResponse(reply, '(refused)'), 'door');
+    this.#write(this.#exchange(request, response), plainResponse(reply, '(refused)'), 'early');
   }
 
   refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {

@@ -60,7 +60,7 @@ export interface SentAnswer {
   /** Who paid, where somebody did. */
   readonly payer?: string | undefined;
   /** Whether the answer was kept ready, was made for this request, or needed no release at all. */
-  readonly from: 'ready' | 'made' | 'door';
+  readonly from: 'ready' | 'made' | 'early';
   /** Address of the socket. */
   readonly address: string;
   readonly forwardedFor: string | null;

@@ -109,7 +109,7 @@ function answerMeters(register: Registry): AnswerMeters {
         counts.add(`${operation} ${status}`, () => ({ operation, status: String(status) }));
         sent += answered.bytes;
         seconds.observe({ kind: kindOf(answered) }, answered.ms / 1000);
-        if (from !== 'door' && answered.method === 'GET') cache.found('ready', from === 'ready');
+        if (from !== 'early' && answered.method === 'GET') cache.found('ready', from === 'ready');
         if (status === 429) refused('rate');
       },
       refused,
