@@ -49,8 +49,8 @@ import { leafStore } from './stages/publish/leaf-store.ts';
 import { readStored } from './stages/publish/listed-files.ts';
 import { correctorProblem, timeProblem } from './stages/publish/next-place.ts';
 import {
-  type Publication,
   type PublishOptions,
+  type PublishSummary,
   previousCatalog,
   publishRun,
   type Run,
@@ -97,7 +97,7 @@ export interface CompileOptions extends PublishOptions {
   readonly retention?: Retention;
 }
 
-export interface CompileSummary extends Publication {
+export interface CompileSummary extends PublishSummary {
   /** Snapshot files of closed batches that hold something else than when they were read first; only a full compile looks. */
   readonly changed: readonly string[];
 }

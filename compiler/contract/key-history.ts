@@ -227,14 +227,14 @@ export function rootDid({ keys }: KeyHistory): string {
  * Whether a newer list includes everything in an older one: keys are only added, and revocations are never withdrawn.
  */
 export function isContinued(older: KeyHistory, newer: KeyHistory): boolean {
-  const said = (history: KeyHistory): string[] => [
+  const statements = (history: KeyHistory): string[] => [
     rootDid(history),
     ...history.keys.flatMap(({ statement }) => statement ?? []).map(canonicalJson),
   ];
-  const after = said(newer);
+  const after = statements(newer);
   const later = new Set(newer.revocations.map(canonicalJson));
   return (
-    said(older).every((each, at) => each === after[at]) &&
+    statements(older).every((each, at) => each === after[at]) &&
     older.revocations.every((each) => later.has(canonicalJson(each)))
   );
 }

@@ -27,10 +27,10 @@ export function nameOf({ entity, entity_name }: Pick<Worded, 'entity' | 'entity_
 }
 
 /** A reading with the name that the catalogue gives its entity, where its source gives none. */
-export function named<Told extends Pick<Worded, 'entity' | 'entity_name'>>(
+export function named<Body extends Pick<Worded, 'entity' | 'entity_name'>>(
   entry: SignalEntry,
-  reading: Told,
-): Told {
+  reading: Body,
+): Body {
   if (reading.entity_name != null) return reading;
   const entity_name = knownName(entry, reading.entity);
   return entity_name === null ? reading : { ...reading, entity_name };

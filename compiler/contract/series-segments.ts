@@ -2,7 +2,7 @@ import { endpointAt } from './endpoints.ts';
 import { decodeSegment, encodeSegment, filePath } from './path.ts';
 import { SERIES_ROWS_MAX } from './series.ts';
 
-// The rows of a series stand in files of two kinds (FORMAT.md, section 8): its own, which every release writes anew, and
+// The rows of a series stand in files of two kinds (FORMAT.md, section 8): its own, which every release writes again, and
 // segments, which never change. How the rows are shared out follows from their number alone.
 
 /** Newest rows of a series, which may still be revised; all rows before them are settled. */

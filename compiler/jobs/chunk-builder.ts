@@ -38,7 +38,7 @@ export interface JobChunk {
   readonly joined: readonly (readonly [entity: string, isNew: boolean])[];
   /** The first entity by name. */
   readonly first: string;
-  /** What the previous release said of these entities and this one does not. */
+  /** What the previous release has of these entities and this one does not. */
   readonly gone: { readonly paths: readonly string[]; readonly verify: string };
 }
 
@@ -95,17 +95,17 @@ export class ChunkBuilder {
     for (const { segment, bytes } of grown.segments) {
       this.#file(pathOf({ signal_id: this.#signalId, entity }, segment), bytes);
     }
-    const said = files.map(({ path, body }) => {
+    const marked = files.map(({ path, body }) => {
       return { path, record_hash: citationOf(body)?.record_hash };
     });
     for (const held of grown.fresh) this.#leaf(held, entity, unsureUntil);
-    this.#lookUps(facts, said);
-    if (known !== null) this.#takeBack(facts, known, { grown, said });
+    this.#lookUps(facts, marked);
+    if (known !== null) this.#takeBack(facts, known, { grown, files: marked });
     const { latest, looked_at, record_hash } = facts;
     // As it was stored: a name of the tables is given again each time.
     const { reading = latest } = facts.recent.at(-1) ?? {};
     const now = { reading, record_hash, looked_at };
-    const text = formatKnown({ latest: now, past: grown.past, said: formatSaid(said) });
+    const text = formatKnown({ latest: now, past: grown.past, files: formatFileMarks(marked) });
     this.#memory.known.add(text);
   }
 
@@ -149,25 +149,25 @@ export class ChunkBuilder {
   }
 
   /** The latest reading has a look-up entry, and so has every citation, since its verify_url names its own hash. */
-  #lookUps(facts: EntityFacts, said: readonly SaidFile[]): void {
+  #lookUps(facts: EntityFacts, files: readonly MarkedFile[]): void {
     const { signal, latest, record_hash } = facts;
     const subject = { signal: signal.id, entity: latest.entity, observed_at: latest.observed_at };
-    this.#verify.push(...linesOf(subject, record_hash, said));
+    this.#verify.push(...linesOf(subject, record_hash, files));
   }
 
-  /** What the previous release says of an entity goes, unless it is said again. */
+  /** What the previous release has of an entity goes, unless it is published again. */
   #takeBack(
     { signal, latest }: EntityFacts,
-    { latest: was, past, said }: KnownEntity,
-    now: { readonly grown: Grown; readonly said: readonly SaidFile[] },
+    { latest: was, past, files }: KnownEntity,
+    now: { readonly grown: Grown; readonly files: readonly MarkedFile[] },
   ): void {
     const { entity } = latest;
-    const before = parseSaid(recordPath(signal.id, entity), said);
-    const pathsOf = (said: readonly SaidFile[], { series }: Grown['past']): string[] => [
-      ...said.map(({ path }) => path),
+    const before = parseFileMarks(recordPath(signal.id, entity), files);
+    const pathsOf = (marked: readonly MarkedFile[], { series }: Grown['past']): string[] => [
+      ...marked.map(({ path }) => path),
       ...series.segments.map((segment) => pathOf({ signal_id: signal.id, entity }, segment)),
     ];
-    const there = new Set(pathsOf(now.said, now.grown.past));
+    const there = new Set(pathsOf(now.files, now.grown.past));
     this.#goneFiles.push(...pathsOf(before, past).filter((path) => !there.has(path)));
     const subject = { signal: signal.id, entity, observed_at: was.reading.observed_at };
     this.#goneVerify.push(...linesOf(subject, was.record_hash, before));
@@ -182,12 +182,12 @@ function pathOf(subject: SeriesSubject, { before, count }: Segment): string {
 function linesOf(
   { signal, entity, observed_at }: { signal: string; entity: string; observed_at: string },
   record_hash: string,
-  said: readonly SaidFile[],
+  files: readonly MarkedFile[],
 ): string[] {
   const subject = { state: 'current', signal_id: signal, entity, observed_at } as const;
   const file = recordPath(signal, entity);
   const reading = formatVerifyEntry({ record_hash, kind: 'reading', file, ...subject });
-  const citations = said.flatMap(({ path, record_hash }) =>
+  const citations = files.flatMap(({ path, record_hash }) =>
     record_hash === undefined
       ? []
       : [formatVerifyEntry({ record_hash, kind: 'citation', file: path, ...subject })],
@@ -196,7 +196,7 @@ function linesOf(
 }
 
 /** A file that was published about an entity, and the record hash of its citation where it has one. */
-interface SaidFile {
+interface MarkedFile {
   readonly path: string;
   readonly record_hash: string | undefined;
 }
@@ -207,7 +207,7 @@ function tailOf(record: string): string {
 }
 
 /** Files of an entity, its record first, as one text without white space: the kind of each, and how its hash begins. */
-export function formatSaid(files: readonly SaidFile[]): string {
+export function formatFileMarks(files: readonly MarkedFile[]): string {
   const tail = tailOf(defined(files[0], 'the record').path);
   const cells = files.map(({ path, record_hash = PREFIX }) => {
     if (!path.endsWith(tail)) throw new RangeError(`Cannot remember "${path}": not by its entity`);
@@ -217,10 +217,10 @@ export function formatSaid(files: readonly SaidFile[]): string {
   return cells.join(',');
 }
 
-/** The inverse of formatSaid for the entity with a record at this path, with an asterisk for each digit that is not remembered. */
-export function parseSaid(record: string, said: string): readonly SaidFile[] {
+/** The inverse of formatFileMarks for the entity with a record at this path, with an asterisk for each digit that is not remembered. */
+export function parseFileMarks(record: string, text: string): readonly MarkedFile[] {
   const tail = tailOf(record);
-  return said.split(',').map((cell) => {
+  return text.split(',').map((cell) => {
     const [kind, mark] = cell.split(':');
     const record_hash = mark ? PREFIX + mark.padEnd(HASH_DIGITS, MASK) : undefined;
     return { path: defined(kind, 'the kind') + tail, record_hash };

@@ -83,7 +83,7 @@ export function joinShares(results: readonly [JobResult, ...JobResult[]]): JobRe
   if (others.length === 0) return first;
   const sum = (count: 'readings' | 'entities' | 'revisions' | 'repeats'): number =>
     results.reduce((total, result) => total + result[count], 0);
-  const told = results.flatMap(({ problems }) => problems);
+  const all = results.flatMap(({ problems }) => problems);
   const changed = others.flatMap((other) => changedFiles(first, other));
   return {
     ...first,
@@ -91,7 +91,7 @@ export function joinShares(results: readonly [JobResult, ...JobResult[]]): JobRe
     entities: sum('entities'),
     revisions: sum('revisions'),
     repeats: sum('repeats'),
-    problems: [...fewOfEachFile(eachOnce(told)), ...eachOnce(changed)],
+    problems: [...fewOfEachFile(eachOnce(all)), ...eachOnce(changed)],
   };
 }
 
@@ -102,10 +102,10 @@ function eachOnce(problems: readonly Problem[]): Problem[] {
 
 /** As many problems of a file as one job tells. */
 function fewOfEachFile(problems: readonly Problem[]): Problem[] {
-  const told = new Map<string, number>();
+  const counts = new Map<string, number>();
   return [...problems].sort(byPlace).filter(({ file }) => {
-    const count = (told.get(file) ?? 0) + 1;
-    told.set(file, count);
+    const count = (counts.get(file) ?? 0) + 1;
+    counts.set(file, count);
     return count <= FILE_PROBLEMS_MAX;
   });
 }

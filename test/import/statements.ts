@@ -4,7 +4,10 @@ import { readPayload } from '../../compiler/import/import-command.ts';
 import { type FetchNote, ImportError, type Imported } from '../../compiler/import/payload.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import { coverageOf, newestListing } from '../../compiler/stages/assemble/filings.ts';
-import { type FilingRow, filingRowSchema } from '../../compiler/stages/intake/filing-row.ts';
+import {
+  type StoredFilingRow,
+  storedFilingRowSchema,
+} from '../../compiler/stages/intake/filing-row.ts';
 import { markupMutations } from './markup-mutations.ts';
 import { type Mutation, mutations } from './mutations.ts';
 import { textMutations } from './text-mutations.ts';
@@ -60,7 +63,7 @@ export function filingStatements(
 ): Statements {
   const rows = payloads
     .flatMap(({ rows }) => [...(rows?.values() ?? [])].flat())
-    .map((row): FilingRow => filingRowSchema.parse(row));
+    .map((row): StoredFilingRow => storedFilingRowSchema.parse(row));
   const listings = rows.filter((row) => row.kind === 'listing');
   const pages = rows.filter((row) => row.kind === 'page');
   const newest = newestListing(listings);

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { filingRowSchema } from '../../compiler/stages/intake/filing-row.ts';
+import { storedFilingRowSchema } from '../../compiler/stages/intake/filing-row.ts';
 import { sampleFiles } from '../../scripts/sample/sample-files.ts';
 import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
 import { writeSample } from '../../scripts/sample/write-sample.ts';
@@ -47,7 +47,7 @@ describe('sampleFiles() of another hour', () => {
         .split('\n')
         .map((line) => JSON.parse(line));
       for (const row of rows) {
-        const { error } = filingRowSchema.safeParse({ ...header.header, ...row });
+        const { error } = storedFilingRowSchema.safeParse({ ...header.header, ...row });
         expect(error?.issues ?? []).toEqual([]);
       }
       const days = rows.flatMap(({ filing_date }) => filing_date ?? []).sort();

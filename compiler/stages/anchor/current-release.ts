@@ -11,7 +11,7 @@ export function currentRelease(
 ): PreviousRelease | null {
   if (open === null) return null;
   const listed = open.files();
-  // What cannot be read is not the same as what was never there: a log begun anew would be a fork.
+  // What cannot be read is not the same as what was never there: a log that begins again would be a fork.
   if (listed === null) throw damaged(open.name, 'its list of files is not the one that was signed');
   return {
     issuerDid: open.head.issuer_did,

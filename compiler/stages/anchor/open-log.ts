@@ -17,8 +17,8 @@ import { ForgottenError } from '../remember/forgotten-error.ts';
 import type { Withhold } from './fresh-leaves.ts';
 import { LogTree, type PutTile } from './log-tree.ts';
 import {
-  type BatchFile,
   broken,
+  type LogBatchFile,
   type PreviousRelease,
   replayLog,
   type SignedLog,
@@ -41,8 +41,8 @@ const PREFIX_CHARS = 'sha256:'.length;
 /** The log so far, to be appended to. */
 export interface OpenLog {
   readonly tree: LogTree;
-  /** The file of batches that the next row belongs into, or the first where all of them are written anew. */
-  readonly batches: BatchFile;
+  /** The file of batches that the next row belongs into, or the first where all of them are written again. */
+  readonly batches: LogBatchFile;
   readonly withhold: Withhold;
   /** Its index, complete once `withhold` was called for every byte. */
   readonly runs: RunSource;
@@ -77,7 +77,7 @@ export function resumedLog(previous: PreviousRelease, old: SignedLog, put: PutTi
   return { tree, batches: old.newest, withhold, runs, isResumed: true, hasOrphans: none };
 }
 
-/** A file that cannot be read is written anew by a full compile, which reads the entries instead. */
+/** A file that cannot be read is written again by a full compile, which reads the entries instead. */
 function listedBytes(previous: PreviousRelease, path: string): Buffer {
   const bytes = bytesOrNull(previous, path);
   if (bytes === null) throw new ForgottenError(`Cannot go on from "${path}"`);

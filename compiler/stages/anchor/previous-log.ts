@@ -37,7 +37,7 @@ export interface PreviousRelease {
 }
 
 /** Rows of one file of the list of batches. */
-export interface BatchFile {
+export interface LogBatchFile {
   readonly number: number;
   readonly rows: readonly LogBatch[];
 }
@@ -45,7 +45,7 @@ export interface BatchFile {
 /** What the log of a previous release says of itself. */
 export interface SignedLog {
   /** The last file of its list of batches. */
-  readonly newest: BatchFile;
+  readonly newest: LogBatchFile;
   /** What the signed note of its newest checkpoint states. */
   readonly signed: Checkpoint;
 }
@@ -75,7 +75,7 @@ export function readSignedLog(
   return { newest, signed };
 }
 
-function newestFile(previous: PreviousRelease): BatchFile {
+function newestFile(previous: PreviousRelease): LogBatchFile {
   const number = Math.max(0, [...previous.under(BATCHES_FOLDER)].length - 1);
   return { number, rows: readRows(previous, number, null) };
 }

@@ -36,7 +36,7 @@ import { readLastCheckpoint } from './last-checkpoint.ts';
 import { hexOf, type LogTree, sha256 } from './log-tree.ts';
 import { emptyLog, type OpenLog, replayedLog, resumedLog } from './open-log.ts';
 import {
-  type BatchFile,
+  type LogBatchFile,
   openCheckpoint,
   type PreviousRelease,
   readBatches,
@@ -70,7 +70,7 @@ export interface WrittenLog {
   readonly size: number;
   /** Signed note of the newest checkpoint. */
   readonly checkpoint: string;
-  /** Files of the log of the previous release that a resumed one no longer has; all others stand where none was written anew. */
+  /** Files of the log of the previous release that a resumed one no longer has; all others stand where none was written again. */
   readonly gone: readonly string[];
   /** Whether the log of the previous release was resumed: otherwise every file of this one was written. */
   readonly isResumed: boolean;
@@ -135,7 +135,7 @@ function inOrder(batches: readonly string[]): string[] {
 }
 
 /** Appends what is new, batch by batch in the order of the digests; answers the list with a row for each batch that adds something. */
-function appendBatches({ leaves, press, scratch }: LogParts, log: OpenLog): BatchFile {
+function appendBatches({ leaves, press, scratch }: LogParts, log: OpenLog): LogBatchFile {
   const { tree, withhold, runs: before, isResumed } = log;
   const batches = inOrder(leaves.batches());
   const fresh = freshLeaves(leaves, { batches, folder: join(scratch, 'fresh'), withhold });
@@ -211,7 +211,7 @@ function refused(file: string, state: string): CompileError {
 }
 
 /** Writes a list of batches from one of its files on. */
-function writeBatches({ number, rows }: BatchFile, press: Press): void {
+function writeBatches({ number, rows }: LogBatchFile, press: Press): void {
   for (let start = 0; start < rows.length; start += BATCHES_PER_FILE) {
     const held = rows.slice(start, start + BATCHES_PER_FILE);
     press.file(
@@ -225,7 +225,7 @@ function writeBatches({ number, rows }: BatchFile, press: Press): void {
 function anchoredRoots(
   { previous, resumeSince, anchors }: LogParts,
   log: OpenLog,
-  { rows }: BatchFile,
+  { rows }: LogBatchFile,
 ): string[] {
   if (!log.isResumed || previous === null || resumeSince === null) return rows.map(rootOf);
   const fresh = rows.slice(log.batches.rows.length).map(rootOf);

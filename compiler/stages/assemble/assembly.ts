@@ -171,10 +171,10 @@ export class Assembly {
       const bundle = bundleBody(line, { subject, name, placed, subjects });
       if (bundle === null) continue;
       const values = { [param]: subject };
-      const says = bundleStatement(line, bundle, legReadings(placed));
-      put(path, values, sealer.seal(bundle, says('')));
+      const statement = bundleStatement(line, bundle, legReadings(placed));
+      put(path, values, sealer.seal(bundle, statement('')));
       const thin = { ...values, format: 'thin' };
-      put(path, thin, sealer.seal(thinBundle(bundle), says('&format=thin')));
+      put(path, thin, sealer.seal(thinBundle(bundle), statement('&format=thin')));
     }
   }
 

@@ -54,9 +54,9 @@ function addOnFiles(facts: EntityFacts, bare: SignalRecord, sealer: Sealer): Pub
   });
   const thin = thinCalibrated(bare);
   if (thin === null) return files;
-  const says = statementOf(facts, { path: '/gauge/calibrated', more: '&format=thin' });
+  const statement = statementOf(facts, { path: '/gauge/calibrated', more: '&format=thin' });
   const path = pathOf(facts, '/gauge/calibrated', { format: 'thin' });
-  return [...files, { path, body: sealer.seal(thin, says) }];
+  return [...files, { path, body: sealer.seal(thin, statement) }];
 }
 
 function at(facts: EntityFacts, path: EndpointPath, body: object): PublishedFile {

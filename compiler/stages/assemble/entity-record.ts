@@ -12,14 +12,14 @@ import { sourceAgreement } from '../derive/agreement.ts';
 import { bandOf, isOfficial, standardRuler } from '../derive/ruler.ts';
 import { percentileTable, type Season, seasonOf, statRuler, strataOf } from '../derive/season.ts';
 import type { Reading } from '../intake/reading.ts';
-import { type HashOf, toldOf } from '../intake/timeline.ts';
+import { type HashOf, standingReading } from '../intake/timeline.ts';
 import type { Grown } from '../remember/grow-past.ts';
 import { lineageOf, provenanceOf } from './provenance.ts';
 
 const REVISION_NOTE = 'replaces an earlier value of the same observation';
 
 /** A reading with its record hash. */
-interface Told {
+interface HashedReading {
   readonly reading: Reading;
   readonly record_hash: string;
 }
@@ -31,7 +31,7 @@ export interface EntityFacts {
   /** With the name that people read, where the catalogue or the source has one. */
   readonly latest: Reading;
   /** The newest readings, oldest first. */
-  readonly recent: readonly Told[];
+  readonly recent: readonly HashedReading[];
   /** When the source was last looked at for this entity, also without anything new. */
   readonly looked_at: string;
   readonly ruler: StandardRuler | null;
@@ -52,7 +52,7 @@ export function entityFacts(
 ): EntityFacts {
   const { signal } = entry;
   const recent = instants.map((instant) => {
-    return { reading: toldOf(instant), record_hash: instant.record_hash };
+    return { reading: standingReading(instant), record_hash: instant.record_hash };
   });
   const newest = recent.at(-1);
   if (newest === undefined) throw new RangeError(`Cannot derive "${past.entity}": no readings`);
@@ -85,9 +85,9 @@ export function entityFacts(
 }
 
 /** The newest reading with a value, where the latest one was published without; null otherwise. */
-function lastFact(signal: Signal, recent: readonly Told[], older: Told | null) {
+function lastFact(signal: Signal, recent: readonly HashedReading[], older: HashedReading | null) {
   const [metric] = signal.metrics;
-  const hasValue = ({ reading }: Told): boolean => reading.current[metric] !== null;
+  const hasValue = ({ reading }: HashedReading): boolean => reading.current[metric] !== null;
   const found = recent.findLast(hasValue) ?? older;
   if (found === null || found === recent.at(-1)) return null;
   const { reading, record_hash } = found;

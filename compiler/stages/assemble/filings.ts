@@ -4,11 +4,11 @@ import { newYorkDayEnd } from '../../contract/new-york-time.ts';
 import { type FilingCoverage, type ListGap, newestFirst } from '../../contract/settle-filings.ts';
 import type { Problem } from '../intake/compile-error.ts';
 import {
-  type FilingRow,
-  filingRowSchema,
   type StoredFiling,
+  type StoredFilingRow,
   type StoredListing,
   type StoredPage,
+  storedFilingRowSchema,
 } from '../intake/filing-row.ts';
 import { batchOrder } from '../intake/list-snapshots.ts';
 import { readCollection, type StoredRow } from '../intake/read-collection.ts';
@@ -21,7 +21,7 @@ import { succeed } from './rosters/settle-rows.ts';
 export const readFilings: ReadPart = (collections, asOf) => {
   const { rows, problems } = readCollection(
     { files: collections[FILING_COLLECTION], asOf },
-    filingRowSchema,
+    storedFilingRowSchema,
   );
   const groups = groupByFiler(rows);
   const faults: Problem[] = [...problems];
@@ -36,7 +36,7 @@ export const readFilings: ReadPart = (collections, asOf) => {
   };
 };
 
-type Stored = StoredRow<FilingRow>;
+type Stored = StoredRow<StoredFilingRow>;
 
 function groupByFiler(rows: readonly Stored[]): ReadonlyMap<string, Stored[]> {
   const groups = new Map<string, Stored[]>();

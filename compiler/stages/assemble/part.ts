@@ -6,7 +6,7 @@ import type { Press } from '../publish/press.ts';
 export type IsStored = (path: string) => boolean;
 
 /** A part of a release that comes from collections: all of them are read before any of them is written. */
-export interface Part {
+export interface CollectionPart {
   readonly problems: readonly Problem[];
   /** How many rows were read. */
   readonly rows: number;
@@ -15,4 +15,4 @@ export interface Part {
 }
 
 /** Reads the collections that a part is made of; `asOf` is the instant that the compile speaks about. */
-export type ReadPart = (collections: Snapshots['collections'], asOf: string) => Part;
+export type ReadPart = (collections: Snapshots['collections'], asOf: string) => CollectionPart;

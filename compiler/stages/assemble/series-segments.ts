@@ -72,7 +72,7 @@ interface SettleOptions {
 }
 
 /** The past with more rows, and the segments that came into being. */
-export interface Settled {
+export interface SettledSeries {
   readonly past: SeriesPast;
   readonly written: readonly WrittenSegment[];
 }
@@ -87,7 +87,7 @@ export function settleRows(
   past: SeriesPast,
   rows: readonly SeriesRow[],
   { newest, readSegment }: SettleOptions,
-): Settled {
+): SettledSeries {
   const open = opened(past, rows);
   const written = new Map<Segment, Buffer>();
   const read = (segment: Segment): Buffer => written.get(segment) ?? readSegment(segment);

@@ -2,7 +2,7 @@ import { ENDPOINTS, type Endpoint, type EndpointPath } from '../../contract/endp
 import type { SignalRecord } from '../../contract/record.ts';
 import { addOn, recordAddOns } from '../../contract/record-views.ts';
 import { inventedBody } from './invented-body.ts';
-import { isDescriptionFile, type StoredBodies } from './stored-bodies.ts';
+import { isDescriptionFile, type ReleaseBodies } from './stored-bodies.ts';
 
 /** What an operation answers, as every description shows it. */
 export interface ExampleBody {
@@ -18,7 +18,7 @@ const SHOWN_CHARS_MAX = 12_000;
  * One example by path for each operation whose body has a schema: what the release gives away anyway, else an invented one. Nothing that is sold is ever
  * shown, not even without its figures.
  */
-export function exampleBodies(stored: StoredBodies): ReadonlyMap<string, ExampleBody> {
+export function exampleBodies(stored: ReleaseBodies): ReadonlyMap<string, ExampleBody> {
   const samples = sampleAnswers(sampleRecords(stored));
   const found = (ENDPOINTS as readonly Endpoint[]).flatMap((row): [string, ExampleBody][] => {
     const real = freeAnswer(row, stored) ?? samples[row.path as keyof SampleAnswers];
@@ -29,7 +29,7 @@ export function exampleBodies(stored: StoredBodies): ReadonlyMap<string, Example
 }
 
 /** The usual sample, and the first one of a subject that has a life cycle. */
-function sampleRecords(stored: StoredBodies): SignalRecord[] {
+function sampleRecords(stored: ReleaseBodies): SignalRecord[] {
   const paths = [...stored.under('free/sample/')];
   const usual = paths.find((path) => path === 'free/sample/~.json');
   const living = paths.find((path) => path.endsWith('.lifecycle.json'));
@@ -40,7 +40,7 @@ function sampleRecords(stored: StoredBodies): SignalRecord[] {
 }
 
 /** What a free operation answers from a file; undefined for any other, and for one too long to be shown. */
-function freeAnswer(row: Endpoint, stored: StoredBodies): object | undefined {
+function freeAnswer(row: Endpoint, stored: ReleaseBodies): object | undefined {
   const isGiven = row.priceUsd === null && !row.token && !isDescriptionFile(row);
   if (!isGiven || (row.answer !== 'file' && row.answer !== 'search')) return undefined;
   const path = stored.of(row)?.path;

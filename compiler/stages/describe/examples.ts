@@ -4,7 +4,7 @@ import { lineOf } from '../../contract/lines.ts';
 import type { Values } from '../../contract/path.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../contract/release.ts';
 import { isObject } from '../../contract/strict-json.ts';
-import { isDescriptionFile, type Shelf, type StoredBodies } from './stored-bodies.ts';
+import { isDescriptionFile, type ReleaseBodies, type Shelf } from './stored-bodies.ts';
 
 /** Real values for the operations whose answer is computed when it is asked for. */
 interface Examples {
@@ -24,7 +24,7 @@ export function releaseExamples({ has, read }: Shelf): Examples {
 /** Parameter values of a request that this release answers; null where nothing is stored for the operation. */
 export function exampleValues(
   row: Endpoint,
-  { stored, examples }: { stored: StoredBodies; examples: Examples },
+  { stored, examples }: { stored: ReleaseBodies; examples: Examples },
 ): Values | null {
   if (isDescriptionFile(row)) return {};
   if (row.file !== undefined) return stored.of(row)?.values ?? null;
@@ -52,7 +52,7 @@ function watchValues({ reading }: Examples): Values | null {
 const RESOLVE_PREVIEW = 'free/preview/resolve.json';
 
 /** The preview of the stored filings names one that answers. */
-function resolveValues(row: Endpoint, stored: StoredBodies): Values | null {
+function resolveValues(row: Endpoint, stored: ReleaseBodies): Values | null {
   const preview = stored.find(RESOLVE_PREVIEW);
   const request = isObject(preview) ? preview.example_request : undefined;
   if (typeof request !== 'string') return null;

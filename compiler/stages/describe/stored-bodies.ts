@@ -9,7 +9,7 @@ interface StoredBody {
 }
 
 /** What a release holds, asked by operation. */
-export interface StoredBodies {
+export interface ReleaseBodies {
   /** The answer to the examples of the table where it is stored, else the first in path order; null for none. */
   of(endpoint: Endpoint): StoredBody | null;
   read(path: string): unknown;
@@ -27,7 +27,7 @@ export interface Shelf {
   readonly read: (path: string) => Uint8Array;
 }
 
-export function storedBodies({ has, under, read }: Shelf): StoredBodies {
+export function storedBodies({ has, under, read }: Shelf): ReleaseBodies {
   const bodies = new Map<string, unknown>();
   const parsed = (path: string): unknown => {
     if (!bodies.has(path)) bodies.set(path, JSON.parse(new TextDecoder().decode(read(path))));

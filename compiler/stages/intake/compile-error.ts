@@ -54,12 +54,12 @@ function report(problems: readonly Problem[]): string {
   const files = byFile(problems);
   const isAll = problems.length <= PROBLEMS_SHOWN_MAX;
   const share = isAll ? problems.length : Math.max(1, Math.floor(PROBLEMS_SHOWN_MAX / files.size));
-  const told = [...files].slice(0, PROBLEMS_SHOWN_MAX);
-  const others = files.size - told.length;
+  const shown = [...files].slice(0, PROBLEMS_SHOWN_MAX);
+  const others = files.size - shown.length;
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
   return [
     `Cannot compile: ${count}, nothing was published`,
-    ...told.flatMap(([file, own]) => fileLines(file, own, share)),
+    ...shown.flatMap(([file, own]) => fileLines(file, own, share)),
     ...(others > 0 ? [`  … and in ${others} more files`] : []),
   ].join('\n');
 }

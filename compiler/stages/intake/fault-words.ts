@@ -32,9 +32,9 @@ export const SECOND_HEADER = 'a header may only be the first line; start another
 
 function unknownMembers(names: readonly string[], known: readonly string[]): string {
   const [only = ''] = names;
-  const meant = nearest(only, known);
-  if (names.length === 1 && meant !== null) {
-    return `unknown member "${only}"; did you mean "${meant}"?`;
+  const closest = nearest(only, known);
+  if (names.length === 1 && closest !== null) {
+    return `unknown member "${only}"; did you mean "${closest}"?`;
   }
   const shown = names.slice(0, KEYS_SHOWN_MAX).map((name) => {
     const near = nearest(name, known);

@@ -1,6 +1,6 @@
 import { nearest } from '../../contract/nearest.ts';
 import { SECOND_HEADER } from './fault-words.ts';
-import type { Line } from './read-lines.ts';
+import type { TextLine } from './read-lines.ts';
 import type { LineFault } from './reading.ts';
 
 const NAME = 'header';
@@ -43,7 +43,7 @@ export function headerIn(value: unknown, isFirst: boolean): HeaderRead | null {
  * What is wrong with a file whose first line is not JSON, so that its other lines cannot be judged; null if only that
  * line is bad.
  */
-export function unreadableFile({ bytes }: Line): LineFault | null {
+export function unreadableFile({ bytes }: TextLine): LineFault | null {
   if (bytes === null) return null;
   const shape = fileShape(bytes);
   return shape === null ? null : badLine('line', shape);
@@ -59,7 +59,7 @@ export function closing(faults: readonly LineFault[]): LineFault[] {
 }
 
 /** Whether a first line that is not JSON was meant as the header that the other lines depend on. */
-export function isBrokenHeader({ bytes }: Line): boolean {
+export function isBrokenHeader({ bytes }: TextLine): boolean {
   return bytes !== null && /^\W*header\W/.test(Buffer.from(bytes).toString('utf8'));
 }
 
@@ -91,7 +91,7 @@ function states(line: unknown, member: string | undefined): boolean {
 /** Tells what is wrong with a member that the lines of a file inherit once, at the header, and not at every line. */
 export class HeaderFaults {
   readonly #header: Members;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(header: Members) {
     this.#header = header;
@@ -105,8 +105,8 @@ export class HeaderFaults {
       const isOwn = states(line, member) || states(line, NOT_AFTER.get(member));
       if (isOwn || !Object.hasOwn(this.#header, member)) return [each];
       const text = `${field} ${message}`;
-      if (this.#told.has(text)) return [];
-      this.#told.add(text);
+      if (this.#reported.has(text)) return [];
+      this.#reported.add(text);
       return [{ ...each, field: `${NAME}.${field}`, line: 1 }];
     });
   }
@@ -117,7 +117,7 @@ interface Shape {
   readonly bytes?: (first: Uint8Array) => boolean;
   readonly text?: (first: string) => boolean;
   /** What it is, and what to do. */
-  readonly says: string;
+  readonly fault: string;
 }
 
 const COLUMN = '"?[A-Za-z_][\\w .()/%-]*"?';
@@ -132,24 +132,25 @@ const begins = (first: Uint8Array, marks: readonly string[]): boolean =>
 const SHAPES: readonly Shape[] = [
   {
     bytes: (first) => begins(first, [GZIP]),
-    says: 'a compressed file; unpack it, for example with gunzip',
+    fault: 'a compressed file; unpack it, for example with gunzip',
   },
   {
     bytes: (first) => begins(first, UTF16),
-    says: 'UTF-16 text; save it as UTF-8',
+    fault: 'UTF-16 text; save it as UTF-8',
   },
   {
     // A list or an object that goes on in the next line.
     text: (first) => /^\s*\[\s*($|\{\s*$|\{.*\},?\s*$)/.test(first),
-    says: "a JSON array over several lines; write one object per line, for example with jq -c '.[]'",
+    fault:
+      "a JSON array over several lines; write one object per line, for example with jq -c '.[]'",
   },
   {
     text: (first) => /^\s*\{(.*[{[,])?\s*$/.test(first),
-    says: 'a pretty-printed JSON file; write each object on one line, for example with jq -c .',
+    fault: 'a pretty-printed JSON file; write each object on one line, for example with jq -c .',
   },
   {
     text: (first) => CSV.test(first.trimEnd()),
-    says: 'a CSV file; write each row as one JSON object per line, with its columns as members',
+    fault: 'a CSV file; write each row as one JSON object per line, with its columns as members',
   },
 ];
 
@@ -157,7 +158,7 @@ const SHAPES: readonly Shape[] = [
 export function fileShape(first: Uint8Array): string | null {
   const text = Buffer.from(first).toString('utf8');
   const shape = SHAPES.find((each) => each.bytes?.(first) === true || each.text?.(text) === true);
-  return shape?.says ?? null;
+  return shape?.fault ?? null;
 }
 
 /** For a first line that is a whole JSON array. */

@@ -81,8 +81,8 @@ const listing = z.strictObject({
 const page = z.strictObject({ ...shared, kind: z.literal('page'), ...span, gaps });
 
 /** One stored row of `filing.submission`. */
-export const filingRowSchema = z.discriminatedUnion('kind', [filing, listing, page]);
-export type FilingRow = z.infer<typeof filingRowSchema>;
-export type StoredFiling = Extract<FilingRow, { kind: 'filing' }>;
-export type StoredListing = Extract<FilingRow, { kind: 'listing' }>;
-export type StoredPage = Extract<FilingRow, { kind: 'page' }>;
+export const storedFilingRowSchema = z.discriminatedUnion('kind', [filing, listing, page]);
+export type StoredFilingRow = z.infer<typeof storedFilingRowSchema>;
+export type StoredFiling = Extract<StoredFilingRow, { kind: 'filing' }>;
+export type StoredListing = Extract<StoredFilingRow, { kind: 'listing' }>;
+export type StoredPage = Extract<StoredFilingRow, { kind: 'page' }>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CollectionId } from '../../contract/collections.ts';
 import { documentRowSchema } from './document-row.ts';
-import { filingRowSchema } from './filing-row.ts';
+import { storedFilingRowSchema } from './filing-row.ts';
 import { mcpServerRowSchema } from './mcp-server-row.ts';
 import { stableCoinRowSchema } from './stable-coin-row.ts';
 import { stablecoinDeathRowSchema } from './stablecoin-death-row.ts';
@@ -33,6 +33,6 @@ export const ROW_SCHEMAS: Readonly<Record<CollectionId, z.ZodType<object>>> = {
   'mcp.server': mcpServerRowSchema,
   'stable.coin': stableCoinRowSchema,
   'stablecoin.death': stablecoinDeathRowSchema,
-  'filing.submission': filingRowSchema,
+  'filing.submission': storedFilingRowSchema,
   document: documentRowSchema,
 };

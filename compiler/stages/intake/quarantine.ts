@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Problem } from './compile-error.ts';
 import type { SnapshotFile } from './list-snapshots.ts';
-import type { Line } from './read-lines.ts';
+import type { TextLine } from './read-lines.ts';
 import type { LineFault } from './reading.ts';
 
 /** Most problems kept of one file; reading goes on only to count lines. */
@@ -61,7 +61,7 @@ export class Quarantine {
     this.#rule = rule;
   }
 
-  add(line: Line, { faults, stops }: BadLine): void {
+  add(line: TextLine, { faults, stops }: BadLine): void {
     if (stops !== null) this.#isStopped = true;
     else this.#rejected += 1;
     this.#keep(line, faults, stops === null || this.#rule === null ? '' : `; ${stops}`);
@@ -100,7 +100,7 @@ export class Quarantine {
     return { code: 'too_many_rejects', file: this.#file.name, message };
   }
 
-  #keep({ number: line }: Line, faults: readonly LineFault[], why: string): void {
+  #keep({ number: line }: TextLine, faults: readonly LineFault[], why: string): void {
     const room = FILE_PROBLEMS_MAX - this.#problems.length;
     for (const fault of faults.slice(0, room)) {
       const message = `${fault.message}${why}`;
@@ -110,13 +110,13 @@ export class Quarantine {
 }
 
 /** One JSON line for each rejected one; `raw` is its beginning, null where the line was too long to be read at all. */
-function rowText(file: string, { number, bytes }: Line, faults: readonly LineFault[]): string {
+function rowText(file: string, { number, bytes }: TextLine, faults: readonly LineFault[]): string {
   const cut = (text: string): string => text.slice(0, REJECT_TEXT_CHARS_MAX);
-  const told = faults.slice(0, REJECT_FAULTS_MAX).map(({ field = 'line', code, message }) => {
+  const shown = faults.slice(0, REJECT_FAULTS_MAX).map(({ field = 'line', code, message }) => {
     return { field: cut(field), code, reason: cut(message) };
   });
   const raw = bytes === null ? null : beginning(bytes);
-  return `${JSON.stringify({ file, line: number, faults: told, raw, bytes: bytes?.length ?? null })}\n`;
+  return `${JSON.stringify({ file, line: number, faults: shown, raw, bytes: bytes?.length ?? null })}\n`;
 }
 
 /** Bytes that are not UTF-8 show as replacement characters. */

@@ -21,7 +21,7 @@ import {
 import type { SnapshotFile } from './list-snapshots.ts';
 import { someMembers } from './member-names.ts';
 import { FILE_PROBLEMS_MAX } from './quarantine.ts';
-import { LINE_BYTES_MAX, type Line, readLines } from './read-lines.ts';
+import { LINE_BYTES_MAX, readLines, type TextLine } from './read-lines.ts';
 import type { LineFault } from './reading.ts';
 import { wordFaults } from './stored-words.ts';
 
@@ -100,7 +100,7 @@ class RowReader<Row extends Collected> {
     this.#judgeTime = judgeTime;
   }
 
-  read(line: Line): Row | null {
+  read(line: TextLine): Row | null {
     if (this.#isClosed || line.bytes?.length === 0) return null;
     const value = this.#parse(line);
     if (value === undefined) return null;
@@ -113,11 +113,11 @@ class RowReader<Row extends Collected> {
     const faults = parsed.success
       ? [...faultsOf(wordFaults(parsed.data)), ...this.#timeFaults(parsed.data)]
       : faultsOf(parsed.error.issues);
-    this.#tell(line, this.#headerFaults.placed(faults, value));
+    this.#report(line, this.#headerFaults.placed(faults, value));
     return parsed.success && faults.length === 0 ? parsed.data : null;
   }
 
-  #readHeader(line: Line, read: HeaderRead): null {
+  #readHeader(line: TextLine, read: HeaderRead): null {
     if ('fault' in read) return this.#close(line, [read.fault]);
     const { members: header } = read;
     const parsed = z
@@ -134,9 +134,9 @@ class RowReader<Row extends Collected> {
     return fault === null ? [] : [faultOf('collected_at', fault.message)];
   }
 
-  #parse(line: Line): JsonValue | undefined {
+  #parse(line: TextLine): JsonValue | undefined {
     if (line.bytes === null) {
-      this.#tell(line, [
+      this.#report(line, [
         faultOf('line', `longer than ${LINE_BYTES_MAX} bytes; store one row per line`),
       ]);
       return undefined;
@@ -150,20 +150,20 @@ class RowReader<Row extends Collected> {
     }
   }
 
-  #unparsed(line: Line, fault: LineFault): void {
+  #unparsed(line: TextLine, fault: LineFault): void {
     const isFirst = line.number === 1;
     const whole = isFirst ? unreadableFile(line) : null;
     this.#isClosed = whole !== null || (isFirst && isBrokenHeader(line));
-    this.#tell(line, this.#isClosed ? closing([whole ?? fault]) : [fault]);
+    this.#report(line, this.#isClosed ? closing([whole ?? fault]) : [fault]);
   }
 
-  #close(line: Line, faults: readonly LineFault[]): null {
+  #close(line: TextLine, faults: readonly LineFault[]): null {
     this.#isClosed = true;
-    this.#tell(line, closing(faults));
+    this.#report(line, closing(faults));
     return null;
   }
 
-  #tell({ number: line }: Line, faults: readonly LineFault[]): void {
+  #report({ number: line }: TextLine, faults: readonly LineFault[]): void {
     const room = FILE_PROBLEMS_MAX - this.problems.length;
     for (const fault of faults.slice(0, room)) {
       this.problems.push({ line, ...fault, file: this.#file.name });

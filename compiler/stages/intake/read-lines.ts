@@ -8,7 +8,7 @@ const CHUNK_BYTES = 262_144;
 const NEWLINE = 0x0a;
 
 /** One line of a file without its line end; `bytes` is null for a line beyond the limit. */
-export interface Line {
+export interface TextLine {
   readonly number: number;
   readonly bytes: Buffer | null;
   /** Where the line begins in the file. */
@@ -23,7 +23,7 @@ interface ReadLinesOptions {
 }
 
 /** Reads a file line by line in bounded memory. `bytes` is valid until the next line is asked for. */
-export function* readLines(path: string, options: ReadLinesOptions = {}): Generator<Line> {
+export function* readLines(path: string, options: ReadLinesOptions = {}): Generator<TextLine> {
   const file = openPlain(path);
   try {
     yield* splitChunks(file, options);
@@ -32,7 +32,7 @@ export function* readLines(path: string, options: ReadLinesOptions = {}): Genera
   }
 }
 
-function* splitChunks(file: number, options: ReadLinesOptions): Generator<Line> {
+function* splitChunks(file: number, options: ReadLinesOptions): Generator<TextLine> {
   const splitter = new LineSplitter(options);
   while (splitter.fill(file)) {
     for (let line = splitter.next(); line !== null; line = splitter.next()) yield line;
@@ -76,7 +76,7 @@ class LineSplitter {
     return read > 0;
   }
 
-  next(): Line | null {
+  next(): TextLine | null {
     const length = this.#buffer.subarray(this.#start, this.#end).indexOf(NEWLINE);
     if (length < 0) return null;
     const line = this.#take(length);
@@ -85,12 +85,12 @@ class LineSplitter {
   }
 
   /** The last line of a file that does not end in a line end. */
-  rest(): Line | null {
+  rest(): TextLine | null {
     const length = this.#end - this.#start;
     return length > 0 || this.#overlong ? this.#take(length) : null;
   }
 
-  #take(length: number): Line {
+  #take(length: number): TextLine {
     const whole = !this.#overlong && length <= this.#bytesMax;
     const bytes = whole ? this.#buffer.subarray(this.#start, this.#start + length) : null;
     const at = this.#base + this.#start;

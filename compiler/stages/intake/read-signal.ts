@@ -20,7 +20,7 @@ import {
   type RejectRule,
   type Rejects,
 } from './quarantine.ts';
-import { LINE_BYTES_MAX, type Line, readLines } from './read-lines.ts';
+import { LINE_BYTES_MAX, readLines, type TextLine } from './read-lines.ts';
 import {
   type Fields,
   type LineFault,
@@ -83,7 +83,7 @@ export function readSignal(
     const judgeTime = batchTimes(rules.asOf, file.batch);
     const { share, only } = rules;
     const reader = new ReadingReader(rules.entry, { share, judgeTime, ...(only && { only }) });
-    const take = (line: Line): boolean => {
+    const take = (line: TextLine): boolean => {
       const read = reader.read(line);
       if (read === null) return false;
       if ('faults' in read) {
@@ -108,7 +108,7 @@ export function readSignal(
 type LineRead = { readonly ok: Reading } | BadLine | null;
 
 /** Streams the lines of a file, hashes it on the way, and counts the lines that were taken. */
-function readFile({ path }: SnapshotFile, take: (line: Line) => boolean) {
+function readFile({ path }: SnapshotFile, take: (line: TextLine) => boolean) {
   const hash = createHash('sha256');
   let taken = 0;
   for (const line of readLines(path, { onBytes: (bytes) => hash.update(bytes) })) {
@@ -157,7 +157,7 @@ class ReadingReader {
    * Null for a line that is not a reading of this share, for an empty line and the header, and after a line that closes
    * the file.
    */
-  read(line: Line): LineRead {
+  read(line: TextLine): LineRead {
     if (this.#isClosed || line.bytes?.length === 0) return null;
     const isFirst = line.number === 1;
     if (this.#only !== null && !isFirst && isForeign(line, this.#only)) return null;
@@ -171,7 +171,7 @@ class ReadingReader {
     return this.#bad(outcome.faults, { value: parsed.ok, stops: isFirst ? RESTED_ON : null });
   }
 
-  #unparsed(line: Line, faults: readonly LineFault[]): LineRead {
+  #unparsed(line: TextLine, faults: readonly LineFault[]): LineRead {
     const isFirst = line.number === 1;
     const whole = isFirst ? unreadableFile(line) : null;
     if (whole !== null) return this.#close([whole]);
@@ -231,7 +231,7 @@ const ENTITY = Buffer.from('"entity":"');
 const [QUOTE, BACKSLASH] = Buffer.from('"\\');
 
 /** Whether the bytes of a line alone say that it is of none of some entities: most lines need not be parsed for that. */
-function isForeign({ bytes }: Line, only: ReadonlySet<string>): boolean {
+function isForeign({ bytes }: TextLine, only: ReadonlySet<string>): boolean {
   if (bytes === null || QUOTE === undefined || BACKSLASH === undefined) return false;
   const at = bytes.indexOf(ENTITY);
   // Elsewhere in the line the same text may stand in another member, and an escape may hide any.
@@ -241,7 +241,7 @@ function isForeign({ bytes }: Line, only: ReadonlySet<string>): boolean {
   return !only.has(bytes.toString('latin1', start, bytes.indexOf(QUOTE, start)));
 }
 
-function parseLine({ bytes }: Line): Outcome<unknown> {
+function parseLine({ bytes }: TextLine): Outcome<unknown> {
   if (bytes === null) {
     const message = `longer than ${LINE_BYTES_MAX} bytes; store one reading per line`;
     return { faults: [{ code: 'bad_line', field: 'line', message }] };

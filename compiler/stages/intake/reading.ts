@@ -177,11 +177,11 @@ function entityFaults(reading: Reading, entry: SignalEntry): LineFault[] {
     ];
   }
   if (legal === 'open' || legal.includes(reading.entity)) return [];
-  const meant = nearest(reading.entity, legal);
+  const closest = nearest(reading.entity, legal);
   const state =
-    meant === null
+    closest === null
       ? `not one of ${legal.slice(0, 6).join(', ')}, …;`
-      : `not an entity of this signal; did you mean "${meant}"?`;
+      : `not an entity of this signal; did you mean "${closest}"?`;
   const message = `"${reading.entity}" is ${state} "signalpress lines ${entry.signal.id}" lists them`;
   return [{ code: 'unknown_entity', field: 'entity', message }];
 }
@@ -215,8 +215,8 @@ function metricFaults(reading: Reading, signal: Signal): LineFault[] {
   }
   const main = signal.metrics[0];
   if (faults.length === 0 && reading.current[main] === undefined) {
-    const meant = nearest(main, names);
-    const near = meant === null ? '' : ` is it your "${meant}"?`;
+    const closest = nearest(main, names);
+    const near = closest === null ? '' : ` is it your "${closest}"?`;
     const message = `main metric missing;${near} store it, or null if the source gives none`;
     faults.push({ code: 'bad_field', field: `current.${main}`, message });
   }

@@ -18,7 +18,7 @@ export const originFields = {
     .partial().shape,
 };
 const originSchema = z.strictObject(originFields);
-export type Origin = z.infer<typeof originSchema>;
+export type RowOrigin = z.infer<typeof originSchema>;
 
 const TEXT_CHARS_MAX = 2000;
 const FACTS_MAX = 64;

@@ -43,9 +43,9 @@ export function nameFault(entry: Dirent, ids: readonly string[]): string {
     return `not a plain file: ${kindOf(entry)}; store the file itself there`;
   }
   // A file of a known id with another ending is one of another format.
-  const meant = ids.find((id) => entry.name.startsWith(`${id}.`));
-  if (meant !== undefined) {
-    return `not a snapshot file: its name does not end in ${ENDING}; write one JSON object per line and name it ${meant}${ENDING}`;
+  const intended = ids.find((id) => entry.name.startsWith(`${id}.`));
+  if (intended !== undefined) {
+    return `not a snapshot file: its name does not end in ${ENDING}; write one JSON object per line and name it ${intended}${ENDING}`;
   }
   const near = nearest(entry.name.replace(/\.[a-z]+$/, ''), ids);
   const hint = near === null ? '' : `did you mean ${near}${ENDING}? `;

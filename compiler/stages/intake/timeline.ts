@@ -24,8 +24,8 @@ export interface HeldHash {
 export interface Instant {
   /** The first reading of the fact that stands. */
   readonly kept: Batched;
-  /** Its newest repeat; null for a fact that was not said again. */
-  readonly said: Batched | null;
+  /** Its newest repeat; null for a fact that was not reported again. */
+  readonly repeat: Batched | null;
   /** Of the fact that stands. */
   readonly record_hash: string;
   /** Other facts that stood here before, each hash once. */
@@ -39,7 +39,7 @@ type Settled = { readonly ok: Instant } | { readonly problem: Problem };
 export type HashOf = (reading: Reading) => string;
 
 /**
- * Settles readings of one observation time, in the order of `byCollection`, upon what earlier batches said of it. The same
+ * Settles readings of one observation time, in the order of `byCollection`, upon what earlier batches hold of it. The same
  * fact again is a repeat: the first collected reading stands, with the newest disclosures. Another fact in a later batch is
  * a revision. Another fact in the same batch is a conflict.
  */
@@ -73,13 +73,13 @@ export function batchName(
 function settleOne(at: Instant | null, fresh: Batched, hashOf: HashOf): Instant {
   const { reading } = fresh;
   if (at === null) {
-    return { kept: fresh, said: null, record_hash: hashOf(reading), others: [], repeats: 0 };
+    return { kept: fresh, repeat: null, record_hash: hashOf(reading), others: [], repeats: 0 };
   }
   if (factText(reading) === factText(at.kept.reading)) {
-    return { ...at, said: fresh, repeats: at.repeats + 1 };
+    return { ...at, repeat: fresh, repeats: at.repeats + 1 };
   }
   const record_hash = hashOf(reading);
-  return { kept: fresh, said: null, record_hash, others: othersOf(at), repeats: at.repeats };
+  return { kept: fresh, repeat: null, record_hash, others: othersOf(at), repeats: at.repeats };
 }
 
 /** Facts that stood before, once another one replaces this. */
@@ -98,13 +98,13 @@ export function replacedOf({ record_hash, others }: Instant): readonly HeldHash[
  * The reading that stands, with what its newest repeat says beside the fact: names, thresholds, grades. Nothing of that is
  * hashed. Its evidence is that of its own collection, so that a look without anything new changes no body.
  */
-export function toldOf({ kept, said }: Pick<Instant, 'kept' | 'said'>): Reading {
-  if (said === null) return kept.reading;
+export function standingReading({ kept, repeat }: Pick<Instant, 'kept' | 'repeat'>): Reading {
+  if (repeat === null) return kept.reading;
   const { entity, observed_at, collected_at, lifecycle, evidence, ...others } = kept.reading;
   const { current, sources, source_ref, source_tier } = others;
   const fact = { entity, observed_at, collected_at, current, sources, source_ref, source_tier };
   return {
-    ...withoutEvidence(said.reading),
+    ...withoutEvidence(repeat.reading),
     ...fact,
     ...(lifecycle === undefined ? {} : { lifecycle }),
     ...(evidence === undefined ? {} : { evidence }),

@@ -18,7 +18,7 @@ import type { WrittenLog } from '../anchor/write-log.ts';
 import { continueLog } from '../anchor/write-log.ts';
 import type { Assembly, Material } from '../assemble/assembly.ts';
 import { LatestTable } from '../assemble/latest-table.ts';
-import type { Part } from '../assemble/part.ts';
+import type { CollectionPart } from '../assemble/part.ts';
 import { type Description, describe } from '../describe/describe.ts';
 import { CatalogView } from '../describe/site/catalog-view.ts';
 import { writePieces } from '../describe/site/write-pieces.ts';
@@ -72,7 +72,7 @@ export interface Progress {
 }
 
 /** What was published. */
-export interface Publication {
+export interface PublishSummary {
   readonly release: Release;
   readonly folder: string;
   readonly files: number;
@@ -98,7 +98,7 @@ export interface Run {
   readonly shards: VerifyShards;
   readonly leaves: LeafStore;
   readonly writer: FileWriter;
-  readonly parts: readonly Part[];
+  readonly parts: readonly CollectionPart[];
   readonly notes: Notes;
   readonly entities: EntityNotes;
   /** Digest of the tables, and of everything else that bodies follow from. */
@@ -125,7 +125,7 @@ export async function publishRun(
   options: PublishOptions,
   run: Run,
   { signals, digests }: Counted,
-): Promise<Publication> {
+): Promise<PublishSummary> {
   const { staging, notes, memory } = run;
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
   const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));

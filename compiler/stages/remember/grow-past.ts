@@ -5,7 +5,7 @@ import {
   NO_SERIES,
   type Segment,
   type SeriesPast,
-  type Settled,
+  type SettledSeries,
   settleRows,
 } from '../assemble/series-segments.ts';
 import type { SeasonReading } from '../derive/season.ts';
@@ -20,8 +20,8 @@ import {
   type HeldHash,
   type Instant,
   laterTime,
+  standingReading,
   timeOf,
-  toldOf,
   tooMany,
   withoutEvidence,
 } from '../intake/timeline.ts';
@@ -46,8 +46,8 @@ export interface Grown {
   /** Rows of the series that are not firm. */
   readonly rows: readonly SeriesRow[];
   /** Segments of the series that came into being. */
-  readonly segments: Settled['written'];
-  /** Hashes that were not said before. */
+  readonly segments: SettledSeries['written'];
+  /** Hashes that are new. */
   readonly fresh: readonly HeldHash[];
 }
 
@@ -217,13 +217,13 @@ function seasonAfter(
   if (!signal.seasonal) return null;
   const [oldest = lastOf(recent)] = firm.length > 0 ? firm : recent;
   const { entity, observed_at } = lastOf(recent).kept.reading;
-  const told = firm.map(toldOf);
+  const readings = firm.map(standingReading);
   const kept = before?.season ?? null;
-  const season = seasonBehind(signal, rows === null ? kept : seasonWithout(kept, told), {
+  const season = seasonBehind(signal, rows === null ? kept : seasonWithout(kept, readings), {
     entity,
     oldest: oldest.kept.reading.observed_at,
     latest: observed_at,
-    firm: told,
+    firm: readings,
   });
   if (season === null || season === 'ended' || rows === null) return season;
   const inOrder = (a: SeasonReading, b: SeasonReading): number =>
@@ -231,10 +231,10 @@ function seasonAfter(
   return { ...season, readings: [...season.readings].sort(inOrder) };
 }
 
-/** Among rows one may be told anew that is firm already. */
-function seasonWithout(season: SeasonPast | null, told: readonly Reading[]): SeasonPast | null {
+/** Among rows one may come again that is firm already. */
+function seasonWithout(season: SeasonPast | null, readings: readonly Reading[]): SeasonPast | null {
   if (season === null) return null;
-  const times = new Set(told.map(({ observed_at }) => Date.parse(observed_at)));
+  const times = new Set(readings.map(({ observed_at }) => Date.parse(observed_at)));
   const isOther = (one: SeasonReading): boolean => !times.has(Date.parse(one.observed_at));
   return { ...season, readings: season.readings.filter(isOther) };
 }
@@ -247,10 +247,12 @@ function factAfter({ before, rows, firm }: Firm, signal: Signal): Reading | null
   const at = Date.parse(was.observed_at);
   if (newest !== null && Date.parse(newest.observed_at) >= at) return newest;
   if (firm.some((instant) => timeOf(instant) === at)) return 'unknown';
-  const said = rows?.at(at)?.said ?? null;
-  if (said === null) return was;
+  const repeat = rows?.at(at)?.repeat ?? null;
+  if (repeat === null) return was;
   const batch = before?.batch ?? '';
-  return withoutEvidence(toldOf({ kept: { reading: was, batch }, said: { reading: said, batch } }));
+  return withoutEvidence(
+    standingReading({ kept: { reading: was, batch }, repeat: { reading: repeat, batch } }),
+  );
 }
 
 /** What is remembered of facts that were replaced, of the newest observations that are not kept whole. */
@@ -264,9 +266,9 @@ function replacedAfter(
   const was = before?.replaced ?? [];
   if (fresh.length === 0 && tail.length <= SERIES_TAIL)
     return { replaced: was, replaced_since: since };
-  const told = new Set([...firm, ...tail].map(timeOf));
+  const times = new Set([...firm, ...tail].map(timeOf));
   const all = [
-    ...was.filter(([time]) => !told.has(time)),
+    ...was.filter(([time]) => !times.has(time)),
     ...fresh.map((instant): Replaced => [timeOf(instant), instant.others]),
   ].sort(([a], [b]) => b - a);
   const replaced = all.slice(0, REPLACED_MAX);
@@ -281,8 +283,8 @@ interface Settling {
   readonly readSegment: (segment: Segment) => Buffer;
 }
 
-function settleAll(start: Resumed, { rowOf, newest, readSegment }: Settling): Settled {
-  let { past, written }: Settled = { past: start.past, written: [] };
+function settleAll(start: Resumed, { rowOf, newest, readSegment }: Settling): SettledSeries {
+  let { past, written }: SettledSeries = { past: start.past, written: [] };
   const read = (segment: Segment): Buffer =>
     written.find((made) => made.segment === segment)?.bytes ?? readSegment(segment);
   // At least once: what is delivered follows from the newest date, too.
@@ -299,17 +301,17 @@ function settleAll(start: Resumed, { rowOf, newest, readSegment }: Settling): Se
 
 function newestFact({ metrics: [metric] }: Signal, firm: readonly Instant[]): Reading | null {
   const found = firm.findLast(({ kept }) => kept.reading.current[metric] !== null);
-  return found === undefined ? null : withoutEvidence(toldOf(found));
+  return found === undefined ? null : withoutEvidence(standingReading(found));
 }
 
-/** Evidence is told of the newest reading alone, and then of the line that stands: no other is remembered. */
+/** Evidence is kept of the newest reading alone, and then of the line that stands: no other is remembered. */
 function remembered(instant: Instant, at: number, recent: readonly Instant[]): Instant {
-  const { kept, said } = instant;
+  const { kept, repeat } = instant;
   const isNewest = at === recent.length - 1;
   return {
     ...instant,
     kept: isNewest ? kept : plain(kept),
-    said: said === null ? null : plain(said),
+    repeat: repeat === null ? null : plain(repeat),
   };
 }
 
@@ -319,8 +321,8 @@ function plain({ reading, batch }: Batched): Batched {
 
 /** A source that lists its last day every hour repeats observations that have long been firm. */
 function repeatedFirm(firm: readonly Instant[], batch: string): [number, string][] {
-  const repeated = firm.filter(({ said }) => said?.batch === batch);
-  return repeated.map((instant) => [timeOf(instant), digestOf(toldOf(instant))]);
+  const repeated = firm.filter(({ repeat }) => repeat?.batch === batch);
+  return repeated.map((instant) => [timeOf(instant), digestOf(standingReading(instant))]);
 }
 
 /** Of lines of which none is older than what is remembered. */

@@ -136,7 +136,7 @@ export class Notes {
     if (before !== hash('sha256', text, 'hex')) this.write(name, text);
   }
 
-  /** Takes over what nobody wrote anew; such files are never changed in place, so both folders may share them. */
+  /** Takes over what nobody wrote again; such files are never changed in place, so both folders may share them. */
   #keepRest(): void {
     if (this.#memory === null) return;
     for (const [name, digest] of Object.entries(this.#memory.state.files)) {

@@ -10,14 +10,15 @@ const TAB = '\t';
 export interface KnownEntity {
   readonly latest: Latest;
   readonly past: EntityPast;
-  /** The files that the release has about it, see formatSaid. */
-  readonly said: string;
+  /** The files that the release has about it, see formatFileMarks. */
+  readonly files: string;
 }
 
 /** A reading as what differs from another one: members to set, and those to leave out. */
 type Difference = readonly [set: Partial<Reading>, cut: readonly string[]];
 
-type StoredInstant = Omit<Instant, 'kept' | 'said'> & {
+/** `said` is the name of a repeat, and of the files, in the text that is kept. */
+type StoredInstant = Omit<Instant, 'kept' | 'repeat'> & {
   readonly kept: readonly [Difference, batch: string];
   readonly said: readonly [Difference, batch: string] | null;
 };
@@ -39,11 +40,11 @@ type StoredSegment = readonly [
 ];
 
 /** An entity as a line, `<entity>` tab JSON of its latest reading tab JSON of the rest, which repeats nothing of that reading. */
-export function formatKnown({ latest, past, said }: KnownEntity): string {
+export function formatKnown({ latest, past, files }: KnownEntity): string {
   const tail = past.tail.map((instant) => storedInstant(instant, latest.reading));
   const { segments, ...series } = past.series;
   const stored = { ...past, tail, series, segments: segments.map(storedSegment) };
-  const rest = { past: stored satisfies StoredPast, said };
+  const rest = { past: stored satisfies StoredPast, said: files };
   return `${[past.entity, JSON.stringify(latest), JSON.stringify(rest)].join(TAB)}\n`;
 }
 
@@ -51,14 +52,14 @@ export function formatKnown({ latest, past, said }: KnownEntity): string {
 export function parseKnown(text: string): KnownEntity {
   const tab = text.indexOf(TAB);
   const latest: Latest = JSON.parse(text.slice(0, tab));
-  const { past: stored, said } = JSON.parse(text.slice(tab + 1)) as {
+  const { past: stored, said: files } = JSON.parse(text.slice(tab + 1)) as {
     past: StoredPast;
     said: string;
   };
   const { segments, ...past } = stored;
   const series = { ...past.series, segments: segments.map(segmentOf) };
   const tail = past.tail.map((instant) => instantOf(instant, latest.reading));
-  return { latest, past: { ...past, tail, series }, said };
+  return { latest, past: { ...past, tail, series }, files };
 }
 
 /** The latest reading alone. */
@@ -92,11 +93,11 @@ function segmentOf([
   return { before, count, first_date, last_date, size, sha256 };
 }
 
-function storedInstant({ kept, said, ...rest }: Instant, base: Reading): StoredInstant {
+function storedInstant({ kept, repeat, ...rest }: Instant, base: Reading): StoredInstant {
   return {
     ...rest,
     kept: [difference(kept.reading, base), kept.batch],
-    said: said === null ? null : [difference(said.reading, kept.reading), said.batch],
+    said: repeat === null ? null : [difference(repeat.reading, kept.reading), repeat.batch],
   };
 }
 
@@ -105,9 +106,9 @@ function instantOf(
   base: Reading,
 ): Instant {
   const kept: Batched = { reading: applied(first, base), batch: firstBatch };
-  if (said === null) return { ...rest, kept, said };
+  if (said === null) return { ...rest, kept, repeat: null };
   const [newest, batch] = said;
-  return { ...rest, kept, said: { reading: applied(newest, kept.reading), batch } };
+  return { ...rest, kept, repeat: { reading: applied(newest, kept.reading), batch } };
 }
 
 function difference(reading: Reading, base: Reading): Difference {

@@ -12,8 +12,8 @@ import {
   othersOf,
   replacedOf,
   settle,
+  standingReading,
   timeOf,
-  toldOf,
   withoutEvidence,
 } from '../intake/timeline.ts';
 import { jcs } from '../seal/jcs.ts';
@@ -35,9 +35,9 @@ export class Touched {
   readonly #firmBefore: number;
   /** Read where the newest observations do not tell enough. */
   rows: SettledRows | null = null;
-  /** Hashes that were not said before. */
+  /** Hashes that are new. */
   readonly fresh: HeldHash[] = [];
-  /** Digests of firm observations that were said again as they stand. */
+  /** Digests of firm observations that were repeated as they stand. */
   readonly again = new Map<number, string>();
   repeats: number;
   revisions: number;
@@ -103,7 +103,7 @@ export class Touched {
     if (known === null) return rows.isPartial ? BEHIND : this.#settle(time, group);
     const others = this.#othersAt(time);
     if (others === null) return BEHIND;
-    // Two facts in one batch are a conflict, whatever was said before.
+    // Two facts in one batch are a conflict, whatever stood before.
     const alone = settle(null, group, this.#ground);
     if ('problem' in alone) return alone;
     const first = group.findIndex(({ reading }) => !this.#isFactOf(known, reading));
@@ -117,7 +117,7 @@ export class Touched {
     const last = group.at(-1)?.reading;
     if (last === undefined) throw new RangeError('Cannot settle readings: empty group');
     const { record_hash } = known.row;
-    this.rows?.repeat(known, last, (said) => this.#ground.rowOf(said, record_hash).band);
+    this.rows?.repeat(known, last, (reading) => this.#ground.rowOf(reading, record_hash).band);
     this.again.set(known.time, digestOf({ ...last, observed_at: known.row.observed_at }));
     return null;
   }
@@ -190,7 +190,7 @@ function rowItem({ time, row }: SettledRow): Item {
 export function rowOfItem({ instant, row }: Item, rowOf: Ground['rowOf']): SeriesRow {
   if (row !== null) return row;
   if (instant === null) throw new RangeError('Cannot tell a row: nothing is known of it');
-  return rowOf(toldOf(instant), instant.record_hash);
+  return rowOf(standingReading(instant), instant.record_hash);
 }
 
 function newHashes(was: Instant | null, now: Instant): HeldHash[] {
@@ -204,8 +204,8 @@ function hashesOf({ kept, record_hash, others }: Instant): readonly HeldHash[] {
 }
 
 /** A digest of everything that a reading says, except when and where it was collected. */
-export function digestOf({ collected_at, evidence, ...said }: Reading): string {
-  return hash('sha256', jcs(said), 'base64url').slice(0, 22);
+export function digestOf({ collected_at, evidence, ...rest }: Reading): string {
+  return hash('sha256', jcs(rest), 'base64url').slice(0, 22);
 }
 
 // A late or revised observation finds its place among the settled rows of its entity. They stand in the segments of its
@@ -217,8 +217,8 @@ export interface SettledRow {
   /** When it was observed, in milliseconds. */
   readonly time: number;
   readonly row: SeriesRow;
-  /** What its newest repeat says, where one came after it was settled. */
-  readonly said: Reading | null;
+  /** Its newest repeat, where one came after it was settled. */
+  readonly repeat: Reading | null;
 }
 
 /** The settled rows of one entity, in the order of the series. */
@@ -236,7 +236,7 @@ export class SettledRows {
     this.#before = lines.map((line): SeriesRow => JSON.parse(line));
     for (const row of this.#before) {
       const time = Date.parse(row.observed_at);
-      this.#now.set(time, { time, row, said: null });
+      this.#now.set(time, { time, row, repeat: null });
     }
   }
 
@@ -258,14 +258,14 @@ export class SettledRows {
     this.#now.delete(time);
   }
 
-  /** A repeat of the same fact: of the row only the class may change, which follows from what is said beside the fact. */
+  /** A repeat of the same fact: of the row only the class may change, which follows from what stands beside the fact. */
   repeat(
     { time, row }: SettledRow,
     reading: Reading,
     bandOf: (reading: Reading) => string | null,
   ): void {
-    const said = { ...withoutEvidence(reading), observed_at: row.observed_at };
-    this.#now.set(time, { time, row: { ...row, band: bandOf(said) }, said });
+    const repeat = { ...withoutEvidence(reading), observed_at: row.observed_at };
+    this.#now.set(time, { time, row: { ...row, band: bandOf(repeat) }, repeat });
   }
 
   /** What of the series stays where it has so many settled rows now; null where that is not known. */

@@ -9,7 +9,7 @@ export interface SignatureStore {
   put(digest: string, signature: string): void;
 }
 
-/** Remembers nothing: everything is signed anew. */
+/** Remembers nothing: everything is signed again. */
 export const NO_SIGNATURES: SignatureStore = { get: () => undefined, put: () => undefined };
 
 /** What `put` was called with since the store was opened, ready for the next compile. */

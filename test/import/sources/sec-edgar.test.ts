@@ -6,9 +6,9 @@ import {
 } from '../../../compiler/import/sources/sec-edgar/edgar-columns.ts';
 import { secEdgar } from '../../../compiler/import/sources/sec-edgar/sec-edgar.ts';
 import {
-  type FilingRow,
-  filingRowSchema,
   type StoredFiling,
+  type StoredFilingRow,
+  storedFilingRowSchema,
 } from '../../../compiler/stages/intake/filing-row.ts';
 import { PAYLOADS } from '../recorded.ts';
 
@@ -51,8 +51,8 @@ const filesEntry = (number: number, filingFrom: string, filingTo: string) => ({
 });
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 const rowsOf = (imported: Imported) =>
-  (imported.rows?.get('filing.submission') ?? []).map((row) => filingRowSchema.parse(row));
-const filings = (rows: readonly FilingRow[]): StoredFiling[] =>
+  (imported.rows?.get('filing.submission') ?? []).map((row) => storedFilingRowSchema.parse(row));
+const filings = (rows: readonly StoredFilingRow[]): StoredFiling[] =>
   rows.filter((row) => row.kind === 'filing');
 
 const UTC: readonly Row[] = [

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { filingRowSchema } from '../../../compiler/stages/intake/filing-row.ts';
+import { storedFilingRowSchema } from '../../../compiler/stages/intake/filing-row.ts';
 import { mcpServerRowSchema } from '../../../compiler/stages/intake/mcp-server-row.ts';
 import { memberNames, someMembers } from '../../../compiler/stages/intake/member-names.ts';
 
 describe('memberNames()', () => {
   it('names the members of every form once', () => {
-    const names = memberNames(filingRowSchema);
+    const names = memberNames(storedFilingRowSchema);
     for (const name of ['cik', 'kind', 'accession', 'tickers', 'count']) {
       expect(names.filter((each) => each === name)).toEqual([name]);
     }
@@ -25,7 +25,7 @@ describe('someMembers()', () => {
   });
 
   it('leaves open what the forms of a row judge otherwise', () => {
-    const read = (members: object) => someMembers(filingRowSchema).safeParse(members).success;
+    const read = (members: object) => someMembers(storedFilingRowSchema).safeParse(members).success;
     expect(read({ from: null, kind: 'listing', cik: '0000320193' })).toBe(true);
     expect(read({ from: '2026-01-05', kind: 'page' })).toBe(true);
     expect(read({ from: null, kind: 'page', cik: '320193' })).toBe(false);

@@ -6,7 +6,7 @@ import {
   ENTITY_READINGS_MAX,
   replacedOf,
   settle,
-  toldOf,
+  standingReading,
 } from '../../../compiler/stages/intake/timeline.ts';
 import { growPast } from '../../../compiler/stages/remember/grow-past.ts';
 import { groundOf } from '../../grown-of.ts';
@@ -34,7 +34,7 @@ const good = (items: readonly StoredReading[]) => {
   const byHash = new Map(items.map(({ reading: item }) => [GROUND.hashOf(item), item]));
   return {
     instants: recent,
-    readings: recent.map(toldOf),
+    readings: recent.map(standingReading),
     replaced: recent.flatMap(replacedOf).flatMap((held) => byHash.get(held.record_hash) ?? []),
     revisions: past.revisions,
     repeats: past.repeats,

@@ -10,7 +10,11 @@ import { snapshotDate } from '../../../compiler/stages/derive/age.ts';
 import { seasonOf } from '../../../compiler/stages/derive/season.ts';
 import type { StoredReading } from '../../../compiler/stages/intake/read-signal.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
-import { replacedOf, toldOf, withoutEvidence } from '../../../compiler/stages/intake/timeline.ts';
+import {
+  replacedOf,
+  standingReading,
+  withoutEvidence,
+} from '../../../compiler/stages/intake/timeline.ts';
 import type { EntityPast, Ground } from '../../../compiler/stages/remember/entity-past.ts';
 import { type Grown, growPast } from '../../../compiler/stages/remember/grow-past.ts';
 import {
@@ -89,7 +93,7 @@ interface Outcome {
 function latestOf({ recent, past: { looked_at } }: Grown): Latest {
   const newest = recent.at(-1);
   if (newest === undefined) throw new RangeError('Cannot tell the latest reading: none');
-  return { reading: toldOf(newest), record_hash: newest.record_hash, looked_at };
+  return { reading: standingReading(newest), record_hash: newest.record_hash, looked_at };
 }
 
 /** Grows an entity batch by batch, each time from what the text of its past tells; all lines where it falls behind. */
@@ -118,9 +122,9 @@ function grownHourly(life: Life, signalId: string, metric: string): Outcome | nu
     }
     for (const { record_hash } of grown.fresh) hashes.add(record_hash);
     const latest = latestOf(grown);
-    const line = formatKnown({ latest, past: grown.past, said: 'x' });
+    const line = formatKnown({ latest, past: grown.past, files: 'x' });
     const known = parseKnown(line.slice('one\t'.length, -1));
-    expect([known.latest, known.said, parseLatest(line.slice('one\t'.length))]).toEqual([
+    expect([known.latest, known.files, parseLatest(line.slice('one\t'.length))]).toEqual([
       latest,
       'x',
       latest,
@@ -196,7 +200,7 @@ function told({ grown, hashes }: Outcome, here: Ground) {
   const facts = entityFacts(builtinEntry(here.signal.id), grown, here.hashOf);
   const newest = recent.at(-1);
   return {
-    recent: lean(recent.map(toldOf)),
+    recent: lean(recent.map(standingReading)),
     isRevised: newest !== undefined && replacedOf(newest).length > 0,
     looked_at: past.looked_at,
     repeats: past.repeats,
@@ -204,7 +208,7 @@ function told({ grown, hashes }: Outcome, here: Ground) {
     chain: chainRows(past.series.chain, rows).end,
     hashes,
     season: facts.season,
-    fact: newestFact(recent.map(toldOf)) ?? grown.fact,
+    fact: newestFact(recent.map(standingReading)) ?? grown.fact,
   };
 }
 

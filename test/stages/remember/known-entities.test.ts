@@ -17,11 +17,11 @@ import { makeFolder, reading, removeFolders } from '../../snapshot-folder.ts';
 
 afterAll(removeFolders);
 
-function knownOf(entity: string, said: string, name = 'x'): KnownEntity {
+function knownOf(entity: string, files: string, name = 'x'): KnownEntity {
   const one = reading(entity, { price_usd: 1 }, { entity_name: name }) as Reading;
   const { past, recent } = grownOf('crypto.spot', [one]);
   const record_hash = recent[0]?.record_hash ?? '';
-  return { latest: { reading: one, record_hash, looked_at: one.collected_at }, past, said };
+  return { latest: { reading: one, record_hash, looked_at: one.collected_at }, past, files };
 }
 
 /** Writes the entities of one compile upon those of another. */
@@ -69,7 +69,7 @@ describe('KnownEntities', () => {
       expect(file === first.files[shelf]).toBe(!touched.has(shelf));
     }
     const known = new KnownEntities(next);
-    expect(['e3', 'more', 'e4'].map((name) => known.get(name)?.said)).toEqual([
+    expect(['e3', 'more', 'e4'].map((name) => known.get(name)?.files)).toEqual([
       'new',
       'new',
       'old',
@@ -80,9 +80,12 @@ describe('KnownEntities', () => {
   it('gives back every entity, however much had to be put aside', () => {
     const name = 'x'.repeat(2000);
     const many = NAMES.map((entity) => knownOf(entity, entity, name));
-    const long = [...many, ...many.map(({ said, ...known }) => ({ ...known, said: `${said}+` }))];
+    const long = [
+      ...many,
+      ...many.map(({ files, ...known }) => ({ ...known, files: `${files}+` })),
+    ];
     const known = new KnownEntities(written(long, null, 4));
-    for (const entity of NAMES) expect(known.get(entity)?.said).toBe(`${entity}+`);
+    for (const entity of NAMES) expect(known.get(entity)?.files).toBe(`${entity}+`);
   });
 
   it('I16: uses no shelf that is not what was written', () => {
@@ -97,7 +100,7 @@ describe('KnownEntities', () => {
     expect(() => known.get('e7')).toThrow(ForgottenError);
     expect(() => [...known.all()]).toThrow(ForgottenError);
     const other = NAMES.find((name) => shelfOf(name, 16) !== at) ?? '';
-    expect(known.get(other)?.said).toBe(other);
+    expect(known.get(other)?.files).toBe(other);
   });
 
   it('takes more shelves for more lines, and goes through each once', () => {

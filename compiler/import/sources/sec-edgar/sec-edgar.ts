@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cikOf, FILING_COLLECTION } from '../../../contract/filing.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
 import { newestFirst } from '../../../contract/settle-filings.ts';
-import type { FilingRow, StoredFiling } from '../../../stages/intake/filing-row.ts';
+import type { StoredFiling, StoredFilingRow } from '../../../stages/intake/filing-row.ts';
 import {
   fetchAgain,
   ImportError,
@@ -104,7 +104,7 @@ function mainList(submissions: Submissions, payload: Payload): Imported {
   const from = hole?.wholeFrom ?? (isCut ? oldest : null);
   const tickers = submissions.tickers.map((ticker) => ticker.toUpperCase());
   const name = nameOf(submissions.name, cik);
-  const listing: FilingRow = {
+  const listing: StoredFilingRow = {
     kind: 'listing',
     cik,
     collected_at,
@@ -149,8 +149,8 @@ function olderPage(columns: Columns, payload: Payload): Imported {
   if (newest === undefined) throw fetchAgain(payload, 'an older page without filings');
   const from = hole?.wholeFrom ?? inOrder.at(-1)?.filing_date ?? newest.filing_date;
   const span = { from, to: newest.filing_date, count: filings.length };
-  const page: FilingRow = { kind: 'page', cik, collected_at, ...EDGAR_SOURCE, ...span };
-  const whole: readonly FilingRow[] = from <= newest.filing_date ? [page] : [];
+  const page: StoredFilingRow = { kind: 'page', cik, collected_at, ...EDGAR_SOURCE, ...span };
+  const whole: readonly StoredFilingRow[] = from <= newest.filing_date ? [page] : [];
   return {
     readings: new Map(),
     rows: new Map([[FILING_COLLECTION, [...whole, ...inOrder]]]),

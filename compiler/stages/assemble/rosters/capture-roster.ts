@@ -13,7 +13,7 @@ import type { IsStored, ReadPart } from '../part.ts';
 import { disclosureOf, putHashes, putRoster, verifiableFile } from './put-roster.ts';
 import { previewHead, previewValues } from './roster-preview.ts';
 import { rowProvenance } from './roster-provenance.ts';
-import { type HashedRow, type SettledRows, settleRoster } from './settle-rows.ts';
+import { type HashedRow, type SettledRoster, settleRoster } from './settle-rows.ts';
 
 /** A subject with everything that was captured of it. */
 export interface Subject<Row extends CaptureRow> {
@@ -28,7 +28,7 @@ export interface Subject<Row extends CaptureRow> {
 }
 
 /** A collection of rows by subject and capture day. */
-export interface CaptureRoster<Row extends CaptureRow> extends SettledRows<Row> {
+export interface CaptureRoster<Row extends CaptureRow> extends SettledRoster<Row> {
   /** Days on which anything was captured, oldest first. */
   readonly days: readonly string[];
   /** In the order of their ids. */

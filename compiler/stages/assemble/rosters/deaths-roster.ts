@@ -12,12 +12,12 @@ import type { Press } from '../../publish/press.ts';
 import type { ReadPart } from '../part.ts';
 import { putHashes, putRoster } from './put-roster.ts';
 import { previewHead } from './roster-preview.ts';
-import { type HashedRow, type SettledRows, settleRoster } from './settle-rows.ts';
+import { type HashedRow, type SettledRoster, settleRoster } from './settle-rows.ts';
 
 const { id: SIGNAL, lists, preview } = STABLECOIN_DEATHS;
 const [LIST] = lists;
 
-type Deaths = SettledRows<StablecoinDeathRow>;
+type Deaths = SettledRoster<StablecoinDeathRow>;
 
 /** Stablecoins that died, with what was last measured before, and their preview, which leaves that out. */
 export const deathsPart: ReadPart = (collections, asOf) => {

@@ -5,11 +5,11 @@ import { recordHashText } from '../../../contract/record-hash.ts';
 import { type RosterCore, rosterCore } from '../../../contract/roster-core.ts';
 import type { Problem } from '../../intake/compile-error.ts';
 import type { StoredRow } from '../../intake/read-collection.ts';
-import type { Origin } from '../../intake/row-origin.ts';
+import type { RowOrigin } from '../../intake/row-origin.ts';
 import { jcs } from '../../seal/jcs.ts';
 
 /** What every kind of row has: where it comes from, and whether it was ever hashed. */
-export type OriginRow = Origin & {
+export type OriginRow = RowOrigin & {
   readonly imported?: boolean | undefined;
   readonly source_note?: string | undefined;
   readonly evidence?: Evidence | undefined;
@@ -30,7 +30,7 @@ export interface Identity<Row> {
   factsOf(row: Row): Readonly<Record<string, unknown>>;
 }
 
-export interface SettledRows<Row extends OriginRow> {
+export interface SettledRoster<Row extends OriginRow> {
   /** One row a key, in the order of the keys. */
   readonly kept: readonly HashedRow<Row>[];
   /** Rows that a later batch has revised. */
@@ -95,7 +95,7 @@ export function succeed<Item extends { readonly batch: string }>(
 export function settleRoster<Row extends OriginRow>(
   stored: readonly StoredRow<Row>[],
   identity: Identity<Row>,
-): SettledRows<Row> {
+): SettledRoster<Row> {
   const { kept, revised, conflicts } = succeed(
     stored.map((item) => hashedRow(item, identity)),
     {
