@@ -40,8 +40,6 @@ export interface RosterList {
   readonly path: EndpointPath;
   /** Name of the list in the body. */
   readonly member: RosterMember;
-  /** What its citation claims; `lastDay` is the day of the newest capture. */
-  readonly claim: (lastDay: string) => string;
 }
 
 /** A collection that is sold as lists of its rows. */
@@ -55,6 +53,8 @@ export interface ListedCollection extends HashedCollection {
 
 /** A list of subjects. */
 export interface SubjectList extends RosterList {
+  /** What its citation claims; `lastDay` is the day of the newest capture. */
+  readonly claim: (lastDay: string) => string;
   /** The row of a subject, of the body of that subject and its rank from 1; null for one that is not in this list. */
   readonly row: (subject: never, rank: number) => object | null;
   /** Whether subjects stand in the order of their rank; by id otherwise. */
@@ -188,13 +188,7 @@ export const STABLECOIN_DEATHS = {
   ],
   dimension: 'stablecoin-peg',
   cadence: 'as-events',
-  lists: [
-    {
-      path: '/stablecoin-deaths',
-      member: 'records',
-      claim: () => 'stablecoins that died, with what was last measured before',
-    },
-  ],
+  lists: [{ path: '/stablecoin-deaths', member: 'records' }],
   preview: '/stablecoin-deaths/preview',
 } as const satisfies ListedCollection;
 

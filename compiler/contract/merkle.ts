@@ -135,14 +135,15 @@ export function stretchRoot(stretch: Stretch, sha256: Sha256): Uint8Array | null
 
 /** The hashes of all complete subtrees by height, from the leaf hashes up. */
 export function completeLevels(leaves: readonly Uint8Array[], sha256: Sha256): Uint8Array[][] {
-  const levels = [[...leaves]];
-  for (let below = levels[0] ?? []; below.length > 1; ) {
+  let below = [...leaves];
+  const levels = [below];
+  while (below.length > 1) {
     const pairs = Math.floor(below.length / 2);
-    const level = Array.from({ length: pairs }, (_, at) =>
-      nodeHash(below[2 * at] as Uint8Array, below[2 * at + 1] as Uint8Array, sha256),
+    const level = below;
+    below = Array.from({ length: pairs }, (_, at) =>
+      nodeHash(level[2 * at] as Uint8Array, level[2 * at + 1] as Uint8Array, sha256),
     );
-    levels.push(level);
-    below = level;
+    levels.push(below);
   }
   return levels;
 }

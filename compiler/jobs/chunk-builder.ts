@@ -101,9 +101,9 @@ export class ChunkBuilder {
     for (const held of grown.fresh) this.#leaf(held, entity, unsureUntil);
     this.#lookUps(facts, marked);
     if (known !== null) this.#takeBack(facts, known, { grown, files: marked });
-    const { latest, looked_at, record_hash } = facts;
+    const { looked_at, record_hash } = facts;
     // As it was stored: a name of the tables is given again each time.
-    const { reading = latest } = facts.recent.at(-1) ?? {};
+    const { reading } = defined(facts.recent.at(-1), 'the newest reading');
     const now = { reading, record_hash, looked_at };
     const text = formatKnown({ latest: now, past: grown.past, files: formatFileMarks(marked) });
     this.#memory.known.add(text);

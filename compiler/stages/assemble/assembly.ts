@@ -205,8 +205,8 @@ export class Assembly {
     const changed = new Set(ids.flatMap((id) => [...(this.#joined.get(id)?.keys() ?? [])]));
     for (const entity of changed) {
       const subjects = ids.flatMap((id) => this.#legOf(table, id, entity) ?? []);
-      const says = lifecycleStatement(entity, subjects);
-      put('/gauge/lifecycle', { entity }, sealer.seal(lifecycleBody(subjects), says));
+      const statement = lifecycleStatement(entity, subjects);
+      put('/gauge/lifecycle', { entity }, sealer.seal(lifecycleBody(subjects), statement));
     }
   }
 

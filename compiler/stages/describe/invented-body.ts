@@ -1,5 +1,6 @@
 import { bodySchemaOf } from '../../contract/bodies.ts';
 import { legMember } from '../../contract/catalog/line.ts';
+import { defined } from '../../contract/defined.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
 import { LINES, signalOf } from '../../contract/lines.ts';
 import { CITY_ADD_ONS } from '../../contract/products.ts';
@@ -70,11 +71,10 @@ function ownValues({ path, params }: Endpoint): Values {
 
 /** An invented reading of a signal, in its own metric and its mildest band. */
 function readingOf(signalId: string): Values {
-  const signal = signalOf(signalId);
-  const [metric = 'value'] = signal?.metrics ?? [];
-  const band = signal?.bands?.[0] ?? null;
+  const { metrics, bands, measures } = defined(signalOf(signalId), 'the signal of an example');
+  const [metric] = metrics;
+  const band = bands?.[0] ?? null;
   const value = metric === 'state' ? 'operating' : 42;
-  const measures = signal?.measures ?? signalId;
   return { signal_id: signalId, signal: signalId, measures, current: { [metric]: value }, band };
 }
 

@@ -242,14 +242,13 @@ function seasonWithout(season: SeasonPast | null, readings: readonly Reading[]):
 /** The newest firm reading with a value; 'unknown' where the one that was it has none now. */
 function factAfter({ before, rows, firm }: Firm, signal: Signal): Reading | null | 'unknown' {
   const newest = newestFact(signal, firm);
-  const was = before?.fact ?? null;
-  if (was === null) return newest;
+  if (before === null || before.fact === null) return newest;
+  const { fact: was, batch } = before;
   const at = Date.parse(was.observed_at);
   if (newest !== null && Date.parse(newest.observed_at) >= at) return newest;
   if (firm.some((instant) => timeOf(instant) === at)) return 'unknown';
   const repeat = rows?.at(at)?.repeat ?? null;
   if (repeat === null) return was;
-  const batch = before?.batch ?? '';
   return withoutEvidence(
     standingReading({ kept: { reading: was, batch }, repeat: { reading: repeat, batch } }),
   );

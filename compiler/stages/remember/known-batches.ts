@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { findCollection } from '../../contract/collections.ts';
+import { defined } from '../../contract/defined.ts';
 import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
 import type { ClosedBatches, ListedBatch, SnapshotFile } from '../intake/list-snapshots.ts';
 import { snapshotName } from '../intake/snapshot-name.ts';
@@ -51,7 +52,7 @@ export class KnownBatches {
   constructor(memory: Memory | null) {
     this.#memory = memory;
     for (const name of this.#days()) {
-      const text = memory?.read(name) ?? Buffer.alloc(0);
+      const text = defined(memory, 'a memory with days').read(name);
       const end = text.indexOf('\n');
       // Another version of the program may have written it.
       if (end === -1) throw new ForgottenError(`Cannot use "${name}": not of this format`);
@@ -66,12 +67,14 @@ export class KnownBatches {
 
   /** The files of a batch; none of one that is not known. */
   files(batch: string): readonly KnownFile[] {
-    const known = this.#files.get(batch);
-    if (known !== undefined || !this.#folders.has(batch)) return known ?? [];
-    const text = this.#memory?.read(dayFile(batch)).toString('utf8') ?? '';
-    const [folders = '[]', ...lines] = text.split('\n');
-    for (const [at, { batch: folder }] of (JSON.parse(folders) as KnownBatch[]).entries()) {
-      this.#files.set(folder, JSON.parse(lines[at] ?? '[]') as KnownFile[]);
+    const read = this.#files.get(batch);
+    if (read !== undefined || !this.#folders.has(batch)) return read ?? [];
+    const text = defined(this.#memory, 'the memory of a batch').read(dayFile(batch));
+    const [folders, ...lines] = text.toString('utf8').split('\n');
+    const known = JSON.parse(defined(folders, 'the folders of a day')) as KnownBatch[];
+    for (const [at, { batch: folder }] of known.entries()) {
+      const files = JSON.parse(defined(lines[at], 'the files of a batch')) as KnownFile[];
+      this.#files.set(folder, files);
     }
     return this.#files.get(batch) ?? [];
   }

@@ -67,7 +67,7 @@ export class KnownEntities {
 
   /** Entities in an order in which each shelf is opened once. */
   byShelf(entities: readonly string[]): readonly string[] {
-    const { length = 1 } = this.#shelves?.files ?? [];
+    const length = this.#shelves?.files.length ?? 1;
     return [...entities].sort(
       (a, b) => shelfOf(a, length) - shelfOf(b, length) || (a < b ? -1 : 1),
     );

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
+import { defined } from '../../contract/defined.ts';
 import type { SignalFiles } from '../intake/list-snapshots.ts';
 import { ShelfNotes, type Shelves, shelvesFor } from './known-entities.ts';
 import type { KnownSignal, Memory, Notes } from './memory.ts';
@@ -40,7 +41,7 @@ export class EntityNotes {
 
   /** `known` is in the form of formatKnown. */
   add({ signal_id, known }: { readonly signal_id: string; readonly known: Uint8Array }): void {
-    this.#signals.get(signal_id)?.add(known);
+    defined(this.#signals.get(signal_id), 'the signal of a chunk').add(known);
   }
 
   /** Writes the shelves that changed. Returns those of these signals as they are now. */

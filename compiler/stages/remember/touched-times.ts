@@ -213,7 +213,7 @@ export function digestOf({ collected_at, evidence, ...rest }: Reading): string {
 // is not asked of it.
 
 /** A settled observation, of which its row is known. */
-export interface SettledRow {
+interface SettledRow {
   /** When it was observed, in milliseconds. */
   readonly time: number;
   readonly row: SeriesRow;

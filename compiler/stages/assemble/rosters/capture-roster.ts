@@ -166,7 +166,7 @@ function putLists<Row extends CaptureRow>(
       const shown = list.row({ ...body, ...listedOf?.(subject) } as never, index + 1);
       return shown === null ? [] : [{ shown, from: subject.newest }];
     });
-    putRoster(press, of, { list, lastDay, rows });
+    putRoster(press, of, { list, claim: list.claim(lastDay), rows });
   }
 }
 

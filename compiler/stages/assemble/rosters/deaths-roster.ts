@@ -16,6 +16,7 @@ import { type HashedRow, type SettledRoster, settleRoster } from './settle-rows.
 
 const { id: SIGNAL, lists, preview } = STABLECOIN_DEATHS;
 const [LIST] = lists;
+const CLAIM = 'stablecoins that died, with what was last measured before';
 
 type Deaths = SettledRoster<StablecoinDeathRow>;
 
@@ -32,7 +33,7 @@ export const deathsPart: ReadPart = (collections, asOf) => {
     rows: rows.length,
     write(press) {
       const rows = deaths.kept.map((from) => ({ shown: record(from), from }));
-      putRoster(press, STABLECOIN_DEATHS, { list: LIST, lastDay: '', rows });
+      putRoster(press, STABLECOIN_DEATHS, { list: LIST, claim: CLAIM, rows });
       putPreview(press, deaths);
       const place = (from: HashedRow<StablecoinDeathRow>, file: string | null) => {
         return { from, entity: from.row.symbol, file };

@@ -9,23 +9,23 @@ import { putRowHashes, type RowHash } from './row-hashes.ts';
 import type { HashedRow, OriginRow } from './settle-rows.ts';
 
 /** A row as a roster shows it. */
-export interface ShownRow {
+interface ShownRow {
   readonly shown: object;
   readonly from: HashedRow;
 }
 
 interface RosterPage {
   readonly list: RosterList;
-  /** Day of the newest capture, for the claim. */
-  readonly lastDay: string;
+  /** A noun phrase for the citation. */
+  readonly claim: string;
   readonly rows: readonly ShownRow[];
 }
 
 /** Writes a roster in its usual form and with the pre-image of each row; an empty one is not for sale. */
-export function putRoster(press: Press, about: RosterSubject, { list, ...page }: RosterPage): void {
+export function putRoster(press: Press, about: RosterSubject, page: RosterPage): void {
   if (page.rows.length === 0) return;
-  const { path, member } = list;
-  const claim = list.claim(page.lastDay);
+  const { claim } = page;
+  const { path, member } = page.list;
   const rows = page.rows.map((row) => rosterRow(about, row));
   for (const verifiable of [false, true]) {
     const target = path + (verifiable ? '?verifiable=1' : '');

@@ -22,7 +22,7 @@ export interface HashedRow<Row extends OriginRow = OriginRow> extends StoredRow<
 }
 
 /** How rows of one kind are told apart and hashed. */
-export interface Identity<Row> {
+interface Identity<Row> {
   readonly kind: RosterKind;
   /** Rows of the same key are repeats or revisions of each other. */
   keyOf(row: Row): string;
