@@ -23,6 +23,7 @@ import { join, relative, resolve, sep } from 'node:path';
 import { BUILTIN } from './contract/catalog/builtin.ts';
 import { keyIdOf } from './contract/citation.ts';
 import { defined } from './contract/defined.ts';
+import { grouped } from './contract/grouped.ts';
 import { firstHistory, type KeyHistory } from './contract/key-history.ts';
 import { CATALOG_PATH, type Release, tables } from './contract/release.ts';
 import type { JobChunk } from './jobs/chunk-builder.ts';
@@ -296,13 +297,7 @@ async function runJobs(options: CompileOptions, run: Run): Promise<JobResult[]> 
 }
 
 function joinedBySignal(results: readonly JobResult[]): JobResult[] {
-  const bySignal = new Map<string, [JobResult, ...JobResult[]]>();
-  for (const result of results) {
-    const known = bySignal.get(result.signal_id);
-    if (known === undefined) bySignal.set(result.signal_id, [result]);
-    else known.push(result);
-  }
-  return [...bySignal.values()].map(joinShares);
+  return [...grouped(results, ({ signal_id }) => signal_id).values()].map(joinShares);
 }
 
 function runnerFor(options: CompileOptions, queue: readonly SharedSignal[]): JobRunner {

@@ -1,6 +1,7 @@
 import type { Cutoff } from './cutoff.ts';
 import { defined } from './defined.ts';
 import { type FilingFacts, formFamily, isAmendment } from './filing.ts';
+import { grouped } from './grouped.ts';
 import { DAY_MS } from './iso-time.ts';
 import { newYorkDayEnd } from './new-york-time.ts';
 
@@ -111,12 +112,7 @@ export type Listings<Filing> = readonly [Filing, ...Filing[]];
 export function byAccession<Filing extends FilingFacts>(
   filings: readonly Filing[],
 ): ReadonlyMap<string, Listings<Filing>> {
-  const known = new Map<string, [Filing, ...Filing[]]>();
-  for (const filing of filings) {
-    const listings = known.get(filing.accession);
-    if (listings === undefined) known.set(filing.accession, [filing]);
-    else listings.push(filing);
-  }
+  const known = grouped(filings, ({ accession }) => accession);
   for (const listings of known.values()) listings.sort(byTier);
   return known;
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandSettings } from '../commands/command-settings.ts';
+import { grouped } from '../contract/grouped.ts';
 import { archiveFolder, openArchive, READINGS_FOLDER } from '../fetch/archive.ts';
-import { grouped } from '../import/grouped.ts';
 import { printed } from '../verify/report-text.ts';
 import { EXIT, type VerifyOutcome } from '../verify/verify-outcome.ts';
 import { type FileFinding, type ReplayReport, replay } from './replay.ts';

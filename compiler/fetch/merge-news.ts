@@ -1,4 +1,4 @@
-import { grouped } from '../import/grouped.ts';
+import { grouped } from '../contract/grouped.ts';
 import {
   type BatchDisk,
   type BatchFile,

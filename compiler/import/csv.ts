@@ -1,6 +1,6 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { defined } from '../contract/defined.ts';
-import { firstTwice } from './grouped.ts';
+import { firstTwice } from '../contract/grouped.ts';
 import { fetchAgain, ImportError, type Payload, textOf } from './payload.ts';
 
 /** One row by its column names; every value is text. */

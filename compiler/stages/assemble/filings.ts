@@ -1,5 +1,5 @@
-import { defined } from '../../contract/defined.ts';
 import { FILING_COLLECTION, type FilingFacts } from '../../contract/filing.ts';
+import { grouped } from '../../contract/grouped.ts';
 import { newYorkDayEnd } from '../../contract/new-york-time.ts';
 import { type FilingCoverage, type ListGap, newestFirst } from '../../contract/settle-filings.ts';
 import type { Problem } from '../intake/compile-error.ts';
@@ -23,7 +23,7 @@ export const readFilings: ReadPart = (collections, asOf) => {
     { files: collections[FILING_COLLECTION], asOf },
     storedFilingRowSchema,
   );
-  const groups = groupByFiler(rows);
+  const groups = grouped(rows, ({ row }) => row.cik);
   const faults: Problem[] = [...problems];
   const filers = [...groups.values()].flatMap((group) => filerOf(group, faults) ?? []);
   const sorted = onePlaceForEachTicker(filers.sort((a, b) => ascending(a.cik, b.cik)));
@@ -38,22 +38,12 @@ export const readFilings: ReadPart = (collections, asOf) => {
 
 type Stored = StoredRow<StoredFilingRow>;
 
-function groupByFiler(rows: readonly Stored[]): ReadonlyMap<string, Stored[]> {
-  const groups = new Map<string, Stored[]>();
-  for (const stored of rows) {
-    const group = groups.get(stored.row.cik);
-    if (group === undefined) groups.set(stored.row.cik, [stored]);
-    else group.push(stored);
-  }
-  return groups;
-}
-
-function filerOf(group: readonly Stored[], faults: Problem[]): Filer | null {
+function filerOf(group: readonly [Stored, ...Stored[]], faults: Problem[]): Filer | null {
   const rows = group.map((stored) => stored.row);
   const listings = rows.filter((row) => row.kind === 'listing');
   const newest = newestListing(listings);
   if (newest === undefined) {
-    const { row, file } = defined(group[0], 'a row of the filer');
+    const [{ row, file }] = group;
     const message = `filer ${row.cik} has no row of kind "listing"; store the list of its filings too`;
     faults.push({ code: 'bad_field', file, field: 'kind', message });
     return null;

@@ -1,3 +1,5 @@
+import { grouped } from '../../contract/grouped.ts';
+
 /** Why a compile refuses its input; a closed list. */
 type ProblemCode =
   | 'no_snapshots'
@@ -51,7 +53,7 @@ export function byPlace(a: Problem, b: Problem): number {
 }
 
 function report(problems: readonly Problem[]): string {
-  const files = byFile(problems);
+  const files = grouped(problems, ({ file }) => file);
   const isAll = problems.length <= PROBLEMS_SHOWN_MAX;
   const share = isAll ? problems.length : Math.max(1, Math.floor(PROBLEMS_SHOWN_MAX / files.size));
   const shown = [...files].slice(0, PROBLEMS_SHOWN_MAX);
@@ -69,14 +71,4 @@ function fileLines(file: string, problems: readonly Problem[], share: number): s
   const shown = problems.slice(0, share).map((problem) => `  ${problemText(problem)}`);
   const rest = problems.length - shown.length;
   return rest > 0 ? [...shown, `  … and ${rest} more in ${file}`] : shown;
-}
-
-function byFile(problems: readonly Problem[]): ReadonlyMap<string, readonly Problem[]> {
-  const files = new Map<string, Problem[]>();
-  for (const problem of problems) {
-    const known = files.get(problem.file);
-    if (known === undefined) files.set(problem.file, [problem]);
-    else known.push(problem);
-  }
-  return files;
 }

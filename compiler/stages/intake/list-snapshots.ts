@@ -2,6 +2,7 @@ import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { COLLECTIONS, type CollectionId } from '../../contract/collections.ts';
+import { grouped } from '../../contract/grouped.ts';
 import { CompileError, type Problem } from './compile-error.ts';
 import { isLitter, nameFault, storedId, storedIds } from './snapshot-name.ts';
 
@@ -116,12 +117,7 @@ export function batchOrder(batch: string): string {
 
 /** Files by signal or collection, oldest batch first. */
 function groupById(files: readonly SnapshotFile[]): ReadonlyMap<string, readonly SnapshotFile[]> {
-  const groups = new Map<string, SnapshotFile[]>();
-  for (const file of files) {
-    const group = groups.get(file.id);
-    if (group === undefined) groups.set(file.id, [file]);
-    else group.push(file);
-  }
+  const groups = grouped(files, ({ id }) => id);
   for (const group of groups.values()) group.sort(byBatch);
   return groups;
 }

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../contract/canonical.ts';
+import { grouped } from '../../contract/grouped.ts';
 import { hashCore } from '../../contract/record-hash.ts';
 import type { Problem } from './compile-error.ts';
 import type { StoredReading } from './read-signal.ts';
@@ -127,13 +128,7 @@ export function timeOf({ kept }: Instant): number {
 export function groupByTime(
   stored: readonly StoredReading[],
 ): readonly (readonly [time: number, group: readonly StoredReading[]])[] {
-  const byTime = new Map<number, StoredReading[]>();
-  for (const item of stored) {
-    const at = Date.parse(item.reading.observed_at);
-    const group = byTime.get(at);
-    if (group === undefined) byTime.set(at, [item]);
-    else group.push(item);
-  }
+  const byTime = grouped(stored, ({ reading }) => Date.parse(reading.observed_at));
   for (const group of byTime.values()) if (group.length > 1) group.sort(byCollection);
   return [...byTime].sort(([a], [b]) => a - b);
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { findCollection } from '../../contract/collections.ts';
 import { defined } from '../../contract/defined.ts';
+import { grouped } from '../../contract/grouped.ts';
 import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
 import type { ClosedBatches, ListedBatch, SnapshotFile } from '../intake/list-snapshots.ts';
 import { snapshotName } from '../intake/snapshot-name.ts';
@@ -136,14 +137,7 @@ interface Reading {
 
 /** Writes down the batches; days of which every batch is closed stay as they are. */
 export function noteBatches(notes: Notes, batches: readonly ListedBatch[], reading: Reading): void {
-  const days = new Map<string, ListedBatch[]>();
-  for (const listed of batches) {
-    const name = dayFile(listed.batch);
-    const day = days.get(name);
-    if (day === undefined) days.set(name, [listed]);
-    else day.push(listed);
-  }
-  for (const [name, listed] of days) {
+  for (const [name, listed] of grouped(batches, ({ batch }) => dayFile(batch))) {
     if (listed.every(({ files }) => files === null)) continue;
     const known = listed.map((one) => knownBatch(one, reading));
     const folders = known.map(({ folder }) => folder);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { grouped } from '../../../contract/grouped.ts';
 import { HOUR_MS } from '../../../contract/iso-time.ts';
 import { askedPlaces, wantedPlaces } from '../../asked-place.ts';
-import { grouped } from '../../grouped.ts';
 import { dayTime, zoneOffset } from '../../local-time.ts';
 import { fetchAgain, type Imported, jsonOf, type Payload } from '../../payload.ts';
 import { type Origin, ReadingList, statedReading } from '../../readings.ts';

@@ -1,6 +1,6 @@
 import { builtinLine } from '../../../contract/catalog/builtin.ts';
+import { grouped } from '../../../contract/grouped.ts';
 import { namedIn, refuseUnasked } from '../../asked-place.ts';
-import { grouped } from '../../grouped.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { measuredBy, nameOf, observedAt, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { firstTwice } from '../../../contract/grouped.ts';
 import { isoTime } from '../../../contract/iso-time.ts';
-import { firstTwice } from '../../grouped.ts';
 import { usWallClock } from '../../local-time.ts';
 import {
   fetchAgain,

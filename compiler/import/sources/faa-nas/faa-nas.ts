@@ -1,7 +1,7 @@
 import { builtinLine } from '../../../contract/catalog/builtin.ts';
+import { firstTwice } from '../../../contract/grouped.ts';
 import { HOUR_MS } from '../../../contract/iso-time.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
-import { firstTwice } from '../../grouped.ts';
 import { fetchAgain, ImportError, type Imported, type Payload } from '../../payload.ts';
 import { measuredBy, nameOf, observedAt, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { firstTwice } from '../../../contract/grouped.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
 import type { McpServerRow } from '../../../stages/intake/mcp-server-row.ts';
 import { rowId } from '../../../stages/intake/row-origin.ts';
-import { firstTwice } from '../../grouped.ts';
 import {
   ImportError,
   type Imported,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { builtinRuler } from '../../../contract/catalog/builtin.ts';
+import { firstTwice } from '../../../contract/grouped.ts';
 import { HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
-import { firstTwice } from '../../grouped.ts';
 import { fetchAgain, type Imported, jsonOf, type Payload } from '../../payload.ts';
 import { measuredBy, nameOf, observedAt, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';

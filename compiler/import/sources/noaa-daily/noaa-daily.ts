@@ -1,8 +1,8 @@
 import { defined } from '../../../contract/defined.ts';
+import { grouped } from '../../../contract/grouped.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import { namedIn, refuseUnasked } from '../../asked-place.ts';
 import { type CsvRow, csvRows } from '../../csv.ts';
-import { grouped } from '../../grouped.ts';
 import { dayTime } from '../../local-time.ts';
 import { fetchAgain, ImportError, type Imported, numberOf, type Payload } from '../../payload.ts';
 import { RAIN_SCOPE, rainValues } from '../../rain-readings.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { firstTwice } from '../../../contract/grouped.ts';
 import { type ConvectionRegion, regionsIn } from '../../convection-regions.ts';
-import { firstTwice } from '../../grouped.ts';
 import { ImportError, jsonOf, type Payload, shaped } from '../../payload.ts';
 import { askedStates } from './region-reading.ts';
 

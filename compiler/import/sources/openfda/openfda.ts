@@ -1,7 +1,7 @@
 import { builtinLine } from '../../../contract/catalog/builtin.ts';
+import { grouped } from '../../../contract/grouped.ts';
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
-import { grouped } from '../../grouped.ts';
 import type { Imported, Payload, SkipCount } from '../../payload.ts';
 import { measuredBy, observedAt, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';

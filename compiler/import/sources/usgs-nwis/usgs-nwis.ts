@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { builtinLine } from '../../../contract/catalog/builtin.ts';
 import { isRealDay } from '../../../contract/cutoff.ts';
+import { grouped } from '../../../contract/grouped.ts';
 import { isoTime } from '../../../contract/iso-time.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { namedIn, refuseUnasked } from '../../asked-place.ts';
-import { grouped } from '../../grouped.ts';
 import {
   type FetchNote,
   ImportError,

@@ -1,6 +1,7 @@
 import type { Statement } from '../../../contract/citation.ts';
 import type { CapturedCollection } from '../../../contract/collections.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
+import { grouped } from '../../../contract/grouped.ts';
 import { filePath } from '../../../contract/path.ts';
 import { HASH_CORE_VERSION } from '../../../contract/record-hash.ts';
 import { NATURE } from '../../../contract/words.ts';
@@ -178,13 +179,7 @@ function captureRoster<Row extends CaptureRow>(
   const keyOf = (row: Row): string => `${idOf(row)}\n${row.capture_date}`;
   const settled = settleRoster(stored, { kind: of.id, keyOf, factsOf });
   const days = [...new Set(settled.kept.map(({ row }) => row.capture_date))].sort();
-  const byId = new Map<string, HashedRow<Row>[]>();
-  for (const item of settled.kept) {
-    const id = idOf(item.row);
-    const own = byId.get(id);
-    if (own === undefined) byId.set(id, [item]);
-    else own.push(item);
-  }
+  const byId = grouped(settled.kept, ({ row }) => idOf(row));
   const subjects = [...byId].map(([id, rows]) => subjectOf(id, rows, days));
   return { ...settled, days, subjects: subjects.sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }

@@ -1,6 +1,7 @@
 import { canonicalTarget } from '../../../contract/canonical-request.ts';
 import { STABLE_COINS } from '../../../contract/collections.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
+import { grouped } from '../../../contract/grouped.ts';
 import { filePath } from '../../../contract/path.ts';
 import type { COIN_STATES } from '../../../contract/roster-bodies.ts';
 import { PERSISTENT_ABSENCES } from '../../../contract/roster-views.ts';
@@ -61,12 +62,7 @@ function byMarketCap(a: Coin, b: Coin): number {
 
 /** Symbols are not unique: the coin with the largest market cap answers for one, the others are named beside it. */
 function groupBySymbol(ranked: readonly Coin[]): BySymbol {
-  const groups = new Map<string, Coin[]>();
-  for (const coin of ranked) {
-    const { symbol } = coin.newest.row;
-    groups.set(symbol, [...(groups.get(symbol) ?? []), coin]);
-  }
-  return groups;
+  return grouped(ranked, ({ newest }) => newest.row.symbol);
 }
 
 function lifeOf(coin: Coin) {

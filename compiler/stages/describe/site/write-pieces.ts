@@ -3,6 +3,7 @@ import { placesOf } from '../../../contract/catalog/catalog.ts';
 import type { Line, Place, Signal } from '../../../contract/catalog/line.ts';
 import { CODINGS, isPacked, packedPath } from '../../../contract/codings.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
+import { grouped } from '../../../contract/grouped.ts';
 import { lineOf, SIGNALS } from '../../../contract/lines.ts';
 import { knownFilePath } from '../../../contract/path.ts';
 import type { CatalogRow, FileEntry } from '../../../contract/release.ts';
@@ -162,15 +163,8 @@ function keyOf(word: string, chars: number): string {
   return key.isWellFormed() ? key : word.slice(0, chars + 1);
 }
 
-function byKey(entries: readonly Entry[], chars: number): Map<string, Entry[]> {
-  const byStart = new Map<string, Entry[]>();
-  for (const entry of entries) {
-    const key = keyOf(entry[0], chars);
-    const known = byStart.get(key);
-    if (known === undefined) byStart.set(key, [entry]);
-    else known.push(entry);
-  }
-  return byStart;
+function byKey(entries: readonly Entry[], chars: number): ReadonlyMap<string, readonly Entry[]> {
+  return grouped(entries, ([word]) => keyOf(word, chars));
 }
 
 /** One piece, or one for each next letter; words that are the key itself stay in the piece of the key. */
