@@ -1,4 +1,6 @@
-const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+import { base58 } from '@scure/base';
+
+const BASE58 = /^[1-9A-HJ-NP-Za-km-z]*$/;
 /** Base58 costs the square of its length; keys and proofs stay far below this. */
 const BASE58_CHARS_MAX = 256;
 const DID_KEY = 'did:key:';
@@ -62,41 +64,16 @@ function hex(bytes: Uint8Array): string {
 /** Base58btc without the multibase prefix; throws a RangeError beyond 128 bytes. */
 export function encodeBase58(bytes: Uint8Array): string {
   if (bytes.length > BASE58_CHARS_MAX / 2) throw new RangeError('Cannot encode base58: too long');
-  const zeros = leading(bytes, 0);
-  const digits = convert(bytes.subarray(zeros), 256, 58);
-  return '1'.repeat(zeros) + digits.map((digit) => BASE58.charAt(digit)).join('');
+  return base58.encode(bytes);
 }
 
 /** The bytes of a base58btc text without its multibase prefix; throws a TypeError for a foreign character. */
 export function decodeBase58(text: string): Uint8Array {
   if (text.length > BASE58_CHARS_MAX) throw new TypeError('Cannot decode base58: too long');
-  const digits = Array.from(text, (char) => BASE58.indexOf(char));
-  if (digits.includes(-1)) {
+  if (!BASE58.test(text)) {
     throw new TypeError(`Cannot decode base58 "${text.slice(0, 80)}": a foreign character`);
   }
-  const zeros = leading(digits, 0);
-  return Uint8Array.from([...new Array(zeros).fill(0), ...convert(digits.slice(zeros), 58, 256)]);
-}
-
-function leading(digits: ArrayLike<number>, digit: number): number {
-  let count = 0;
-  while (count < digits.length && digits[count] === digit) count += 1;
-  return count;
-}
-
-/** Digits of one base as digits of another, both with the most significant first. */
-function convert(digits: Iterable<number>, from: number, to: number): number[] {
-  const reversed: number[] = [];
-  for (const digit of digits) {
-    let carry = digit;
-    for (let i = 0; i < reversed.length; i += 1) {
-      carry += (reversed[i] ?? 0) * from;
-      reversed[i] = carry % to;
-      carry = Math.floor(carry / to);
-    }
-    for (; carry > 0; carry = Math.floor(carry / to)) reversed.push(carry % to);
-  }
-  return reversed.reverse();
+  return base58.decode(text);
 }
 
 const SPKI_ED25519 = Uint8Array.from([48, 42, 48, 5, 6, 3, 43, 101, 112, 3, 33, 0]);
