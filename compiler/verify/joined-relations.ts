@@ -1,6 +1,5 @@
 import { bundleBody, legReadings, placeLegs, thinBundle } from '../contract/bundle.ts';
-import { BUILTIN, builtinLine } from '../contract/catalog/builtin.ts';
-import type { BundlePath, Line } from '../contract/catalog/line.ts';
+import type { BundlePath, Line, Signal } from '../contract/catalog/line.ts';
 import { censusBody, censusEntry, censusStatement } from '../contract/census-body.ts';
 import {
   bundleStatement,
@@ -12,7 +11,6 @@ import { defined } from '../contract/defined.ts';
 import { type EndpointPath, endpointAt } from '../contract/endpoints.ts';
 import { type LegReading, legOf } from '../contract/leg.ts';
 import { lifecycleBody, lifecycleSignals } from '../contract/lifecycle-body.ts';
-import { LINES, signalOf } from '../contract/lines.ts';
 import { encodeSegment, parseFilePath } from '../contract/path.ts';
 import { knownName } from '../contract/places.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
@@ -21,10 +19,6 @@ import { isObject } from '../contract/strict-json.ts';
 import type { FileList } from './file-list.ts';
 import { checkMade, cited, type Related, storedBody, storedRecord } from './relation.ts';
 import { placeOf } from './release-place.ts';
-import type { StoredBodies } from './stored-bodies.ts';
-
-const CITY_LOCS = builtinLine('environment').entities;
-const LIFECYCLE_SIGNALS = lifecycleSignals(BUILTIN);
 
 const THIN = 'thin/';
 
@@ -59,11 +53,11 @@ export function checkJoined(joined: Related): void {
 }
 
 function madeBundle({ joined, subject }: Joined): object | null {
-  const line = lineAt(joined.path);
-  const placed = placedLegs(joined.bodies, line, subject);
+  const line = lineAt(joined);
+  const placed = placedLegs(joined, line, subject);
   const folder = joined.path.slice(0, joined.path.lastIndexOf('/') + 1);
   const subjects = listedIn(joined.bodies.list, line.bundle.path as BundlePath, folder);
-  const named = BUILTIN.namedByLine.get(line.id) ?? {};
+  const named = joined.catalog.namedByLine.get(line.id) ?? {};
   const name = knownName({ named }, subject);
   const bundle = bundleBody(line, { subject, name, placed, subjects });
   const legs = legReadings(placed);
@@ -72,11 +66,11 @@ function madeBundle({ joined, subject }: Joined): object | null {
 }
 
 function madeThin({ joined, subject }: Joined): object | null {
-  const line = lineAt(joined.path);
+  const line = lineAt(joined);
   const usual = storedBody(joined.bodies, joined.path.slice(THIN.length));
   if (usual === null) return null;
   const bundle = usual as unknown as Bundle;
-  const legs = legReadings(placedLegs(joined.bodies, line, subject));
+  const legs = legReadings(placedLegs(joined, line, subject));
   joined.count('forms');
   const says = bundleStatement(line, bundle, legs)('&format=thin');
   return cited(thinBundle(bundle), joined.body, says);
@@ -85,25 +79,29 @@ function madeThin({ joined, subject }: Joined): object | null {
 type BundleLine = Line & { readonly bundle: NonNullable<Line['bundle']> };
 
 /** The line whose bundle has a path. */
-function lineAt(path: string): BundleLine {
+function lineAt({ path, catalog }: Related): BundleLine {
   const operation = placeOf(path)?.endpoint.path;
-  const line = LINES.find(({ bundle }) => bundle?.path === operation);
+  const line = catalog.lines.find(({ bundle }) => bundle?.path === operation);
   if (line?.bundle === undefined) throw new RangeError(`no line has a bundle at "${path}"`);
   return { ...line, bundle: line.bundle };
 }
 
-function placedLegs(bodies: StoredBodies, line: Line, subject: string) {
-  return placeLegs(line, subject, (signalId, entity) => legAt(bodies, signalId, entity));
+function placedLegs(joined: Related, line: Line, subject: string) {
+  return placeLegs(line, subject, (signalId, entity) => legAt(joined, signalId, entity));
 }
 
-function legAt(bodies: StoredBodies, signal_id: string, entity: string): LegReading | undefined {
-  const record = storedRecord(bodies, { signal_id, entity });
-  return record === null ? undefined : legOf(record, signalOf(signal_id));
+function legAt(joined: Related, signal_id: string, entity: string): LegReading | undefined {
+  const record = storedRecord(joined.bodies, { signal_id, entity });
+  return record === null ? undefined : legOf(record, signalIn(joined, signal_id));
+}
+
+function signalIn({ catalog }: Related, id: string): Signal | undefined {
+  return catalog.entryById.get(id)?.signal;
 }
 
 /** A census has a row for every record of its signal. */
 function madeCensus({ joined, subject: signal_id }: Joined): object | null {
-  const signal = signalOf(signal_id);
+  const signal = signalIn(joined, signal_id);
   const folder = `record/${encodeSegment(signal_id)}/`;
   const entities = listedIn(joined.bodies.list, '/gauge', folder);
   const entries = entities.flatMap((entity) => {
@@ -120,18 +118,19 @@ function madeCity(addon: keyof typeof CITY_ADD_ONS, { joined, subject: loc }: Jo
     const signed = storedRecord(joined.bodies, { signal_id, entity: loc });
     if (signed === null) return [];
     const { _citation, ...record } = signed;
-    return [{ record, leg: legOf(signed, signalOf(signal_id)) }];
+    return [{ record, leg: legOf(signed, signalIn(joined, signal_id)) }];
   });
   if (readings.length === 0) return null;
   joined.count('legs', readings.length);
   const listed = new Set(listedIn(joined.bodies.list, `/gauge/${addon}`, `${addon}/`));
-  const locs = CITY_LOCS.filter((each) => listed.has(each));
+  const cities = joined.catalog.entryById.get(CITY_ADD_ONS[addon][0])?.line.entities ?? [];
+  const locs = cities.filter((each) => listed.has(each));
   const body = cityBody(addon, { loc, readings, locs });
   return cited(body, joined.body, cityStatement(addon, loc, readings));
 }
 
 function madeLifecycle({ joined, subject: entity }: Joined): object | null {
-  const legs = LIFECYCLE_SIGNALS.flatMap((id) => legAt(joined.bodies, id, entity) ?? []);
+  const legs = lifecycleSignals(joined.catalog).flatMap((id) => legAt(joined, id, entity) ?? []);
   if (legs.length === 0) return null;
   joined.count('legs', legs.length);
   return cited(lifecycleBody(legs), joined.body, lifecycleStatement(entity, legs));

@@ -1,7 +1,6 @@
 import { pastMembers } from '../contract/change.ts';
 import { ENDPOINTS, type Endpoint, type EndpointPath } from '../contract/endpoints.ts';
 import { byTime } from '../contract/joined-provenance.ts';
-import { signalOf } from '../contract/lines.ts';
 import { readingStatement, type Worded } from '../contract/reading-text.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import {
@@ -102,10 +101,10 @@ interface Stated extends Related {
 /** What was made, with the words that its citation has to say of the record. */
 function stated(
   made: object,
-  { body, ownTables, record = body as unknown as SignalRecord }: Stated,
+  { body, catalog, ownTables, record = body as unknown as SignalRecord }: Stated,
   of: { readonly path: string; readonly more?: string },
 ): object {
-  const signal = signalOf(record.signal_id);
+  const signal = catalog.entryById.get(record.signal_id)?.signal;
   const collected_at = record._citation?.retrieved_at;
   if (!ownTables || signal === undefined || collected_at === undefined) {
     return { ...made, _citation: body._citation };
@@ -153,12 +152,12 @@ export function checkRows(
 
 /** Compares what a record says of the readings before it with the rows of its series, where these reach back so far. */
 function checkPast(
-  { body, ownTables, fault }: Related,
+  { body, catalog, ownTables, fault }: Related,
   rows: readonly SeriesRow[],
   retained: JsonValue | undefined,
 ): void {
   const { signal_id, trend_7d } = body as unknown as SignalRecord;
-  const signal = signalOf(signal_id);
+  const signal = catalog.entryById.get(signal_id)?.signal;
   const isWhole = isObject(retained) && retained.older_rows === 0;
   const reaches = isWhole || rows.length >= (trend_7d ?? []).length;
   if (!ownTables || signal === undefined || rows.length === 0 || !reaches) return;

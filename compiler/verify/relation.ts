@@ -1,3 +1,4 @@
+import type { Catalog } from '../contract/catalog/catalog.ts';
 import { type Citation, citedBase, type Statement } from '../contract/citation.ts';
 import { endpointAt } from '../contract/endpoints.ts';
 import { filePath } from '../contract/path.ts';
@@ -18,6 +19,8 @@ export interface Related {
   readonly path: string;
   readonly body: JsonObject;
   readonly bodies: StoredBodies;
+  /** Whose words and rows the release is made of, where `ownTables` says so. */
+  readonly catalog: Catalog;
   /** False where the release was compiled from other tables than those of this program. */
   readonly ownTables: boolean;
   fault(where: string, detail: string): void;

@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { unpackedPath } from '../contract/codings.ts';
 import type { FileEntry, Release } from '../contract/release.ts';
 import {
@@ -238,6 +239,7 @@ class Share {
       path,
       body,
       bodies: this.#bodies,
+      catalog: BUILTIN,
       ownTables: hasOwnTables(this.#context.head),
       fault: (where, detail) => this.#faults.add(path, where, detail),
       count: (name, more) => count(this.#tally, name, more),

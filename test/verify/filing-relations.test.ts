@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { filerPath, filingListPath } from '../../compiler/contract/filing-index.ts';
 import type { JsonObject } from '../../compiler/contract/strict-json.ts';
 import { checkFiler } from '../../compiler/verify/filing-relations.ts';
@@ -32,6 +33,7 @@ function faultsOf(change: { readonly body?: object; readonly list?: string }): s
         count: (start: string) => [...files.keys()].filter((name) => name.startsWith(start)).length,
       },
     } as unknown as Related['bodies'],
+    catalog: BUILTIN,
     ownTables: true,
     fault: (where) => void faults.push(where),
     count: () => undefined,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { nodeDisk } from '../../compiler/verify/disk.ts';
 import { type FileList, openFileList } from '../../compiler/verify/file-list.ts';
@@ -35,6 +36,7 @@ function related(path: string, body: Body, { ownTables = true, bodies = stored()
     path,
     body,
     bodies,
+    catalog: BUILTIN,
     ownTables,
     found,
     fault: (where) => found.push(where),
