@@ -163,11 +163,13 @@ function changed(body: Body, path: Path, value?: JsonValue): Body {
 
 /**
  * Signed parts are caught by their content hash, and every-member.test.ts changes each member of them: here every
- * eighth leaf is changed, in each answer another one, and every twentieth is put before the slower judges.
+ * eighth leaf is changed, in each answer another one. The slower judges see the first change of each member of an
+ * operation that nothing signs, every fourth further one, and every third of the signed ones.
  */
 const SIGNED = /^(coverage|candidate_sources|evidence|_citation)\b/;
 const CHANGE_EVERY = 8;
-const SAMPLE_EVERY = 24;
+const SIGNED_SAMPLE_EVERY = 24;
+const SAMPLE_EVERY = 4;
 
 /** A body with one leaf changed. */
 interface Lie {
@@ -178,14 +180,18 @@ interface Lie {
   readonly isSampled: boolean;
 }
 
-function liesAbout(target: string): Lie[] {
+function liesAbout(target: string, met: Set<string>): Lie[] {
   const body = bodyOf(target);
   const first = TARGETS.indexOf(target) % CHANGE_EVERY;
   return [...leaves(body)].flatMap((leaf, at) => {
     const where = leaf.join('.');
     const isSigned = SIGNED.test(where);
     if (NOT_COVERED.includes(where) || (isSigned && at % CHANGE_EVERY !== first)) return [];
-    const isSampled = !isSigned || at % SAMPLE_EVERY === first;
+    const member = where.replace(/\.\d+(?=\.|$)/g, '.*');
+    const isNew = !isSigned && !met.has(member);
+    met.add(member);
+    const every = isSigned ? SIGNED_SAMPLE_EVERY : SAMPLE_EVERY;
+    const isSampled = isNew || at % every === first % every;
     return [{ target, where, body: changed(body, leaf), isSampled }];
   });
 }
@@ -365,9 +371,12 @@ describe('settlement answers', () => {
   it.each(OPERATIONS)(
     'I53: %s is refused with any leaf changed, by all four judges',
     async (path) => {
-      const lies = TARGETS.filter((each) => each.startsWith(`${path}?`)).flatMap(liesAbout);
+      const met = new Set<string>();
+      const targets = TARGETS.filter((each) => each.startsWith(`${path}?`));
+      const lies = targets.flatMap((target) => liesAbout(target, met));
       expect(await believersOf(lies)).toEqual([]);
-      expect(lies.filter(({ isSampled }) => isSampled).length).toBeGreaterThan(300);
+      expect(lies.filter(({ isSampled }) => isSampled).length).toBeGreaterThan(100);
+      expect(met.size).toBeGreaterThan(30);
     },
     300_000,
   );

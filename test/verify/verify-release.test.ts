@@ -57,20 +57,19 @@ const RECORD = 'record/hydrology.river-level/07010000.json';
 const AQI = 'record/airquality.aqi/us-denver.json';
 
 describe('verifyRelease() on what compile wrote', () => {
-  it('verifies the release folder, the data folder and the link between them', async () => {
-    for (const folder of [release.root, release.data, `${release.data}/current`]) {
-      expect(named(await judge(folder))).toEqual([]);
-    }
-  });
-
-  it('verifies them however their path is written', async () => {
-    for (const path of [`${release.root}/.`, `${release.data}/current/`, `${release.data}/./`]) {
+  it('verifies the release folder and the link to it, however their path is written', async () => {
+    for (const path of [`${release.root}/.`, `${release.data}/current/`]) {
       expect(named(await judge(path))).toEqual([]);
     }
   });
 
-  it('counts what it looked at', async () => {
-    const { files, records, signatures, ownTables } = await judge(release.data);
+  it('verifies the data folder, counts what it looked at and tells how far it is', async () => {
+    const steps: number[] = [];
+    const progress = ({ done }: { done: number }): void => void steps.push(done);
+    const report = await verifyRelease(`${release.data}/./`, { trust: [release.did], progress });
+    const { files, records, signatures, ownTables } = report;
+    expect(named(report)).toEqual([]);
+    expect([steps[0], steps.at(-1)]).toEqual([0, listed.length]);
     expect(files).toBe(listed.length);
     expect(records).toBe(6);
     expect(signatures).toBeGreaterThan(20);
@@ -82,12 +81,6 @@ describe('verifyRelease() on what compile wrote', () => {
     const report = await verifyRelease(release.data, { trust });
     expect(named(report)).toEqual(['release.json issuer_did']);
     expect(report.faults[0]?.detail).toMatch('not one of the trusted issuers');
-  });
-
-  it('tells how far it is', async () => {
-    const steps: number[] = [];
-    await verifyRelease(release.data, { trust: 'any', progress: ({ done }) => steps.push(done) });
-    expect([steps[0], steps.at(-1)]).toEqual([0, listed.length]);
   });
 });
 
