@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { built } from './built.ts';
 import { makeFolder, removeFolders } from './snapshot-folder.ts';
 
 afterAll(removeFolders);
@@ -21,40 +22,37 @@ function runOn(node: string, path: string, args: readonly string[]) {
     pretend,
     `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } });`,
   );
-  const argv = ['--require', pretend, join(ROOT, path), ...args];
+  const argv = ['--require', pretend, built(path.replace(/^build\//, '')), ...args];
   return spawnSync(process.execPath, argv, { cwd: home, env: {}, encoding: 'utf8' });
 }
 
-describe.skipIf(!existsSync(join(ROOT, 'build')))(
-  'a program on an old Node (needs a build)',
-  () => {
-    it.each(PROGRAMS)('%s says which Node it needs', (name, path) => {
-      const [, needed = ''] = /^>=(.*)$/.exec(engines.node) ?? [];
-      for (const node of ['12.22.12', '18.20.8', '20.18.3']) {
-        const { status, stdout, stderr } = runOn(node, path, ['--version']);
-        expect([status, stdout, stderr]).toEqual([
-          1,
-          '',
-          `${name} needs Node ${needed} or newer, but this is ${node}; install one from https://nodejs.org\n`,
-        ]);
-      }
-    });
+describe('a program on an old Node', () => {
+  it.each(PROGRAMS)('%s says which Node it needs', (name, path) => {
+    const [, needed = ''] = /^>=(.*)$/.exec(engines.node) ?? [];
+    for (const node of ['12.22.12', '18.20.8', '20.18.3']) {
+      const { status, stdout, stderr } = runOn(node, path, ['--version']);
+      expect([status, stdout, stderr]).toEqual([
+        1,
+        '',
+        `${name} needs Node ${needed} or newer, but this is ${node}; install one from https://nodejs.org\n`,
+      ]);
+    }
+  });
 
-    it.each(PROGRAMS)('%s says its version on one that is new enough', (_, path) => {
-      for (const node of ['20.19.0', '24.0.0', process.versions.node]) {
-        const { status, stdout, stderr } = runOn(node, path, ['--version']);
-        expect([status, stdout, stderr]).toEqual([0, `${version}\n`, '']);
-      }
-    });
+  it.each(PROGRAMS)('%s says its version on one that is new enough', (_, path) => {
+    for (const node of ['20.19.0', '24.0.0', process.versions.node]) {
+      const { status, stdout, stderr } = runOn(node, path, ['--version']);
+      expect([status, stdout, stderr]).toEqual([0, `${version}\n`, '']);
+    }
+  });
 
-    it.each(PROGRAMS)('%s loads only the look at the version before it', (_, path) => {
-      const imports = (file: string): string[] =>
-        [
-          ...readFileSync(file, 'utf8').matchAll(/^(?:import|export)\b[^;'"(]*['"]([^'"]+)['"]/gm),
-        ].map(([, name = '']) => resolve(dirname(file), name));
-      const look = join(ROOT, 'build/compiler/contract/node-version.js');
-      expect(imports(join(ROOT, path))).toEqual([look]);
-      expect(imports(look)).toEqual([]);
-    });
-  },
-);
+  it.each(PROGRAMS)('%s loads only the look at the version before it', (_, path) => {
+    const imports = (file: string): string[] =>
+      [
+        ...readFileSync(file, 'utf8').matchAll(/^(?:import|export)\b[^;'"(]*['"]([^'"]+)['"]/gm),
+      ].map(([, name = '']) => resolve(dirname(file), name));
+    const look = built('compiler/contract/node-version.js');
+    expect(imports(join(ROOT, path))).toEqual([look]);
+    expect(imports(look)).toEqual([]);
+  });
+});

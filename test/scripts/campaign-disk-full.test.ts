@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fillDisk } from '../../scripts/kill-campaign/fill-disk.ts';
+import { built } from '../built.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
 afterAll(removeFolders, 60_000);
 
-const SCRIPT = resolve('build/scripts/campaign-disk-full.js');
+const SCRIPT = built('scripts/campaign-disk-full.js');
 const MOUNT = 'mount -t tmpfs -o size=1m tmpfs "$1"';
 const MOUNTING = ['--user', '--map-root-user', '--mount', 'sh', '-c', MOUNT, 'sh', makeFolder()];
 const canMount = spawnSync('unshare', MOUNTING).status === 0;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { compile } from '../../compiler/compile.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
@@ -10,12 +10,13 @@ import { seeded } from '../../scripts/campaign-flips.ts';
 import { optionsOf, writeBatch } from '../../scripts/kill-campaign/kill-work.ts';
 import { runKills } from '../../scripts/kill-campaign/run-kills.ts';
 import { readCurrent, verifyCurrent, watch } from '../../scripts/kill-campaign/watch-current.ts';
+import { built } from '../built.ts';
 import { makeFolder, ndjson, reading, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 
 afterAll(removeFolders, 60_000);
 
 /** `child FOLDER ROUND` compiles in a process of its own. */
-const SCRIPT = resolve('build/scripts/campaign-kill.js');
+const SCRIPT = built('scripts/campaign-kill.js');
 
 describe('the kill campaign, its short form', () => {
   it('I15: runKills() finds the release whole after each kill, and the next compile goes through', async () => {

@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runInjections } from '../../scripts/kill-campaign/run-injections.ts';
 import {
@@ -8,6 +7,7 @@ import {
   injectionsAt,
   type TracedCall,
 } from '../../scripts/kill-campaign/traced-calls.ts';
+import { built } from '../built.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
 afterAll(removeFolders, 60_000);
@@ -65,7 +65,7 @@ describe('the system call campaign, its short form', () => {
   it.skipIf(!canTrace)(
     'I16: runInjections() finds a whole release after a fault at a call (skipped without strace)',
     async () => {
-      const script = resolve('build/scripts/campaign-kill.js');
+      const script = built('scripts/campaign-kill.js');
       const choose = (calls: readonly TracedCall[]) =>
         calls.flatMap((call) => {
           if (call.name === 'symlink') return [{ call, fault: 'signal=KILL' }];

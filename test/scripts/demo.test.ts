@@ -1,10 +1,11 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { built } from '../built.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
 afterAll(removeFolders);
@@ -26,7 +27,7 @@ interface Running {
 
 function run(script: string, folder: string, port: number): Running {
   const env = { PATH: process.env.PATH, SIGNALPRESS_PORT: String(port), NO_COLOR: '1' };
-  const child = spawn(process.execPath, [join(ROOT, 'build/scripts', script)], {
+  const child = spawn(process.execPath, [built(`scripts/${script}`)], {
     cwd: folder,
     env,
   });
@@ -51,7 +52,7 @@ async function portOf({ child, text }: Running): Promise<number> {
   return Number(/Serving http:\/\/127\.0\.0\.1:(\d+)/.exec(text())?.[1]);
 }
 
-describe.skipIf(!existsSync(join(ROOT, 'build')))('npm run demo (needs a build)', () => {
+describe('npm run demo', () => {
   it(
     'buys from the shop that "npm start" started',
     async () => {

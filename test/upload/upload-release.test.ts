@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
 import { errorText } from '../../compiler/commands/error-text.ts';
@@ -25,11 +25,12 @@ import { type Uploaded, uploadRelease } from '../../compiler/upload/upload-relea
 import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
 import { folderSource } from '../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../gatekeeper/release/open-release.ts';
+import { built } from '../built.ts';
 import { writeHostedRelease } from '../gatekeeper/remote/static-site.ts';
 import { tinyDataDir, tinyFilePath, tinyFiles, tinyKey } from '../gatekeeper/tiny-release.ts';
 import { closePutSites, putSite } from './put-site.ts';
 
-const CLI = resolve('build/compiler/signalpress.js');
+const CLI = built('compiler/signalpress.js');
 const RECORD = 'record/airquality.aqi/us-denver.json';
 
 afterEach(closePutSites);
@@ -332,7 +333,7 @@ describe('signalpress publish with settings that make no sense', () => {
   });
 });
 
-describe.skipIf(!existsSync(CLI))('signalpress publish (needs a build)', () => {
+describe('signalpress publish', () => {
   const run = (args: readonly string[]) =>
     spawnSync(process.execPath, [CLI, 'publish', ...args], {
       encoding: 'utf8',

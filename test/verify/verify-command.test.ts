@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runVerify, VERIFY_HELP } from '../../compiler/verify/verify-command.ts';
 import { splicePoints, spliceRequestTime } from '../../gatekeeper/release/request-time.ts';
+import { built } from '../built.ts';
 import { type SmallRelease, smallRelease } from './small-release.ts';
 
 let release: SmallRelease;
@@ -176,30 +177,11 @@ describe('runVerify() report', () => {
   });
 });
 
-const REPO = fileURLToPath(new URL('../..', import.meta.url));
 const isTraced = spawnSync('strace', ['-V']).status === 0;
 
 describe.skipIf(!isTraced)('I25: runVerify() (skipped without strace)', () => {
   it('I25: opens no socket', { timeout: 60_000 }, () => {
-    const config = join(folder, 'tsconfig.json');
-    const program = join(folder, 'build/compiler/verify/verify-command.js');
-    writeFileSync(
-      config,
-      JSON.stringify({
-        extends: join(REPO, 'tsconfig.json'),
-        compilerOptions: {
-          outDir: join(folder, 'build'),
-          rootDir: REPO,
-          typeRoots: [join(REPO, 'node_modules/@types')],
-          sourceMap: false,
-        },
-        include: [],
-        files: [join(REPO, 'compiler/verify/verify-command.ts')],
-      }),
-    );
-    symlinkSync(join(REPO, 'node_modules'), join(folder, 'node_modules'));
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    spawnSync(join(REPO, 'node_modules/.bin/tsc'), ['-p', config], { cwd: REPO });
+    const program = pathToFileURL(built('compiler/verify/verify-command.js')).href;
     const script = `
       import { runVerify } from ${JSON.stringify(program)};
       const [data, body, net] = process.argv.slice(1);
