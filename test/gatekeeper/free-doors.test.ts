@@ -152,7 +152,9 @@ function listedHashes(): readonly { readonly hash: string; readonly kind: string
 }
 
 /** Readings and citations are many and alike: not each of them is asked for. */
-const EVERY: Readonly<Record<string, number>> = { reading: 40, citation: 5 };
+const EVERY: Readonly<Record<string, number>> = { reading: 160, citation: 20 };
+/** Of the rows, which are asked for each by themselves, those that are asked for at every door. */
+const EVERY_ROW = 3;
 
 describe('I52: what is free does not tell what is sold', () => {
   it('knows the facts of all kinds that are sold, and what of them is free', () => {
@@ -178,13 +180,16 @@ describe('I52: what is free does not tell what is sold', () => {
     const listed = listedHashes();
     const chosen = listed.filter(({ kind }, at) => at % (EVERY[kind] ?? 1) === 0);
     expect(chosen.filter(({ kind }) => kind === 'row').length).toBeGreaterThan(200);
-    const doors = chosen.flatMap(({ hash, kind }): Door[] => [
-      { path: `/v/${hash}` },
-      { path: `/proof/${hash}` },
-      ...(kind === 'row' ? [{ path: `/v/${hash}`, accept: 'text/html' }] : []),
-      ...(kind === 'row' ? [{ path: `/gauge/anchor?hash=${hash}` }] : []),
-      ...(kind === 'row' ? [rpc('verify_citation', { record_hash: hash })] : []),
-    ]);
+    const doors = chosen.flatMap(({ hash, kind }, at): Door[] => {
+      const usual = [{ path: `/v/${hash}` }, { path: `/proof/${hash}` }];
+      if (kind !== 'row' || at % EVERY_ROW !== 0) return usual;
+      return [
+        ...usual,
+        { path: `/v/${hash}`, accept: 'text/html' },
+        { path: `/gauge/anchor?hash=${hash}` },
+        rpc('verify_citation', { record_hash: hash }),
+      ];
+    });
     expect(await leaks(doors)).toEqual([]);
   }, 120_000);
 

@@ -16,7 +16,7 @@ const MAIN = 'gatekeeper/signalpress-gate.js';
 interface Run {
   readonly child: ChildProcess;
   readonly output: { out: string; err: string };
-  readonly exit: Promise<number | null>;
+  readonly exit: Promise<number | string | null>;
 }
 
 const running = new Set<ChildProcess>();
@@ -37,7 +37,11 @@ function run(env: Record<string, string>, args: readonly string[] = []): Run {
   child.stderr.on('data', (chunk) => {
     output.err += chunk;
   });
-  return { child, output, exit: new Promise((done) => child.on('close', done)) };
+  // A crash shows as the signal that ended it.
+  const exit = new Promise<number | string | null>((done) =>
+    child.on('close', (code, signal) => done(signal ?? code)),
+  );
+  return { child, output, exit };
 }
 
 async function started(
