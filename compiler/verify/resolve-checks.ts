@@ -3,13 +3,11 @@
 // of the answer lead to the root of the list that is asked about, and no filing beside them can count.
 
 import { sha256 } from '@noble/hashes/sha2.js';
-import { parseCutoff } from '../contract/cutoff.ts';
 import { cikOf, type HashedFiling } from '../contract/filing.ts';
 import { type ListHead, listKey, listName, standsInList } from '../contract/filing-lists.ts';
 import { stretchFault } from '../contract/list-stretch.ts';
-import { proposerMembers, resolveMembers } from '../contract/resolve-answer.ts';
+import { type AskedAs, proposerAnswer, resolveAnswer } from '../contract/resolve-answer.ts';
 import {
-  CANDIDATES_MAX,
   type FilingRow,
   type ProposerBody,
   proposerBodySchema,
@@ -26,7 +24,7 @@ import { settlementQuestion } from '../contract/settlement-question.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { agreement, type BodyCheck, checkAt } from './body-check.ts';
-import { isSame } from './relation.ts';
+import { differences, isSame } from './relation.ts';
 
 export interface SettlementAnswer {
   /** Path of the signed part whose citation the body repeats. */
@@ -49,9 +47,9 @@ export function settlementAnswer(body: JsonValue): SettlementAnswer | null {
   // Most bodies are none: two look-ups spare them two schemas.
   if (!isObject(body) || (body.resolution_status ?? body.confidence) === undefined) return null;
   const resolved = resolveBodySchema.safeParse(body);
-  if (resolved.success) return resolveAnswer(resolved.data);
+  if (resolved.success) return checkedResolve(resolved.data);
   const proposed = proposerBodySchema.safeParse(body);
-  return proposed.success ? proposerAnswer(proposed.data) : olderAnswer(body);
+  return proposed.success ? checkedProposer(proposed.data) : olderAnswer(body);
 }
 
 /** An answer of the time before lists; null for one that has a list and is malformed. */
@@ -65,71 +63,77 @@ function olderAnswer(body: JsonObject): SettlementAnswer | null {
   return cited === undefined ? null : { quoted: cited[0], cover: UNDERIVED, checks: [] };
 }
 
-function resolveAnswer(body: ResolveBody): SettlementAnswer {
+function checkedResolve(body: ResolveBody): SettlementAnswer {
   const { candidate_sources: rows } = body;
-  const { settled, checks } = settledAgain(body);
-  const given = settled?.settlement.candidates.slice(0, CANDIDATES_MAX) ?? [];
   return {
     quoted: rows.length === 0 ? 'coverage' : 'candidate_sources.0',
     cover: DERIVED,
-    checks: [
-      ...checks,
-      ...(settled === null ? [] : sameMembers(body, resolveMembers(settled))),
-      ...partChecks(body, rows),
-      agreement('candidate_sources', isSame(hashes(rows), hashes(given)), 'the filings that count'),
-    ],
+    checks: checksOf(body, rows, (settled) => {
+      const { members, quoted } = resolveAnswer(askedAs(body), settled);
+      return { ...members, candidate_sources: quoted.map((filing) => rowOf(filing, rows)) };
+    }),
   };
 }
 
-function proposerAnswer(body: ProposerBody): SettlementAnswer {
+function checkedProposer(body: ProposerBody): SettlementAnswer {
   const rows = body.evidence === null ? [] : [body.evidence];
-  const { settled, checks } = settledAgain(body);
-  const given = settled?.settlement.selected ?? null;
   return {
     quoted: rows.length === 0 ? 'coverage' : 'evidence',
     cover: DERIVED,
-    checks: [
-      ...checks,
-      ...(settled === null ? [] : sameMembers(body, proposerMembers(settled))),
-      ...partChecks(body, rows),
-      agreement(
-        'evidence',
-        isSame(hashes(rows), hashes(given === null ? [] : [given])),
-        'the filing that the answer follows from',
-      ),
-    ],
+    checks: checksOf(body, rows, (settled) => {
+      const { members, quoted } = proposerAnswer(askedAs(body), settled);
+      const [evidence = null] = quoted.map((filing) => rowOf(filing, rows));
+      return { ...members, evidence };
+    }),
   };
 }
 
-function hashes(filings: readonly { readonly record_hash: string }[]): string[] {
-  return filings.map(({ record_hash }) => record_hash);
+/** The delivered body of a filing that counts; its hash alone, which is no body, where the answer leaves it out. */
+function rowOf({ record_hash }: HashedFiling, rows: readonly FilingRow[]): object {
+  return rows.find((row) => row.record_hash === record_hash) ?? { record_hash };
+}
+
+/** What no filing says is taken from the body, and judged by itself; the name and the number of a filer are its own. */
+function askedAs({ entity, cutoff, market_or_event, coverage }: Shared): AskedAs {
+  const { entity: cik, entity_name } = coverage;
+  return { entity, cutoff, market_or_event, cik, entity_name };
+}
+
+/** Makes the answer again, by the function that makes it, of the filings and the coverage, and compares it whole. */
+function checksOf(
+  body: Shared,
+  rows: readonly FilingRow[],
+  make: (settled: Settled<HashedFiling>) => object,
+): BodyCheck[] {
+  const settled = settledAgain(body);
+  if (!isSettled(settled)) return [settled, ...partChecks(body, rows)];
+  const { list, coverage } = body;
+  const { _citation } = rows[0] ?? coverage;
+  const made = { ...make(settled), list, coverage, _citation };
+  const places = [...differences(body as unknown as JsonObject, made as unknown as JsonObject)];
+  const whole = checkAt('consistency', '').pass('what its filings and the question make');
+  return [
+    ...(places.length === 0 ? [whole] : []),
+    ...places.map((where) => checkAt('consistency', where).fail('not what the filings show')),
+    ...partChecks(body, rows),
+  ];
 }
 
 type Shared = Omit<ResolveBody, 'candidate_sources'> | Omit<ProposerBody, 'evidence'>;
 
-interface SettledAgain {
-  /** Null where the question is none or its list is not the one that the filer's statement names. */
-  readonly settled: Settled<HashedFiling> | null;
-  readonly checks: readonly BodyCheck[];
-}
-
-/** Settles the question of a body from the filings of its list. */
-function settledAgain(body: Shared): SettledAgain {
+/** Settles the question of a body from the filings of its list; the check that failed where that cannot be. */
+function settledAgain(body: Shared): Settled<HashedFiling> | BodyCheck {
   const question = settlementQuestion(body);
-  if (question === null) {
-    return { settled: null, checks: [agreement('form', false, 'a form, item and cutoff')] };
-  }
+  if (question === null) return agreement('form', false, 'a form, item and cutoff');
   const fault = listFault(body, question);
-  if (fault !== null)
-    return { settled: null, checks: [checkAt('consistency', 'list').fail(fault)] };
+  if (fault !== null) return checkAt('consistency', 'list').fail(fault);
   const coverage = coverageOf(body);
   const filings = body.list?.filings.flat().map(filingOf) ?? [];
-  const settlement = settleFilings(filings, coverage, question);
-  const settled = { question, coverage, settlement };
-  return {
-    settled,
-    checks: [agreement('list', true, 'of the form and item, and all that counts')],
-  };
+  return { question, coverage, settlement: settleFilings(filings, coverage, question) };
+}
+
+function isSettled(found: Settled<HashedFiling> | BodyCheck): found is Settled<HashedFiling> {
+  return 'settlement' in found;
 }
 
 function coverageOf({ coverage }: Shared): FilingCoverage {
@@ -163,22 +167,15 @@ function absence(head: ListHead | undefined): string {
     : `is absent, but the filer has one of ${head.count} filings`;
 }
 
-/** What is echoed, quoted and repeated. */
+/** What does not follow from the filings. */
 function partChecks(body: Shared, rows: readonly FilingRow[]): BodyCheck[] {
   const { coverage } = body;
-  const parsed = parseCutoff(body.cutoff);
   const parts = [...rows, coverage];
-  const isFiler = parts.every(
-    (part) => part.entity === body.cik && part.entity_name === body.entity_name,
-  );
-  const cited = rows[0] ?? coverage;
+  const isNamed = rows.every(({ entity_name }) => entity_name === coverage.entity_name);
   const signers = new Set(parts.map((part) => part._citation.issuer_DID));
   return [
-    agreement('cik', isFiler, 'the filer of every part'),
+    agreement('entity_name', isNamed, 'the filer of every part'),
     agreement('entity', names(body), 'a name of the filer'),
-    agreement('cutoff_time', parsed?.at === body.cutoff_time, 'the instant of the cutoff'),
-    agreement('cutoff_basis', parsed?.basis === body.cutoff_basis, 'the basis of the cutoff'),
-    agreement('_citation', isSame(body._citation, cited._citation), 'the citation that it quotes'),
     // A statement of another issuer's form does not cover what it is attached to.
     agreement(
       '_citation.claim',
@@ -195,10 +192,4 @@ function isOwnForm({ _citation }: Pick<FilingRow, '_citation'>): boolean {
 
 function names({ entity, cik, coverage }: Shared): boolean {
   return coverage.tickers.includes(entity) || cikOf(entity) === cik;
-}
-
-function sameMembers(body: object, own: object): BodyCheck[] {
-  return Object.entries(own).map(([name, want]) =>
-    agreement(name, (body as Record<string, unknown>)[name] === want, 'what the filings show'),
-  );
 }

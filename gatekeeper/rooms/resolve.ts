@@ -2,7 +2,6 @@ import { parseCutoff } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import {
   canonicalForm,
-  FILING_SOURCE_CLASS,
   filingCore,
   formFamily,
   type HashedFiling,
@@ -18,12 +17,12 @@ import {
   type ProvenList,
 } from '../../compiler/contract/filing-lists.ts';
 import { settlingStretch } from '../../compiler/contract/list-stretch.ts';
-import { proposerMembers, resolveMembers } from '../../compiler/contract/resolve-answer.ts';
 import {
-  CANDIDATES_MAX,
-  LIST_FILINGS_MAX,
-  SETTLEMENT_NATURE,
-} from '../../compiler/contract/resolve-bodies.ts';
+  type AskedAs,
+  proposerAnswer,
+  resolveAnswer,
+} from '../../compiler/contract/resolve-answer.ts';
+import { LIST_FILINGS_MAX } from '../../compiler/contract/resolve-bodies.ts';
 import { type SettlementQuestion, settleFilings } from '../../compiler/contract/settle-filings.ts';
 import type { Settled } from '../../compiler/contract/settlement-note.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
@@ -145,31 +144,20 @@ function listed({ asked, found }: Answer): object | null {
   return { index, filings: filings.map((listings) => listings.map(row)), beside };
 }
 
-/** The question, with parameters that do not affect the answer echoed as they were sent. */
-function echo({ filer, question, values }: Asked): object {
-  const { cutoff } = question;
+function askedAs({ filer, values }: Asked): AskedAs {
   return {
-    nature: SETTLEMENT_NATURE,
-    entity: values.entity,
+    entity: defined(values.entity, 'the filer'),
+    cutoff: defined(values.cutoff, 'the cutoff'),
+    market_or_event: values.market_or_event ?? null,
     cik: filer.cik,
     entity_name: filer.name,
-    form: question.form,
-    event_class: question.eventClass,
-    source_class: FILING_SOURCE_CLASS,
-    market_or_event: values.market_or_event ?? null,
-    cutoff: values.cutoff,
-    cutoff_time: cutoff.at,
-    cutoff_basis: cutoff.basis,
   };
 }
 
 async function resolveBody(answer: Answer, reader: ReleaseReader): Promise<string> {
-  const { asked, settled } = answer;
-  const { cik } = asked.filer;
-  const given = settled.settlement.candidates.slice(0, CANDIDATES_MAX);
-  const rows = await Promise.all(given.map((filing) => stored(filingPath(cik, filing), reader)));
-  const coverage = await stored(filerPath(cik), reader);
-  return joined({ ...echo(asked), ...resolveMembers(settled) }, [
+  const { members, quoted } = resolveAnswer(askedAs(answer.asked), answer.settled);
+  const { rows, coverage } = await storedParts(answer, quoted, reader);
+  return joined(members, [
     ['candidate_sources', `[${rows.join(',')}]`],
     ['list', JSON.stringify(listed(answer))],
     ['coverage', coverage],
@@ -178,17 +166,25 @@ async function resolveBody(answer: Answer, reader: ReleaseReader): Promise<strin
 }
 
 async function proposerBody(answer: Answer, reader: ReleaseReader): Promise<string> {
-  const { asked, settled } = answer;
-  const { cik } = asked.filer;
-  const { selected } = settled.settlement;
-  const evidence = selected === null ? null : await stored(filingPath(cik, selected), reader);
-  const coverage = await stored(filerPath(cik), reader);
-  return joined({ ...echo(asked), ...proposerMembers(settled) }, [
-    ['evidence', evidence ?? 'null'],
+  const { members, quoted } = proposerAnswer(askedAs(answer.asked), answer.settled);
+  const { rows, coverage } = await storedParts(answer, quoted, reader);
+  return joined(members, [
+    ['evidence', rows[0] ?? 'null'],
     ['list', JSON.stringify(listed(answer))],
     ['coverage', coverage],
-    ['_citation', citationText(evidence ?? coverage)],
+    ['_citation', citationText(rows[0] ?? coverage)],
   ]);
+}
+
+/** The stored texts of the filings that an answer quotes, and of what is stored of the filer. */
+async function storedParts(
+  { asked }: Answer,
+  quoted: readonly HashedFiling[],
+  reader: ReleaseReader,
+): Promise<{ readonly rows: readonly string[]; readonly coverage: string }> {
+  const { cik } = asked.filer;
+  const rows = await Promise.all(quoted.map((filing) => stored(filingPath(cik, filing), reader)));
+  return { rows, coverage: await stored(filerPath(cik), reader) };
 }
 
 async function stored(path: string, { release, spend }: ReleaseReader): Promise<string> {
