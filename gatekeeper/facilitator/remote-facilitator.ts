@@ -68,6 +68,9 @@ export function remoteFacilitator(
 ): Facilitator & { close(): Promise<void> } {
   const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
   const call = caller(options);
+  const requestBody = bodyWriter();
+  /** Bodies that the second call sends again. */
+  const verifiedBodies = new WeakMap<FacilitatorRequest, Buffer>();
   const post = (name: 'verify' | 'settle', request: FacilitatorRequest, timeoutMs: number) =>
     call({
       method: 'POST',
@@ -96,16 +99,18 @@ export function remoteFacilitator(
   };
 }
 
-/** Bodies that the second call sends again. */
-const verifiedBodies = new WeakMap<FacilitatorRequest, Buffer>();
-const sharedParts = new WeakMap<object, Buffer>();
-
-/** The body of both calls; what payments share is made once for all of them. */
-function requestBody(request: FacilitatorRequest): Buffer {
-  const parts = bodyParts(request).map((part) =>
-    typeof part === 'string' ? Buffer.from(part, 'utf8') : sharedPart(part),
-  );
-  return Buffer.concat(parts);
+/** Writes the body of both calls; what payments share is made once for all of them. */
+function bodyWriter(): (request: FacilitatorRequest) => Buffer {
+  const sharedParts = new WeakMap<object, Buffer>();
+  const bytesOf = (part: string | object): Buffer => {
+    if (typeof part === 'string') return Buffer.from(part, 'utf8');
+    const known = sharedParts.get(part);
+    if (known !== undefined) return known;
+    const bytes = Buffer.from(JSON.stringify(part), 'utf8');
+    sharedParts.set(part, bytes);
+    return bytes;
+  };
+  return (request) => Buffer.concat(bodyParts(request).map(bytesOf));
 }
 
 /** Texts, and between them the objects that other payments carry too. */
@@ -124,14 +129,6 @@ function bodyParts(request: FacilitatorRequest): readonly (string | object)[] {
     '}',
     ...tail,
   ];
-}
-
-function sharedPart(part: object): Buffer {
-  const known = sharedParts.get(part);
-  if (known !== undefined) return known;
-  const bytes = Buffer.from(JSON.stringify(part), 'utf8');
-  sharedParts.set(part, bytes);
-  return bytes;
 }
 
 interface RemoteCall {

@@ -15,6 +15,7 @@ const RANK: Readonly<Record<LogLevel, number>> = { info: 0, warn: 1, error: 2 };
 /** A log of one JSON object a line, control characters escaped. An error is written at once, everything else in batches. */
 export function lineLog(output: LogOutput, { clock, level = 'info' }: LineLogOptions): Log {
   const least = RANK[level];
+  const timestamp = timestamps();
   const write = (entry: Parameters<Log>[0], own: LogLevel): void => {
     const members = JSON.stringify(entry).slice(1);
     const head = `{"time":"${timestamp(clock())}","level":"${own}",`;
@@ -40,14 +41,15 @@ function escapeControls(json: string): string {
   });
 }
 
-let lastMs = Number.NaN;
-let lastText = '';
-
 /** Many lines are written in one millisecond. */
-function timestamp(now: number): string {
-  if (now !== lastMs) {
-    lastMs = now;
-    lastText = new Date(now).toISOString();
-  }
-  return lastText;
+function timestamps(): (now: number) => string {
+  let lastMs = Number.NaN;
+  let lastText = '';
+  return (now) => {
+    if (now !== lastMs) {
+      lastMs = now;
+      lastText = new Date(now).toISOString();
+    }
+    return lastText;
+  };
 }
