@@ -163,12 +163,12 @@ function repeatedFault({ endpoint, values }: Route, body: JsonValue): string | n
     const value = values[name] ?? endpoint.params[name]?.default;
     const want = value === undefined ? null : spelled(value);
     const got = memberOf(body, name);
-    if (got !== want) return `the body answers ${name} ${said(got)}, not ${said(want)}`;
+    if (got !== want) return `the body answers ${name} ${jsonText(got)}, not ${jsonText(want)}`;
   }
   return null;
 }
 
-function said(value: JsonValue | undefined): string {
+function jsonText(value: JsonValue | undefined): string {
   return value === undefined ? 'nothing' : JSON.stringify(value);
 }
 

@@ -216,10 +216,10 @@ function receiptOf(headers: Headers): Receipt | null {
 /** The error of an answer that is not what was asked for. */
 function refusal(status: number, text: string, payment: PendingPayment | null): ClientError {
   const answer = answerOf(text);
-  const said = typeof answer.error === 'string' ? answer.error : `status ${status}`;
+  const message = typeof answer.error === 'string' ? answer.error : `status ${status}`;
   const code = status === 402 ? 'refused' : status >= 500 ? 'failed' : 'not_charged';
   const facts = { code, status, answer, clientHint: answer.client_hint } as const;
-  return new ClientError(said, payment === null ? facts : { ...facts, payment });
+  return new ClientError(message, payment === null ? facts : { ...facts, payment });
 }
 
 function answerOf(text: string): Readonly<Record<string, unknown>> {

@@ -36,10 +36,10 @@ export function verify(saved: string | Uint8Array, options: VerifyOptions = {}):
     const text = typeof saved === 'string' ? saved : decodeUtf8(saved);
     if (text.startsWith(SERIES_CSV_HEADER)) return unsignedTable();
     const body = parseJson(text);
-    return told(verifyBody(body, trust), body);
+    return verificationOf(verifyBody(body, trust), body);
   } catch (error) {
     const checks = [checkAt('json', '').fail(reason(error))];
-    return told({ verdict: 'failed', issuer: null, checks }, null);
+    return verificationOf({ verdict: 'failed', issuer: null, checks }, null);
   }
 }
 
@@ -52,9 +52,9 @@ function trustOf({ issuer = [], keys, now = Date.now() }: VerifyOptions) {
 
 function unsignedTable(): Verification {
   const checks = [checkAt('cover', '').notApplicable(UNSIGNED_CSV)];
-  return told({ verdict: 'unsigned', issuer: null, checks }, null);
+  return verificationOf({ verdict: 'unsigned', issuer: null, checks }, null);
 }
 
-function told(report: BodyReport, body: JsonValue | null): Verification {
+function verificationOf(report: BodyReport, body: JsonValue | null): Verification {
   return { ...report, body, steps: verificationSteps(report.checks) };
 }

@@ -38,8 +38,8 @@ export function linesText(id?: string): string {
 
 function hintFor(id: string): string {
   const ids = [...SIGNALS, ...COLLECTIONS, ...ROWS].map((row) => row.id);
-  const meant = nearest(id, ids);
-  return meant === null ? '' : `did you mean "${meant}"? `;
+  const suggestion = nearest(id, ids);
+  return suggestion === null ? '' : `did you mean "${suggestion}"? `;
 }
 
 function overviewText(): string {

@@ -33,7 +33,7 @@ export interface Rederived {
 }
 
 /** A reading or row of a payload as far as it is compared. */
-interface Told {
+interface Remade {
   readonly entity: unknown;
   readonly observed_at: unknown;
   readonly record_hash: string;
@@ -115,7 +115,7 @@ function faultBehind(found: EvidenceLink, { source, archived, archive }: AtHand)
   try {
     const bytes = archive.payload(archived);
     const payload = { bytes, note: fetchNoteOf(archived), subject: archived.url };
-    const text = faultOf(found, toldIn(readPayload(source, payload), found.link.signal));
+    const text = faultOf(found, remadeIn(readPayload(source, payload), found.link.signal));
     return text === null ? null : { kind: 'reading', text };
   } catch (error) {
     if (error instanceof ImportError) return { kind: 'reading', text: error.message };
@@ -130,9 +130,9 @@ function isMissing({ cause }: ArchiveError): boolean {
 }
 
 /** Why no reading of the payload is that of the link; null where one is. */
-function faultOf({ link, entity }: EvidenceLink, told: readonly Told[]): string | null {
+function faultOf({ link, entity }: EvidenceLink, made: readonly Remade[]): string | null {
   const { signal, observed_at, record_hash } = link;
-  const near = told.filter(
+  const near = made.filter(
     (one) => one.observed_at === observed_at && (entity === null || one.entity === entity),
   );
   if (near.some((one) => one.record_hash === record_hash)) return null;
@@ -143,15 +143,15 @@ function faultOf({ link, entity }: EvidenceLink, told: readonly Told[]): string 
 }
 
 /** Everything that a payload says of a signal or collection, hashed as the compiler hashes it. */
-function toldIn(imported: Imported, id: string): Told[] {
+function remadeIn(imported: Imported, id: string): Remade[] {
   const signal = signalOf(id);
   const readings = imported.readings.get(id) ?? [];
   const rows: readonly object[] = [...(imported.rows ?? [])].flatMap(([name, list]) =>
     name === id ? list : [],
   );
   return [
-    ...(signal === undefined ? [] : readings.map(stored).map((one) => readingTold(signal, one))),
-    ...rows.map(stored).flatMap(rosterTold),
+    ...(signal === undefined ? [] : readings.map(stored).map((one) => remadeReading(signal, one))),
+    ...rows.map(stored).flatMap(remadeRows),
   ];
 }
 
@@ -160,12 +160,12 @@ function stored<Row extends object>(row: Row): Row {
   return JSON.parse(JSON.stringify(row));
 }
 
-function readingTold(signal: Signal, reading: Reading): Told {
+function remadeReading(signal: Signal, reading: Reading): Remade {
   const record_hash = canonicalHash(hashCore(coreFields(signal, reading)));
   return { ...aboutOf(reading, reading.current), record_hash };
 }
 
-function rosterTold(row: object): Told[] {
+function remadeRows(row: object): Remade[] {
   const facts = row as Readonly<Record<string, unknown>>;
   const kind = rosterKindOf(facts);
   if (kind === null) return [];

@@ -217,12 +217,12 @@ export function compareFile(file: ComparedFile, whyNot: WhyNot): FileVerdict {
 }
 
 function compareRows({ path, stored, replayed }: ComparedFile, whyNot: WhyNot): FileVerdict {
-  const told = new Set(replayed === null ? [] : storedRows(path, replayed).map(sortText));
+  const remade = new Set(replayed === null ? [] : storedRows(path, replayed).map(sortText));
   let open: FileVerdict | null = null;
   for (const { line, row } of numberedRows(path, stored)) {
     const reason = openReason(row, { path, isAlone: replayed === null, whyNot });
     if (reason !== null) open ??= { kind: 'unshown', line, reason };
-    else if (!told.has(sortText(row))) return { kind: 'differs', line, reason: NO_SUCH_LINE };
+    else if (!remade.has(sortText(row))) return { kind: 'differs', line, reason: NO_SUCH_LINE };
   }
   if (open !== null) return open;
   const line = firstDifference(stored, replayed ?? '');

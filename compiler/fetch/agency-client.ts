@@ -206,7 +206,7 @@ async function answerOf(
   response: Response,
   { receive, bytesMax }: Pick<ClientSettings, 'bytesMax'> & { readonly receive: Receive },
 ): Promise<Answer> {
-  const headers = told(response);
+  const headers = headersOf(response);
   if (response.statusCode === 304 && question.known !== null) {
     await dump(response);
     return { kind: 'unchanged', headers };
@@ -224,10 +224,10 @@ function refusalOf(question: Question, response: Response): FetchError | null {
   const { statusCode } = response;
   if (statusCode === 200) return null;
   const waitMs = waitOf(response);
-  const told = waitMs === null ? '' : `, and to come back in ${Math.ceil(waitMs / 1000)} s`;
+  const wait = waitMs === null ? '' : `, and to come back in ${Math.ceil(waitMs / 1000)} s`;
   return new FetchError({
     subject: question.url,
-    state: `answered HTTP ${statusCode}${told}; ${remedyOf(statusCode)}`,
+    state: `answered HTTP ${statusCode}${wait}; ${remedyOf(statusCode)}`,
     isTransient: TRANSIENT.includes(statusCode),
     isRefusal: REFUSALS.includes(statusCode),
     ...(waitMs === null ? {} : { waitMs }),
@@ -326,9 +326,9 @@ function brokenState(error: unknown): string {
     (error instanceof Error && error.name === 'TimeoutError');
   if (isSlow) return 'it took too long to answer';
   if (code.startsWith('Z_')) return `its gzip is damaged or ends too early (${code})`;
-  const said = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
-  const detail = [code, said, cause].filter((text) => text !== '').join(': ');
+  const detail = [code, message, cause].filter((text) => text !== '').join(': ');
   return `the connection broke before the answer was whole (${detail.slice(0, 200)})`;
 }
 
@@ -354,7 +354,7 @@ async function dump(response: Response): Promise<void> {
   }
 }
 
-function told(response: Response): AnswerHeaders {
+function headersOf(response: Response): AnswerHeaders {
   const [date, modified, etag] = ['date', 'last-modified', 'etag'].map((name) => {
     const value = headerOf(response, name);
     return value !== undefined && value.length <= KEPT_HEADER_CHARS_MAX ? value : undefined;

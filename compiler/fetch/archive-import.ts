@@ -146,15 +146,15 @@ const NOTHING = { files: [], rows: 0, waiting: 0, skipped: [] } as const;
 
 /** A payload that says two things of one reading is not an honest revision. */
 function refuseContradiction(rows: readonly IdRow[], subject: string): void {
-  const said = new Map<string, string>();
+  const values = new Map<string, string>();
   for (const one of rows) {
     const key = factKey(one);
     if (key === null) continue;
     const value = valueText(one);
-    if ((said.get(key) ?? value) !== value) {
+    if ((values.get(key) ?? value) !== value) {
       const state = `it says two things of ${key.slice(0, 200)}; fetch it again`;
       throw new ImportError({ subject, state });
     }
-    said.set(key, value);
+    values.set(key, value);
   }
 }

@@ -12,7 +12,7 @@ import type { Archived } from './archive.ts';
 import { type Asked, askAll, type FetchBy } from './ask-agency.ts';
 import { forgetOldLooks, noteAnswers } from './note-answers.ts';
 
-const FAILURES_TOLD_MAX = 3;
+const FAILURES_SHOWN_MAX = 3;
 /** A clock that is further off than this is worth a remark. */
 const CLOCK_SKEW_MS_MAX = 300_000;
 
@@ -106,12 +106,12 @@ function longestWait({ failures }: Asked): number | null {
 
 function failureOf({ answered, failures, unasked }: Asked): string | null {
   if (failures.length === 0) return null;
-  const told = failures.slice(0, FAILURES_TOLD_MAX).map(({ message }) => message);
+  const shown = failures.slice(0, FAILURES_SHOWN_MAX).map(({ message }) => message);
   const asked = answered.length + failures.length;
-  const more = failures.length > told.length ? [`${failures.length - told.length} more`] : [];
+  const more = failures.length > shown.length ? [`${failures.length - shown.length} more`] : [];
   const rest = unasked === 0 ? [] : [`${unasked} more addresses were not asked`];
   const share = asked === 1 ? [] : [`${failures.length} of ${asked} addresses failed`];
-  return [...told, ...more, ...share, ...rest].join('; ');
+  return [...shown, ...more, ...share, ...rest].join('; ');
 }
 
 /** The agency's clock does not decide anything here, but a wrong one explains odd times. */

@@ -64,7 +64,7 @@ function rowText(row: BatchRow): string {
  * they leave out counts.
  */
 export function newsOf(imported: readonly IdRow[], before: readonly IdRow[]): IdRow[] {
-  const told = new Map(before.map((one) => [factKey(one), factText(one)] as const));
+  const known = new Map(before.map((one) => [factKey(one), factText(one)] as const));
   const newest = new Map<string, number>();
   for (const { id, row } of imported) {
     const series = `${id} ${String(row.entity)}`;
@@ -74,7 +74,7 @@ export function newsOf(imported: readonly IdRow[], before: readonly IdRow[]): Id
   return imported.filter((one) => {
     const { id, row } = one;
     const key = factKey(one);
-    if (key === null || told.get(key) !== factText(one)) return true;
+    if (key === null || known.get(key) !== factText(one)) return true;
     if (row.current === undefined) return row.kind !== 'filing';
     return Date.parse(String(row.observed_at)) === newest.get(`${id} ${String(row.entity)}`);
   });
@@ -99,8 +99,8 @@ export function addToBatch(rows: readonly IdRow[], batch: string, disk: BatchDis
     const path = `${batch}/${id}.ndjson`;
     const before = disk.read(path);
     const stored = before === null ? [] : storedRows(path, before);
-    const told = new Told(stored.map((row) => ({ id, row })));
-    const verdicts = own.map((one) => [one, told.add(one)] as const);
+    const known = new KnownFacts(stored.map((row) => ({ id, row })));
+    const verdicts = own.map((one) => [one, known.add(one)] as const);
     const fresh = verdicts.flatMap(([{ row }, verdict]) => (verdict === 'new' ? [row] : []));
     for (const [one, verdict] of verdicts) if (verdict === 'other') other.push(one);
     if (fresh.length > 0) disk.write(path, batchText(inOrder([...stored, ...fresh])));
@@ -110,7 +110,7 @@ export function addToBatch(rows: readonly IdRow[], batch: string, disk: BatchDis
 }
 
 /** What a file of a batch says. */
-class Told {
+class KnownFacts {
   readonly #values = new Map<string, string>();
   readonly #facts = new Set<string>();
 

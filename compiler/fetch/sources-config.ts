@@ -109,8 +109,9 @@ function unknownSources(named: Readonly<Record<string, unknown>>, sources: reado
   const known = sources.map(({ id }) => id);
   return Object.keys(named).flatMap((id) => {
     if (known.includes(id)) return [];
-    const meant = nearest(id, known);
-    const hint = meant === null ? 'see "signalpress sources list"' : `did you mean "${meant}"?`;
+    const suggestion = nearest(id, known);
+    const hint =
+      suggestion === null ? 'see "signalpress sources list"' : `did you mean "${suggestion}"?`;
     return [`sources.${id}: no such source; ${hint}`];
   });
 }

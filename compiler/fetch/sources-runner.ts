@@ -181,9 +181,9 @@ export class SourcesRunner {
       faults.set(source, [...(faults.get(source) ?? []), this.#by.errorText(found)]);
     }
     return outcomes.map((outcome) => {
-      const told = [outcome.failure ?? [], faults.get(outcome.source) ?? []].flat();
+      const failures = [outcome.failure ?? [], faults.get(outcome.source) ?? []].flat();
       const own = taken.filter(({ archived }) => archived.source === outcome.source);
-      return { outcome, taken: own, failure: told.length === 0 ? null : told.join('; ') };
+      return { outcome, taken: own, failure: failures.length === 0 ? null : failures.join('; ') };
     });
   }
 

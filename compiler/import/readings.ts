@@ -15,17 +15,21 @@ export interface Origin extends Pick<Body, 'name' | 'role' | 'independent' | 're
 }
 
 /** What a payload says of one entity at one time, in epoch milliseconds; the first metric is the main one. */
-type Said = { readonly at: number } & Pick<Reading, 'entity' | 'current' | 'scope'> &
+type Statement = { readonly at: number } & Pick<Reading, 'entity' | 'current' | 'scope'> &
   Partial<Pick<Reading, 'entity_name' | 'grade' | 'qualifiers'>>;
 
 /** A reading of a source with one measuring body; throws an ImportError for a time after the fetch. */
-export function statedReading(origin: Origin, payload: Payload, { at, ...said }: Said): Reading {
+export function statedReading(
+  origin: Origin,
+  payload: Payload,
+  { at, ...statement }: Statement,
+): Reading {
   const { page, tier, status, ...body } = origin;
-  const [main] = Object.values(said.current);
+  const [main] = Object.values(statement.current);
   const value = typeof main === 'number' ? main : null;
   const observed_at = observedAt(at, payload);
   return {
-    ...said,
+    ...statement,
     observed_at,
     collected_at: payload.note.fetched_at,
     sources: [{ ...body, value, weight: 1, as_of: observed_at }],

@@ -1,3 +1,5 @@
+import { defined } from '../contract/defined.ts';
+
 /** A latitude and longitude box in degrees; `west` above `east` means that it crosses 180. */
 export interface RegionBox {
   readonly south: number;
@@ -76,5 +78,5 @@ export function clockwiseArea(ring: readonly Position[]): number {
 }
 
 function edges(ring: readonly Position[]): (readonly [from: Position, to: Position])[] {
-  return ring.map((from, at) => [from, ring[(at + 1) % ring.length] ?? from]);
+  return ring.map((from, at) => [from, defined(ring[(at + 1) % ring.length], 'the next corner')]);
 }

@@ -58,7 +58,8 @@ export function sourceOf(id: string): Source {
   const found = SOURCES.find((source) => source.id === id);
   if (found !== undefined) return found;
   const known = SOURCES.map((source) => source.id);
-  const meant = nearest(id, known);
-  const hint = meant === null ? `known are ${known.join(', ')}` : `did you mean "${meant}"?`;
+  const suggestion = nearest(id, known);
+  const hint =
+    suggestion === null ? `known are ${known.join(', ')}` : `did you mean "${suggestion}"?`;
   throw new RangeError(`Cannot use source "${id}": no such source; ${hint}`);
 }

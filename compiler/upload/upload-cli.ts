@@ -176,7 +176,7 @@ const PARALLEL = 4;
 const COMMAND_MS_MAX = 600_000;
 const OUTPUT_BYTES_MAX = 1_048_576;
 /** Of what a command said that failed. */
-const SAID_CHARS_MAX = 500;
+const OUTPUT_CHARS_MAX = 500;
 
 interface CommandOptions {
   /** Copies one file: `rclone copyto {file} remote:shop/{path}`. */
@@ -230,10 +230,10 @@ async function run(
   try {
     await promisify(execFile)(program, args, limits);
   } catch (cause) {
-    const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : '';
+    const output = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : '';
     const code = cause instanceof Error && 'code' in cause ? cause.code : 'unknown';
     throw new UploadError(
-      `Cannot write "${values.path}": "${program}" failed (${code})${said === '' ? '' : `: ${said.slice(-SAID_CHARS_MAX)}`}; correct the command and run this again`,
+      `Cannot write "${values.path}": "${program}" failed (${code})${output === '' ? '' : `: ${output.slice(-OUTPUT_CHARS_MAX)}`}; correct the command and run this again`,
       { cause },
     );
   }

@@ -169,7 +169,7 @@ describe('replay()', () => {
   });
 
   it('names a payload that its importer refuses, and goes on', async () => {
-    await expect(shop.take('12:40:00', {})).rejects.toThrow('no usable stage');
+    await expect(shop.take('12:40:00', {})).rejects.toThrow('it gives no reading');
     const { exit, text } = found();
     expect(exit).toBe(0);
     expect(text).toContain('refused  Cannot import');

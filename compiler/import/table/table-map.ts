@@ -152,8 +152,9 @@ export type TableMap = ReadingsMap | RowsMap;
 function oneOf<Id extends string>(ids: readonly Id[]) {
   return z.enum(ids as [Id, ...Id[]], {
     error: ({ input }) => {
-      const meant = typeof input === 'string' ? nearest(input, ids) : null;
-      const hint = meant === null ? '"signalpress lines" lists them' : `did you mean "${meant}"?`;
+      const suggestion = typeof input === 'string' ? nearest(input, ids) : null;
+      const hint =
+        suggestion === null ? '"signalpress lines" lists them' : `did you mean "${suggestion}"?`;
       return input === undefined ? 'missing' : `"${String(input)}" is not known; ${hint}`;
     },
   });
@@ -184,8 +185,8 @@ function words(issue: z.core.$ZodRawIssue): string | undefined {
   const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
   return issue.keys
     .map((key) => {
-      const meant = nearest(key, known);
-      return `unknown member "${key}"${meant === null ? '' : ` (did you mean "${meant}"?)`}`;
+      const suggestion = nearest(key, known);
+      return `unknown member "${key}"${suggestion === null ? '' : ` (did you mean "${suggestion}"?)`}`;
     })
     .join(', ');
 }

@@ -130,7 +130,7 @@ function bulletinReports(text: string, { note, subject }: Payload, skips: SkipCo
 function newestTime({ day, hour, minute }: Metar, fetched: number): number | null {
   const today = new Date(fetched);
   const days = [0, DAY_MS].map((back) => new Date(fetched - back));
-  const meant = days.find((date) => date.getUTCDate() === day) ?? today;
-  const time = Date.UTC(meant.getUTCFullYear(), meant.getUTCMonth(), day, hour, minute);
+  const nearestDay = days.find((date) => date.getUTCDate() === day) ?? today;
+  const time = Date.UTC(nearestDay.getUTCFullYear(), nearestDay.getUTCMonth(), day, hour, minute);
   return time <= fetched && fetched - time <= DAY_MS ? time : null;
 }

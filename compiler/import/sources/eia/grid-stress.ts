@@ -36,24 +36,25 @@ interface Measure {
   readonly signal: string;
   readonly bands: readonly [string, string, string, string, string];
   /** What the numbers are of. */
-  readonly says: string;
+  readonly basis: string;
 }
 /** Where a worse band begins, in percent of the reference peak (ours). */
 const BAND_EDGES: readonly number[] = [75, 85, 92, 100];
 const STRESS: Measure = {
   signal: 'grid-reliability.stress',
   bands: ['normal', 'elevated', 'tight', 'critical', 'emergency'],
-  says: 'demand of one hour',
+  basis: 'demand of one hour',
 };
 const STRAIN: Measure = {
   signal: 'grid-reliability.realized-strain',
   bands: ['confirmed-slack', 'nominal', 'strained', 'ran-tight', 'severe-strain'],
-  says: 'largest hourly demand of 24 hours',
+  basis: 'largest hourly demand of 24 hours',
 };
 const AHEAD: Measure = {
   signal: 'grid-reliability.forecast-stress',
   bands: ['slack', 'watch', 'stressed', 'peak-risk', 'over-peak'],
-  says: 'largest hourly day-ahead demand that was published for the 24 hours after the newest measured one',
+  basis:
+    'largest hourly day-ahead demand that was published for the 24 hours after the newest measured one',
 };
 
 /** Every hour with a demand, and what the newest one closes and opens. */
@@ -129,7 +130,7 @@ interface Facts {
   readonly more: Readonly<Record<string, number | null>>;
 }
 
-function add({ signal, bands, says }: Measure, facts: Facts, { payload, list }: Target): void {
+function add({ signal, bands, basis }: Measure, facts: Facts, { payload, list }: Target): void {
   const { demand, time, mw, share, more } = facts;
   const { entity, peakMw } = demand;
   const percent = peakMw === null ? null : Math.round((10_000 * mw) / peakMw) / 100;
@@ -138,7 +139,7 @@ function add({ signal, bands, says }: Measure, facts: Facts, { payload, list }: 
     peakMw === null
       ? 'no reference peak is known to us, so no share and no band is given'
       : `reference peak ${peakMw} MW, the record that the authority has published; its choice and the bands are ours and are no emergency levels of NERC`;
-  const said = {
+  const stated = {
     entity,
     ...nameOf('grid-reliability', entity),
     at: time,
@@ -148,7 +149,7 @@ function add({ signal, bands, says }: Measure, facts: Facts, { payload, list }: 
       ...more,
     },
     grade: 'preliminary, revised for some days',
-    scope: `${says}; ${measure}`,
+    scope: `${basis}; ${measure}`,
   };
-  list.add(signal, statedReading(ORIGIN, payload, said));
+  list.add(signal, statedReading(ORIGIN, payload, stated));
 }

@@ -98,7 +98,7 @@ function addFeed(list: ReadingList, { payload, origin, series, feed, given, mont
     if (current === null) continue;
     const isPreliminary = figures.some(([, figure]) => figure?.isPreliminary === true);
     for (const entity of feed.entities) {
-      const said = {
+      const stated = {
         entity,
         ...nameOf('grid', entity),
         at: lastDay(month),
@@ -106,7 +106,7 @@ function addFeed(list: ReadingList, { payload, origin, series, feed, given, mont
         scope: feed.scope,
         ...(isPreliminary ? PRELIMINARY : {}),
       };
-      list.add(feed.signal, statedReading(origin, payload, said));
+      list.add(feed.signal, statedReading(origin, payload, stated));
     }
   }
 }

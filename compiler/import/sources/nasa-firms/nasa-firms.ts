@@ -81,7 +81,7 @@ function readDetections(payload: Payload): Imported {
   const list = new ReadingList();
   for (const [entity, box] of Object.entries(FIRE_BOXES)) {
     const inside = detections.filter(({ longitude, latitude }) => inBox(box, longitude, latitude));
-    const said = {
+    const stated = {
       entity,
       ...nameOf('wildfire', entity),
       at: newest,
@@ -89,7 +89,7 @@ function readDetections(payload: Payload): Imported {
       grade: 'near real time, replaced later by science quality',
       scope: `pixels with heat, not fires, of 24 hours before the newest row of the file, every confidence; ${boxText(box)}; the box is ours, not official`,
     };
-    list.add('wildfire.active-fire', statedReading(ORIGIN, payload, said));
+    list.add('wildfire.active-fire', statedReading(ORIGIN, payload, stated));
   }
   return list.imported();
 }

@@ -107,9 +107,9 @@ function sizeFault(
   { magf, magnitude, unit, valid }: Report['properties'],
   expected: string | null,
 ) {
-  const said = MAGNITUDE.exec(magnitude ?? '')?.[1];
+  const written = MAGNITUDE.exec(magnitude ?? '')?.[1];
   const isSame =
-    magf === null ? (magnitude ?? '') === '' : said !== undefined && Number(said) === magf;
+    magf === null ? (magnitude ?? '') === '' : written !== undefined && Number(written) === magf;
   if (!isSame) return `the report of ${valid} gives two magnitudes, ${magf} and "${magnitude}"`;
   if (magf === null || expected === null || unit?.toUpperCase() === expected) return null;
   return `the report of ${valid} is in "${unit}", not in ${expected}`;

@@ -39,10 +39,10 @@ function readMarine(payload: Payload): Imported {
     if (height < 0) {
       throw fetchAgain(payload, `wave_height ${height} is below 0`);
     }
-    const says = { origin: ORIGIN, at };
-    const sea = { ...says, current: { wave_height_m: height }, ours: POINT };
+    const stated = { origin: ORIGIN, at };
+    const sea = { ...stated, current: { wave_height_m: height }, ours: POINT };
     const band = disruptionBand(height);
-    const route = { ...says, current: { wave_height_m: height, band }, ours: BANDS };
+    const route = { ...stated, current: { wave_height_m: height, band }, ours: BANDS };
     list.add('shipping.sea-state', modelReading(answer, place, sea));
     list.add('shipping.route-disruption', modelReading(answer, place, route));
   }

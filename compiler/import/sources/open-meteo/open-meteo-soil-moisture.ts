@@ -49,8 +49,8 @@ function readSoil(payload: Payload): Imported {
   const percentile = roundDecimal(percentileOf(now, years.flat()) * 100, 1);
   const current = { soil_moisture_percentile_pct: percentile, years_count: years.length };
   const list = new ReadingList();
-  const says = { origin: ORIGIN, at: newest, current, ours: OURS };
-  list.add('agriculture.drought', modelReading(answer, place, says));
+  const stated = { origin: ORIGIN, at: newest, current, ours: OURS };
+  list.add('agriculture.drought', modelReading(answer, place, stated));
   return list.someOf(payload);
 }
 

@@ -84,7 +84,7 @@ function onSide([x, y]: Position, side: number): BorderPlace {
 }
 
 function corner(at: number): Position {
-  return BORDER[at % BORDER.length] ?? [0, 0];
+  return defined(BORDER[at % BORDER.length], 'the corner');
 }
 
 /** Length of the way clockwise from one place of the border to another. */

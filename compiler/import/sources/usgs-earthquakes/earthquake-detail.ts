@@ -59,7 +59,7 @@ export function readDetail(value: unknown, payload: Payload): Imported {
   const span = { from: 0, to: fetched };
   const [quake] = readable(payload, () => readQuakes([value], span, list.skips));
   if (quake === undefined) throw new ImportError({ subject, state: 'it is no quake; import one' });
-  const fault = foreign(quake, note.url) ?? unsaid(quake) ?? contradiction(properties);
+  const fault = foreign(quake, note.url) ?? unreported(quake) ?? contradiction(properties);
   if (fault !== null) throw fetchAgain(payload, fault);
   const facts = impactFacts(quake, fetched, `one quake, ${quake.id}, and no other of its region`);
   for (const [entity, box] of regions()) {
@@ -79,7 +79,7 @@ function foreign({ id, ids }: Quake, address: string): string | null {
 }
 
 /** Nothing measured and nothing reported is not the same as nothing felt. */
-function unsaid(quake: Quake): string | null {
+function unreported(quake: Quake): string | null {
   return impactRank(quake) > 0 ? null : 'nothing was measured or reported of this quake';
 }
 

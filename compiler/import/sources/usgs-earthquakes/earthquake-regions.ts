@@ -1,3 +1,4 @@
+import { defined } from '../../../contract/defined.ts';
 import { regionBox as box, boxText, type RegionBox } from '../../region-box.ts';
 
 /** Our boxes of the line's entities; no agency publishes them, so `regionScope` says whose they are. */
@@ -89,7 +90,7 @@ interface Shaking {
 
 /** Band of `earthquake.impact_realized`: the worst of intensity, alert level and reports. */
 export function impactBand(shaking: Shaking): string {
-  return IMPACT_ORDER[impactRank(shaking)] ?? 'none';
+  return defined(IMPACT_ORDER[impactRank(shaking)], 'the band of a rank');
 }
 
 /** Position of the impact band, 0 for `none`. */
