@@ -25,6 +25,16 @@ export function encodeSegment(text: string): string {
   return segment;
 }
 
+/** Whether a text can be a path segment. */
+export function fitsSegment(text: string): boolean {
+  try {
+    return encodeSegment(text) !== '';
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
 /** What each byte becomes behind the first one of a segment. */
 const ESCAPED = Array.from({ length: 256 }, (_, byte) => {
   const char = String.fromCharCode(byte);

@@ -9,6 +9,7 @@ import {
 import { isSwitchedOn, type Switches } from '../../contract/for-sale.ts';
 import { atomicAmount } from '../../contract/price.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
+import { isObject } from '../../contract/strict-json.ts';
 import { type ExampleBody, exampleBodies } from './example-bodies.ts';
 import { exampleValues, releaseExamples } from './examples.ts';
 import { requestText, type Shelf, storedBodies } from './stored-bodies.ts';
@@ -145,17 +146,13 @@ function namesThatFit(members: readonly (readonly [string, unknown])[]): string[
 }
 
 function fitting(value: unknown): unknown {
-  if (JSON.stringify(value).length <= MEMBER_CHARS_MAX || !isPlain(value)) return value;
+  if (JSON.stringify(value).length <= MEMBER_CHARS_MAX || !isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).slice(0, 1));
-}
-
-function isPlain(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function shortened(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, 1).map(shortened);
-  if (!isPlain(value)) return value;
+  if (!isObject(value)) return value;
   const members = Object.entries(value).filter(([name]) => !LEFT_OUT.includes(name));
   return Object.fromEntries(members.map(([name, member]) => [name, shortened(member)]));
 }

@@ -1,4 +1,5 @@
 import { nearest } from '../../contract/nearest.ts';
+import { isObject } from '../../contract/strict-json.ts';
 import { SECOND_HEADER } from './fault-words.ts';
 import type { TextLine } from './read-lines.ts';
 import type { LineFault } from './reading.ts';
@@ -24,7 +25,7 @@ export type HeaderRead = { readonly members: Members } | { readonly fault: LineF
 
 /** The header in a line; null if the line is not a header. Only the first line of a file may be one. */
 export function headerIn(value: unknown, isFirst: boolean): HeaderRead | null {
-  if (!isMembers(value)) return Array.isArray(value) && isFirst ? fault('line', ARRAY_SHAPE) : null;
+  if (!isObject(value)) return Array.isArray(value) && isFirst ? fault('line', ARRAY_SHAPE) : null;
   if (!Object.hasOwn(value, NAME)) return isFirst ? misspelt(value) : null;
   if (!isFirst) return fault(NAME, SECOND_HEADER);
   const { [NAME]: members, ...others } = value;
@@ -36,7 +37,7 @@ export function headerIn(value: unknown, isFirst: boolean): HeaderRead | null {
       `a header must be alone on its line; move ${names} into it, or into the lines below`,
     );
   }
-  return isMembers(members) ? { members } : fault(NAME, 'not an object; write {"header":{…}}');
+  return isObject(members) ? { members } : fault(NAME, 'not an object; write {"header":{…}}');
 }
 
 /**
@@ -65,7 +66,7 @@ export function isBrokenHeader({ bytes }: TextLine): boolean {
 
 function misspelt(value: Members): HeaderRead | null {
   const name = Object.keys(value).find(
-    (key) => isMembers(value[key]) && nearest(key, [NAME]) !== null,
+    (key) => isObject(value[key]) && nearest(key, [NAME]) !== null,
   );
   return name === undefined
     ? null
@@ -80,12 +81,8 @@ function badLine(field: string, message: string): LineFault {
   return { code: 'bad_line', field, message };
 }
 
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function states(line: unknown, member: string | undefined): boolean {
-  return member !== undefined && isMembers(line) && Object.hasOwn(line, member);
+  return member !== undefined && isObject(line) && Object.hasOwn(line, member);
 }
 
 /** Tells what is wrong with a member that the lines of a file inherit once, at the header, and not at every line. */

@@ -1,14 +1,8 @@
 import { z } from 'zod';
-import {
-  decodeUtf8,
-  isObject,
-  JsonError,
-  type JsonValue,
-  parseJson,
-} from '../../contract/strict-json.ts';
+import { isObject } from '../../contract/strict-json.ts';
 import { batchTimes, type JudgeTime } from './batch-times.ts';
 import type { Problem } from './compile-error.ts';
-import { FAULT_WORDS, jsonFaultText } from './fault-words.ts';
+import { FAULT_WORDS } from './fault-words.ts';
 import {
   closing,
   HeaderFaults,
@@ -21,7 +15,7 @@ import {
 import type { SnapshotFile } from './list-snapshots.ts';
 import { someMembers } from './member-names.ts';
 import { FILE_PROBLEMS_MAX } from './quarantine.ts';
-import { LINE_BYTES_MAX, readLines, type TextLine } from './read-lines.ts';
+import { parseLine, readLines, type TextLine, type UnparsedLine } from './read-lines.ts';
 import type { LineFault } from './reading.ts';
 import { wordFaults } from './stored-words.ts';
 
@@ -102,8 +96,9 @@ class RowReader<Row extends Collected> {
 
   read(line: TextLine): Row | null {
     if (this.#isClosed || line.bytes?.length === 0) return null;
-    const value = this.#parse(line);
-    if (value === undefined) return null;
+    const parsedLine = parseLine(line, 'row');
+    if ('message' in parsedLine) return this.#unparsed(line, parsedLine);
+    const { ok: value } = parsedLine;
     const header = headerIn(value, line.number === 1);
     if (header !== null) return this.#readHeader(line, header);
     const parsed = this.#schema.safeParse(
@@ -134,27 +129,13 @@ class RowReader<Row extends Collected> {
     return fault === null ? [] : [faultOf('collected_at', fault.message)];
   }
 
-  #parse(line: TextLine): JsonValue | undefined {
-    if (line.bytes === null) {
-      this.#report(line, [
-        faultOf('line', `longer than ${LINE_BYTES_MAX} bytes; store one row per line`),
-      ]);
-      return undefined;
-    }
-    try {
-      return parseJson(decodeUtf8(line.bytes));
-    } catch (error) {
-      if (!(error instanceof JsonError)) throw error;
-      this.#unparsed(line, faultOf(error.path === '' ? 'line' : error.path, jsonFaultText(error)));
-      return undefined;
-    }
-  }
-
-  #unparsed(line: TextLine, fault: LineFault): void {
+  #unparsed(line: TextLine, { field, message }: UnparsedLine): null {
+    const fault = faultOf(field, message);
     const isFirst = line.number === 1;
     const whole = isFirst ? unreadableFile(line) : null;
     this.#isClosed = whole !== null || (isFirst && isBrokenHeader(line));
     this.#report(line, this.#isClosed ? closing([whole ?? fault]) : [fault]);
+    return null;
   }
 
   #close(line: TextLine, faults: readonly LineFault[]): null {

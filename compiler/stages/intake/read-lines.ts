@@ -1,5 +1,7 @@
 import { closeSync, readSync } from 'node:fs';
+import { decodeUtf8, JsonError, type JsonValue, parseJson } from '../../contract/strict-json.ts';
 import { openPlain } from '../../verify/plain-file.ts';
+import { jsonFaultText } from './fault-words.ts';
 
 /** Longest line that is read; a longer one is reported and skipped, never held in memory. */
 export const LINE_BYTES_MAX = 1_048_576;
@@ -98,5 +100,28 @@ class LineSplitter {
     this.#number += 1;
     this.#overlong = false;
     return { number: this.#number, bytes, at };
+  }
+}
+
+/** Where a line is no JSON, and why. */
+export interface UnparsedLine {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** The JSON value of a line that is to hold a reading or a row. */
+export function parseLine(
+  { bytes }: TextLine,
+  stored: 'reading' | 'row',
+): { readonly ok: JsonValue } | UnparsedLine {
+  if (bytes === null) {
+    const message = `longer than ${LINE_BYTES_MAX} bytes; store one ${stored} per line`;
+    return { field: 'line', message };
+  }
+  try {
+    return { ok: parseJson(decodeUtf8(bytes)) };
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    return { field: error.path === '' ? 'line' : error.path, message: jsonFaultText(error) };
   }
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { SignalEntry } from '../../contract/catalog/line.ts';
-import { decodeUtf8, JsonError, parseJson } from '../../contract/strict-json.ts';
+import { isObject } from '../../contract/strict-json.ts';
 import { batchTimes, type JudgeTime } from './batch-times.ts';
 import type { Problem } from './compile-error.ts';
-import { jsonFaultText } from './fault-words.ts';
 import {
   closing,
   HeaderFaults,
@@ -20,16 +19,9 @@ import {
   type RejectRule,
   type Rejects,
 } from './quarantine.ts';
-import { LINE_BYTES_MAX, readLines, type TextLine } from './read-lines.ts';
-import {
-  type Fields,
-  type LineFault,
-  type Outcome,
-  parseHeader,
-  parseReading,
-  type Reading,
-} from './reading.ts';
-import { type Share, takes, WHOLE } from './share.ts';
+import { parseLine, readLines, type TextLine } from './read-lines.ts';
+import { type Fields, type LineFault, parseHeader, parseReading, type Reading } from './reading.ts';
+import { type Share, takes } from './share.ts';
 
 /** A reading with the place it came from; `batch` is its position in batch order. */
 export interface StoredReading {
@@ -80,14 +72,12 @@ export function readSignal(
   let readings = 0;
   for (const [batch, file] of signal.files.entries()) {
     const quarantine = new Quarantine(file, rules.rejects);
-    const judgeTime = batchTimes(rules.asOf, file.batch);
-    const { share, only } = rules;
-    const reader = new ReadingReader(rules.entry, { share, judgeTime, ...(only && { only }) });
+    const reader = new ReadingReader(rules, batchTimes(rules.asOf, file.batch));
     const take = (line: TextLine): boolean => {
       const read = reader.read(line);
       if (read === null) return false;
       if ('faults' in read) {
-        if (only === undefined) quarantine.add(line, read);
+        if (rules.only === undefined) quarantine.add(line, read);
         return false;
       }
       const { number, at, bytes } = line;
@@ -124,33 +114,18 @@ function joined(rejects: readonly Rejects[]): Rejects {
   };
 }
 
-/** How a reader of lines goes about them. */
-interface ReaderRules {
-  /** The entities that are read; all without it. */
-  readonly share?: Share;
-  readonly judgeTime?: JudgeTime;
-  readonly only?: ReadonlySet<string>;
-}
-
 /** Reads the lines of one file, whose header it keeps. */
 class ReadingReader {
-  readonly #entry: SignalEntry;
-  readonly #share: Share;
+  readonly #rules: IntakeRules;
   readonly #judgeTime: JudgeTime;
-  readonly #only: ReadonlySet<string> | null;
   #header: Partial<Fields> = {};
   #headerFaults = new HeaderFaults({});
   /** Further lines cannot be judged: the fault of the file was already reported. */
   #isClosed = false;
 
-  constructor(
-    entry: SignalEntry,
-    { share = WHOLE, judgeTime = () => null, only }: ReaderRules = {},
-  ) {
-    this.#entry = entry;
-    this.#share = share;
+  constructor(rules: IntakeRules, judgeTime: JudgeTime) {
+    this.#rules = rules;
     this.#judgeTime = judgeTime;
-    this.#only = only ?? null;
   }
 
   /**
@@ -160,13 +135,14 @@ class ReadingReader {
   read(line: TextLine): LineRead {
     if (this.#isClosed || line.bytes?.length === 0) return null;
     const isFirst = line.number === 1;
-    if (this.#only !== null && !isFirst && isForeign(line, this.#only)) return null;
-    const parsed = parseLine(line);
-    if ('faults' in parsed) return this.#unparsed(line, parsed.faults);
+    const { only, entry } = this.#rules;
+    if (only !== undefined && !isFirst && isForeign(line, only)) return null;
+    const parsed = parseLine(line, 'reading');
+    if ('message' in parsed) return this.#unparsed(line, [{ code: 'bad_line', ...parsed }]);
     const header = headerIn(parsed.ok, isFirst);
     if (header !== null) return this.#readHeader(header);
     if (!this.#isAsked(this.#entityOf(parsed.ok))) return null;
-    const outcome = parseReading(parsed.ok, this.#header, this.#entry);
+    const outcome = parseReading(parsed.ok, this.#header, entry);
     if ('ok' in outcome) return this.#inTime(outcome.ok, parsed.ok);
     return this.#bad(outcome.faults, { value: parsed.ok, stops: isFirst ? RESTED_ON : null });
   }
@@ -212,17 +188,17 @@ class ReadingReader {
 
   /** Faults that every share of the signal sees are reported by one of them. */
   #shared(bad: BadLine): LineRead {
-    return takes(this.#share, null) ? bad : null;
+    return takes(this.#rules.share, null) ? bad : null;
   }
 
   #isAsked(entity: string | null): boolean {
-    if (this.#only !== null && (entity === null || !this.#only.has(entity))) return false;
-    return takes(this.#share, entity);
+    const { only, share } = this.#rules;
+    if (only !== undefined && (entity === null || !only.has(entity))) return false;
+    return takes(share, entity);
   }
 
   #entityOf(value: unknown): string | null {
-    const isObject = typeof value === 'object' && value !== null;
-    const named = isObject && 'entity' in value ? value.entity : this.#header.entity;
+    const named = isObject(value) && 'entity' in value ? value.entity : this.#header.entity;
     return typeof named === 'string' ? named : null;
   }
 }
@@ -239,18 +215,4 @@ function isForeign({ bytes }: TextLine, only: ReadonlySet<string>): boolean {
   if (!isPlain) return false;
   const start = at + ENTITY.length;
   return !only.has(bytes.toString('latin1', start, bytes.indexOf(QUOTE, start)));
-}
-
-function parseLine({ bytes }: TextLine): Outcome<unknown> {
-  if (bytes === null) {
-    const message = `longer than ${LINE_BYTES_MAX} bytes; store one reading per line`;
-    return { faults: [{ code: 'bad_line', field: 'line', message }] };
-  }
-  try {
-    return { ok: parseJson(decodeUtf8(bytes)) };
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    const field = error.path === '' ? 'line' : error.path;
-    return { faults: [{ code: 'bad_line', field, message: jsonFaultText(error) }] };
-  }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { entitiesOf } from '../../contract/catalog/catalog.ts';
 import type { Line, Signal, SignalEntry } from '../../contract/catalog/line.ts';
 import { nearest } from '../../contract/nearest.ts';
-import { encodeSegment } from '../../contract/path.ts';
+import { fitsSegment } from '../../contract/path.ts';
 import { evidenceSchema, sourceSchema } from '../../contract/record.ts';
 import { foreignUnit, type Limits, unitLimits } from '../../contract/units.ts';
 import type { Problem } from './compile-error.ts';
@@ -184,15 +184,6 @@ function entityFaults(reading: Reading, entry: SignalEntry): LineFault[] {
       : `not an entity of this signal; did you mean "${closest}"?`;
   const message = `"${reading.entity}" is ${state} "signalpress lines ${entry.signal.id}" lists them`;
   return [{ code: 'unknown_entity', field: 'entity', message }];
-}
-
-function fitsSegment(entity: string): boolean {
-  try {
-    return encodeSegment(entity) !== '';
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
 }
 
 function metricFaults(reading: Reading, signal: Signal): LineFault[] {

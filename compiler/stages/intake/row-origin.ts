@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { encodeSegment } from '../../contract/path.ts';
+import { fitsSegment } from '../../contract/path.ts';
 import { checkFigures } from './figures.ts';
 import { fieldsSchema, isAfter } from './reading.ts';
 import { day } from './times.ts';
@@ -31,7 +31,7 @@ export const rowId = z
   .string()
   .max(120)
   .regex(/^[A-Za-z0-9@][A-Za-z0-9._@/-]*$/, 'an id is made of letters, digits and . _ @ / -')
-  .refine(fitsFileName, 'does not fit a file name; shorten it');
+  .refine(fitsSegment, 'does not fit a file name; shorten it');
 export const wholeNumber = z.int().min(0).nullable();
 
 const scalar = z.union([z.number(), z.string().max(TEXT_CHARS_MAX), z.boolean(), z.null()]);
@@ -39,15 +39,6 @@ const factName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name is lower snake case')
   .refine((name) => !RESERVED.includes(name), 'reserved name; choose another one');
-
-function fitsFileName(id: string): boolean {
-  try {
-    return encodeSegment(id) !== '';
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}
 
 /** Figures and words by name, as their source gives them; a name that ends in a unit holds a figure. */
 export const facts = z

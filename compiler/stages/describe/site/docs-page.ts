@@ -1,6 +1,7 @@
 import { defined } from '../../../contract/defined.ts';
 import { type Html, html } from '../../../contract/html.ts';
 import { sitePage } from '../../../contract/site-page.ts';
+import { isObject } from '../../../contract/strict-json.ts';
 import type { Issuer } from '../../seal/sealer.ts';
 import type { Assets } from './assets.ts';
 
@@ -159,9 +160,7 @@ function schemaName(schema: Json): Html | string {
 }
 
 function objectOf(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Json)
-    : {};
+  return isObject(value) ? (value as Json) : {};
 }
 
 function listOf<Item = Json>(
