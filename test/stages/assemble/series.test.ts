@@ -137,20 +137,17 @@ describe('seriesFile()', () => {
       4096,
       4096,
     ]);
-    const bodies = [
-      ...answers,
-      withoutFirst(await answerOf(3)),
-      withoutFirst(await answerOf(1000)),
-    ];
-    const wanted = [...answers.map(() => 'verified'), 'failed', 'failed'];
+    // One of 21,000 rows and its lie are enough: each takes a second.
+    const [one, two, , all] = answers;
+    if (one === undefined || two === undefined || all === undefined) throw new RangeError('none');
+    const bodies = [one, two, all, withoutFirst(all)];
+    const wanted = ['verified', 'verified', 'verified', 'failed'];
     const trust = [made.release.issuer_did];
     expect(bodies.map((body) => verifyBody(body as never, { trust }).verdict)).toEqual(wanted);
     if (!hasPython) return;
-    // Two of 21,000 rows are enough for Python, which takes a second for each.
-    const shown = [0, 1, 3, 5];
-    const texts = shown.map((at) => JSON.stringify(bodies[at]));
+    const texts = bodies.map((each) => JSON.stringify(each));
     const judged = pythonVerdicts(texts, trust, Date.parse('2026-11-22'));
-    expect(judged.map((each) => each.verdict)).toEqual(shown.map((at) => wanted[at]));
+    expect(judged.map((each) => each.verdict)).toEqual(wanted);
   }, 60_000);
 
   it('verifies inside its release', async () => {
