@@ -2,15 +2,14 @@ import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { commandLine, FLAGS } from './config/command-line.ts';
+import { type Config, settlementOf } from './config/config.ts';
 import {
   CONFIG_NAME,
-  type Config,
   loadConfig,
   loadJournalPlace,
-  settlementOf,
   unknownVariables,
   unknownVariableText,
-} from './config/config.ts';
+} from './config/load-config.ts';
 import { settlementWarnings } from './config/settlement-warnings.ts';
 import { type Log, lineLog } from './log/line-log.ts';
 import { LogOutput } from './log/log-output.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { compile } from '../compiler/compile.ts';
-import { loadConfig } from '../gatekeeper/config/config.ts';
+import { loadConfig } from '../gatekeeper/config/load-config.ts';
 import { startGatekeeper } from '../gatekeeper/start.ts';
 import { sampleFiles } from './sample/sample-files.ts';
 import { sampleClock, sampleHour } from './sample/sample-times.ts';

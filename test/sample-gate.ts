@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '../gatekeeper/config/config.ts';
+import { loadConfig } from '../gatekeeper/config/load-config.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';
 import { tinyKey } from './gatekeeper/tiny-release.ts';

@@ -1,27 +1,11 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import type { Network } from '../money/networks.ts';
 import { confirmationsMax, depthMs } from '../money/settlement-time.ts';
 import { isLoopback } from '../system/loopback.ts';
+import type { Config } from './config.ts';
 import { dataUrl, isRemote } from './data-url.ts';
-import { addressText, type MetricsSettings } from './metrics-settings.ts';
+import { addressText } from './metrics-settings.ts';
 import { envName, SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
 import { testPaymentsFault } from './test-payments.ts';
-
-/** The settings as the gatekeeper would apply them. */
-interface Effective {
-  readonly host: string;
-  readonly port: number;
-  readonly metrics: MetricsSettings | null;
-  readonly baseUrl: string | null;
-  readonly trustedProxy: string;
-  readonly testPayments: boolean;
-  readonly network: Network;
-  readonly facilitatorUrls: readonly string[];
-  readonly confirmations: number;
-  readonly workers: number;
-  readonly dataDir: string;
-  readonly stateDir: string;
-}
 
 /** What was written and what of it could be read. */
 interface WrittenSettings {
@@ -34,7 +18,7 @@ interface WrittenSettings {
 type Rule = readonly [applies: boolean, fault: string | null];
 
 /** Faults of settings that only make sense together. */
-export function jointFaults(effective: Effective, written: WrittenSettings): string[] {
+export function jointFaults(effective: Config, written: WrittenSettings): string[] {
   const rules = [
     ...settlerRules(effective, written),
     ...halfRules(written),
@@ -61,7 +45,7 @@ function isNetworkKnown({ values, isGiven }: WrittenSettings): boolean {
 const NOBODYS = [`0x${'0'.repeat(40)}`, TEST_PAYEE.toLowerCase()];
 
 /** Money needs somebody who is paid and somebody who moves it. */
-function payeeRules({ network }: Effective, { values, isGiven }: WrittenSettings): Rule[] {
+function payeeRules({ network }: Config, { values, isGiven }: WrittenSettings): Rule[] {
   const payTo = String(values.pay_to).toLowerCase();
   const isNobodys = [...NOBODYS, network.asset.toLowerCase()].includes(payTo);
   const settles = isGiven('facilitator_url') || isGiven('relayer_key');
@@ -83,10 +67,7 @@ function payeeRules({ network }: Effective, { values, isGiven }: WrittenSettings
   ];
 }
 
-function settlerRules(
-  { facilitatorUrls, workers }: Effective,
-  { isGiven }: WrittenSettings,
-): Rule[] {
+function settlerRules({ facilitatorUrls, workers }: Config, { isGiven }: WrittenSettings): Rule[] {
   const many = facilitatorUrls.length > 1;
   const hasNode = isGiven('rpc_url');
   return [
@@ -137,7 +118,7 @@ function halfRules({ values, isGiven }: WrittenSettings): Rule[] {
 }
 
 /** If others can buy, payments are simulated only on request. */
-function testRules(effective: Effective, { isGiven }: WrittenSettings): Rule[] {
+function testRules(effective: Config, { isGiven }: WrittenSettings): Rule[] {
   const settles = isGiven('facilitator_url') || isGiven('relayer_key');
   return [
     [!settles && effective.network.name !== 'base', testPaymentsFault(effective)],
@@ -149,7 +130,7 @@ function testRules(effective: Effective, { isGiven }: WrittenSettings): Rule[] {
 }
 
 /** The compiler clears what it keeps there: it would take the payment journal with it. */
-function folderRule({ dataDir, stateDir }: Effective): Rule {
+function folderRule({ dataDir, stateDir }: Config): Rule {
   const way = relative(dataDir, stateDir);
   const isInside = way.split(sep)[0] !== '..' && !isAbsolute(way);
   return [
@@ -159,7 +140,7 @@ function folderRule({ dataDir, stateDir }: Effective): Rule {
 }
 
 /** What is sold and how well is nobody else's to read. */
-function metricsRules({ host, port, metrics, workers }: Effective): Rule[] {
+function metricsRules({ host, port, metrics, workers }: Config): Rule[] {
   const { address = null, token = null } = metrics ?? {};
   if (address === null) {
     const fault =
@@ -186,7 +167,7 @@ function metricsRules({ host, port, metrics, workers }: Effective): Rule[] {
 }
 
 /** A buyer who is kept waiting for longer hears of a timeout after the money has moved. */
-function depthRule({ network, confirmations }: Effective, written: WrittenSettings): Rule {
+function depthRule({ network, confirmations }: Config, written: WrittenSettings): Rule {
   const [max, seconds] = [confirmationsMax(network), depthMs(network, confirmations) / 1000];
   return [
     isNetworkKnown(written) && confirmations > max,
@@ -194,7 +175,7 @@ function depthRule({ network, confirmations }: Effective, written: WrittenSettin
   ];
 }
 
-function assetRule({ network }: Effective, written: WrittenSettings): Rule {
+function assetRule({ network }: Config, written: WrittenSettings): Rule {
   const { asset } = written.values;
   const isOther = typeof asset === 'string' && asset.toLowerCase() !== network.asset.toLowerCase();
   return [
@@ -207,7 +188,7 @@ function assetRule({ network }: Effective, written: WrittenSettings): Rule {
 const REMOTE_ONLY: readonly SettingName[] = ['data_auth', 'data_http', 'cache', 'cache_mb'];
 
 /** Faults of settings about data that a host serves. */
-function remoteRules({ dataDir }: Effective, { values, isGiven }: WrittenSettings): Rule[] {
+function remoteRules({ dataDir }: Config, { values, isGiven }: WrittenSettings): Rule[] {
   if (!isRemote(dataDir)) {
     return REMOTE_ONLY.map((name) => [
       values[name] !== undefined && (values.data !== undefined || !isGiven('data')),

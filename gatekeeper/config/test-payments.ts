@@ -1,18 +1,12 @@
 import { isLoopback } from '../system/loopback.ts';
+import type { Config } from './config.ts';
 
 /** What every 402, the state of health and the log say while the local facilitator is on. */
 export const TEST_WARNING =
   'TEST-ONLY: the local facilitator is on, no money moves and receipts name no real transaction';
 
 /** Where the gatekeeper listens, and so who can buy from it. */
-interface SalePlace {
-  readonly host: string;
-  /** Null until the release is open that names it. */
-  readonly baseUrl: string | null;
-  readonly trustedProxy: string;
-  /** The operator asked for simulated payments on any address. */
-  readonly testPayments: boolean;
-}
+type SalePlace = Pick<Config, 'host' | 'baseUrl' | 'trustedProxy' | 'testPayments'>;
 
 /**
  * Why a gatekeeper without a settler must not start: other machines could reach it, and everything would be sold for

@@ -2,14 +2,13 @@ import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandLine } from '../config/command-line.ts';
+import { type Config, switchesOf } from '../config/config.ts';
 import {
-  type Config,
   type ConfigSources,
   loadConfig,
-  switchesOf,
   unknownVariables,
   unknownVariableText,
-} from '../config/config.ts';
+} from '../config/load-config.ts';
 import { openRelease } from '../release/open-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { openSource } from '../remote/open-source.ts';

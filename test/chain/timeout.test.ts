@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chainEvidence } from '../../gatekeeper/chain/chain-evidence.ts';
 import { chainNode } from '../../gatekeeper/chain/chain-node.ts';
-import { loadConfig } from '../../gatekeeper/config/config.ts';
+import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { provenFacilitator } from '../../gatekeeper/facilitator/proven-facilitator.ts';
 import { remoteFacilitator } from '../../gatekeeper/facilitator/remote-facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';

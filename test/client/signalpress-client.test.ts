@@ -13,7 +13,7 @@ import {
 } from '../../compiler/client/payment-trip.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
-import { loadConfig } from '../../gatekeeper/config/config.ts';
+import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { localFacilitator } from '../../gatekeeper/facilitator/local-facilitator.ts';
 import type { Facilitator } from '../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';

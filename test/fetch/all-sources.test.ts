@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SourceReport } from '../../compiler/fetch/sources-runner.ts';
 import { SOURCES } from '../../compiler/import/sources.ts';
-import { loadConfig } from '../../gatekeeper/config/config.ts';
+import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 import { Agency, BROKEN_MOODS, type BrokenMood } from './agency.ts';

@@ -1,7 +1,8 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, loadConfig } from '../../gatekeeper/config/config.ts';
+import type { Config } from '../../gatekeeper/config/config.ts';
+import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { type Gatekeeper, type StartOptions, startGatekeeper } from '../../gatekeeper/start.ts';
 import { TINY_NOW, type TinyOptions, tinyDataDir, writeTinyRelease } from './tiny-release.ts';
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { compile } from '../../compiler/compile.ts';
-import { loadConfig } from '../../gatekeeper/config/config.ts';
+import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
 import { sampleFiles } from '../../scripts/sample/sample-files.ts';
 import { sampleClock, sampleHour } from '../../scripts/sample/sample-times.ts';

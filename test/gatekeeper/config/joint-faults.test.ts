@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Config, type ConfigSources, loadConfig } from '../../../gatekeeper/config/config.ts';
+import type { Config } from '../../../gatekeeper/config/config.ts';
+import { type ConfigSources, loadConfig } from '../../../gatekeeper/config/load-config.ts';
 import { TEST_PAYEE } from '../../../gatekeeper/config/settings.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { confirmationsMax } from '../../../gatekeeper/money/settlement-time.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../gatekeeper/config/config.ts';
+import { loadConfig } from '../../../gatekeeper/config/load-config.ts';
 import { SECRET, SETTING_NAMES } from '../../../gatekeeper/config/settings.ts';
 import { shownSettings } from '../../../gatekeeper/config/shown-settings.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RATE_LIMIT } from '../../../gatekeeper/config/config.ts';
+import { RATE_LIMIT } from '../../../gatekeeper/config/load-config.ts';
 import { costOfSending, PAYMENT_COST } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import type { Arrival } from '../../../gatekeeper/http/limits.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '../../../gatekeeper/config/config.ts';
+import { loadConfig } from '../../../gatekeeper/config/load-config.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
 import { startGatekeeper } from '../../../gatekeeper/start.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../gatekeeper/config/config.ts';
 import { dataUrl, isRemote } from '../../../gatekeeper/config/data-url.ts';
+import { loadConfig } from '../../../gatekeeper/config/load-config.ts';
 import { tinyKey } from '../tiny-release.ts';
 
 const { did } = tinyKey();

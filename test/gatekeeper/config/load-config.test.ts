@@ -5,7 +5,7 @@ import {
   loadJournalPlace,
   RATE_LIMIT,
   unknownVariables,
-} from '../../../gatekeeper/config/config.ts';
+} from '../../../gatekeeper/config/load-config.ts';
 import { SETTING_NAMES, TEST_PAYEE } from '../../../gatekeeper/config/settings.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 
