@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
-import { type FetchNote, ImportError } from './payload.ts';
+import { type FetchNote, fetchAgain, ImportError } from './payload.ts';
 
 /** Query parameters that carry a data key at the official sources, in lower case. */
 const KEY_PARAMETERS: readonly string[] = ['api_key', 'map_key', 'registrationkey'];
@@ -50,11 +50,7 @@ export function parseFetchNote(bytes: Uint8Array, file: string): FetchNote {
     );
   }
   if (parsed.data.http_status !== 200) {
-    const status = parsed.data.http_status;
-    throw new ImportError({
-      subject: file,
-      state: `the source answered HTTP ${status}; fetch it again`,
-    });
+    throw fetchAgain({ subject: file }, `the source answered HTTP ${parsed.data.http_status}`);
   }
   return parsed.data;
 }

@@ -25,8 +25,7 @@ export function statedReading(
   { at, ...statement }: Statement,
 ): Reading {
   const { page, tier, status, ...body } = origin;
-  const [main] = Object.values(statement.current);
-  const value = typeof main === 'number' ? main : null;
+  const value = mainValue(statement.current);
   const observed_at = observedAt(at, payload);
   return {
     ...statement,
@@ -38,6 +37,12 @@ export function statedReading(
     validation_status: status,
     uncertainty: 'not stated in the payload',
   };
+}
+
+/** The first of some metrics, which is the main one; null where it is no number. */
+export function mainValue(current: Reading['current']): number | null {
+  const [value] = Object.values(current);
+  return typeof value === 'number' ? value : null;
 }
 
 /** The one body that measured a value; `as_of` is an ISO-8601 UTC time. */

@@ -1,5 +1,5 @@
 import { csvRows } from '../csv.ts';
-import { ImportError, numberOf, type Payload, parsePayload } from '../payload.ts';
+import { fetchAgain, ImportError, numberOf, type Payload, parsePayload } from '../payload.ts';
 import type { Part, TableMap } from './table-map.ts';
 
 type Cell = string | number | boolean | null;
@@ -105,8 +105,5 @@ function jsonRows({ bytes, subject }: Payload, path: readonly string[]): readonl
     });
   const strange = list.findIndex((row) => typeof row !== 'object' || row === null);
   if (strange < 0) return list;
-  throw new ImportError({
-    subject,
-    state: `${where}: row ${strange + 1} is not an object; fetch it again`,
-  });
+  throw fetchAgain({ subject }, `${where}: row ${strange + 1} is not an object`);
 }

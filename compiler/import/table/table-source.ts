@@ -4,7 +4,7 @@ import { isoTime } from '../../contract/iso-time.ts';
 import type { JsonValue } from '../../contract/strict-json.ts';
 import { memberNames, ROW_SCHEMAS } from '../../stages/intake/member-names.ts';
 import type { Reading } from '../../stages/intake/reading.ts';
-import { ImportError, type Imported, type Payload } from '../payload.ts';
+import { fetchAgain, ImportError, type Imported, type Payload } from '../payload.ts';
 import { ReadingList } from '../readings.ts';
 import type { Source } from '../source.ts';
 import {
@@ -147,9 +147,8 @@ function origin(map: TableMap) {
 
 /** Rows of a collection; whoever is not in the table counts as gone, so every row must be read. */
 function collected(rows: readonly TableRow[], map: RowsMap, payload: Payload): Imported {
-  const { subject, note } = payload;
-  if (rows.length === 0)
-    throw new ImportError({ subject, state: 'the table has no rows; fetch it again' });
+  const { note } = payload;
+  if (rows.length === 0) throw fetchAgain(payload, 'the table has no rows');
   const known = memberNames(ROW_SCHEMAS[map.collection]);
   const stored = rows.map((row) => {
     const members: Record<string, JsonValue> = {

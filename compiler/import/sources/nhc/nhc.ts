@@ -4,7 +4,7 @@ import { firstTwice } from '../../../contract/grouped.ts';
 import { HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { fetchAgain, type Imported, jsonOf, type Payload } from '../../payload.ts';
-import { measuredBy, nameOf, observedAt, ReadingList } from '../../readings.ts';
+import { mainValue, measuredBy, nameOf, observedAt, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
 import { productIn, refuseProduct } from '../../text-product.ts';
 
@@ -87,15 +87,13 @@ function impact(own: readonly Storm[]): Facts {
 function reading(basin: Basin, { current, scope }: Facts): Reading {
   const { entity, own, payload } = basin;
   const observed_at = observedAt(newest(own, payload.note.fetched_at), payload);
-  const [value] = Object.values(current);
-  const main = typeof value === 'number' ? value : null;
   return {
     entity,
     ...nameOf('hurricane', entity),
     observed_at,
     collected_at: payload.note.fetched_at,
     current,
-    sources: measuredBy('NOAA National Hurricane Center', main, observed_at),
+    sources: measuredBy('NOAA National Hurricane Center', mainValue(current), observed_at),
     source_ref: 'https://www.nhc.noaa.gov/',
     source_tier: 'T1',
     scope,

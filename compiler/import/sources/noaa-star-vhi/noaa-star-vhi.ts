@@ -58,18 +58,14 @@ function linesOf(payload: Payload): string[] {
 
 function provinceOf(title: string, payload: Payload): Province & Announced {
   const [, country = '', number = '', name = '', from, to] = TITLE.exec(title) ?? [];
+  const begins = `"${title.slice(0, 60)}"`;
   if (country === '')
-    throw fetchAgain(
-      payload,
-      `"${title.slice(0, 60)}" is not the title of a weekly mean of a province`,
-    );
+    throw fetchAgain(payload, `${begins} is not the title of a weekly mean of a province`);
   const query = new URL(payload.note.url).searchParams;
   const asked = [query.get('country') ?? country, query.get('provinceID') ?? number];
   if (asked[0] !== country || asked[1] !== number) {
-    throw fetchAgain(
-      payload,
-      `it holds ${country} ${number}, its address asks for ${asked.join(' ')}`,
-    );
+    const state = `it holds ${country} ${number}, its address asks for ${asked.join(' ')}`;
+    throw fetchAgain(payload, state);
   }
   return { country, number, name: name.trim(), years: [Number(from), Number(to)] };
 }
@@ -128,10 +124,8 @@ function weekOf(line: string, { years: [from, to] }: Announced, payload: Payload
   const [year, week, smn, smt, vci, tci, vhi] = cells.map((value) => value ?? Number.NaN) as Cells;
   const isWeek = Number.isInteger(year) && week >= 1 && week <= WEEKS_A_YEAR && week % 1 === 0;
   if (cells.length !== COLUMNS || cells.includes(null) || !isWeek || year < from || year > to) {
-    throw fetchAgain(
-      payload,
-      `"${line.slice(0, 60)}" is no week of ${from} to ${to} with five values`,
-    );
+    const state = `"${line.slice(0, 60)}" is no week of ${from} to ${to} with five values`;
+    throw fetchAgain(payload, state);
   }
   const end = weekEnd(year, week);
   if ([smn, smt, vci, tci, vhi].every((value) => value === NO_DATA)) return { end, values: null };

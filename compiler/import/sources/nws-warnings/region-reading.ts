@@ -1,7 +1,7 @@
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { CONVECTION_AREAS } from '../../convection-regions.ts';
 import { ImportError, type Payload } from '../../payload.ts';
-import { measuredBy, nameOf, type ReadingList } from '../../readings.ts';
+import { mainValue, measuredBy, nameOf, type ReadingList } from '../../readings.ts';
 
 export const AGENCY = 'NOAA National Weather Service';
 export const ALERT_HOST = 'api.weather.gov';
@@ -18,14 +18,13 @@ interface About {
 
 /** What all readings of a region have; its scope and where it comes from are added. */
 export function regionReading({ entity, at, collectedAt }: About, current: Reading['current']) {
-  const [value = null] = Object.values(current);
   return {
     entity,
     ...nameOf('severe-convection', entity),
     observed_at: at,
     collected_at: collectedAt,
     current,
-    sources: measuredBy(AGENCY, typeof value === 'number' ? value : null, at),
+    sources: measuredBy(AGENCY, mainValue(current), at),
     grade: 'preliminary',
     validation_status: 'as published by NWS',
     uncertainty: 'not stated in the payload',

@@ -112,10 +112,8 @@ function unitOf(
   given: Readonly<Record<string, string>> | undefined,
 ) {
   if (given?.time === 'iso8601') return given;
-  throw fetchAgain(
-    answer.payload,
-    `${section}_units.time is not "iso8601"; ask for timeformat=iso8601`,
-  );
+  const state = `${section}_units.time is not "iso8601"; ask for timeformat=iso8601`;
+  throw fetchAgain(answer.payload, state);
 }
 
 /** Times of a section without a gap: a gap would be an hour or day that nobody knows of. */
@@ -150,10 +148,8 @@ function checked(answer: Answer, values: readonly unknown[], { name, unit, spell
     throw fetchAgain(answer.payload, `${name} has a value that is no number`);
   const isLacking = unit === 'undefined' && values.every((value) => value === null);
   if (!isLacking && !spelled.includes(unit ?? '')) {
-    throw fetchAgain(
-      answer.payload,
-      `${name} is in "${unit ?? 'no unit'}", not in "${spelled[0]}"`,
-    );
+    const state = `${name} is in "${unit ?? 'no unit'}", not in "${spelled[0]}"`;
+    throw fetchAgain(answer.payload, state);
   }
   return values as readonly (number | null)[];
 }

@@ -79,10 +79,8 @@ function degreeDays(answer: Answer): DayValue[] {
     const tmin = lowest.get(day) ?? null;
     if (tmax === null || tmin === null) return [];
     if (tmin > tmax) {
-      throw fetchAgain(
-        answer.payload,
-        `the lowest temperature of ${isoTime(day).slice(0, 10)} is above its highest`,
-      );
+      const date = isoTime(day).slice(0, 10);
+      throw fetchAgain(answer.payload, `the lowest temperature of ${date} is above its highest`);
     }
     const mean = (tmax + tmin) / 2;
     const current = {

@@ -3,7 +3,7 @@ import { grouped } from '../../../contract/grouped.ts';
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import type { Imported, Payload, SkipCount } from '../../payload.ts';
-import { measuredBy, observedAt, ReadingList } from '../../readings.ts';
+import { mainValue, measuredBy, observedAt, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
 import { isListed, type ShortageRow, type State, shortageList } from './shortage-rows.ts';
 
@@ -99,13 +99,12 @@ interface Facts {
 /** The first metric is the main one. */
 function readingOf(current: Reading['current'], facts: Facts): Reading {
   const { entity, observed_at, payload, scope } = facts;
-  const [value = null] = Object.values(current);
   return {
     entity,
     observed_at,
     collected_at: payload.note.fetched_at,
     current,
-    sources: measuredBy(AGENCY, typeof value === 'number' ? value : null, observed_at),
+    sources: measuredBy(AGENCY, mainValue(current), observed_at),
     source_ref: API,
     source_tier: 'T1',
     grade: 'not decision-grade: the list itself says not to rely on it for medical care',

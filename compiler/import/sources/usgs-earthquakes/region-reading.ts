@@ -1,6 +1,6 @@
 import { isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
-import { measuredBy } from '../../readings.ts';
+import { mainValue, measuredBy } from '../../readings.ts';
 import type { RegionBox } from '../../region-box.ts';
 import { FELT_REPORTS_MIN, type Quake } from './earthquake-events.ts';
 import { EARTHQUAKE_BOXES, impactBand, regionScope } from './earthquake-regions.ts';
@@ -19,8 +19,6 @@ export function regions(): readonly (readonly [entity: string, box: RegionBox])[
 
 export function regionReading(entity: string, facts: RegionFacts, collected_at: string): Reading {
   const { observed_at, current, source_ref, quakes, grade } = facts;
-  const [value = null] = Object.values(current);
-  const main = typeof value === 'number' ? value : null;
   const box = EARTHQUAKE_BOXES[entity];
   if (box === undefined) throw new RangeError(`Cannot read a region "${entity}": no such region`);
   return {
@@ -28,7 +26,7 @@ export function regionReading(entity: string, facts: RegionFacts, collected_at: 
     observed_at,
     collected_at,
     current,
-    sources: measuredBy('USGS Earthquake Hazards Program', main, observed_at),
+    sources: measuredBy('USGS Earthquake Hazards Program', mainValue(current), observed_at),
     source_ref,
     source_tier: 'T1',
     ...(grade === undefined ? {} : { grade }),
