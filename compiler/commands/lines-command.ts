@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import type { Line, Signal } from '../contract/catalog/line.ts';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
+import { type Catalog, entitiesOf } from '../contract/catalog/catalog.ts';
+import type { Signal, SignalEntry } from '../contract/catalog/line.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../contract/collections.ts';
-import { entitiesOf, LINES, lineOf, SIGNALS } from '../contract/lines.ts';
 import { nearest } from '../contract/nearest.ts';
 import { metricUnit } from '../contract/units.ts';
 import { memberNames, ROW_SCHEMAS } from '../stages/intake/member-names.ts';
@@ -12,7 +13,7 @@ import type { CommandSettings } from './command-settings.ts';
 export function defineLines(command: Command, { print }: CommandSettings): void {
   command
     .argument('[id]', 'a line, a signal or a collection')
-    .action((id: string | undefined) => print(linesText(id)));
+    .action((id: string | undefined) => print(linesText(BUILTIN, id)));
 }
 
 const OBSERVED_AT = '2026-11-20T10:45:00Z';
@@ -20,32 +21,31 @@ const COLLECTED_AT = '2026-11-20T11:00:12Z';
 
 /** Entities of a closed list that are written out; the rest is counted. */
 const ENTITIES_SHOWN_MAX = 60;
-const ROWS: readonly Line[] = LINES;
 
 /** What is accepted under an id: a line, a signal or a collection; all of them without one. Throws a RangeError for any other. */
-export function linesText(id?: string): string {
-  if (id === undefined) return overviewText();
-  const signal = SIGNALS.find((row) => row.id === id);
-  if (signal !== undefined) return signalText(signal);
+export function linesText(catalog: Catalog, id?: string): string {
+  if (id === undefined) return overviewText(catalog);
+  const entry = catalog.entryById.get(id);
+  if (entry !== undefined) return signalText(entry);
   const collection = findCollection(id);
   if (collection !== undefined) return collectionText(collection);
-  const line = ROWS.find((row) => row.id === id);
-  if (line !== undefined) return line.signals.map(signalText).join('\n\n');
+  const own = [...catalog.entryById.values()].filter(({ line }) => line.id === id);
+  if (own.length > 0) return own.map(signalText).join('\n\n');
   throw new RangeError(
-    `Cannot find "${id}": not a line, signal or collection; ${hintFor(id)}"signalpress lines" lists them`,
+    `Cannot find "${id}": not a line, signal or collection; ${hintFor(catalog, id)}"signalpress lines" lists them`,
   );
 }
 
-function hintFor(id: string): string {
-  const ids = [...SIGNALS, ...COLLECTIONS, ...ROWS].map((row) => row.id);
+function hintFor({ signals, lines }: Catalog, id: string): string {
+  const ids = [...signals, ...COLLECTIONS, ...lines].map((row) => row.id);
   const suggestion = nearest(id, ids);
   return suggestion === null ? '' : `did you mean "${suggestion}"? `;
 }
 
-function overviewText(): string {
+function overviewText({ lines }: Catalog): string {
   return [
     'Signals, by line; a batch holds one file <signal>.ndjson for each:',
-    ...ROWS.flatMap((row) => [
+    ...lines.flatMap((row) => [
       `  ${row.id}: ${row.title}`,
       ...row.signals.map(({ id, measures }) => `    ${id}  ${measures}`),
     ]),
@@ -55,7 +55,8 @@ function overviewText(): string {
   ].join('\n');
 }
 
-function signalText(signal: Signal): string {
+function signalText(entry: SignalEntry): string {
+  const { signal, line } = entry;
   const { id, measures, cadence, metrics, bands, range, ownThresholds } = signal;
   const [main, ...others] = metrics.map(metricText);
   return [
@@ -66,13 +67,11 @@ function signalText(signal: Signal): string {
     ...(others.length === 0 ? [] : [`  and         ${others.join(', ')}`]),
     ...(bands === undefined ? [] : [`  band        ${bands.join(', ')}`]),
     ...(ownThresholds === undefined ? [] : [`  thresholds  ${ownThresholds.join(', ')}`]),
-    ...(lineOf(id)?.states === undefined
-      ? []
-      : [`  state       ${lineOf(id)?.states?.join(', ')}`]),
-    `  entity      ${entitiesText(id)}`,
+    ...(line.states === undefined ? [] : [`  state       ${line.states.join(', ')}`]),
+    `  entity      ${entitiesText(entry)}`,
     `  members     ${readingMembers()}`,
     'An example, invented:',
-    JSON.stringify(exampleReading(signal)),
+    JSON.stringify(exampleReading(entry)),
   ].join('\n');
 }
 
@@ -87,9 +86,9 @@ function rangeText({ from, to }: NonNullable<Signal['range']>): string {
   return to === undefined ? `from ${from}` : `from ${from} to ${to}`;
 }
 
-function entitiesText(id: string): string {
-  const legal = entitiesOf(id);
-  if (legal === 'open') return `any id, such as ${lineOf(id)?.entities.slice(0, 6).join(', ')}`;
+function entitiesText(entry: SignalEntry): string {
+  const legal = entitiesOf(entry);
+  if (legal === 'open') return `any id, such as ${entry.line.entities.slice(0, 6).join(', ')}`;
   const rest = legal.length - ENTITIES_SHOWN_MAX;
   const shown = legal.slice(0, ENTITIES_SHOWN_MAX).join(', ');
   return rest > 0 ? `${shown}, and ${rest} more` : shown;
@@ -124,9 +123,9 @@ const ORIGIN = {
 const CAPTURED = { capture_date: COLLECTED_AT.slice(0, 10), ...ORIGIN };
 
 /** A line of a signal's file that intake accepts; nothing of it was observed. */
-export function exampleReading({ id, metrics, bands, range }: Signal): object {
-  const line = lineOf(id);
-  const [state = 'text'] = line?.states ?? [];
+export function exampleReading({ signal, line }: SignalEntry): object {
+  const { metrics, bands, range } = signal;
+  const [state = 'text'] = line.states ?? [];
   const [band] = bands ?? [];
   const [main, ...others] = metrics;
   // The main metric comes first, and then the band.
@@ -140,7 +139,7 @@ export function exampleReading({ id, metrics, bands, range }: Signal): object {
   ];
   const ends = { birth_at: null, end_at: null, death_type: null, context: null };
   return {
-    entity: line?.entities[0] ?? 'example',
+    entity: line.entities[0] ?? 'example',
     current: Object.fromEntries(entries),
     ...(main === 'state' ? { lifecycle: { state, ...ends } } : {}),
     ...ORIGIN,

@@ -1,6 +1,5 @@
-import type { Signal } from './catalog/line.ts';
+import type { Signal, SignalEntry } from './catalog/line.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
-import { LINES, signalOf } from './lines.ts';
 
 /** Signals of the two city add-ons, in the order of their readings. */
 export const CITY_ADD_ONS = {
@@ -9,23 +8,23 @@ export const CITY_ADD_ONS = {
 } as const;
 
 /** Paid operations that can answer about a signal, in the order of the table; what is stored decides whether they do. */
-export function productsOf(signalId: string): readonly Endpoint[] {
+export function productsOf(entry: SignalEntry): readonly Endpoint[] {
   const rows: readonly Endpoint[] = ENDPOINTS;
-  return rows.filter((row) => row.priceUsd !== null && isProduct(row, signalId));
+  return rows.filter((row) => row.priceUsd !== null && isProduct(row, entry));
 }
 
-function isProduct(row: Endpoint, signalId: string): boolean {
+function isProduct(row: Endpoint, entry: SignalEntry): boolean {
   const { path, file = '' } = row;
-  if (file.includes('{signal_id}')) return missingBasis(row, signalId) === null;
-  if (path === '/gauge/lifecycle') return signalId.endsWith('.lifecycle');
-  return isJoined(path, signalId);
+  if (file.includes('{signal_id}')) return missingBasis(row, entry.signal) === null;
+  if (path === '/gauge/lifecycle') return entry.signal.id.endsWith('.lifecycle');
+  return isJoined(path, entry);
 }
 
-function isJoined(path: string, signalId: string): boolean {
+function isJoined(path: string, { signal, line }: SignalEntry): boolean {
   const city = Object.entries(CITY_ADD_ONS).find(([addon]) => path === `/gauge/${addon}`);
-  if (city !== undefined) return (city[1] as readonly string[]).includes(signalId);
-  const line = LINES.find(({ bundle }) => bundle?.path === path);
-  return line?.bundle?.legs.some((leg) => leg.signals.includes(signalId)) === true;
+  if (city !== undefined) return (city[1] as readonly string[]).includes(signal.id);
+  const { bundle } = line;
+  return bundle?.path === path && bundle.legs.some((leg) => leg.signals.includes(signal.id));
 }
 
 type Need = 'scale' | 'season';
@@ -53,8 +52,7 @@ const STOCK_LACKS: Readonly<Record<Need, string>> = {
 };
 
 /** Why an add-on is never sold for a signal, as the predicate of a sentence; null if it can be sold. */
-export function missingBasis({ path }: Endpoint, signalId: string): string | null {
-  const signal = signalOf(signalId);
+export function missingBasis({ path }: Endpoint, signal: Signal | undefined): string | null {
   const need = (NEEDS[path] ?? []).find((one) => signal !== undefined && !HAS[one](signal));
   return need === undefined ? null : LACKS[need];
 }

@@ -1,6 +1,6 @@
 import { isDocument } from '../../compiler/contract/document-bodies.ts';
 import { type Endpoint, endpointAt } from '../../compiler/contract/endpoints.ts';
-import { lineOf } from '../../compiler/contract/lines.ts';
+import { lineOf, signalOf } from '../../compiler/contract/lines.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { missingBasis, stockLack } from '../../compiler/contract/products.ts';
@@ -97,7 +97,7 @@ function reason(
 function missingProduct(endpoint: Endpoint, values: Values, release: ReleaseIndex): string | null {
   const { signal_id: signalId = '', entity = '' } = values;
   const sold = `/gauge/catalog?signal_id=${encodeURIComponent(signalId)} lists what you can buy for it`;
-  const never = missingBasis(endpoint, signalId);
+  const never = missingBasis(endpoint, signalOf(signalId));
   if (never !== null) return `${signalId} ${never}; ${sold}`;
   const hasRuler = release.has(requestFile(endpointAt('/gauge/ruler'), values));
   const lack = stockLack(endpoint, hasRuler);

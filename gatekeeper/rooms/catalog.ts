@@ -93,8 +93,9 @@ interface SignalHead {
 }
 
 function headOf(signalId: string, release: ReleaseIndex): SignalHead {
-  const sold = productsOf(signalId).filter((row) => isStocked(row, signalId, release));
-  const { industry } = defined(lineOf(signalId), 'the line of the signal');
+  const entry = defined(BUILTIN.entryById.get(signalId), 'the row of the signal');
+  const sold = productsOf(entry).filter((row) => isStocked(row, signalId, release));
+  const { industry } = entry.line;
   return { signal_id: signalId, industry, sells: sold.map(({ path }) => path) };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EXAMPLE_ROWS, exampleReading, linesText } from '../../compiler/commands/lines-command.ts';
-import { builtinEntry } from '../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN, builtinEntry } from '../../compiler/contract/catalog/builtin.ts';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
 import { LINES, SIGNALS } from '../../compiler/contract/lines.ts';
 import { batchTimes } from '../../compiler/stages/intake/batch-times.ts';
@@ -9,9 +9,9 @@ import { parseReading } from '../../compiler/stages/intake/reading.ts';
 
 const lastLine = (text: string): unknown => JSON.parse(text.split('\n').at(-1) ?? '');
 
-describe('linesText()', () => {
+describe('linesText(BUILTIN)', () => {
   it('names every signal and every collection, and how to ask for one', () => {
-    const text = linesText();
+    const text = linesText(BUILTIN);
     for (const { id } of [...SIGNALS, ...COLLECTIONS]) expect(text).toContain(`    ${id}  `);
     expect(text).toContain('signalpress lines <id>');
     expect(text).not.toMatch(/\.ts\b/);
@@ -20,10 +20,10 @@ describe('linesText()', () => {
   it.each(SIGNALS.map((signal) => [signal.id, signal] as const))(
     'shows of %s its metrics, bands and states, and a line that intake takes',
     (id, signal) => {
-      const text = linesText(id);
+      const text = linesText(BUILTIN, id);
       const words = [...signal.metrics, ...(signal.bands ?? []), ...(signal.ownThresholds ?? [])];
       for (const word of [...words, signal.cadence]) expect(text).toContain(word);
-      expect(lastLine(text)).toEqual(exampleReading(signal));
+      expect(lastLine(text)).toEqual(exampleReading(builtinEntry(signal.id)));
       const outcome = parseReading(lastLine(text), {}, builtinEntry(id));
       expect(outcome).toHaveProperty('ok');
       if ('ok' in outcome) {
@@ -35,7 +35,7 @@ describe('linesText()', () => {
 
   it('shows no example that intake would take without its main metric', () => {
     for (const signal of SIGNALS) {
-      const example = { ...exampleReading(signal), current: {} };
+      const example = { ...exampleReading(builtinEntry(signal.id)), current: {} };
       expect(parseReading(example, {}, builtinEntry(signal.id))).toHaveProperty('faults');
     }
   });
@@ -43,7 +43,7 @@ describe('linesText()', () => {
   it.each(COLLECTIONS.map(({ id }) => id))(
     'shows of %s its members, and a row that intake takes',
     (id) => {
-      const text = linesText(id);
+      const text = linesText(BUILTIN, id);
       const row = lastLine(text) as object;
       expect(ROW_SCHEMAS[id].safeParse(row).error).toBeUndefined();
       expect(ROW_SCHEMAS[id].safeParse({ ...row, collected_at: undefined }).success).toBe(false);
@@ -54,12 +54,13 @@ describe('linesText()', () => {
 
   it('shows all signals of a line', () => {
     const [line] = LINES;
-    for (const { id } of line?.signals ?? []) expect(linesText(line?.id)).toContain(`${id}: `);
+    for (const { id } of line?.signals ?? [])
+      expect(linesText(BUILTIN, line?.id)).toContain(`${id}: `);
   });
 
   it('suggests what a misspelt id means, and nothing for one that means none', () => {
-    expect(() => linesText('crypto.spott')).toThrow(/did you mean "crypto.spot"\?/);
-    expect(() => linesText('qqqqqqqqqqqq')).toThrow(
+    expect(() => linesText(BUILTIN, 'crypto.spott')).toThrow(/did you mean "crypto.spot"\?/);
+    expect(() => linesText(BUILTIN, 'qqqqqqqqqqqq')).toThrow(
       /not a line, signal or collection; "signalpress lines"/,
     );
   });

@@ -1,10 +1,11 @@
 import type { Ruler } from '../rulers.ts';
-import type { CatalogFile, LineRow, RulerRow, SignalRow } from './catalog-file.ts';
+import type { CatalogFile, LineRow, PlaceRow, RulerRow, SignalRow } from './catalog-file.ts';
 import {
   type BundlePath,
   type Leg,
   LIFECYCLE_STATES,
   type Line,
+  type NamedEntity,
   type Place,
   type Signal,
   type SignalEntry,
@@ -170,7 +171,15 @@ function idOf(entity: LineRow['entities'][number]): string {
   return typeof entity === 'string' ? entity : entity.id;
 }
 
+/** Written out: to spread the rest of a row takes several times as long, and a catalogue may have 100,000. */
+function namedEntity({ name, latitude, longitude, zone }: PlaceRow): NamedEntity {
+  if (latitude === undefined || longitude === undefined) {
+    return zone === undefined ? { name } : { name, zone };
+  }
+  return zone === undefined ? { name, latitude, longitude } : { name, latitude, longitude, zone };
+}
+
 function namedOf({ entities, places = [] }: LineRow): SignalEntry['named'] {
   const rows = [...entities, ...places].filter((row) => typeof row !== 'string');
-  return Object.fromEntries(rows.map(({ id, ...named }) => [id, named]));
+  return Object.fromEntries(rows.map((row) => [row.id, namedEntity(row)]));
 }

@@ -148,7 +148,7 @@ export async function publishRun(
   const news = newsSince(staging, list);
   writeSitePieces(run, { list, press: press() }, { shelf, news });
   const sampleOf = (id: string): string | null => run.assembly.sampleOf(id);
-  const site = { counts: entities, sampleOf, news };
+  const site = { catalog: run.catalog, counts: entities, sampleOf, news };
   const log = writeParts(options, run, { list, press: press(), site });
   list.add(run.shards.write(run.writer));
   list.remove(run.shards.emptied);
@@ -184,13 +184,14 @@ interface WholeRelease {
 
 /** What the page for people asks for, as far as it differs from what the previous release says. */
 function writeSitePieces(
-  { assembly, memory }: Run,
+  { catalog, assembly, memory }: Run,
   { list, press }: Output,
   { shelf, news }: { readonly shelf: Shelf; readonly news: CatalogNews | null },
 ): void {
   const gone = writePieces(press, {
     shelf,
-    catalog: new CatalogView(shelf.read(CATALOG_PATH)),
+    catalog,
+    view: new CatalogView(shelf.read(CATALOG_PATH)),
     changed: assembly.changed,
     news: memory === null ? null : news,
     find: (path) => list.find(path),

@@ -1,8 +1,8 @@
 import { canonicalTarget } from '../../../contract/canonical-request.ts';
+import type { Catalog } from '../../../contract/catalog/catalog.ts';
 import { parseCheckpoint, parseNote } from '../../../contract/checkpoint.ts';
 import { html } from '../../../contract/html.ts';
 import type { KeyHistory } from '../../../contract/key-history.ts';
-import { signalOf } from '../../../contract/lines.ts';
 import {
   anchorStatePath,
   BATCHES_FOLDER,
@@ -47,14 +47,14 @@ export function describeSite(press: Press, material: SiteMaterial): void {
   for (const [path, bytes] of assets.files) press.pack(path, bytes);
   const shop = siteSignals(material);
   press.pack(SITE_SIGNALS_URL.slice(1), JSON.stringify(shop));
-  const catalog = new CatalogView(shelf.read(CATALOG_PATH));
+  const view = new CatalogView(shelf.read(CATALOG_PATH));
   const example = entries.find(({ path }) => path === '/gauge')?.input_example_request ?? '/gauge';
-  const page = { issuer, asOf, shop, assets, catalog, keys, log: logFacts(shelf), example };
+  const page = { issuer, asOf, shop, assets, catalog: view, keys, log: logFacts(shelf), example };
   press.pack(SITE_INDEX_PATH, indexPage(page));
   const { baseUrl, name } = issuer;
   const changes = siteChanges(material.news, { asOf, baseUrl });
   press.pack(SITE_CHANGES_PATH, `${JSON.stringify(changes)}\n`);
-  press.pack(SITE_FEED_PATH, changesFeed(changes, issuer));
+  press.pack(SITE_FEED_PATH, changesFeed(changes, issuer, material.catalog));
   press.pack(`${SITE_FOLDER}/sitemap.xml`, sitemap(baseUrl));
   press.file(`${SITE_FOLDER}/og.png`, ogImage(name));
 }
@@ -108,10 +108,14 @@ function changeRow({ kind, row }: CatalogChange, baseUrl: string): SiteChange {
 }
 
 /** The same as an Atom feed (RFC 4287). */
-export function changesFeed({ as_of, changes }: SiteChanges, { name, baseUrl }: Issuer): string {
+export function changesFeed(
+  { as_of, changes }: SiteChanges,
+  { name, baseUrl }: Issuer,
+  catalog: Catalog,
+): string {
   const entries = changes.slice(0, FEED_MAX).map((change) => {
     const { signal_id, entity, entity_name, observed_at, record_hash, preview_url } = change;
-    const measures = signalOf(signal_id)?.measures ?? signal_id;
+    const measures = catalog.entryById.get(signal_id)?.signal.measures ?? signal_id;
     return html`<entry>
 <id>${baseUrl}/v/${record_hash}#${change.change}</id>
 <title>${entity_name ?? entity}: ${measures}, ${WORDS[change.change]}</title>

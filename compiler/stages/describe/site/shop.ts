@@ -1,8 +1,8 @@
-import type { Line, Signal } from '../../../contract/catalog/line.ts';
+import type { Catalog } from '../../../contract/catalog/catalog.ts';
+import type { Line, SignalEntry } from '../../../contract/catalog/line.ts';
 import { defined } from '../../../contract/defined.ts';
 import { type Endpoint, endpointAt } from '../../../contract/endpoints.ts';
 import { needsTokens } from '../../../contract/for-sale.ts';
-import { LINES, lineOf, SIGNALS } from '../../../contract/lines.ts';
 import { decodeSegment, encodeSegment } from '../../../contract/path.ts';
 import { priceOf } from '../../../contract/price.ts';
 import { productsOf } from '../../../contract/products.ts';
@@ -20,6 +20,7 @@ import { listPath, mapPath } from './site-paths.ts';
 
 /** What the page is made from. */
 export interface ShopMaterial {
+  readonly catalog: Catalog;
   readonly shelf: Shelf;
   /** Every operation of the manifest. */
   readonly entries: readonly ManifestEntry[];
@@ -31,15 +32,17 @@ export interface ShopMaterial {
 
 /** Everything that is sold now, as the page shows it. */
 export function siteSignals(material: ShopMaterial): SiteSignals {
-  const { entries, counts } = material;
+  const { catalog, entries, counts } = material;
   const priced = entries.filter((entry) => entry.sells_now && rowOf(entry).priceUsd !== null);
   // Whether subscriptions are offered is the operator's choice: the manifest says it, and the page links there.
   const listed = priced.map(rowOf).filter((row) => !needsTokens(row));
   const sold = new Set(listed.map(({ path }) => path));
-  const signals = SIGNALS.filter(({ id }) => (counts.get(id) ?? 0) > 0);
+  const signals = [...catalog.entryById.values()].filter(
+    ({ signal }) => (counts.get(signal.id) ?? 0) > 0,
+  );
   return {
-    signals: signals.map((signal) => signalOfSite(signal, sold, material)),
-    bundles: LINES.flatMap((line) => bundleOf(line, material)),
+    signals: signals.map((entry) => signalOfSite(entry, sold, material)),
+    bundles: catalog.lines.flatMap((line) => bundleOf(line, material)),
     prices: listed.map(priceRow),
     entities: [...counts.values()].reduce((sum, count) => sum + count, 0),
   };
@@ -50,12 +53,12 @@ function priceRow(row: Endpoint): SitePrice {
 }
 
 function signalOfSite(
-  signal: Signal,
+  entry: SignalEntry,
   sold: ReadonlySet<string>,
   { shelf, counts, sampleOf }: ShopMaterial,
 ): SiteSignal {
+  const { signal, line } = entry;
   const { id, measures, cadence, metrics, rulers = [], bands = [] } = signal;
-  const line = defined(lineOf(id), 'the line of the signal');
   const raw = defined(endpointAt('/gauge/raw').params.signal_id?.enum, 'the signals of raw');
   const map = mapPath(id);
   return {
@@ -69,7 +72,7 @@ function signalOfSite(
     scales: rulers,
     bands,
     entities: defined(counts.get(id), 'the number of entities'),
-    sells: productsOf(id)
+    sells: productsOf(entry)
       .filter((row) => isStocked(row, id, { shelf, sold }))
       .map(({ path }) => path),
     list: `/${listPath(id)}`,

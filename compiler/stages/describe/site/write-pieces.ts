@@ -1,10 +1,8 @@
-import { BUILTIN } from '../../../contract/catalog/builtin.ts';
-import { placesOf } from '../../../contract/catalog/catalog.ts';
-import type { Line, Place, Signal } from '../../../contract/catalog/line.ts';
+import { type Catalog, placesOf } from '../../../contract/catalog/catalog.ts';
+import type { Place, Signal } from '../../../contract/catalog/line.ts';
 import { CODINGS, isPacked, packedPath } from '../../../contract/codings.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { grouped } from '../../../contract/grouped.ts';
-import { lineOf, SIGNALS } from '../../../contract/lines.ts';
 import { knownFilePath } from '../../../contract/path.ts';
 import type { CatalogRow, FileEntry } from '../../../contract/release.ts';
 import {
@@ -35,7 +33,9 @@ const KEY_CHARS_MAX = 12;
 /** What the pieces are made from, and what is there of them already. */
 interface PieceMaterial {
   readonly shelf: Shelf;
-  readonly catalog: CatalogView;
+  readonly catalog: Catalog;
+  /** The newest readings of the release. */
+  readonly view: CatalogView;
   /** Signals of which something may have changed. */
   readonly changed: readonly string[];
   /** What differs from the release before, upon which this one is built; null where it is built upon nothing. */
@@ -46,22 +46,21 @@ interface PieceMaterial {
 
 /** Writes what differs of the lists of entities, the maps and the words; returns the paths that are no longer. */
 export function writePieces(press: Press, material: PieceMaterial): string[] {
-  const { catalog, changed, news } = material;
+  const { catalog, view, changed, news } = material;
   const gone = changed.flatMap((id) => writeSignal(id, press, material));
   if (news?.hasOtherNames === false) return gone;
-  const all = SIGNALS.flatMap(({ id }) => [...catalog.rows(id)]);
+  const all = catalog.signals.flatMap(({ id }) => [...view.rows(id)]);
   return [...gone, ...writeFolder(`${SITE_DATA}/find/`, findFiles(all), { press, material })];
 }
 
 function writeSignal(id: string, press: Press, material: PieceMaterial): string[] {
-  const signal = SIGNALS.find((each) => each.id === id);
-  const line = lineOf(id);
-  if (signal === undefined || line === undefined) return [];
-  const map = mapFile(signal, line, material.shelf);
-  const { catalog, news, find } = material;
+  const { catalog, view, shelf, news, find } = material;
+  const entry = catalog.entryById.get(id);
+  if (entry === undefined) return [];
+  const map = mapFile(entry.signal, placesOf(catalog, entry.line.id), shelf);
   const has = (path: string): boolean => find(path) !== null;
   const before = news === null ? null : { touched: news.touched.get(id) ?? [], has };
-  const lists = entityFiles(id, catalog, before);
+  const lists = entityFiles(id, view, before);
   const files = map === null ? lists : [map, ...lists];
   return writeFolder(piecesFolder(id), files, { press, material });
 }
@@ -113,9 +112,13 @@ interface Preview {
 }
 
 /** The free last seven of every entity that has a position; null where none has. */
-function mapFile(signal: Signal, line: Line, shelf: Shelf): SiteFile | null {
+function mapFile(
+  signal: Signal,
+  places: ReadonlyMap<string, Place>,
+  shelf: Shelf,
+): SiteFile | null {
   const [metric] = signal.metrics;
-  const rows = [...placesOf(BUILTIN, line.id)].flatMap(([entity, place]): SiteMapRow[] => {
+  const rows = [...places].flatMap(([entity, place]): SiteMapRow[] => {
     const path = knownFilePath(endpointAt('/gauge/history-preview'), {
       signal_id: signal.id,
       entity,

@@ -1,5 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../../compiler/contract/catalog/builtin.ts';
 import { type CatalogRow, formatCatalogRow } from '../../../../compiler/contract/release.ts';
 import { SITE_CHANGES_MAX } from '../../../../compiler/contract/site.ts';
 import { CatalogView } from '../../../../compiler/stages/describe/site/catalog-view.ts';
@@ -60,7 +61,7 @@ describe('siteChanges()', () => {
   });
 
   it('shows hostile names as text in the feed', () => {
-    const feed = changesFeed(changes, ISSUER);
+    const feed = changesFeed(changes, ISSUER, BUILTIN);
     expect(feed).toContain('\\u{202e}&lt;script&gt;');
     expect(feed).toContain('<title>A &amp; B: what changed</title>');
     expect(feed).not.toContain('<script');
