@@ -169,7 +169,7 @@ export function serverRow(server: ServerBody) {
 }
 
 /** A stablecoin as lists see it. */
-export interface CoinFacts extends Present {
+interface CoinFacts extends Present {
   readonly coin_id: string;
   readonly symbol: string;
   readonly current: Readonly<Record<string, unknown>>;

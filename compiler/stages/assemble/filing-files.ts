@@ -21,6 +21,7 @@ import { filingLists, provenList, storedForms } from '../../contract/filing-list
 import type { FilerCoverage, FilingRow } from '../../contract/resolve-bodies.ts';
 import type { StoredFiling, StoredListing } from '../intake/filing-row.ts';
 import type { Press } from '../publish/press.ts';
+import { canonicalDigest } from '../seal/canonical-digest.ts';
 import { putRowHashes, type RowHash } from './rosters/row-hashes.ts';
 
 /** Filers that a preview lists; all of them may be asked for. */
@@ -56,7 +57,7 @@ interface SealedFiling extends KeptFiling {
 /** Writes every filing, what is stored of each filer, the lists, and the previews. */
 export function writeFilers(filers: readonly Filer[], press: Press): void {
   const lines = filers.map((filer) => {
-    const filings = filer.filings.map((kept) => sealed(kept, press));
+    const filings = filer.filings.map((kept) => sealed(kept));
     writeFilings(filer, filings, press);
     const listed = filings.map(({ hashed }) => hashed);
     press.file(filingListPath(filer.cik), listed.map(formatFilingLine).join(''));
@@ -69,7 +70,7 @@ export function writeFilers(filers: readonly Filer[], press: Press): void {
 /** A revised filing keeps its hash in the look-ups; stored as before again, it is the current one. */
 function writeFilings(filer: Filer, filings: readonly SealedFiling[], press: Press): void {
   const current = filings.map((filing) => hashOf(filing, writeFiling(filer, filing, press)));
-  const revised = filer.revised.map((kept) => hashOf(sealed(kept, press), null));
+  const revised = filer.revised.map((kept) => hashOf(sealed(kept), null));
   putRowHashes(press, [...current, ...revised]);
 }
 
@@ -81,9 +82,9 @@ function hashOf({ row, batch, hashed }: SealedFiling, file: string | null): RowH
 }
 
 /** What its source says of a filing, and when it was first collected as it is. */
-function sealed({ row, batch }: KeptFiling, { sealer }: Press): SealedFiling {
+function sealed({ row, batch }: KeptFiling): SealedFiling {
   const snapshot_date = `${row.collected_at.slice(0, 10)}T00:00:00Z`;
-  const record_hash = sealer.rowHash(filingCore(row.cik, { ...row, snapshot_date }));
+  const record_hash = canonicalDigest(filingCore(row.cik, { ...row, snapshot_date }));
   return { row, batch, hashed: { ...row, snapshot_date, record_hash } };
 }
 

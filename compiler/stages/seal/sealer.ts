@@ -7,6 +7,7 @@ import {
 } from '../../contract/citation.ts';
 import { didKey } from '../../contract/did-key.ts';
 import { hashCore } from '../../contract/record-hash.ts';
+import { canonicalDigest } from './canonical-digest.ts';
 import { jcs } from './jcs.ts';
 import type { SignatureStore } from './signature-store.ts';
 
@@ -21,8 +22,6 @@ export interface Issuer {
 /** Hashes cores and signs bodies with node:crypto. */
 export interface Sealer {
   recordHash(core: Parameters<typeof hashCore>[0]): string;
-  /** Record hash of a row that has a hash core of its own, which is `core` itself. */
-  rowHash(core: object): string;
   /** `body` as it is stored: without a citation, and without the members of request time. */
   seal<T extends object>(body: T, statement: Statement): T & { _citation: Citation };
   /** Ed25519 signature over the UTF-8 bytes of a text, base64url that is not a citation, base64url. */
@@ -53,12 +52,11 @@ export function signBytes(bytes: Uint8Array, key: KeyObject): string {
 export function makeSealer(issuer: Issuer, key: KeyObject, store: SignatureStore): Sealer {
   const signText = (text: string): string => signBytes(Buffer.from(text, 'utf8'), key);
   return {
-    recordHash: (record) => `sha256:${sha256(jcs(hashCore(record)))}`,
-    rowHash: (core) => `sha256:${sha256(jcs(core))}`,
+    recordHash: (record) => canonicalDigest(hashCore(record)),
     signText,
     seal(body, statement) {
       if ('_citation' in body) throw new TypeError('Cannot seal a body: it has a citation already');
-      const claims = citationClaims(issuer, statement, `sha256:${sha256(jcs(body))}`);
+      const claims = citationClaims(issuer, statement, canonicalDigest(body));
       const text = jcs(claims);
       const digest = sha256(text);
       const signature = store.get(digest) ?? signText(text);

@@ -1,11 +1,10 @@
-import { hash } from 'node:crypto';
 import type { RosterKind } from '../../../contract/collections.ts';
 import type { Evidence } from '../../../contract/record.ts';
-import { recordHashText } from '../../../contract/record-hash.ts';
 import { type RosterCore, rosterCore } from '../../../contract/roster-core.ts';
 import type { Problem } from '../../intake/compile-error.ts';
 import type { StoredRow } from '../../intake/read-collection.ts';
 import type { RowOrigin } from '../../intake/row-origin.ts';
+import { canonicalDigest } from '../../seal/canonical-digest.ts';
 import { jcs } from '../../seal/jcs.ts';
 
 /** What every kind of row has: where it comes from, and whether it was ever hashed. */
@@ -36,11 +35,6 @@ export interface SettledRoster<Row extends OriginRow> {
   /** Rows that a later batch has revised. */
   readonly revised: readonly HashedRow<Row>[];
   readonly problems: readonly Problem[];
-}
-
-/** The record hash of a core. */
-function rowHash(core: RosterCore): string {
-  return recordHashText(hash('sha256', jcs(core), 'hex'));
 }
 
 /** What is known of a key so far: the item that counts, and the latest one, even if it is a repeat. */
@@ -113,13 +107,13 @@ function hashedRow<Row extends OriginRow>(
   identity: Identity<Row>,
 ): HashedRow<Row> {
   const core = rosterCore(identity.kind, identity.factsOf(item.row));
-  return { ...item, core, record_hash: item.row.imported === true ? null : rowHash(core) };
+  return { ...item, core, record_hash: item.row.imported === true ? null : canonicalDigest(core) };
 }
 
 /** The same facts again; a row that was never hashed gives way to one that is. */
 function isRepeat(known: HashedRow, found: HashedRow): boolean {
   const hashed = known.record_hash !== null || found.record_hash === null;
-  return hashed && rowHash(known.core) === rowHash(found.core);
+  return hashed && canonicalDigest(known.core) === canonicalDigest(found.core);
 }
 
 /** The first collection with what its newest repeat says beside the facts: names, grades, notes. Nothing of that is hashed. */
