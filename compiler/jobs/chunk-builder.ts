@@ -55,7 +55,7 @@ interface Outcome {
 }
 
 /** What a chunk holds at most before it is handed over, so that memory does not grow with the history of an entity. */
-const ENTITIES_MAX = 64;
+const ENTITIES_MAX = 16;
 const READINGS_MAX = 2048;
 /** Of a batch: `2026-11-20`. */
 const DAY_CHARS = 10;

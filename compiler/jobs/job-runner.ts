@@ -11,10 +11,10 @@ export interface JobRunner {
 }
 
 /**
- * Without bounds a worker grows before it collects. A young generation with room for the chunk that is being made copies less of
- * it; what goes through partitions has its memory bounded more tightly instead.
+ * Without bounds a worker grows before it collects. A larger young generation than this costs memory and saves no time, since a
+ * chunk is small; what goes through partitions has its memory bounded more tightly.
  */
-const YOUNG_MB = { inMemory: 64, partitioned: 8 };
+const YOUNG_MB = { inMemory: 16, partitioned: 8 };
 const OLD_MB_MAX = 512;
 
 /** What a worker is given: its job, and the count of its chunks that are not written yet. */
