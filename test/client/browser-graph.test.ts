@@ -27,6 +27,7 @@ describe.each(['signalpress-client', 'verify'])('%s.ts runs in browsers', (entry
       '@noble/ed25519',
       '@noble/hashes/sha2.js',
       '@noble/hashes/utils.js',
+      '@scure/base',
       'fast-json-stable-stringify',
       'zod',
     ]);
