@@ -51,6 +51,9 @@ const COMPILER: Program = {
   shared: 5,
 };
 
+/** What a start needs before it knows the command: not with what the commands share. */
+const START = { name: 'start', test: /compiler\/verify\/plain-file/, priority: 1 };
+
 /** What else a bundle follows from. */
 const SETTINGS = ['package-lock.json', 'scripts/bundle-programs.ts'];
 /** Packages that become part of it, with what they need; any other stays where npm put it. */
@@ -118,7 +121,7 @@ async function chunksOf({ sources, parts, apart, shared }: Program) {
           chunkFileNames: join(parts, '[name]-[hash].js'),
           ...(shared === undefined
             ? {}
-            : { codeSplitting: { groups: [{ name: 'shared', minShareCount: shared }] } }),
+            : { codeSplitting: { groups: [START, { name: 'shared', minShareCount: shared }] } }),
         },
       },
     },

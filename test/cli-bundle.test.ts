@@ -12,6 +12,7 @@ describe('the shipped signalpress (needs a build)', () => {
     expect(status).toBe(0);
     expect(modules.some((url) => url.endsWith('/build/compiler/bundle/cli.js'))).toBe(true);
     expect(modules.length).toBeLessThan(8);
+    expect(modules.filter((url) => url.includes('/shared-'))).toEqual([]);
   });
 
   it('loads few modules for a compile, and no package beside them', () => {
