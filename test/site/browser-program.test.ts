@@ -34,6 +34,7 @@ describe('the program of the page', () => {
       '@noble/ed25519',
       '@noble/hashes/sha2.js',
       '@noble/hashes/utils.js',
+      '@scure/base',
       'd3-geo',
       'fast-json-stable-stringify',
       'topojson-client',
