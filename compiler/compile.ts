@@ -132,7 +132,7 @@ async function compileInto(
   { isFull, ...listed }: Listed & { readonly isFull: boolean },
 ): Promise<CompileSummary> {
   const issuer = issuerOf(options);
-  const tableDigest = canonicalDigest(tables());
+  const tableDigest = canonicalDigest(tables(BUILTIN));
   const key = stateKey(issuer, tableDigest, options.maxRejectsPpm ?? 0);
   const keys = issuerKeys(options, staging, issuer);
   const open = { staging, catalog: BUILTIN, issuer, keys, tableDigest, stateKey: key };
@@ -170,7 +170,7 @@ function openRun({ asOf }: CompileOptions, open: OpenRun, source: Source): Run {
   const listed = before(CATALOG_PATH) ?? Buffer.alloc(0);
   const { catalog } = open;
   const assembly = new Assembly({ catalog, shards, leaves, writer, memory, listed });
-  const parts = COLLECTION_PARTS.map((read) => read(stored.collections, asOf));
+  const parts = COLLECTION_PARTS.map((read) => read(stored.collections, asOf, catalog));
   const notes = new Notes(state, memory);
   const due = dueSignals({ added, catalog }).map((signal) => dueSignal(signal, memory));
   const entities = new EntityNotes(`${scratch}/entities`, due);

@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
+import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
 import { type Place, placeOf } from '../compiler/verify/release-place.ts';
@@ -40,7 +40,7 @@ export interface SampleBody extends Place {
 }
 
 const FORMS = new Set(
-  (ENDPOINTS as readonly Endpoint[]).flatMap((row) =>
+  BUILTIN.operations.flatMap((row) =>
     Object.values(row.params).flatMap((param) => Object.values(param.variant ?? {})),
   ),
 );

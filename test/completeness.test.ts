@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalRequest } from '../compiler/contract/canonical-request.ts';
-import { ENDPOINTS, type Endpoint, endpointAt } from '../compiler/contract/endpoints.ts';
+import { BUILTIN, builtinOperation } from '../compiler/contract/catalog/builtin.ts';
+import type { Endpoint } from '../compiler/contract/endpoints.ts';
 import { filePath } from '../compiler/contract/path.ts';
 import { atomicAmount } from '../compiler/contract/price.ts';
 import { route } from '../compiler/contract/route.ts';
-import { TOOLS } from '../compiler/contract/tools.ts';
+import { toolsOf } from '../compiler/contract/tools.ts';
 import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { type CompiledSample, compiledSample } from './compiled-sample.ts';
@@ -24,7 +25,7 @@ import { type SampleSettings, sampleGate, sampleToken } from './sample-gate.ts';
 import { smallSet } from './small-set.ts';
 import { compileFolder, readJson, removeFolders, writeSnapshots } from './snapshot-folder.ts';
 
-const ROWS: readonly Endpoint[] = ENDPOINTS;
+const ROWS: readonly Endpoint[] = BUILTIN.operations;
 const KEPT = ROWS.filter((row) => row.answer !== 'gone');
 /** What only a token secret opens, written down here and not asked of the code. */
 const TOKENS = [
@@ -246,7 +247,7 @@ describe('every row of the table', () => {
       const { entries } = readJson(sample.folder, 'all/well-known/manifest.json');
       const entry = entries.find((each: { path: string }) => each.path === row.path);
       const request = canonicalRequest(entry.input_example_request);
-      const found = 'status' in request ? undefined : route(request);
+      const found = 'status' in request ? undefined : route(request, BUILTIN);
       expect(found?.endpoint.path).toBe(row.path);
       const path = filePath(row, found?.values ?? {});
       expect(sample.paths.includes(path ?? '')).toBe(entry.sells_now);
@@ -312,12 +313,12 @@ describe('the tools', () => {
 
   it('are the same in the table, in tools/list and in /manifest?platform=mcp', async () => {
     const { tools } = await rpc<{ tools: object[] }>('tools/list', {});
-    expect(tools).toEqual(JSON.parse(JSON.stringify(TOOLS)));
+    expect(tools).toEqual(JSON.parse(JSON.stringify(toolsOf(BUILTIN))));
     expect(await json(gate.url, '/manifest?platform=mcp')).toEqual({ tools });
-    expect(TOOLS.map((tool) => tool.name)).toEqual(Object.keys(ROW_OF));
+    expect(toolsOf(BUILTIN).map((tool) => tool.name)).toEqual(Object.keys(ROW_OF));
   });
 
-  it.each(TOOLS)('$name takes parameters of its row', ({ name, inputSchema }) => {
+  it.each(toolsOf(BUILTIN))('$name takes parameters of its row', ({ name, inputSchema }) => {
     const row = ROWS.find(({ path }) => path === ROW_OF[name]);
     const legal = Object.entries(row?.params ?? {}).flatMap(([param, { aliases = [] }]) => [
       param,
@@ -335,12 +336,12 @@ describe('the tools', () => {
       arguments: params,
     });
     const [terms] = called.structuredContent.accepts;
-    expect(terms.maxAmountRequired).toBe(atomicAmount(endpointAt('/gauge').priceUsd ?? ''));
+    expect(terms.maxAmountRequired).toBe(atomicAmount(builtinOperation('/gauge').priceUsd ?? ''));
   });
 });
 
 describe('gaps()', () => {
-  const row: Endpoint = endpointAt('/gauge');
+  const row: Endpoint = builtinOperation('/gauge');
   const shown = {
     price: atomicAmount(row.priceUsd ?? ''),
     params: ['signal_id!', 'entity!', 'issuer', 'dim'],

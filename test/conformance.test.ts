@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bodySchemaOf } from '../compiler/contract/bodies.ts';
-import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
+import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
+import type { Endpoint } from '../compiler/contract/endpoints.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { NETWORKS } from '../gatekeeper/money/networks.ts';
@@ -125,7 +126,7 @@ function expectSchema({ path }: Operation, body: unknown): void {
 
 /** The row of the program's own table, which the hand-written one is compared with. */
 function endpointOf(path: string): Endpoint {
-  const rows = ENDPOINTS as readonly Endpoint[];
+  const rows = BUILTIN.operations as readonly Endpoint[];
   const form = path.replace(/\/sha256:.*$/, '/:record_hash');
   const row = rows.find((one) => one.path === form);
   if (row === undefined) throw new Error(`no row for ${path}`);
@@ -143,7 +144,7 @@ describe('the conformance table', () => {
   it('has one row for each of the 92 operations, each of them free, sold or opened by a token', () => {
     expect(OPERATIONS).toHaveLength(92);
     const named = OPERATIONS.map(({ path }) => endpointOf(path).path);
-    expect(named).toEqual((ENDPOINTS as readonly Endpoint[]).map((row) => row.path));
+    expect(named).toEqual(BUILTIN.operations.map((row) => row.path));
     expect(sold.length + free.length + gated.length).toBe(92);
     expect(Object.keys(WITHOUT_DATA).filter((path) => !named.includes(path))).toEqual([]);
   });
@@ -156,7 +157,7 @@ describe('the conformance table', () => {
       '/.well-known/agent-card.json',
       '/.well-known/agent.json',
     ];
-    const without = (ENDPOINTS as readonly Endpoint[]).filter((row) => bodySchemaOf(row) === null);
+    const without = BUILTIN.operations.filter((row) => bodySchemaOf(row) === null);
     expect(without.map(({ path }) => path).filter((path) => !others.includes(path))).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
+import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
+import type { Endpoint } from '../compiler/contract/endpoints.ts';
 import type { ManifestEntry } from '../compiler/stages/describe/manifest.ts';
 import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
 import {
@@ -12,7 +13,7 @@ import {
   skillsShown,
 } from './projections.ts';
 
-const ROWS: readonly Endpoint[] = ENDPOINTS;
+const ROWS: readonly Endpoint[] = BUILTIN.operations;
 
 /** A service as its descriptions are read from outside. */
 export interface Doors {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
+import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import { isoTime } from '../compiler/contract/iso-time.ts';
 import { answer } from '../gatekeeper/answers/answers.ts';
 import { sampleFiles } from '../scripts/sample/sample-files.ts';
@@ -58,7 +58,7 @@ export const SOLD_TARGETS: readonly string[] = OPERATIONS.filter(({ price }) => 
 /** The other compiled forms of the paid operations: thin, or with the pre-image of each row. */
 export const VARIANT_TARGETS: readonly string[] = SOLD_TARGETS.flatMap((target) => {
   const [path] = target.split('?', 1);
-  const row = (ENDPOINTS as readonly Endpoint[]).find((one) => one.path === path);
+  const row = BUILTIN.operations.find((one) => one.path === path);
   return Object.entries(row?.params ?? {}).flatMap(([name, { variant }]) =>
     Object.keys(variant ?? {}).map(
       (value) => `${target}${target.includes('?') ? '&' : '?'}${name}=${value}`,

@@ -1,5 +1,6 @@
 import { bodySchemaOf } from '../contract/bodies.ts';
 import { canonicalRequest, canonicalTarget } from '../contract/canonical-request.ts';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { citationSchema, citedTarget } from '../contract/citation.ts';
 import type { Answer, Endpoint } from '../contract/endpoints.ts';
 import { canonicalForm } from '../contract/filing.ts';
@@ -120,7 +121,7 @@ const MADE_AT_REQUEST: ReadonlySet<Answer> = new Set(['resolve', 'mint']);
 /** The question that a request target asks; null for an unknown operation or an illegal parameter. */
 export function questionOf(target: string): Route | null {
   const request = canonicalRequest(target);
-  const asked = 'status' in request ? undefined : route(request);
+  const asked = 'status' in request ? undefined : route(request, BUILTIN);
   return asked === undefined || asked.fault !== null ? null : asked;
 }
 

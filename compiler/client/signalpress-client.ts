@@ -1,11 +1,6 @@
+import { builtinOperation } from '../contract/catalog/builtin.ts';
 import { parseDidKey } from '../contract/did-key.ts';
-import {
-  type Endpoint,
-  type EndpointPath,
-  endpointAt,
-  type PaidPath,
-  type ParamName,
-} from '../contract/endpoints.ts';
+import type { Endpoint, EndpointPath, PaidPath, ParamName } from '../contract/endpoints.ts';
 import { atomicAmount } from '../contract/price.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import type { PendingPayment, Purchase, Receipt } from './client-error.ts';
@@ -79,11 +74,11 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
     purchase(answer, { issuer, target: targetOf(url, baseUrl), now: clock() });
   return {
     get: async (path, params, { token } = {}) =>
-      freeAnswer(urlOf(baseUrl, endpointAt(path), params), token, trip),
+      freeAnswer(urlOf(baseUrl, builtinOperation(path), params), token, trip),
     async buy(path, params, { maxUsd = options.maxUsd ?? MAX_USD } = {}) {
       const { pay } = options;
       if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');
-      const url = urlOf(baseUrl, endpointAt(path), params);
+      const url = urlOf(baseUrl, builtinOperation(path), params);
       return sold(url, await bought(url, pay, new PaymentTrip(atomic(maxUsd), trip)));
     },
     async redeliver(payment) {

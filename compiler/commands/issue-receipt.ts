@@ -1,6 +1,7 @@
 import { randomBytes, sign } from 'node:crypto';
 import type { Command } from 'commander';
 import { canonicalRequest } from '../contract/canonical-request.ts';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { encodeBase64Url } from '../contract/did-key.ts';
 import { type Receipt, receiptAmount, unsignedReceipt } from '../contract/receipt.ts';
 import { type Route, route } from '../contract/route.ts';
@@ -64,7 +65,7 @@ export function issueReceipt({ target, seed, now, random, seconds }: ReceiptOpti
 /** What the gatekeeper would sell for a target, found by the gatekeeper's own rules. */
 function soldAt(target: string): { readonly target: string; readonly priceUsd: string } {
   const request = canonicalRequest(target);
-  const routed = 'status' in request ? undefined : route(request);
+  const routed = 'status' in request ? undefined : route(request, BUILTIN);
   const priceUsd = routed?.endpoint.priceUsd ?? null;
   if (routed === undefined || priceUsd === null) {
     const why = 'status' in request ? `: ${request.error}` : '';

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
 import {
   CONTRACT_VERSION,
@@ -179,7 +180,7 @@ function strangeness(older: Release, current: Release): string | null {
     return `was published at ${base_url}, the current one is at ${current.base_url}; ${again}`;
   }
   const isOwn = contract_version === CONTRACT_VERSION;
-  if (isOwn && table_digest === canonicalDigest(tables())) return null;
+  if (isOwn && table_digest === canonicalDigest(tables(BUILTIN))) return null;
   return `was compiled with other tables, which the gatekeeper of this version does not serve; use the version that compiled it, or ${again}`;
 }
 

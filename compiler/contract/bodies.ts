@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkSchema } from './check-body.ts';
 import { documentSchemaOf, isDocument } from './document-bodies.ts';
-import type { Endpoint, EndpointPath } from './endpoints.ts';
+import type { Endpoint, TablePath } from './endpoints.ts';
 import {
   agentCardSchema,
   anchorSchema,
@@ -55,7 +55,7 @@ import {
 } from './watch-bodies.ts';
 
 /** Strict schema of the 200 body by operation; bundles share one. */
-const BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
+const BODIES: Partial<Record<TablePath, z.ZodType>> = {
   '/gauge': recordSchema,
   '/gauge/ruler': rulerBodySchema,
   '/gauge/calibrated': calibratedBodySchema,
@@ -106,13 +106,13 @@ const BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
 };
 
 /** Strict schema of the `format=thin` body by operation; bundles share one. */
-const THIN_BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
+const THIN_BODIES: Partial<Record<TablePath, z.ZodType>> = {
   '/gauge/calibrated': thinCalibratedSchema,
 };
 
 /** The strict schema of an operation's JSON body as it is delivered, or null where none is declared. */
 export function bodySchemaOf(endpoint: Endpoint): z.ZodType | null {
-  const own = BODIES[endpoint.path as EndpointPath];
+  const own = BODIES[endpoint.path as TablePath];
   if (own !== undefined) return own;
   if (isDocument(endpoint)) return documentSchemaOf(endpoint);
   return endpoint.file?.startsWith('bundle/') ? bundleSchema : null;
@@ -120,7 +120,7 @@ export function bodySchemaOf(endpoint: Endpoint): z.ZodType | null {
 
 /** The strict schema of an operation's body with `format=thin`, or null where it has no thin form. */
 export function thinSchemaOf(endpoint: Endpoint): z.ZodType | null {
-  const own = THIN_BODIES[endpoint.path as EndpointPath];
+  const own = THIN_BODIES[endpoint.path as TablePath];
   if (own !== undefined) return own;
   return endpoint.file?.startsWith('bundle/') ? thinBundleSchema : null;
 }

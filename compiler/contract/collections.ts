@@ -1,4 +1,4 @@
-import type { EndpointPath } from './endpoints.ts';
+import type { TablePath } from './endpoints.ts';
 import type { Cadence } from './freshness.ts';
 import {
   absentRow,
@@ -37,7 +37,7 @@ export interface HashedCollection extends Collection {
 
 /** A list that a collection is sold as. */
 export interface RosterList {
-  readonly path: EndpointPath;
+  readonly path: TablePath;
   /** Name of the list in the body. */
   readonly member: RosterMember;
 }
@@ -47,7 +47,7 @@ export interface ListedCollection extends HashedCollection {
   readonly dimension: string;
   /** How often a row is expected. */
   readonly cadence: Cadence;
-  readonly preview: EndpointPath;
+  readonly preview: TablePath;
   readonly lists: readonly RosterList[];
 }
 
@@ -64,7 +64,7 @@ export interface SubjectList extends RosterList {
 /** A collection of subjects that are captured again and again. */
 export interface CapturedCollection extends ListedCollection {
   /** The operation about one subject, its parameter, and the member of its body that names the subject. */
-  readonly subject: { readonly path: EndpointPath; readonly param: string; readonly id: string };
+  readonly subject: { readonly path: TablePath; readonly param: string; readonly id: string };
   readonly lists: readonly [SubjectList, ...SubjectList[]];
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { citationSchema } from './citation.ts';
-import { ENDPOINTS, type Endpoint } from './endpoints.ts';
+import { TABLE, type TableRow } from './endpoints.ts';
 import {
   bundleSchema,
   legHeadSchema,
@@ -14,18 +14,18 @@ import { RECORD_HASH } from './record-hash.ts';
 const FOLDER = 'document/';
 
 /** Whether an operation is served from stored documents: without one it is an empty line. */
-export function isDocument({ file }: Endpoint): boolean {
+export function isDocument({ file }: Pick<TableRow, 'file'>): boolean {
   return file?.startsWith(FOLDER) === true;
 }
 
 /** Every operation that is served from stored documents. */
-export const DOCUMENT_ENDPOINTS = (ENDPOINTS as readonly Endpoint[]).filter(isDocument);
+export const DOCUMENT_ENDPOINTS = TABLE.filter(isDocument);
 
 /** What a document is made of: legs in causal order, or a text with rows. */
 type DocumentForm = 'legs' | 'article';
 
 /** The form of an operation's documents. */
-export function documentForm({ tag }: Endpoint): DocumentForm {
+export function documentForm({ tag }: Pick<TableRow, 'tag'>): DocumentForm {
   return tag === '[3-LEG]' ? 'legs' : 'article';
 }
 
@@ -76,6 +76,6 @@ const articleSchema = z.strictObject({
 });
 
 /** The strict schema of an operation that is served from stored documents. */
-export function documentSchemaOf(endpoint: Endpoint): z.ZodType {
+export function documentSchemaOf(endpoint: Pick<TableRow, 'tag'>): z.ZodType {
   return documentForm(endpoint) === 'legs' ? legsDocumentSchema : articleSchema;
 }

@@ -1,6 +1,7 @@
-import { builtinLine } from './catalog/builtin.ts';
-import type { BundlePath, Line } from './catalog/line.ts';
-import { LINES, SIGNALS } from './lines.ts';
+import type { BundlePath } from './catalog/line.ts';
+
+// What the service can do: the operations whose paths, files and answers are code. What they cost, which values they take
+// and which bundles stand beside them is data: `catalog/operations.ts` joins both.
 
 /** One query parameter (or the one path parameter) of an operation. */
 export interface Param {
@@ -47,9 +48,9 @@ export type Answer =
 /** Kind of product, shown first in every description. */
 type Tag = '[SIGNAL+PROOF]' | '[BATCH+PROOF]' | '[3-LEG]' | '[FREE]' | '[TOKEN]';
 
-/** One operation of the service: what is sold or given away, and how it is answered. */
-export interface Endpoint<Path extends string = string> {
-  readonly path: Path;
+/** One operation of a catalogue: what is sold or given away, and how it is answered. */
+export interface Endpoint {
+  readonly path: string;
   readonly method: 'GET' | 'POST';
   /** Decimal USD, or null when free. */
   readonly priceUsd: string | null;
@@ -63,8 +64,21 @@ export interface Endpoint<Path extends string = string> {
   readonly summary: string;
 }
 
+/** A parameter of the table; the legal values of some are those of the catalogue. */
+export interface TableParam extends Omit<Param, 'enum'> {
+  readonly enum?: readonly string[];
+  readonly values?: 'signals' | 'cities';
+}
+type TableParams = Readonly<Record<string, TableParam>>;
+
+/** An operation as far as it is code: a paid one has no price yet. */
+export interface TableRow extends Omit<Endpoint, 'priceUsd' | 'params'> {
+  readonly paid: boolean;
+  readonly params: TableParams;
+}
+
 interface Row {
-  readonly params?: Params;
+  readonly params?: TableParams;
   readonly answer?: Answer;
   readonly file?: string;
   readonly summary: string;
@@ -72,53 +86,52 @@ interface Row {
   readonly method?: 'GET' | 'POST';
 }
 
-type ParamsOf<R> = R extends { readonly params: infer Given extends Params }
+type ParamsOf<R> = R extends { readonly params: infer Given extends TableParams }
   ? Given
-  : Record<never, Param>;
+  : Record<never, TableParam>;
 
-/** An operation whose type also knows whether it costs and the names of its parameters. */
-type Known<P extends string, R extends Row, Price> = Omit<Endpoint<P>, 'priceUsd' | 'params'> & {
-  readonly priceUsd: Price;
+/** A row whose type also knows its path, whether it costs and the names of its parameters. */
+type Known<P extends string, R extends Row, Paid extends boolean> = TableRow & {
+  readonly path: P;
+  readonly paid: Paid;
   readonly params: ParamsOf<R>;
 };
 
-function paid<const P extends string, R extends Row>(
-  path: P,
-  priceUsd: string,
-  row: R,
-): Known<P, R, string> {
+function paid<const P extends string, R extends Row>(path: P, row: R): Known<P, R, true> {
   const tag = row.tag ?? '[SIGNAL+PROOF]';
-  return endpoint(path, row, { priceUsd, token: false, tag }) as Known<P, R, string>;
+  return tableRow(path, row, { paid: true, token: false, tag }) as Known<P, R, true>;
 }
 
-function free<const P extends string, R extends Row>(path: P, row: R): Known<P, R, null> {
-  const terms = { priceUsd: null, token: false, tag: '[FREE]' } as const;
-  return endpoint(path, row, terms) as Known<P, R, null>;
+function free<const P extends string, R extends Row>(path: P, row: R): Known<P, R, false> {
+  const terms = { paid: false, token: false, tag: '[FREE]' } as const;
+  return tableRow(path, row, terms) as Known<P, R, false>;
 }
 
-function tokenGated<const P extends string, R extends Row>(path: P, row: R): Known<P, R, null> {
-  const terms = { priceUsd: null, token: true, tag: '[TOKEN]' } as const;
-  return endpoint(path, row, terms) as Known<P, R, null>;
+function tokenGated<const P extends string, R extends Row>(path: P, row: R): Known<P, R, false> {
+  const terms = { paid: false, token: true, tag: '[TOKEN]' } as const;
+  return tableRow(path, row, terms) as Known<P, R, false>;
 }
 
-function endpoint<const P extends string>(
-  path: P,
+function tableRow(
+  path: string,
   row: Row,
-  terms: Pick<Endpoint, 'priceUsd' | 'token' | 'tag'>,
-): Endpoint<P> {
+  terms: Pick<TableRow, 'paid' | 'token' | 'tag'>,
+): TableRow {
   const { params = {}, answer = 'file', method = 'GET', file, summary } = row;
   const base = { path, method, ...terms, params, answer, summary };
   return file === undefined ? base : { ...base, file };
 }
 
-const text = (description: string, ...examples: readonly string[]): Param => ({
+/** A required text. */
+export const text = (description: string, ...examples: readonly string[]): Param => ({
   type: 'string',
   required: true,
   description,
   examples,
 });
-const optional = (param: Param): Param => ({ ...param, required: false });
-const oneOf = (description: string, values: readonly string[]): Param => ({
+const optional = <P extends TableParam>(param: P): P => ({ ...param, required: false });
+/** A required text out of a list. */
+export const oneOf = (description: string, values: readonly string[]): Param => ({
   ...text(description, ...values.slice(0, 3)),
   enum: values,
 });
@@ -127,16 +140,17 @@ const oneOf = (description: string, values: readonly string[]): Param => ({
 export const SERIES_DAYS_MAX = 1000;
 export const SERIES_DAYS_DEFAULT = 400;
 
-const signalId: Param = {
+const signalId: TableParam = {
   ...text('signal id, genus.species', 'airquality.aqi'),
-  enum: SIGNALS.map((signal) => signal.id),
+  values: 'signals',
 };
 const entity: Param = {
   ...text('monitored object; legal pairs are in /gauge/catalog', 'us-denver'),
   aliases: ['issuer'],
 };
 const pair = { signal_id: signalId, entity };
-const thin: Param = {
+/** The short form of a body. */
+export const thin: Param = {
   ...optional(
     oneOf('full body, or identity, reading, band, hash and times only', ['json', 'thin']),
   ),
@@ -164,37 +178,9 @@ const verifiable: Param = {
   ...optional(oneOf('1 adds _hash_core, the canonical pre-image of each row hash', ['1'])),
   variant: { '1': 'verifiable' },
 };
-const cityLoc = oneOf('city', builtinLine('environment').entities);
+const cityLoc: TableParam = { ...text('city'), values: 'cities' };
 
-const openEntity = (row: Line): Param => ({
-  ...text(`one of the ${row.title}`, ...row.entities.slice(0, 3)),
-  ...(row.entityAliases ? { aliases: row.entityAliases } : {}),
-  ...(row.upperCase ? { upperCase: true } : {}),
-});
-
-/** Applies to every answer that joins the legs of a chain. */
-const BUNDLE_PRICE_USD = '0.25';
-
-/** The bundle row of a line; its enum, legs and file follow from the line. */
-function bundleOf(
-  row: Line,
-  bundle: NonNullable<Line['bundle']>,
-): Known<BundlePath, Row & { readonly params: Params }, string> {
-  const { path, param, legs } = bundle;
-  const subject = row.open ? openEntity(row) : oneOf(`one of the ${row.title}`, row.entities);
-  return paid(path, BUNDLE_PRICE_USD, {
-    tag: '[3-LEG]',
-    params: { [param]: subject, format: thin },
-    file: `bundle/${row.id}/{${param}}.json`,
-    summary: `${row.title}: ${legs.map((leg) => leg.name).join(', then ')}, in causal order`,
-  });
-}
-
-const BUNDLES = LINES.flatMap((row) =>
-  row.bundle === undefined ? [] : [bundleOf(row, row.bundle)],
-);
-
-const settlement = (cutoffAliases: readonly string[]): Params => ({
+const settlement = (cutoffAliases: readonly string[]): TableParams => ({
   entity: { ...text('ticker or CIK', 'AAPL'), upperCase: true, aliases: ['issuer'] },
   form: { ...text('filing type', '10-K', '8-K', 'NT 10-K'), upperCase: true },
   cutoff: {
@@ -226,34 +212,34 @@ const batch = (path: string, summary: string): Row => ({
   summary,
 });
 
-/** What is sold and given away, in the order of the specification. THE table. */
-export const ENDPOINTS = [
-  paid('/gauge', '0.01', {
+/** What is sold of single signals and cities, in the order of the specification; the bundles of the lines come next. */
+export const SIGNAL_ROWS = [
+  paid('/gauge', {
     params: { ...pair, dim },
     file: 'record/{signal_id}/{entity}.json',
     summary: 'one signal record',
   }),
-  paid('/gauge/ruler', '0.005', {
+  paid('/gauge/ruler', {
     params: pair,
     file: 'ruler/{signal_id}/{entity}.json',
     summary: 'official ruler: band, thresholds, distance to action',
   }),
-  paid('/gauge/calibrated', '0.005', {
+  paid('/gauge/calibrated', {
     params: { ...pair, format: thin },
     file: 'calibrated/{signal_id}/{entity}.json',
     summary: 'normalized index and share of the action threshold, comparable across stations',
   }),
-  paid('/gauge/strata', '0.005', {
+  paid('/gauge/strata', {
     params: pair,
     file: 'strata/{signal_id}/{entity}.json',
     summary: 'share of each official band over five same-season years',
   }),
-  paid('/gauge/history', '0.005', {
+  paid('/gauge/history', {
     params: pair,
     file: 'history/{signal_id}/{entity}.json',
     summary: 'seasonal placement: percentile, frequency and percentile table',
   }),
-  paid('/gauge/history-series', '0.09', {
+  paid('/gauge/history-series', {
     tag: '[BATCH+PROOF]',
     params: {
       ...pair,
@@ -272,66 +258,69 @@ export const ENDPOINTS = [
     file: 'series/{signal_id}/{entity}.json',
     summary: 'full retained series, oldest first',
   }),
-  paid('/gauge/census', '0.09', {
+  paid('/gauge/census', {
     tag: '[BATCH+PROOF]',
     params: { signal_id: signalId },
     file: 'census/{signal_id}.json',
     summary: 'all entities of one signal at their latest reading',
   }),
-  paid('/gauge/lifecycle', '0.005', {
+  paid('/gauge/lifecycle', {
     params: { entity: text('life-cycle subject', 'kyoto-protocol') },
     file: 'lifecycle/{entity}.json',
     summary: 'official life-cycle state of one subject',
   }),
-  paid('/gauge/air', '0.005', {
+  paid('/gauge/air', {
     params: { loc: cityLoc },
     file: 'air/{loc}.json',
     summary: 'air quality readings of a city',
   }),
-  paid('/gauge/precip', '0.005', {
+  paid('/gauge/precip', {
     params: { loc: cityLoc },
     file: 'precip/{loc}.json',
     summary: 'daily rainfall and 30-day wet-dry context of a city',
   }),
-  ...BUNDLES,
-  paid('/stablecoin-deaths', '0.09', batch('/stablecoin-deaths', 'stablecoins that died')),
-  paid('/trust/scorecard', '0.09', batch('/trust/scorecard', 'demand of x402 services')),
-  paid('/trust/graveyard', '0.09', batch('/trust/graveyard', 'x402 services that went absent')),
-  paid('/mcp/census', '0.09', batch('/mcp/census', 'all MCP servers')),
-  paid('/mcp/graveyard', '0.09', batch('/mcp/graveyard', 'MCP servers that went absent')),
-  paid('/stable/census', '0.09', batch('/stable/census', 'stablecoins by market cap')),
-  paid('/stable/graveyard', '0.09', batch('/stable/graveyard', 'stablecoins that ended')),
-  paid('/gauge/macro-reconcile-full', '0.09', {
+] as const;
+
+/** All other operations, in the order of the specification. */
+export const OTHER_ROWS = [
+  paid('/stablecoin-deaths', batch('/stablecoin-deaths', 'stablecoins that died')),
+  paid('/trust/scorecard', batch('/trust/scorecard', 'demand of x402 services')),
+  paid('/trust/graveyard', batch('/trust/graveyard', 'x402 services that went absent')),
+  paid('/mcp/census', batch('/mcp/census', 'all MCP servers')),
+  paid('/mcp/graveyard', batch('/mcp/graveyard', 'MCP servers that went absent')),
+  paid('/stable/census', batch('/stable/census', 'stablecoins by market cap')),
+  paid('/stable/graveyard', batch('/stable/graveyard', 'stablecoins that ended')),
+  paid('/gauge/macro-reconcile-full', {
     tag: '[BATCH+PROOF]',
     file: 'document/macro-reconcile-full.json',
     summary: 'official macro figures reconciled',
   }),
-  paid('/trust/precheck', '0.01', {
+  paid('/trust/precheck', {
     params: { service: text('x402 service id', 'weather-sample-example') },
     file: 'subject/trust/{service}.json',
     summary: 'demand record of one x402 service',
   }),
-  paid('/mcp/server', '0.01', {
+  paid('/mcp/server', {
     params: { name: text('MCP server id', 'sample-weather-mcp') },
     file: 'subject/mcp/{name}.json',
     summary: 'one MCP server',
   }),
-  paid('/stable/coin', '0.01', {
+  paid('/stable/coin', {
     params: { symbol: { ...text('stablecoin symbol', 'SAMPLEUSD'), upperCase: true } },
     file: 'subject/stable/{symbol}.json',
     summary: 'one stablecoin',
   }),
-  paid('/resolve', '0.09', {
+  paid('/resolve', {
     params: settlement([]),
     answer: 'resolve',
     summary: 'filing evidence at a cutoff; describes the filing, never adjudicates the event',
   }),
-  paid('/resolve/proposer', '0.01', {
+  paid('/resolve/proposer', {
     params: settlement(['as_of']),
     answer: 'resolve',
     summary: 'filing evidence in the shape of a proposer feed',
   }),
-  paid('/gauge/subscribe', '9.90', {
+  paid('/gauge/subscribe', {
     answer: 'mint',
     summary: 'subscription token for the watchlist endpoints',
   }),
@@ -369,35 +358,35 @@ export const ENDPOINTS = [
     answer: 'watch',
     summary: 'every signal and entity with its latest time and hash',
   }),
-  paid('/gauge/taiwan-region', BUNDLE_PRICE_USD, {
+  paid('/gauge/taiwan-region', {
     tag: '[3-LEG]',
     file: 'document/taiwan-region.json',
     summary: 'Taiwan',
   }),
-  paid('/gauge/japan-region', BUNDLE_PRICE_USD, {
+  paid('/gauge/japan-region', {
     tag: '[3-LEG]',
     file: 'document/japan-region.json',
     summary: 'Japan',
   }),
-  paid('/gauge/chokepoint-region', BUNDLE_PRICE_USD, {
+  paid('/gauge/chokepoint-region', {
     tag: '[3-LEG]',
     params: { loc: text('chokepoint', 'hormuz') },
     file: 'document/chokepoint-region/{loc}.json',
     summary: 'one shipping chokepoint',
   }),
-  paid('/pay/tier2', '0.03', { file: 'document/tier2.json', summary: 'tier 2 document' }),
-  paid('/pay/tier3', '0.10', { file: 'document/tier3.json', summary: 'tier 3 document' }),
-  paid('/shadow/chatter', '0.02', {
+  paid('/pay/tier2', { file: 'document/tier2.json', summary: 'tier 2 document' }),
+  paid('/pay/tier3', { file: 'document/tier3.json', summary: 'tier 3 document' }),
+  paid('/shadow/chatter', {
     params: { topic },
     file: 'document/chatter/{topic}.json',
     summary: 'published chatter on a topic',
   }),
-  paid('/shadow/signal-plus', '0.09', {
+  paid('/shadow/signal-plus', {
     params: { ...pair, topic },
     file: 'document/signal-plus/{signal_id}/{entity}/{topic}.json',
     summary: 'one signal beside published chatter',
   }),
-  paid('/shadow/region-plus', '0.35', {
+  paid('/shadow/region-plus', {
     tag: '[3-LEG]',
     params: { loc: cityLoc, topic },
     file: 'document/region-plus/{loc}/{topic}.json',
@@ -523,27 +512,26 @@ export const ENDPOINTS = [
   }),
 ] as const;
 
-type TableRow = (typeof ENDPOINTS)[number];
-export type EndpointPath = TableRow['path'];
-/** A path that costs. */
-export type PaidPath = Extract<TableRow, { readonly priceUsd: string }>['path'];
-/** Names of the parameters of a path. */
-export type ParamName<Path extends EndpointPath> = keyof Extract<
-  TableRow,
-  { readonly path: Path }
->['params'] &
-  string;
+/** Every operation that is code. THE table. */
+export const TABLE = [...SIGNAL_ROWS, ...OTHER_ROWS] as const;
 
-const BY_PATH = new Map<string, Endpoint>(ENDPOINTS.map((row) => [row.path, row]));
+type KnownRow = (typeof TABLE)[number];
+/** A path of the table. */
+export type TablePath = KnownRow['path'];
+/** A path of the table, or one that a bundle can have. */
+export type EndpointPath = TablePath | BundlePath;
+/** A path that costs. */
+export type PaidPath = Extract<KnownRow, { readonly paid: true }>['path'] | BundlePath;
+/** Names of the parameters of a path; those of a bundle follow from its line. */
+export type ParamName<Path extends EndpointPath> = Path extends TablePath
+  ? keyof Extract<KnownRow, { readonly path: Path }>['params'] & string
+  : string;
+
+const BY_PATH = new Map<string, TableRow>(TABLE.map((row) => [row.path, row]));
 
 /** The row of a path that the table holds; a mistyped path does not compile. */
-export function endpointAt(path: EndpointPath): Endpoint {
+export function endpointAt(path: TablePath): TableRow {
   const row = BY_PATH.get(path);
   if (row === undefined) throw new RangeError(`Cannot find endpoint "${path}": not in the table`);
   return row;
-}
-
-/** The row of a path that came from outside, or undefined. */
-export function findEndpoint(path: string): Endpoint | undefined {
-  return BY_PATH.get(path);
 }

@@ -1,5 +1,5 @@
 import { defined } from './defined.ts';
-import type { Endpoint } from './endpoints.ts';
+import type { TableRow } from './endpoints.ts';
 
 /** Longest encoded path segment in bytes; file systems stop at 255. */
 export const SEGMENT_BYTES_MAX = 200;
@@ -75,11 +75,14 @@ function decodeBytes(segment: string, bytes: readonly number[]): string {
 /** Stands for an absent optional parameter in a path; no value encodes to it. */
 export const ABSENT_SEGMENT = '~';
 
+/** As much of an operation as the path of its file follows from. */
+export type FileRow = Pick<TableRow, 'path' | 'file' | 'params'>;
+
 /** Parameter values by name; absent optional parameters are missing. */
 export type Values = Readonly<Record<string, string>>;
 
 /** The path of an operation's file inside a release, or null when the row has no file. */
-export function filePath(endpoint: Endpoint, values: Values): string | null {
+export function filePath(endpoint: FileRow, values: Values): string | null {
   if (endpoint.file === undefined) return null;
   const path = endpoint.file.replace(/\{([a-z_]+)\}/g, (_, name: string) => {
     const value = values[name];
@@ -89,7 +92,7 @@ export function filePath(endpoint: Endpoint, values: Values): string | null {
 }
 
 /** The path of the file of an operation that has one; throws a RangeError for a row without. */
-export function knownFilePath(endpoint: Endpoint, values: Values): string {
+export function knownFilePath(endpoint: FileRow, values: Values): string {
   const path = filePath(endpoint, values);
   if (path === null) throw new RangeError(`Cannot find file of "${endpoint.path}": it has none`);
   return path;
@@ -111,7 +114,7 @@ export function preferredValue(
 }
 
 /** Folder of the compiled form that the variant parameters choose, '' for the usual one. */
-function variantPrefix(endpoint: Endpoint, values: Values): string {
+function variantPrefix(endpoint: FileRow, values: Values): string {
   let prefix = '';
   for (const [name, param] of Object.entries(endpoint.params)) {
     const folder = param.variant?.[values[name] ?? ''];
@@ -124,7 +127,7 @@ function variantPrefix(endpoint: Endpoint, values: Values): string {
  * The inverse of filePath for the usual variant: parameter values, or null for the file of another row.
  * Throws a RangeError for a segment that encodeSegment never makes.
  */
-export function parseFilePath(endpoint: Endpoint, path: string): Values | null {
+export function parseFilePath(endpoint: FileRow, path: string): Values | null {
   if (endpoint.file === undefined) return null;
   const want = endpoint.file.split('/');
   const have = path.split('/');

@@ -1,5 +1,5 @@
 import type { Signal, SignalEntry } from './catalog/line.ts';
-import { ENDPOINTS, type Endpoint } from './endpoints.ts';
+import type { Endpoint } from './endpoints.ts';
 
 /** Signals of the two city add-ons, in the order of their readings. */
 export const CITY_ADD_ONS = {
@@ -7,10 +7,12 @@ export const CITY_ADD_ONS = {
   precip: ['precipitation.daily', 'precipitation.wetness30d'],
 } as const;
 
-/** Paid operations that can answer about a signal, in the order of the table; what is stored decides whether they do. */
-export function productsOf(entry: SignalEntry): readonly Endpoint[] {
-  const rows: readonly Endpoint[] = ENDPOINTS;
-  return rows.filter((row) => row.priceUsd !== null && isProduct(row, entry));
+/** The paid ones of some operations that can answer about a signal, in their order; what is stored decides whether they do. */
+export function productsOf(
+  entry: SignalEntry,
+  operations: readonly Endpoint[],
+): readonly Endpoint[] {
+  return operations.filter((row) => row.priceUsd !== null && isProduct(row, entry));
 }
 
 function isProduct(row: Endpoint, entry: SignalEntry): boolean {

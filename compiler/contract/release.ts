@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { BUILTIN } from './catalog/builtin.ts';
-import { ENDPOINTS, type Endpoint } from './endpoints.ts';
-import { LINES } from './lines.ts';
+import type { Catalog } from './catalog/catalog.ts';
+import type { Endpoint } from './endpoints.ts';
 import type { LeafFacts } from './log-runs.ts';
 import { placeTables } from './places.ts';
 import { RECORD_HASH } from './record-hash.ts';
@@ -68,14 +67,15 @@ export function releaseName({ sequence, as_of }: Pick<Release, 'sequence' | 'as_
   return `${String(sequence).padStart(6, '0')}-${time}`;
 }
 
-/** What the tables and the fixed words say, as plain data: its digest is in every release. */
-export function tables(): {
+/** What a catalogue and the fixed words say, as plain data: its digest is in every release. */
+export function tables(catalog: Catalog): {
   endpoints: readonly Endpoint[];
   lines: unknown;
   places: unknown;
   words: unknown;
 } {
-  return { endpoints: ENDPOINTS, lines: LINES, places: placeTables(BUILTIN), words: { ...WORDS } };
+  const { operations: endpoints, lines } = catalog;
+  return { endpoints, lines, places: placeTables(catalog), words: { ...WORDS } };
 }
 
 /** One published file: path inside the release, size in bytes, sha256 in hex. */

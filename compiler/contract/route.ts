@@ -1,6 +1,6 @@
 import { type CanonicalRequest, canonicalTarget } from './canonical-request.ts';
-import { ENDPOINTS, type Endpoint, findEndpoint, type Param } from './endpoints.ts';
-import { lineOf } from './lines.ts';
+import type { Catalog } from './catalog/catalog.ts';
+import { type Endpoint, type Param, TABLE } from './endpoints.ts';
 import type { Values } from './path.ts';
 
 /** What is wrong with the parameters of a request that names a known path. */
@@ -32,24 +32,30 @@ export interface Route {
 const SLOT = /^\/:([a-z_]+)$/;
 const SLOT_AT_END = /\/:([a-z_]+)$/;
 
-/** Rows whose last segment is a parameter, by the path in front of it: `/v/` -> row and name. */
-const SEGMENT_ROWS = new Map(
-  ENDPOINTS.flatMap((row: Endpoint) => {
-    const cut = row.path.lastIndexOf('/');
-    const name = SLOT.exec(row.path.slice(cut))?.[1];
-    return name === undefined ? [] : [[row.path.slice(0, cut + 1), { row, name }] as const];
+/** Paths whose last segment is a parameter, by what stands in front of it: `/v/` -> path and name. */
+const SEGMENT_PATHS = new Map(
+  TABLE.flatMap(({ path }) => {
+    const cut = path.lastIndexOf('/');
+    const name = SLOT.exec(path.slice(cut))?.[1];
+    return name === undefined ? [] : [[path.slice(0, cut + 1), { path, name }] as const];
   }),
 );
 
-/** The row of a path and the parameter in its last segment; undefined for an unknown path. */
-export function findRow(path: string): { row: Endpoint; segment: Values } | undefined {
-  const exact = findEndpoint(path);
+type Operations = Pick<Catalog, 'operationByPath'>;
+
+/** The operation of a path and the parameter in its last segment; undefined for an unknown path. */
+export function findRow(
+  path: string,
+  { operationByPath }: Operations,
+): { row: Endpoint; segment: Values } | undefined {
+  const exact = operationByPath.get(path);
   if (exact !== undefined)
     return SLOT.test(lastSegment(path)) ? undefined : { row: exact, segment: {} };
   const value = lastSegment(path).slice(1);
-  const found = SEGMENT_ROWS.get(path.slice(0, path.length - value.length));
-  if (found === undefined || value === '') return undefined;
-  return { row: found.row, segment: { [found.name]: segmentValue(value) } };
+  const found = SEGMENT_PATHS.get(path.slice(0, path.length - value.length));
+  const row = found === undefined ? undefined : operationByPath.get(found.path);
+  if (found === undefined || row === undefined || value === '') return undefined;
+  return { row, segment: { [found.name]: segmentValue(value) } };
 }
 
 /** A hash with its colon as OpenAPI clients write it; these rows are free, and nothing else of a path is decoded. */
@@ -62,10 +68,12 @@ function lastSegment(path: string): string {
 }
 
 /** Parses the parameters of a known path; unknown parameters are left out of the look-up and of the target. */
-export function route(request: CanonicalRequest): Route | undefined {
-  const found = findRow(request.path);
+export function route(request: CanonicalRequest, catalog: Catalog): Route | undefined {
+  const found = findRow(request.path, catalog);
   if (found === undefined) return undefined;
-  const { endpoint, values, fault } = parameters(found.row, request, found.segment);
+  const { legal, fault } = parameters(found.row, request, found.segment);
+  const endpoint = redirected(found.row, legal, catalog);
+  const values = subjectCase(valuesOf(legal), catalog);
   const path = endpoint.path.replace(SLOT_AT_END, (_, name) => `/${found.segment[name]}`);
   const inQuery = withoutSegment(values, found.segment);
   const bare = request.values.size === 0;
@@ -77,8 +85,7 @@ function withoutSegment(values: Values, segment: Values): Values {
 }
 
 interface Parsed {
-  readonly endpoint: Endpoint;
-  readonly values: Values;
+  readonly legal: readonly Given[];
   readonly fault: RouteFault | null;
 }
 
@@ -90,12 +97,14 @@ function parameters(row: Endpoint, request: CanonicalRequest, segment: Values): 
   const missing = given.filter(({ param, value }) => value === '' && param.required);
   const sent = given.filter(({ value }) => value !== '');
   const illegal = sent.find((one) => !isLegal(one));
-  const legal = sent.filter(isLegal);
-  const values = Object.fromEntries(
+  const fault = missingFault(missing.map(({ name }) => name)) ?? illegalFault(illegal);
+  return { legal: sent.filter(isLegal), fault };
+}
+
+function valuesOf(legal: readonly Given[]): Values {
+  return Object.fromEntries(
     legal.filter((one) => !isDefault(one)).map((one) => [one.name, canonicalValue(one)]),
   );
-  const fault = missingFault(missing.map(({ name }) => name)) ?? illegalFault(illegal);
-  return { endpoint: redirected(row, legal), values: subjectCase(values), fault };
 }
 
 interface Given {
@@ -155,14 +164,19 @@ function isLegal({ param, value, rival }: Given): boolean {
   return number >= (param.min ?? 0) && number <= (param.max ?? Number.MAX_SAFE_INTEGER);
 }
 
-function redirected(row: Endpoint, legal: readonly Given[]): Endpoint {
+function redirected(
+  row: Endpoint,
+  legal: readonly Given[],
+  { operationByPath }: Operations,
+): Endpoint {
   const paths = legal.flatMap(({ param, value }) => param.redirect?.[value] ?? []);
-  return findEndpoint(paths[0] ?? row.path) ?? row;
+  return operationByPath.get(paths[0] ?? row.path) ?? row;
 }
 
 /** An entity is spelled as its line spells it: tickers in upper case. */
-function subjectCase(values: Readonly<Record<string, string>>): Values {
+function subjectCase(values: Values, { entryById }: Catalog): Values {
   const { signal_id: signalId, entity } = values;
-  if (signalId === undefined || entity === undefined || !lineOf(signalId)?.upperCase) return values;
+  if (signalId === undefined || entity === undefined) return values;
+  if (entryById.get(signalId)?.line.upperCase !== true) return values;
   return { ...values, entity: entity.toUpperCase() };
 }

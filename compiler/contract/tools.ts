@@ -1,3 +1,4 @@
+import type { Catalog } from './catalog/catalog.ts';
 import { defined } from './defined.ts';
 import { endpointAt } from './endpoints.ts';
 
@@ -36,8 +37,7 @@ export type ToolName = 'verify_citation' | 'find_signal' | 'get_official_record'
 /** Longest text of one argument, in UTF-16 units. */
 export const TOOL_ARGUMENT_CHARS_MAX = 200;
 
-const RECORD = endpointAt('/gauge');
-const DIM = defined(RECORD.params.dim, 'the parameter dim');
+const DIM = defined(endpointAt('/gauge').params.dim, 'the parameter dim');
 
 function text(description: string): ToolArgument {
   return { type: 'string', description, minLength: 1, maxLength: TOOL_ARGUMENT_CHARS_MAX };
@@ -61,8 +61,13 @@ const COUNT = { type: 'integer', minimum: 0 };
 const STRING_OR_NULL = { type: ['string', 'null'] };
 const FRESHNESS_COUNTS = fields({ fresh: COUNT, recent: COUNT, stale: COUNT });
 
-/** The free tools of the tool server, none of which pays or returns paid content. */
-export const TOOLS: readonly Tool[] = [
+/** The free tools of the tool server, none of which pays or returns paid content; an offer only of what is sold. */
+export function toolsOf({ operationByPath }: Catalog): readonly Tool[] {
+  const priceUsd = operationByPath.get('/gauge')?.priceUsd ?? null;
+  return priceUsd === null ? LOOK_UPS : [...LOOK_UPS, recordTool(priceUsd)];
+}
+
+const LOOK_UPS: readonly Tool[] = [
   {
     name: 'verify_citation',
     title: 'Verify a citation',
@@ -148,10 +153,37 @@ export const TOOLS: readonly Tool[] = [
     ),
     annotations: annotations('Find a signal'),
   },
+];
+
+const CHALLENGE = fields(
   {
+    x402Version: { type: 'integer' },
+    error: STRING,
+    accepts: {
+      type: 'array',
+      minItems: 1,
+      items: fields({
+        scheme: STRING,
+        network: STRING,
+        maxAmountRequired: { type: 'string', pattern: '^[0-9]+$' },
+        resource: STRING,
+        description: STRING,
+        mimeType: STRING,
+        payTo: STRING,
+        asset: STRING,
+        maxTimeoutSeconds: { type: 'integer' },
+      }),
+    },
+    client_hint: { type: 'object' },
+  },
+  ['x402Version', 'error', 'accepts'],
+);
+
+function recordTool(priceUsd: string): Tool {
+  return {
     name: 'get_official_record',
     title: 'Get the offer for an official record',
-    description: `Free to call. Returns the x402 payment challenge of one signed official record (from ${RECORD.priceUsd} USD in USDC), never the record itself and never takes a payment: pay by sending GET accepts[0].resource with an X-PAYMENT header over HTTP. Says what is wrong, at no charge, when nothing is stored.`,
+    description: `Free to call. Returns the x402 payment challenge of one signed official record (from ${priceUsd} USD in USDC), never the record itself and never takes a payment: pay by sending GET accepts[0].resource with an X-PAYMENT header over HTTP. Says what is wrong, at no charge, when nothing is stored.`,
     inputSchema: {
       type: 'object',
       properties: {
@@ -168,29 +200,7 @@ export const TOOLS: readonly Tool[] = [
       required: ['signal_id', 'entity'],
       additionalProperties: false,
     },
-    outputSchema: fields(
-      {
-        x402Version: { type: 'integer' },
-        error: STRING,
-        accepts: {
-          type: 'array',
-          minItems: 1,
-          items: fields({
-            scheme: STRING,
-            network: STRING,
-            maxAmountRequired: { type: 'string', pattern: '^[0-9]+$' },
-            resource: STRING,
-            description: STRING,
-            mimeType: STRING,
-            payTo: STRING,
-            asset: STRING,
-            maxTimeoutSeconds: { type: 'integer' },
-          }),
-        },
-        client_hint: { type: 'object' },
-      },
-      ['x402Version', 'error', 'accepts'],
-    ),
+    outputSchema: CHALLENGE,
     annotations: annotations('Get the offer for an official record'),
-  },
-];
+  };
+}

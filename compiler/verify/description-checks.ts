@@ -1,7 +1,7 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../contract/did-key.ts';
-import { findEndpoint } from '../contract/endpoints.ts';
 import { SWITCH_SETTINGS, switchFolder } from '../contract/for-sale.ts';
 import { KEYS_PATH, keyStanding, readKeyHistory } from '../contract/key-history.ts';
 import { atomicAmount } from '../contract/price.ts';
@@ -126,7 +126,7 @@ function sameCard(body: JsonObject, card: StoredBody): BodyFault[] {
 /** Prices of the manifest are those of the table. */
 function priceFaults(body: JsonObject): BodyFault[] {
   return rowsOf(body.entries).flatMap(({ path, price_usd, price_atomic }, at): BodyFault[] => {
-    const row = findEndpoint(String(path));
+    const row = BUILTIN.operationByPath.get(String(path));
     if (row === undefined) return [[`entries.${at}.path`, 'no operation of the table']];
     const price = row.priceUsd ?? '0';
     const same = price_usd === price && price_atomic === atomicAmount(price);
@@ -145,7 +145,7 @@ function priceOf(operation: JsonValue | undefined): JsonValue | undefined {
 function pathFaults({ paths }: JsonObject): BodyFault[] {
   if (!isObject(paths)) return [];
   return Object.entries(paths).flatMap(([path, item]): BodyFault[] => {
-    const row = findEndpoint(path.replace(/\{(\w+)\}/g, ':$1'));
+    const row = BUILTIN.operationByPath.get(path.replace(/\{(\w+)\}/g, ':$1'));
     const operation = isObject(item) ? (item.get ?? item.post) : undefined;
     const amount = priceOf(operation);
     if (row === undefined || amount === undefined || amount === row.priceUsd) return [];

@@ -1,5 +1,5 @@
 import { bundleBody, legReadings, placeLegs, thinBundle } from '../contract/bundle.ts';
-import type { BundlePath, Line, Signal } from '../contract/catalog/line.ts';
+import type { Line, Signal } from '../contract/catalog/line.ts';
 import { censusBody, censusEntry, censusStatement } from '../contract/census-body.ts';
 import {
   bundleStatement,
@@ -8,10 +8,10 @@ import {
   lifecycleStatement,
 } from '../contract/city-readings.ts';
 import { defined } from '../contract/defined.ts';
-import { type EndpointPath, endpointAt } from '../contract/endpoints.ts';
+import { endpointAt } from '../contract/endpoints.ts';
 import { type LegReading, legOf } from '../contract/leg.ts';
 import { lifecycleBody, lifecycleSignals } from '../contract/lifecycle-body.ts';
-import { encodeSegment, parseFilePath } from '../contract/path.ts';
+import { encodeSegment, type FileRow, parseFilePath } from '../contract/path.ts';
 import { knownName } from '../contract/places.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
 import type { Bundle } from '../contract/record.ts';
@@ -56,7 +56,9 @@ function madeBundle({ joined, subject }: Joined): object | null {
   const line = lineAt(joined);
   const placed = placedLegs(joined, line, subject);
   const folder = joined.path.slice(0, joined.path.lastIndexOf('/') + 1);
-  const subjects = listedIn(joined.bodies.list, line.bundle.path as BundlePath, folder);
+  const file = `${folder}{${line.bundle.param}}.json`;
+  const row = { path: line.bundle.path, file, params: {} };
+  const subjects = listedIn(joined.bodies.list, row, folder);
   const named = joined.catalog.namedByLine.get(line.id) ?? {};
   const name = knownName({ named }, subject);
   const bundle = bundleBody(line, { subject, name, placed, subjects });
@@ -103,7 +105,7 @@ function signalIn({ catalog }: Related, id: string): Signal | undefined {
 function madeCensus({ joined, subject: signal_id }: Joined): object | null {
   const signal = signalIn(joined, signal_id);
   const folder = `record/${encodeSegment(signal_id)}/`;
-  const entities = listedIn(joined.bodies.list, '/gauge', folder);
+  const entities = listedIn(joined.bodies.list, endpointAt('/gauge'), folder);
   const entries = entities.flatMap((entity) => {
     const record = storedRecord(joined.bodies, { signal_id, entity });
     return record === null ? [] : [censusEntry(record, legOf(record, signal))];
@@ -122,7 +124,7 @@ function madeCity(addon: keyof typeof CITY_ADD_ONS, { joined, subject: loc }: Jo
   });
   if (readings.length === 0) return null;
   joined.count('legs', readings.length);
-  const listed = new Set(listedIn(joined.bodies.list, `/gauge/${addon}`, `${addon}/`));
+  const listed = new Set(listedIn(joined.bodies.list, endpointAt(`/gauge/${addon}`), `${addon}/`));
   const cities = joined.catalog.entryById.get(CITY_ADD_ONS[addon][0])?.line.entities ?? [];
   const locs = cities.filter((each) => listed.has(each));
   const body = cityBody(addon, { loc, readings, locs });
@@ -150,17 +152,17 @@ function madeSample({ joined }: Joined): object | null {
 const held = new WeakMap<FileList, Map<string, readonly string[]>>();
 
 /** The values of the parameter behind a folder that an operation has files in, in order. */
-function listedIn(list: FileList, operation: EndpointPath, folder: string): readonly string[] {
+function listedIn(list: FileList, row: FileRow, folder: string): readonly string[] {
   const known = held.get(list) ?? new Map<string, readonly string[]>();
   held.set(list, known);
-  const found = known.get(folder) ?? [...list.paths(folder)].map(valueIn(operation)).sort();
+  const found = known.get(folder) ?? [...list.paths(folder)].map(valueIn(row)).sort();
   known.set(folder, found);
   return found;
 }
 
 const valueIn =
-  (operation: EndpointPath) =>
+  (row: FileRow) =>
   (path: string): string => {
-    const values = defined(parseFilePath(endpointAt(operation), path), 'the values of the path');
+    const values = defined(parseFilePath(row, path), 'the values of the path');
     return defined(Object.values(values).at(-1), 'the last value of the path');
   };

@@ -1,5 +1,5 @@
 import { pastMembers } from '../contract/change.ts';
-import { ENDPOINTS, type Endpoint, type EndpointPath } from '../contract/endpoints.ts';
+import { TABLE, type TablePath, type TableRow } from '../contract/endpoints.ts';
 import { byTime } from '../contract/joined-provenance.ts';
 import { readingStatement, type Worded } from '../contract/reading-text.ts';
 import type { SignalRecord } from '../contract/record.ts';
@@ -18,9 +18,9 @@ import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import type { FileList } from './file-list.ts';
 import { checkMade, cited, differing, isSame, type Related, rowsOf } from './relation.ts';
 
-const RECORD = '/gauge' satisfies EndpointPath;
-export const SERIES = '/gauge/history-series' satisfies EndpointPath;
-export const PREVIEW = '/gauge/history-preview' satisfies EndpointPath;
+const RECORD = '/gauge' satisfies TablePath;
+export const SERIES = '/gauge/history-series' satisfies TablePath;
+export const PREVIEW = '/gauge/history-preview' satisfies TablePath;
 /** Members that a series has of its own under a name of the record. */
 const SERIES_OWN = new Set(['tier', 'record_hash_verifiable', '_citation']);
 /** Bodies that a record alone is made into, by their operation, the folder of another form in front. */
@@ -35,14 +35,14 @@ const MADE: Readonly<Record<string, (record: SignalRecord, view: JsonObject) => 
 
 /** An operation, or another form of it, whose file is of one signal and entity. */
 interface View {
-  readonly endpoint: Endpoint;
+  readonly endpoint: TableRow;
   /** What its paths begin with; the folder of the form is in front. */
   readonly start: string;
   /** Another form than the usual one, or ''. */
   readonly form: string;
 }
 
-const VIEWS: readonly View[] = (ENDPOINTS as readonly Endpoint[]).flatMap((endpoint) => {
+const VIEWS: readonly View[] = TABLE.flatMap((endpoint: TableRow) => {
   const [, start] = /^([a-z/-]+\/)\{signal_id\}\/\{entity\}\.json$/.exec(endpoint.file ?? '') ?? [];
   if (start === undefined) return [];
   const forms = Object.values(endpoint.params).flatMap(({ variant }) =>
@@ -88,7 +88,7 @@ export function checkView(view: Related, record: JsonObject, { endpoint, form }:
   const signed = record as unknown as SignalRecord;
   checkMade(view, () => {
     const made = MADE[form + endpoint.path]?.(signed, body) ?? null;
-    if (made === null || endpoint.priceUsd === null) return made;
+    if (made === null || !endpoint.paid) return made;
     const more = form === '' ? '' : `&format=${form}`;
     return stated(made, { ...view, record: signed }, { path: endpoint.path, more });
   });

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { keyIdOf } from '../contract/citation.ts';
 import { keyStanding } from '../contract/key-history.ts';
 import {
@@ -119,6 +120,6 @@ function filesHash(disk: Disk, root: string, count: number): string {
 
 /** Whether a release was compiled from the tables of this program. */
 export function hasOwnTables(head: Release): boolean {
-  ownTables ??= canonicalHash(tables());
+  ownTables ??= canonicalHash(tables(BUILTIN));
   return head.table_digest === ownTables;
 }

@@ -1,4 +1,5 @@
-import { ENDPOINTS, type Endpoint } from '../contract/endpoints.ts';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Endpoint } from '../contract/endpoints.ts';
 import { parseFilePath, type Values } from '../contract/path.ts';
 
 /** The operation whose answer a file is, with the parameters that its path stands for. */
@@ -7,13 +8,11 @@ export interface Place {
   readonly values: Values;
 }
 
-const ROWS: readonly Endpoint[] = ENDPOINTS;
-
 /** Operations by the first segment of their file. */
 const BY_FOLDER = new Map<string, Endpoint[]>();
 /** Folders of other compiled forms, like `thin`. */
 const VARIANTS = new Set<string>();
-for (const endpoint of ROWS) {
+for (const endpoint of BUILTIN.operations) {
   const folder = endpoint.file?.split('/', 1)[0];
   if (folder !== undefined) BY_FOLDER.set(folder, [...(BY_FOLDER.get(folder) ?? []), endpoint]);
   for (const param of Object.values(endpoint.params)) {

@@ -1,10 +1,11 @@
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { findRow } from '../../compiler/contract/route.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 
 /** Answers of step 1: unknown path, retired path, method that is not the row's own; null when the row may go on. */
-export function refuseMethod(path: string, method: string): Reply | null {
-  const found = findRow(path);
+export function refuseMethod(path: string, method: string, catalog: Catalog): Reply | null {
+  const found = findRow(path, catalog);
   if (found === undefined) return notFound(path);
   if (found.row.answer === 'gone') return gone();
   const allowed = methodsOf(found.row);

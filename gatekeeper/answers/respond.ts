@@ -3,6 +3,7 @@ import {
   type CanonicalRequest,
   canonicalRequest,
 } from '../../compiler/contract/canonical-request.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { findRow, type Route, route } from '../../compiler/contract/route.ts';
 import { type PaymentHeader, wantsPage } from '../http/header-facts.ts';
 import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
@@ -55,6 +56,7 @@ interface RoutedCall extends Call {
  * Data comes before money: nobody is asked to pay for what cannot be answered, and only a 200 is ever charged.
  */
 export async function respond(asked: HttpRequest, service: Service): Promise<HttpResponse> {
+  const { catalog } = service.release;
   const known = service.targets.get(asked.target);
   const request = known?.request ?? canonicalRequest(asked.target);
   if ('status' in request) {
@@ -62,11 +64,11 @@ export async function respond(asked: HttpRequest, service: Service): Promise<Htt
   }
   const path = request.path.slice(0, PATH_CHARS_MAX);
   const call = { asked, request, service, path };
-  if (asked.method === 'OPTIONS') return plainResponse(preflight(request.path), path);
+  if (asked.method === 'OPTIONS') return plainResponse(preflight(request.path, catalog), path);
   const file = service.rooms.staticFile(asked, request.path, service);
   if (file !== null) return guarded(call, () => given(file, path));
-  const refusal = refuseMethod(request.path, asked.method);
-  const routed = refusal === null ? (known?.routed ?? route(request)) : undefined;
+  const refusal = refuseMethod(request.path, asked.method, catalog);
+  const routed = refusal === null ? (known?.routed ?? route(request, catalog)) : undefined;
   if (refusal !== null || routed === undefined) {
     return plainResponse(refusal ?? notFound(request.path), path);
   }
@@ -116,8 +118,8 @@ function failure(error: unknown): Reply {
 }
 
 /** The answer to OPTIONS, alike for every path but retired ones; the headers of every reply already say who may ask. */
-function preflight(path: string): Reply {
-  const isRetired = findRow(path)?.row.answer === 'gone';
+function preflight(path: string, catalog: Catalog): Reply {
+  const isRetired = findRow(path, catalog)?.row.answer === 'gone';
   return isRetired ? gone() : { status: 204, headers: PREFLIGHT, body: '' };
 }
 

@@ -1,6 +1,7 @@
 import { closeSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { findRow } from '../../compiler/contract/route.ts';
 import { messageOf } from '../system/message-of.ts';
 import { openOwnFile } from '../system/plain-file.ts';
@@ -78,7 +79,7 @@ class AnswerCounts {
   }
 
   #count({ method, path, status }: z.infer<typeof answerLine>): void {
-    const row = method === 'GET' ? findRow(path)?.row : undefined;
+    const row = method === 'GET' ? findRow(path, BUILTIN)?.row : undefined;
     if (row === undefined || row.priceUsd === null) return;
     const counts = this.#products.get(row.path) ?? { priced: 0, delivered: 0 };
     if (status === 402) counts.priced += 1;

@@ -1,7 +1,7 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { EndpointPath } from '../../compiler/contract/endpoints.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
-import { TOOLS, type Tool, type ToolName } from '../../compiler/contract/tools.ts';
+import type { Tool, ToolName } from '../../compiler/contract/tools.ts';
 import { respond } from '../answers/respond.ts';
 import type { Question, Service } from '../answers/service.ts';
 import { headerFacts } from '../http/header-facts.ts';
@@ -23,10 +23,6 @@ export function plainGets({ spend, trace }: Question, service: Service): AskTarg
     const asked = { method: 'GET', target, facts: TOOL_FACTS, spend, readBody, trace };
     return (await respond(asked, service)).reply;
   };
-}
-
-export function findTool(name: string): Tool | undefined {
-  return TOOLS.find((tool) => tool.name === name);
 }
 
 /** Calls a tool as a plain GET that anyone could send, so that there is no second way to an answer. */

@@ -1,11 +1,12 @@
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { isObject, type JsonObject } from '../../compiler/contract/strict-json.ts';
-import { TOOLS } from '../../compiler/contract/tools.ts';
+import { toolsOf } from '../../compiler/contract/tools.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import type { RpcHeaders } from '../http/header-facts.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
+import { oncePerRelease } from '../release/per-release.ts';
 import { FREE_BYTES_MAX } from '../rooms/json-content.ts';
-import { type AskTarget, callTool, findTool, plainGets, tooLong } from './call-tool.ts';
+import { type AskTarget, callTool, plainGets, tooLong } from './call-tool.ts';
 import {
   bodyValue,
   type RpcAnswer,
@@ -150,7 +151,7 @@ async function handshake(request: RpcRequest, talk: Talk): Promise<RpcAnswer> {
     case 'ping':
       return { id, result: {} };
     case 'tools/list':
-      return cursorRefusal(request) ?? { id, members: TOOLS_MEMBER };
+      return cursorRefusal(request) ?? { id, members: toolList(talk.service.release).member };
     case 'tools/call':
       return toolAnswer({ id, params }, talk);
     default:
@@ -164,7 +165,12 @@ async function stateless(request: RpcRequest, talk: Talk): Promise<RpcAnswer> {
     case 'server/discover':
       return { id, result: { supportedVersions: [STATELESS_REVISION], ...ABILITIES, ...KEPT } };
     case 'tools/list':
-      return cursorRefusal(request) ?? { id, members: `${TOOLS_MEMBER},${KEPT_MEMBERS}` };
+      return (
+        cursorRefusal(request) ?? {
+          id,
+          members: `${toolList(talk.service.release).member},${KEPT_MEMBERS}`,
+        }
+      );
     case 'tools/call':
       return toolAnswer({ id, params }, talk);
     default:
@@ -173,8 +179,11 @@ async function stateless(request: RpcRequest, talk: Talk): Promise<RpcAnswer> {
 }
 
 const KEPT = { ttlMs: DESCRIPTION_TTL_MS, cacheScope: 'public' };
-/** Members of a result that never change, printed once. */
-const TOOLS_MEMBER = `"tools":${JSON.stringify(TOOLS)}`;
+/** The tools of a release, and the member of a result that lists them, printed once. */
+const toolList = oncePerRelease(({ catalog }) => {
+  const tools = toolsOf(catalog);
+  return { tools, member: `"tools":${JSON.stringify(tools)}` };
+});
 const KEPT_MEMBERS = JSON.stringify(KEPT).slice(1, -1);
 
 const ABILITIES = { capabilities: { tools: {} }, instructions: INSTRUCTIONS };
@@ -209,9 +218,10 @@ async function toolAnswer(
   talk: Talk,
 ): Promise<RpcAnswer> {
   const { name, arguments: given = {} } = params;
-  const tool = typeof name === 'string' ? findTool(name) : undefined;
+  const { tools } = toolList(talk.service.release);
+  const tool = tools.find((one) => one.name === name);
   if (tool === undefined) {
-    const message = `Unknown tool; send one of ${TOOLS.map((one) => one.name).join(', ')}`;
+    const message = `Unknown tool; send one of ${tools.map((one) => one.name).join(', ')}`;
     return { id, name: 'invalidParams', message };
   }
   if (!isObject(given)) {

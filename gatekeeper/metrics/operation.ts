@@ -1,3 +1,4 @@
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { findRow } from '../../compiler/contract/route.ts';
 import { HEALTH_PATH, METRICS_PATH } from '../http/own-paths.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
@@ -16,7 +17,7 @@ export class Operations {
   of(path: string, status: number): string {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
-    const row = findRow(path)?.row.path;
+    const row = findRow(path, BUILTIN)?.row.path;
     if (row !== undefined) {
       this.#known.set(path, row);
       return row;

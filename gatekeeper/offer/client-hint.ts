@@ -1,4 +1,3 @@
-import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
 import type { Offers } from '../release/offers.ts';
 import type { Shown } from './shown.ts';
@@ -46,20 +45,18 @@ export function clientHint(
   };
 }
 
-/** Cheaper operations that have something to answer now, in the order of the table. */
+/** Cheaper operations that have something to answer now, in the order of the manifest. */
 function budgetRows(baseUrl: string, offers: Offers): BudgetRow[] {
   const rows: BudgetRow[] = [];
-  for (const row of ENDPOINTS as readonly Endpoint[]) {
+  for (const [path, { sellsNow, priceUsd, request }] of offers) {
     if (rows.length === BUDGET_ROWS_MAX) break;
-    if (row.priceUsd === null || !affordable(row.priceUsd)) continue;
-    const offer = offers.get(row.path);
-    if (offer?.sellsNow !== true) continue;
-    const price_usd = usdAmount(atomicAmount(row.priceUsd));
-    rows.push({ path: row.path, price_usd, example: baseUrl + offer.request });
+    const atomic = atomicAmount(priceUsd);
+    if (!sellsNow || !affordable(atomic)) continue;
+    rows.push({ path, price_usd: usdAmount(atomic), example: baseUrl + request });
   }
   return rows;
 }
 
-function affordable(priceUsd: string): boolean {
-  return BigInt(atomicAmount(priceUsd)) <= BigInt(CLIENT_DEFAULT_CAP_ATOMIC);
+function affordable(atomic: string): boolean {
+  return BigInt(atomic) > 0n && BigInt(atomic) <= BigInt(CLIENT_DEFAULT_CAP_ATOMIC);
 }

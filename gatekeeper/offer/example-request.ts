@@ -1,7 +1,7 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { isDocument } from '../../compiler/contract/document-bodies.ts';
-import { type Endpoint, findEndpoint } from '../../compiler/contract/endpoints.ts';
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import {
   ABSENT_SEGMENT,
@@ -149,7 +149,7 @@ export function previewOf(endpoint: Endpoint, values: Values, release: ReleaseIn
   }
   const family = `/${defined(endpoint.path.split('/')[1], 'the family of a path')}/preview`;
   for (const path of [`${endpoint.path}/preview`, family]) {
-    const row = findEndpoint(path);
+    const row = release.catalog.operationByPath.get(path);
     if (row?.file !== undefined && release.has(row.file)) return path;
   }
   return '/gauge/preview';

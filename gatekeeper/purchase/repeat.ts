@@ -1,4 +1,5 @@
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { route } from '../../compiler/contract/route.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
 import type { PurchaseService } from './purchase-service.ts';
@@ -27,7 +28,7 @@ export function isRepeat(
 
 function resourceOf(rawTarget: string): string | null {
   const request = canonicalRequest(rawTarget);
-  const routed = 'status' in request ? undefined : route(request);
+  const routed = 'status' in request ? undefined : route(request, BUILTIN);
   if (routed === undefined || routed.endpoint.priceUsd === null) return null;
   return routed.fault === null ? `GET ${routed.target}` : null;
 }

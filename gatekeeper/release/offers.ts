@@ -5,6 +5,8 @@ import { knownFilePath } from '../../compiler/contract/path.ts';
 export interface Offer {
   /** Something is stored, so that a request is answered. */
   readonly sellsNow: boolean;
+  /** Decimal USD, '0' for what is free. */
+  readonly priceUsd: string;
   /** A canonical target that answers 402 or 200. */
   readonly request: string;
   /** Main members of an answer; null where nothing is paid. */
@@ -22,6 +24,7 @@ export const OFFERS_PATH = knownFilePath(endpointAt('/manifest'), { all: '1' });
 interface Entry {
   readonly path: string;
   readonly sells_now: boolean;
+  readonly price_usd: string;
   readonly input_example_request: string;
   readonly output_example?: Readonly<Record<string, unknown>>;
 }
@@ -31,8 +34,13 @@ export function parseOffers(manifest: Buffer): Offers {
   const { entries } = JSON.parse(manifest.toString('utf8')) as { entries: readonly Entry[] };
   const offers = entries.map((entry): [string, Offer] => {
     const { output_example: output = null, ...shown } = entry;
-    const { path, sells_now: sellsNow, input_example_request: request } = entry;
-    return [path, { sellsNow, request, output, entry: shown }];
+    const {
+      path,
+      sells_now: sellsNow,
+      price_usd: priceUsd,
+      input_example_request: request,
+    } = entry;
+    return [path, { sellsNow, priceUsd, request, output, entry: shown }];
   });
   return new Map(offers);
 }

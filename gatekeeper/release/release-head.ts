@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../../compiler/contract/did-key.ts';
 import type { Switches } from '../../compiler/contract/for-sale.ts';
 import {
@@ -71,7 +72,7 @@ export function checkIssuer(head: Release, keys: KeyHistory, issuerDid: string |
 
 /** The digest that a release of this version carries for the two tables. */
 export function tableDigest(): string {
-  return sha256Text(canonicalJson(tables()));
+  return sha256Text(canonicalJson(tables(BUILTIN)));
 }
 
 function sha256Text(data: string | Buffer): string {

@@ -1,3 +1,5 @@
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import type { KeyHistory } from '../../compiler/contract/key-history.ts';
 import { filePath } from '../../compiler/contract/path.ts';
 import type { Release } from '../../compiler/contract/release.ts';
@@ -44,6 +46,8 @@ export class ReleaseIndex {
   /** Where it stands. */
   readonly place: ReleasePlace;
   readonly files: ListedFiles;
+  /** What the release was compiled from; its head is refused where that is another catalogue. */
+  readonly catalog: Catalog = BUILTIN;
   /** What is for sale. */
   readonly offers: Offers;
   readonly #cache: BoundedMap<string, Body>;

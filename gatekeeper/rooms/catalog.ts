@@ -93,8 +93,11 @@ interface SignalHead {
 }
 
 function headOf(signalId: string, release: ReleaseIndex): SignalHead {
-  const entry = defined(BUILTIN.entryById.get(signalId), 'the row of the signal');
-  const sold = productsOf(entry).filter((row) => isStocked(row, signalId, release));
+  const { catalog } = release;
+  const entry = defined(catalog.entryById.get(signalId), 'the row of the signal');
+  const sold = productsOf(entry, catalog.operations).filter((row) =>
+    isStocked(row, signalId, release),
+  );
   const { industry } = entry.line;
   return { signal_id: signalId, industry, sells: sold.map(({ path }) => path) };
 }

@@ -1,4 +1,4 @@
-import { type EndpointPath, endpointAt } from '../../compiler/contract/endpoints.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Service } from '../answers/service.ts';
 import { jsonContent } from './json-content.ts';
 
@@ -7,13 +7,14 @@ import { jsonContent } from './json-content.ts';
  * terms accepted here. Computed, because the compiler does not know the payee and the network.
  */
 export function paymentManifest({ baseUrl, challenger, release }: Service): Answered {
-  const { offers } = release;
-  const paid = [...offers.values()].filter(({ sellsNow, output }) => sellsNow && output !== null);
-  const items = paid.map(({ entry: { params, ...entry } }) => {
-    const row = endpointAt(entry.path as EndpointPath);
+  const { offers, catalog } = release;
+  const paid = [...offers].filter(([, { sellsNow, output }]) => sellsNow && output !== null);
+  const items = paid.map(([path, { entry }]) => {
+    const row = defined(catalog.operationByPath.get(path), `the operation "${path}"`);
     // The requirements hold the parameters already.
+    const { params, ...shown } = entry;
     const accepts = [challenger.requirements(row, row.path, 1)];
-    return { resource: baseUrl + row.path, type: 'http', x402Version: 1, accepts, ...entry };
+    return { resource: baseUrl + row.path, type: 'http', x402Version: 1, accepts, ...shown };
   });
   const body = {
     version: 1,

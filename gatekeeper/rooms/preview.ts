@@ -2,8 +2,7 @@ import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { Line } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
-import { ENDPOINTS, type Endpoint, findEndpoint } from '../../compiler/contract/endpoints.ts';
-import { LINES } from '../../compiler/contract/lines.ts';
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
 import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
 import type { Release } from '../../compiler/contract/release.ts';
@@ -53,8 +52,8 @@ function firstThatFits(answers: readonly (() => ContentAnswer)[]): Answered {
 }
 
 function body(release: ReleaseIndex, counts: object, max: number): object {
-  const { head } = release;
-  const sold = (ENDPOINTS as readonly Endpoint[]).filter((row) => sellsNow(row, release));
+  const { head, catalog } = release;
+  const sold = catalog.operations.filter((row) => sellsNow(row, release));
   const priced = sold.filter((row) => row.priceUsd !== null);
   const gated = sold.filter((row) => row.token);
   return {
@@ -69,7 +68,7 @@ function body(release: ReleaseIndex, counts: object, max: number): object {
       free_endpoints: sold.length - priced.length - gated.length,
     },
     prices: priced.map(priceRow),
-    ...Object.fromEntries(LINES.flatMap((row: Line) => bundleList(row, release, max))),
+    ...Object.fromEntries(catalog.lines.flatMap((row) => bundleList(row, release, max))),
     documents: documentRequests(release, max),
     catalog: '/gauge/catalog',
     coverage: '/gauge/coverage?summary=1',
@@ -99,7 +98,7 @@ function bundleList(
   const { path, param } = row.bundle;
   const name = LIST_NAMES[path] ?? `${path.slice('/gauge/'.length).replaceAll('-', '_')}s`;
   if (!row.open) return [[name, row.entities]];
-  const endpoint = defined(findEndpoint(path), 'the operation of a bundle');
+  const endpoint = defined(release.catalog.operationByPath.get(path), 'the operation of a bundle');
   const stored = release.files.pathsUnder(`bundle/${row.id}/`, max).flatMap((file) => {
     return parseFilePath(endpoint, file)?.[param] ?? [];
   });

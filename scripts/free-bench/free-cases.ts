@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles, parseVerifyEntry } from '../../compiler/contract/release.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
@@ -146,7 +147,7 @@ function openValues({ params }: Endpoint, n: number): string {
 
 /** What a paid row says for nothing: its price, and the refusal of what it does not have. */
 function unpaidCases(): FreeCase[] {
-  const paid = (ENDPOINTS as readonly Endpoint[]).filter(({ priceUsd }) => priceUsd !== null);
+  const paid = BUILTIN.operations.filter(({ priceUsd }) => priceUsd !== null);
   return paid.flatMap((row): FreeCase[] => [
     { name: `402 ${row.path}`, target: () => row.path, units: REQUEST_COST },
     {

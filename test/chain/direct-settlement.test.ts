@@ -1,7 +1,7 @@
 import { parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
 import { chainEvidence } from '../../gatekeeper/chain/chain-evidence.ts';
 import { chainNode } from '../../gatekeeper/chain/chain-node.ts';
 import { directSettlement } from '../../gatekeeper/chain/direct-settlement.ts';
@@ -23,7 +23,7 @@ const shop = challenger({
   network,
   serviceName: 'Example',
 });
-const terms = shop.requirements(endpointAt('/gauge'), '/gauge', 1);
+const terms = shop.requirements(builtinOperation('/gauge'), '/gauge', 1);
 const PRICE = BigInt('maxAmountRequired' in terms ? terms.maxAmountRequired : 0);
 const alice = payer(network, 'alice');
 const now = (): number => Math.floor(Date.now() / 1000);

@@ -34,7 +34,7 @@ function buy(target: string, body: Delivered): Promise<Purchase> {
       : Response.json(offer, { status: 402 });
   const { pathname, searchParams } = new URL(target, 'https://shop.example');
   const client = signalpressClient({ baseUrl: BASE, issuer: shop.did, pay, fetch });
-  return client.buy(pathname as PaidPath, Object.fromEntries(searchParams) as object);
+  return client.buy(pathname as PaidPath, Object.fromEntries(searchParams));
 }
 const outcome = (target: string, body: Delivered): Promise<string> =>
   buy(target, body).then(

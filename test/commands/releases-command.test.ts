@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { listText, prune, rollBack } from '../../compiler/commands/releases-command.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { CONTRACT_VERSION, tables } from '../../compiler/contract/release.ts';
 import { RETENTION } from '../../compiler/stages/publish/release-folders.ts';
 import { canonicalDigest } from '../../compiler/stages/seal/canonical-digest.ts';
@@ -123,7 +124,7 @@ describe('releases', () => {
     const other = `sha256:${'0'.repeat(64)}`;
     resign(root, { base_url: 'https://example.org', table_digest: other });
     await expect(rollBack(roll)).rejects.toThrow('was compiled with other tables');
-    const table_digest = canonicalDigest(tables());
+    const table_digest = canonicalDigest(tables(BUILTIN));
     resign(root, { table_digest, contract_version: CONTRACT_VERSION - 1 });
     await expect(rollBack(roll)).rejects.toThrow('was compiled with other tables');
     const head = readFileSync(join(root, 'release.json'), 'utf8');

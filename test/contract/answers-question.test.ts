@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answerFault, questionOf } from '../../compiler/client/judge-purchase.ts';
-import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { Route } from '../../compiler/contract/route.ts';
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
 import { removeFolders } from '../snapshot-folder.ts';
@@ -123,7 +123,7 @@ describe('questionOf()', () => {
   );
 
   it('reads every paid operation of the table', () => {
-    const paid = (ENDPOINTS as readonly Endpoint[]).filter(({ priceUsd }) => priceUsd !== null);
+    const paid = BUILTIN.operations.filter(({ priceUsd }) => priceUsd !== null);
     expect(SOLD_TARGETS.map((target) => asked(target).endpoint.path)).toEqual(
       paid.map(({ path }) => path),
     );

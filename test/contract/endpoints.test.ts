@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { BUILTIN, builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
 import {
-  ENDPOINTS,
   type Endpoint,
   endpointAt,
-  findEndpoint,
   SERIES_DAYS_DEFAULT,
   SERIES_DAYS_MAX,
 } from '../../compiler/contract/endpoints.ts';
 
-const ROWS: readonly Endpoint[] = ENDPOINTS;
+const ROWS: readonly Endpoint[] = BUILTIN.operations;
 
 /** Prices as the specification prints them. */
 const PRICES: Readonly<Record<string, readonly string[]>> = {
@@ -150,7 +149,7 @@ const PARAMS: Readonly<Record<string, string>> = {
   '/v/:record_hash': 'record_hash!',
 };
 
-describe('ENDPOINTS', () => {
+describe('BUILTIN.operations', () => {
   it('holds the 91 operations of the specification and the look-up path of citations', () => {
     expect(ROWS).toHaveLength(92);
     expect(new Set(ROWS.map((row) => row.path)).size).toBe(92);
@@ -174,7 +173,7 @@ describe('ENDPOINTS', () => {
   });
 
   it.each(Object.entries(PARAMS))('takes at %s the parameters %s', (path, want) => {
-    const params = Object.entries(findEndpoint(path)?.params ?? {});
+    const params = Object.entries(BUILTIN.operationByPath.get(path)?.params ?? {});
     const have = params.map(([name, param]) => `${name}${param.required ? '!' : '?'}`);
     expect(have.join(' ')).toBe(want);
   });
@@ -185,13 +184,13 @@ describe('ENDPOINTS', () => {
   });
 
   it('answers the retired path as gone and keeps its text as archive', () => {
-    expect(endpointAt('/merkle/proof').answer).toBe('gone');
+    expect(builtinOperation('/merkle/proof').answer).toBe('gone');
     expect(ROWS.filter((row) => row.answer === 'gone')).toHaveLength(1);
-    expect(endpointAt('/merkle/spec').answer).toBe('file');
+    expect(builtinOperation('/merkle/spec').answer).toBe('file');
   });
 
   it('limits a series to 1000 days and defaults to 400', () => {
-    const { days } = endpointAt('/gauge/history-series').params;
+    const { days } = builtinOperation('/gauge/history-series').params;
     expect([SERIES_DAYS_MAX, SERIES_DAYS_DEFAULT]).toEqual([1000, 400]);
     expect(days).toMatchObject({ type: 'integer', min: 1, max: 1000, default: '400' });
   });
@@ -233,9 +232,10 @@ describe('ENDPOINTS', () => {
   });
 
   it('redirects each dimension of a record to the operation that sells it', () => {
-    const redirect = endpointAt('/gauge').params.dim?.redirect ?? {};
+    const redirect = builtinOperation('/gauge').params.dim?.redirect ?? {};
     expect(Object.keys(redirect)).toEqual(['ruler', 'calibrated', 'strata', 'history']);
-    for (const path of Object.values(redirect)) expect(findEndpoint(path)?.priceUsd).toBe('0.005');
+    for (const path of Object.values(redirect))
+      expect(BUILTIN.operationByPath.get(path)?.priceUsd).toBe('0.005');
   });
 });
 
@@ -244,16 +244,29 @@ describe('endpointAt()', () => {
     expect(endpointAt('/gauge').summary).toBe('one signal record');
   });
 
-  it('refuses a mistyped path, in the type and when it runs', () => {
+  it('refuses a mistyped path and that of a bundle, in the type and when it runs', () => {
     // @ts-expect-error a path that the table does not hold
     expect(() => endpointAt('/guage')).toThrow('not in the table');
+    // @ts-expect-error a path that the table does not hold
+    expect(() => endpointAt('/gauge/nas-region')).toThrow('not in the table');
   });
 });
 
-describe('findEndpoint()', () => {
+describe('builtinOperation()', () => {
+  it('finds a path of the table and that of a bundle', () => {
+    expect(builtinOperation('/gauge').priceUsd).toBe('0.01');
+    expect(builtinOperation('/gauge/nas-region').priceUsd).toBe('0.25');
+  });
+
+  it('refuses a path that the catalogue lacks', () => {
+    expect(() => builtinOperation('/gauge/tide-region')).toThrow('not built in');
+  });
+});
+
+describe('BUILTIN.operationByPath', () => {
   it('finds nothing for paths from outside that only look right', () => {
     for (const path of ['', '/', '/GAUGE', '/gauge/', '/gauge?x', '__proto__', 'constructor']) {
-      expect(findEndpoint(path)).toBeUndefined();
+      expect(BUILTIN.operationByPath.get(path)).toBeUndefined();
     }
   });
 });

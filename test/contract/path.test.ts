@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS, type Endpoint, endpointAt } from '../../compiler/contract/endpoints.ts';
+import { BUILTIN, builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import {
   decodeSegment,
   encodeSegment,
@@ -13,7 +14,9 @@ import {
 } from '../../compiler/contract/path.ts';
 import { HOSTILE_NAMES } from '../hostile-names.ts';
 
-const FILED: readonly Endpoint[] = ENDPOINTS.filter((row: Endpoint) => row.file !== undefined);
+const FILED: readonly Endpoint[] = BUILTIN.operations.filter(
+  (row: Endpoint) => row.file !== undefined,
+);
 const slotsOf = (row: Endpoint): string[] =>
   [...(row.file ?? '').matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1] ?? '');
 
@@ -153,14 +156,14 @@ describe('filePath(), parseFilePath()', () => {
   });
 
   it('stands a dash of its own for an absent value, which no value encodes to', () => {
-    const row = endpointAt('/gauge/sample');
+    const row = builtinOperation('/gauge/sample');
     expect(filePath(row, {})).toBe('free/sample/~.json');
     expect(filePath(row, { signal_id: '~' })).toBe('free/sample/~7e.json');
     expect(parseFilePath(row, 'free/sample/~.json')).toEqual({});
   });
 
   it('puts a form into its own folder', () => {
-    const row = endpointAt('/gauge/region');
+    const row = builtinOperation('/gauge/region');
     expect(filePath(row, { loc: 'us-denver', format: 'thin' })).toBe(
       'thin/bundle/environment/us-denver.json',
     );
@@ -170,10 +173,10 @@ describe('filePath(), parseFilePath()', () => {
   });
 
   it('gives an operation that is computed no file, and reads no file of another row', () => {
-    expect(filePath(endpointAt('/gauge/verify'), { hash: 'x' })).toBeNull();
-    expect(parseFilePath(endpointAt('/gauge/verify'), 'x.json')).toBeNull();
+    expect(filePath(builtinOperation('/gauge/verify'), { hash: 'x' })).toBeNull();
+    expect(parseFilePath(builtinOperation('/gauge/verify'), 'x.json')).toBeNull();
     for (const path of ['', 'record', 'ruler/a.b/x.json', 'record/a.b/x', 'record/a.b/.json']) {
-      expect(parseFilePath(endpointAt('/gauge'), path)).toBeNull();
+      expect(parseFilePath(builtinOperation('/gauge'), path)).toBeNull();
     }
   });
 });
@@ -188,13 +191,13 @@ function placed(row: Endpoint, given: readonly string[], form: string) {
 describe('knownFilePath()', () => {
   it('is the path of a row that has a file', () => {
     const values = { signal_id: 'airquality.aqi', entity: 'us-denver' };
-    expect(knownFilePath(endpointAt('/gauge'), values)).toBe(
-      filePath(endpointAt('/gauge'), values),
+    expect(knownFilePath(builtinOperation('/gauge'), values)).toBe(
+      filePath(builtinOperation('/gauge'), values),
     );
   });
 
   it('throws for a row without one', () => {
-    expect(() => knownFilePath(endpointAt('/gauge/verify'), {})).toThrow(
+    expect(() => knownFilePath(builtinOperation('/gauge/verify'), {})).toThrow(
       'Cannot find file of "/gauge/verify": it has none',
     );
   });

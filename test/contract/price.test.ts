@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
 
 const ATOMIC: Readonly<Record<string, string>> = {
@@ -35,11 +35,11 @@ describe('atomicAmount()', () => {
 
 describe('priceOf()', () => {
   it('is what the table says of an operation that is sold', () => {
-    expect(priceOf(endpointAt('/gauge'))).toBe('0.01');
+    expect(priceOf(builtinOperation('/gauge'))).toBe('0.01');
   });
 
   it('throws for a free one instead of pricing it', () => {
-    expect(() => priceOf(endpointAt('/gauge/preview'))).toThrow(
+    expect(() => priceOf(builtinOperation('/gauge/preview'))).toThrow(
       'Cannot price "/gauge/preview": it is free',
     );
   });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { findRow, type Route, route } from '../../compiler/contract/route.ts';
 
 function routed(target: string): Route {
   const request = canonicalRequest(target);
   if ('status' in request) throw new Error(request.error);
-  const found = route(request);
+  const found = route(request, BUILTIN);
   if (found === undefined) throw new Error('unknown path');
   return found;
 }
@@ -102,9 +103,9 @@ describe('route()', () => {
         target: '/v/sha256:00ff',
       });
     }
-    expect(findRow('/v/')).toBeUndefined();
-    expect(findRow('/v/a/b')).toBeUndefined();
-    expect(findRow('/v/:record_hash')).toBeUndefined();
+    expect(findRow('/v/', BUILTIN)).toBeUndefined();
+    expect(findRow('/v/a/b', BUILTIN)).toBeUndefined();
+    expect(findRow('/v/:record_hash', BUILTIN)).toBeUndefined();
   });
 
   it('I6: decodes nothing but the colon of a hash', () => {
@@ -113,7 +114,7 @@ describe('route()', () => {
       expect(routed(`/proof/${text}`)).toMatchObject({ values: { record_hash: text } });
     }
     for (const path of ['/gauge%3A', '/v%3Asha256:00', '/gauge/region%3a']) {
-      expect(findRow(path)).toBeUndefined();
+      expect(findRow(path, BUILTIN)).toBeUndefined();
     }
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS } from '../../compiler/contract/endpoints.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { runPaths, runsOf } from '../../compiler/contract/log-runs.ts';
 import { findStaticFile, STATIC_FILES } from '../../compiler/contract/static-files.ts';
 
@@ -47,8 +47,8 @@ describe('findStaticFile()', () => {
   it('takes no path from an operation, and no path of a release that is sold', () => {
     const free = new Set(['log', 'well-known', 'free', 'site']);
     for (const { url, path } of STATIC_FILES) {
-      expect(ENDPOINTS.filter((row) => findStaticFile(row.path) !== null)).toEqual([]);
-      expect(ENDPOINTS.filter((row) => row.path === url)).toEqual([]);
+      expect(BUILTIN.operations.filter((row) => findStaticFile(row.path) !== null)).toEqual([]);
+      expect(BUILTIN.operations.filter((row) => row.path === url)).toEqual([]);
       expect([path, free.has(path.split('/')[0] ?? '')]).toEqual([path, true]);
     }
   });

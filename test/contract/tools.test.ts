@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import { TOOLS } from '../../compiler/contract/tools.ts';
+import { BUILTIN, builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
+import { toolsOf } from '../../compiler/contract/tools.ts';
 
 /** Keywords that mean the same in draft-07 and 2020-12. */
 const SHARED = [
@@ -17,9 +17,9 @@ function keywords(schema: object): string[] {
   });
 }
 
-describe('TOOLS', () => {
+describe('toolsOf()', () => {
   it('are the three of the specification with their arguments', () => {
-    const shape = TOOLS.map(({ name, inputSchema }) => [
+    const shape = toolsOf(BUILTIN).map(({ name, inputSchema }) => [
       name,
       Object.keys(inputSchema.properties),
       inputSchema.required,
@@ -31,7 +31,7 @@ describe('TOOLS', () => {
     ]);
   });
 
-  it.each(TOOLS)('$name has schemas that old and new validators read alike', (tool) => {
+  it.each(toolsOf(BUILTIN))('$name has schemas that old and new validators read alike', (tool) => {
     for (const schema of [tool.inputSchema, tool.outputSchema]) {
       expect(schema.type).toBe('object');
       expect(keywords(schema).filter((keyword) => !SHARED.includes(keyword))).toEqual([]);
@@ -39,14 +39,17 @@ describe('TOOLS', () => {
     expect(keywords({ $schema: '', items: { const: 1 } })).toEqual(['$schema', 'items', 'const']);
   });
 
-  it.each(TOOLS)('$name only reads, may be repeated, and says that it is free', (tool) => {
-    expect(tool.annotations).toMatchObject({ readOnlyHint: true, idempotentHint: true });
-    expect(tool.description).toMatch(/^Free/);
-  });
+  it.each(toolsOf(BUILTIN))(
+    '$name only reads, may be repeated, and says that it is free',
+    (tool) => {
+      expect(tool.annotations).toMatchObject({ readOnlyHint: true, idempotentHint: true });
+      expect(tool.description).toMatch(/^Free/);
+    },
+  );
 
   it('take products and price from the table', () => {
-    const { params, priceUsd } = endpointAt('/gauge');
-    const record = TOOLS.find((tool) => tool.name === 'get_official_record');
+    const { params, priceUsd } = builtinOperation('/gauge');
+    const record = toolsOf(BUILTIN).find((tool) => tool.name === 'get_official_record');
     expect(record?.inputSchema.properties.dim?.enum).toEqual(params.dim?.enum);
     expect(record?.description).toContain(`${priceUsd} USD`);
   });

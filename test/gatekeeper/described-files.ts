@@ -1,3 +1,4 @@
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { SWITCH_SETTINGS, switchFolder } from '../../compiler/contract/for-sale.ts';
 import {
   described,
@@ -5,18 +6,20 @@ import {
   manifestBody,
   offered,
 } from '../../compiler/stages/describe/manifest.ts';
+import type { Shelf } from '../../compiler/stages/describe/stored-bodies.ts';
 
 /** Files of a release with their manifests, as compile describes what is stored. */
 export function describedFiles(stored: ReadonlyMap<string, Buffer>): Map<string, Buffer> {
   const files = new Map(stored);
-  const { entries } = described({
+  const shelf: Shelf = {
     has: (path) => stored.has(path),
     under: (prefix) => [...stored.keys()].sort().filter((path) => path.startsWith(prefix)),
     read: (path) => stored.get(path) ?? Buffer.alloc(0),
-  });
+  };
+  const { entries } = described(shelf, BUILTIN);
   for (const switches of SWITCH_SETTINGS) {
     const folder = switchFolder(switches);
-    const listed = offered(entries, switches);
+    const listed = offered(entries, switches, BUILTIN);
     const put = (path: string, shown: typeof entries): void => {
       files.set(folder + path, Buffer.from(JSON.stringify(manifestBody(shown))));
     };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
 import { acceptClock } from '../../gatekeeper/journal/accepted-clock.ts';
 import { openJournalFile, readJournalFile } from '../../gatekeeper/journal/journal-file.ts';
 import { type LedgerRow, ledgerRows } from '../../gatekeeper/journal/ledger.ts';
@@ -160,7 +160,7 @@ const shop = challenger({
 async function signed(index: number): Promise<Story> {
   const nonce = `0x${index.toString(16).padStart(64, '0')}`;
   const window = { validAfter: '0', validBefore: String(NOW_S + WINDOW_S), nonce };
-  const terms = shop.requirements(endpointAt('/gauge'), PAID, 1);
+  const terms = shop.requirements(builtinOperation('/gauge'), PAID, 1);
   const header = await payer(NETWORK, `client ${index % 7}`).header(terms, window);
   return { nonce, header, bodies: [], status: 0, outages: 0 };
 }

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
 import { jsonReply, type Reply } from '../../gatekeeper/http/reply.ts';
 import { sqliteJournal } from '../../gatekeeper/journal/sqlite-journal.ts';
 import {
@@ -37,7 +37,7 @@ export const shop = challenger({
   network,
   serviceName: 'Example',
 });
-export const gauge = endpointAt('/gauge');
+export const gauge = builtinOperation('/gauge');
 export const v1 = shop.requirements(gauge, TARGET, 1);
 export const v2 = shop.requirements(gauge, TARGET, 2);
 export const alice = payer(network);

@@ -1,4 +1,4 @@
-import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
 import { type FacilitatorRequest, facilitatorRequest } from '../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../gatekeeper/money/payment.ts';
@@ -6,7 +6,7 @@ import { decodePayment } from '../../gatekeeper/payment/payment-header.ts';
 import { shop } from './example-shop.ts';
 import { type Payer, payer } from './payer.ts';
 
-const terms = shop.requirements(endpointAt('/gauge'), '/gauge', 1);
+const terms = shop.requirements(builtinOperation('/gauge'), '/gauge', 1);
 
 /** A request to a facilitator with a payment that no other call returns. */
 export async function paymentRequest(

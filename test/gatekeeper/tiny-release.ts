@@ -10,9 +10,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
+import { BUILTIN, builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
 import { didKey } from '../../compiler/contract/did-key.ts';
-import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { freshnessBasis, freshnessRule } from '../../compiler/contract/freshness.ts';
 import { signalOf } from '../../compiler/contract/lines.ts';
 import { filePath, storedPath, verifyShardPath } from '../../compiler/contract/path.ts';
@@ -123,9 +123,9 @@ export function tinyFiles(): Map<string, Buffer> {
   let catalog = '';
   for (const [at, [signal_id, entity]] of PAIRS.entries()) {
     const record = records[at] as TinyRecord;
-    const file = filePath(endpointAt('/gauge'), { signal_id, entity }) ?? '';
+    const file = filePath(builtinOperation('/gauge'), { signal_id, entity }) ?? '';
     put(file, record);
-    put(filePath(endpointAt('/gauge/history-preview'), { signal_id, entity }), {
+    put(filePath(builtinOperation('/gauge/history-preview'), { signal_id, entity }), {
       nature: 'last seven',
       snapshots: [],
     });
@@ -254,7 +254,7 @@ function tinyHead(sequence: number, seed: number): object {
     issuer_name: 'Tiny Issuer',
     issuer_did: did,
     key_id: keyIdOf(did),
-    table_digest: `sha256:${sha256(canonicalJson(tables()))}`,
+    table_digest: `sha256:${sha256(canonicalJson(tables(BUILTIN)))}`,
     previous: null,
     counts: { readings: 4, entities: 4, records: 4, bundles: 1, revisions: 0, repeats: 0 },
   };

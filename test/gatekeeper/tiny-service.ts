@@ -1,4 +1,5 @@
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { route } from '../../compiler/contract/route.ts';
 import type { Answered, Question, Service } from '../../gatekeeper/answers/service.ts';
 import { SoldTargets } from '../../gatekeeper/answers/sold-targets.ts';
@@ -53,7 +54,7 @@ export function question(
   body: Buffer | null = null,
 ): Question {
   const request = canonicalRequest(target);
-  const found = 'status' in request ? undefined : route(request);
+  const found = 'status' in request ? undefined : route(request, BUILTIN);
   if (found === undefined) throw new Error(`no route for ${target}`);
   return { route: found, accept, acceptEncoding: '', spend: FOR_EVERYBODY, body, rpc: NO_RPC };
 }

@@ -14,7 +14,7 @@ import { withPaymentInterceptor } from 'x402-axios';
 import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402-fetch';
 import type { PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { signalpressClient } from '../../compiler/client/signalpress-client.ts';
-import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { openShop, PAYEE, type Shop } from './shop.ts';
 
 /**
@@ -22,7 +22,7 @@ import { openShop, PAYEE, type Shop } from './shop.ts';
  * throw-away wallets. They live in a package of their own because they bring much along; the
  * facilitator holds what it is sent to the published schemas too. Run with npm run test:interop.
  */
-const PAID = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
+const PAID = BUILTIN.operations.filter((row) => row.priceUsd !== null);
 const RECORD = '/gauge?signal_id=airquality.aqi&entity=us-denver';
 const RULER = '/gauge/ruler?signal_id=airquality.aqi&entity=us-denver';
 const BUNDLE = '/gauge/region?loc=us-denver';

@@ -18,13 +18,14 @@ import { importJWK } from 'jose';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSigner, wrapFetchWithPayment } from 'x402-fetch';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { parseDidKey } from '../../compiler/contract/did-key.ts';
-import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { ManifestEntry } from '../../compiler/stages/describe/manifest.ts';
 import { openShop, type Shop } from './shop.ts';
 
 /** Published readers of our descriptions: OpenAPI validators, the A2A SDK, the crawler of an x402 index. */
-const PAID = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
+const PAID = BUILTIN.operations.filter((row) => row.priceUsd !== null);
 /** The rows that a description may name: something is stored for them. */
 const sold = (): Endpoint[] =>
   PAID.filter((row) => entries.some(({ path, sells_now }) => path === row.path && sells_now));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
-import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { route } from '../../compiler/contract/route.ts';
 import { findStaticFile, STATIC_FILES } from '../../compiler/contract/static-files.ts';
 import { allCases, fresh } from '../../scripts/free-bench/free-cases.ts';
@@ -13,14 +13,14 @@ const CASES = allCases({ pairs, hashes: [hash], record: '{"record_hash":"x"}', r
 /** The operation of the table that a target asks for, by its own path. */
 function pathOf(target: string): string {
   const request = canonicalRequest(target);
-  const routed = 'status' in request ? undefined : route(request);
+  const routed = 'status' in request ? undefined : route(request, BUILTIN);
   return routed?.endpoint.path ?? target;
 }
 
 describe('allCases()', () => {
   it('asks every operation of the table and every kind of file', () => {
     const asked = new Set(CASES.map(({ target }) => pathOf(target(1))));
-    const rows = (ENDPOINTS as readonly Endpoint[]).filter(({ token }) => !token);
+    const rows = BUILTIN.operations.filter(({ token }) => !token);
     expect(rows.map(({ path }) => path).filter((path) => !asked.has(path))).toEqual([]);
     const found = CASES.map(({ target }) => findStaticFile(target(1))?.row.path);
     // Only a log that was stamped has timestamps.

@@ -12,6 +12,7 @@ import hurricane from './builtin/hurricane.json' with { type: 'json' };
 import lifeCycles from './builtin/life-cycles.json' with { type: 'json' };
 import markets from './builtin/markets.json' with { type: 'json' };
 import nas from './builtin/nas.json' with { type: 'json' };
+import prices from './builtin/prices.json' with { type: 'json' };
 import rulers from './builtin/rulers.json' with { type: 'json' };
 import severeConvection from './builtin/severe-convection.json' with { type: 'json' };
 import shipping from './builtin/shipping.json' with { type: 'json' };
@@ -40,4 +41,5 @@ export const BUILTIN_FILES: readonly unknown[] = [
   lifeCycles,
   markets,
   rulers,
+  prices,
 ];

@@ -35,6 +35,14 @@ const metrics = z.tuple([metric], metric);
 const limits = z.strictObject({ from: z.number(), to: z.number().exactOptional() });
 const edge = z.enum(['worse', 'milder']);
 
+/** USDC has six decimals; a number of JSON would be a float. */
+const price = z
+  .string('write a price as a text, such as "0.05"')
+  .regex(
+    /^(?!0(\.0*)?$)(0|[1-9][0-9]{0,9})(\.[0-9]{1,6})?$/,
+    'a price is a decimal number of USD above 0 with at most 6 decimals, such as 0.05',
+  );
+
 const ruler = z.strictObject({
   note: text.exactOptional(),
   scale: text,
@@ -129,6 +137,8 @@ export const catalogFileSchema = z.strictObject({
   note: text.exactOptional(),
   rulers: z.record(word('a ruler id'), ruler).exactOptional(),
   lines: z.array(line).exactOptional(),
+  /** By the path of an operation, or `bundle` for every bundle without a price of its own. */
+  prices: z.record(z.string().min(1).max(120), price).exactOptional(),
 });
 
 export type CatalogFile = z.infer<typeof catalogFileSchema>;

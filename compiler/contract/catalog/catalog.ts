@@ -1,3 +1,4 @@
+import type { Endpoint } from '../endpoints.ts';
 import type { Ruler } from '../rulers.ts';
 import type { CatalogFile, LineRow, PlaceRow, RulerRow, SignalRow } from './catalog-file.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type Signal,
   type SignalEntry,
 } from './line.ts';
+import { operationsOf } from './operations.ts';
 
 /** What a publisher measures and joins: a value that is built from files and passed to whoever works with it. */
 export interface Catalog {
@@ -24,6 +26,9 @@ export interface Catalog {
   readonly rulerById: ReadonlyMap<string, Ruler>;
   /** Names and places, by line and entity. */
   readonly namedByLine: ReadonlyMap<string, SignalEntry['named']>;
+  /** What is sold and given away, in the order of the specification. */
+  readonly operations: readonly Endpoint[];
+  readonly operationByPath: ReadonlyMap<string, Endpoint>;
 }
 
 /**
@@ -39,6 +44,7 @@ export function catalogOf(files: readonly CatalogFile[]): Catalog {
     const named = namedByLine.get(line.id) ?? {};
     return line.signals.map((signal): SignalEntry => ({ signal, line, named }));
   });
+  const operations = operationsOf(lines, Object.assign({}, ...files.map(({ prices }) => prices)));
   return {
     lines,
     signals: entries.map(({ signal }) => signal),
@@ -46,6 +52,8 @@ export function catalogOf(files: readonly CatalogFile[]): Catalog {
     entryById: new Map(entries.map((entry) => [entry.signal.id, entry])),
     rulerById,
     namedByLine,
+    operations,
+    operationByPath: new Map(operations.map((row) => [row.path, row])),
   };
 }
 

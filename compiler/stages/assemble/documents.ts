@@ -1,5 +1,5 @@
 import { SWAPPABLE_MAX } from '../../contract/decision-points.ts';
-import { type Endpoint, type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
+import { endpointAt, type TableRow } from '../../contract/endpoints.ts';
 import { type Cadence, freshnessBasis, freshnessRule } from '../../contract/freshness.ts';
 import { joinedProvenance } from '../../contract/joined-provenance.ts';
 import { legsLit } from '../../contract/lit-legs.ts';
@@ -30,10 +30,10 @@ const SIGNAL = 'document';
 type StoredDocument = HashedRow<DocumentRow>;
 
 /** Stored documents, each sealed and put where its operation looks; the newest batch wins. */
-export const documentPart: ReadPart = (collections, asOf) => {
+export const documentPart: ReadPart = (collections, asOf, catalog) => {
   const { rows, problems } = readCollection(
     { files: collections[SIGNAL], asOf },
-    documentRowSchema,
+    documentRowSchema(catalog),
   );
   const keyOf = ({ operation, params }: DocumentRow): string => `${operation}\n${jcs(params)}`;
   const settled = settleRoster(rows, { kind: SIGNAL, keyOf, factsOf });
@@ -71,7 +71,7 @@ function factsOf(row: DocumentRow): Readonly<Record<string, unknown>> {
 
 function putDocument(press: Press, stored: StoredDocument, others: StoredValues): void {
   const { row } = stored;
-  const path = row.operation as EndpointPath;
+  const path = row.operation;
   const query = new URLSearchParams(
     Object.entries(row.params).sort(([a], [b]) => (a < b ? -1 : 1)),
   );
@@ -108,7 +108,7 @@ function subjectOf({ operation, params }: ArticleDocument): string {
 }
 
 function fileOf({ row }: StoredDocument): string | null {
-  return filePath(endpointAt(row.operation as EndpointPath), row.params);
+  return filePath(endpointAt(row.operation), row.params);
 }
 
 const HASH_NOTE =
@@ -160,7 +160,7 @@ function legsBody(press: Press, row: LegsDocument, others: StoredValues) {
       lineage_note: LEGS_LINEAGE,
       freshness_rule: freshnessRule(legs.length, 'legs'),
     }),
-    decision_points: storedDecisions(endpointAt(operation as EndpointPath), params, others),
+    decision_points: storedDecisions(endpointAt(operation), params, others),
     ...disclosureOf(row),
     record_hash_verifiable: { mode: 'offline' as const, note: HASH_NOTE },
   };
@@ -246,7 +246,7 @@ function paramKey(operation: string, param: string, params: Values): string {
 }
 
 /** Which stored documents one more call answers, by swapping one parameter and keeping the others. */
-function storedDecisions({ path }: Endpoint, params: Values, stored: StoredValues): DecisionPoints {
+function storedDecisions({ path }: TableRow, params: Values, stored: StoredValues): DecisionPoints {
   const points = Object.entries(params).flatMap(([tag, current]) => {
     const values = [...(stored.get(paramKey(path, tag, params)) ?? [])].sort();
     const swappable = values.filter((value) => value !== current).slice(0, SWAPPABLE_MAX);

@@ -1,5 +1,5 @@
 import { defined } from '../../contract/defined.ts';
-import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
+import { endpointAt, type TablePath } from '../../contract/endpoints.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import { readingStatement } from '../../contract/reading-text.ts';
 import type { SignalRecord } from '../../contract/record.ts';
@@ -59,17 +59,17 @@ function addOnFiles(facts: EntityFacts, bare: SignalRecord, sealer: Sealer): Pub
   return [...files, { path, body: sealer.seal(thin, statement) }];
 }
 
-function at(facts: EntityFacts, path: EndpointPath, body: object): PublishedFile {
+function at(facts: EntityFacts, path: TablePath, body: object): PublishedFile {
   return { path: pathOf(facts, path), body };
 }
 
-function pathOf(facts: EntityFacts, path: EndpointPath, variant: Values = {}): string {
+function pathOf(facts: EntityFacts, path: TablePath, variant: Values = {}): string {
   const values = { signal_id: facts.signal.id, entity: facts.latest.entity, ...variant };
   const file = filePath(endpointAt(path), values);
   if (file === null) throw new RangeError(`Cannot place "${path}": its row has no file`);
   return file;
 }
 
-function statementOf({ signal, latest }: EntityFacts, of: { path: EndpointPath; more?: string }) {
+function statementOf({ signal, latest }: EntityFacts, of: { path: TablePath; more?: string }) {
   return readingStatement(signal, latest, of);
 }

@@ -1,3 +1,4 @@
+import type { Catalog } from '../../contract/catalog/catalog.ts';
 import type { Problem } from '../intake/compile-error.ts';
 import type { Snapshots } from '../intake/list-snapshots.ts';
 import type { Press } from '../publish/press.ts';
@@ -15,4 +16,8 @@ export interface CollectionPart {
 }
 
 /** Reads the collections that a part is made of; `asOf` is the instant that the compile speaks about. */
-export type ReadPart = (collections: Snapshots['collections'], asOf: string) => CollectionPart;
+export type ReadPart = (
+  collections: Snapshots['collections'],
+  asOf: string,
+  catalog: Catalog,
+) => CollectionPart;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { bodySchemaOf, variantSchemaOf } from '../../contract/bodies.ts';
+import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { defined } from '../../contract/defined.ts';
-import { type Endpoint, findEndpoint, type Param } from '../../contract/endpoints.ts';
+import type { Endpoint, Param } from '../../contract/endpoints.ts';
 
 /** JSON Schemas of bodies: one component for each schema, however many operations share it. */
 export interface BodySchemas {
@@ -13,9 +14,15 @@ export interface BodySchemas {
 }
 
 /** The schemas that some operations answer with. */
-export function bodySchemas(rows: readonly Endpoint[]): BodySchemas {
+export function bodySchemas(rows: readonly Endpoint[], { operationByPath }: Catalog): BodySchemas {
   const names = new Map<z.ZodType, string>();
   const components: Record<string, object> = {};
+  const allForms = (row: Endpoint): BodyForm[] => [
+    ...ownForms(row),
+    ...redirects(row)
+      .flatMap((path) => operationByPath.get(path) ?? [])
+      .flatMap(plainForms),
+  ];
   for (const { schema, name } of rows.flatMap(allForms)) {
     if (names.has(schema)) continue;
     names.set(schema, name);
@@ -51,11 +58,9 @@ function ownForms(row: Endpoint): BodyForm[] {
   return [...plainForms(row), ...chosen];
 }
 
-/** A parameter may also ask for another row of the table, which answers with forms of its own. */
-function allForms(row: Endpoint): BodyForm[] {
-  const others = paramsOf(row).flatMap(({ redirect = {} }) => Object.values(redirect));
-  const asked = others.flatMap((path) => findEndpoint(path) ?? []);
-  return [...ownForms(row), ...asked.flatMap(plainForms)];
+/** A parameter may also ask for another operation, which answers with forms of its own. */
+function redirects(row: Endpoint): string[] {
+  return paramsOf(row).flatMap(({ redirect = {} }) => Object.values(redirect));
 }
 
 /** Named after the first operation that answers with it: `/gauge/history-series` is `GaugeHistorySeries`. */

@@ -1,4 +1,4 @@
-import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
+import { endpointAt, type TablePath } from '../../contract/endpoints.ts';
 import { SWITCH_SETTINGS, type Switches, switchFolder } from '../../contract/for-sale.ts';
 import {
   formatKeyHistory,
@@ -9,7 +9,7 @@ import {
 import { filePath, type Values } from '../../contract/path.ts';
 import { SITE_DOCS_PATH } from '../../contract/site.ts';
 import { DID_PATH } from '../../contract/static-files.ts';
-import { TOOLS } from '../../contract/tools.ts';
+import { toolsOf } from '../../contract/tools.ts';
 import type { Press } from '../publish/press.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { agentCard, legacyCard, signedCard } from './agent-card.ts';
@@ -41,9 +41,9 @@ export interface Description {
  */
 export function describe(press: Press, { shelf, contact, keys, site }: Description): void {
   const { issuer, asOf } = press;
-  const all = described(shelf);
+  const all = described(shelf, press.catalog);
   for (const switches of SWITCH_SETTINGS) describeOffer(press, { all, switches, contact });
-  press.put('/manifest', { platform: 'mcp' }, { tools: TOOLS });
+  press.put('/manifest', { platform: 'mcp' }, { tools: toolsOf(press.catalog) });
   press.pack(DID_PATH, JSON.stringify(didDocument({ issuer, keys, asOf })));
   press.pack(KEYS_PATH, formatKeyHistory(keys));
   press.file('well-known/robots.txt', robotsText(issuer));
@@ -60,23 +60,23 @@ interface Offer {
 
 /** The descriptions that name what is for sale, for one setting of the switches. */
 function describeOffer(press: Press, { all, switches, contact }: Offer): void {
-  const { issuer } = press;
-  const listed = offered(all.entries, switches);
+  const { issuer, catalog } = press;
+  const listed = offered(all.entries, switches, catalog);
   const entries = forSale(listed);
   const card = { issuer, entries };
   const folder = switchFolder(switches);
-  const put = (path: EndpointPath, values: Values, body: object): void =>
+  const put = (path: TablePath, values: Values, body: object): void =>
     press.pack(`${folder}${filePath(endpointAt(path), values)}`, JSON.stringify(body));
   put('/manifest', {}, manifestBody(entries));
   put('/manifest', { all: '1' }, manifestBody(listed));
   put('/manifest', { platform: 'a2a' }, agentCard(card));
   put('/.well-known/agent-card.json', {}, signedCard(agentCard(card), press));
   put('/.well-known/agent.json', {}, legacyCard(card));
-  const document = openApi({ issuer, contact, entries, bodies: all.bodies });
+  const document = openApi({ issuer, contact, entries, bodies: all.bodies, catalog });
   press.pack(`${folder}well-known/openapi.json`, JSON.stringify(document));
   const docs = docsPage(document, { issuer, assets: siteAssets() });
   press.pack(`${folder}${SITE_DOCS_PATH}`, docs);
-  press.pack(`${folder}well-known/llms.txt`, llmsText(issuer, entries));
+  press.pack(`${folder}well-known/llms.txt`, llmsText({ issuer, catalog }, entries));
 }
 
 interface DidParts {

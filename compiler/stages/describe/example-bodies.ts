@@ -1,4 +1,5 @@
-import { ENDPOINTS, type Endpoint, type EndpointPath } from '../../contract/endpoints.ts';
+import type { Catalog } from '../../contract/catalog/catalog.ts';
+import type { Endpoint, TablePath } from '../../contract/endpoints.ts';
 import type { SignalRecord } from '../../contract/record.ts';
 import { addOn, recordAddOns } from '../../contract/record-views.ts';
 import { inventedBody } from './invented-body.ts';
@@ -18,11 +19,14 @@ const SHOWN_CHARS_MAX = 12_000;
  * One example by path for each operation whose body has a schema: what the release gives away anyway, else an invented one. Nothing that is sold is ever
  * shown, not even without its figures.
  */
-export function exampleBodies(stored: ReleaseBodies): ReadonlyMap<string, ExampleBody> {
+export function exampleBodies(
+  stored: ReleaseBodies,
+  catalog: Catalog,
+): ReadonlyMap<string, ExampleBody> {
   const samples = sampleAnswers(sampleRecords(stored));
-  const found = (ENDPOINTS as readonly Endpoint[]).flatMap((row): [string, ExampleBody][] => {
+  const found = catalog.operations.flatMap((row): [string, ExampleBody][] => {
     const real = freeAnswer(row, stored) ?? samples[row.path as keyof SampleAnswers];
-    const value = real ?? inventedBody(row);
+    const value = real ?? inventedBody(row, catalog);
     return value === null ? [] : [[row.path, { value, isInvented: real === undefined }]];
   });
   return new Map(found);
@@ -50,7 +54,7 @@ function freeAnswer(row: Endpoint, stored: ReleaseBodies): object | undefined {
 }
 
 /** What the free sample record says already, by the operation that sells it: real answers that give nothing away. */
-type SampleAnswers = Partial<Readonly<Record<EndpointPath, object>>>;
+type SampleAnswers = Partial<Readonly<Record<TablePath, object>>>;
 
 /**
  * Answers of paid operations about the readings of free samples, the first one that has an answer. Every member stands

@@ -1,6 +1,6 @@
+import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { defined } from '../../contract/defined.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
-import { lineOf } from '../../contract/lines.ts';
 import type { Values } from '../../contract/path.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../contract/release.ts';
 import { isObject } from '../../contract/strict-json.ts';
@@ -21,10 +21,16 @@ export function releaseExamples({ has, read }: Shelf): Examples {
   return { reading: end < 0 ? null : parseCatalogRow(text.slice(0, end)) };
 }
 
+interface ExampleSource {
+  readonly stored: ReleaseBodies;
+  readonly examples: Examples;
+  readonly catalog: Catalog;
+}
+
 /** Parameter values of a request that this release answers; null where nothing is stored for the operation. */
 export function exampleValues(
   row: Endpoint,
-  { stored, examples }: { stored: ReleaseBodies; examples: Examples },
+  { stored, examples, catalog }: ExampleSource,
 ): Values | null {
   if (isDescriptionFile(row)) return {};
   if (row.file !== undefined) return stored.of(row)?.values ?? null;
@@ -35,7 +41,7 @@ export function exampleValues(
       return Object.fromEntries(Object.keys(row.params).map((name) => [name, hash]));
     }
     case 'watch':
-      return row.params.items === undefined ? {} : watchValues(examples);
+      return row.params.items === undefined ? {} : watchValues(examples, catalog);
     case 'resolve':
       return resolveValues(row, stored);
     default:
@@ -43,10 +49,10 @@ export function exampleValues(
   }
 }
 
-function watchValues({ reading }: Examples): Values | null {
+function watchValues({ reading }: Examples, { entryById }: Catalog): Values | null {
   if (reading === null) return null;
-  const { industry } = defined(lineOf(reading.signal_id), 'the line of the signal');
-  return { items: `${industry}:${reading.entity}` };
+  const { line } = defined(entryById.get(reading.signal_id), 'the line of the signal');
+  return { items: `${line.industry}:${reading.entity}` };
 }
 
 const RESOLVE_PREVIEW = 'free/preview/resolve.json';

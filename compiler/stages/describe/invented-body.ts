@@ -1,8 +1,8 @@
 import { bodySchemaOf } from '../../contract/bodies.ts';
+import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { legMember } from '../../contract/catalog/line.ts';
 import { defined } from '../../contract/defined.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
-import { LINES, signalOf } from '../../contract/lines.ts';
 import { CITY_ADD_ONS } from '../../contract/products.ts';
 import { jsonSchemaOf } from './body-schemas.ts';
 import { INVENTED_HASH, INVENTED_KEYS, INVENTED_VALUES, USUAL_MEMBERS } from './invented-values.ts';
@@ -31,37 +31,37 @@ type Values = Readonly<Record<string, unknown>>;
  * A complete, invented body of an operation, with every member of an ordinary answer. It is made from the schema alone,
  * so no example can give away what is sold. Null where no schema is declared.
  */
-export function inventedBody(row: Endpoint): object | null {
+export function inventedBody(row: Endpoint, catalog: Catalog): object | null {
   const known = made.get(row);
   if (known !== undefined) return known;
-  const body = madeUp(row);
+  const body = madeUp(row, catalog);
   if (body !== null) made.set(row, body);
   return body;
 }
 
-/** A body follows from its row alone. */
+/** A body follows from its row and the catalogue that the row is of. */
 const made = new WeakMap<Endpoint, object>();
 
-function madeUp(row: Endpoint): object | null {
+function madeUp(row: Endpoint, catalog: Catalog): object | null {
   const schema = bodySchemaOf(row);
   if (schema === null) return null;
   const node = jsonSchemaOf(schema) as Node;
-  const body = invented('', node, { ...INVENTED_VALUES, ...ownValues(row) }) as Values;
-  const bundle = bundleMembers(row, node);
+  const body = invented('', node, { ...INVENTED_VALUES, ...ownValues(row, catalog) }) as Values;
+  const bundle = bundleMembers(row, node, catalog);
   if (bundle === null) return body;
   const { entity, ...others } = body;
   return { ...others, ...bundle };
 }
 
 /** What the answer of this operation says otherwise than others. */
-function ownValues({ path, params }: Endpoint): Values {
+function ownValues({ path, params }: Endpoint, catalog: Catalog): Values {
   const word = path.slice(path.lastIndexOf('/') + 1);
   const city = Object.entries(CITY_ADD_ONS).find(([addon]) => path === `/gauge/${addon}`);
   return {
     dim: word,
     addon: word,
     operation: path,
-    ...(city === undefined ? {} : readingOf(city[1][0])),
+    ...(city === undefined ? {} : readingOf(city[1][0], catalog)),
     ...(path === '/stable/coin' ? { current: { price_in_peg: 1, peg: 'USD' } } : {}),
     ...(path.endsWith('/graveyard') ? { state: 'absent' } : {}),
     ...(params.cutoff === undefined ? {} : { entity: 'EXMPL', entity_name: 'Invented Corp' }),
@@ -70,8 +70,9 @@ function ownValues({ path, params }: Endpoint): Values {
 }
 
 /** An invented reading of a signal, in its own metric and its mildest band. */
-function readingOf(signalId: string): Values {
-  const { metrics, bands, measures } = defined(signalOf(signalId), 'the signal of an example');
+function readingOf(signalId: string, { entryById }: Catalog): Values {
+  const { signal } = defined(entryById.get(signalId), 'the signal of an example');
+  const { metrics, bands, measures } = signal;
   const [metric] = metrics;
   const band = bands?.[0] ?? null;
   const value = metric === 'state' ? 'operating' : 42;
@@ -79,15 +80,19 @@ function readingOf(signalId: string): Values {
 }
 
 /** The subject of a bundle, and its legs as its line calls them; null for any other operation. */
-function bundleMembers({ path, params }: Endpoint, { properties = {} }: Node): object | null {
+function bundleMembers(
+  { path, params }: Endpoint,
+  { properties = {} }: Node,
+  catalog: Catalog,
+): object | null {
   const { entity } = INVENTED_VALUES;
-  const { bundle } = LINES.find((line) => line.bundle?.path === path) ?? {};
+  const { bundle } = catalog.lines.find((line) => line.bundle?.path === path) ?? {};
   const { legs: node } = properties;
   if (bundle === undefined || typeof node?.additionalProperties !== 'object') return null;
   const form = node.additionalProperties;
   const legs = bundle.legs.flatMap(({ name, signals }, at) =>
     signals.map((id) => {
-      const own = { ...INVENTED_VALUES, ...readingOf(id), leg: name, position: at + 1 };
+      const own = { ...INVENTED_VALUES, ...readingOf(id, catalog), leg: name, position: at + 1 };
       return [legMember(id), invented('', form, own)];
     }),
   );

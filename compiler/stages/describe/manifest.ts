@@ -1,11 +1,7 @@
+import type { Catalog } from '../../contract/catalog/catalog.ts';
+import { defined } from '../../contract/defined.ts';
 import { describedParams } from '../../contract/described-params.ts';
-import {
-  ENDPOINTS,
-  type Endpoint,
-  type EndpointPath,
-  endpointAt,
-  type Params,
-} from '../../contract/endpoints.ts';
+import type { Endpoint, Params } from '../../contract/endpoints.ts';
 import { isSwitchedOn, type Switches } from '../../contract/for-sale.ts';
 import { atomicAmount } from '../../contract/price.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
@@ -33,20 +29,20 @@ export interface ManifestEntry {
 
 /** What a release holds and how it answers: the source of every description. */
 export interface Described {
-  /** Every row of the table except retired ones, in table order. */
+  /** Every operation of the catalogue except retired ones, in its order. */
   readonly entries: readonly ManifestEntry[];
   /** Example answers by path. */
   readonly bodies: ReadonlyMap<string, ExampleBody>;
 }
 
 /** Looks at everything that is stored, once for all descriptions. */
-export function described(shelf: Shelf): Described {
+export function described(shelf: Shelf, catalog: Catalog): Described {
   const stored = storedBodies(shelf);
   const examples = releaseExamples(shelf);
-  const bodies = exampleBodies(stored);
-  const rows = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.answer !== 'gone');
+  const bodies = exampleBodies(stored, catalog);
+  const rows = catalog.operations.filter((row) => row.answer !== 'gone');
   const entries = rows.map((row) => {
-    const values = exampleValues(row, { stored, examples });
+    const values = exampleValues(row, { stored, examples, catalog });
     return entryOf(row, values, bodies.get(row.path));
   });
   return { entries, bodies };
@@ -74,13 +70,17 @@ function entryOf(
 }
 
 /** The row that an entry describes. */
-export function rowOf({ path }: ManifestEntry): Endpoint {
-  return endpointAt(path as EndpointPath);
+export function rowOf({ path }: ManifestEntry, { operationByPath }: Catalog): Endpoint {
+  return defined(operationByPath.get(path), `the operation "${path}"`);
 }
 
 /** The operations that an operator with these switches offers, stored or not. */
-export function offered(entries: readonly ManifestEntry[], switches: Switches): ManifestEntry[] {
-  return entries.filter((entry) => isSwitchedOn(rowOf(entry), switches));
+export function offered(
+  entries: readonly ManifestEntry[],
+  switches: Switches,
+  catalog: Catalog,
+): ManifestEntry[] {
+  return entries.filter((entry) => isSwitchedOn(rowOf(entry, catalog), switches));
 }
 
 /** The operations that can answer now: every description except `/manifest?all=1` names only these. */

@@ -1,5 +1,6 @@
+import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { describedParams } from '../../contract/described-params.ts';
-import { type Endpoint, endpointAt, type Param } from '../../contract/endpoints.ts';
+import type { Endpoint, Param } from '../../contract/endpoints.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { type BodySchemas, bodySchemas } from './body-schemas.ts';
@@ -16,6 +17,7 @@ const BEARER = 'SubscriptionToken';
 const QUERY_TOKEN = 'SubscriptionTokenInQuery';
 
 interface OpenApiOptions {
+  readonly catalog: Catalog;
   readonly issuer: Issuer;
   readonly contact: string | null;
   /** What is for sale. */
@@ -28,9 +30,9 @@ type Parts = OpenApiOptions & { readonly schemas: BodySchemas };
 
 /** The OpenAPI 3.1.0 description of every operation that is for sale or free now. */
 export function openApi(options: OpenApiOptions): object {
-  const { issuer, contact, entries } = options;
-  const rows = entries.map(rowOf);
-  const parts = { ...options, schemas: bodySchemas(rows) };
+  const { catalog, issuer, contact, entries } = options;
+  const rows = entries.map((entry) => rowOf(entry, catalog));
+  const parts = { ...options, schemas: bodySchemas(rows, catalog) };
   const items = paths(parts);
   const tags = new Set(rows.map(tagOf));
   return {
@@ -75,9 +77,15 @@ function errorSchemas(items: object): object {
 }
 
 /** One example for each schema: that of the first operation that answers with it. */
-function componentExamples({ entries, bodies, schemas }: Parts): Readonly<Record<string, object>> {
+function componentExamples({
+  catalog,
+  entries,
+  bodies,
+  schemas,
+}: Parts): Readonly<Record<string, object>> {
   const examples: Record<string, object> = {};
-  for (const row of entries.map(rowOf)) {
+  for (const entry of entries) {
+    const row = rowOf(entry, catalog);
     const name = schemas.nameOf(row);
     const body = bodies.get(row.path);
     if (name === null || body === undefined || examples[name] !== undefined) continue;
@@ -126,7 +134,7 @@ function paths(parts: Parts): object {
 const tagOf = ({ tag }: Endpoint): string => tag.slice(1, -1);
 
 function operation(entry: ManifestEntry, parts: Parts): object {
-  const row = rowOf(entry);
+  const row = rowOf(entry, parts.catalog);
   return {
     operationId: operationId(row),
     summary: row.summary,
@@ -211,11 +219,11 @@ const RPC_BODY = {
 };
 
 /** The free sample is a whole body that anybody can send. */
-function recordBody({ schemas, entries }: Parts): object {
-  const row = endpointAt('/gauge/sample');
-  const isGiven = entries.some(({ path }) => path === row.path);
-  const example = isGiven && { $ref: `#/components/examples/${schemas.nameOf(row)}` };
-  const shown = example ? { examples: { example } } : {};
+function recordBody({ schemas, entries, catalog }: Parts): object {
+  const given = entries.find(({ path }) => path === '/gauge/sample');
+  const name = given && schemas.nameOf(rowOf(given, catalog));
+  const example = { $ref: `#/components/examples/${name}` };
+  const shown = given === undefined ? {} : { examples: { example } };
   return {
     description: 'a bare record, a whole delivered body, or {"record": …}',
     content: { 'application/json': { schema: { type: 'object' }, ...shown } },

@@ -1,3 +1,4 @@
+import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { DAY_MS } from '../../contract/iso-time.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
 import type { Issuer } from '../seal/sealer.ts';
@@ -7,10 +8,13 @@ import { type ManifestEntry, rowOf } from './manifest.ts';
 const SECURITY_DAYS = 364;
 
 /** What a language model needs to use the service, one screen of Markdown; `entries` are for sale. */
-export function llmsText({ baseUrl, name }: Issuer, entries: readonly ManifestEntry[]): string {
+export function llmsText(
+  { issuer: { baseUrl, name }, catalog }: { readonly issuer: Issuer; readonly catalog: Catalog },
+  entries: readonly ManifestEntry[],
+): string {
   const shown = (of: readonly ManifestEntry[]): string[] => of.map((entry) => line(entry, baseUrl));
   const unpriced = entries.filter((entry) => entry.price_atomic === '0');
-  const gated = unpriced.filter((entry) => rowOf(entry).token);
+  const gated = unpriced.filter((entry) => rowOf(entry, catalog).token);
   return [
     `# ${name}`,
     '',
@@ -20,7 +24,7 @@ export function llmsText({ baseUrl, name }: Issuer, entries: readonly ManifestEn
     '',
     `Machine-readable: [OpenAPI](${baseUrl}/openapi.json), [manifest](${baseUrl}/manifest?all=1), MCP tools at \`POST ${baseUrl}/mcp\`.`,
     '',
-    ...section('Free', shown(unpriced.filter((entry) => !rowOf(entry).token))),
+    ...section('Free', shown(unpriced.filter((entry) => !rowOf(entry, catalog).token))),
     ...section(
       'Paid, charged only when the answer is 200',
       shown(entries.filter((entry) => entry.price_atomic !== '0')),

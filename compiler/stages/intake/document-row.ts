@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { DOCUMENT_ENDPOINTS, documentForm } from '../../contract/document-bodies.ts';
-import { type Endpoint, findEndpoint } from '../../contract/endpoints.ts';
+import type { Endpoint } from '../../contract/endpoints.ts';
 import { CADENCES } from '../../contract/freshness.ts';
-import { lineOf } from '../../contract/lines.ts';
 import { filePath } from '../../contract/path.ts';
 import { fieldsSchema } from './reading.ts';
 import { checkTimes, facts, originFields, refusals, text } from './row-origin.ts';
@@ -50,24 +50,30 @@ const articleRow = z.strictObject({
   text: z.string().min(1).max(TEXT_CHARS_MAX).nullable(),
   rows: z.array(facts).max(ROWS_MAX),
 });
-const rowSchema = z.discriminatedUnion('form', [legsRow, articleRow]);
-export type DocumentRow = z.infer<typeof rowSchema>;
+/** One whole document by itself: what an operation answers for one set of parameters. */
+export const documentRow = z.discriminatedUnion('form', [legsRow, articleRow]);
+export type DocumentRow = z.infer<typeof documentRow>;
 export type LegsDocument = Extract<DocumentRow, { form: 'legs' }>;
 export type ArticleDocument = Extract<DocumentRow, { form: 'article' }>;
 
 type Refuse = (field: string, message: string) => void;
 
-/** One whole document: what an operation answers for one set of parameters. */
-export const documentRowSchema = rowSchema.superRefine((row, context) => {
-  const refuse = refusals(context);
-  checkTimes(row, refuse);
-  checkOperation(row, refuse);
-  if (row.form === 'legs') checkLegs(row, refuse);
-});
+/** The same with what the catalogue says of it. */
+export function documentRowSchema(catalog: Catalog): z.ZodType<DocumentRow> {
+  return documentRow.superRefine((row, context) => {
+    const refuse = refusals(context);
+    checkTimes(row, refuse);
+    checkOperation(row, catalog, refuse);
+    if (row.form === 'legs') checkLegs(row, catalog, refuse);
+  });
+}
 
-function checkOperation(row: DocumentRow, refuse: Refuse): void {
-  const endpoint = findEndpoint(row.operation);
-  if (endpoint === undefined) return;
+function checkOperation(row: DocumentRow, { operationByPath }: Catalog, refuse: Refuse): void {
+  const endpoint = operationByPath.get(row.operation);
+  if (endpoint === undefined) {
+    refuse('operation', `"${row.operation}" has no price in the catalogue; add one`);
+    return;
+  }
   const form = documentForm(endpoint);
   if (form !== row.form) refuse('form', `"${row.operation}" answers with ${form}, not ${row.form}`);
   const wanted = Object.keys(endpoint.params).sort();
@@ -97,12 +103,16 @@ function checkFile(endpoint: Endpoint, { params }: DocumentRow, refuse: Refuse):
 }
 
 /** A leg is a reading of its own: its hash must not be that of a signal that is compiled beside it. */
-function checkLegs({ legs, collected_at }: LegsDocument, refuse: Refuse): void {
+function checkLegs(
+  { legs, collected_at }: LegsDocument,
+  { entryById }: Catalog,
+  refuse: Refuse,
+): void {
   const names = new Set(legs.map(({ signal_id }) => signal_id));
   if (names.size < legs.length)
     refuse('legs', 'two legs have the same signal; give each leg its own');
   for (const { signal_id, observed_at } of legs) {
-    if (lineOf(signal_id) !== undefined) {
+    if (entryById.has(signal_id)) {
       refuse(
         'legs',
         `"${signal_id}" is a signal with readings of its own; store those, not a copy`,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CollectionId } from '../../contract/collections.ts';
-import { documentRowSchema } from './document-row.ts';
+import { documentRow } from './document-row.ts';
 import { storedFilingRowSchema } from './filing-row.ts';
 import { mcpServerRowSchema } from './mcp-server-row.ts';
 import { stableCoinRowSchema } from './stable-coin-row.ts';
@@ -34,5 +34,5 @@ export const ROW_SCHEMAS: Readonly<Record<CollectionId, z.ZodType<object>>> = {
   'stable.coin': stableCoinRowSchema,
   'stablecoin.death': stablecoinDeathRowSchema,
   'filing.submission': storedFilingRowSchema,
-  document: documentRowSchema,
+  document: documentRow,
 };

@@ -1,6 +1,8 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { CODINGS, type Coding, isPacked, packedPath } from '../../contract/codings.ts';
-import { type Endpoint, type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
+import { defined } from '../../contract/defined.ts';
+import type { Endpoint, EndpointPath } from '../../contract/endpoints.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import {
   type CurrentEntry,
@@ -21,6 +23,7 @@ const BROTLI_QUALITY = 5;
 
 /** Where the stages behind the signals put what they make; nothing else writes into a release. */
 export interface Press {
+  readonly catalog: Catalog;
   readonly issuer: Issuer;
   readonly sealer: Sealer;
   /** The instant the compile speaks about, ISO-8601 UTC. */
@@ -45,6 +48,7 @@ export interface CountedPress extends Press {
 }
 
 interface PressParts {
+  readonly catalog: Catalog;
   readonly issuer: Issuer;
   readonly sealer: Sealer;
   readonly asOf: string;
@@ -56,7 +60,7 @@ interface PressParts {
 }
 
 export function makePress(parts: PressParts): CountedPress {
-  const { issuer, sealer, asOf, writer, shards, leaves, before = () => null } = parts;
+  const { catalog, issuer, sealer, asOf, writer, shards, leaves, before = () => null } = parts;
   const files: FileEntry[] = [];
   const lookUps: [string, string][] = [];
   const write = (path: string, content: string | Uint8Array): FileEntry => {
@@ -75,6 +79,7 @@ export function makePress(parts: PressParts): CountedPress {
     lookUps.push([entry.kind === 'citation' ? entry.file : '', line]);
   };
   return {
+    catalog,
     issuer,
     sealer,
     asOf,
@@ -85,11 +90,11 @@ export function makePress(parts: PressParts): CountedPress {
     lookUp,
     leaf: (leaf) => leaves.add(leaf),
     put(path, values, body) {
-      const row = endpointAt(path);
+      const row = defined(catalog.operationByPath.get(path), `the operation "${path}"`);
       const place = filePath(row, values);
       if (place === null) throw new RangeError(`Cannot place "${path}": its row has no file`);
       (isForAll(row) ? pack : write)(place, JSON.stringify(body));
-      const citation = citationEntry(place, subjectOf(path, values), body);
+      const citation = citationEntry(place, subjectOf(row, values), body);
       if (citation !== null) lookUp(citation);
     },
   };
@@ -131,8 +136,7 @@ function citationEntry(file: string, entity: string, body: object): CurrentEntry
 }
 
 /** What a body is about: a place, an entity, another value that it is asked by, or the operation itself. */
-function subjectOf(path: EndpointPath, values: Values): string {
-  const { params } = endpointAt(path);
+function subjectOf({ path, params }: Endpoint, values: Values): string {
   const asked = Object.keys(params).find((name) => params[name]?.required);
   return values.loc ?? values.entity ?? values[asked ?? ''] ?? path;
 }

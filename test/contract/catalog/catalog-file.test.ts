@@ -44,6 +44,7 @@ const TIDES = {
       entities: ['pier-one', { id: 'quay-two', name: 'Quay Two', latitude: 54.1, longitude: 7.9 }],
     },
   ],
+  prices: { bundle: '0.25' },
 };
 
 /** TIDES with one member replaced; undefined takes it away. */
@@ -76,6 +77,11 @@ const FAULTS: readonly (readonly [string, unknown, string, string])[] = [
   ['/lines/0/entities/1/lattitude', 5, '/lines/0/entities/1', 'did you mean "latitude"?'],
   ['/rulers/harbour-stage/direction', 'upp', '/rulers/harbour-stage/direction', '"up"'],
   ['/rulers/harbour-stage/steps/1/at', '3.2', '/rulers/harbour-stage/steps/1/at', 'number'],
+  ['/prices/bundle', 0.25, '/prices/bundle', 'write a price as a text, such as "0.05"'],
+  ['/prices/bundle', '0.0000001', '/prices/bundle', 'at most 6 decimals'],
+  ['/prices/bundle', '0.00', '/prices/bundle', 'above 0'],
+  ['/prices/bundle', '-1', '/prices/bundle', 'above 0'],
+  ['/prices/bundle', '1e2', '/prices/bundle', 'a decimal number of USD'],
   ['/rulers/harbour-stage/since', '2026-02-30', '/rulers/harbour-stage/since', 'date'],
 ];
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
+import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { respond } from '../../../gatekeeper/answers/respond.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
@@ -91,7 +92,7 @@ describe('respond() without a payment', () => {
 
   it('asks the price of the row in the table, at every paid path', async () => {
     const service = await tinyService();
-    for (const row of ENDPOINTS as readonly Endpoint[]) {
+    for (const row of BUILTIN.operations as readonly Endpoint[]) {
       if (row.priceUsd === null || row.answer === 'mint') continue;
       const { reply } = await served(row.path, { service });
       const { amount } = service.challenger.requirements(row, row.path, 2) as { amount: string };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { route } from '../../../compiler/contract/route.ts';
 import {
   SOLD_TARGET_CHARS_MAX,
@@ -11,7 +12,7 @@ import {
 function read(target: string): SoldTarget {
   const request = canonicalRequest(target);
   if ('status' in request) throw new RangeError(request.error);
-  const routed = route(request);
+  const routed = route(request, BUILTIN);
   if (routed === undefined) throw new RangeError(target);
   return { request, routed };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import { facilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
@@ -9,7 +9,7 @@ import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { shop } from '../example-shop.ts';
 import { NOW_MS, NOW_S, payer } from '../payer.ts';
 
-const v1 = shop.requirements(endpointAt('/gauge'), '/gauge', 1);
+const v1 = shop.requirements(builtinOperation('/gauge'), '/gauge', 1);
 const alice = payer(NETWORKS.base);
 
 async function request(overrides: Partial<Authorization> = {}) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { provenFacilitator } from '../../../gatekeeper/facilitator/proven-facilitator.ts';
 import type { ChainFinding } from '../../../gatekeeper/money/evidence.ts';
 import {
@@ -17,7 +17,7 @@ import { payer } from '../payer.ts';
 
 const TX = `0x${'12'.repeat(32)}`;
 const REAL_TX = `0x${'34'.repeat(32)}`;
-const terms = shop.requirements(endpointAt('/gauge'), '/gauge', 1);
+const terms = shop.requirements(builtinOperation('/gauge'), '/gauge', 1);
 const alice = payer(NETWORKS.base);
 const payment = decodePayment(await alice.header(terms), 1);
 if (isRefusal(payment)) throw new Error(payment.error);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { PaymentPayloadV2Schema, ResourceInfoSchema } from '@x402/core/schemas';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import {
   FACILITATOR_BODY_BYTES_MAX,
   remoteFacilitator,
@@ -19,8 +19,8 @@ import { tinyOffers } from '../tiny-offers.ts';
 
 const TX = `0x${'12'.repeat(32)}`;
 const OTHER = `0x${'cd'.repeat(20)}`;
-const v1 = shop.requirements(endpointAt('/gauge'), '/gauge', 1);
-const v2 = shop.requirements(endpointAt('/gauge'), '/gauge', 2);
+const v1 = shop.requirements(builtinOperation('/gauge'), '/gauge', 1);
+const v2 = shop.requirements(builtinOperation('/gauge'), '/gauge', 2);
 const alice = payer(NETWORKS.base);
 
 async function request(version: 1 | 2) {
@@ -80,7 +80,7 @@ function listed(target: string) {
   const options = { payTo: PAY_TO, network: NETWORKS.base, serviceName: 'Example' };
   const open = challenger({ baseUrl: 'https://api.example.com', ...options });
   open.show(tinyOffers(() => '/gauge?entity=us-denver&signal_id=airquality.aqi'));
-  const terms = open.requirements(endpointAt('/gauge'), target, 2);
+  const terms = open.requirements(builtinOperation('/gauge'), target, 2);
   return { terms, listing: listingOf(terms) };
 }
 

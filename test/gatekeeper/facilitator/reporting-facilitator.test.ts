@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import {
   type MissingVerdict,
   REPORT_EVERY_MS,
@@ -18,7 +18,7 @@ import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { shop } from '../example-shop.ts';
 import { payer } from '../payer.ts';
 
-const terms = shop.requirements(endpointAt('/gauge'), '/gauge', 1);
+const terms = shop.requirements(builtinOperation('/gauge'), '/gauge', 1);
 const payment = decodePayment(await payer(NETWORKS.base).header(terms), 1);
 if (isRefusal(payment)) throw new Error(payment.error);
 const request = facilitatorRequest(payment, terms);

@@ -5,7 +5,7 @@ import {
   PaymentRequirementsV2Schema,
 } from '@x402/core/schemas';
 import { describe, expect, it } from 'vitest';
-import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { translateRequest } from '../../../gatekeeper/facilitator/translating-facilitator.ts';
 import { facilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
@@ -17,8 +17,8 @@ import { payer } from '../payer.ts';
 
 const TARGET = '/gauge?entity=us-denver&signal_id=airquality.aqi';
 const terms = {
-  1: shop.requirements(endpointAt('/gauge'), TARGET, 1),
-  2: shop.requirements(endpointAt('/gauge'), TARGET, 2),
+  1: shop.requirements(builtinOperation('/gauge'), TARGET, 1),
+  2: shop.requirements(builtinOperation('/gauge'), TARGET, 2),
 } as const;
 
 async function request(version: 1 | 2, isListed = true) {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
-import { TOOL_ARGUMENT_CHARS_MAX, TOOLS } from '../../../compiler/contract/tools.ts';
+import { TOOL_ARGUMENT_CHARS_MAX, toolsOf } from '../../../compiler/contract/tools.ts';
 import { argumentFault, shown } from '../../../gatekeeper/mcp/argument-fault.ts';
-import { findTool } from '../../../gatekeeper/mcp/call-tool.ts';
 
+const TOOLS = toolsOf(BUILTIN);
 const wrong = (name: string, given: JsonObject): string | null =>
-  argumentFault(findTool(name) ?? (TOOLS[0] as never), given);
+  argumentFault(TOOLS.find((tool) => tool.name === name) ?? (TOOLS[0] as never), given);
 const long = 'a'.repeat(TOOL_ARGUMENT_CHARS_MAX);
 
 describe('argumentFault()', () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
+import { toolsOf } from '../../../compiler/contract/tools.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
-import { type AskTarget, callTool, findTool } from '../../../gatekeeper/mcp/call-tool.ts';
+import { type AskTarget, callTool } from '../../../gatekeeper/mcp/call-tool.ts';
 import { verifyUsage } from '../../../gatekeeper/rooms/verify.ts';
 
 interface Told {
@@ -10,7 +12,7 @@ interface Told {
 }
 
 async function verified(record_hash: string, ask: AskTarget): Promise<Told> {
-  const tool = findTool('verify_citation');
+  const tool = toolsOf(BUILTIN).find(({ name }) => name === 'verify_citation');
   if (tool === undefined) throw new Error('no such tool');
   const { members } = await callTool(tool, { record_hash }, ask);
   return JSON.parse(`{${members}}`) as Told;

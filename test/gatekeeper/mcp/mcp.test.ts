@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { CONTRACT_VERSION } from '../../../compiler/contract/release.ts';
-import { TOOLS } from '../../../compiler/contract/tools.ts';
+import { toolsOf } from '../../../compiler/contract/tools.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
@@ -166,7 +167,7 @@ describe('I44: POST /mcp', () => {
   });
 
   it('lists the tools of the table', async () => {
-    const tools = JSON.parse(JSON.stringify(TOOLS));
+    const tools = JSON.parse(JSON.stringify(toolsOf(BUILTIN)));
     expect(await result(listing)).toEqual({ tools });
     const { result: got } = await json(stateless('tools/list'));
     expect(got).toMatchObject({ tools, resultType: 'complete', ttlMs: 60_000 });
@@ -197,7 +198,7 @@ describe('I44: POST /mcp', () => {
     const got = await result(call(name, given));
     const [{ type, text }] = got.content as [{ type: string; text: string }];
     expect([type, JSON.parse(text)]).toEqual(['text', got.structuredContent]);
-    const { outputSchema } = TOOLS.find((tool) => tool.name === name) ?? {};
+    const { outputSchema } = toolsOf(BUILTIN).find((tool) => tool.name === name) ?? {};
     const schema = z.fromJSONSchema(outputSchema as never);
     expect(schema.safeParse(got.structuredContent).error).toBeUndefined();
     expect(schema.safeParse({ error: 'Not charged' }).success).toBe(false);

@@ -2,7 +2,8 @@ import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/sch
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { canonicalTarget } from '../../../compiler/contract/canonical-request.ts';
-import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { BUILTIN, builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
+import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
@@ -30,7 +31,7 @@ const requestOf = ({ path, params }: Endpoint): string | null => {
 };
 const shop = challenger(options);
 shop.show(tinyOffers(requestOf));
-const PAID = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
+const PAID = BUILTIN.operations.filter((row) => row.priceUsd !== null);
 const decoded = (base64: string) => JSON.parse(Buffer.from(base64, 'base64').toString('utf8'));
 /** The terms of v2. */
 const requiredBy = ({ headers }: Reply): string => new Map(headers).get('payment-required') ?? '';
@@ -73,14 +74,14 @@ describe('challenge()', () => {
       expect(shop.requirements(row, row.path, 1)).toStrictEqual(v1.accepts[0]);
       expect(shop.requirements(row, row.path, 2)).toStrictEqual(v2.accepts[0]);
     }
-    expect(both(endpointAt('/gauge/ruler'), '/gauge/ruler').v1.accepts[0].maxAmountRequired).toBe(
-      '5000',
-    );
+    expect(
+      both(builtinOperation('/gauge/ruler'), '/gauge/ruler').v1.accepts[0].maxAmountRequired,
+    ).toBe('5000');
   });
 
   it('challenge() has the wire facts that clients enforce', () => {
     const { v1, v2 } = both(
-      endpointAt('/gauge'),
+      builtinOperation('/gauge'),
       '/gauge?entity=us-denver&signal_id=airquality.aqi',
     );
     expect(v1).toMatchObject({ x402Version: 1, error: 'X-PAYMENT header is required' });
@@ -120,21 +121,21 @@ describe('challenge()', () => {
   });
 
   it('challenge() shows the requests of the release, and none of an operation without an answer', () => {
-    const { v1, v2 } = both(endpointAt('/gauge/region'), '/gauge/region');
+    const { v1, v2 } = both(builtinOperation('/gauge/region'), '/gauge/region');
     const { input } = v1.accepts[0].outputSchema;
     expect(input).toMatchObject({
       discoverable: true,
       queryParams: { loc: { examples: ['us-stlouis'] }, format: { examples: ['json', 'thin'] } },
     });
     expect(v2.extensions.bazaar.info.input.queryParams).toEqual({ loc: 'us-stlouis' });
-    const empty = both(endpointAt(EMPTY), EMPTY).v1.accepts[0].outputSchema.input;
+    const empty = both(builtinOperation(EMPTY), EMPTY).v1.accepts[0].outputSchema.input;
     expect(empty.discoverable).toBe(false);
     expect(JSON.stringify(empty.queryParams)).not.toContain('examples');
   });
 
   it('challenge() shows other requests as soon as another release is served', () => {
     const other = challenger(options);
-    const gauge = endpointAt('/gauge');
+    const gauge = builtinOperation('/gauge');
     const shown = () => other.challenge(gauge, '/gauge').body.toString();
     expect(shown()).not.toContain('"examples":["a"]');
     for (const name of ['a', 'b']) {
@@ -150,7 +151,7 @@ describe('challenge()', () => {
   ])(
     'challenge() names the type of what %s delivers, in both versions',
     (target, mimeType, type) => {
-      const series = endpointAt('/gauge/history-series');
+      const series = builtinOperation('/gauge/history-series');
       const { v1, v2 } = both(series, target);
       expect([v1.accepts[0].mimeType, v2.resource.mimeType]).toEqual([mimeType, mimeType]);
       expect(shop.requirements(series, target, 1)).toStrictEqual(v1.accepts[0]);
@@ -172,7 +173,7 @@ describe('challenge()', () => {
   });
 
   it('challenge() hints above 0.10 USD and not at or below', () => {
-    const hint = both(endpointAt('/gauge/region'), '/gauge/region').v1.client_hint;
+    const hint = both(builtinOperation('/gauge/region'), '/gauge/region').v1.client_hint;
     expect(hint).toMatchObject({
       required_atomic: 250_000,
       required_usd: '0.25',
@@ -185,19 +186,21 @@ describe('challenge()', () => {
       expect(row.example).toMatch(/^https:\/\/api\.example\.com\//);
     }
     expect(hint.within_your_budget.length).toBeGreaterThan(0);
-    expect(both(endpointAt('/pay/tier3'), '/pay/tier3').v1).not.toHaveProperty('client_hint');
-    expect(both(endpointAt('/gauge'), '/gauge').v1).not.toHaveProperty('client_hint');
+    expect(both(builtinOperation('/pay/tier3'), '/pay/tier3').v1).not.toHaveProperty('client_hint');
+    expect(both(builtinOperation('/gauge'), '/gauge').v1).not.toHaveProperty('client_hint');
   });
 
   it('challenge() hints at the request that was made, and at one of the release for a bare price question', () => {
     const called = (target: string): string =>
       /pay\('([^']*)'\)/.exec(
-        both(endpointAt('/gauge/region'), target).v1.client_hint.example,
+        both(builtinOperation('/gauge/region'), target).v1.client_hint.example,
       )?.[1] ?? '';
     for (const target of ['/gauge/region?loc=us-denver', '/gauge/region?loc=us-fresno&x=%22']) {
       expect(called(target)).toBe(options.baseUrl + target);
     }
-    expect(called('/gauge/region')).toBe(options.baseUrl + requestOf(endpointAt('/gauge/region')));
+    expect(called('/gauge/region')).toBe(
+      options.baseUrl + requestOf(builtinOperation('/gauge/region')),
+    );
     // Nothing that was asked for ends the text of the example.
     expect(called("/gauge/region?loc=a');evil('")).toBe(
       `${options.baseUrl}/gauge/region?loc=a%27);evil(%27`,
@@ -205,11 +208,11 @@ describe('challenge()', () => {
   });
 
   it('challenge() gives back the same bytes for the same target, and others for others', () => {
-    const gauge = endpointAt('/gauge');
+    const gauge = builtinOperation('/gauge');
     const first = shop.challenge(gauge, '/gauge?entity=a');
     expect(shop.challenge(gauge, '/gauge?entity=a')).toBe(first);
     expect(shop.challenge(gauge, '/gauge?entity=b').body.equals(first.body)).toBe(false);
-    expect(shop.challenge(endpointAt('/gauge/ruler'), '/gauge?entity=a')).not.toBe(first);
+    expect(shop.challenge(builtinOperation('/gauge/ruler'), '/gauge?entity=a')).not.toBe(first);
     for (let at = 0; at <= CHALLENGE_CACHE_MAX; at++) shop.challenge(gauge, `/gauge?entity=${at}`);
     expect(shop.challenge(gauge, '/gauge?entity=a')).not.toBe(first);
     expect(shop.challenge(gauge, '/gauge?entity=a')).toStrictEqual(first);
@@ -218,14 +221,16 @@ describe('challenge()', () => {
   it('challenge() carries an error and a target as data, whatever they hold', () => {
     const error = '"}]@@resource@@ $& \n';
     const target = '/gauge?entity=%22@@error@@';
-    const { v1, v2 } = both(endpointAt('/gauge'), target, error);
+    const { v1, v2 } = both(builtinOperation('/gauge'), target, error);
     expect(v1.error).toBe(error);
     expect(v2.error).toBe(error);
     expect(v1.accepts[0].resource).toBe(`https://api.example.com${target}`);
   });
 
   it('challenge() refuses a free endpoint', () => {
-    expect(() => shop.challenge(endpointAt('/gauge/preview'), '/gauge/preview')).toThrow(/is free/);
+    expect(() => shop.challenge(builtinOperation('/gauge/preview'), '/gauge/preview')).toThrow(
+      /is free/,
+    );
   });
 });
 
@@ -233,7 +238,7 @@ describe('challenger()', () => {
   it('challenger() writes the payee in checksum case', () => {
     for (const payTo of [PAY_TO, PAY_TO.toLowerCase(), `0x${PAY_TO.slice(2).toUpperCase()}`]) {
       const made = challenger({ ...options, payTo });
-      expect(made.requirements(endpointAt('/gauge'), '/gauge', 2).payTo).toBe(PAY_TO);
+      expect(made.requirements(builtinOperation('/gauge'), '/gauge', 2).payTo).toBe(PAY_TO);
     }
   });
 
@@ -268,8 +273,8 @@ describe('listingOf()', () => {
   });
 
   it('listingOf() knows the terms that were made and no copy of them', () => {
-    const terms = shop.requirements(endpointAt('/gauge'), '/gauge?entity=a', 2);
-    shop.requirements(endpointAt('/gauge'), '/gauge?entity=b', 2);
+    const terms = shop.requirements(builtinOperation('/gauge'), '/gauge?entity=a', 2);
+    shop.requirements(builtinOperation('/gauge'), '/gauge?entity=b', 2);
     expect(listingOf(terms)?.resource.url).toBe('https://api.example.com/gauge?entity=a');
     expect(listingOf({ ...terms })).toBeUndefined();
   });
@@ -277,7 +282,7 @@ describe('listingOf()', () => {
 
 describe('the reply of a challenge', () => {
   it('I12: is a 402 that no cache keeps, with the v2 header', () => {
-    const { status, headers } = shop.challenge(endpointAt('/gauge'), '/gauge');
+    const { status, headers } = shop.challenge(builtinOperation('/gauge'), '/gauge');
     expect([status, headers]).toEqual([
       402,
       [

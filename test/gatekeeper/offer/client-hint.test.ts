@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { BUILTIN, builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
+import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { anyRequest, BUDGET_ROWS_MAX, clientHint } from '../../../gatekeeper/offer/client-hint.ts';
 import { shownOf } from '../../../gatekeeper/offer/shown.ts';
 import { tinyOffers } from '../tiny-offers.ts';
@@ -13,22 +14,22 @@ const hintOf = (row: Endpoint, offers = everything) => {
 
 describe('clientHint()', () => {
   it('clientHint() speaks exactly above 0.10 USD', () => {
-    const hinted = (ENDPOINTS as readonly Endpoint[])
+    const hinted = BUILTIN.operations
       .filter((row) => row.priceUsd !== null && hintOf(row) !== null)
       .map((row) => row.priceUsd);
     expect(new Set(hinted)).toEqual(new Set(['0.25', '0.35', '9.90']));
-    expect(hintOf(endpointAt('/pay/tier3'))).toBeNull();
+    expect(hintOf(builtinOperation('/pay/tier3'))).toBeNull();
   });
 
   it('clientHint() lists a bounded number of cheaper operations with the requests of the release', () => {
-    const rows = hintOf(endpointAt('/gauge/subscribe'))?.within_your_budget ?? [];
+    const rows = hintOf(builtinOperation('/gauge/subscribe'))?.within_your_budget ?? [];
     expect(rows).toHaveLength(BUDGET_ROWS_MAX);
     for (const row of rows) expect(row.example).toBe(`${BASE}${row.path}?entity=stored`);
   });
 
   it('clientHint() leaves out what has nothing to answer, and says how the operation itself is called', () => {
     const one = tinyOffers(({ path }) => (path === '/gauge/ruler' ? '/gauge/ruler?a=b' : null));
-    const hint = hintOf(endpointAt('/gauge/region'), one);
+    const hint = hintOf(builtinOperation('/gauge/region'), one);
     expect(hint?.within_your_budget.map(({ path }) => path)).toEqual(['/gauge/ruler']);
     expect(hint?.example).toContain("'https://api.example.com/gauge/region'");
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { BUILTIN, builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
 import { exampleRequest, previewOf, usageOf } from '../../../gatekeeper/offer/example-request.ts';
 import { question, tinyService } from '../tiny-service.ts';
@@ -10,7 +10,7 @@ describe('exampleRequest()', () => {
     const tiny = await tinyService();
     const service = { ...tiny, operator: { ...tiny.operator, tokens: tinyTokens() } };
     const answered: string[] = [];
-    const rows = (ENDPOINTS as readonly Endpoint[]).filter(({ method }) => method === 'GET');
+    const rows = BUILTIN.operations.filter(({ method }) => method === 'GET');
     for (const row of rows) {
       const example = exampleRequest(row, {}, service.release);
       if (example === null) continue;
@@ -26,7 +26,7 @@ describe('exampleRequest()', () => {
   it('stays as close to the given values as there is data', async () => {
     const { release } = await tinyService();
     const near = (values: Record<string, string>): string | null =>
-      exampleRequest(endpointAt('/gauge'), values, release);
+      exampleRequest(builtinOperation('/gauge'), values, release);
     expect(near({ signal_id: 'airquality.aqi', entity: 'denver' })).toBe(
       '/gauge?entity=us-denver&signal_id=airquality.aqi',
     );
@@ -39,18 +39,18 @@ describe('exampleRequest()', () => {
 
   it('is null where nothing is stored or the row has no file', async () => {
     const { release } = await tinyService();
-    expect(exampleRequest(endpointAt('/gauge/japan-region'), {}, release)).toBeNull();
-    expect(exampleRequest(endpointAt('/resolve'), {}, release)).toBeNull();
+    expect(exampleRequest(builtinOperation('/gauge/japan-region'), {}, release)).toBeNull();
+    expect(exampleRequest(builtinOperation('/resolve'), {}, release)).toBeNull();
   });
 });
 
 describe('usageOf() and previewOf()', () => {
   it('show the required parameters and a free list that exists', async () => {
     const { release } = await tinyService();
-    expect(usageOf(endpointAt('/mcp/server'))).toBe('/mcp/server?name=<value>');
-    expect(usageOf(endpointAt('/pay/tier2'))).toBe('/pay/tier2');
-    expect(previewOf(endpointAt('/mcp/server'), {}, release)).toBe('/gauge/preview');
-    expect(previewOf(endpointAt('/gauge'), { signal_id: 'a.b' }, release)).toBe(
+    expect(usageOf(builtinOperation('/mcp/server'))).toBe('/mcp/server?name=<value>');
+    expect(usageOf(builtinOperation('/pay/tier2'))).toBe('/pay/tier2');
+    expect(previewOf(builtinOperation('/mcp/server'), {}, release)).toBe('/gauge/preview');
+    expect(previewOf(builtinOperation('/gauge'), { signal_id: 'a.b' }, release)).toBe(
       '/gauge/catalog?signal_id=a.b',
     );
   });

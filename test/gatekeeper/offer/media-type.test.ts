@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { mediaTypeOf } from '../../../gatekeeper/offer/media-type.ts';
 
-const SERIES = endpointAt('/gauge/history-series');
+const SERIES = builtinOperation('/gauge/history-series');
 
 describe('mediaTypeOf()', () => {
   it.each([
@@ -22,7 +22,7 @@ describe('mediaTypeOf()', () => {
   });
 
   it('is JSON for every other operation', () => {
-    expect(mediaTypeOf(endpointAt('/gauge/region'), '/gauge/region?format=csv')).toBe(
+    expect(mediaTypeOf(builtinOperation('/gauge/region'), '/gauge/region?format=csv')).toBe(
       'application/json',
     );
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalTarget } from '../../../compiler/contract/canonical-request.ts';
-import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { BUILTIN, builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
+import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { filePath } from '../../../compiler/contract/path.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
@@ -13,7 +14,7 @@ import { compiledService } from '../compiled-service.ts';
 import { question } from '../tiny-service.ts';
 import { tinyTokens } from '../tiny-tokens.ts';
 
-const PAID = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
+const PAID = BUILTIN.operations.filter((row) => row.priceUsd !== null);
 
 let service: Service;
 beforeAll(async () => {
@@ -66,7 +67,7 @@ describe('a challenge', () => {
 
   it('shows a request exactly where the manifest says that something is sold', async () => {
     const { bytes } = await service.release.body(
-      filePath(endpointAt('/manifest'), { all: '1' }) ?? '',
+      filePath(builtinOperation('/manifest'), { all: '1' }) ?? '',
       FOR_EVERYBODY,
     );
     const entries: { path: string; sells_now: boolean }[] = JSON.parse(bytes.toString()).entries;
@@ -78,9 +79,9 @@ describe('a challenge', () => {
   });
 
   it('names in its hint the call of what is asked for, also where nothing is stored for it', () => {
-    const { v1 } = shown(endpointAt('/gauge/region'));
+    const { v1 } = shown(builtinOperation('/gauge/region'));
     expect(v1.client_hint.example).toContain('/gauge/region?loc=us-stlouis');
-    const empty = shown(endpointAt('/gauge/rwa-region')).v1;
+    const empty = shown(builtinOperation('/gauge/rwa-region')).v1;
     expect(empty.client_hint.example).toContain("/gauge/rwa-region'");
     expect(JSON.stringify(empty)).not.toContain('<value>');
     expect(empty.accepts[0].outputSchema.input.discoverable).toBe(false);

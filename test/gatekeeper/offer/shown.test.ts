@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { shownOf } from '../../../gatekeeper/offer/shown.ts';
 import { tinyOffers } from '../tiny-offers.ts';
 
-const RECORD = endpointAt('/gauge');
+const RECORD = builtinOperation('/gauge');
 
 describe('shownOf()', () => {
   it('reads the values of the request, however they are encoded', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { Authorization } from '../../../gatekeeper/money/payment.ts';
 import { isRefusal, type Payment } from '../../../gatekeeper/money/payment.ts';
@@ -22,7 +22,7 @@ const shop = challenger({
   network,
   serviceName: 'Example',
 });
-const gauge = endpointAt('/gauge');
+const gauge = builtinOperation('/gauge');
 const v1 = shop.requirements(gauge, '/gauge', 1);
 const v2 = shop.requirements(gauge, '/gauge', 2);
 const alice = payer(network);

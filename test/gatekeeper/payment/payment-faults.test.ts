@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import type { Journal } from '../../../gatekeeper/money/journal.ts';
@@ -242,7 +242,7 @@ const REFUSALS: Readonly<Record<string, Refuse>> = {
   'a dearer request': (purchases, signed) =>
     purchases.pay({
       header: headerOf(v1, signed),
-      endpoint: endpointAt('/gauge/region'),
+      endpoint: builtinOperation('/gauge/region'),
       target: '/gauge/region?loc=us-denver',
     }),
   'not base64': (purchases, signed) => purchases.pay({ header: `${headerOf(v1, signed)}, BAD` }),

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { respond } from '../../../gatekeeper/answers/respond.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
@@ -180,7 +180,7 @@ describe('I1: a property of every request', () => {
   async function payment(service: Service, target: string, form: number): Promise<string[]> {
     if (form === 8) return [];
     const version = form % 2 === 0 ? 1 : 2;
-    const terms = service.challenger.requirements(endpointAt('/gauge'), target, version);
+    const terms = service.challenger.requirements(builtinOperation('/gauge'), target, version);
     const header = {
       4: () => bob.header(terms, { value: '1' }),
       5: () => bob.header(terms, { validBefore: String(NOW_S) }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import {
@@ -9,7 +9,7 @@ import {
 import { PAY_TO, shop } from '../example-shop.ts';
 import { encoded, headerOf, payer, paymentObject } from '../payer.ts';
 
-const gauge = endpointAt('/gauge');
+const gauge = builtinOperation('/gauge');
 const v1 = shop.requirements(gauge, '/gauge', 1);
 const v2 = shop.requirements(gauge, '/gauge', 2);
 const alice = payer(NETWORKS.base);

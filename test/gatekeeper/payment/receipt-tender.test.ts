@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueReceipt } from '../../../compiler/commands/issue-receipt.ts';
+import { BUILTIN, builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
 import { encodeBase64Url } from '../../../compiler/contract/did-key.ts';
-import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
+import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
 import {
   parseReceipt,
@@ -83,7 +84,7 @@ describe('receiptAmount()', () => {
     expect(receiptAmount('0.005')).toBe('5100');
     expect(receiptAmount('9.90')).toBe('10098000');
     expect(receiptAmount('0.000001')).toBe('2');
-    for (const { priceUsd } of ENDPOINTS as readonly Endpoint[]) {
+    for (const { priceUsd } of BUILTIN.operations as readonly Endpoint[]) {
       if (priceUsd === null) continue;
       const [price, total] = [BigInt(atomicAmount(priceUsd)), BigInt(receiptAmount(priceUsd))];
       expect(total * 100n >= price * 102n && (total - 1n) * 100n < price * 102n).toBe(true);
@@ -248,7 +249,7 @@ describe('receipts in flight', () => {
     const facilitator = { settle: unasked, verify: unasked, supported: unasked };
     const by = { challenger: shop, clock: () => TINY_NOW, facilitator, processor: PROCESSOR };
     const purchases = purchaseService({ ...by, journal: { ...inner, claim } });
-    const [endpoint, method] = [endpointAt('/gauge'), 'GET'];
+    const [endpoint, method] = [builtinOperation('/gauge'), 'GET'];
     const sell = async (header: string) => {
       const paymentHeader = { kind: 'receipt', text: header } as const;
       const opened = await purchases.open({ endpoint, target: TARGET, method, paymentHeader });

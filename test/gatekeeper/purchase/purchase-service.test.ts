@@ -2,7 +2,8 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
+import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import type { Journal } from '../../../gatekeeper/money/journal.ts';
@@ -95,7 +96,7 @@ describe('open() and sell()', () => {
 
   it('I13: asks, checks and settles one price on every paid row of the table', async () => {
     const purchases = bench();
-    const rows = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
+    const rows = BUILTIN.operations.filter((row) => row.priceUsd !== null);
     for (const row of rows) {
       await expectOnePrice(purchases, row, 1);
       await expectOnePrice(purchases, row, 2);
@@ -259,7 +260,7 @@ describe('open() and sell() once', () => {
       { target: '/gauge?entity=us-boise&signal_id=airquality.aqi' },
       { target: '/gauge' },
       { method: 'POST' },
-      ...(ENDPOINTS as readonly Endpoint[])
+      ...BUILTIN.operations
         .filter(({ path, priceUsd }) => priceUsd !== null && path !== gauge.path)
         .map((endpoint) => ({ endpoint, target: endpoint.path })),
     ];

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { paymentManifest } from '../../../gatekeeper/rooms/manifest.ts';
 import { jsonOf, tinyService } from '../tiny-service.ts';
 
-const PAID = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
+const PAID = BUILTIN.operations.filter((row) => row.priceUsd !== null);
 
 describe('paymentManifest()', () => {
   it('joins every paid operation that sells now with what is accepted here', async () => {

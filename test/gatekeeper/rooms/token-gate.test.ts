@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
-import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import type { TokenService } from '../../../gatekeeper/money/token.ts';
 import { tokenGate } from '../../../gatekeeper/rooms/token-gate.ts';
@@ -15,7 +15,7 @@ interface Sent {
 }
 
 async function gated(
-  path: Parameters<typeof endpointAt>[0],
+  path: string,
   { tokens = tinyTokens(), query = '', headers = [] }: Sent = {},
 ): Promise<unknown> {
   const request = canonicalRequest(path + query);
@@ -23,7 +23,7 @@ async function gated(
   const service = await tinyService();
   const operator = { ...service.operator, tokens };
   const caller = { facts: headerFacts(['Host', 'gate', ...headers]), request };
-  const reply = tokenGate(endpointAt(path), caller, { ...service, operator });
+  const reply = tokenGate(builtinOperation(path), caller, { ...service, operator });
   return reply === null ? null : { status: reply.status, ...JSON.parse(reply.body.toString()) };
 }
 

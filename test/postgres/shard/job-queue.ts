@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { tables } from '../../../compiler/contract/release.ts';
 import type { JobFailure } from '../../../compiler/jobs/job-failure.ts';
 import type { JobResult, SignalJob } from '../../../compiler/jobs/signal-job.ts';
@@ -35,7 +36,7 @@ export interface Answer {
 
 /** What both sides must have in common: the same tables, and a Node that reads what the other's wrote. */
 export function program(): string {
-  return `${canonicalDigest(tables())} on Node ${process.versions.node.split('.')[0]}`;
+  return `${canonicalDigest(tables(BUILTIN))} on Node ${process.versions.node.split('.')[0]}`;
 }
 
 /** As much of pg-boss 10 as is used; its package stands in test/postgres alone. */

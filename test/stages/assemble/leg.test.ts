@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { filePath } from '../../../compiler/contract/path.ts';
 import {
   compileFolder,
@@ -52,7 +52,7 @@ describe('nameAmong()', () => {
     const filer = { ...row({ nt_24mo_count: 0 }, undefined), entity: 'EXMPL' };
     const files = { '2026-11-20/filing.delinquency.ndjson': ndjson([filer]) };
     const { folder } = await compileFolder(writeSnapshots(files));
-    const path = filePath(endpointAt('/gauge/filing-company'), { entity: 'EXMPL' }) ?? '';
+    const path = filePath(builtinOperation('/gauge/filing-company'), { entity: 'EXMPL' }) ?? '';
     expect(readJson(folder, path).name).toBeNull();
   });
 });

@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { parseDidKey } from '../../../compiler/contract/did-key.ts';
-import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
-import { TOOLS } from '../../../compiler/contract/tools.ts';
+import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
+import { toolsOf } from '../../../compiler/contract/tools.ts';
 import type { ManifestEntry } from '../../../compiler/stages/describe/manifest.ts';
 import { jcs } from '../../../compiler/stages/seal/jcs.ts';
 import { smallSet } from '../../small-set.ts';
@@ -19,7 +20,7 @@ import {
 
 afterAll(removeFolders);
 
-const ROWS: readonly Endpoint[] = ENDPOINTS;
+const ROWS: readonly Endpoint[] = BUILTIN.operations;
 const KEPT = ROWS.filter((row) => row.answer !== 'gone');
 const BASE = 'https://example.org';
 let root = '';
@@ -64,7 +65,7 @@ describe('describe() writes a manifest', () => {
 
   it('with the tools as the projection for MCP and the card as the one for A2A', () => {
     expect(readJson(root, 'mcp/well-known/manifest.json')).toEqual({
-      tools: JSON.parse(JSON.stringify(TOOLS)),
+      tools: JSON.parse(JSON.stringify(toolsOf(BUILTIN))),
     });
     const { signatures, ...card } = readJson(root, 'well-known/agent-card.json');
     expect(readJson(root, 'a2a/well-known/manifest.json')).toEqual(card);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bodySchemaOf } from '../../../compiler/contract/bodies.ts';
-import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { BUILTIN, builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
+import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { SETTLEMENT_NATURE } from '../../../compiler/contract/resolve-bodies.ts';
 import {
   type ExampleBody,
@@ -15,7 +16,7 @@ import { removeFolders } from '../../snapshot-folder.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-const ROWS: readonly Endpoint[] = ENDPOINTS;
+const ROWS: readonly Endpoint[] = BUILTIN.operations;
 const HELD = ROWS.filter((row) => bodySchemaOf(row) !== null);
 const PAID = ROWS.filter((row) => row.priceUsd !== null);
 
@@ -29,6 +30,7 @@ beforeAll(async () => {
       under: (prefix) => sample.paths.filter((path) => path.startsWith(prefix)),
       read: (path) => Buffer.from(sample.text(path)),
     }),
+    BUILTIN,
   );
 }, 60_000);
 afterAll(removeFolders);
@@ -36,7 +38,7 @@ afterAll(removeFolders);
 describe('inventedBody()', () => {
   it('is a whole body of its schema that says that it is invented', () => {
     for (const row of HELD) {
-      const body = inventedBody(row);
+      const body = inventedBody(row, BUILTIN);
       const issues = bodySchemaOf(row)?.safeParse(body).error?.issues ?? [];
       expect([row.path, issues]).toEqual([row.path, []]);
       expect(JSON.stringify(body)).toMatch(/invented/i);
@@ -48,7 +50,7 @@ describe('inventedBody()', () => {
 
   it('has what an ordinary answer has beside what must be there', () => {
     for (const row of PAID.filter(({ answer }) => answer !== 'mint')) {
-      const body = inventedBody(row) as Body;
+      const body = inventedBody(row, BUILTIN) as Body;
       expect(body._citation).toMatchObject({ signature: 'invented-signature' });
       if ('provenance' in body) expect(body.provenance).toHaveProperty('freshness');
     }
@@ -57,8 +59,8 @@ describe('inventedBody()', () => {
   it('is refused by the schema once a member is missing or of another type', () => {
     for (const row of HELD) {
       const schema = bodySchemaOf(row);
-      const [[name = '', value] = []] = Object.entries(inventedBody(row) ?? {});
-      const { [name]: _, ...less } = inventedBody(row) as Body;
+      const [[name = '', value] = []] = Object.entries(inventedBody(row, BUILTIN) ?? {});
+      const { [name]: _, ...less } = inventedBody(row, BUILTIN) as Body;
       const other = { ...less, [name]: typeof value === 'number' ? 'x' : 1 };
       expect([row.path, schema?.safeParse(less).success]).toEqual([row.path, false]);
       expect([row.path, schema?.safeParse(other).success]).toEqual([row.path, false]);
@@ -66,7 +68,7 @@ describe('inventedBody()', () => {
   });
 
   it('is nothing for an operation without a schema', () => {
-    expect(inventedBody(endpointAt('/mcp'))).toBeNull();
+    expect(inventedBody(builtinOperation('/mcp'), BUILTIN)).toBeNull();
   });
 });
 

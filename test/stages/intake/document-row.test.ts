@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { documentRowSchema } from '../../../compiler/stages/intake/document-row.ts';
 import { articleRow, legsRow } from '../../roster-rows.ts';
 
 function faults(row: object): string[] {
-  return (documentRowSchema.safeParse(row).error?.issues ?? []).map((issue) =>
+  return (documentRowSchema(BUILTIN).safeParse(row).error?.issues ?? []).map((issue) =>
     issue.path.join('.'),
   );
 }
 const [leg] = legsRow('/gauge/taiwan-region').legs;
 
-describe('documentRowSchema', () => {
+describe('documentRowSchema()', () => {
   it.each([
     legsRow('/gauge/taiwan-region'),
     legsRow('/gauge/chokepoint-region', { loc: 'anywhere at all' }),

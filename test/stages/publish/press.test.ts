@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { packedPath } from '../../../compiler/contract/codings.ts';
 import type { FileEntry } from '../../../compiler/contract/release.ts';
 import { fileEntry } from '../../../compiler/stages/publish/file-writer.ts';
@@ -16,6 +17,7 @@ const PACKED = [packedPath(PATH, 'br'), packedPath(PATH, 'gzip')];
 function pressed(listed: readonly FileEntry[] = []) {
   const written: string[] = [];
   const press = makePress({
+    catalog: BUILTIN,
     issuer: ISSUER,
     sealer: makeSealer(ISSUER, KEY, NO_SIGNATURES),
     asOf: '2026-11-20T12:00:00Z',

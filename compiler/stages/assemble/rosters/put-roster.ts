@@ -1,5 +1,5 @@
 import type { RosterList } from '../../../contract/collections.ts';
-import { type EndpointPath, endpointAt } from '../../../contract/endpoints.ts';
+import { endpointAt, type TablePath } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
 import { type RosterRow, rosterBody, rosterStatement } from '../../../contract/roster-views.ts';
 import { GRADE, SCOPE } from '../../../contract/words.ts';
@@ -49,7 +49,7 @@ function rosterRow(about: RosterSubject, { shown, from }: ShownRow): RosterRow {
 }
 
 /** The file whose rows carry their pre-images. */
-export function verifiableFile(path: EndpointPath): string | null {
+export function verifiableFile(path: TablePath): string | null {
   return filePath(endpointAt(path), { verifiable: '1' });
 }
 

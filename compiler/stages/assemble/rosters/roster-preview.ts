@@ -1,7 +1,8 @@
 import { canonicalTarget } from '../../../contract/canonical-request.ts';
+import type { Catalog } from '../../../contract/catalog/catalog.ts';
 import type { CapturedCollection, ListedCollection } from '../../../contract/collections.ts';
 import { defined } from '../../../contract/defined.ts';
-import { type EndpointPath, endpointAt } from '../../../contract/endpoints.ts';
+import { endpointAt, type TablePath } from '../../../contract/endpoints.ts';
 import { preferredValue } from '../../../contract/path.ts';
 import { rosterCoreFields } from '../../../contract/roster-core.ts';
 import { NATURE } from '../../../contract/words.ts';
@@ -13,23 +14,27 @@ export const PREVIEW_VALUES_MAX = 500;
 type PreviewOf = ListedCollection & Partial<Pick<CapturedCollection, 'subject'>>;
 
 /** What a preview says whatever it is about: what is stored, what an answer costs, what a row's hash covers. */
-export function previewHead({ asOf }: Press, of: PreviewOf, counts: object) {
+export function previewHead({ asOf, catalog }: Press, of: PreviewOf, counts: object) {
   const paths = [
     ...(of.subject === undefined ? [] : [of.subject.path]),
     ...of.lists.map(({ path }) => path),
   ];
   const hash_core = rosterCoreFields(of.id);
-  return { nature: NATURE, as_of: asOf, counts, prices: paths.map(priceOf), hash_core };
+  const prices = paths.flatMap((path) => pricesAt(path, catalog));
+  return { nature: NATURE, as_of: asOf, counts, prices, hash_core };
 }
 
-function priceOf(path: EndpointPath) {
-  const { priceUsd, params } = endpointAt(path);
+/** The price of an operation and what it is asked by; none where it is not offered. */
+function pricesAt(path: TablePath, { operationByPath }: Catalog) {
+  const operation = operationByPath.get(path);
+  if (operation === undefined) return [];
+  const { priceUsd, params } = operation;
   const [parameter = null] = Object.keys(params).filter((name) => params[name]?.required);
-  return { path, price_usd: priceUsd ?? '0', parameter };
+  return [{ path, price_usd: priceUsd ?? '0', parameter }];
 }
 
 /** The legal values of an operation, with a request that one of them answers. */
-export function previewValues(path: EndpointPath, values: readonly string[]) {
+export function previewValues(path: TablePath, values: readonly string[]) {
   const [first] = Object.entries(endpointAt(path).params);
   const [name, param] = defined(first, 'a parameter of the operation');
   const example = preferredValue(param.examples ?? [], values);

@@ -1,8 +1,7 @@
 import { canonicalTarget } from '../../../contract/canonical-request.ts';
 import { STABLE_COINS } from '../../../contract/collections.ts';
-import { endpointAt } from '../../../contract/endpoints.ts';
 import { grouped } from '../../../contract/grouped.ts';
-import { filePath } from '../../../contract/path.ts';
+import { encodeSegment } from '../../../contract/path.ts';
 import type { COIN_STATES } from '../../../contract/roster-bodies.ts';
 import { PERSISTENT_ABSENCES } from '../../../contract/roster-views.ts';
 import {
@@ -73,10 +72,9 @@ function lifeOf(coin: Coin) {
 
 /** Where the chain of the same coin is sold; null where none is stored. */
 function companionOf({ id }: Coin, isStored: IsStored): string | null {
-  const chain = endpointAt('/gauge/stablecoin-region');
-  const file = filePath(chain, { entity: id });
-  if (file === null || !isStored(file)) return null;
-  return `peg distress and redemption flight: ${canonicalTarget(chain.path, { entity: id })}`;
+  const path = '/gauge/stablecoin-region';
+  if (!isStored(`bundle/stablecoin/${encodeSegment(id)}.json`)) return null;
+  return `peg distress and redemption flight: ${canonicalTarget(path, { entity: id })}`;
 }
 
 /** What the body of a coin names beside itself: its chain, and other coins of its symbol. */

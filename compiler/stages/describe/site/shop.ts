@@ -33,9 +33,11 @@ export interface ShopMaterial {
 /** Everything that is sold now, as the page shows it. */
 export function siteSignals(material: ShopMaterial): SiteSignals {
   const { catalog, entries, counts } = material;
-  const priced = entries.filter((entry) => entry.sells_now && rowOf(entry).priceUsd !== null);
+  const priced = entries.filter(
+    (entry) => entry.sells_now && rowOf(entry, catalog).priceUsd !== null,
+  );
   // Whether subscriptions are offered is the operator's choice: the manifest says it, and the page links there.
-  const listed = priced.map(rowOf).filter((row) => !needsTokens(row));
+  const listed = priced.map((entry) => rowOf(entry, catalog)).filter((row) => !needsTokens(row));
   const sold = new Set(listed.map(({ path }) => path));
   const signals = [...catalog.entryById.values()].filter(
     ({ signal }) => (counts.get(signal.id) ?? 0) > 0,
@@ -55,7 +57,7 @@ function priceRow(row: Endpoint): SitePrice {
 function signalOfSite(
   entry: SignalEntry,
   sold: ReadonlySet<string>,
-  { shelf, counts, sampleOf }: ShopMaterial,
+  { catalog, shelf, counts, sampleOf }: ShopMaterial,
 ): SiteSignal {
   const { signal, line } = entry;
   const { id, measures, cadence, metrics, rulers = [], bands = [] } = signal;
@@ -72,7 +74,7 @@ function signalOfSite(
     scales: rulers,
     bands,
     entities: defined(counts.get(id), 'the number of entities'),
-    sells: productsOf(entry)
+    sells: productsOf(entry, catalog.operations)
       .filter((row) => isStocked(row, id, { shelf, sold }))
       .map(({ path }) => path),
     list: `/${listPath(id)}`,
@@ -95,12 +97,14 @@ function isStocked(
   return false;
 }
 
-function bundleOf({ id, title, bundle, entityOf }: Line, { shelf }: ShopMaterial) {
+function bundleOf({ id, title, bundle, entityOf }: Line, { shelf, catalog }: ShopMaterial) {
   if (bundle === undefined) return [];
   const subjects = subjectsUnder(`bundle/${id}/`, shelf);
   if (subjects.length === 0) return [];
   const { path, param, legs } = bundle;
-  const price_usd = priceOf(endpointAt(path));
+  const price_usd = priceOf(
+    defined(catalog.operationByPath.get(path), 'the operation of a bundle'),
+  );
   const made: SiteBundle = {
     line: id,
     title,

@@ -36,7 +36,7 @@ export function printed(
   stored: readonly string[] = [],
 ): Printed {
   const { collections } = listSnapshots(writeSnapshots(rosterFiles(rows)), BUILTIN);
-  const parts = COLLECTION_PARTS.map((read) => read(collections, AS_OF));
+  const parts = COLLECTION_PARTS.map((read) => read(collections, AS_OF, BUILTIN));
   const bodies = new Map<string, Json>();
   const lookUps: VerifyEntry[] = [];
   const leaves: Leaf[] = [];
@@ -45,6 +45,7 @@ export function printed(
   const keyId = keyIdOf(did);
   const issuer = { name: 'Test issuer', did, keyId, baseUrl: 'https://example.org' };
   const press = makePress({
+    catalog: BUILTIN,
     issuer,
     sealer: makeSealer(issuer, key, NO_SIGNATURES),
     asOf: AS_OF,
