@@ -1,3 +1,4 @@
+import { TABLE } from '../endpoints.ts';
 import { CLASS } from '../rulers.ts';
 import { metricUnit } from '../units.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type RulerRow,
   type SignalRow,
 } from './catalog-file.ts';
+import { BUNDLE_PRICE } from './operations.ts';
 
 // What the format of one file cannot say: that rows of a whole catalogue fit each other. Everything is looked at, and every
 // fault names the member to change.
@@ -29,6 +31,7 @@ interface Placed<Row> {
 interface Rows {
   readonly rulers: readonly (Placed<RulerRow> & { readonly id: string })[];
   readonly lines: readonly Placed<LineRow>[];
+  readonly prices: readonly (Placed<string> & { readonly name: string })[];
 }
 
 /** Every fault between the rows of a catalogue whose files have the format; empty where all fit. */
@@ -40,6 +43,8 @@ export function catalogFaults(files: readonly NamedFile<CatalogFile>[]): Catalog
   for (const placed of rows.rulers) checkRuler(placed, rulers);
   for (const placed of rows.lines) checkLine(placed, rulers);
   checkTwice(rows);
+  checkPrices(rows);
+  if (files[0]?.value.extends === null) checkPriced(rows);
   return faults;
 }
 
@@ -51,11 +56,15 @@ function rowsOf(files: readonly NamedFile<CatalogFile>[], faults: CatalogFault[]
       return { id, row, path: ['rulers', id], report };
     });
     const lines = (value.lines ?? []).map((row, at) => ({ row, path: ['lines', at], report }));
-    return { rulers, lines };
+    const prices = Object.entries(value.prices ?? {}).map(([name, row]) => {
+      return { name, row, path: ['prices', name], report };
+    });
+    return { rulers, lines, prices };
   });
   return {
     rulers: all.flatMap(({ rulers }) => rulers),
     lines: all.flatMap(({ lines }) => lines),
+    prices: all.flatMap(({ prices }) => prices),
   };
 }
 
@@ -77,10 +86,52 @@ function checkTwice({ rulers, lines }: Rows): void {
     for (const { id, at } of signalPlaces(row)) {
       once.signal(id, () => report([...path, ...at], twice('signal', id)));
     }
-    const place = row.bundle === undefined ? 'lifecycle' : 'bundle';
-    const bundle = row[place]?.path;
-    if (bundle === undefined) continue;
-    once.path(bundle, () => report([...path, place, 'path'], twice('bundle', bundle)));
+    const bundle = bundleAt(row);
+    if (bundle === null) continue;
+    const { at, path: sold } = bundle;
+    once.path(sold, () => report([...path, ...at], twice('bundle', sold)));
+    if (TABLE.some((known) => known.path === sold)) {
+      report([...path, ...at], `"${sold}" is an operation of its own; write another path`);
+    }
+  }
+}
+
+/** The path at which a line sells its bundle, with the member that names it; null where it has none. */
+function bundleAt(row: LineRow): { readonly path: string; readonly at: Path } | null {
+  const place = row.bundle === undefined ? 'lifecycle' : 'bundle';
+  const path = row[place]?.path;
+  return path === undefined ? null : { path, at: [place, 'path'] };
+}
+
+/** A price is that of one operation which costs, of a bundle, or of all bundles. */
+function checkPrices({ lines, prices }: Rows): void {
+  const once = names();
+  const bundles = lines.flatMap(({ row }) => bundleAt(row)?.path ?? []);
+  const paid = TABLE.filter((row) => row.paid).map(({ path }): string => path);
+  const free = TABLE.filter((row) => !row.paid).map(({ path }): string => path);
+  const known = [BUNDLE_PRICE, ...paid, ...bundles];
+  for (const { name, path, report } of prices) {
+    once(name, () => report(path, twice('price of', name)));
+    if (free.includes(name)) report(path, `"${name}" is free; remove its price`);
+    else if (!known.includes(name)) report(path, unknown('operation', name, asDeep(name, known)));
+  }
+}
+
+/** Paths of as many segments as another: of more or fewer, one is only the start of the other. */
+function asDeep(path: string, known: readonly string[]): string[] {
+  const depth = path.split('/').length;
+  return known.filter((one) => one.split('/').length === depth);
+}
+
+/** Where nothing is taken over, each bundle needs a price of these files. */
+function checkPriced({ lines, prices }: Rows): void {
+  const priced = new Set(prices.map(({ name }) => name));
+  if (priced.has(BUNDLE_PRICE)) return;
+  for (const { row, path, report } of lines) {
+    const bundle = bundleAt(row);
+    if (bundle === null || priced.has(bundle.path)) continue;
+    const reason = `"${bundle.path}" has no price; add it to "prices", or "${BUNDLE_PRICE}" for all bundles`;
+    report([...path, ...bundle.at], reason);
   }
 }
 

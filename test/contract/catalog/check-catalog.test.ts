@@ -31,6 +31,7 @@ const FILES = {
       harbour: { ...HARBOUR, beside: 'surge' },
       surge: { ...HARBOUR, metric: 'surge_cm', actionBand: null },
     },
+    prices: { '/gauge': '0.02', '/gauge/tide-region': '0.5', bundle: '0.25' },
   },
   'tides.json': {
     format: 'signalpress-catalog/1',
@@ -116,6 +117,7 @@ function faultsAfter(edit: Edit): string[] {
 const lines = (files: typeof FILES): any[] => files['tides.json'].lines;
 // biome-ignore lint/suspicious/noExplicitAny: an edit breaks what the types promise
 const rulers = (files: typeof FILES): any => files['rulers.json'].rulers;
+const prices = (files: typeof FILES): Record<string, string> => files['rulers.json'].prices;
 
 const BROKEN: readonly (readonly [string, Edit, string])[] = [
   [
@@ -277,6 +279,36 @@ const BROKEN: readonly (readonly [string, Edit, string])[] = [
     (files) => Object.assign(lines(files)[0].entityOf[0], { entities: { 'pier-on': 'buoy-9' } }),
     'tides.json /lines/0/entityOf/0/entities/pier-on not an entity of this line; did you mean "pier-one"?',
   ],
+  [
+    'a price of an operation that nobody knows',
+    (files) => Object.assign(prices(files), { '/gauge/rulers': '0.01' }),
+    'rulers.json /prices/~1gauge~1rulers no operation "/gauge/rulers" is in the catalogue; did you mean "/gauge/ruler"?',
+  ],
+  [
+    'a price of a misspelt bundle',
+    (files) => Object.assign(prices(files), { '/gauge/tides-region': '0.01' }),
+    'rulers.json /prices/~1gauge~1tides-region no operation "/gauge/tides-region" is in the catalogue; did you mean "/gauge/tide-region"?',
+  ],
+  [
+    'a price of what is free',
+    (files) => Object.assign(prices(files), { '/gauge/catalog': '0.01' }),
+    'rulers.json /prices/~1gauge~1catalog "/gauge/catalog" is free; remove its price',
+  ],
+  [
+    'a second price',
+    (files) => Object.assign(files['tides.json'], { prices: { '/gauge': '0.03' } }),
+    'tides.json /prices/~1gauge a second price of "/gauge"',
+  ],
+  [
+    'a bundle without a price',
+    (files) => delete prices(files).bundle,
+    'tides.json /lines/1/lifecycle/path "/gauge/berth-region" has no price; add it to "prices", or "bundle"',
+  ],
+  [
+    'a bundle at the path of another operation',
+    (files) => Object.assign(lines(files)[0].bundle, { path: '/gauge/japan-region' }),
+    'tides.json /lines/0/bundle/path "/gauge/japan-region" is an operation of its own',
+  ],
 ];
 
 describe('catalogFaults()', () => {
@@ -294,6 +326,14 @@ describe('catalogFaults()', () => {
 
   it.each(BROKEN)('names the place of %s', (_, edit, fault) => {
     expect(faultsAfter(edit)).toContainEqual(expect.stringContaining(fault));
+  });
+
+  it('asks for no price of a bundle where the built-in prices are taken over', () => {
+    const edit: Edit = (files) => {
+      for (const file of Object.values(files)) Object.assign(file, { extends: 'builtin' });
+      delete prices(files).bundle;
+    };
+    expect(faultsAfter(edit)).toEqual([]);
   });
 
   it('names all faults at once', () => {
