@@ -1,4 +1,5 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import type { EndpointPath } from '../../compiler/contract/endpoints.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
 import type { Tool, ToolName } from '../../compiler/contract/tools.ts';
@@ -13,6 +14,12 @@ import { failed, succeeded, succeededAgain, type ToolResult } from './tool-resul
 /** What this service answers to a GET of a target without any payment. */
 export type AskTarget = (target: string) => Promise<Reply>;
 
+/** What a tool works with: a service that is asked, and what it can sell. */
+export interface Shop {
+  readonly ask: AskTarget;
+  readonly catalog: Catalog;
+}
+
 /** The unpaid GET of a program that sends no header. */
 const TOOL_FACTS = headerFacts(['host', 'localhost', 'accept', 'application/json']);
 
@@ -26,9 +33,9 @@ export function plainGets({ spend, trace }: Question, service: Service): AskTarg
 }
 
 /** Calls a tool as a plain GET that anyone could send, so that there is no second way to an answer. */
-export async function callTool(tool: Tool, given: JsonObject, ask: AskTarget): Promise<ToolResult> {
+export async function callTool(tool: Tool, given: JsonObject, shop: Shop): Promise<ToolResult> {
   const fault = argumentFault(tool, given);
-  return fault === null ? CALLS[tool.name](given, ask, tool) : refused(tool, fault);
+  return fault === null ? CALLS[tool.name](given, shop, tool) : refused(tool, fault);
 }
 
 /** A result that is longer than there is room for, in the words of what to send instead. */
@@ -48,7 +55,7 @@ function refused({ name }: Tool, fault: string): ToolResult {
   return failed(`Cannot call "${name}": ${fault}`);
 }
 
-type ToolCall = (given: JsonObject, ask: AskTarget, tool: Tool) => Promise<ToolResult>;
+type ToolCall = (given: JsonObject, shop: Shop, tool: Tool) => Promise<ToolResult>;
 const CALLS: Readonly<Record<ToolName, ToolCall>> = {
   verify_citation: verifyCitation,
   find_signal: findSignal,
@@ -56,7 +63,7 @@ const CALLS: Readonly<Record<ToolName, ToolCall>> = {
 };
 
 /** The path uses another parameter name, so its usage error would name an argument that does not exist. */
-async function verifyCitation(given: JsonObject, ask: AskTarget, tool: Tool): Promise<ToolResult> {
+async function verifyCitation(given: JsonObject, { ask }: Shop, tool: Tool): Promise<ToolResult> {
   const hash = String(given.record_hash);
   const reply = await ask(target('/gauge/verify', { hash }));
   if (reply.status === 200) return succeeded(reply);
@@ -65,12 +72,12 @@ async function verifyCitation(given: JsonObject, ask: AskTarget, tool: Tool): Pr
   return refused(tool, `argument "record_hash" is ${shown(hash)}; send ${legal}`);
 }
 
-async function findSignal(given: JsonObject, ask: AskTarget): Promise<ToolResult> {
+async function findSignal(given: JsonObject, { ask, catalog }: Shop): Promise<ToolResult> {
   const { industry, signal_id, entity, full } = given;
   const compact = full === true ? {} : { summary: '1' };
   const reply = await ask(target('/gauge/coverage', { industry, signal_id, entity, ...compact }));
   if (reply.status !== 200) return failed(reply.body.toString());
-  return isEmpty(reply) ? failed(nothingFound(given)) : succeededAgain(reply);
+  return isEmpty(reply) ? failed(nothingFound(given, catalog)) : succeededAgain(reply);
 }
 
 /** A coverage of nothing; inside of a text its marks would be escaped. */
@@ -82,7 +89,7 @@ function isEmpty({ body }: Reply): boolean {
 const EMPTY_BYTES_MAX = 10_000;
 
 /** The 402 is the success: the very challenge that the paid URL answers. */
-async function getOfficialRecord(given: JsonObject, ask: AskTarget): Promise<ToolResult> {
+async function getOfficialRecord(given: JsonObject, { ask }: Shop): Promise<ToolResult> {
   const { signal_id, entity, dim } = given;
   const reply = await ask(target('/gauge', { signal_id, entity, dim }));
   return reply.status === 402 ? succeeded(reply) : failed(reply.body.toString());

@@ -218,7 +218,9 @@ async function toolAnswer(
   talk: Talk,
 ): Promise<RpcAnswer> {
   const { name, arguments: given = {} } = params;
-  const { tools } = toolList(talk.service.release);
+  const { ask, service } = talk;
+  const { catalog } = service.release;
+  const { tools } = toolList(service.release);
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined) {
     const message = `Unknown tool; send one of ${tools.map((one) => one.name).join(', ')}`;
@@ -227,7 +229,7 @@ async function toolAnswer(
   if (!isObject(given)) {
     return { id, name: 'invalidParams', message: 'arguments is not an object; send {} for none' };
   }
-  const result = await callTool(tool, given as JsonObject, talk.ask);
+  const result = await callTool(tool, given as JsonObject, { ask, catalog });
   if (result.bytes > talk.room) {
     return { id, members: tooLong(tool, result.bytes, talk.room).members };
   }

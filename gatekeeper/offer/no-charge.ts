@@ -1,6 +1,5 @@
 import { isDocument } from '../../compiler/contract/document-bodies.ts';
 import { type Endpoint, endpointAt } from '../../compiler/contract/endpoints.ts';
-import { lineOf, signalOf } from '../../compiler/contract/lines.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { missingBasis, stockLack } from '../../compiler/contract/products.ts';
@@ -55,7 +54,7 @@ function emptyWord(endpoint: Endpoint, values: Values, release: ReleaseIndex): M
 
 /** A signal whose line waits for the operator's data key: not one entity of it is stored. */
 function isUnkeyed(signalId: string, release: ReleaseIndex): boolean {
-  if (lineOf(signalId)?.emptyUntilKeyed !== true) return false;
+  if (release.catalog.entryById.get(signalId)?.line.emptyUntilKeyed !== true) return false;
   return release.files.pathsUnder(`record/${signalId}/`, 1).length === 0;
 }
 
@@ -97,7 +96,7 @@ function reason(
 function missingProduct(endpoint: Endpoint, values: Values, release: ReleaseIndex): string | null {
   const { signal_id: signalId = '', entity = '' } = values;
   const sold = `/gauge/catalog?signal_id=${encodeURIComponent(signalId)} lists what you can buy for it`;
-  const never = missingBasis(endpoint, signalOf(signalId));
+  const never = missingBasis(endpoint, release.catalog.entryById.get(signalId)?.signal);
   if (never !== null) return `${signalId} ${never}; ${sold}`;
   const hasRuler = release.has(requestFile(endpointAt('/gauge/ruler'), values));
   const lack = stockLack(endpoint, hasRuler);

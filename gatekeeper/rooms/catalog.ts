@@ -1,8 +1,7 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import type { SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
-import { lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
 import { encodeSegment, type Values } from '../../compiler/contract/path.ts';
 import { positionOf } from '../../compiler/contract/places.ts';
 import { productsOf } from '../../compiler/contract/products.ts';
@@ -34,7 +33,9 @@ export const catalogTable = perRelease(async (release: ReleaseIndex): Promise<Ca
 /** The same by signal. */
 export const catalogRows = perRelease(async (release: ReleaseIndex): Promise<CatalogRows> => {
   const table = await catalogTable(release);
-  const numbers = new Map<string, number[]>(SIGNALS.map((signal) => [signal.id, []]));
+  const numbers = new Map<string, number[]>(
+    release.catalog.signals.map((signal) => [signal.id, []]),
+  );
   for (let row = 0; row < table.size; row += 1) numbers.get(table.signalOf(row))?.push(row);
   const held = [...numbers].filter(([, list]) => list.length > 0);
   return new Map(held.map(([id, list]) => [id, table.list(list)]));
@@ -45,7 +46,7 @@ export const catalogCounts = perRelease(async (release: ReleaseIndex) => {
   const all = [...(await catalogRows(release))];
   return {
     signal_ids: all.length,
-    industries: new Set(all.map(([id]) => lineOf(id)?.industry)).size,
+    industries: new Set(all.map(([id]) => release.catalog.entryById.get(id)?.line.industry)).size,
     pairs: all.reduce((sum, [, list]) => sum + list.length, 0),
     distinct_entities: distinctEntities(all.map(([, list]) => list)),
   };
@@ -68,7 +69,10 @@ interface CatalogPiece {
 
 const catalogPieces = perRelease(async (release: ReleaseIndex): Promise<CatalogPiece[]> => {
   const rows = await catalogRows(release);
-  return [...rows].flatMap(([id, list]) => piecesOf(headOf(id, release), list));
+  return [...rows].flatMap(([id, list]) => {
+    const entry = defined(release.catalog.entryById.get(id), 'the row of the signal');
+    return piecesOf(headOf(entry, release), entry, list);
+  });
 });
 
 /**
@@ -92,10 +96,9 @@ interface SignalHead {
   readonly sells: readonly string[];
 }
 
-function headOf(signalId: string, release: ReleaseIndex): SignalHead {
-  const { catalog } = release;
-  const entry = defined(catalog.entryById.get(signalId), 'the row of the signal');
-  const sold = productsOf(entry, catalog.operations).filter((row) =>
+function headOf(entry: SignalEntry, release: ReleaseIndex): SignalHead {
+  const { id: signalId } = entry.signal;
+  const sold = productsOf(entry, release.catalog.operations).filter((row) =>
     isStocked(row, signalId, release),
   );
   const { industry } = entry.line;
@@ -111,8 +114,7 @@ function isStocked(row: Endpoint, signalId: string, release: ReleaseIndex): bool
 }
 
 /** The pairs of a signal; a signal longer than a page is cut between two pairs. */
-function piecesOf(signal: SignalHead, list: RowList): CatalogPiece[] {
-  const known = defined(BUILTIN.entryById.get(signal.signal_id), 'the row of the signal');
+function piecesOf(signal: SignalHead, known: SignalEntry, list: RowList): CatalogPiece[] {
   const pieces: string[][] = [];
   let room = 0;
   for (const { entity, entity_name: name } of list) {

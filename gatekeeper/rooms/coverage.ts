@@ -1,4 +1,4 @@
-import type { Line, Signal } from '../../compiler/contract/catalog/line.ts';
+import type { Line, Signal, SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { firstWhere } from '../../compiler/contract/first-where.ts';
 import {
@@ -6,12 +6,11 @@ import {
   type FreshnessClass,
   freshness,
 } from '../../compiler/contract/freshness.ts';
-import { LINES, lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import { knownOf, type UpdateState, updateState } from '../../compiler/contract/update-status.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
-import { perRelease } from '../release/per-release.ts';
+import { oncePerRelease, perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { catalogRows, catalogTable, distinctEntities } from './catalog.ts';
@@ -34,6 +33,7 @@ const NATURE = 'What is stored and how fresh it is; descriptive only, no forecas
 /** What a release holds of one signal, oldest reading first. */
 interface Stock {
   readonly signal: Signal;
+  readonly line: Line;
   readonly rows: RowList;
   readonly punctual: Punctuality;
 }
@@ -47,10 +47,12 @@ interface Punctuality {
 /** Readings by age: where the stale ones end and the fresh ones begin follows from two searches. */
 const stocks = perRelease(async (release: ReleaseIndex): Promise<readonly Stock[]> => {
   const [table, rows] = [await catalogTable(release), await catalogRows(release)];
-  return SIGNALS.map((signal) => stockOf(signal, rows.get(signal.id) ?? table.list([])));
+  return [...release.catalog.entryById].map(([id, entry]) =>
+    stockOf(entry, rows.get(id) ?? table.list([])),
+  );
 });
 
-function stockOf(signal: Signal, rows: RowList): Stock {
+function stockOf({ signal, line }: SignalEntry, rows: RowList): Stock {
   let [lateUntil, knownUntil] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const row of rows) {
     const { state, until } = knownOf({ ...row, official_cadence: signal.cadence });
@@ -58,7 +60,7 @@ function stockOf(signal: Signal, rows: RowList): Stock {
     knownUntil = Math.min(knownUntil, until);
   }
   const oldestFirst = rows.sortedBy(({ observed_at }) => Date.parse(observed_at));
-  return { signal, rows: oldestFirst, punctual: { lateUntil, knownUntil } };
+  return { signal, line, rows: oldestFirst, punctual: { lateUntil, knownUntil } };
 }
 
 /** Entities of the whole release, counted once. */
@@ -74,9 +76,9 @@ async function stocksOf(entity: string, release: ReleaseIndex): Promise<readonly
     const id = table.signalOf(number);
     numbers.set(id, [...(numbers.get(id) ?? []), number]);
   }
-  return SIGNALS.flatMap((signal) => {
-    const own = numbers.get(signal.id);
-    return own === undefined ? [] : [stockOf(signal, table.list(own))];
+  return [...release.catalog.entryById].flatMap(([id, entry]) => {
+    const own = numbers.get(id);
+    return own === undefined ? [] : [stockOf(entry, table.list(own))];
   });
 }
 
@@ -130,16 +132,18 @@ async function isKnown(values: Values, release: ReleaseIndex): Promise<boolean> 
     entity === undefined ||
     (await catalogTable(release)).numbersOf(entity.toLowerCase()).length > 0;
   if (!isStored) return false;
-  const isSignal = id === undefined || lineOf(id) !== undefined;
-  return isSignal && (industry === undefined || INDUSTRIES.has(industry));
+  const isSignal = id === undefined || release.catalog.entryById.has(id);
+  return isSignal && (industry === undefined || industries(release).has(industry));
 }
 
-const INDUSTRIES = new Set(LINES.map((line: Line) => line.industry));
+const industries = oncePerRelease(
+  ({ catalog }) => new Set(catalog.lines.map(({ industry }) => industry)),
+);
 
 async function coverageBytes(values: Values, release: ReleaseIndex, now: number): Promise<Buffer> {
   const { entity: asked } = values;
   const stored = asked === undefined ? await stocks(release) : await stocksOf(asked, release);
-  const covered = stored.filter(({ signal }) => meets(signal, values));
+  const covered = stored.filter((stock) => meets(stock, values));
   const { signal_id, industry, entity } = values;
   const filtered = signal_id !== undefined || industry !== undefined || entity !== undefined;
   const distinct = filtered
@@ -157,10 +161,10 @@ function bytesOf(body: object): Buffer {
   return Buffer.from(JSON.stringify(body).slice(0, -1) + RULES_END, 'utf8');
 }
 
-function meets(signal: Signal, values: Values): boolean {
+function meets({ signal, line }: Stock, values: Values): boolean {
   const { signal_id: id, industry } = values;
   if (id !== undefined && signal.id !== id) return false;
-  return industry === undefined || lineOf(signal.id)?.industry === industry;
+  return industry === undefined || line.industry === industry;
 }
 
 interface CoverageForm {
@@ -182,7 +186,7 @@ function coverageBody(stocked: readonly Stock[], form: CoverageForm): object {
     note: listed || compact ? 'whole list' : 'readings are left out; ask by signal_id or industry',
     totals: {
       signal_ids: holding.length,
-      industries: new Set(holding.map(({ signal }) => lineOf(signal.id)?.industry)).size,
+      industries: new Set(holding.map(({ line }) => line.industry)).size,
       distinct_entities: distinct,
       freshness: addedUp(covered.map(({ counts }) => counts)),
     },
@@ -204,10 +208,10 @@ const RULES_END = `,${JSON.stringify(RULES).slice(1)}`;
 type Counts = Readonly<Record<FreshnessClass, number>>;
 type Covered = Stock & { readonly counts: Counts };
 
-function compactRow({ signal, rows, counts, punctual }: Covered, now: number): object {
+function compactRow({ signal, line, rows, counts, punctual }: Covered, now: number): object {
   return {
     signal_id: signal.id,
-    industry: defined(lineOf(signal.id), 'the line of the signal').industry,
+    industry: line.industry,
     entities_count: rows.length,
     freshness_counts: counts,
     update_status: leastPunctual(rows.length, punctual, now),

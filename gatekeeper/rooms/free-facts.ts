@@ -1,5 +1,5 @@
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import { signalOf } from '../../compiler/contract/lines.ts';
 import { filePath } from '../../compiler/contract/path.ts';
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
 import { isRosterKind } from '../../compiler/contract/roster-core.ts';
@@ -19,7 +19,7 @@ export interface FreeFacts {
  * series. For a row, a filing or a document only its kind is given, because who is on a roster and when a filing
  * arrived is sold. A citation is not in the log, so whoever asks for one already holds it.
  */
-export function freeFacts(entry: VerifyEntry): FreeFacts {
+export function freeFacts(entry: VerifyEntry, catalog: Catalog): FreeFacts {
   const { kind, state, signal_id, entity, observed_at } = entry;
   switch (kind) {
     case 'reading':
@@ -29,15 +29,14 @@ export function freeFacts(entry: VerifyEntry): FreeFacts {
       return { signal_id: isKind ? signal_id : null, entity: null, observed_at: null };
     }
     case 'citation':
-      return { signal_id, entity, observed_at: isOfReading(entry) ? observed_at : null };
+      return { signal_id, entity, observed_at: isOfReading(entry, catalog) ? observed_at : null };
   }
 }
 
 /** Whether a hash stands for a reading, or for the citation of what was made of readings of one signal and entity. */
-export function isOfReading({ kind, signal_id }: VerifyEntry): boolean {
+export function isOfReading({ kind, signal_id }: VerifyEntry, { entryById }: Catalog): boolean {
   return (
-    kind === 'reading' ||
-    (kind === 'citation' && signal_id !== null && signalOf(signal_id) !== undefined)
+    kind === 'reading' || (kind === 'citation' && signal_id !== null && entryById.has(signal_id))
   );
 }
 

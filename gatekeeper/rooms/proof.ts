@@ -102,7 +102,7 @@ async function recordWords(
     found: true,
     kind,
     record_status: { state },
-    ...freeFacts(entry),
+    ...freeFacts(entry, reader.release.catalog),
     hash_core: isFree ? check.core : null,
     hash_core_members: coreMembers(entry),
     recompute: RECOMPUTE[kind],

@@ -1,3 +1,4 @@
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import { wantsPage } from '../http/header-facts.ts';
@@ -53,7 +54,7 @@ export async function verify(question: Question, service: Service): Promise<Answ
   } catch (error) {
     return undetermined({ endpoint: 'gauge/verify', hash: `sha256:${digits}` }, error, service);
   }
-  const body = verification(digits, found);
+  const body = verification(digits, found, service.release.catalog);
   const page = wantsPage(question.accept);
   const text = page ? verifyPage(body, pageShop(service.release)) : JSON.stringify(body);
   const contentType = page ? 'text/html; charset=utf-8' : 'application/json';
@@ -87,7 +88,7 @@ const NOTHING = {
   ots_status: null,
 } as const;
 
-function verification(digits: string, found: LookUp): Verification {
+function verification(digits: string, found: LookUp, catalog: Catalog): Verification {
   const head = { endpoint: 'gauge/verify', hash: `sha256:${digits}` } as const;
   switch (found.state) {
     case 'not_found':
@@ -111,13 +112,17 @@ function verification(digits: string, found: LookUp): Verification {
         statement: 'This prefix stands for more than one record, so it attests none of them.',
       };
     case 'listed':
-      return listedBody(found.entry, found.check);
+      return listedBody(found, catalog);
   }
 }
 
-function listedBody(entry: VerifyEntry, check: Recomputed | null): Verification {
+function listedBody(
+  { entry, check }: Extract<LookUp, { state: 'listed' }>,
+  catalog: Catalog,
+): Verification {
   const { record_hash, state } = entry;
-  const body = isOfReading(entry) ? (check?.body ?? {}) : {};
+  const facts = freeFacts(entry, catalog);
+  const body = isOfReading(entry, catalog) ? (check?.body ?? {}) : {};
   return {
     endpoint: 'gauge/verify',
     hash: record_hash,
@@ -127,12 +132,12 @@ function listedBody(entry: VerifyEntry, check: Recomputed | null): Verification 
     is_issuer_record: true,
     is_truth_bear_record: true,
     record_status: { state },
-    ...freeFacts(entry),
+    ...facts,
     source_ref: textOrNull(body.source_ref),
     scope: textOrNull(body.scope),
     note: check === null ? uncheckedNote(entry) : checkedNote(entry),
     ots_status: textOrNull(body.ots_status),
-    statement: statementOf(entry, check),
+    statement: statementOf(entry, check, facts),
   };
 }
 
@@ -160,9 +165,9 @@ const CURRENT_NOTES = {
   citation: 'recomputed just now: sha256 over the canonical JSON of the signed citation statement',
 } as const;
 
-function statementOf(entry: VerifyEntry, check: Recomputed | null): string {
+function statementOf(entry: VerifyEntry, check: Recomputed | null, facts: FreeFacts): string {
   const { record_hash, kind, file } = entry;
-  const what = `${ATTESTED[kind]}${subjectOf(freeFacts(entry))}`;
+  const what = `${ATTESTED[kind]}${subjectOf(facts)}`;
   if (check === null) {
     const standing = file === null ? 'published and later superseded' : 'lists in this release';
     return `This hash stands for ${what}, which this issuer ${standing}.`;

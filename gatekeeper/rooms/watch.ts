@@ -1,9 +1,10 @@
-import { type Line, legEntity } from '../../compiler/contract/catalog/line.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import { legEntity } from '../../compiler/contract/catalog/line.ts';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { grouped } from '../../compiler/contract/grouped.ts';
 import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.ts';
-import { LINES, lineOf } from '../../compiler/contract/lines.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import type { Route } from '../../compiler/contract/route.ts';
@@ -16,6 +17,7 @@ import {
 import type { Answered, Question, Service } from '../answers/service.ts';
 import type { Spend } from '../http/cost.ts';
 import { noCharge } from '../offer/no-charge.ts';
+import { oncePerRelease } from '../release/per-release.ts';
 import { bytesAt, type ReleaseIndex, type ReleaseReader } from '../release/release-index.ts';
 import { catalogRows, catalogTable } from './catalog.ts';
 import type { RowList } from './catalog-table.ts';
@@ -170,7 +172,7 @@ async function sweep({ values }: Route, release: ReleaseIndex): Promise<Answered
     pages,
     total,
     next: page < pages ? `/gauge/manifest-sweep?page=${page + 1}` : null,
-    rows: rowsFrom(lists, from).map(sweepRow),
+    rows: rowsFrom(lists, from).map((row) => sweepRow(row, release.catalog)),
   };
   return jsonContent(body, 0);
 }
@@ -190,16 +192,14 @@ function rowsFrom(lists: readonly RowList[], from: number): CatalogRow[] {
   return rows;
 }
 
-function sweepRow({ signal_id, entity, observed_at, record_hash }: CatalogRow): object {
-  const { industry } = defined(lineOf(signal_id), 'the line of the signal');
+function sweepRow(row: CatalogRow, { entryById }: Catalog): object {
+  const { signal_id, entity, observed_at, record_hash } = row;
+  const { industry } = defined(entryById.get(signal_id), 'the row of the signal').line;
   return { industry, signal_id, entity, observed_at, record_hash };
 }
 
 /** Lines by industry. */
-const linesOf = new Map<string, Line[]>();
-for (const line of LINES) {
-  linesOf.set(line.industry, [...(linesOf.get(line.industry) ?? []), line]);
-}
+const linesOf = oncePerRelease(({ catalog }) => grouped(catalog.lines, ({ industry }) => industry));
 
 /** An `industry:entity` pair of a watchlist. */
 interface WatchItem {
@@ -211,7 +211,7 @@ interface WatchItem {
 /** The latest reading of every signal of an item, in the order of the table; empty for an unknown one. */
 async function readingsOf(item: WatchItem, release: ReleaseIndex): Promise<CatalogRow[]> {
   const table = await catalogTable(release);
-  return (linesOf.get(item.industry) ?? []).flatMap((line) => {
+  return (linesOf(release).get(item.industry) ?? []).flatMap((line) => {
     const asked = line.upperCase ? item.entity.toUpperCase() : item.entity;
     return line.signals.flatMap(({ id }) => {
       const entity = legEntity(line, id, asked);

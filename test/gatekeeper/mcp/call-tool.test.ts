@@ -14,7 +14,7 @@ interface Told {
 async function verified(record_hash: string, ask: AskTarget): Promise<Told> {
   const tool = toolsOf(BUILTIN).find(({ name }) => name === 'verify_citation');
   if (tool === undefined) throw new Error('no such tool');
-  const { members } = await callTool(tool, { record_hash }, ask);
+  const { members } = await callTool(tool, { record_hash }, { ask, catalog: BUILTIN });
   return JSON.parse(`{${members}}`) as Told;
 }
 

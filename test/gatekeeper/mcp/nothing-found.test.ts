@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { nothingFound } from '../../../gatekeeper/mcp/nothing-found.ts';
 
 describe('nothingFound()', () => {
@@ -15,6 +16,6 @@ describe('nothingFound()', () => {
       /another industry; leave industry out$/,
     ],
   ])('%j: %s', (given, words) => {
-    expect(nothingFound(given)).toMatch(words);
+    expect(nothingFound(given, BUILTIN)).toMatch(words);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { VerifyEntry } from '../../../compiler/contract/release.ts';
 import { freeFacts } from '../../../gatekeeper/rooms/free-facts.ts';
 import { coreMembers } from '../../../gatekeeper/rooms/proof.ts';
@@ -17,7 +18,7 @@ const entry = (more: Partial<VerifyEntry>): VerifyEntry => ({
 describe('freeFacts()', () => {
   it('tells subject and time of a current reading, and of a citation of readings', () => {
     for (const kind of ['reading', 'citation'] as const) {
-      expect(freeFacts(entry({ kind, signal_id: 'airquality.aqi' }))).toEqual({
+      expect(freeFacts(entry({ kind, signal_id: 'airquality.aqi' }), BUILTIN)).toEqual({
         signal_id: 'airquality.aqi',
         entity: 'somebody',
         observed_at: '2026-11-20T10:45:00Z',
@@ -27,8 +28,8 @@ describe('freeFacts()', () => {
 
   it('I52: tells no earlier time of a series, and no time of the citation of a filing', () => {
     const old = entry({ kind: 'reading', state: 'superseded', signal_id: 'airquality.aqi' });
-    expect(freeFacts(old)).toMatchObject({ entity: 'somebody', observed_at: null });
-    expect(freeFacts(entry({ kind: 'citation' }))).toMatchObject({ observed_at: null });
+    expect(freeFacts(old, BUILTIN)).toMatchObject({ entity: 'somebody', observed_at: null });
+    expect(freeFacts(entry({ kind: 'citation' }), BUILTIN)).toMatchObject({ observed_at: null });
   });
 
   it.each([
@@ -38,8 +39,8 @@ describe('freeFacts()', () => {
     [null, null],
   ])('I52: tells of a row of %s its kind alone', (signal_id, want) => {
     const nothing = { signal_id: want, entity: null, observed_at: null };
-    expect(freeFacts(entry({ signal_id }))).toEqual(nothing);
-    expect(freeFacts(entry({ signal_id, state: 'superseded' }))).toEqual(nothing);
+    expect(freeFacts(entry({ signal_id }), BUILTIN)).toEqual(nothing);
+    expect(freeFacts(entry({ signal_id, state: 'superseded' }), BUILTIN)).toEqual(nothing);
   });
 });
 
