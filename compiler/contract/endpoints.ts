@@ -68,6 +68,8 @@ export interface Endpoint {
 export interface TableParam extends Omit<Param, 'enum'> {
   readonly enum?: readonly string[];
   readonly values?: 'signals' | 'cities';
+  /** What examples are taken from where those of the table are not in the catalogue. */
+  readonly shows?: 'signals' | 'industries' | 'entities' | 'items';
 }
 type TableParams = Readonly<Record<string, TableParam>>;
 
@@ -144,9 +146,10 @@ const signalId: TableParam = {
   ...text('signal id, genus.species', 'airquality.aqi'),
   values: 'signals',
 };
-const entity: Param = {
+const entity: TableParam = {
   ...text('monitored object; legal pairs are in /gauge/catalog', 'us-denver'),
   aliases: ['issuer'],
+  shows: 'entities',
 };
 const pair = { signal_id: signalId, entity };
 /** The short form of a body. */
@@ -198,7 +201,10 @@ const settlement = (cutoffAliases: readonly string[]): TableParams => ({
   },
   market_or_event: optional(text('any text but NUL; echoed back verbatim', 'any text')),
 });
-const items = text('comma-separated industry:entity pairs, at most 30', 'environment:us-denver');
+const items: TableParam = {
+  ...text('comma-separated industry:entity pairs, at most 30', 'environment:us-denver'),
+  shows: 'items',
+};
 const token = optional(text('subscription token, in place of Authorization: Bearer', '<token>'));
 const topic = text('topic id', 'energy');
 const hash: Param = {
@@ -394,9 +400,9 @@ export const OTHER_ROWS = [
   }),
   free('/gauge/coverage', {
     params: {
-      industry: optional(text('industry id', 'aviation')),
-      signal_id: optional(text('signal id', 'nas.ground_ops')),
-      entity: optional(text('entity', 'bos')),
+      industry: { ...optional(text('industry id', 'aviation')), shows: 'industries' },
+      signal_id: { ...optional(text('signal id', 'nas.ground_ops')), shows: 'signals' },
+      entity: { ...optional(text('entity', 'bos')), shows: 'entities' },
       summary: optional(oneOf('1 for compact counts', ['1'])),
     },
     answer: 'coverage',
@@ -404,8 +410,8 @@ export const OTHER_ROWS = [
   }),
   free('/gauge/catalog', {
     params: {
-      signal_id: optional(text('signal id', 'nas.ground_ops')),
-      industry: optional(text('industry id', 'aviation')),
+      signal_id: { ...optional(text('signal id', 'nas.ground_ops')), shows: 'signals' },
+      industry: { ...optional(text('industry id', 'aviation')), shows: 'industries' },
       all: optional(oneOf('1 for everything at once', ['1'])),
       page: {
         type: 'integer',
@@ -421,7 +427,7 @@ export const OTHER_ROWS = [
   }),
   free('/gauge/preview', { answer: 'preview', summary: 'counts, prices and lists of ids' }),
   free('/gauge/sample', {
-    params: { signal_id: optional(text('signal id', 'airquality.aqi')) },
+    params: { signal_id: { ...optional(text('signal id', 'airquality.aqi')), shows: 'signals' } },
     file: 'free/sample/{signal_id}.json',
     summary: 'one whole record, free',
   }),

@@ -1,6 +1,6 @@
 import type { Catalog } from './catalog/catalog.ts';
 import { defined } from './defined.ts';
-import { endpointAt } from './endpoints.ts';
+import type { Endpoint } from './endpoints.ts';
 
 /** One argument of a tool, in the JSON Schema words that draft-07 and 2020-12 share. */
 export interface ToolArgument {
@@ -37,8 +37,6 @@ export type ToolName = 'verify_citation' | 'find_signal' | 'get_official_record'
 /** Longest text of one argument, in UTF-16 units. */
 export const TOOL_ARGUMENT_CHARS_MAX = 200;
 
-const DIM = defined(endpointAt('/gauge').params.dim, 'the parameter dim');
-
 function text(description: string): ToolArgument {
   return { type: 'string', description, minLength: 1, maxLength: TOOL_ARGUMENT_CHARS_MAX };
 }
@@ -63,8 +61,8 @@ const FRESHNESS_COUNTS = fields({ fresh: COUNT, recent: COUNT, stale: COUNT });
 
 /** The free tools of the tool server, none of which pays or returns paid content; an offer only of what is sold. */
 export function toolsOf({ operationByPath }: Catalog): readonly Tool[] {
-  const priceUsd = operationByPath.get('/gauge')?.priceUsd ?? null;
-  return priceUsd === null ? LOOK_UPS : [...LOOK_UPS, recordTool(priceUsd)];
+  const record = operationByPath.get('/gauge');
+  return record === undefined ? LOOK_UPS : [...LOOK_UPS, recordTool(record)];
 }
 
 const LOOK_UPS: readonly Tool[] = [
@@ -179,7 +177,8 @@ const CHALLENGE = fields(
   ['x402Version', 'error', 'accepts'],
 );
 
-function recordTool(priceUsd: string): Tool {
+function recordTool({ priceUsd, params }: Endpoint): Tool {
+  const dim = defined(params.dim, 'the parameter dim');
   return {
     name: 'get_official_record',
     title: 'Get the offer for an official record',
@@ -193,8 +192,8 @@ function recordTool(priceUsd: string): Tool {
         ),
         dim: {
           type: 'string',
-          description: DIM.description,
-          enum: defined(DIM.enum, 'the values of dim'),
+          description: dim.description,
+          enum: defined(dim.enum, 'the values of dim'),
         },
       },
       required: ['signal_id', 'entity'],

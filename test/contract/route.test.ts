@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { catalogOf } from '../../compiler/contract/catalog/catalog.ts';
 import { findRow, type Route, route } from '../../compiler/contract/route.ts';
+import { TIDE_FILE, TIDES } from '../tide-catalog.ts';
 
-function routed(target: string): Route {
+function routed(target: string, catalog = BUILTIN): Route {
   const request = canonicalRequest(target);
   if ('status' in request) throw new Error(request.error);
-  const found = route(request, BUILTIN);
+  const found = route(request, catalog);
   if (found === undefined) throw new Error('unknown path');
   return found;
 }
@@ -116,5 +118,32 @@ describe('route()', () => {
     for (const path of ['/gauge%3A', '/v%3Asha256:00', '/gauge/region%3a']) {
       expect(findRow(path, BUILTIN)).toBeUndefined();
     }
+  });
+
+  it('knows the paths, values and spelling of the catalogue that it is given, and no others', () => {
+    expect(routed('/gauge?signal_id=tides.level&entity=pier-one', TIDES)).toMatchObject({
+      endpoint: { path: '/gauge', priceUsd: '0.02' },
+      target: '/gauge?entity=PIER-ONE&signal_id=tides.level',
+      fault: null,
+    });
+    expect(routed('/gauge/tide-region?entity=PIER-ONE', TIDES)).toMatchObject({ fault: null });
+    const other = routed('/gauge?signal_id=airquality.aqi&entity=us-denver', TIDES);
+    expect(other.fault).toMatchObject({ miss: 'illegal_value', name: 'signal_id' });
+    for (const path of ['/gauge/region', '/gauge/ruler']) {
+      expect(findRow(path, TIDES)).toBeUndefined();
+      expect(findRow(path, BUILTIN)).toBeDefined();
+    }
+    expect(findRow('/gauge/tide-region', BUILTIN)).toBeUndefined();
+  });
+
+  it('never answers a form that is not offered with another one', () => {
+    const asked = '/gauge?signal_id=tides.level&entity=PIER-ONE&dim=ruler';
+    expect(routed(asked, TIDES).fault).toMatchObject({ miss: 'illegal_value', name: 'dim' });
+    const prices = { ...TIDE_FILE.prices, '/gauge/ruler': '0.03' };
+    const sold = routed(asked, catalogOf([{ ...TIDE_FILE, prices }]));
+    expect(sold).toMatchObject({
+      endpoint: { path: '/gauge/ruler', priceUsd: '0.03' },
+      fault: null,
+    });
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN, builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
+import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
 import { toolsOf } from '../../compiler/contract/tools.ts';
+import { TIDE_FILE, TIDES } from '../tide-catalog.ts';
 
 /** Keywords that mean the same in draft-07 and 2020-12. */
 const SHARED = [
@@ -52,5 +54,13 @@ describe('toolsOf()', () => {
     const record = toolsOf(BUILTIN).find((tool) => tool.name === 'get_official_record');
     expect(record?.inputSchema.properties.dim?.enum).toEqual(params.dim?.enum);
     expect(record?.description).toContain(`${priceUsd} USD`);
+  });
+
+  it('offer a record at the price of the catalogue, or none where none is sold', () => {
+    const names = (catalog: Catalog) => toolsOf(catalog).map(({ name }) => name);
+    expect(toolsOf(TIDES).at(-1)?.description).toContain('from 0.02 USD');
+    expect(names(TIDES)).toEqual(['verify_citation', 'find_signal', 'get_official_record']);
+    const priceless = catalogOf([{ ...TIDE_FILE, prices: {} }]);
+    expect(names(priceless)).toEqual(['verify_citation', 'find_signal']);
   });
 });

@@ -20,28 +20,70 @@ export const BUNDLE_PRICE = 'bundle';
 /** The line whose entities are the cities of the city operations. */
 const CITY_LINE = 'environment';
 
-/** Legal values that parameters of the table take from the catalogue. */
-type Values = Readonly<Record<NonNullable<TableParam['values']>, readonly string[]>>;
+/** Names of the catalogue that parameters of the table take. */
+interface Names {
+  /** The only legal values. */
+  readonly values: Readonly<Record<NonNullable<TableParam['values']>, readonly string[]>>;
+  readonly shown: Readonly<Record<NonNullable<TableParam['shows']>, ShownNames>>;
+}
+
+/** Names that examples are taken from. */
+interface ShownNames {
+  readonly has: (name: string) => boolean;
+  readonly first: readonly string[];
+}
+
+/** Examples that stand in for those of the table. */
+const EXAMPLES_MAX = 3;
 
 /**
  * The operations of a catalogue in the order of the specification: those of the table that can answer, and a bundle for each
  * line that has one. What costs and has no price is not offered; nor is what takes a value of which there is none.
  */
 export function operationsOf(lines: readonly Line[], prices: Prices): readonly Endpoint[] {
-  const values = {
-    signals: lines.flatMap(({ signals }) => signals.map(({ id }) => id)),
-    cities: lines.find(({ id }) => id === CITY_LINE)?.entities ?? [],
-  };
-  const known = (row: TableRow): Endpoint[] => operationOf(row, values, prices);
+  const names = namesOf(lines);
+  const known = (row: TableRow): Endpoint[] => operationOf(row, names, prices);
   const bundles = lines.flatMap((line) => bundleOperation(line, prices));
   return [...SIGNAL_ROWS.flatMap(known), ...bundles, ...OTHER_ROWS.flatMap(known)];
 }
 
-function operationOf(row: TableRow, values: Values, prices: Prices): Endpoint[] {
+function namesOf(lines: readonly Line[]): Names {
+  const signals = lines.flatMap((line) => line.signals.map(({ id }) => id));
+  const cities = lines.find(({ id }) => id === CITY_LINE)?.entities ?? [];
+  const industries = [...new Set(lines.map(({ industry }) => industry))];
+  const first = lines.flatMap(({ industry, entities }) =>
+    entities.slice(0, EXAMPLES_MAX).map((entity) => ({ industry, entity })),
+  );
+  return {
+    values: { signals, cities },
+    shown: {
+      signals: listed(signals),
+      industries: listed(industries),
+      entities: {
+        has: (name) => lines.some(({ entities }) => entities.includes(name)),
+        first: first.map(({ entity }) => entity),
+      },
+      items: {
+        has: (name) => lines.some((line) => isItem(name, line)),
+        first: first.map(({ industry, entity }) => `${industry}:${entity}`),
+      },
+    },
+  };
+}
+
+function listed(names: readonly string[]): ShownNames {
+  return { has: (name) => names.includes(name), first: names };
+}
+
+function isItem(name: string, { industry, entities }: Line): boolean {
+  return name.startsWith(`${industry}:`) && entities.includes(name.slice(industry.length + 1));
+}
+
+function operationOf(row: TableRow, names: Names, prices: Prices): Endpoint[] {
   const { paid, ...rest } = row;
   const priceUsd = paid ? priceAt(row.path, prices) : null;
   const params = Object.entries(row.params).map(
-    ([name, param]) => [name, paramOf(param, values)] as const,
+    ([name, param]) => [name, offeredForms(paramOf(param, names), prices)] as const,
   );
   const cannotBeAsked = params.some(([, param]) => param.enum?.length === 0);
   if (priceUsd === undefined || cannotBeAsked) return [];
@@ -53,11 +95,34 @@ function priceAt(name: string, prices: Prices): string | undefined {
 }
 
 /** A parameter with its legal values; an example that is none of them makes room for the first ones. */
-function paramOf({ values: list, ...param }: TableParam, values: Values): Param {
-  if (list === undefined) return param;
-  const legal = values[list];
-  const examples = param.examples.filter((example) => legal.includes(example));
-  return { ...param, examples: examples.length > 0 ? examples : legal.slice(0, 3), enum: legal };
+function paramOf({ values, shows, ...param }: TableParam, names: Names): Param {
+  if (values !== undefined) {
+    const legal = names.values[values];
+    return { ...param, examples: shownExamples(param.examples, listed(legal)), enum: legal };
+  }
+  if (shows === undefined) return param;
+  return { ...param, examples: shownExamples(param.examples, names.shown[shows]) };
+}
+
+function shownExamples(examples: readonly string[], { has, first }: ShownNames): readonly string[] {
+  const known = examples.filter(has);
+  return known.length > 0 ? known : first.slice(0, EXAMPLES_MAX);
+}
+
+/** A parameter without the values that lead to an operation which is not offered: they must not be answered by another. */
+function offeredForms(param: Param, prices: Prices): Param {
+  const { redirect, enum: values = [] } = param;
+  if (redirect === undefined) return param;
+  const isOffered = (value: string): boolean => {
+    const path = redirect[value];
+    return path === undefined || priceAt(path, prices) !== undefined;
+  };
+  return {
+    ...param,
+    examples: param.examples.filter(isOffered),
+    enum: values.filter(isOffered),
+    redirect: Object.fromEntries(Object.entries(redirect).filter(([value]) => isOffered(value))),
+  };
 }
 
 /** The bundle of a line; its values, legs and file follow from the line. */

@@ -2,38 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { catalogOf } from '../../../compiler/contract/catalog/catalog.ts';
 import type { CatalogFile } from '../../../compiler/contract/catalog/catalog-file.ts';
 import { TABLE } from '../../../compiler/contract/endpoints.ts';
-
-const LEVEL = { id: 'tides.level', measures: 'water level', cadence: 'hourly' } as const;
-const WAVES = { id: 'tides.waves', measures: 'wave height', cadence: 'hourly' } as const;
-const TIDES: CatalogFile = {
-  format: 'signalpress-catalog/1',
-  extends: null,
-  lines: [
-    {
-      id: 'tides',
-      industry: 'ports',
-      title: 'tide gauges',
-      signals: [
-        { ...LEVEL, metrics: ['level_m'] },
-        { ...WAVES, metrics: ['height_m'] },
-      ],
-      bundle: { path: '/gauge/tide-region', param: 'entity' },
-      entities: ['pier-one', 'quay-two'],
-    },
-  ],
-  prices: { '/gauge': '0.02', bundle: '0.4' },
-};
+import { TIDE_FILE, TIDES } from '../../tide-catalog.ts';
 
 /** What the catalogue of one line sells at, by path; free operations are left out. */
 function sold(prices: Record<string, string>): Record<string, string | null> {
-  const { operations } = catalogOf([{ ...TIDES, prices }]);
+  const { operations } = catalogOf([{ ...TIDE_FILE, prices }]);
   const priced = operations.filter(({ priceUsd }) => priceUsd !== null);
   return Object.fromEntries(priced.map(({ path, priceUsd }) => [path, priceUsd]));
 }
 
 describe('operationsOf()', () => {
   it('offers what has a price and everything free, in the order of the table', () => {
-    const { operations, operationByPath } = catalogOf([TIDES]);
+    const { operations, operationByPath } = TIDES;
     const paths = operations.map(({ path }) => path);
     const free = TABLE.filter((row) => !row.paid).map(({ path }) => path);
     expect(paths).toEqual(['/gauge', '/gauge/tide-region', ...free]);
@@ -41,7 +21,7 @@ describe('operationsOf()', () => {
   });
 
   it('takes the signals of the catalogue as values, and the first ones as examples', () => {
-    const { operationByPath } = catalogOf([TIDES]);
+    const { operationByPath } = TIDES;
     expect(operationByPath.get('/gauge')?.params.signal_id).toMatchObject({
       enum: ['tides.level', 'tides.waves'],
       examples: ['tides.level', 'tides.waves'],
@@ -49,10 +29,10 @@ describe('operationsOf()', () => {
   });
 
   it('makes the bundle of a line at the price of bundles', () => {
-    expect(catalogOf([TIDES]).operationByPath.get('/gauge/tide-region')).toMatchObject({
+    expect(TIDES.operationByPath.get('/gauge/tide-region')).toMatchObject({
       priceUsd: '0.4',
       tag: '[3-LEG]',
-      params: { entity: { enum: ['pier-one', 'quay-two'], required: true } },
+      params: { entity: { enum: ['PIER-ONE', 'QUAY-TWO'], required: true } },
       file: 'bundle/tides/{entity}.json',
       summary: 'tide gauges: level, then waves, in causal order',
     });
@@ -72,8 +52,8 @@ describe('operationsOf()', () => {
   });
 
   it('takes prices of all files of a catalogue', () => {
-    const more: CatalogFile = { ...TIDES, lines: [], prices: { '/gauge/ruler': '0.005' } };
-    const { operationByPath } = catalogOf([TIDES, more]);
+    const more: CatalogFile = { ...TIDE_FILE, lines: [], prices: { '/gauge/ruler': '0.005' } };
+    const { operationByPath } = catalogOf([TIDE_FILE, more]);
     expect(operationByPath.get('/gauge')?.priceUsd).toBe('0.02');
     expect(operationByPath.get('/gauge/ruler')?.priceUsd).toBe('0.005');
   });
