@@ -33,6 +33,7 @@ export const TOKEN_ABI = parseAbi([
 ]);
 
 const START_TIMEOUT_MS = 20_000;
+const HELD_BACK_POLL_MS = 250;
 
 export interface ChainOptions {
   readonly network: Network;
@@ -74,6 +75,7 @@ export async function startChain({ network, blockTimeS }: ChainOptions): Promise
   const anybody = await funded(client);
   const send = sender(client, anybody, asset);
   await send('initialize', [network.extra.name, network.extra.version]);
+  const watch = setInterval(dropHeldBack(client), HELD_BACK_POLL_MS);
   const read = { address: asset, abi: TOKEN_ABI } as const;
   return {
     url,
@@ -109,6 +111,7 @@ export async function startChain({ network, blockTimeS }: ChainOptions): Promise
     },
     async close() {
       process.off('exit', killed);
+      clearInterval(watch);
       const ended = new Promise((done) => node.once('exit', done));
       node.kill('SIGKILL');
       await ended;
@@ -168,6 +171,23 @@ async function funded(client: Client): Promise<LocalAccount & { readonly key: He
   const account = privateKeyToAccount(key);
   await client.setBalance({ address: account.address, value: parseEther('100') });
   return { ...account, key };
+}
+
+/**
+ * Under load anvil now and then queues a transaction behind one that it has mined meanwhile, and holds back all that follow
+ * until the account sends another form. What is queued while nothing is pending, at two looks, is dropped, as if the node
+ * had lost it: whoever sent it sends it again.
+ */
+function dropHeldBack(client: Client): () => Promise<void> {
+  let queuedBefore = 0;
+  return async () => {
+    const status = await client.getTxpoolStatus().catch(() => null);
+    const queued = status?.pending === 0 ? status.queued : 0;
+    if (queued > 0 && queued === queuedBefore) {
+      await client.request({ method: 'anvil_dropAllTransactions' } as never).catch(() => {});
+    }
+    queuedBefore = queued;
+  };
 }
 
 type Write = 'initialize' | 'mint' | 'transferWithAuthorization' | 'cancelAuthorization';
