@@ -4,6 +4,7 @@ import { grouped } from '../../contract/grouped.ts';
 type ProblemCode =
   | 'no_snapshots'
   | 'bad_name'
+  | 'bad_catalog'
   | 'bad_line'
   | 'bad_field'
   | 'unknown_entity'

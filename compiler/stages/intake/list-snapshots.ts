@@ -4,6 +4,7 @@ import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { COLLECTIONS, type CollectionId } from '../../contract/collections.ts';
 import { grouped } from '../../contract/grouped.ts';
 import { CompileError, type Problem } from './compile-error.ts';
+import { CATALOG_FOLDER } from './load-catalog.ts';
 import { isLitter, nameFault, storedId, storedIds } from './snapshot-name.ts';
 
 /** A batch folder: a day, or a day and hour, in UTC. */
@@ -153,9 +154,9 @@ function listBatches(root: string, listing: Listing): ListedBatch[] {
   return names.map((batch, at) => listBatch(root, batch, { ...listing, mayBeClosed: at < open }));
 }
 
-/** Whether an entry may stand beside the batches: nothing of it is read. */
+/** Whether an entry may stand beside the batches: no readings are in it. */
 function isBeside(entry: Dirent): boolean {
-  if (entry.isDirectory()) return entry.name === ARCHIVE_FOLDER;
+  if (entry.isDirectory()) return [ARCHIVE_FOLDER, CATALOG_FOLDER].includes(entry.name);
   const isHidden = entry.isFile() && entry.name.startsWith('.');
   return isLitter(entry) || isHidden || (entry.isFile() && entry.name === 'README.md');
 }

@@ -1,0 +1,78 @@
+import { canonicalJson } from '../canonical.ts';
+import { decodeUtf8, parseJson } from '../strict-json.ts';
+import { BUILTIN } from './builtin.ts';
+import { BUILTIN_FILES } from './builtin-files.ts';
+import { type Catalog, catalogOf } from './catalog.ts';
+import { CATALOG_FORMAT, type CatalogFile, formatFaults } from './catalog-file.ts';
+
+// A catalogue is edited as several files and published as one: the whole of it, whatever it was added to.
+
+/** Where a release holds its catalogue, as canonical JSON of one file. */
+export const WHOLE_CATALOG_PATH = 'catalog.json';
+
+/** A catalogue with the one file that says all of it. */
+export interface WholeCatalog {
+  readonly catalog: Catalog;
+  readonly file: CatalogFile;
+}
+
+/** The catalogue of a shop that writes none of its own. */
+export function builtinCatalog(): WholeCatalog {
+  return { catalog: BUILTIN, file: joinedFiles(BUILTIN_FILES as readonly CatalogFile[]) };
+}
+
+/**
+ * One file that says what checked files say together. Files that extend the built-in catalogue add to it; a line, a ruler or
+ * a price of the same id replaces that of the built-in one in its place.
+ */
+export function wholeFile(own: readonly CatalogFile[]): CatalogFile {
+  if (own[0]?.extends !== 'builtin') return joinedFiles(own);
+  return joinedFiles([...(BUILTIN_FILES as readonly CatalogFile[]), ...own]);
+}
+
+/** What the built-in catalogue gives to files that extend it: all that none of them replaces. */
+export function builtinRest(own: readonly CatalogFile[]): CatalogFile {
+  const lines = new Set(own.flatMap((file) => file.lines ?? []).map(({ id }) => id));
+  const { lines: builtin = [], rulers, prices } = joinedFiles(BUILTIN_FILES as CatalogFile[]);
+  const replaced = joinedFiles(own);
+  return {
+    format: CATALOG_FORMAT,
+    extends: 'builtin',
+    lines: builtin.filter(({ id }) => !lines.has(id)),
+    rulers: without(rulers, replaced.rulers),
+    prices: without(prices, replaced.prices),
+  };
+}
+
+function without<Row>(
+  rows: Readonly<Record<string, Row>> = {},
+  others: Readonly<Record<string, unknown>> = {},
+): Record<string, Row> {
+  return Object.fromEntries(Object.entries(rows).filter(([id]) => !Object.hasOwn(others, id)));
+}
+
+/** The bytes of `catalog.json`. */
+export function catalogText(file: CatalogFile): string {
+  return canonicalJson(file);
+}
+
+/** Reads `catalog.json`; throws a RangeError that names the first member which is not of this version. */
+export function parseCatalog(bytes: Uint8Array): Catalog {
+  const value = parseJson(decodeUtf8(bytes));
+  const [fault] = formatFaults({ file: WHOLE_CATALOG_PATH, value });
+  if (fault !== undefined) {
+    throw new RangeError(`Cannot read "${fault.file}" at "${fault.pointer}": ${fault.reason}`);
+  }
+  return catalogOf([value as unknown as CatalogFile]);
+}
+
+function joinedFiles(files: readonly CatalogFile[]): CatalogFile {
+  const lines = files.flatMap((file) => file.lines ?? []);
+  return {
+    format: CATALOG_FORMAT,
+    extends: null,
+    lines: [...new Map(lines.map((line) => [line.id, line])).values()],
+    rulers: Object.assign({}, ...files.map(({ rulers }) => rulers)),
+    prices: Object.assign({}, ...files.map(({ prices }) => prices)),
+  };
+}

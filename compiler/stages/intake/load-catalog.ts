@@ -1,0 +1,153 @@
+import { type Dirent, existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { BUILTIN } from '../../contract/catalog/builtin.ts';
+import { type Catalog, catalogOf } from '../../contract/catalog/catalog.ts';
+import {
+  type CatalogFault,
+  type CatalogFile,
+  formatFaults,
+  type NamedFile,
+} from '../../contract/catalog/catalog-file.ts';
+import { catalogFaults } from '../../contract/catalog/check-catalog.ts';
+import type { Signal } from '../../contract/catalog/line.ts';
+import {
+  builtinCatalog,
+  builtinRest,
+  type WholeCatalog,
+  wholeFile,
+} from '../../contract/catalog/whole-catalog.ts';
+import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
+import { readPlain } from '../../verify/plain-file.ts';
+import { CompileError, type Problem } from './compile-error.ts';
+import { isLitter } from './snapshot-name.ts';
+
+/** Below the snapshots: the publisher's own catalogue, in files of JSON. */
+export const CATALOG_FOLDER = 'catalog';
+
+/** Longest file of a catalogue that is read: a line with 100,000 named entities is some 12 MB. */
+const FILE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** What problems call the built-in catalogue. */
+const BUILTIN_NAME = 'the built-in catalogue';
+
+/**
+ * The catalogue of a folder of snapshots: its files in `catalog/`, else the built-in one. Throws a CompileError that names
+ * everything that is wrong with the files.
+ */
+export function loadCatalog(snapshots: string): WholeCatalog {
+  const folder = join(snapshots, CATALOG_FOLDER);
+  if (!existsSync(folder)) return builtinCatalog();
+  const problems: Problem[] = [];
+  const names = catalogNames(folder, problems);
+  const files = names.flatMap((name) => readFile(folder, name, problems));
+  if (names.length === 0 && problems.length === 0) problems.push(nothingIn());
+  refuse(problems);
+  return wholeOf(files);
+}
+
+/** Joins files that have the format; throws a CompileError that names every row which does not fit the others. */
+function wholeOf(files: readonly NamedFile<CatalogFile>[]): WholeCatalog {
+  const own = files.map(({ value }) => value);
+  // What one file alone says cannot be joined with what another one adds to the built-in catalogue.
+  refuse(catalogFaults(files).filter(differsInExtends).map(problemOf));
+  refuse(catalogFaults([...builtinFor(own), ...files]).map(problemOf));
+  const file = wholeFile(own);
+  const catalog = catalogOf([file]);
+  refuse(changedSignals(files, catalog).map(problemOf));
+  return { catalog, file };
+}
+
+const differsInExtends = ({ pointer }: CatalogFault): boolean => pointer === '/extends';
+
+/** The rows that own files refer to without repeating them. */
+function builtinFor(own: readonly CatalogFile[]): NamedFile<CatalogFile>[] {
+  return own[0]?.extends === 'builtin' ? [{ file: BUILTIN_NAME, value: builtinRest(own) }] : [];
+}
+
+function refuse(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new CompileError(problems);
+}
+
+/** Names of the files in the order of their names, whatever order the disk has. */
+function catalogNames(folder: string, problems: Problem[]): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const stored = entries.filter((entry) => !isBeside(entry));
+  for (const { name } of stored.filter((entry) => !isCatalogFile(entry))) {
+    problems.push({
+      code: 'bad_name',
+      file: `${CATALOG_FOLDER}/${name}`,
+      message:
+        'not a file of a catalogue; name a plain file with lower-case letters, such as tides.json',
+    });
+  }
+  return stored
+    .filter(isCatalogFile)
+    .map(({ name }) => name)
+    .sort();
+}
+
+function isBeside(entry: Dirent): boolean {
+  return (
+    isLitter(entry) || (entry.isFile() && (entry.name[0] === '.' || entry.name === 'README.md'))
+  );
+}
+
+function isCatalogFile(entry: Dirent): boolean {
+  return entry.isFile() && /^[a-z0-9][a-z0-9_-]*\.json$/.test(entry.name);
+}
+
+/** A file with its parsed value; none where it is not strict JSON or lacks the format. */
+function readFile(folder: string, name: string, problems: Problem[]): NamedFile<CatalogFile>[] {
+  const file = `${CATALOG_FOLDER}/${name}`;
+  try {
+    const value = parseJson(decodeUtf8(readPlain(join(folder, name), FILE_BYTES_MAX)));
+    const faults = formatFaults({ file, value });
+    problems.push(...faults.map(problemOf));
+    return faults.length > 0 ? [] : [{ file, value: value as unknown as CatalogFile }];
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    problems.push({ code: 'bad_catalog', file, message });
+    return [];
+  }
+}
+
+function problemOf({ file, pointer, reason }: CatalogFault): Problem {
+  const field = pointer === '' ? {} : { field: pointer };
+  return { code: 'bad_catalog', file, ...field, message: reason };
+}
+
+function nothingIn(): Problem {
+  return {
+    code: 'bad_catalog',
+    file: CATALOG_FOLDER,
+    message: 'the folder holds no file; write one such as tides.json, or remove the folder',
+  };
+}
+
+/** Signals that keep an id of the built-in catalogue and mean something else: who has one body alone would misread it. */
+function changedSignals(
+  files: readonly NamedFile<CatalogFile>[],
+  catalog: Catalog,
+): CatalogFault[] {
+  return files.flatMap(({ file, value }) =>
+    (value.lines ?? []).flatMap(({ id }, at) => {
+      const signals = catalog.lineById.get(id)?.signals ?? [];
+      return signals.filter(isChanged).map((signal) => ({
+        file,
+        pointer: `/lines/${at}`,
+        reason:
+          `"${signal.id}" has another main metric or other bands than in ${BUILTIN_NAME}, ` +
+          'by which readers judge it; give the signal another id',
+      }));
+    }),
+  );
+}
+
+function isChanged(signal: Signal): boolean {
+  const builtin = BUILTIN.entryById.get(signal.id)?.signal;
+  return builtin !== undefined && meaningOf(signal) !== meaningOf(builtin);
+}
+
+function meaningOf({ metrics, bands = [], ownThresholds = [] }: Signal): string {
+  return JSON.stringify([metrics[0], bands, ownThresholds]);
+}
