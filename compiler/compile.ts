@@ -1,7 +1,7 @@
 /**
  * One compile: snapshots in, one signed release out.
  *
- *  1. `compile()` lists the snapshots and locks the data folder. It refuses batches of the future, and a clock that goes
+ *  1. `compile()` reads the catalogue, lists the snapshots and locks the data folder. It refuses batches of the future, and a clock that goes
  *     back.
  *  2. `compileInto()` decides what to build upon: what the previous compile remembers where all of it still fits, else
  *     nothing. The way is the same, and so are the bytes. On any doubt it throws away what was written and begins again
@@ -20,7 +20,7 @@
  * Collections are read whole each time.
  */
 import { join, relative, resolve, sep } from 'node:path';
-import { BUILTIN } from './contract/catalog/builtin.ts';
+import type { WholeCatalog } from './contract/catalog/whole-catalog.ts';
 import { keyIdOf } from './contract/citation.ts';
 import { defined } from './contract/defined.ts';
 import { grouped } from './contract/grouped.ts';
@@ -44,6 +44,7 @@ import { COLLECTION_PARTS } from './stages/assemble/collection-parts.ts';
 import { futureBatches } from './stages/intake/batch-times.ts';
 import { byPlace, CompileError, type Problem } from './stages/intake/compile-error.ts';
 import { listSnapshots, type Snapshots, signalFiles } from './stages/intake/list-snapshots.ts';
+import { loadCatalog } from './stages/intake/load-catalog.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from './stages/intake/partition.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
 import { leafStore } from './stages/publish/leaf-store.ts';
@@ -108,14 +109,15 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   refuseNesting(options);
   // What an earlier compile read and accepted, it accepted by its clock.
   const isFull = options.full === true || options.acceptClock === true;
-  const listed = listStored({ ...options, catalog: BUILTIN, isFull });
+  const whole = loadCatalog(options.snapshots);
+  const listed = listStored({ ...options, catalog: whole.catalog, isFull });
   refuseProblems(futureBatches(listed.stored, options.asOf));
   const { retention = RETENTION } = options;
   const staging = openStaging(options.data, { full: options.full === true, retention });
   try {
     refuseTime(options, staging.previous?.head ?? null);
     refuseStale(options);
-    return await compileInto(options, staging, { ...listed, isFull });
+    return await compileInto(options, staging, { ...listed, whole, isFull });
   } catch (error) {
     staging.discard();
     throw error;
@@ -129,13 +131,14 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
 async function compileInto(
   options: CompileOptions,
   staging: Staging,
-  { isFull, ...listed }: Listed & { readonly isFull: boolean },
+  { isFull, whole, ...listed }: Listed & { readonly whole: WholeCatalog; readonly isFull: boolean },
 ): Promise<CompileSummary> {
   const issuer = issuerOf(options);
-  const tableDigest = canonicalDigest(tables(BUILTIN));
+  const { catalog, file: catalogFile } = whole;
+  const tableDigest = canonicalDigest(tables(catalog));
   const key = stateKey(issuer, tableDigest, options.maxRejectsPpm ?? 0);
   const keys = issuerKeys(options, staging, issuer);
-  const open = { staging, catalog: BUILTIN, issuer, keys, tableDigest, stateKey: key };
+  const open = { staging, catalog, catalogFile, issuer, keys, tableDigest, stateKey: key };
   const isWhole = !isFull && staging.previous?.files() !== null;
   const plan = isWhole ? planMerge(options.data, key, listed) : null;
   if (plan !== null) {
@@ -146,7 +149,7 @@ async function compileInto(
       staging.restart();
     }
   }
-  const stored = isFull ? listed.stored : listSnapshots(options.snapshots, BUILTIN);
+  const stored = isFull ? listed.stored : listSnapshots(options.snapshots, catalog);
   const source = { memory: null, known: listed.known, stored, added: allFiles(stored) };
   return compileRun(options, openRun(options, open, source));
 }
@@ -157,7 +160,10 @@ function allFiles({ signals }: Snapshots): Source['added'] {
 
 /** What is to be compiled, and upon what. */
 type Source = Omit<Plan, 'memory'> & { readonly memory: Memory | null };
-type OpenRun = Pick<Run, 'catalog' | 'staging' | 'issuer' | 'keys' | 'tableDigest' | 'stateKey'>;
+type OpenRun = Pick<
+  Run,
+  'catalog' | 'catalogFile' | 'staging' | 'issuer' | 'keys' | 'tableDigest' | 'stateKey'
+>;
 
 function openRun({ asOf }: CompileOptions, open: OpenRun, source: Source): Run {
   const { stored, added, memory } = source;

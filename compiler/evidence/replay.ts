@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { defined } from '../contract/defined.ts';
 import { FILING_COLLECTION } from '../contract/filing.ts';
 import { type Evidence, evidenceSchema } from '../contract/record.ts';
@@ -14,6 +13,7 @@ import {
 } from '../import/merge-batch.ts';
 import { ImportError } from '../import/payload.ts';
 import { listSnapshots } from '../stages/intake/list-snapshots.ts';
+import { loadCatalog } from '../stages/intake/load-catalog.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
 import { type KnownSources, sourceNamed } from './rederive.ts';
 
@@ -81,7 +81,7 @@ function refuse(archived: Archived): never {
 
 /** Where the stored files are, by their path below the snapshots. */
 function storedFiles(snapshots: string): Map<string, string> {
-  const { signals, collections } = listSnapshots(snapshots, BUILTIN);
+  const { signals, collections } = listSnapshots(snapshots, loadCatalog(snapshots).catalog);
   const files = [...signals.flatMap((one) => one.files), ...Object.values(collections).flat()];
   return new Map(files.map(({ name, path }) => [name, path]));
 }

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
+import type { CatalogFile } from '../../contract/catalog/catalog-file.ts';
+import { catalogText, WHOLE_CATALOG_PATH } from '../../contract/catalog/whole-catalog.ts';
 import { DAY_MS, isoTime } from '../../contract/iso-time.ts';
 import type { KeyHistory } from '../../contract/key-history.ts';
 import {
@@ -90,6 +92,8 @@ export interface PublishSummary {
 /** Inputs and outputs of one compile. */
 export interface Run {
   readonly catalog: Catalog;
+  /** The same as the one file that the release carries. */
+  readonly catalogFile: CatalogFile;
   readonly staging: Staging;
   readonly issuer: Issuer;
   /** Every key of the issuer. */
@@ -281,6 +285,7 @@ function writeParts(
   const log = continueLog(run.staging, { press, leaves: run.leaves, resumeSince });
   if (memory !== null) list.remove(log.gone);
   list.add(press.files);
+  press.file(WHOLE_CATALOG_PATH, catalogText(run.catalogFile));
   // Descriptions come last: they show what is stored.
   const shelf = shelfOf(options.data, list);
   describe(press, { shelf, contact: options.contact ?? null, keys: run.keys, site });
