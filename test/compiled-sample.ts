@@ -48,7 +48,7 @@ const FORMS = new Set(
 /** JSON files that answer an operation. */
 export function sampleBodies(paths: readonly string[]): SampleBody[] {
   return paths.flatMap((path) => {
-    const place = path.endsWith('.json') ? placeOf(path) : null;
+    const place = path.endsWith('.json') ? placeOf(path, BUILTIN) : null;
     const [first = ''] = path.split('/', 1);
     return place === null ? [] : [{ ...place, path, form: FORMS.has(first) ? first : '' }];
   });

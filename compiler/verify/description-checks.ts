@@ -1,6 +1,6 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
-import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Catalog } from '../contract/catalog/catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../contract/did-key.ts';
 import { SWITCH_SETTINGS, switchFolder } from '../contract/for-sale.ts';
 import { KEYS_PATH, keyStanding, readKeyHistory } from '../contract/key-history.ts';
@@ -17,7 +17,7 @@ import {
 import { reason } from './body-check.ts';
 import { isSame, rowsOf } from './relation.ts';
 import type { BodyFault } from './release-body.ts';
-import { hasOwnTables } from './release-head.ts';
+import type { ReadCatalog } from './release-catalog.ts';
 import type { StoredBody } from './stored-bodies.ts';
 import type { SignatureCheck } from './strict-signature.ts';
 import { isSignedBy } from './verify-citation.ts';
@@ -38,7 +38,7 @@ export function isDescription(path: string): boolean {
   return DESCRIPTION.test(path);
 }
 
-interface DescribedRelease {
+interface DescribedRelease extends ReadCatalog {
   readonly head: Release;
   readonly isSignature: SignatureCheck;
   /** The signed agent card beside the description. */
@@ -51,7 +51,7 @@ export function checkDescription(
   body: JsonValue,
   release: DescribedRelease,
 ): BodyFault[] {
-  const { head, card } = release;
+  const { head, card, catalog, ownTables } = release;
   if (!isObject(body)) return [['', 'not an object']];
   if (path === cardPathOf(path)) return cardFaults(body, release);
   if (path === DID_PATH) return didFaults(body, head);
@@ -62,8 +62,8 @@ export function checkDescription(
     address === undefined || address === head.base_url
       ? []
       : [['url', 'not the address of the release']];
-  if (!hasOwnTables(head)) return faults;
-  return [...faults, ...priceFaults(body), ...pathFaults(body)];
+  if (!ownTables) return faults;
+  return [...faults, ...priceFaults(body, catalog), ...pathFaults(body, catalog)];
 }
 
 /** The card is signed by the issuer: a JWS over its canonical JSON without the signatures. */
@@ -124,9 +124,9 @@ function sameCard(body: JsonObject, card: StoredBody): BodyFault[] {
 }
 
 /** Prices of the manifest are those of the table. */
-function priceFaults(body: JsonObject): BodyFault[] {
+function priceFaults(body: JsonObject, { operationByPath }: Catalog): BodyFault[] {
   return rowsOf(body.entries).flatMap(({ path, price_usd, price_atomic }, at): BodyFault[] => {
-    const row = BUILTIN.operationByPath.get(String(path));
+    const row = operationByPath.get(String(path));
     if (row === undefined) return [[`entries.${at}.path`, 'no operation of the table']];
     const price = row.priceUsd ?? '0';
     const same = price_usd === price && price_atomic === atomicAmount(price);
@@ -142,10 +142,10 @@ function priceOf(operation: JsonValue | undefined): JsonValue | undefined {
 }
 
 /** Prices of the OpenAPI description are those of the table. */
-function pathFaults({ paths }: JsonObject): BodyFault[] {
+function pathFaults({ paths }: JsonObject, { operationByPath }: Catalog): BodyFault[] {
   if (!isObject(paths)) return [];
   return Object.entries(paths).flatMap(([path, item]): BodyFault[] => {
-    const row = BUILTIN.operationByPath.get(path.replace(/\{(\w+)\}/g, ':$1'));
+    const row = operationByPath.get(path.replace(/\{(\w+)\}/g, ':$1'));
     const operation = isObject(item) ? (item.get ?? item.post) : undefined;
     const amount = priceOf(operation);
     if (row === undefined || amount === undefined || amount === row.priceUsd) return [];

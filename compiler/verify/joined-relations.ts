@@ -48,7 +48,7 @@ export function checkJoined(joined: Related): void {
   const made = folder === undefined ? undefined : MADE[folder];
   if (folder === undefined || made === undefined) return;
   if (!ownTables && folder !== OF_NO_TABLE) return;
-  const [subject = ''] = Object.values(placeOf(path)?.values ?? {});
+  const [subject = ''] = Object.values(placeOf(path, joined.catalog)?.values ?? {});
   checkMade(joined, () => made({ joined, subject }));
 }
 
@@ -82,7 +82,7 @@ type BundleLine = Line & { readonly bundle: NonNullable<Line['bundle']> };
 
 /** The line whose bundle has a path. */
 function lineAt({ path, catalog }: Related): BundleLine {
-  const operation = placeOf(path)?.endpoint.path;
+  const operation = placeOf(path, catalog)?.endpoint.path;
   const line = catalog.lines.find(({ bundle }) => bundle?.path === operation);
   if (line?.bundle === undefined) throw new RangeError(`no line has a bundle at "${path}"`);
   return { ...line, bundle: line.bundle };

@@ -21,7 +21,7 @@ export interface Related {
   readonly bodies: StoredBodies;
   /** Whose words and rows the release is made of, where `ownTables` says so. */
   readonly catalog: Catalog;
-  /** False where the release was compiled from other tables than those of this program. */
+  /** False where the release was compiled from tables that this program cannot make again. */
   readonly ownTables: boolean;
   fault(where: string, detail: string): void;
   count(name: Counted, more?: number): void;

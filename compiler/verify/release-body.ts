@@ -1,3 +1,4 @@
+import type { Catalog } from '../contract/catalog/catalog.ts';
 import { type Citation, citationSchema, verifyUrl } from '../contract/citation.ts';
 import type { Release } from '../contract/release.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
@@ -18,6 +19,8 @@ const MEMBER_OF: Readonly<Record<string, string>> = {
 export type BodyFault = readonly [where: string, detail: string];
 
 interface BodyUnder {
+  /** What the release was compiled from. */
+  readonly catalog: Catalog;
   readonly head: Release;
   readonly isSignature: SignatureCheck;
 }
@@ -31,13 +34,13 @@ interface JudgedBody {
 export function judgeBody(
   path: string,
   body: JsonValue,
-  { head, isSignature }: BodyUnder,
+  { catalog, head, isSignature }: BodyUnder,
 ): JudgedBody {
-  const report = verifyBody(body, { trust: [head.issuer_did], isSignature });
+  const report = verifyBody(body, { trust: [head.issuer_did], isSignature, catalog });
   const failed = report.checks
     .filter((each) => each.status === 'fail')
     .map((each): BodyFault => [each.where, `${each.check}: ${each.detail}`]);
-  const place = placeOf(path);
+  const place = placeOf(path, catalog);
   if (place === null || !isObject(body)) return { report, faults: failed };
   const sold = place.endpoint.priceUsd !== null || place.endpoint.token;
   if (sold && report.verdict === 'unsigned') failed.push(['_citation', 'missing in a sold body']);

@@ -1,7 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
-import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { keyIdOf } from '../contract/citation.ts';
 import { keyStanding } from '../contract/key-history.ts';
 import {
@@ -12,17 +11,13 @@ import {
   RELEASE_NAME,
   type Release,
   releaseSchema,
-  tables,
 } from '../contract/release.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
-import { canonicalHash, reason } from './body-check.ts';
+import { reason } from './body-check.ts';
 import { type Disk, readAll } from './disk.ts';
 import { judgeSigner, type KeyTrust } from './key-trust.ts';
 import type { Faults } from './release-fault.ts';
 import { isSignedBy } from './verify-citation.ts';
-
-/** Digest of the tables of this program, from when it is first asked for: it takes longer than most commands load. */
-let ownTables: string | null = null;
 
 interface OpenHead extends KeyTrust {
   readonly disk: Disk;
@@ -116,10 +111,4 @@ function filesHash(disk: Disk, root: string, count: number): string {
     return `nothing: ${reason(error)}`;
   }
   return `sha256:${bytesToHex(hash.digest())}`;
-}
-
-/** Whether a release was compiled from the tables of this program. */
-export function hasOwnTables(head: Release): boolean {
-  ownTables ??= canonicalHash(tables(BUILTIN));
-  return head.table_digest === ownTables;
 }

@@ -1,4 +1,4 @@
-import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Catalog } from '../contract/catalog/catalog.ts';
 import type { Endpoint } from '../contract/endpoints.ts';
 import { parseFilePath, type Values } from '../contract/path.ts';
 
@@ -8,26 +8,44 @@ export interface Place {
   readonly values: Values;
 }
 
-/** Operations by the first segment of their file. */
-const BY_FOLDER = new Map<string, Endpoint[]>();
-/** Folders of other compiled forms, like `thin`. */
-const VARIANTS = new Set<string>();
-for (const endpoint of BUILTIN.operations) {
-  const folder = endpoint.file?.split('/', 1)[0];
-  if (folder !== undefined) BY_FOLDER.set(folder, [...(BY_FOLDER.get(folder) ?? []), endpoint]);
-  for (const param of Object.values(endpoint.params)) {
-    for (const variant of Object.values(param.variant ?? {})) VARIANTS.add(variant);
-  }
+interface Folders {
+  /** Operations by the first segment of their file. */
+  readonly byFolder: ReadonlyMap<string, readonly Endpoint[]>;
+  /** Folders of other compiled forms, like `thin`. */
+  readonly variants: ReadonlySet<string>;
 }
 
+/** Made once for a catalogue, since each file of a release is looked up. */
+const known = new WeakMap<Catalog, Folders>();
+
 /** Where a published path belongs, or null for a file that answers no operation by itself. */
-export function placeOf(path: string): Place | null {
+export function placeOf(path: string, catalog: Catalog): Place | null {
+  const { byFolder, variants } = foldersOf(catalog);
   const [first = ''] = path.split('/', 1);
-  const plain = VARIANTS.has(first) ? path.slice(first.length + 1) : path;
+  const plain = variants.has(first) ? path.slice(first.length + 1) : path;
   const [folder = ''] = plain.split('/', 1);
-  for (const endpoint of BY_FOLDER.get(folder) ?? []) {
+  for (const endpoint of byFolder.get(folder) ?? []) {
     const values = parseFilePath(endpoint, plain);
     if (values !== null) return { endpoint, values };
   }
   return null;
+}
+
+function foldersOf(catalog: Catalog): Folders {
+  const made = known.get(catalog) ?? foldersIn(catalog);
+  known.set(catalog, made);
+  return made;
+}
+
+function foldersIn({ operations }: Catalog): Folders {
+  const byFolder = new Map<string, Endpoint[]>();
+  const variants = new Set<string>();
+  for (const endpoint of operations) {
+    const folder = endpoint.file?.split('/', 1)[0];
+    if (folder !== undefined) byFolder.set(folder, [...(byFolder.get(folder) ?? []), endpoint]);
+    for (const param of Object.values(endpoint.params)) {
+      for (const variant of Object.values(param.variant ?? {})) variants.add(variant);
+    }
+  }
+  return { byFolder, variants };
 }

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { BUILTIN } from '../contract/catalog/builtin.ts';
+import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { unpackedPath } from '../contract/codings.ts';
 import type { FileEntry, Release } from '../contract/release.ts';
 import {
@@ -30,8 +30,8 @@ import {
 } from './record-relations.ts';
 import type { Related } from './relation.ts';
 import { type BodyFault, judgeBody } from './release-body.ts';
+import { carriedFault, type ReadCatalog } from './release-catalog.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
-import { hasOwnTables } from './release-head.ts';
 import { isHashedSubject, RECORD } from './release-index.ts';
 import { placeOfFile } from './release-tree.ts';
 import { checkRoster } from './roster-relations.ts';
@@ -44,7 +44,7 @@ import { count, type Tally } from './tally.ts';
 const BUNDLE = /^bundle\//;
 
 /** What is needed to judge any file of a release. */
-export interface ShareContext {
+export interface ShareContext extends ReadCatalog {
   readonly disk: Disk;
   readonly root: string;
   readonly head: Release;
@@ -143,6 +143,10 @@ class Share {
     try {
       const bytes = this.#bytes(entry);
       if (bytes === null || !path.endsWith('.json')) return null;
+      if (path === WHOLE_CATALOG_PATH) {
+        this.#catalog(path, bytes);
+        return null;
+      }
       const body = parseJson(decodeUtf8(bytes));
       if (isDescription(path)) {
         this.#describe(path, body);
@@ -182,10 +186,17 @@ class Share {
     return null;
   }
 
+  /** An older release may be of a catalogue that this program cannot read, and says so by its tables. */
+  #catalog(path: string, bytes: Uint8Array): void {
+    const { head, ownTables } = this.#context;
+    if (ownTables) this.#note(path, carriedFault(bytes, head));
+    count(this.#tally, 'descriptions');
+  }
+
   #describe(path: string, body: JsonValue): void {
-    const { head, isSignature } = this.#context;
+    const { head, isSignature, catalog, ownTables } = this.#context;
     const card = this.#bodies.get(cardPathOf(path));
-    const faults = checkDescription(path, body, { head, isSignature, card });
+    const faults = checkDescription(path, body, { head, isSignature, catalog, ownTables, card });
     for (const [where, detail] of faults) this.#faults.add(path, where, detail);
     count(this.#tally, 'descriptions');
   }
@@ -199,8 +210,8 @@ class Share {
   }
 
   #body(path: string, body: JsonValue): Related | null {
-    const { head, isSignature, known } = this.#context;
-    const { report, faults } = judgeBody(path, body, { head, isSignature });
+    const { known } = this.#context;
+    const { report, faults } = judgeBody(path, body, this.#context);
     const listed = known === null ? [] : this.#unlisted(body, known);
     for (const [where, detail] of [...faults, ...listed]) this.#faults.add(path, where, detail);
     this.#count(path, body);
@@ -239,8 +250,8 @@ class Share {
       path,
       body,
       bodies: this.#bodies,
-      catalog: BUILTIN,
-      ownTables: hasOwnTables(this.#context.head),
+      catalog: this.#context.catalog,
+      ownTables: this.#context.ownTables,
       fault: (where, detail) => this.#faults.add(path, where, detail),
       count: (name, more) => count(this.#tally, name, more),
     };

@@ -1,7 +1,9 @@
 import { canonicalJson } from '../contract/canonical.ts';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Catalog } from '../contract/catalog/catalog.ts';
+import type { Signal } from '../contract/catalog/line.ts';
 import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
 import { bandOfRecord } from '../contract/leg.ts';
-import { signalOf } from '../contract/lines.ts';
 import { isLit, legsLit } from '../contract/lit-legs.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import { seriesHead } from '../contract/series.ts';
@@ -57,6 +59,8 @@ export interface BodyReport {
 /** Whom to believe, and what shows that something is older than the revocation of its key; nothing does without it. */
 export interface BodyTrust extends CitationTrust {
   readonly anchors?: AnchorCheck;
+  /** Whose signals are judged by their classes; the built-in catalogue where none is known. Others are not judged. */
+  readonly catalog?: Catalog;
   /** Clock of the reader, epoch milliseconds: what a body says of a later moment is false. Without it no moment is. */
   readonly now?: number;
 }
@@ -79,7 +83,7 @@ export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
     ...nodes.flatMap(recordHashChecks),
     ...nodes.flatMap(seriesChecks),
     ...nodes.flatMap(lineageChecks),
-    ...nodes.flatMap(litChecks),
+    ...nodes.flatMap((node) => litChecks(node, trust.catalog ?? BUILTIN)),
     ...nodes.flatMap(lookChecks),
     ...requestTimeChecks(nodes, trust.now),
   ];
@@ -224,17 +228,18 @@ function contentCheck(node: ObjectNode, citation: Citation, own: boolean): BodyC
 }
 
 /** Whether legs and readings are lit as their classes say, and counted as such; a body without these members says nothing. */
-function litChecks(node: ObjectNode): BodyCheck[] {
+function litChecks(node: ObjectNode, { entryById }: Catalog): BodyCheck[] {
   const { signal_id, lit, provenance, freshness_basis = provenance } = node.value;
   const isJudged = lit !== undefined && freshness_basis !== undefined;
-  const own = isJudged ? [litCheck(node, String(signal_id))] : [];
+  const signal = entryById.get(String(signal_id))?.signal;
+  const own = isJudged && signal !== undefined ? [litCheck(node, signal)] : [];
   return [...own, ...countCheck(node)];
 }
 
-function litCheck({ path, value }: ObjectNode, signalId: string): BodyCheck {
+function litCheck({ path, value }: ObjectNode, signal: Signal): BodyCheck {
   const band =
     value.band === undefined ? bandOfRecord(value as unknown as SignalRecord) : value.band;
-  const right = isLit(signalOf(signalId), typeof band === 'string' ? band : null);
+  const right = isLit(signal, typeof band === 'string' ? band : null);
   const where = memberPath(path, 'lit');
   return agreement(where, value.lit === right, `${right}, which follows from its class`);
 }

@@ -24,9 +24,10 @@ import { type IndexResult, shardsOf } from './index-check.ts';
 import { type KeyTrust, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { KnownHashes, readKnownHashes } from './known-hashes.ts';
 import { logSource } from './log-source.ts';
+import { readReleaseCatalog } from './release-catalog.ts';
 import { checkChain } from './release-chain.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
-import { hasOwnTables, readHead } from './release-head.ts';
+import { readHead } from './release-head.ts';
 import { unlistedFiles } from './release-index.ts';
 import { releaseKeys } from './release-keys.ts';
 import type { SeenRelease } from './release-memory.ts';
@@ -69,7 +70,7 @@ export interface ReleaseReport {
   readonly head: Release | null;
   /** The first key of the issuer, which stays the same through all rotations; null where the head does not hold. */
   readonly issuer: string | null;
-  /** False when the tables of this program are not those of the release; its own are not judged. */
+  /** False when the release was compiled from tables that this program cannot make again; they are not judged. */
   readonly ownTables: boolean;
   readonly files: number;
   readonly bytes: number;
@@ -129,7 +130,8 @@ function reportOf({ head, faults, trust, run }: Outcome): ReleaseReport {
   return {
     verdict: faults.count === 0 ? soundVerdict(trust) : 'failed',
     head,
-    ownTables: head !== null && hasOwnTables(head),
+    // A release whose head does not hold is not looked into.
+    ownTables: run?.ownTables ?? true,
     files: shares?.tally.files ?? 0,
     bytes: shares?.sums.bytes ?? 0,
     bodies: shares?.sums.bodies ?? 0,
@@ -166,6 +168,8 @@ class ReleaseRun {
   readonly issuer: string;
   readonly strays: string[] = [];
   strayCount = 0;
+  /** Whether the release was compiled from a catalogue and words that this program knows. */
+  ownTables = true;
   checkpoint: string | null = null;
   evidence: readonly string[] = [];
   readonly #options: RunOptions;
@@ -195,12 +199,14 @@ class ReleaseRun {
 
   #pool(list: FileList, known: SharedArrayBuffer | null): VerifyPool {
     const { disk, root, head, workers = 0, independent = false } = this.#options;
+    const context = this.#context(list);
+    this.ownTables = context.ownTables;
     const useful = Math.min(workers, Math.floor(list.chunks / CHUNKS_PER_WORKER));
     if (useful > 0 && disk === nodeDisk) {
       return workerPool(useful, { root, head, list: list.shared, known, independent });
     }
     return inlinePool({
-      ...this.#context(list),
+      ...context,
       known: known === null ? null : new KnownHashes(known),
       isSignature: independent ? isStrictSignature : bulkSignatureCheck(),
     });
@@ -208,7 +214,8 @@ class ReleaseRun {
 
   #context(list: FileList): ShareContext {
     const { disk, root, head } = this.#options;
-    return { disk, root, head, list, known: null, isSignature: isStrictSignature };
+    const read = readReleaseCatalog({ disk, root, head, list });
+    return { ...read, disk, root, head, list, known: null, isSignature: isStrictSignature };
   }
 
   async #bodies(pool: VerifyPool): Promise<void> {

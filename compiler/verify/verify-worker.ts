@@ -5,16 +5,19 @@ import { nodeDisk } from './disk.ts';
 import { FileList } from './file-list.ts';
 import { checkIndexes } from './index-check.ts';
 import { KnownHashes } from './known-hashes.ts';
+import { readReleaseCatalog } from './release-catalog.ts';
 import { checkChunk, type ShareContext } from './share-check.ts';
 import { isStrictSignature } from './strict-signature.ts';
 import type { PoolMessage, PoolTask, WorkerShare } from './verify-pool.ts';
 
 const { root, head, list, known, independent, part } = workerData as WorkerShare;
+const files = new FileList(list);
 const context: ShareContext = {
+  ...readReleaseCatalog({ disk: nodeDisk, root, head, list: files }),
   disk: nodeDisk,
   root,
   head,
-  list: new FileList(list),
+  list: files,
   known: known === null ? null : new KnownHashes(known),
   isSignature: independent ? isStrictSignature : bulkSignatureCheck(),
 };

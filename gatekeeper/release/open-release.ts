@@ -1,10 +1,18 @@
+import { WHOLE_CATALOG_PATH } from '../../compiler/contract/catalog/whole-catalog.ts';
 import type { Switches } from '../../compiler/contract/for-sale.ts';
 import { KEYS_PATH } from '../../compiler/contract/key-history.ts';
 import { FILE_LINE_BYTES_MAX } from '../../compiler/contract/release.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { StartError } from '../system/start-error.ts';
 import { OFFERS_PATH, parseOffers } from './offers.ts';
-import { checkFiles, checkHead, checkIssuer, keysOf, type ReleaseTerms } from './release-head.ts';
+import {
+  catalogIn,
+  checkFiles,
+  checkHead,
+  checkIssuer,
+  keysOf,
+  type ReleaseTerms,
+} from './release-head.ts';
 import { type ReadOptions, ReleaseIndex } from './release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release-source.ts';
 
@@ -35,10 +43,11 @@ export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise
   };
   const keys = keysOf(head, await bytesOf(KEYS_PATH));
   checkIssuer(head, keys, terms.issuerDid);
+  const catalog = catalogIn(head, await bytesOf(WHOLE_CATALOG_PATH));
   const manifest = await bytesOf(OFFERS_PATH);
   if (manifest === null) {
     throw new StartError(`Cannot serve release: it has no "${OFFERS_PATH}"; compile again`);
   }
   const offers = parseOffers(manifest);
-  return new ReleaseIndex(place, { head, keys, files, offers }, terms);
+  return new ReleaseIndex(place, { head, keys, files, catalog, offers }, terms);
 }

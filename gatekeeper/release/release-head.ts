@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import { releaseCatalog } from '../../compiler/contract/catalog/release-catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../../compiler/contract/did-key.ts';
 import type { Switches } from '../../compiler/contract/for-sale.ts';
 import {
@@ -10,12 +11,7 @@ import {
   readKeyHistory,
   vouchedDids,
 } from '../../compiler/contract/key-history.ts';
-import {
-  CONTRACT_VERSION,
-  type Release,
-  releaseSchema,
-  tables,
-} from '../../compiler/contract/release.ts';
+import { CONTRACT_VERSION, type Release, releaseSchema } from '../../compiler/contract/release.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
@@ -29,11 +25,13 @@ export interface ReleaseTerms {
   readonly baseUrl: string | null;
 }
 
-/** Parses and checks a release head: shape, versions, tables, issuer, address, signature; throws a StartError. */
+/** Parses and checks a release head: shape, version, issuer, address, signature; throws a StartError. */
 export function checkHead(bytes: Buffer, terms: ReleaseTerms): Release {
   const head = parseHead(bytes);
-  if (head.contract_version !== CONTRACT_VERSION || head.table_digest !== tableDigest()) {
-    refuse('compiled with another table of lines and endpoints; compile again with this version');
+  if (head.contract_version !== CONTRACT_VERSION) {
+    refuse(
+      `of version ${head.contract_version} of the contract, this program serves ${CONTRACT_VERSION}; compile again with this version`,
+    );
   }
   if (terms.baseUrl !== null && head.base_url !== terms.baseUrl) {
     refuse(
@@ -70,9 +68,14 @@ export function checkIssuer(head: Release, keys: KeyHistory, issuerDid: string |
   }
 }
 
-/** The digest that a release of this version carries for the two tables. */
-export function tableDigest(): string {
-  return sha256Text(canonicalJson(tables(BUILTIN)));
+/** The catalogue that a release was compiled from, given its `catalog.json` if it has one; throws a StartError. */
+export function catalogIn(head: Release, bytes: Buffer | null): Catalog {
+  const digestOf = (value: unknown): string => sha256Text(canonicalJson(value));
+  try {
+    return releaseCatalog({ tableDigest: head.table_digest, bytes, digestOf });
+  } catch (cause) {
+    refuse(messageOf(cause), cause);
+  }
 }
 
 function sha256Text(data: string | Buffer): string {

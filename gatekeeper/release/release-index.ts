@@ -1,4 +1,3 @@
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import type { KeyHistory } from '../../compiler/contract/key-history.ts';
 import { filePath } from '../../compiler/contract/path.ts';
@@ -46,8 +45,8 @@ export class ReleaseIndex {
   /** Where it stands. */
   readonly place: ReleasePlace;
   readonly files: ListedFiles;
-  /** What the release was compiled from; its head is refused where that is another catalogue. */
-  readonly catalog: Catalog = BUILTIN;
+  /** What the release was compiled from. */
+  readonly catalog: Catalog;
   /** What is for sale. */
   readonly offers: Offers;
   readonly #cache: BoundedMap<string, Body>;
@@ -56,13 +55,14 @@ export class ReleaseIndex {
 
   constructor(
     place: ReleasePlace,
-    listed: Pick<ReleaseIndex, 'head' | 'keys' | 'files' | 'offers'>,
+    listed: Pick<ReleaseIndex, 'head' | 'keys' | 'files' | 'catalog' | 'offers'>,
     options: ReadOptions = {},
   ) {
     this.place = place;
     this.head = listed.head;
     this.keys = listed.keys;
     this.files = listed.files;
+    this.catalog = listed.catalog;
     this.offers = listed.offers;
     this.#cache = new BoundedMap({ bytes: options.memoryBytes ?? MEMORY_BYTES, isByUse: true });
     this.#onRead = options.onRead;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import {
   FILES_NAME,
@@ -116,7 +117,8 @@ class JudgedFile {
 
   #isVerified(): boolean {
     const context = { disk: this.#disk, root: this.#root, head: headOf(this.#root), known: null };
-    const { damaged } = checkChunk({ ...context, list: this.#list, isSignature: CANNOT_SIGN }, 0);
+    const of = { ...context, list: this.#list, catalog: BUILTIN, ownTables: true };
+    const { damaged } = checkChunk({ ...of, isSignature: CANNOT_SIGN }, 0);
     return damaged === 0;
   }
 

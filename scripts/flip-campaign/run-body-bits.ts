@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../../compiler/contract/release.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
@@ -73,7 +74,7 @@ function signedBodies({ root }: FlipRelease, trust: BodyTrust): ReadonlyMap<stri
   const found = new Map<string, Buffer>();
   const entries = parseFiles(readFileSync(join(root, FILES_NAME), 'utf8'));
   for (const { path, sha256 } of [...entries].sort((a, b) => a.size - b.size)) {
-    const operation = placeOf(path)?.endpoint.path;
+    const operation = placeOf(path, BUILTIN)?.endpoint.path;
     if (operation === undefined || found.has(operation) || !path.endsWith('.json')) continue;
     const stored = readFileSync(join(root, '../..', storedPath(path, sha256)));
     const bytes = spliceRequestTime(stored, splicePoints(stored), ASKED_AT);

@@ -1,15 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CONTRACT_VERSION } from '../../../compiler/contract/release.ts';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
+import { builtinCatalog, catalogText } from '../../../compiler/contract/catalog/whole-catalog.ts';
+import { CONTRACT_VERSION, tables } from '../../../compiler/contract/release.ts';
+import { canonicalDigest } from '../../../compiler/stages/seal/canonical-digest.ts';
 import {
+  catalogIn,
   checkFiles,
   checkHead,
   checkIssuer,
   keysOf,
-  tableDigest,
 } from '../../../gatekeeper/release/release-head.ts';
 import { StartError } from '../../../gatekeeper/system/start-error.ts';
+import { TIDE_FILE, TIDES } from '../../tide-catalog.ts';
 import {
   TINY_BASE_URL,
   type TinyOptions,
@@ -33,15 +37,14 @@ describe('checkHead()', () => {
     const { head } = release();
     expect(checkHead(head, ANY).sequence).toBe(1);
     const pinned = { issuerDid: tinyKey().did, baseUrl: TINY_BASE_URL };
-    expect(checkHead(head, pinned).table_digest).toBe(tableDigest());
+    expect(checkHead(head, pinned).sequence).toBe(1);
   });
 
   it.each<[string, TinyOptions, RegExp]>([
-    ['another table', { head: { table_digest: `sha256:${'0'.repeat(64)}` } }, /another table/],
     [
       'another contract version',
       { head: { contract_version: CONTRACT_VERSION - 1 } },
-      /another table/,
+      /compile again with this version/,
     ],
     ['another format', { head: { format: 'signalpress-release/2' } }, /"format"/],
     ['an unknown member', { head: { extra: 1 } }, /compile again/],
@@ -67,6 +70,37 @@ describe('checkHead()', () => {
 
   it.each(['', '{', '{"a":1,"a":2}', '[]', '\ufeff{}'])('I47: refuses the head %j', (text) => {
     expect(() => checkHead(Buffer.from(text), ANY)).toThrow(StartError);
+  });
+});
+
+describe('catalogIn()', () => {
+  const tidesHead = () => {
+    const table_digest = canonicalDigest(tables(TIDES));
+    return checkHead(release({ head: { table_digest } }).head, ANY);
+  };
+
+  it('has the built-in catalogue for a head that was made of it, with or without the file', () => {
+    const head = checkHead(release().head, ANY);
+    expect(catalogIn(head, null)).toBe(BUILTIN);
+    expect(catalogIn(head, Buffer.from(catalogText(builtinCatalog().file)))).toBe(BUILTIN);
+  });
+
+  it('has the catalogue that the release carries', () => {
+    const { signals } = catalogIn(tidesHead(), Buffer.from(catalogText(TIDE_FILE)));
+    expect(signals.map(({ id }) => id)).toEqual(['tides.level', 'tides.waves']);
+  });
+
+  it('I47: refuses a release of other tables without the file', () => {
+    expect(() => catalogIn(tidesHead(), null)).toThrow(StartError);
+    expect(() => catalogIn(tidesHead(), null)).toThrow(/carries no "catalog.json".*compile again/);
+  });
+
+  it('I47: refuses a catalogue that is not the one of the head, or of another format', () => {
+    const dearer = catalogText({ ...TIDE_FILE, prices: { '/gauge': '9', bundle: '9' } });
+    expect(() => catalogIn(tidesHead(), Buffer.from(dearer))).toThrow(/another table/);
+    const newer = Buffer.from('{"format":"signalpress-catalog/2"}');
+    expect(() => catalogIn(tidesHead(), newer)).toThrow(/catalog.json" at "\/format"/);
+    expect(() => catalogIn(tidesHead(), newer)).toThrow(StartError);
   });
 });
 

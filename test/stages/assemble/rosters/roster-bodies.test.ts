@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bodySchemaOf } from '../../../../compiler/contract/bodies.ts';
 import { canonicalJson } from '../../../../compiler/contract/canonical.ts';
+import { BUILTIN } from '../../../../compiler/contract/catalog/builtin.ts';
 import { CORE_FIELDS, hashCore } from '../../../../compiler/contract/record-hash.ts';
 import { rosterCore, rosterKindOf } from '../../../../compiler/contract/roster-core.ts';
 import { placeOf } from '../../../../compiler/verify/release-place.ts';
@@ -72,7 +73,7 @@ describe('the bodies of rosters, registries and documents', () => {
 
   it('fit their strict schemas, and no longer with a member more or less', () => {
     for (const [path, body] of out.bodies) {
-      const place = placeOf(path);
+      const place = placeOf(path, BUILTIN);
       const schema = place === null ? null : bodySchemaOf(place.endpoint);
       expect([path, schema?.safeParse(body).error?.issues]).toEqual([path, undefined]);
       expect(schema?.safeParse({ ...body, strange: 1 }).success, path).toBe(false);

@@ -1,0 +1,48 @@
+import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Catalog } from '../contract/catalog/catalog.ts';
+import { releaseCatalog } from '../contract/catalog/release-catalog.ts';
+import { parseCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
+import { type Release, tables } from '../contract/release.ts';
+import { canonicalHash, reason } from './body-check.ts';
+import type { Disk } from './disk.ts';
+import type { FileList } from './file-list.ts';
+import { StoredBodies } from './stored-bodies.ts';
+
+/** What a release says it was compiled from, as far as this program can read it. */
+export interface ReadCatalog {
+  /** The built-in one where the release was compiled from other tables. */
+  readonly catalog: Catalog;
+  /** Whether the head was made of this catalogue and the words of this program. */
+  readonly ownTables: boolean;
+}
+
+interface CarriedBy {
+  readonly disk: Disk;
+  readonly root: string;
+  readonly head: Pick<Release, 'table_digest'>;
+  readonly list: FileList;
+}
+
+/** The catalogue of a release; an older release of other tables is no fault. */
+export function readReleaseCatalog({ disk, root, head, list }: CarriedBy): ReadCatalog {
+  const bytes = new StoredBodies(disk, root, list).bytes(WHOLE_CATALOG_PATH);
+  const carried = { tableDigest: head.table_digest, bytes, digestOf: canonicalHash };
+  try {
+    return { catalog: releaseCatalog(carried), ownTables: true };
+  } catch {
+    return { catalog: BUILTIN, ownTables: false };
+  }
+}
+
+/** Why the catalogue that a release carries is not the one of its head; null where it is. */
+export function carriedFault(
+  bytes: Uint8Array,
+  head: Pick<Release, 'table_digest'>,
+): string | null {
+  try {
+    const isSame = canonicalHash(tables(parseCatalog(bytes))) === head.table_digest;
+    return isSame ? null : 'not the catalogue that the head was made of';
+  } catch (error) {
+    return reason(error);
+  }
+}
