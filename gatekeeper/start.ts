@@ -164,13 +164,13 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     swap: (next) => {
       service = { ...service, release: next };
       responder = responderOf(service, endpoint);
-      service.challenger.show(next.offers);
+      service.challenger.show(next);
       serving();
     },
   });
   let isStopping = false;
   const options = {
-    ...serverTerms(setting, purchases),
+    ...serverTerms(setting, first),
     responder: () => responder,
     health: () =>
       healthReport(service, {
@@ -264,7 +264,7 @@ function placeOf({ host, port, drainSeconds }: Config, { fd = null }: StartOptio
 /** Who is let in, and who is told of it. */
 function serverTerms(
   { config, by, metrics }: Setting,
-  purchases: FirstService['purchases'],
+  { purchases, challenger }: FirstService,
 ): ServerTerms {
   const { rateLimit: perSecond, logRequests: requests } = config;
   const { log, meters, times = {} } = by;
@@ -275,7 +275,7 @@ function serverTerms(
     limits: openLimits({
       perSecond,
       proxies,
-      isRepeat: (arrival) => isRepeat(arrival, purchases),
+      isRepeat: (arrival) => isRepeat(arrival, purchases, challenger.catalog()),
       isMonitor: (arrival) =>
         isHealth(arrival.target) || metrics?.endpoint?.isScrape(arrival) === true,
     }),

@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { BUILTIN } from '../contract/catalog/builtin.ts';
+import { releaseCatalog } from '../contract/catalog/release-catalog.ts';
+import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
 import {
   CONTRACT_VERSION,
@@ -10,7 +11,6 @@ import {
   RELEASES_FOLDER,
   type Release,
   releaseName,
-  tables,
 } from '../contract/release.ts';
 import { DID_PATH } from '../contract/static-files.ts';
 import { LOG_FOLDER } from '../contract/tiles.ts';
@@ -111,7 +111,7 @@ function writeAgain(staging: Staging, rollback: Rollback): Release {
   const files = filesOf(data, name);
   const head = signedHead(data, name);
   const key = signingKey(seed);
-  const previous = continued(staging, { ...rollback, head, key });
+  const previous = continued(staging, { ...rollback, head, files, key });
   if (validUntil !== undefined && Date.parse(validUntil) <= Date.parse(asOf)) {
     throw refusal(data, `"${validUntil}" is not after ${asOf}; pass a later --valid-until`);
   }
@@ -147,12 +147,13 @@ function signedHead(data: string, name: string): Release {
 interface Return extends PublicationTime, Pick<Rollback, 'name'> {
   /** Of the release to go back to. */
   readonly head: Release;
+  readonly files: Pick<ListedFiles, 'find'>;
   readonly key: KeyObject;
 }
 
 /** The current release, where this key may sign the older one behind it. */
 function continued({ data, previous }: Staging, back: Return): Release {
-  const { name, head, asOf, key } = back;
+  const { name, head, files, asOf, key } = back;
   const current = previous?.head;
   const { issuer_did } = head;
   if (current !== undefined && current.issuer_did !== issuer_did) {
@@ -162,7 +163,8 @@ function continued({ data, previous }: Staging, back: Return): Release {
   if (current === undefined || issuer_did !== issuerDid(key)) {
     throw refusal(data, `release "${name}" was signed by ${issuer_did}; use its key`);
   }
-  const strange = strangeness(head, current);
+  const isServed = hasServedTables(data, head, files);
+  const strange = strangeness(head, current, isServed);
   if (strange !== null) throw refusal(data, `release "${name}" ${strange}`);
   const keys = readKeys(data) ?? firstHistory(issuer_did);
   const untimely = timeProblem(current, back) ?? correctorProblem(back, issuer_did, keys);
@@ -172,16 +174,32 @@ function continued({ data, previous }: Staging, back: Return): Release {
 }
 
 /** Why an older release cannot replace the current one; null if it can. */
-function strangeness(older: Release, current: Release): string | null {
-  const { base_url, contract_version, table_digest } = older;
+function strangeness(older: Release, current: Release, isServed: boolean): string | null {
+  const { base_url } = older;
   const again = 'compile the older snapshots again';
   // The log is named after the address, and it is the log of the current release that stays.
   if (base_url !== current.base_url) {
     return `was published at ${base_url}, the current one is at ${current.base_url}; ${again}`;
   }
-  const isOwn = contract_version === CONTRACT_VERSION;
-  if (isOwn && table_digest === canonicalDigest(tables(BUILTIN))) return null;
+  if (isServed) return null;
   return `was compiled with other tables, which the gatekeeper of this version does not serve; use the version that compiled it, or ${again}`;
+}
+
+/** Whether the gatekeeper of this version would take the catalogue of a release. */
+function hasServedTables(
+  data: string,
+  { contract_version, table_digest: tableDigest }: Release,
+  files: Pick<ListedFiles, 'find'>,
+): boolean {
+  if (contract_version !== CONTRACT_VERSION) return false;
+  const entry = files.find(WHOLE_CATALOG_PATH);
+  try {
+    const bytes = entry === null ? null : readStored(data, entry);
+    releaseCatalog({ tableDigest, bytes, digestOf: canonicalDigest });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 interface Unread {

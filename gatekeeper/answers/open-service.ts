@@ -48,7 +48,7 @@ export function openService(
 ): FirstService {
   const baseUrl = config.baseUrl ?? release.head.base_url;
   const asked = challengerOrRefuse(config, baseUrl, release.head.issuer_name);
-  asked.show(release.offers);
+  asked.show(release);
   const report = (error: unknown, id?: string): void =>
     log({ event: 'payment_failed', id, error: messageOf(error) });
   const operator = {

@@ -1,3 +1,5 @@
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { describedParams } from '../../compiler/contract/described-params.ts';
 import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
 import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
@@ -42,6 +44,12 @@ export interface ChallengerOptions {
   readonly warning?: string;
 }
 
+/** What challenges need of a release. */
+interface ShownRelease {
+  readonly offers: Offers;
+  readonly catalog: Catalog;
+}
+
 /** Makes challenges, and the requirements that a facilitator is sent for them. */
 export interface Challenger {
   readonly network: Network;
@@ -49,8 +57,10 @@ export interface Challenger {
   challenge(endpoint: Endpoint, target: string, error?: string): Challenge;
   /** What was challenged, in the shape of one version. */
   requirements(endpoint: Endpoint, target: string, version: X402Version): Requirements;
+  /** Of the release that is shown; the built-in one before. */
+  readonly catalog: () => Catalog;
   /** From now on challenges show what this release offers; before, they show nothing. */
-  show(offers: Offers): void;
+  show(release: ShownRelease): void;
 }
 
 const ERROR_V1 = 'X-PAYMENT header is required';
@@ -69,12 +79,12 @@ export function challenger(options: ChallengerOptions): Challenger {
   const checked = checkedOptions(options);
   const templates = new Map<string, Template>();
   const cache = new Map<string, Challenge>();
-  let offers: Offers = new Map();
+  let shown: ShownRelease = { offers: new Map(), catalog: BUILTIN };
   const templateOf = (endpoint: Endpoint, target: string): Template => {
     const key = `${endpoint.path} ${mediaTypeOf(endpoint, target)}`;
     const known = templates.get(key);
     if (known !== undefined) return known;
-    const made = template(shownOf(endpoint, target, offers), checked);
+    const made = template(shownOf(endpoint, target, shown.offers), checked);
     templates.set(key, made);
     return made;
   };
@@ -94,8 +104,9 @@ export function challenger(options: ChallengerOptions): Challenger {
       if (version === 2) return listed(ready, target);
       return { ...ready.v1, resource: checked.baseUrl + target };
     },
+    catalog: () => shown.catalog,
     show(next) {
-      offers = next;
+      shown = next;
       templates.clear();
       cache.clear();
     },

@@ -1,4 +1,3 @@
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { findRow } from '../../compiler/contract/route.ts';
@@ -62,7 +61,7 @@ export function paymentReader(options: PaymentReaderOptions): TenderReader<X402H
     recall(entry) {
       const payment = paymentOf(entry, network);
       const target = entry.resource.slice(entry.resource.indexOf(' ') + 1);
-      const row = findRow(defined(target.split('?')[0], 'the path'), BUILTIN)?.row;
+      const row = findRow(defined(target.split('?')[0], 'the path'), challenger.catalog())?.row;
       if (payment === null || row === undefined || row.priceUsd === null) return null;
       const requirements = termsOf(row, target, entry.version);
       const { resource } = entry;

@@ -1,5 +1,5 @@
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { route } from '../../compiler/contract/route.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
 import type { PurchaseService } from './purchase-service.ts';
@@ -19,16 +19,17 @@ interface RepeatedRequest {
 export function isRepeat(
   { method, target, facts }: RepeatedRequest,
   purchases: Pick<PurchaseService, 'boughtBy'>,
+  catalog: Catalog,
 ): boolean {
   const [paymentHeader, ...others] = facts.paymentHeaders;
   if (method !== 'GET' || paymentHeader === undefined || others.length > 0) return false;
   const bought = purchases.boughtBy(paymentHeader);
-  return bought !== null && bought === resourceOf(target);
+  return bought !== null && bought === resourceOf(target, catalog);
 }
 
-function resourceOf(rawTarget: string): string | null {
+function resourceOf(rawTarget: string, catalog: Catalog): string | null {
   const request = canonicalRequest(rawTarget);
-  const routed = 'status' in request ? undefined : route(request, BUILTIN);
+  const routed = 'status' in request ? undefined : route(request, catalog);
   if (routed === undefined || routed.endpoint.priceUsd === null) return null;
   return routed.fault === null ? `GET ${routed.target}` : null;
 }

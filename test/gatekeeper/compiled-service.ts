@@ -17,7 +17,7 @@ export async function compiledService(dataDir: string, now: string): Promise<Ser
   const network = NETWORKS['base-sepolia'];
   const terms = { baseUrl, payTo: TEST_PAYEE, network, serviceName: 'Compiled' };
   const shop = challenger(terms);
-  shop.show(release.offers);
+  shop.show(release);
   const rest = await tinyService();
   return { ...rest, release, baseUrl, challenger: shop, clock: () => Date.parse(now) };
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { PaymentPayloadV2Schema, ResourceInfoSchema } from '@x402/core/schemas';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN, builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import {
   FACILITATOR_BODY_BYTES_MAX,
   remoteFacilitator,
@@ -79,7 +79,8 @@ const answering =
 function listed(target: string) {
   const options = { payTo: PAY_TO, network: NETWORKS.base, serviceName: 'Example' };
   const open = challenger({ baseUrl: 'https://api.example.com', ...options });
-  open.show(tinyOffers(() => '/gauge?entity=us-denver&signal_id=airquality.aqi'));
+  const offers = tinyOffers(() => '/gauge?entity=us-denver&signal_id=airquality.aqi');
+  open.show({ offers, catalog: BUILTIN });
   const terms = open.requirements(builtinOperation('/gauge'), target, 2);
   return { terms, listing: listingOf(terms) };
 }

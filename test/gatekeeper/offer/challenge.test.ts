@@ -30,7 +30,7 @@ const requestOf = ({ path, params }: Endpoint): string | null => {
   return path === EMPTY ? null : canonicalTarget(path, Object.fromEntries(values));
 };
 const shop = challenger(options);
-shop.show(tinyOffers(requestOf));
+shop.show({ offers: tinyOffers(requestOf), catalog: BUILTIN });
 const PAID = BUILTIN.operations.filter((row) => row.priceUsd !== null);
 const decoded = (base64: string) => JSON.parse(Buffer.from(base64, 'base64').toString('utf8'));
 /** The terms of v2. */
@@ -139,7 +139,8 @@ describe('challenge()', () => {
     const shown = () => other.challenge(gauge, '/gauge').body.toString();
     expect(shown()).not.toContain('"examples":["a"]');
     for (const name of ['a', 'b']) {
-      other.show(tinyOffers(({ path }) => `${path}?entity=${name}&signal_id=x`));
+      const offers = tinyOffers(({ path }) => `${path}?entity=${name}&signal_id=x`);
+      other.show({ offers, catalog: BUILTIN });
       expect(shown()).toContain(`"examples":["${name}"]`);
     }
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import type { Journal } from '../../../gatekeeper/money/journal.ts';
@@ -36,7 +37,7 @@ async function oneBuyer(journal: Journal = freshJournal()) {
   const deliver = async () => ({ body: Buffer.from('{}'), contentType: 'application/json' });
   const asks = (change: { method?: string; target?: string } = {}, ...headers: string[]) => {
     const facts = headerFacts(headers.length > 0 ? headers : ['X-PAYMENT', header]);
-    return isRepeat({ method: 'GET', target: TARGET, facts, ...change }, purchases);
+    return isRepeat({ method: 'GET', target: TARGET, facts, ...change }, purchases, BUILTIN);
   };
   return {
     script,
