@@ -110,7 +110,13 @@ const COMMANDS: readonly CommandRow[] = [
       (await import('./commands/issue-receipt.ts')).defineReceipt(command, SETTINGS),
   },
   {
-    usage: 'lines [id]',
+    usage: 'check [options]',
+    about: 'judge catalogue and snapshots as a compile would: no key is needed, nothing is written',
+    define: async (command) =>
+      (await import('./commands/check-command.ts')).defineCheck(command, SETTINGS),
+  },
+  {
+    usage: 'lines [options] [id]',
     about: 'show what snapshots may hold: signals, metrics, bands, entities, and an example line',
     define: async (command) =>
       (await import('./commands/lines-command.ts')).defineLines(command, SETTINGS),

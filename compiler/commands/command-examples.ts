@@ -26,6 +26,7 @@ const EXAMPLES: Examples = {
   'sources list': ['signalpress sources list'],
   'sources init': ['signalpress sources init --contact mailto:ops@example.org'],
   'sources check': ['signalpress sources check'],
+  check: ['signalpress check', 'signalpress check --snapshots snapshots'],
   lines: ['signalpress lines', 'signalpress lines crypto.spot'],
   verify: [
     'signalpress verify dist-data --issuer did:key:z6Mk…',

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { type Catalog, entitiesOf } from '../contract/catalog/catalog.ts';
 import type { Signal, SignalEntry } from '../contract/catalog/line.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../contract/collections.ts';
 import { nearest } from '../contract/nearest.ts';
 import { metricUnit } from '../contract/units.ts';
+import { loadCatalog } from '../stages/intake/load-catalog.ts';
 import { memberNames, ROW_SCHEMAS } from '../stages/intake/member-names.ts';
 import { fieldsSchema, REQUIRED } from '../stages/intake/reading.ts';
 import type { CommandSettings } from './command-settings.ts';
@@ -13,7 +13,10 @@ import type { CommandSettings } from './command-settings.ts';
 export function defineLines(command: Command, { print }: CommandSettings): void {
   command
     .argument('[id]', 'a line, a signal or a collection')
-    .action((id: string | undefined) => print(linesText(BUILTIN, id)));
+    .option('--snapshots <folder>', 'folder of batches, with the catalogue', 'snapshots')
+    .action((id: string | undefined, { snapshots }: { readonly snapshots: string }) =>
+      print(linesText(loadCatalog(snapshots).catalog, id)),
+    );
 }
 
 const OBSERVED_AT = '2026-11-20T10:45:00Z';

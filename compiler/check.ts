@@ -1,0 +1,96 @@
+import { defined } from './contract/defined.ts';
+import { inlineRunner } from './jobs/job-runner.ts';
+import { ALWAYS, type JobResult, type SignalJob } from './jobs/signal-job.ts';
+import { type DueSignal, wholeSignals } from './jobs/signal-shares.ts';
+import { COLLECTION_PARTS } from './stages/assemble/collection-parts.ts';
+import { futureBatches } from './stages/intake/batch-times.ts';
+import { byPlace, CompileError } from './stages/intake/compile-error.ts';
+import { listSnapshots, type Snapshots } from './stages/intake/list-snapshots.ts';
+import { loadCatalog } from './stages/intake/load-catalog.ts';
+import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
+
+// A dry run: catalogue and snapshots are judged by the code of a full compile, and what it makes of them is thrown away.
+
+/** Signs what is thrown away; no release is ever signed by it. */
+const NO_KEY = new Uint8Array(32);
+
+interface CheckOptions {
+  /** Folder of batches. */
+  readonly snapshots: string;
+  /** The time that a release would describe, ISO-8601 UTC. */
+  readonly asOf: string;
+  /** An empty folder for what only this check needs; its caller removes it. */
+  readonly scratch: string;
+}
+
+/** How much was looked at and found right. */
+export interface CheckSummary {
+  readonly lines: number;
+  readonly signals: number;
+  readonly batches: number;
+  readonly readings: number;
+  /** Rows of collections. */
+  readonly rows: number;
+}
+
+/** Judges what is stored as a compile would; throws a CompileError that names every problem. */
+export async function check(options: CheckOptions): Promise<CheckSummary> {
+  const { snapshots, asOf } = options;
+  const { catalog } = loadCatalog(snapshots);
+  const stored = listSnapshots(snapshots, catalog);
+  const due = stored.signals.map((signal): DueSignal => {
+    const entry = defined(catalog.entryById.get(signal.signal_id), 'the signal of the files');
+    return { ...signal, entry };
+  });
+  const results = await readSignals(due, options);
+  const parts = COLLECTION_PARTS.map((read) => read(stored.collections, asOf, catalog));
+  refuseProblems(stored, asOf, [...results, ...parts]);
+  return {
+    lines: catalog.lines.length,
+    signals: catalog.signals.length,
+    batches: stored.batches.length,
+    readings: results.reduce((sum, { readings }) => sum + readings, 0),
+    rows: parts.reduce((sum, { rows }) => sum + rows, 0),
+  };
+}
+
+function refuseProblems(
+  stored: Snapshots,
+  asOf: string,
+  judged: readonly Pick<JobResult, 'problems'>[],
+): void {
+  const problems = [...futureBatches(stored, asOf), ...judged.flatMap((one) => one.problems)];
+  if (problems.length > 0) throw new CompileError(problems.sort(byPlace));
+}
+
+async function readSignals(due: readonly DueSignal[], options: CheckOptions): Promise<JobResult[]> {
+  const runner = inlineRunner();
+  const results: JobResult[] = [];
+  for (const { signal, share } of wholeSignals(due)) {
+    results.push(await runner.run({ ...jobOf(signal, options), share }, () => undefined));
+  }
+  return results;
+}
+
+function jobOf(
+  { signal_id, entry, files: added }: DueSignal,
+  { snapshots, asOf, scratch }: CheckOptions,
+): Omit<SignalJob, 'share'> {
+  return {
+    signal_id,
+    entry,
+    added,
+    known: { root: snapshots, days: [] },
+    shelves: null,
+    unsureUntil: ALWAYS,
+    data: scratch,
+    issuer: NOBODY,
+    seed: NO_KEY,
+    scratch,
+    asOf,
+    rejects: null,
+  };
+}
+
+const did = issuerDid(signingKey(NO_KEY));
+const NOBODY: Issuer = { name: 'check', did, keyId: did, baseUrl: 'https://check.example' };

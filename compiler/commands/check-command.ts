@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { type CheckSummary, check } from '../check.ts';
+import type { CommandSettings } from './command-settings.ts';
+import { publicationTime } from './publication-time.ts';
+
+interface CheckFlags {
+  readonly snapshots: string;
+  readonly asOf?: string;
+}
+
+/** Defines `check`. */
+export function defineCheck(command: Command, { now, print }: CommandSettings): void {
+  command
+    .option('--snapshots <folder>', 'folder of batches', 'snapshots')
+    .option('--as-of <time>', 'the time that a release would describe (default: now)')
+    .action(async (flags: CheckFlags) => {
+      print(checkText(await checked(flags.snapshots, publicationTime(flags, now()).asOf)));
+    });
+}
+
+async function checked(snapshots: string, asOf: string): Promise<CheckSummary> {
+  const scratch = mkdtempSync(join(tmpdir(), 'signalpress-check-'));
+  try {
+    return await check({ snapshots, asOf, scratch });
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** What was found right, in one line. */
+export function checkText({ lines, signals, batches, readings, rows }: CheckSummary): string {
+  return (
+    `no problems: ${signals} signals of ${lines} lines in the catalogue; ` +
+    `${readings} readings and ${rows} rows in ${batches} batches`
+  );
+}

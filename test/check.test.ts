@@ -1,0 +1,74 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { check } from '../compiler/check.ts';
+import { checkText } from '../compiler/commands/check-command.ts';
+import { CompileError } from '../compiler/stages/intake/compile-error.ts';
+import {
+  AS_OF,
+  compileProblems,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  type SnapshotFiles,
+  writeSnapshots,
+} from './snapshot-folder.ts';
+import { TIDE_FILE } from './tide-catalog.ts';
+
+afterAll(removeFolders);
+
+const CATALOG = { 'catalog/tides.json': JSON.stringify(TIDE_FILE) };
+const LEVELS = ndjson([
+  reading('PIER-ONE', { level_m: 1.2 }),
+  reading('QUAY-TWO', { level_m: 0.4 }),
+]);
+const GOOD = { ...CATALOG, '2026-11-20/tides.level.ndjson': LEVELS };
+
+const checkFiles = (files: SnapshotFiles, scratch = makeFolder()) =>
+  check({ snapshots: writeSnapshots(files), asOf: AS_OF, scratch });
+
+async function problemsOf(files: SnapshotFiles) {
+  const error = await checkFiles(files).catch((thrown: unknown) => thrown);
+  if (error instanceof CompileError) return error.problems;
+  throw error;
+}
+
+describe('check()', () => {
+  it('counts what is right, and writes nothing', async () => {
+    const scratch = makeFolder();
+    const found = await checkFiles(GOOD, scratch);
+    expect(found).toEqual({ lines: 1, signals: 2, batches: 1, readings: 2, rows: 0 });
+    expect(readdirSync(scratch)).toEqual([]);
+    expect(checkText(found)).toBe(
+      'no problems: 2 signals of 1 lines in the catalogue; 2 readings and 0 rows in 1 batches',
+    );
+  });
+
+  it.each<[string, SnapshotFiles]>([
+    [
+      'an entity that the catalogue lacks',
+      { ...GOOD, '2026-11-20/tides.waves.ndjson': ndjson([reading('PIER', { height_m: 1 })]) },
+    ],
+    [
+      'a member that nobody knows',
+      {
+        ...GOOD,
+        '2026-11-20/tides.waves.ndjson': ndjson([reading('PIER-ONE', { height_m: 1 }, { foo: 1 })]),
+      },
+    ],
+    [
+      'two readings of one time',
+      { ...GOOD, '2026-11-19/tides.level.ndjson': ndjson([reading('PIER-ONE', { level_m: 9 })]) },
+    ],
+    ['a batch of the future', { ...GOOD, '2027-11-20/tides.level.ndjson': '' }],
+    ['a row of a collection', { ...GOOD, '2026-11-20/stable.coin.ndjson': '{}\n' }],
+    ['a signal of another catalogue', { ...GOOD, '2026-11-20/crypto.spot.ndjson': '' }],
+    ['a broken catalogue', { 'catalog/tides.json': '{}' }],
+    ['no readings', CATALOG],
+  ])('says of %s what a compile says', async (_, files) => {
+    const problems = await problemsOf(files);
+    expect(problems).not.toEqual([]);
+    const strip = (rows: readonly object[]) => rows.map((row) => ({ ...row, file: '' }));
+    expect(strip(problems)).toEqual(strip(await compileProblems(files)));
+  });
+});
