@@ -60,98 +60,132 @@ const STRING_OR_NULL = { type: ['string', 'null'] };
 const FRESHNESS_COUNTS = fields({ fresh: COUNT, recent: COUNT, stale: COUNT });
 
 /** The free tools of the tool server, none of which pays or returns paid content; an offer only of what is sold. */
-export function toolsOf({ operationByPath }: Catalog): readonly Tool[] {
-  const record = operationByPath.get('/gauge');
-  return record === undefined ? LOOK_UPS : [...LOOK_UPS, recordTool(record)];
+export function toolsOf(catalog: Catalog): readonly Tool[] {
+  const names = namesOf(catalog);
+  const { inputSchema } = FIND_SIGNAL;
+  const find = { ...FIND_SIGNAL, inputSchema: { ...inputSchema, properties: findParams(names) } };
+  const record = catalog.operationByPath.get('/gauge');
+  const lookUps = [VERIFY_CITATION, find];
+  return record === undefined ? lookUps : [...lookUps, recordTool(record, names)];
 }
 
-const LOOK_UPS: readonly Tool[] = [
-  {
-    name: 'verify_citation',
-    title: 'Verify a citation',
-    description:
-      'Free. Looks up a record hash of this issuer and recomputes it from the stored record: whether it is current, superseded or unknown, and what it attests. Use it to check a citation before relying on it.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        record_hash: text(
-          'record_hash of a citation, "sha256:" and 64 hex digits, or at least the first 8 digits, in lower case',
+/** Names of the catalogue that descriptions show. */
+interface Names {
+  readonly industry: string;
+  readonly found: string;
+  readonly bought: string;
+  readonly entity: string;
+}
+
+/** The usual examples, each where the catalogue has it; else the first of its kind. */
+function namesOf({ lines, signals }: Catalog): Names {
+  const shown = (name: string, known: readonly string[]): string =>
+    known.includes(name) ? name : (known[0] ?? name);
+  const ids = signals.map(({ id }) => id);
+  return {
+    industry: shown(
+      'aviation',
+      lines.map(({ industry }) => industry),
+    ),
+    found: shown('nas.ground_ops', ids),
+    bought: shown('airquality.aqi', ids),
+    entity: shown(
+      'us-denver',
+      lines.flatMap(({ entities }) => entities),
+    ),
+  };
+}
+
+function findParams({ industry, found, entity }: Names): Tool['inputSchema']['properties'] {
+  return {
+    industry: text(`industry id, for example ${industry}; absent for all`),
+    signal_id: text(`signal id, for example ${found}`),
+    entity: text(`monitored object, for example ${entity}`),
+    full: {
+      type: 'boolean',
+      description: 'true lists the entities and their freshness too; long without a filter',
+    },
+  };
+}
+
+const VERIFY_CITATION: Tool = {
+  name: 'verify_citation',
+  title: 'Verify a citation',
+  description:
+    'Free. Looks up a record hash of this issuer and recomputes it from the stored record: whether it is current, superseded or unknown, and what it attests. Use it to check a citation before relying on it.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      record_hash: text(
+        'record_hash of a citation, "sha256:" and 64 hex digits, or at least the first 8 digits, in lower case',
+      ),
+    },
+    required: ['record_hash'],
+    additionalProperties: false,
+  },
+  outputSchema: fields(
+    {
+      hash: STRING,
+      found: BOOLEAN,
+      verified: BOOLEAN,
+      recomputed_hash: STRING_OR_NULL,
+      is_issuer_record: BOOLEAN,
+      record_status: fields({
+        state: { type: 'string', enum: ['current', 'superseded', 'not_found'] },
+      }),
+      signal_id: STRING_OR_NULL,
+      entity: STRING_OR_NULL,
+      observed_at: STRING_OR_NULL,
+      source_ref: STRING_OR_NULL,
+      note: STRING,
+      statement: STRING,
+    },
+    ['hash', 'found', 'verified', 'record_status', 'statement'],
+  ),
+  annotations: annotations('Verify a citation'),
+};
+
+const FIND_SIGNAL: Tool = {
+  name: 'find_signal',
+  title: 'Find a signal',
+  description:
+    'Free. Lists which official signals are covered and how fresh their readings are, by industry, signal or entity. Compact counts by default; full=true lists every entity of the signals found. Start here to learn legal signal_id and entity values.',
+  inputSchema: {
+    type: 'object',
+    properties: {},
+    required: [],
+    additionalProperties: false,
+  },
+  outputSchema: fields(
+    {
+      nature: STRING,
+      note: STRING,
+      totals: fields({
+        signal_ids: COUNT,
+        industries: COUNT,
+        distinct_entities: COUNT,
+        freshness: FRESHNESS_COUNTS,
+      }),
+      signals: {
+        type: 'array',
+        items: fields(
+          {
+            signal_id: STRING,
+            industry: STRING,
+            entities_count: COUNT,
+            freshness_counts: FRESHNESS_COUNTS,
+            update_status: STRING,
+            latest_observed_at: STRING_OR_NULL,
+            entities: { type: 'array', items: fields({ entity: STRING }) },
+          },
+          ['signal_id', 'industry', 'entities_count', 'freshness_counts'],
         ),
       },
-      required: ['record_hash'],
-      additionalProperties: false,
     },
-    outputSchema: fields(
-      {
-        hash: STRING,
-        found: BOOLEAN,
-        verified: BOOLEAN,
-        recomputed_hash: STRING_OR_NULL,
-        is_issuer_record: BOOLEAN,
-        record_status: fields({
-          state: { type: 'string', enum: ['current', 'superseded', 'not_found'] },
-        }),
-        signal_id: STRING_OR_NULL,
-        entity: STRING_OR_NULL,
-        observed_at: STRING_OR_NULL,
-        source_ref: STRING_OR_NULL,
-        note: STRING,
-        statement: STRING,
-      },
-      ['hash', 'found', 'verified', 'record_status', 'statement'],
-    ),
-    annotations: annotations('Verify a citation'),
-  },
-  {
-    name: 'find_signal',
-    title: 'Find a signal',
-    description:
-      'Free. Lists which official signals are covered and how fresh their readings are, by industry, signal or entity. Compact counts by default; full=true lists every entity of the signals found. Start here to learn legal signal_id and entity values.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        industry: text('industry id, for example aviation; absent for all'),
-        signal_id: text('signal id, for example nas.ground_ops'),
-        entity: text('monitored object, for example us-denver'),
-        full: {
-          type: 'boolean',
-          description: 'true lists the entities and their freshness too; long without a filter',
-        },
-      },
-      required: [],
-      additionalProperties: false,
-    },
-    outputSchema: fields(
-      {
-        nature: STRING,
-        note: STRING,
-        totals: fields({
-          signal_ids: COUNT,
-          industries: COUNT,
-          distinct_entities: COUNT,
-          freshness: FRESHNESS_COUNTS,
-        }),
-        signals: {
-          type: 'array',
-          items: fields(
-            {
-              signal_id: STRING,
-              industry: STRING,
-              entities_count: COUNT,
-              freshness_counts: FRESHNESS_COUNTS,
-              update_status: STRING,
-              latest_observed_at: STRING_OR_NULL,
-              entities: { type: 'array', items: fields({ entity: STRING }) },
-            },
-            ['signal_id', 'industry', 'entities_count', 'freshness_counts'],
-          ),
-        },
-      },
-      ['totals', 'signals'],
-    ),
-    annotations: annotations('Find a signal'),
-  },
-];
+    ['totals', 'signals'],
+  ),
+  annotations: annotations('Find a signal'),
+};
 
 const CHALLENGE = fields(
   {
@@ -177,7 +211,7 @@ const CHALLENGE = fields(
   ['x402Version', 'error', 'accepts'],
 );
 
-function recordTool({ priceUsd, params }: Endpoint): Tool {
+function recordTool({ priceUsd, params }: Endpoint, { bought, entity }: Names): Tool {
   const dim = defined(params.dim, 'the parameter dim');
   return {
     name: 'get_official_record',
@@ -186,9 +220,9 @@ function recordTool({ priceUsd, params }: Endpoint): Tool {
     inputSchema: {
       type: 'object',
       properties: {
-        signal_id: text('signal id, for example airquality.aqi; find_signal lists them'),
+        signal_id: text(`signal id, for example ${bought}; find_signal lists them`),
         entity: text(
-          'monitored object, for example us-denver; find_signal with full=true lists them',
+          `monitored object, for example ${entity}; find_signal with full=true lists them`,
         ),
         dim: {
           type: 'string',

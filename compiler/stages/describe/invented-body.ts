@@ -46,11 +46,32 @@ function madeUp(row: Endpoint, catalog: Catalog): object | null {
   const schema = bodySchemaOf(row);
   if (schema === null) return null;
   const node = jsonSchemaOf(schema) as Node;
-  const body = invented('', node, { ...INVENTED_VALUES, ...ownValues(row, catalog) }) as Values;
-  const bundle = bundleMembers(row, node, catalog);
+  const common = { ...INVENTED_VALUES, ...subjectOf(catalog) };
+  const body = invented('', node, { ...common, ...ownValues(row, catalog) }) as Values;
+  const bundle = bundleMembers(row, node, { catalog, common });
   if (bundle === null) return body;
   const { entity, ...others } = body;
   return { ...others, ...bundle };
+}
+
+/** The signal that invented answers name: the usual one, or the first of a catalogue that lacks it. */
+function subjectOf(catalog: Catalog): Values {
+  const [first] = catalog.entryById.values();
+  if (first === undefined || catalog.entryById.has(String(INVENTED_VALUES.signal_id))) return {};
+  const { id } = first.signal;
+  const { id: line, industry } = first.line;
+  const entity = String(INVENTED_VALUES.entity);
+  const target = `/gauge?entity=${entity}&signal_id=${id}`;
+  return {
+    ...readingOf(id, catalog),
+    line,
+    industry,
+    item: `${industry}:${entity}`,
+    how: `GET ${target}`,
+    input_example_request: target,
+    example_request: target,
+    output_example: { signal_id: id, entity },
+  };
 }
 
 /** What the answer of this operation says otherwise than others. */
@@ -83,7 +104,7 @@ function readingOf(signalId: string, { entryById }: Catalog): Values {
 function bundleMembers(
   { path, params }: Endpoint,
   { properties = {} }: Node,
-  catalog: Catalog,
+  { catalog, common }: { readonly catalog: Catalog; readonly common: Values },
 ): object | null {
   const { entity } = INVENTED_VALUES;
   const { bundle } = catalog.lines.find((line) => line.bundle?.path === path) ?? {};
@@ -92,7 +113,7 @@ function bundleMembers(
   const form = node.additionalProperties;
   const legs = bundle.legs.flatMap(({ name, signals }, at) =>
     signals.map((id) => {
-      const own = { ...INVENTED_VALUES, ...readingOf(id, catalog), leg: name, position: at + 1 };
+      const own = { ...common, ...readingOf(id, catalog), leg: name, position: at + 1 };
       return [legMember(id), invented('', form, own)];
     }),
   );

@@ -1,0 +1,236 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { linesText } from '../compiler/commands/lines-command.ts';
+import type { CatalogFile } from '../compiler/contract/catalog/catalog-file.ts';
+import { parseJson } from '../compiler/contract/strict-json.ts';
+import { loadCatalog } from '../compiler/stages/intake/load-catalog.ts';
+import { carriedFault } from '../compiler/verify/release-catalog.ts';
+import { verifyBody } from '../compiler/verify/verify-body.ts';
+import { verifyRelease } from '../compiler/verify/verify-release.ts';
+import { NETWORKS } from '../gatekeeper/money/networks.ts';
+import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
+import type { Gatekeeper } from '../gatekeeper/start.ts';
+import { payer } from './gatekeeper/payer.ts';
+import { sampleGate } from './sample-gate.ts';
+import {
+  AS_OF,
+  compileFolder,
+  makeFolder,
+  ndjson,
+  reading,
+  readJson,
+  removeFolders,
+  type SnapshotFiles,
+  writeSnapshots,
+} from './snapshot-folder.ts';
+
+// A publisher who writes JSON alone: three tide gauges with thresholds of their own, sold one by one and as a chain.
+
+const FORMAT = 'signalpress-catalog/1';
+const HARBOUR: CatalogFile = {
+  format: FORMAT,
+  extends: null,
+  rulers: {
+    harbour: {
+      scale: 'Harbour stages',
+      metric: 'level_m',
+      unit: 'm',
+      direction: 'up',
+      edge: 'worse',
+      actionBand: 'flood',
+      provenance: 'Harbour Authority, Notice 4',
+      steps: [
+        { band: 'normal', at: 0 },
+        { band: 'high', at: 2.5 },
+        { band: 'flood', at: 3.2 },
+      ],
+    },
+  },
+  prices: { '/gauge': '0.02', '/gauge/census': '0.3', '/gauge/tide-region': '0.4' },
+};
+const TIDES: CatalogFile = {
+  format: FORMAT,
+  extends: null,
+  lines: [
+    {
+      id: 'tides',
+      industry: 'ports',
+      title: 'tide gauges',
+      upperCase: true,
+      signals: [
+        {
+          id: 'tides.waves',
+          measures: 'wave height',
+          cadence: 'hourly',
+          metrics: ['height_m'],
+          bands: ['calm', 'rough'],
+        },
+        {
+          id: 'tides.level',
+          measures: 'water level',
+          cadence: 'hourly',
+          metrics: ['level_m'],
+          rulers: ['harbour'],
+        },
+      ],
+      bundle: { path: '/gauge/tide-region', param: 'loc' },
+      entities: [
+        {
+          id: 'PIER-ONE',
+          name: 'Pier One',
+          latitude: 51.9,
+          longitude: 4.1,
+          zone: 'Europe/Amsterdam',
+        },
+        { id: 'QUAY-TWO', name: 'Quay Two' },
+        'LOCK-THREE',
+      ],
+    },
+  ],
+};
+const LEVELS = [
+  reading('PIER-ONE', { level_m: 3.4 }),
+  reading('QUAY-TWO', { level_m: 0.4 }),
+  reading('LOCK-THREE', { level_m: 2.6 }),
+];
+const WAVES = [reading('PIER-ONE', { height_m: 2, band: 'rough' })];
+const BATCH = '2026-11-20';
+
+function shopFiles(prices: CatalogFile = HARBOUR): SnapshotFiles {
+  return {
+    'catalog/harbour.json': JSON.stringify(prices),
+    'catalog/tides.json': JSON.stringify(TIDES),
+    [`${BATCH}/tides.level.ndjson`]: ndjson(LEVELS),
+    [`${BATCH}/tides.waves.ndjson`]: ndjson(WAVES),
+  };
+}
+
+const snapshots = writeSnapshots(shopFiles());
+let data: string;
+let gate: Gatekeeper;
+
+beforeAll(async () => {
+  ({ data } = await compileFolder(snapshots, { asOf: AS_OF }));
+  gate = await sampleGate(data);
+});
+afterAll(async () => {
+  await gate.close();
+  removeFolders();
+});
+
+const textOf = async (target: string): Promise<string> => (await fetch(gate.url + target)).text();
+const issuer = (): string => readJson(join(data, 'current'), 'release.json').issuer_did;
+
+async function buy(target: string) {
+  const url = gate.url + target;
+  const asked = await fetch(url);
+  expect([target, asked.status]).toEqual([target, 402]);
+  const { accepts } = (await asked.json()) as { accepts: [RequirementsV1] };
+  const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
+  const sold = await fetch(url, { headers: { 'x-payment': header } });
+  expect([target, sold.status]).toEqual([target, 200]);
+  return { amount: accepts[0].maxAmountRequired, text: await sold.text() };
+}
+
+describe('a shop of its own catalogue', () => {
+  it.each([
+    ['/gauge?entity=PIER-ONE&signal_id=tides.level', '20000', '"flood"'],
+    ['/gauge?entity=QUAY-TWO&signal_id=tides.level', '20000', '"normal"'],
+    ['/gauge/tide-region?loc=PIER-ONE', '400000', '"rough"'],
+    ['/gauge/census?signal_id=tides.level', '300000', 'LOCK-THREE'],
+  ])('sells %s at its price, and the body verifies', async (target, price, word) => {
+    const { amount, text } = await buy(target);
+    expect(amount).toBe(price);
+    expect(text).toContain(word);
+    const judge = (body: string) => verifyBody(parseJson(body), { trust: [issuer()] }).verdict;
+    expect(judge(text)).toBe('verified');
+    expect(judge(text.replace('2026-11-20T10:00:00', '2026-11-20T10:00:01'))).toBe('failed');
+  });
+
+  it('lights the legs of its bundle by its own bands', async () => {
+    const { text } = await buy('/gauge/tide-region?loc=PIER-ONE');
+    expect(JSON.parse(text).legs_lit).toEqual({ count: 2, of: 2, names: ['waves', 'level'] });
+  });
+
+  it('sells nothing that it does not offer', async () => {
+    for (const target of ['/gauge/series', '/gauge/environment-region?loc=us-denver', '/air']) {
+      expect((await fetch(gate.url + target)).status, target).toBe(404);
+    }
+    const foreign = await fetch(`${gate.url}/gauge?entity=us-denver&signal_id=airquality.aqi`);
+    expect(foreign.status).toBeGreaterThanOrEqual(400);
+    expect(foreign.status).not.toBe(402);
+  });
+
+  it('describes what is there, and nothing else', async () => {
+    const manifest = JSON.parse(await textOf('/manifest?all=1'));
+    const paid = manifest.entries.filter(
+      ({ price_usd }: { price_usd: string }) => price_usd !== '0',
+    );
+    expect(paid.map(({ path }: { path: string }) => path).sort()).toEqual([
+      '/gauge',
+      '/gauge/census',
+      '/gauge/tide-region',
+    ]);
+    const openApi = JSON.parse(await textOf('/openapi.json'));
+    expect(openApi.paths).toHaveProperty(['/gauge/tide-region']);
+    expect(openApi.paths).not.toHaveProperty(['/gauge/environment-region']);
+    for (const target of [
+      '/llms.txt',
+      '/manifest',
+      '/openapi.json',
+      '/gauge/catalog',
+      '/gauge/preview',
+      '/.well-known/agent-card.json',
+      '/manifest?platform=mcp',
+    ]) {
+      const text = await textOf(target);
+      expect([
+        target,
+        /airquality|nas\.|us-denver|earthquake|aviation|filing-company/.exec(text)?.[0],
+      ]).toEqual([target, undefined]);
+    }
+    expect(await textOf('/llms.txt')).toContain('tide');
+  });
+
+  it('is verified as a release, and not with another price in its catalogue', async () => {
+    const report = await verifyRelease(data, { trust: [issuer()] });
+    expect([report.faults, report.verdict, report.ownTables]).toEqual([[], 'verified', true]);
+    // Three places, one with both legs, in two forms.
+    expect(report.checked.legs).toBe(8);
+    const { table_digest } = readJson(join(data, 'current'), 'release.json');
+    const carried = readJson(join(data, 'current'), 'catalog.json');
+    const dearer = { ...carried, prices: { ...carried.prices, '/gauge': '9' } };
+    const faultOf = (file: object) =>
+      carriedFault(Buffer.from(JSON.stringify(file)), { table_digest });
+    expect(faultOf(carried)).toBeNull();
+    expect(faultOf(dearer)).toBe('not the catalogue that the head was made of');
+    expect(faultOf({ ...carried, tides: 1 })).toContain('unknown member "tides"');
+  });
+
+  it('shows its lines to who writes readings', () => {
+    const { catalog } = loadCatalog(snapshots);
+    expect(linesText(catalog, 'tides.level')).toContain('PIER-ONE, QUAY-TWO, LOCK-THREE');
+    expect(linesText(catalog)).not.toContain('airquality');
+  });
+});
+
+describe('a changed catalogue', () => {
+  it('is compiled again as a whole, and what did not change goes on', async () => {
+    const root = writeSnapshots(shopFiles(), join(makeFolder(), 'snapshots'));
+    const first = await compileFolder(root, { asOf: AS_OF });
+    const again = await compileFolder(root, { asOf: AS_OF, data: first.data });
+    expect(again.isIncremental).toBe(true);
+    const dearer = { ...HARBOUR, prices: { ...HARBOUR.prices, '/gauge': '0.05' } };
+    writeSnapshots(shopFiles(dearer), root);
+    const changed = await compileFolder(root, { asOf: AS_OF, data: first.data });
+    expect(changed.isIncremental).toBe(false);
+    expect(changed.release.table_digest).not.toBe(first.release.table_digest);
+    const carried = readJson(join(first.data, 'current'), 'catalog.json');
+    expect(carried.prices['/gauge']).toBe('0.05');
+  });
+
+  it('publishes nothing where it is broken', async () => {
+    const root = writeSnapshots({ ...shopFiles(), 'catalog/more.json': '{"format":"x"}' });
+    await expect(compileFolder(root, { asOf: AS_OF })).rejects.toThrow(/nothing was published/);
+  });
+});
