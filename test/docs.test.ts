@@ -12,6 +12,7 @@ const DOCS = [
   'compiler/fetch/README.md',
   'compiler/import/README.md',
   'compiler/upload/README.md',
+  'compiler/CATALOG.md',
   'compiler/SHARDING.md',
   'dist-data/README.md',
   'gatekeeper/OBSERVING.md',

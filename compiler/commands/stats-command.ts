@@ -244,8 +244,12 @@ function amountsByKind(files: Iterable<SizedFile>): ReadonlyMap<string, Amount> 
   return amounts;
 }
 
+/** The catalogue of a release, in the folder of stored files. */
+const STORED_CATALOG = /^files\/catalog\.[^/]+\.json$/;
+
 /** A form of a file, like `thin/bundle/…`, is of the kind of the file. */
 export function kindOf(path: string): string {
+  if (STORED_CATALOG.test(path)) return 'descriptions';
   const [top = '', ...below] = path.split('/');
   const folder = top === FILES_FOLDER ? below.find((name) => KINDS.has(name)) : top;
   return KINDS.get(folder ?? '') ?? OTHER;

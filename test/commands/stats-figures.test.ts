@@ -55,6 +55,7 @@ describe('kindOf()', () => {
   it.each([
     ['files/bundle/hurricane/record.json', 'bundles'],
     ['files/tokenless/mcp/well-known/x.json', 'descriptions'],
+    ['files/catalog.c0f82f680b2b.json', 'descriptions'],
     ['files/nothing/such.json', 'other'],
     ['record/a/b.json', 'records'],
     ['log-checkpoint', 'other'],
