@@ -188,6 +188,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   serving();
   setting.metrics?.watch({
     ...conditionOf(setting, watcher),
+    catalog: () => service.release.catalog,
     release: () => releaseFacts(service),
     connections: () => server.connections(),
   });
@@ -301,7 +302,7 @@ function answeredBy(
 function conditionOf(
   setting: Setting,
   watcher: ReleaseWatcher,
-): Omit<MeasuredState, 'release' | 'connections'> {
+): Omit<MeasuredState, 'catalog' | 'release' | 'connections'> {
   const { payments } = setting;
   return {
     isReady: () => failures(setting, watcher).length === 0,

@@ -2,11 +2,14 @@ import { randomBytes, sign } from 'node:crypto';
 import type { Command } from 'commander';
 import { canonicalRequest } from '../contract/canonical-request.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Catalog } from '../contract/catalog/catalog.ts';
+import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
 import { encodeBase64Url } from '../contract/did-key.ts';
 import { type Receipt, receiptAmount, unsignedReceipt } from '../contract/receipt.ts';
 import { type Route, route } from '../contract/route.ts';
 import { readIssuerKey } from '../keys/issuer-key.ts';
 import { signingKey } from '../stages/seal/sealer.ts';
+import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
 import type { CommandSettings } from './command-settings.ts';
 
 /** Default lifetime of a receipt in seconds. */
@@ -20,15 +23,29 @@ export function defineReceipt(receipt: Command, { now, print }: CommandSettings)
     .description('sign a receipt for one request, price and fee paid; send it as X-RECEIPT')
     .argument('<target>', 'path and query of the request that was paid')
     .requiredOption('--key <file>', 'key file of the processor; make one with keygen')
+    .option('--catalog <file>', 'catalog.json of the release (default: the built-in catalogue)')
     .option('--seconds <count>', 'how long the receipt stays valid', String(RECEIPT_SECONDS))
-    .action((target: string, flags: { readonly key: string; readonly seconds: string }) => {
+    .action((target: string, flags: ReceiptFlags) => {
+      const catalog = catalogAt(flags.catalog);
       const seed = readIssuerKey(flags.key);
       const seconds = Number(flags.seconds);
-      print(issueReceipt({ target, seed, now: now(), random: randomBytes, seconds }));
+      print(issueReceipt({ target, catalog, seed, now: now(), random: randomBytes, seconds }));
     });
 }
 
+interface ReceiptFlags {
+  readonly key: string;
+  readonly catalog?: string;
+  readonly seconds: string;
+}
+
+function catalogAt(file: string | undefined): Catalog {
+  return file === undefined ? BUILTIN : parseCatalog(readPlain(file, STORED_BYTES_MAX));
+}
+
 interface ReceiptOptions {
+  /** What is sold, and at which price. */
+  readonly catalog: Catalog;
   /** Path and query of the request, in any spelling that the gatekeeper takes. */
   readonly target: string;
   /** 32-byte Ed25519 seed of the processor. */
@@ -43,8 +60,9 @@ interface ReceiptOptions {
  * A receipt for one request at its price with the fee, bound to the request's canonical form; throws a RangeError for a
  * path that is not sold, parameters that buy nothing, or an invalid lifetime.
  */
-export function issueReceipt({ target, seed, now, random, seconds }: ReceiptOptions): string {
-  const sold = soldAt(target);
+export function issueReceipt(options: ReceiptOptions): string {
+  const { target, catalog, seed, now, random, seconds } = options;
+  const sold = soldAt(target, catalog);
   if (seconds !== undefined && !(Number.isInteger(seconds) && seconds > 0)) {
     throw new RangeError(
       `Cannot issue a receipt for "${target}": --seconds is not a whole number above 0; pass one such as ${RECEIPT_SECONDS}`,
@@ -62,10 +80,15 @@ export function issueReceipt({ target, seed, now, random, seconds }: ReceiptOpti
   return `${text}.${encodeBase64Url(new Uint8Array(signature))}`;
 }
 
+interface Sold {
+  readonly target: string;
+  readonly priceUsd: string;
+}
+
 /** What the gatekeeper would sell for a target, found by the gatekeeper's own rules. */
-function soldAt(target: string): { readonly target: string; readonly priceUsd: string } {
+function soldAt(target: string, catalog: Catalog): Sold {
   const request = canonicalRequest(target);
-  const routed = 'status' in request ? undefined : route(request, BUILTIN);
+  const routed = 'status' in request ? undefined : route(request, catalog);
   const priceUsd = routed?.endpoint.priceUsd ?? null;
   if (routed === undefined || priceUsd === null) {
     const why = 'status' in request ? `: ${request.error}` : '';

@@ -1,4 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { CIRCUIT_STATES } from '../facilitator/circuit.ts';
 import type { SentAnswer } from '../http/request.ts';
 import { inTime } from '../system/in-time.ts';
@@ -34,7 +36,7 @@ export function instruments(options: InstrumentsOptions): Instruments {
   const register = new Registry();
   collectDefaultMetrics({ register });
   build(register, options);
-  const answers = answerMeters(register);
+  const answers = answerMeters(register, () => condition?.catalog() ?? BUILTIN);
   const gauges = gaugesOf(register, options);
   let condition: MeasuredState | null = null;
   let running: Promise<string> | null = null;
@@ -75,7 +77,7 @@ interface AnswerMeters {
 }
 
 /** Answers are many, so they are counted here and handed over at each scrape. */
-function answerMeters(register: Registry): AnswerMeters {
+function answerMeters(register: Registry, catalog: () => Catalog): AnswerMeters {
   const registers = [register];
   const answers = new Counter({
     name: 'signalpress_answers_total',
@@ -98,7 +100,7 @@ function answerMeters(register: Registry): AnswerMeters {
   for (const kind of KINDS) seconds.zero({ kind });
   const cache = cacheMeter(register);
   const refused = limitMeter(register);
-  const operations = new Operations();
+  const operations = new Operations(catalog);
   const counts = new LabelCounts<{ operation: string; status: string }>();
   let sent = 0;
   return {

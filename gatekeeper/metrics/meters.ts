@@ -1,3 +1,4 @@
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import type { CircuitState } from '../facilitator/circuit.ts';
 import type { SentAnswer } from '../http/request.ts';
 import type { Conclusion, OpenSummary } from '../money/journal.ts';
@@ -35,6 +36,8 @@ export interface Meters {
 
 /** What is asked when somebody reads the metrics. */
 export interface MeasuredState {
+  /** Of the release that is served. */
+  readonly catalog: () => Catalog;
   readonly isReady: () => boolean;
   readonly isJournalFailing: () => boolean;
   /** Times in milliseconds since the epoch. */

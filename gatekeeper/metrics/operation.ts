@@ -1,4 +1,4 @@
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { findRow } from '../../compiler/contract/route.ts';
 import { HEALTH_PATH, METRICS_PATH } from '../http/own-paths.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
@@ -12,12 +12,18 @@ const KNOWN_MAX = 4096;
  */
 export class Operations {
   readonly #known = new BoundedMap<string, string>(KNOWN_MAX);
+  readonly #catalog: () => Catalog;
+
+  /** `catalog` is that of the release which is served. */
+  constructor(catalog: () => Catalog) {
+    this.#catalog = catalog;
+  }
 
   /** `path` as the log has it: in brackets where no request was read. */
   of(path: string, status: number): string {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
-    const row = findRow(path, BUILTIN)?.row.path;
+    const row = findRow(path, this.#catalog())?.row.path;
     if (row !== undefined) {
       this.#known.set(path, row);
       return row;

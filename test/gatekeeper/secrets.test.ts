@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueReceipt } from '../../compiler/commands/issue-receipt.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { REST_MS_MAX } from '../../gatekeeper/facilitator/circuit.ts';
 import { ledgerCommand } from '../../gatekeeper/journal/ledger-command.ts';
@@ -186,6 +187,7 @@ describe('I49: nothing that is logged or answered holds a secret', () => {
     const { token } = (await minted.json()) as { token: string };
     const receipt = issueReceipt({
       target: PAID,
+      catalog: BUILTIN,
       seed: SEED,
       now: TINY_NOW,
       random: (bytes) => new Uint8Array(bytes).fill(3),

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { Operations } from '../../../gatekeeper/metrics/operation.ts';
+import { TIDES } from '../../tide-catalog.ts';
 
 const HASH = `sha256:${'ab'.repeat(32)}`;
 
@@ -17,11 +19,17 @@ describe('Operations', () => {
     ['(refused)', 429, 'refused'],
     ['(refused target)', 400, 'refused'],
   ])('names %s with %i "%s"', (path, status, operation) => {
-    expect(new Operations().of(path, status)).toBe(operation);
+    expect(new Operations(() => BUILTIN).of(path, status)).toBe(operation);
+  });
+
+  it('names the bundles of the catalogue that is served, and no others', () => {
+    const operations = new Operations(() => TIDES);
+    expect(operations.of('/gauge/tide-region', 402)).toBe('/gauge/tide-region');
+    expect(operations.of('/gauge/environment-region', 404)).toBe('unknown');
   });
 
   it('makes no name of what strangers ask, however many they are', () => {
-    const operations = new Operations();
+    const operations = new Operations(() => BUILTIN);
     const names = new Set<string>();
     for (let at = 0; at < 20_000; at += 1) {
       names.add(operations.of(`/made-up/${at}`, 404));

@@ -22,6 +22,7 @@ import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isReceiptKey } from '../../../gatekeeper/payment/receipt-tender.ts';
 import { PURCHASES_PER_PAYER_MAX } from '../../../gatekeeper/purchase/in-flight.ts';
 import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
+import { TIDES } from '../../tide-catalog.ts';
 import { payer } from '../payer.ts';
 import { freshJournal, shop } from '../payment-bench.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
@@ -54,7 +55,7 @@ const random = (bytes: number): Uint8Array => {
   return createHash('sha256').update(String(issued)).digest().subarray(0, bytes);
 };
 const issue = (target = TARGET, more: object = {}) =>
-  issueReceipt({ target, seed: SEED, now: TINY_NOW, random, ...more });
+  issueReceipt({ target, catalog: BUILTIN, seed: SEED, now: TINY_NOW, random, ...more });
 const buy = (receipt: string, target = TARGET, by = gate) =>
   fetch(by.url + target, { headers: { 'X-RECEIPT': receipt } });
 const refusalOf = async (reply: Response) => {
@@ -226,7 +227,13 @@ describe('I46: a rate limit and what a receipt bought', () => {
     const parsed = parseReceipt(receipt);
     if (parsed === null) throw new Error('receipt');
     const twin = issueText({ ...parsed.receipt, amount: '99999' });
-    const forged = issueReceipt({ target: TARGET, seed: SEED.map(() => 1), now: TINY_NOW, random });
+    const forged = issueReceipt({
+      target: TARGET,
+      catalog: BUILTIN,
+      seed: SEED.map(() => 1),
+      now: TINY_NOW,
+      random,
+    });
     for (const [value, target] of [
       [twin, TARGET],
       [forged, TARGET],
@@ -272,6 +279,13 @@ describe('receipts in flight', () => {
 });
 
 describe('issueReceipt()', () => {
+  it('sells what the catalogue of the release offers, and nothing else', () => {
+    const target = '/gauge/tide-region?entity=PIER-ONE';
+    expect(issue(target, { catalog: TIDES })).toMatch(/^\S+\.\S+$/);
+    expect(() => issue(target)).toThrow(/not a paid path/);
+    expect(() => issue(TARGET, { catalog: TIDES })).toThrow(/not legal/);
+  });
+
   it.each([
     ['/gauge?signal_id=airquality.aqi&entity=us-denver', TARGET],
     ['/gauge?issuer=us-denver&signal_id=airquality.aqi&utm_source=x', TARGET],
