@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { linesText } from '../compiler/commands/lines-command.ts';
+import type { Catalog } from '../compiler/contract/catalog/catalog.ts';
 import type { CatalogFile } from '../compiler/contract/catalog/catalog-file.ts';
+import { storedPath } from '../compiler/contract/path.ts';
+import { parseFiles } from '../compiler/contract/release.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
 import { loadCatalog } from '../compiler/stages/intake/load-catalog.ts';
 import { carriedFault } from '../compiler/verify/release-catalog.ts';
@@ -88,6 +92,8 @@ const TIDES: CatalogFile = {
     },
   ],
 };
+const BUILTIN_NAMES =
+  /airquality|nas\.|us-denver|earthquake|aviation|hurricane|filing-company|drought|river/;
 const LEVELS = [
   reading('PIER-ONE', { level_m: 3.4 }),
   reading('QUAY-TWO', { level_m: 0.4 }),
@@ -149,7 +155,19 @@ describe('a shop of its own catalogue', () => {
 
   it('lights the legs of its bundle by its own bands', async () => {
     const { text } = await buy('/gauge/tide-region?loc=PIER-ONE');
-    expect(JSON.parse(text).legs_lit).toEqual({ count: 2, of: 2, names: ['waves', 'level'] });
+    const body = JSON.parse(text);
+    expect(body.legs_lit).toEqual({ count: 2, of: 2, names: ['waves', 'level'] });
+    const { catalog } = loadCatalog(snapshots);
+    const litFaults = (judged: object, known?: Catalog) => {
+      const trust = { trust: [issuer()], ...(known === undefined ? {} : { catalog: known }) };
+      const { checks } = verifyBody(parseJson(JSON.stringify(judged)), trust);
+      return checks.filter(({ where, status }) => where.endsWith('.lit') && status === 'fail');
+    };
+    body.legs.level.lit = false;
+    expect(litFaults(body, catalog)).toHaveLength(1);
+    // Who does not know the signal cannot judge it; the signed content still differs.
+    expect(litFaults(body)).toEqual([]);
+    expect(litFaults(JSON.parse(text), catalog)).toEqual([]);
   });
 
   it('sells nothing that it does not offer', async () => {
@@ -184,12 +202,22 @@ describe('a shop of its own catalogue', () => {
       '/manifest?platform=mcp',
     ]) {
       const text = await textOf(target);
-      expect([
-        target,
-        /airquality|nas\.|us-denver|earthquake|aviation|filing-company/.exec(text)?.[0],
-      ]).toEqual([target, undefined]);
+      expect([target, BUILTIN_NAMES.exec(text)?.[0]]).toEqual([target, undefined]);
     }
     expect(await textOf('/llms.txt')).toContain('tide');
+  });
+
+  it('publishes no file that names what only the built-in catalogue has', () => {
+    const listed = parseFiles(readFileSync(join(data, 'current/files.txt'), 'utf8'));
+    // The program of the page is the same for every shop.
+    const own = listed.filter(({ path }) => !/\.(br|gz)$|^site\/assets/.test(path));
+    const named = own.flatMap(({ path, sha256 }) => {
+      const text = readFileSync(join(data, storedPath(path, sha256)), 'utf8');
+      return BUILTIN_NAMES.test(text) ? [path] : [];
+    });
+    expect(own.length).toBeGreaterThan(40);
+    expect(named).toEqual([]);
+    expect('"/gauge/raw" of a river gauge').toMatch(BUILTIN_NAMES);
   });
 
   it('is verified as a release, and not with another price in its catalogue', async () => {
