@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PayingFetch } from '../compiler/client/payment-trip.ts';
+import { signalpressClient } from '../compiler/client/signalpress-client.ts';
 import { linesText } from '../compiler/commands/lines-command.ts';
 import type { Catalog } from '../compiler/contract/catalog/catalog.ts';
 import type { CatalogFile } from '../compiler/contract/catalog/catalog-file.ts';
@@ -14,7 +16,7 @@ import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import { NETWORKS } from '../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
-import { payer } from './gatekeeper/payer.ts';
+import { NOW_MS, payer } from './gatekeeper/payer.ts';
 import { sampleGate } from './sample-gate.ts';
 import {
   AS_OF,
@@ -125,7 +127,17 @@ afterAll(async () => {
 });
 
 const textOf = async (target: string): Promise<string> => (await fetch(gate.url + target)).text();
+const listedFiles = () => parseFiles(readFileSync(join(data, 'current/files.txt'), 'utf8'));
 const issuer = (): string => readJson(join(data, 'current'), 'release.json').issuer_did;
+
+/** Asks, signs what is asked for, and sends it. */
+const wallet: PayingFetch = (inner) => async (input, init) => {
+  const asked = await inner(input, init);
+  if (asked.status !== 402) return asked;
+  const { accepts } = (await asked.json()) as { accepts: [RequirementsV1] };
+  const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
+  return inner(input, { ...init, headers: { 'X-PAYMENT': header } });
+};
 
 async function buy(target: string) {
   const url = gate.url + target;
@@ -170,6 +182,18 @@ describe('a shop of its own catalogue', () => {
     expect(litFaults(JSON.parse(text), catalog)).toEqual([]);
   });
 
+  it('sells to the typed client, which needs its catalogue to know what it asked for', async () => {
+    const { sha256 = '' } = listedFiles().find(({ path }) => path === 'catalog.json') ?? {};
+    const catalog = readFileSync(join(data, storedPath('catalog.json', sha256)));
+    const options = { baseUrl: gate.url, issuer: issuer(), pay: wallet, clock: () => NOW_MS };
+    const client = signalpressClient({ ...options, maxUsd: '1', catalog });
+    const sold = await client.buy('/gauge/tide-region', { loc: 'QUAY-TWO' });
+    expect([sold.report?.verdict, sold.text.includes('QUAY-TWO')]).toEqual(['verified', true]);
+    const plain = signalpressClient({ ...options, maxUsd: '1' });
+    const refused = plain.buy('/gauge/tide-region', { loc: 'QUAY-TWO' });
+    await expect(refused).rejects.toThrow('pass "catalog"');
+  });
+
   it('sells nothing that it does not offer', async () => {
     for (const target of ['/gauge/series', '/gauge/environment-region?loc=us-denver', '/air']) {
       expect((await fetch(gate.url + target)).status, target).toBe(404);
@@ -208,9 +232,8 @@ describe('a shop of its own catalogue', () => {
   });
 
   it('publishes no file that names what only the built-in catalogue has', () => {
-    const listed = parseFiles(readFileSync(join(data, 'current/files.txt'), 'utf8'));
     // The program of the page is the same for every shop.
-    const own = listed.filter(({ path }) => !/\.(br|gz)$|^site\/assets/.test(path));
+    const own = listedFiles().filter(({ path }) => !/\.(br|gz)$|^site\/assets/.test(path));
     const named = own.flatMap(({ path, sha256 }) => {
       const text = readFileSync(join(data, storedPath(path, sha256)), 'utf8');
       return BUILTIN_NAMES.test(text) ? [path] : [];

@@ -1,6 +1,6 @@
 import { bodySchemaOf } from '../contract/bodies.ts';
 import { canonicalRequest, canonicalTarget } from '../contract/canonical-request.ts';
-import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Catalog } from '../contract/catalog/catalog.ts';
 import { citationSchema, citedTarget } from '../contract/citation.ts';
 import type { Answer, Endpoint } from '../contract/endpoints.ts';
 import { canonicalForm } from '../contract/filing.ts';
@@ -13,6 +13,8 @@ import { ClientError } from './client-error.ts';
 
 /** What was asked for, and which issuer is trusted. */
 export interface Asked {
+  /** What the service sells. */
+  readonly catalog: Catalog;
   readonly issuer: string;
   /** Path and query behind the address of the service; null where the request went elsewhere. */
   readonly target: string | null;
@@ -30,7 +32,7 @@ interface Delivery extends Pick<Purchase, 'receipt' | 'payment'> {
  * another question.
  */
 export function judgePurchase({ bytes, receipt, payment }: Delivery, asked: Asked): Purchase {
-  const question = asked.target === null ? null : questionOf(asked.target);
+  const question = asked.target === null ? null : questionOf(asked.target, asked.catalog);
   const sold = { text: textOf(bytes, payment), receipt, payment };
   // What was asked for decides, not what the service calls its answer.
   const { made, wrong } =
@@ -58,12 +60,12 @@ function tableOf(sold: Sold): Judged {
   return { made, wrong: isSeries ? null : 'the table does not have the columns of a series' };
 }
 
-function bodyOf(sold: Sold, question: Route | null, { issuer, now }: Asked): Judged {
+function bodyOf(sold: Sold, question: Route | null, { issuer, now, catalog }: Asked): Judged {
   const body = jsonOf(sold);
-  const report = verifyBody(body, { trust: [issuer], now });
+  const report = verifyBody(body, { trust: [issuer], now, catalog });
   const made = { ...sold, body, report };
   if (question === null) return { made, wrong: 'no answer exists for this request' };
-  return { made, wrong: reportFault(report, question) ?? answerFault(question, body) };
+  return { made, wrong: reportFault(report, question) ?? answerFault(question, body, catalog) };
 }
 
 /** Why a report is not enough to rely on. A token is made at the request by a service that holds no signing key. */
@@ -119,9 +121,9 @@ const REPEATED: Partial<Record<Answer, Readonly<Record<string, Spelling>>>> = {
 const MADE_AT_REQUEST: ReadonlySet<Answer> = new Set(['resolve', 'mint']);
 
 /** The question that a request target asks; null for an unknown operation or an illegal parameter. */
-export function questionOf(target: string): Route | null {
+export function questionOf(target: string, catalog: Catalog): Route | null {
   const request = canonicalRequest(target);
-  const asked = 'status' in request ? undefined : route(request, BUILTIN);
+  const asked = 'status' in request ? undefined : route(request, catalog);
   return asked === undefined || asked.fault !== null ? null : asked;
 }
 
@@ -129,10 +131,10 @@ export function questionOf(target: string): Route | null {
  * Why a body does not answer a question, or null if it does: the operation and every parameter must be those asked for.
  * It checks only what a body says about itself; the verifier decides whether that is true.
  */
-export function answerFault(asked: Route, body: JsonValue): string | null {
+export function answerFault(asked: Route, body: JsonValue, catalog: Catalog): string | null {
   const operation = MADE_AT_REQUEST.has(asked.endpoint.answer)
     ? shapeFault(asked.endpoint, body)
-    : addressFault(asked, body);
+    : addressFault(asked, body, catalog);
   return operation ?? repeatedFault(asked, body);
 }
 
@@ -142,12 +144,12 @@ function shapeFault(endpoint: Endpoint, body: JsonValue): string | null {
 }
 
 /** The address in a citation is signed: it names the operation and the parameters that its body was made for. */
-function addressFault(asked: Route, body: JsonValue): string | null {
+function addressFault(asked: Route, body: JsonValue, catalog: Catalog): string | null {
   const citation = citationSchema.safeParse(memberOf(body, '_citation'));
   const cited = citation.success ? citedTarget(citation.data) : null;
   if (cited === null) return 'the body does not say what it answers';
   const want = signedTarget(asked);
-  const answered = questionOf(cited);
+  const answered = questionOf(cited, catalog);
   if (answered !== null && signedTarget(answered) === want) return null;
   return `the body answers "${cited}", not "${want}"`;
 }

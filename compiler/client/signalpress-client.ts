@@ -1,4 +1,6 @@
-import { builtinOperation } from '../contract/catalog/builtin.ts';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Catalog } from '../contract/catalog/catalog.ts';
+import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import type { Endpoint, EndpointPath, PaidPath, ParamName } from '../contract/endpoints.ts';
 import { atomicAmount } from '../contract/price.ts';
@@ -24,6 +26,8 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** did:key of the issuer whose signatures are trusted; get it from a source that you trust. */
   readonly issuer: string;
+  /** `catalog.json` of a release of the service, where it is not the built-in catalogue. */
+  readonly catalog?: Uint8Array;
   /** Needed to buy; called with a fetch of ours and the cap of the call in atomic units. */
   readonly pay?: PayingFetch;
   /** Cap of a call in decimal USD; MAX_USD when absent. */
@@ -70,15 +74,16 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   };
   const { baseUrl, issuer, clock = Date.now } = options;
   requireIssuer(issuer);
+  const catalog = options.catalog === undefined ? BUILTIN : parseCatalog(options.catalog);
   const sold = (url: string, answer: Delivered): Promise<Purchase> =>
-    purchase(answer, { issuer, target: targetOf(url, baseUrl), now: clock() });
+    purchase(answer, { issuer, catalog, target: targetOf(url, baseUrl), now: clock() });
   return {
     get: async (path, params, { token } = {}) =>
-      freeAnswer(urlOf(baseUrl, builtinOperation(path), params), token, trip),
+      freeAnswer(urlOf(baseUrl, operationAt(path, catalog), params), token, trip),
     async buy(path, params, { maxUsd = options.maxUsd ?? MAX_USD } = {}) {
       const { pay } = options;
       if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');
-      const url = urlOf(baseUrl, builtinOperation(path), params);
+      const url = urlOf(baseUrl, operationAt(path, catalog), params);
       return sold(url, await bought(url, pay, new PaymentTrip(atomic(maxUsd), trip)));
     },
     async redeliver(payment) {
@@ -88,6 +93,14 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       return sold(payment.url, { response: await deliver(payment, trip), payment });
     },
   };
+}
+
+function operationAt(path: string, { operationByPath }: Catalog): Endpoint {
+  const operation = operationByPath.get(path);
+  if (operation !== undefined) return operation;
+  throw new RangeError(
+    `Cannot call "${path}": not in the catalogue; pass "catalog", the catalog.json of a release, if it is sold there`,
+  );
 }
 
 /** Without one every body would be refused after it was paid. */

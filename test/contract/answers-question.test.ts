@@ -16,13 +16,14 @@ beforeAll(async () => {
 afterAll(removeFolders);
 
 function asked(target: string): Route {
-  const found = questionOf(target);
+  const found = questionOf(target, BUILTIN);
   if (found === null) throw new Error(`no question: ${target}`);
   return found;
 }
 const sold = async (target: string): Promise<JsonValue> =>
   parseJson((await shop.ask(target)).toString('utf8'));
-const fault = async (want: string, got: string) => answerFault(asked(want), await sold(got));
+const fault = async (want: string, got: string) =>
+  answerFault(asked(want), await sold(got), BUILTIN);
 
 describe('answerFault()', () => {
   it('accepts the answer of each of the 64 paid operations, in every form', async () => {
@@ -39,7 +40,7 @@ describe('answerFault()', () => {
     const taken: string[] = [];
     for (const want of targets) {
       for (const [at, got] of targets.entries()) {
-        if (got !== want && answerFault(asked(want), bodies[at] ?? null) === null) {
+        if (got !== want && answerFault(asked(want), bodies[at] ?? null, BUILTIN) === null) {
           taken.push(`${got} for ${want}`);
         }
       }
@@ -100,7 +101,9 @@ describe('answerFault()', () => {
     ['/gauge/subscribe', (token) => ({ ...token, plan: 'watch' })],
   ])('refuses a body of %s that is cut or wrapped', async (target, change) => {
     const body = (await sold(target)) as Record<string, JsonValue>;
-    expect(answerFault(asked(target), change(body))).toMatch(/^the body (does|is no|answers)/);
+    expect(answerFault(asked(target), change(body), BUILTIN)).toMatch(
+      /^the body (does|is no|answers)/,
+    );
   });
 
   it('takes an address for one of the service only where the citation says both', async () => {
@@ -108,7 +111,7 @@ describe('answerFault()', () => {
     const { _citation: cited } = body;
     const elsewhere = `https://other.example/v/${cited?.record_hash}`;
     const moved = { ...body, _citation: { ...cited, verify_url: elsewhere } };
-    expect(answerFault(asked(`/gauge?${PAIR}`), moved)).toBe(
+    expect(answerFault(asked(`/gauge?${PAIR}`), moved, BUILTIN)).toBe(
       'the body does not say what it answers',
     );
   });
@@ -118,7 +121,7 @@ describe('questionOf()', () => {
   it.each(['/nowhere', '/gauge', '/gauge/air?loc=nowhere', '//x', `/gauge?${PAIR}&dim=x`])(
     'knows no question %s',
     (target) => {
-      expect(questionOf(target)).toBeNull();
+      expect(questionOf(target, BUILTIN)).toBeNull();
     },
   );
 

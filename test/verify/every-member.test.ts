@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { PendingPayment } from '../../compiler/client/client-error.ts';
 import { judgePurchase } from '../../compiler/client/judge-purchase.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
@@ -125,7 +126,7 @@ function clientPasses(target: string, text: string): boolean {
   };
   const delivery = { bytes: Buffer.from(text), receipt: null, payment };
   try {
-    judgePurchase(delivery, { issuer: shop.did, target, now: readAt() });
+    judgePurchase(delivery, { issuer: shop.did, catalog: BUILTIN, target, now: readAt() });
     return true;
   } catch {
     return false;
