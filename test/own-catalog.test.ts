@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PayingFetch } from '../compiler/client/payment-trip.ts';
@@ -9,6 +9,7 @@ import type { CatalogFile } from '../compiler/contract/catalog/catalog-file.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { parseFiles } from '../compiler/contract/release.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
+import { CompileError } from '../compiler/stages/intake/compile-error.ts';
 import { loadCatalog } from '../compiler/stages/intake/load-catalog.ts';
 import { carriedFault } from '../compiler/verify/release-catalog.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
@@ -278,6 +279,28 @@ describe('a changed catalogue', () => {
     expect(changed.release.table_digest).not.toBe(first.release.table_digest);
     const carried = readJson(join(first.data, 'current'), 'catalog.json');
     expect(carried.prices['/gauge']).toBe('0.05');
+  });
+
+  it('adds lines to a shop of the built-in catalogue, and takes them away again only if told', async () => {
+    const aqi = ndjson([reading('us-denver', { aqi_index: 42, band: 'good' })]);
+    const root = writeSnapshots({ [`${BATCH}/airquality.aqi.ndjson`]: aqi });
+    const first = await compileFolder(root, { asOf: AS_OF });
+    const own = shopFiles({ ...HARBOUR, extends: 'builtin' });
+    const tides = JSON.stringify({ ...TIDES, extends: 'builtin' });
+    writeSnapshots({ ...own, 'catalog/tides.json': tides }, root);
+    const more = await compileFolder(root, { asOf: AS_OF, data: first.data });
+    expect([more.release.counts.records, more.release.sequence]).toEqual([5, 2]);
+    const report = await verifyRelease(first.data, { trust: [issuer()] });
+    expect([report.faults, report.ownTables]).toEqual([[], true]);
+    rmSync(join(root, 'catalog'), { recursive: true });
+    const without = compileFolder(root, { asOf: AS_OF, data: first.data });
+    await expect(without).rejects.toThrow(/no signal or collection of that name/);
+    rmSync(join(root, BATCH, 'tides.level.ndjson'));
+    rmSync(join(root, BATCH, 'tides.waves.ndjson'));
+    const shrunk = { asOf: AS_OF, data: first.data };
+    await expect(compileFolder(root, shrunk)).rejects.toThrow(CompileError);
+    const less = await compileFolder(root, { ...shrunk, allowShrink: true });
+    expect(less.release.table_digest).toBe(first.release.table_digest);
   });
 
   it('publishes nothing where it is broken', async () => {
