@@ -19,13 +19,16 @@
  * Known limits: one compile at a time in a data folder. A snapshot file that is removed or changed costs a full compile.
  * Collections are read whole each time.
  */
+import { hash } from 'node:crypto';
 import { join, relative, resolve, sep } from 'node:path';
-import type { WholeCatalog } from './contract/catalog/whole-catalog.ts';
+import { BUILTIN } from './contract/catalog/builtin.ts';
+import { builtinDigest, ownDigest } from './contract/catalog/release-catalog.ts';
+import { catalogText, type WholeCatalog } from './contract/catalog/whole-catalog.ts';
 import { keyIdOf } from './contract/citation.ts';
 import { defined } from './contract/defined.ts';
 import { grouped } from './contract/grouped.ts';
 import { firstHistory, type KeyHistory } from './contract/key-history.ts';
-import { CATALOG_PATH, type Release, tables } from './contract/release.ts';
+import { CATALOG_PATH, type Release } from './contract/release.ts';
 import type { JobChunk } from './jobs/chunk-builder.ts';
 import { inlineRunner, type JobRunner, workerRunner } from './jobs/job-runner.ts';
 import { ALWAYS, type JobResult, type SignalJob } from './jobs/signal-job.ts';
@@ -135,7 +138,7 @@ async function compileInto(
 ): Promise<CompileSummary> {
   const issuer = issuerOf(options);
   const { catalog, file: catalogFile } = whole;
-  const tableDigest = canonicalDigest(tables(catalog));
+  const tableDigest = tableDigestOf(whole);
   const key = stateKey(issuer, tableDigest, options.maxRejectsPpm ?? 0);
   const keys = issuerKeys(options, staging, issuer);
   const open = { staging, catalog, catalogFile, issuer, keys, tableDigest, stateKey: key };
@@ -152,6 +155,11 @@ async function compileInto(
   const stored = isFull ? listed.stored : listSnapshots(options.snapshots, catalog);
   const source = { memory: null, known: listed.known, stored, added: allFiles(stored) };
   return compileRun(options, openRun(options, open, source));
+}
+
+function tableDigestOf({ catalog, file }: WholeCatalog): string {
+  if (catalog === BUILTIN) return builtinDigest(canonicalDigest);
+  return ownDigest(hash('sha256', catalogText(file), 'hex'), canonicalDigest);
 }
 
 function allFiles({ signals }: Snapshots): Source['added'] {

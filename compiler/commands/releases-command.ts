@@ -194,8 +194,8 @@ function hasServedTables(
   if (contract_version !== CONTRACT_VERSION) return false;
   const entry = files.find(WHOLE_CATALOG_PATH);
   try {
-    const bytes = entry === null ? null : readStored(data, entry);
-    releaseCatalog({ tableDigest, bytes, digestOf: canonicalDigest });
+    const file = entry === null ? null : { bytes: readStored(data, entry), sha256: entry.sha256 };
+    releaseCatalog({ tableDigest, file, digestOf: canonicalDigest });
     return true;
   } catch {
     return false;

@@ -1,9 +1,9 @@
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
-import { releaseCatalog } from '../contract/catalog/release-catalog.ts';
-import { parseCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
-import { type Release, tables } from '../contract/release.ts';
-import { canonicalHash, reason } from './body-check.ts';
+import { builtinDigest, ownDigest, releaseCatalog } from '../contract/catalog/release-catalog.ts';
+import { builtinCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
+import type { Release } from '../contract/release.ts';
+import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';
 import type { FileList } from './file-list.ts';
 import { StoredBodies } from './stored-bodies.ts';
@@ -26,7 +26,9 @@ interface CarriedBy {
 /** The catalogue of a release; an older release of other tables is no fault. */
 export function readReleaseCatalog({ disk, root, head, list }: CarriedBy): ReadCatalog {
   const bytes = new StoredBodies(disk, root, list).bytes(WHOLE_CATALOG_PATH);
-  const carried = { tableDigest: head.table_digest, bytes, digestOf: canonicalHash };
+  const sha256 = list.find(WHOLE_CATALOG_PATH)?.sha256 ?? '';
+  const file = bytes === null ? null : { bytes, sha256 };
+  const carried = { tableDigest: head.table_digest, file, digestOf: canonicalHash };
   try {
     return { catalog: releaseCatalog(carried), ownTables: true };
   } catch {
@@ -35,14 +37,10 @@ export function readReleaseCatalog({ disk, root, head, list }: CarriedBy): ReadC
 }
 
 /** Why the catalogue that a release carries is not the one of its head; null where it is. */
-export function carriedFault(
-  bytes: Uint8Array,
-  head: Pick<Release, 'table_digest'>,
-): string | null {
-  try {
-    const isSame = canonicalHash(tables(parseCatalog(bytes))) === head.table_digest;
-    return isSame ? null : 'not the catalogue that the head was made of';
-  } catch (error) {
-    return reason(error);
-  }
+export function carriedFault(sha256: string, head: Pick<Release, 'table_digest'>): string | null {
+  const isBuiltin = head.table_digest === builtinDigest(canonicalHash);
+  const isSame = isBuiltin
+    ? canonicalHash(builtinCatalog().file) === `sha256:${sha256}`
+    : head.table_digest === ownDigest(sha256, canonicalHash);
+  return isSame ? null : 'not the catalogue that the head was made of';
 }

@@ -144,7 +144,7 @@ class Share {
       const bytes = this.#bytes(entry);
       if (bytes === null || !path.endsWith('.json')) return null;
       if (path === WHOLE_CATALOG_PATH) {
-        this.#catalog(path, bytes);
+        this.#catalog(entry);
         return null;
       }
       const body = parseJson(decodeUtf8(bytes));
@@ -187,9 +187,9 @@ class Share {
   }
 
   /** An older release may be of a catalogue that this program cannot read, and says so by its tables. */
-  #catalog(path: string, bytes: Uint8Array): void {
+  #catalog({ path, sha256 }: FileEntry): void {
     const { head, ownTables } = this.#context;
-    if (ownTables) this.#note(path, carriedFault(bytes, head));
+    if (ownTables) this.#note(path, carriedFault(sha256, head));
     count(this.#tally, 'descriptions');
   }
 

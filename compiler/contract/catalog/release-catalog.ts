@@ -3,28 +3,49 @@ import { BUILTIN } from './builtin.ts';
 import type { Catalog } from './catalog.ts';
 import { parseCatalog, WHOLE_CATALOG_PATH } from './whole-catalog.ts';
 
+/** `sha256:` of the canonical JSON of a value. */
+export type DigestOf = (value: unknown) => string;
+
+/** `catalog.json` of a release, whose hash was checked. */
+interface CatalogBytes {
+  readonly bytes: Uint8Array;
+  /** Hex. */
+  readonly sha256: string;
+}
+
 /** What a release says of the catalogue that it was compiled from. */
 interface Carried {
   /** Of its head. */
   readonly tableDigest: string;
-  /** `catalog.json`; null for a release without one. */
-  readonly bytes: Uint8Array | null;
-  /** `sha256:` of the canonical JSON of a value. */
-  readonly digestOf: (value: unknown) => string;
+  /** Null for a release without one. */
+  readonly file: CatalogBytes | null;
+  readonly digestOf: DigestOf;
+}
+
+/** The table digest of a release of the built-in catalogue. */
+export function builtinDigest(digestOf: DigestOf): string {
+  return digestOf(tables(BUILTIN));
+}
+
+/**
+ * The table digest of a release of another catalogue: of its `catalog.json`, and of the machine that makes operations of it,
+ * which that of the built-in catalogue stands for. To write all tables out would cost a large catalogue half a second.
+ */
+export function ownDigest(sha256: string, digestOf: DigestOf): string {
+  return digestOf({ catalog: `sha256:${sha256}`, machine: builtinDigest(digestOf) });
 }
 
 /**
  * The catalogue that a release was compiled from, held to the digest of its head. A release without `catalog.json` has the
  * built-in one of this version, or is refused: throws a RangeError that says what to do.
  */
-export function releaseCatalog({ tableDigest, bytes, digestOf }: Carried): Catalog {
-  if (digestOf(tables(BUILTIN)) === tableDigest) return BUILTIN;
-  if (bytes === null) refuse(`carries no "${WHOLE_CATALOG_PATH}"`);
-  const catalog = parseCatalog(bytes);
-  if (digestOf(tables(catalog)) !== tableDigest) {
-    refuse(`its head is not made of its "${WHOLE_CATALOG_PATH}" and the words of this version`);
+export function releaseCatalog({ tableDigest, file, digestOf }: Carried): Catalog {
+  if (builtinDigest(digestOf) === tableDigest) return BUILTIN;
+  if (file === null) refuse(`carries no "${WHOLE_CATALOG_PATH}"`);
+  if (ownDigest(file.sha256, digestOf) !== tableDigest) {
+    refuse(`its head is not made of its "${WHOLE_CATALOG_PATH}" by the rules of this version`);
   }
-  return catalog;
+  return parseCatalog(file.bytes);
 }
 
 function refuse(state: string): never {

@@ -1,9 +1,11 @@
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
+import { ownDigest } from '../../../compiler/contract/catalog/release-catalog.ts';
 import { builtinCatalog, catalogText } from '../../../compiler/contract/catalog/whole-catalog.ts';
-import { CONTRACT_VERSION, tables } from '../../../compiler/contract/release.ts';
+import { CONTRACT_VERSION } from '../../../compiler/contract/release.ts';
 import { canonicalDigest } from '../../../compiler/stages/seal/canonical-digest.ts';
 import {
   catalogIn,
@@ -13,7 +15,7 @@ import {
   keysOf,
 } from '../../../gatekeeper/release/release-head.ts';
 import { StartError } from '../../../gatekeeper/system/start-error.ts';
-import { TIDE_FILE, TIDES } from '../../tide-catalog.ts';
+import { TIDE_FILE } from '../../tide-catalog.ts';
 import {
   TINY_BASE_URL,
   type TinyOptions,
@@ -75,7 +77,7 @@ describe('checkHead()', () => {
 
 describe('catalogIn()', () => {
   const tidesHead = () => {
-    const table_digest = canonicalDigest(tables(TIDES));
+    const table_digest = ownDigest(hash('sha256', catalogText(TIDE_FILE), 'hex'), canonicalDigest);
     return checkHead(release({ head: { table_digest } }).head, ANY);
   };
 
@@ -99,8 +101,10 @@ describe('catalogIn()', () => {
     const dearer = catalogText({ ...TIDE_FILE, prices: { '/gauge': '9', bundle: '9' } });
     expect(() => catalogIn(tidesHead(), Buffer.from(dearer))).toThrow(/another table/);
     const newer = Buffer.from('{"format":"signalpress-catalog/2"}');
-    expect(() => catalogIn(tidesHead(), newer)).toThrow(/catalog.json" at "\/format"/);
-    expect(() => catalogIn(tidesHead(), newer)).toThrow(StartError);
+    const table_digest = ownDigest(hash('sha256', newer, 'hex'), canonicalDigest);
+    const head = checkHead(release({ head: { table_digest } }).head, ANY);
+    expect(() => catalogIn(head, newer)).toThrow(/catalog.json" at "\/format"/);
+    expect(() => catalogIn(head, newer)).toThrow(StartError);
   });
 });
 
