@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
+import { csvLine } from '../system/csv-line.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { type AcceptedClock, acceptClock } from './accepted-clock.ts';
@@ -263,13 +264,4 @@ function listLine(row: LedgerRow): string {
 
 function csvRow(row: LedgerRow): string {
   return csvLine(LEDGER_COLUMNS.map((name) => row[name]));
-}
-
-/** RFC 4180; a cell that a spreadsheet would run as a formula is kept as text. */
-function csvLine(cells: readonly string[]): string {
-  const written = cells.map((cell) => {
-    const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
-    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  });
-  return `${written.join(',')}\r\n`;
 }

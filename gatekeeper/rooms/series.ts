@@ -2,7 +2,6 @@ import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
 import {
   type ChainState,
   SERIES_COLUMNS,
-  SERIES_CSV_HEADER,
   seriesFrom,
   stateBefore,
 } from '../../compiler/contract/series.ts';
@@ -13,12 +12,8 @@ import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/media-type.ts';
 import { type Body, requestFile } from '../release/release-index.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
+import { csvLine } from '../system/csv-line.ts';
 import { layoutOf, type SeriesLayout, type Stretch, segmentLayout } from './series-layout.ts';
-
-/** Of RFC 4180. */
-const LINE_END = '\r\n';
-/** What a spreadsheet would run instead of showing. */
-const FORMULA = /^[=+\-@\t\r]/;
 
 /** Bytes of series that are kept as CSV, each about as long as its body. */
 const TABLES_BYTES_MAX = 16 * 1024 * 1024;
@@ -127,7 +122,7 @@ function csvCut({ before, stretches }: Cut): Buffer {
     const { bytes, rows } = csvTable(stretch);
     return bytes.subarray(offsetIn(rows, stretch, before));
   });
-  return Buffer.concat([Buffer.from(SERIES_CSV_HEADER + LINE_END), ...parts]);
+  return Buffer.concat([Buffer.from(csvLine(SERIES_COLUMNS)), ...parts]);
 }
 
 /** Made once for a stored body: many ask for the end of the same rows. */
@@ -157,16 +152,7 @@ function csvRow(line: string): string {
   const row = JSON.parse(
     `${line.slice(0, current)}null${line.slice(band, line.lastIndexOf('}') + 1)}`,
   );
-  const cells = SERIES_COLUMNS.map((name) =>
-    cell(name === 'current' ? line.slice(current, band) : row[name]),
+  return csvLine(
+    SERIES_COLUMNS.map((name) => (name === 'current' ? line.slice(current, band) : row[name])),
   );
-  return cells.join(',') + LINE_END;
-}
-
-/** A cell after RFC 4180; null is empty, and a text that a spreadsheet would run gets an apostrophe in front. */
-function cell(value: string | number | null): string {
-  if (value === null) return '';
-  if (typeof value === 'number') return String(value);
-  const shown = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown;
 }
