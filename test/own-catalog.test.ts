@@ -197,6 +197,18 @@ describe('a shop of its own catalogue', () => {
     await expect(refused).rejects.toThrow('pass "catalog"');
   });
 
+  it('lets no typed client pay for what it could not judge', async () => {
+    const pay: PayingFetch = () => () => Promise.reject(new Error('it pays'));
+    const options = { baseUrl: gate.url, issuer: issuer(), pay, clock: () => NOW_MS, maxUsd: '1' };
+    const plain = signalpressClient(options);
+    const sold = plain.buy('/gauge', { signal_id: 'tides.level', entity: 'PIER-ONE' });
+    await expect(sold).rejects.toThrow('nothing was signed');
+    const absent = plain.buy('/gauge', { signal_id: 'tides.level', entity: 'NOWHERE' });
+    await expect(absent).rejects.toMatchObject({ code: 'not_charged' });
+    const known = plain.buy('/gauge', { signal_id: 'airquality.aqi', entity: 'us-denver' });
+    await expect(known).rejects.toThrow('Cannot reach');
+  });
+
   it('sells nothing that it does not offer', async () => {
     for (const target of ['/gauge/series', '/gauge/environment-region?loc=us-denver', '/air']) {
       expect((await fetch(gate.url + target)).status, target).toBe(404);

@@ -7,7 +7,7 @@ import { atomicAmount } from '../contract/price.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import type { PendingPayment, Purchase, Receipt } from './client-error.ts';
 import { ClientError } from './client-error.ts';
-import { type Asked, judgePurchase } from './judge-purchase.ts';
+import { type Asked, judgePurchase, questionOf } from './judge-purchase.ts';
 import {
   ANSWER_TIMEOUT_MS,
   deliver,
@@ -84,6 +84,7 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       const { pay } = options;
       if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');
       const url = urlOf(baseUrl, operationAt(path, catalog), params);
+      if (questionOf(targetOf(url, baseUrl) ?? '', catalog) === null) return notBought(url, trip);
       return sold(url, await bought(url, pay, new PaymentTrip(atomic(maxUsd), trip)));
     },
     async redeliver(payment) {
@@ -173,6 +174,18 @@ async function freeAnswer(
     const message = `Cannot reach "${url}": no readable answer`;
     throw new ClientError(message, { code: 'failed', cause });
   }
+}
+
+/** Asks without paying, since no answer could be judged: the service says what is wrong, or knows more than our catalogue. */
+async function notBought(url: string, trip: TripOptions): Promise<never> {
+  await freeAnswer(url, undefined, trip).catch((error: unknown) => {
+    if (!(error instanceof ClientError) || error.facts.status !== 402) throw error;
+  });
+  throw new ClientError(
+    `Cannot buy "${url}": the catalogue of this client does not have it, so the answer could not be judged; ` +
+      'nothing was signed. Pass "catalog", the catalog.json of a release of the service',
+    { code: 'refused' },
+  );
 }
 
 /** What came back, and the payment that was sent for it. */

@@ -504,7 +504,7 @@ describe('buy()', () => {
     expect((await client().redeliver(payment)).report?.verdict).toBe('verified');
   });
 
-  it('takes no answer of a request that has none, whatever the service delivers', async () => {
+  it('pays for no request that has no answer, whatever the service delivers', async () => {
     const { fetch: swapping } = swapped('/gauge/region?loc=us-denver');
     const fixed: Fetch = (input) => {
       const { url, headers } = input as Request;
@@ -517,6 +517,14 @@ describe('buy()', () => {
     );
     const error = await failure(nowhere);
     expect([error.code, error.message]).toEqual([
+      'refused',
+      expect.stringContaining('nothing was signed'),
+    ]);
+    const region = { loc: 'us-denver' };
+    const { payment } = await client().buy('/gauge/region', region, { maxUsd: '0.25' });
+    const url = payment.url.replace('us-denver', 'nowhere');
+    const again = await failure(client({ fetch: fixed }).redeliver({ ...payment, url }));
+    expect([again.code, again.message]).toEqual([
       'unverified',
       expect.stringContaining('no answer exists'),
     ]);
