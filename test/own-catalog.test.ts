@@ -321,3 +321,24 @@ describe('a changed catalogue', () => {
     await expect(compileFolder(root, { asOf: AS_OF })).rejects.toThrow(/nothing was published/);
   });
 });
+
+describe('the example of CATALOG.md', () => {
+  it('is a shop, though it prices little: what has no price is not made', async () => {
+    const document = readFileSync(join(import.meta.dirname, '../compiler/CATALOG.md'), 'utf8');
+    const [, text = ''] = /```json\n([\s\S]*?)```/.exec(document) ?? [];
+    const root = writeSnapshots({
+      'catalog/tides.json': text,
+      [`${BATCH}/tides.level.ndjson`]: ndjson([reading('pier-one', { level_m: 3.4 })]),
+    });
+    const { data: folder } = await compileFolder(root, { asOf: AS_OF });
+    const { issuer_did } = readJson(join(folder, 'current'), 'release.json');
+    const { faults } = await verifyRelease(folder, { trust: [issuer_did] });
+    expect(faults).toEqual([]);
+    const shop = await sampleGate(folder);
+    const statusOf = async (target: string) => (await fetch(shop.url + target)).status;
+    expect(await statusOf('/gauge?entity=pier-one&signal_id=tides.level')).toBe(402);
+    expect(await statusOf('/gauge/tide-region?loc=pier-one')).toBe(402);
+    expect(await statusOf('/gauge/census?signal_id=tides.level')).toBe(404);
+    await shop.close();
+  });
+});

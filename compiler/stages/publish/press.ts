@@ -1,7 +1,6 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { CODINGS, type Coding, isPacked, packedPath } from '../../contract/codings.ts';
-import { defined } from '../../contract/defined.ts';
 import type { Endpoint, EndpointPath } from '../../contract/endpoints.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import {
@@ -90,7 +89,9 @@ export function makePress(parts: PressParts): CountedPress {
     lookUp,
     leaf: (leaf) => leaves.add(leaf),
     put(path, values, body) {
-      const row = defined(catalog.operationByPath.get(path), `the operation "${path}"`);
+      const row = catalog.operationByPath.get(path);
+      // What has no price is not offered, so nothing stands there.
+      if (row === undefined) return;
       const place = filePath(row, values);
       if (place === null) throw new RangeError(`Cannot place "${path}": its row has no file`);
       (isForAll(row) ? pack : write)(place, JSON.stringify(body));
