@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { ownSource } from './own-source.ts';
 
 // Bundles the browser program of the page into build/compiler/site/: files named by their content, and
 // `bundle.json`, which says what the index loads. Does nothing when no source has changed since.
@@ -64,12 +65,6 @@ async function bundle(): Promise<void> {
   made.push(store('bundle.json', Buffer.from(`${JSON.stringify(files)}\n`)));
   const sources = built.output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
   note([...new Set([...sources.flatMap(ownSource), ...SETTINGS])].sort(), made);
-}
-
-/** A file of this repository by its path in it; what is installed follows from the lockfile. */
-function ownSource(id: string): string[] {
-  const path = relative('.', id.split('?')[0] ?? '');
-  return path.startsWith('..') || path.includes('node_modules') || !existsSync(path) ? [] : [path];
 }
 
 function store(name: string, bytes: Uint8Array): string {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { ownSource } from './own-source.ts';
 
 // Bundles both programs into few files beside what TypeScript wrote: Node spends more time on finding and opening four
 // hundred modules than on running them. `signalpress-gate.ts` and `signalpress.ts` start the bundle where there is one.
@@ -135,12 +136,6 @@ async function chunksOf({ sources, parts, apart, shared }: Program) {
 
 function isPackage(id: string): boolean {
   return !/^[./\0]/.test(id) && !isBuiltin(id);
-}
-
-/** A file of this repository by its path in it; what is installed follows from the lockfile. */
-function ownSource(id: string): string[] {
-  const path = relative('.', id.split('?')[0] ?? '');
-  return path.startsWith('..') || path.includes('node_modules') || !existsSync(path) ? [] : [path];
 }
 
 /** The bundler imports helpers of its own for syntax that it rewrites, such as a template with an end tag of a script. */

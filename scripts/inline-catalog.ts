@@ -2,6 +2,7 @@
 // program that imports JSON. The module keeps its time, by which the next build knows what it wrote.
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { defined } from '../compiler/contract/defined.ts';
 
 const SOURCE = 'compiler/contract/catalog/builtin-files.ts';
 const BUILT = join('build', SOURCE.replace(/\.ts$/, '.js'));
@@ -23,7 +24,7 @@ function inlined(source: string): string {
     throw new RangeError(`Cannot inline "${SOURCE}": it holds more than imports and one list`);
   }
   const files = [...source.matchAll(IMPORT)].map(
-    ([, name, path]) => `const ${name} = ${jsonOf(path ?? '')};\n`,
+    ([, name, path]) => `const ${name} = ${jsonOf(defined(path, 'the path of an import'))};\n`,
   );
   return `${files.join('')}export const BUILTIN_FILES = [${list}];\n`;
 }

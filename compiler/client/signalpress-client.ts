@@ -1,6 +1,7 @@
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
+import { defined } from '../contract/defined.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import type { Endpoint, EndpointPath, PaidPath, ParamName } from '../contract/endpoints.ts';
 import { atomicAmount } from '../contract/price.ts';
@@ -84,7 +85,8 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       const { pay } = options;
       if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');
       const url = urlOf(baseUrl, operationAt(path, catalog), params);
-      if (questionOf(targetOf(url, baseUrl) ?? '', catalog) === null) return notBought(url, trip);
+      const target = defined(targetOf(url, baseUrl), 'the target of the request');
+      if (questionOf(target, catalog) === null) return notBought(url, trip);
       return sold(url, await bought(url, pay, new PaymentTrip(atomic(maxUsd), trip)));
     },
     async redeliver(payment) {

@@ -26,8 +26,8 @@ interface CarriedBy {
 /** The catalogue of a release; an older release of other tables is no fault. */
 export function readReleaseCatalog({ disk, root, head, list }: CarriedBy): ReadCatalog {
   const bytes = new StoredBodies(disk, root, list).bytes(WHOLE_CATALOG_PATH);
-  const sha256 = list.find(WHOLE_CATALOG_PATH)?.sha256 ?? '';
-  const file = bytes === null ? null : { bytes, sha256 };
+  const entry = list.find(WHOLE_CATALOG_PATH);
+  const file = bytes === null || entry === null ? null : { bytes, sha256: entry.sha256 };
   const carried = { tableDigest: head.table_digest, file, digestOf: canonicalHash };
   try {
     return { catalog: releaseCatalog(carried), ownTables: true };

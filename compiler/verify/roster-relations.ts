@@ -6,6 +6,7 @@ import {
   type SubjectList,
   TRUST_SERVICES,
 } from '../contract/collections.ts';
+import { defined } from '../contract/defined.ts';
 import { endpointAt } from '../contract/endpoints.ts';
 import { parseFreshnessBasis } from '../contract/freshness.ts';
 import { filePath } from '../contract/path.ts';
@@ -104,11 +105,13 @@ function subjectsIn(
   bodies: StoredBodies,
   { subject: { path, param, id } }: CapturedCollection,
 ): [string, JsonObject][] {
-  const [folder = ''] = endpointAt(path).file?.split(`{${param}}`) ?? [];
-  const found = [...bodies.list.paths(folder)].flatMap((path): [string, JsonObject][] => {
-    const body = storedBody(bodies, path);
-    return body === null ? [] : [[String(body[id]), body]];
-  });
+  const folder = endpointAt(path).file?.split(`{${param}}`)[0];
+  const found = [...bodies.list.paths(defined(folder, 'the folder of the subjects'))].flatMap(
+    (path): [string, JsonObject][] => {
+      const body = storedBody(bodies, path);
+      return body === null ? [] : [[String(body[id]), body]];
+    },
+  );
   return found.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 

@@ -70,8 +70,8 @@ export function checkIssuer(head: Release, keys: KeyHistory, issuerDid: string |
 
 /** The catalogue that a release was compiled from, given its checked `catalog.json` if it has one; throws a StartError. */
 export function catalogIn(head: Release, bytes: Buffer | null): Catalog {
-  const sha256 = bytes === null ? '' : createHash('sha256').update(bytes).digest('hex');
-  const file = bytes === null ? null : { bytes, sha256 };
+  const sha256 = (text: Buffer): string => createHash('sha256').update(text).digest('hex');
+  const file = bytes === null ? null : { bytes, sha256: sha256(bytes) };
   const digestOf = (value: unknown): string => sha256Text(canonicalJson(value));
   try {
     return releaseCatalog({ tableDigest: head.table_digest, file, digestOf });
