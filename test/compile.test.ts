@@ -9,7 +9,6 @@ import { canonicalJson } from '../compiler/contract/canonical.ts';
 import { decodeSegment } from '../compiler/contract/path.ts';
 import { parseFiles, releaseSchema } from '../compiler/contract/release.ts';
 import { inlineRunner } from '../compiler/jobs/job-runner.ts';
-import { SHARE_BYTES_MIN } from '../compiler/jobs/signal-shares.ts';
 import { rotateKey } from '../compiler/keys/key-command.ts';
 import { CompileError } from '../compiler/stages/intake/compile-error.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from '../compiler/stages/intake/partition.ts';
@@ -33,6 +32,8 @@ import {
   type SnapshotFiles,
   writeSnapshots,
 } from './snapshot-folder.ts';
+
+const SHARE_BYTES_MIN = 1_000_000;
 
 afterAll(removeFolders, 60_000);
 

@@ -20,7 +20,7 @@ export interface TripOptions {
 }
 
 /** How often the same payment is sent again before the trip gives up. */
-export const REDELIVERIES_MAX = 5;
+const REDELIVERIES_MAX = 5;
 /** Longest wait between two deliveries, whatever the service asks for. */
 export const WAIT_MS_MAX = 10_000;
 const WAIT_MS = 500;

@@ -1,7 +1,7 @@
 /** Longest request target in bytes; longer ones are refused with 414. */
-export const TARGET_BYTES_MAX = 8192;
+const TARGET_BYTES_MAX = 8192;
 /** Most query parameters of one request, known or not. */
-export const QUERY_PARAMS_MAX = 64;
+const QUERY_PARAMS_MAX = 64;
 
 /** A request target with one meaning; anything that two servers could read differently was already refused. */
 export interface CanonicalRequest {

@@ -7,7 +7,7 @@ import { parseDidKey } from './did-key.ts';
 /** Where a release lists the issuer keys. */
 export const KEYS_PATH = 'well-known/keys.json';
 /** Most keys of one issuer, and most revocations: a key a month for twenty years. */
-export const KEYS_MAX = 256;
+const KEYS_MAX = 256;
 /** Longest list of keys that is read, in bytes. */
 export const KEYS_BYTES_MAX = 1_048_576;
 

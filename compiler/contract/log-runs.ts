@@ -7,7 +7,7 @@ import { RECORD_HASH } from './record-hash.ts';
 import { LOG_FOLDER } from './tiles.ts';
 
 /** Entries of the smallest run that is full, and about how many lines a file of any run has. */
-export const RUN_UNIT = 1024;
+const RUN_UNIT = 1024;
 /** A run of the next size holds so many of this one. */
 const RUN_FACTOR = 4;
 /** Units of the largest run. */

@@ -10,7 +10,7 @@ const PIECE_CHARS_MIN = 3;
  * Most steps of one search, some tens of microseconds: the text is a stranger's, so the names that are left when they
  * are used up are not looked at.
  */
-export const NEAREST_STEPS_MAX = 6000;
+const NEAREST_STEPS_MAX = 6000;
 /** Steps that looking for one text inside of another costs. */
 const PIECE_STEPS = 4;
 

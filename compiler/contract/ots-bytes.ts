@@ -3,7 +3,7 @@ import { defined } from './defined.ts';
 // Bytes of OpenTimestamps proofs: the one reader that hostile proofs meet, and how numbers and hex are spelled.
 
 /** Most operations and attestations of one proof. */
-export const STEPS_MAX = 4096;
+const STEPS_MAX = 4096;
 
 /** Seven bytes of seven bits: all that a safe integer holds exactly. */
 const VARINT_BITS_MAX = 49;

@@ -10,13 +10,13 @@ export const PROOF_BYTES_MAX = 65_536;
 /** Longest answer of a calendar, in bytes. */
 export const CALENDAR_BYTES_MAX = 10_000;
 /** Longest message of any step, and longest operand. */
-export const MESSAGE_BYTES_MAX = 4096;
+const MESSAGE_BYTES_MAX = 4096;
 /** Longest payload of an attestation. */
 const PAYLOAD_BYTES_MAX = 8192;
 /** Longest calendar address in a pending attestation. */
-export const URI_BYTES_MAX = 1000;
+const URI_BYTES_MAX = 1000;
 /** Most operations between a digest and an attestation. */
-export const STEPS_DEEP_MAX = 256;
+const STEPS_DEEP_MAX = 256;
 const MAGIC = fromHex('004f70656e54696d657374616d7073000050726f6f6600bf89e2e884e89294');
 const VERSION = 1;
 const FORK = 0xff;

@@ -2,7 +2,7 @@ import { defined } from './defined.ts';
 import type { TableRow } from './endpoints.ts';
 
 /** Longest encoded path segment in bytes; file systems stop at 255. */
-export const SEGMENT_BYTES_MAX = 200;
+const SEGMENT_BYTES_MAX = 200;
 
 const PLAIN = /^[a-z0-9_-][a-z0-9._-]*$/;
 const encoder = new TextEncoder();

@@ -7,7 +7,7 @@ import { decodeUtf8, parseJson } from './strict-json.ts';
 /** What the fiat channel adds to a price, in per cent. */
 export const RECEIPT_FEE_PERCENT = 2;
 /** Longest receipt that is looked at. */
-export const RECEIPT_CHARS_MAX = 12_000;
+const RECEIPT_CHARS_MAX = 12_000;
 const VERSION = 'spr1';
 const PARTS = /^(spr1\.([A-Za-z0-9_-]+))\.([A-Za-z0-9_-]{86})$/;
 

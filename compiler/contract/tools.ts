@@ -35,7 +35,7 @@ export interface Tool {
 export type ToolName = 'verify_citation' | 'find_signal' | 'get_official_record';
 
 /** Longest text of one argument, in UTF-16 units. */
-export const TOOL_ARGUMENT_CHARS_MAX = 200;
+const TOOL_ARGUMENT_CHARS_MAX = 200;
 
 function text(description: string): ToolArgument {
   return { type: 'string', description, minLength: 1, maxLength: TOOL_ARGUMENT_CHARS_MAX };

@@ -12,7 +12,7 @@ export const DUE_HOURS: Readonly<Record<Cadence, number | null>> = {
   'as-events': null,
 };
 /** Hours for which a look at a source without a schedule counts. */
-export const LOOK_HOURS_UNSCHEDULED = 744;
+const LOOK_HOURS_UNSCHEDULED = 744;
 
 /** The states of a publication, the least punctual first. */
 export const UPDATE_STATES = ['overdue', 'not_published', 'unknown', 'on_schedule'] as const;

@@ -12,7 +12,7 @@ export interface AskedPlace {
 }
 
 /** Degrees between what was asked and what answers: grids of models are finer, and areas of stations (ours). */
-export const APART_DEGREES_MAX = 1;
+const APART_DEGREES_MAX = 1;
 
 interface Position {
   readonly latitude: number;

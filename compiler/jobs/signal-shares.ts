@@ -7,9 +7,9 @@ import { type Share, WHOLE } from '../stages/intake/share.ts';
 import type { JobResult } from './signal-job.ts';
 
 /** A share with less input would cost more to read again than it saves. */
-export const SHARE_BYTES_MIN = 1_000_000;
+const SHARE_BYTES_MIN = 1_000_000;
 /** A signal with more input is one job: each share has memory of its own, and its bound is meant for all. */
-export const SHARED_BYTES_MAX = 100_000_000;
+const SHARED_BYTES_MAX = 100_000_000;
 
 /** New files of a signal, and its row of the catalogue. */
 export interface DueSignal extends SignalFiles {

@@ -17,7 +17,7 @@ import { isSignedBy } from '../verify/verify-citation.ts';
 import { KeyError } from './issuer-key.ts';
 
 /** The operator's list of issuer keys, beside the releases. */
-export const KEYS_NAME = 'keys.json';
+const KEYS_NAME = 'keys.json';
 
 /**
  * The keys of a data folder: the operator's list, which must include everything that the last release published, or

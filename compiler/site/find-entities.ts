@@ -14,9 +14,9 @@ export interface Hits {
   readonly isCut: boolean;
 }
 
-export const HITS_MAX = 40;
+const HITS_MAX = 40;
 /** Pieces of the index that one search reads. */
-export const PIECES_MAX = 8;
+const PIECES_MAX = 8;
 
 /** Signals by id, with the words under which each is found. */
 export interface SignalIndex {

@@ -42,7 +42,7 @@ function classOn(scale: Ruler, { current }: FreeReading): string | null {
 }
 
 /** Colours that the page has for classes, from the mildest to the worst. */
-export const SHADES = 6;
+const SHADES = 6;
 
 /** The colour of a class, 0 for the mildest; null for one that stands in no list. */
 export function shadeOf({ bands }: Pick<Classed, 'bands'>, band: string | null): number | null {

@@ -9,7 +9,7 @@ import type { SeenRelease } from './release-memory.ts';
 import { sequenceOf } from './release-root.ts';
 
 /** More releases than one every five minutes for ten years: nobody published these. */
-export const SEQUENCE_JUMP_MAX = 1_000_000;
+const SEQUENCE_JUMP_MAX = 1_000_000;
 
 interface SeenCheck {
   readonly disk: Disk;

@@ -3,9 +3,9 @@ import type { Route } from '../../compiler/contract/route.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 
 /** Targets that are kept; the oldest make room, so that strangers cannot fill the memory. */
-export const SOLD_TARGETS_MAX = 2048;
+const SOLD_TARGETS_MAX = 2048;
 /** Longest target that is kept. */
-export const SOLD_TARGET_CHARS_MAX = 256;
+const SOLD_TARGET_CHARS_MAX = 256;
 
 /** What a raw target means. */
 export interface SoldTarget {

@@ -8,7 +8,7 @@ import { findUse } from './find-use.ts';
 import { provesTransfer } from './transfer-proof.ts';
 
 /** Longest search for one authorization, however many questions it takes. */
-export const EVIDENCE_TIMEOUT_MS = 15_000;
+const EVIDENCE_TIMEOUT_MS = 15_000;
 /** How often a node that refuses a question is asked in all; busy nodes refuse for a moment. */
 const ATTEMPTS_MAX = 3;
 const ATTEMPT_PAUSE_MS = 250;

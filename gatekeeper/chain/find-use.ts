@@ -4,9 +4,9 @@ import { type Block, type ChainNode, TOKEN_ABI } from './chain-node.ts';
 import { isOf } from './transfer-proof.ts';
 
 /** Blocks of one question, from the most welcome size to what the stingiest services allow. */
-export const LOG_BLOCKS: readonly bigint[] = [2000n, 500n, 100n, 10n];
+const LOG_BLOCKS: readonly bigint[] = [2000n, 500n, 100n, 10n];
 /** Questions of one search; the first already reaches back an hour where a block takes two seconds. */
-export const LOG_CALLS_MAX = 32;
+const LOG_CALLS_MAX = 32;
 
 /** The event that spent an authorization. */
 interface Use {

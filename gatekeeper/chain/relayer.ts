@@ -16,7 +16,7 @@ const RECEIPT_POLL_MS = 1000;
 /** A transaction that is not mined after this time is sent again, for a better fee where the cap allows. */
 const RESEND_AFTER_MS = 15_000;
 /** Time for a node to show the receipt of a transaction whose account nonce is used. */
-export const RECEIPT_GRACE_MS = 30_000;
+const RECEIPT_GRACE_MS = 30_000;
 /** Attempts to find an account nonce that the node takes. */
 const NONCE_ATTEMPTS_MAX = 5;
 const EMPTY_TRANSFER_GAS = 21_000n;

@@ -23,7 +23,7 @@ import {
 const MAX_FEE_GWEI = '2';
 
 /** Default units per second and client: about 3 % of a core, or 80 purchases a second. */
-export const RATE_LIMIT = 500;
+const RATE_LIMIT = 500;
 
 const STATE_DIR = '.signalpress';
 /** Room for a shop of a hundred thousand records. */

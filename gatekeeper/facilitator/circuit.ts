@@ -1,11 +1,11 @@
 /** Failures since the last success after which a service is suspect, and how long each of them counts. */
-export const FAILURES_MAX = 5;
-export const FAILURE_COUNTS_MS = 30_000;
+const FAILURES_MAX = 5;
+const FAILURE_COUNTS_MS = 30_000;
 /** First and longest time that a service is left alone; each probe that fails doubles the time. */
-export const REST_MS = 1000;
-export const REST_MS_MAX = 30_000;
+const REST_MS = 1000;
+const REST_MS_MAX = 30_000;
 /** A suspect is probed this often at most, however many calls fail. */
-export const PROBE_EVERY_MS = 1000;
+const PROBE_EVERY_MS = 1000;
 
 /** Asked, asked only after others, or skipped for a while. */
 export const CIRCUIT_STATES = ['closed', 'suspect', 'open'] as const;

@@ -14,11 +14,11 @@ import { facilitatorUrl } from '../money/remote-url.ts';
 import { inTime } from '../system/in-time.ts';
 import { type JsonAnswer, jsonCaller, type NoJson } from './json-call.ts';
 
-export const VERIFY_TIMEOUT_MS = 10_000;
+const VERIFY_TIMEOUT_MS = 10_000;
 const SETTLE_TIMEOUT_MS = 60_000;
 /** Longest wait for the headers that an operator's module makes. */
 const AUTH_TIMEOUT_MS = 5000;
-export const FACILITATOR_BODY_BYTES_MAX = 65_536;
+const FACILITATOR_BODY_BYTES_MAX = 65_536;
 /** Hung settlements must not starve the others, so the pool is far larger than what a healthy one needs. */
 const FACILITATOR_CONNECTIONS_MAX = 1024;
 /** Longest reason that is passed on. */

@@ -6,7 +6,7 @@ import type {
 } from '../money/facilitator.ts';
 
 /** An outage is reported at most this often, however many payments it affects. */
-export const REPORT_EVERY_MS = 1000;
+const REPORT_EVERY_MS = 1000;
 
 /** A call that brought no verdict. */
 export interface MissingVerdict {

@@ -7,9 +7,9 @@ export const READY_MAX = 8192;
 /** Ready refusals kept for one release: strangers make as many different ones as they like. */
 export const READY_REFUSALS_MAX = 512;
 /** Bytes of ready answers kept for one release, with the text of their headers. */
-export const READY_BYTES_MAX = 8 * 1024 * 1024;
+const READY_BYTES_MAX = 8 * 1024 * 1024;
 /** Longest body that is kept ready. */
-export const READY_BODY_BYTES_MAX = 1024 * 1024;
+const READY_BODY_BYTES_MAX = 1024 * 1024;
 /** Longest raw target that is a key. */
 const KEY_CHARS_MAX = 1024;
 

@@ -7,7 +7,7 @@ import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 import { citationOf } from '../release/citation-text.ts';
 
 /** Bodies from this size on are stored compressed: a census is six times smaller, one record hardly. */
-export const GZIP_BYTES_MIN = 16_384;
+const GZIP_BYTES_MIN = 16_384;
 /** Time between clean-ups. */
 export const PURGE_INTERVAL_MS = 600_000;
 /** Rows that one clean-up removes, so that it never holds up payments for long. */

@@ -7,7 +7,7 @@ import { StartError } from '../system/start-error.ts';
 /** File of the payment journal inside the state folder. */
 export const JOURNAL_NAME = 'payments.db';
 /** Version of the table layout; a file with another number belongs to another version. */
-export const JOURNAL_FORMAT = 3;
+const JOURNAL_FORMAT = 3;
 /** An older layout with the same rows; some facts about its bodies are unknown. */
 const FORMAT_WITHOUT_CITATIONS = 2;
 /** Longest wait for a write of another process. */

@@ -1,7 +1,7 @@
 import type { Conclusion, Journal, JournalEntry } from '../money/journal.ts';
 
 /** Settlements that are kept at most; beyond them the chain must be asked, as after a crash. */
-export const KEPT_SETTLEMENTS_MAX = 10_000;
+const KEPT_SETTLEMENTS_MAX = 10_000;
 
 type KeptSettlement = Conclusion & { readonly transaction: string };
 

@@ -3,7 +3,7 @@ import type { Journal } from '../money/journal.ts';
 /**
  * How long a failed write counts if none was tried since: without buyers the journal cannot show that it has recovered.
  */
-export const WRITE_FAILURE_MS = 30_000;
+const WRITE_FAILURE_MS = 30_000;
 
 interface WatchedJournal {
   readonly journal: Journal;

@@ -4,7 +4,7 @@ import type { TrustedProxies } from './client-address.ts';
 import { clientKey } from './rate-limit.ts';
 
 /** Connections that one address may hold: a quarter of all, far more than a client needs and enough for a crowd behind one. */
-export const CONNECTIONS_PER_ADDRESS_MAX = 1024;
+const CONNECTIONS_PER_ADDRESS_MAX = 1024;
 
 /** How many connections each address holds. A proxy holds those of all its clients: loopback and trusted ones are not counted. */
 export class ConnectionCount {

@@ -1,11 +1,11 @@
 import { type Account, UNLIMITED } from '../http/limits.ts';
 
 /** Clients that are remembered at once; those not seen for longest make room. */
-export const CLIENTS_MAX = 50_000;
+const CLIENTS_MAX = 50_000;
 /** Seconds of its rate that a client may use at once. */
-export const BURST_S = 2;
+const BURST_S = 2;
 /** The whole service takes this many times the rate of one client. */
-export const OVERALL_FACTOR = 40;
+const OVERALL_FACTOR = 40;
 /** The cost of an answer is known only once it is made, so a client may owe at most this many seconds of its rate. */
 const DEBT_S_MAX = 30;
 

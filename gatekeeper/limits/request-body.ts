@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { jsonReply, type Reply } from '../http/reply.ts';
 
 /** Longest body of one request. */
-export const BODY_BYTES_MAX = 256 * 1024;
+const BODY_BYTES_MAX = 256 * 1024;
 /** Bytes of bodies that are arriving at the same time, over all connections. */
-export const BODIES_BYTES_MAX = 32 * 1024 * 1024;
+const BODIES_BYTES_MAX = 32 * 1024 * 1024;
 /** Seconds after which a service that is busy with other bodies is worth asking again. */
 const BUSY_RETRY_S = 2;
 

@@ -1,11 +1,11 @@
 /** Characters that are collected for one write: what a pipe takes as a whole, so that lines of two processes never mix. */
-export const LOG_BATCH_CHARS = 4096;
+const LOG_BATCH_CHARS = 4096;
 /** Longest time that a line waits for others, in milliseconds. */
-export const LOG_BATCH_MS = 100;
+const LOG_BATCH_MS = 100;
 /** Bytes that may wait for whoever reads the log; lines beyond them are counted and left out. */
-export const LOG_WAITING_MAX = 4 * 1024 * 1024;
+const LOG_WAITING_MAX = 4 * 1024 * 1024;
 /** Longest time that a stop waits for the reader, in milliseconds. */
-export const LOG_DRAIN_MS = 1000;
+const LOG_DRAIN_MS = 1000;
 
 /** Standard output: a file or terminal is written at once, a pipe or socket as fast as it is read. */
 export interface LogStream {

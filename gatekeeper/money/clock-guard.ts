@@ -1,5 +1,5 @@
 /** How far the clock may stand before the newest time in the journal: more than any correction of a running clock. */
-export const CLOCK_BACK_MS_MAX = 5000;
+const CLOCK_BACK_MS_MAX = 5000;
 
 /**
  * True when the clock was set back: windows of payments would be judged by a wrong time, so no new one is

@@ -22,7 +22,7 @@ import { type Shown, shownOf } from './shown.ts';
 /** Seconds that a payer's authorization should last. */
 const MAX_TIMEOUT_SECONDS = 300;
 /** Ready challenges kept, each a few KB. */
-export const CHALLENGE_CACHE_MAX = 1000;
+const CHALLENGE_CACHE_MAX = 1000;
 /** Longest `path?query` that is kept ready and that the v2 header repeats; headers stay well under 16 KB. */
 const CHALLENGE_TARGET_CHARS_MAX = 1024;
 

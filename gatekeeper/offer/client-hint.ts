@@ -5,7 +5,7 @@ import type { Shown } from './shown.ts';
 /** What a client on its default settings pays at most, in atomic units: 0.10 USD. */
 const CLIENT_DEFAULT_CAP_ATOMIC = 100_000;
 /** Cheaper operations that one hint lists. */
-export const BUDGET_ROWS_MAX = 8;
+const BUDGET_ROWS_MAX = 8;
 
 /** The part of a challenge that helps a client past its own cap. */
 interface ClientHint {

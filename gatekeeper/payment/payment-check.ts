@@ -4,11 +4,11 @@ import { priceOf, type Requirements } from '../money/requirements.ts';
 import { signedBy } from '../money/signature.ts';
 
 /** Seconds that an authorization must still be valid for: settlement takes a few blocks. */
-export const VALID_BEFORE_MARGIN_S = 6;
+const VALID_BEFORE_MARGIN_S = 6;
 /** Seconds beyond `maxTimeoutSeconds` that an authorization may be valid for: a doubt about it must end some time. */
-export const VALID_BEFORE_EXTRA_S = 3600;
+const VALID_BEFORE_EXTRA_S = 3600;
 /** A signed value may be this many times the price: a higher value was most likely signed by mistake. */
-export const VALUE_FACTOR_MAX = 100;
+const VALUE_FACTOR_MAX = 100;
 
 /** What a payment must meet, taken from the challenge of the same request. */
 export interface Terms {

@@ -4,7 +4,7 @@ import type { Payment, Refusal, X402Version } from '../money/payment.ts';
 import { SIGNATURE_CHARS } from '../money/signature.ts';
 
 /** Longest payment header in characters. */
-export const PAYMENT_HEADER_CHARS_MAX = 8192;
+const PAYMENT_HEADER_CHARS_MAX = 8192;
 /** Containers that may be open at once in a payment; v2 carries echoed extensions. */
 const PAYMENT_DEPTH_MAX = 16;
 

@@ -28,7 +28,7 @@ import type { SignaturePool } from './signature-pool.ts';
 import { type Tender, type TenderReader, Waiters } from './tender.ts';
 
 /** Requirements that are kept ready, so that they are written out once for all payments of one request. */
-export const TERMS_CACHE_MAX = 4096;
+const TERMS_CACHE_MAX = 4096;
 
 export interface PaymentReaderOptions extends SettlementContext {
   readonly challenger: Challenger;

@@ -17,7 +17,7 @@ export interface SignaturePool {
 }
 
 /** Jobs of one block: while its payments are written down, the next block is recovered. */
-export const BLOCK_JOBS_MAX = 64;
+const BLOCK_JOBS_MAX = 64;
 
 interface WaitingJob extends SignatureJob {
   readonly payment: Payment;

@@ -4,7 +4,7 @@ import { BoundedMap } from '../system/bounded-map.ts';
 import { UNKNOWN_RETRY_S } from './purchase-outcome.ts';
 
 /** Doubts that are remembered; the oldest make room, which only means that somebody is asked earlier. */
-export const DOUBTS_MAX = 20_000;
+const DOUBTS_MAX = 20_000;
 
 /** Milliseconds in which nobody is asked again about the same doubt: the Retry-After of its answer. */
 export const DOUBT_REST_MS = UNKNOWN_RETRY_S * 1000;

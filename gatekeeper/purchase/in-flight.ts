@@ -2,11 +2,11 @@ import type { TenderBinding, Waiters } from '../payment/tender.ts';
 import type { PurchaseOutcome } from './purchase-outcome.ts';
 
 /** Most purchases in flight at once; the next one is told to try again. */
-export const PURCHASES_IN_FLIGHT_MAX = 10_000;
+const PURCHASES_IN_FLIGHT_MAX = 10_000;
 /** Of one payer, so that nobody takes all places; far more than an agent that buys in parallel needs. */
-export const PURCHASES_PER_PAYER_MAX = 2000;
+const PURCHASES_PER_PAYER_MAX = 2000;
 /** Bytes of answers that wait for their settlement, so that a slow facilitator cannot fill the memory. */
-export const WAITING_BYTES_MAX = 256 * 1024 * 1024;
+const WAITING_BYTES_MAX = 256 * 1024 * 1024;
 
 interface RunningPurchase {
   readonly binding: TenderBinding & { readonly waiters?: Waiters };

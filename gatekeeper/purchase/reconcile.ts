@@ -4,19 +4,19 @@ import { messageOf } from '../system/message-of.ts';
 import type { PurchaseService } from './purchase-service.ts';
 
 /** Open payments that one pass sees; the next pass goes on behind them. */
-export const RECONCILE_ROWS_MAX = 10_000;
+const RECONCILE_ROWS_MAX = 10_000;
 /** Of these, payments that one pass asks somebody about. */
-export const RECONCILE_ASKS_MAX = 1000;
+const RECONCILE_ASKS_MAX = 1000;
 /** Asked about side by side, so that one that hangs does not hold up the others. */
-export const RECONCILE_PARALLEL = 8;
+const RECONCILE_PARALLEL = 8;
 /** A pass asks about no further payment after this time; what it began ends with the timeouts of its calls. */
-export const RECONCILE_PASS_MS = 30_000;
+const RECONCILE_PASS_MS = 30_000;
 /** Time between two passes: a doubt mostly ends with the next few blocks. */
-export const RECONCILE_INTERVAL_MS = 30_000;
+const RECONCILE_INTERVAL_MS = 30_000;
 /** A payment that stays in doubt rests, at first until the next pass, then twice as long each time, up to the second. */
-export const RECONCILE_REST_MS = [20_000, 600_000] as const;
+const RECONCILE_REST_MS = [20_000, 600_000] as const;
 /** Rests that are remembered; the oldest make room, which only means to ask earlier. */
-export const RECONCILE_RESTS_MAX = 20_000;
+const RECONCILE_RESTS_MAX = 20_000;
 
 export interface ReconcilerOptions {
   readonly journal: Pick<Journal, 'unresolved'>;

@@ -12,7 +12,7 @@ import { StartError } from '../system/start-error.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
 /** File of the state folder that names the newest release ever served from it. */
-export const NEWEST_NAME = 'newest-release.json';
+const NEWEST_NAME = 'newest-release.json';
 const NEWEST_BYTES_MAX = 65_536;
 
 const newestSchema = z.strictObject({

@@ -18,7 +18,7 @@ import { undetermined } from './undetermined.ts';
 import { hashPrefix } from './verify-hash.ts';
 
 /** Batches of one answer; `day` reaches the older ones, and the files of the log hold all. */
-export const BATCHES_SHOWN_MAX = 200;
+const BATCHES_SHOWN_MAX = 200;
 
 /**
  * `/gauge/anchor`: the batches of the log, those of a day, or the inclusion of a hash. Computed, because any hash of the log

@@ -19,7 +19,7 @@ import { CHECK_COST_MAX, type CheckCost, checkCost, judgingCost } from './check-
 import { jsonContent } from './json-content.ts';
 
 /** Record hashes of one body that are looked up in the log. */
-export const INCLUSIONS_MAX = 64;
+const INCLUSIONS_MAX = 64;
 const USAGE = 'POST a record, a whole delivered body, or {"record": …} as JSON';
 
 type Outcome = CheckBody['checks']['hash'];

@@ -18,9 +18,9 @@ import type { RowList } from './catalog-table.ts';
 import { FREE_BYTES_MAX, jsonBytes } from './json-content.ts';
 
 /** Seconds that a coverage answer may be repeated. */
-export const COVERAGE_TTL_S = 60;
+const COVERAGE_TTL_S = 60;
 /** Readings of one answer; a filter shows the others. */
-export const COVERAGE_ROWS_MAX = 5000;
+const COVERAGE_ROWS_MAX = 5000;
 /** Bytes of answers that are kept for one time to live: those that the tables allow, and those about stored entities. */
 const KEPT_BYTES_MAX = { listed: 8 * 1024 * 1024, entities: 4 * 1024 * 1024 } as const;
 

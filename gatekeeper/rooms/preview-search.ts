@@ -14,9 +14,9 @@ import type { ReleaseIndex } from '../release/release-index.ts';
 import { jsonContent } from './json-content.ts';
 
 /** Services that one search names. */
-export const SEARCH_MATCHES_MAX = 50;
+const SEARCH_MATCHES_MAX = 50;
 /** Longest text that is searched for; a service id is no longer. */
-export const SEARCH_CHARS_MAX = 190;
+const SEARCH_CHARS_MAX = 190;
 /** Services that a search looks through. */
 const SERVICES_MAX = 500_000;
 

@@ -19,7 +19,7 @@ import { catalogCounts } from './catalog.ts';
 import { FREE_BYTES_MAX, jsonContent } from './json-content.ts';
 
 /** Entities that one list shows; the catalog has them all. */
-export const PREVIEW_LIST_MAX = 500;
+const PREVIEW_LIST_MAX = 500;
 /** As many as fit: with long ids fewer are shown. */
 const LIST_LENGTHS: readonly number[] = [PREVIEW_LIST_MAX, 100, 10];
 

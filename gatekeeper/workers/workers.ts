@@ -19,7 +19,7 @@ const RESTART_MS = [100, 30_000] as const;
 /** A worker that lived for this long starts with the first delay again. */
 const SETTLED_MS = 10_000;
 /** Starts in a row that may fail while no worker listens. */
-export const FAILED_STARTS_MAX = 5;
+const FAILED_STARTS_MAX = 5;
 
 /** A process that was started, with an IPC channel. */
 export type WorkerProcess = Pick<ChildProcess, 'stdout' | 'stderr' | 'kill' | 'on'>;

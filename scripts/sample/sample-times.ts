@@ -16,7 +16,7 @@ export function sampleHour(instant: string): string {
 }
 
 /** Recent readings of each entity, so that a trend has its seven points before the newest one. */
-export const RECENT_READINGS = 8;
+const RECENT_READINGS = 8;
 const HISTORY_YEARS = 5;
 /** Spread over a month, so that at least two of them are near any day of it. */
 const HISTORY_DAYS = [4, 12, 19, 27];

@@ -6,11 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PendingPayment } from '../../compiler/client/client-error.ts';
 import { ClientError, type ClientErrorCode } from '../../compiler/client/client-error.ts';
-import {
-  type Fetch,
-  type PayingFetch,
-  REDELIVERIES_MAX,
-} from '../../compiler/client/payment-trip.ts';
+import type { Fetch, PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
 import { loadConfig } from '../../gatekeeper/config/load-config.ts';
@@ -21,6 +17,7 @@ import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { NOW_MS, payer } from '../gatekeeper/payer.ts';
 import { type SmallRelease, smallRelease } from '../verify/small-release.ts';
 
+const REDELIVERIES_MAX = 5;
 const PAIR = { signal_id: 'airquality.aqi', entity: 'us-denver' } as const;
 
 let release: SmallRelease;

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import {
-  canonicalRequest,
-  canonicalTarget,
-  QUERY_PARAMS_MAX,
-  TARGET_BYTES_MAX,
-} from '../../compiler/contract/canonical-request.ts';
+import { canonicalRequest, canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+
+const QUERY_PARAMS_MAX = 64;
+const TARGET_BYTES_MAX = 8192;
 
 function read(target: string): unknown {
   const request = canonicalRequest(target);

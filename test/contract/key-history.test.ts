@@ -4,7 +4,6 @@ import {
   firstHistory,
   historyOf,
   isContinued,
-  KEYS_MAX,
   type KeyHistory,
   keyStanding,
   type Revocation,
@@ -16,6 +15,8 @@ import {
 } from '../../compiler/contract/key-history.ts';
 import { issuerDid, signBytes, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
+
+const KEYS_MAX = 256;
 
 const key = (fill: number) => {
   const secret = signingKey(new Uint8Array(32).fill(fill));

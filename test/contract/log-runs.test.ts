@@ -8,12 +8,13 @@ import {
   logLineText,
   NO_FACTS_TEXT,
   parseLogLine,
-  RUN_UNIT,
   runPath,
   runPaths,
   runsOf,
   shardOfLead,
 } from '../../compiler/contract/log-runs.ts';
+
+const RUN_UNIT = 1024;
 
 const sizes = fc.integer({ min: 0, max: 30_000 * RUN_UNIT });
 const HEX = 'ab'.repeat(32);

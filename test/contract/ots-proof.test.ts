@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { OtsError, STEPS_MAX } from '../../compiler/contract/ots-bytes.ts';
+import { OtsError } from '../../compiler/contract/ots-bytes.ts';
 import {
   type Attestation,
   attestationsOf,
@@ -8,17 +8,18 @@ import {
   CALENDAR_BYTES_MAX,
   formatProof,
   formatTimestamp,
-  MESSAGE_BYTES_MAX,
   mergeTimestamps,
   PROOF_BYTES_MAX,
   parseProof,
   parseTimestamp,
-  STEPS_DEEP_MAX,
   stepTo,
   type Timestamp,
-  URI_BYTES_MAX,
 } from '../../compiler/contract/ots-proof.ts';
 
+const STEPS_DEEP_MAX = 256;
+const URI_BYTES_MAX = 1000;
+const MESSAGE_BYTES_MAX = 4096;
+const STEPS_MAX = 4096;
 const DIGEST = new Uint8Array(createHash('sha256').update('a root').digest());
 const bytes = (hex: string): Uint8Array =>
   new Uint8Array(Buffer.from(hex.replaceAll(' ', ''), 'hex'));

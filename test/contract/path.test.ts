@@ -8,11 +8,12 @@ import {
   filePath,
   knownFilePath,
   parseFilePath,
-  SEGMENT_BYTES_MAX,
   storedPath,
   verifyShardPath,
 } from '../../compiler/contract/path.ts';
 import { HOSTILE_NAMES } from '../hostile-names.ts';
+
+const SEGMENT_BYTES_MAX = 200;
 
 const FILED: readonly Endpoint[] = BUILTIN.operations.filter(
   (row: Endpoint) => row.file !== undefined,

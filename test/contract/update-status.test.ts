@@ -4,13 +4,13 @@ import { CADENCES, type Cadence } from '../../compiler/contract/freshness.ts';
 import {
   DUE_HOURS,
   knownOf,
-  LOOK_HOURS_UNSCHEDULED,
   type Publication,
   statusTurns,
   updateState,
   updateStatus,
 } from '../../compiler/contract/update-status.ts';
 
+const LOOK_HOURS_UNSCHEDULED = 744;
 const AT = '2026-01-01T00:00:00Z';
 const SCHEDULED = CADENCES.filter((cadence) => cadence !== 'as-events');
 const instant = (hours: number, ms = 0) => Date.parse(AT) + hours * 3_600_000 + ms;

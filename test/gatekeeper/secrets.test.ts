@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueReceipt } from '../../compiler/commands/issue-receipt.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { REST_MS_MAX } from '../../gatekeeper/facilitator/circuit.ts';
 import { ledgerCommand } from '../../gatekeeper/journal/ledger-command.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
@@ -17,6 +16,8 @@ import { rawHttp, rawRequest } from './raw-http.ts';
 import { rpcStub } from './rpc-stub.ts';
 import { type TinyGate, tinyGate } from './tiny-gate.ts';
 import { TINY_NOW } from './tiny-release.ts';
+
+const REST_MS_MAX = 30_000;
 
 const network = NETWORKS['base-sepolia'];
 const hex = (name: string): string => createHash('sha256').update(name).digest('hex');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it } from 'vitest';
 import { serviceNameOf } from '../../gatekeeper/answers/open-service.ts';
-import { JOURNAL_FORMAT, JOURNAL_NAME } from '../../gatekeeper/journal/journal-file.ts';
+import { JOURNAL_NAME } from '../../gatekeeper/journal/journal-file.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
 import { StartError } from '../../gatekeeper/system/start-error.ts';
 import { emptyJournal } from './empty-journal.ts';
@@ -20,6 +20,7 @@ import {
   writeTinyRelease,
 } from './tiny-release.ts';
 
+const JOURNAL_FORMAT = 3;
 const BY = { clock: Date.now, log: () => undefined };
 
 async function refusal(config: Parameters<typeof startGatekeeper>[0]): Promise<string> {

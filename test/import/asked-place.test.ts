@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
-  APART_DEGREES_MAX,
   askedPlaces,
   knownPlaces,
   namedIn,
   refuseUnasked,
   wantedPlaces,
 } from '../../compiler/import/asked-place.ts';
+
+const APART_DEGREES_MAX = 1;
 
 const payloadOf = (url: string) => ({
   bytes: new Uint8Array(),

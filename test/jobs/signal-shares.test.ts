@@ -4,14 +4,14 @@ import type { JobResult } from '../../compiler/jobs/signal-job.ts';
 import {
   type DueSignal,
   joinShares,
-  SHARE_BYTES_MIN,
-  SHARED_BYTES_MAX,
   signalShares,
   wholeSignals,
 } from '../../compiler/jobs/signal-shares.ts';
 import { FILE_PROBLEMS_MAX } from '../../compiler/stages/intake/quarantine.ts';
 import { takes } from '../../compiler/stages/intake/share.ts';
 
+const SHARED_BYTES_MAX = 100_000_000;
+const SHARE_BYTES_MIN = 1_000_000;
 const PLAIN = ['crypto.spot', 'macro.unemployment', 'shipping.throughput'] as const;
 const dueSignal = (signal_id: string, bytes: number): DueSignal => {
   return { signal_id, entry: builtinEntry(signal_id), bytes, files: [] };

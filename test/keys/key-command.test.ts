@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { keyStanding } from '../../compiler/contract/key-history.ts';
 import { KeyError, writeIssuerKey } from '../../compiler/keys/issuer-key.ts';
 import { keysText, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
-import { KEYS_NAME, readKeys } from '../../compiler/keys/key-store.ts';
+import { readKeys } from '../../compiler/keys/key-store.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { CommandRuns } from '../command-runs.ts';
 import {
@@ -17,6 +17,8 @@ import {
   removeFolders,
   writeSnapshots,
 } from '../snapshot-folder.ts';
+
+const KEYS_NAME = 'keys.json';
 
 afterAll(removeFolders);
 const seed = (fill: number) => new Uint8Array(32).fill(fill);

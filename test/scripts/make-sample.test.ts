@@ -9,9 +9,10 @@ import { headerIn } from '../../compiler/stages/intake/file-header.ts';
 import { parseHeader, parseReading, type Reading } from '../../compiler/stages/intake/reading.ts';
 import { excerptOf } from '../../scripts/sample/sample-excerpt.ts';
 import { isSeasonal, sampleEntities, sampleFiles } from '../../scripts/sample/sample-files.ts';
-import { RECENT_READINGS, SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
+import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
 import { compileFolder, removeFolders } from '../snapshot-folder.ts';
 
+const RECENT_READINGS = 8;
 const SNAPSHOTS = new URL('../../snapshots', import.meta.url).pathname;
 const BYTES_MAX = 3_000_000;
 afterAll(removeFolders);

@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { FOUND_MAX, findUrl, type SiteFound } from '../../compiler/contract/site.ts';
-import {
-  findIn,
-  HITS_MAX,
-  PIECES_MAX,
-  piecesFor,
-  signalIndex,
-} from '../../compiler/site/find-entities.ts';
+import { findIn, piecesFor, signalIndex } from '../../compiler/site/find-entities.ts';
 import type { PageSignal } from '../../compiler/site/page-data.ts';
 import { findFiles } from '../../compiler/stages/describe/site/write-pieces.ts';
 import { HOSTILE_NAMES } from '../hostile-names.ts';
+
+const PIECES_MAX = 8;
+const HITS_MAX = 40;
 
 const signal = (signal_id: string, measures: string): PageSignal => ({
   signal_id,

@@ -6,12 +6,12 @@ import type { Ruler } from '../../compiler/contract/rulers.ts';
 import {
   bandFor,
   isLitBand,
-  SHADES,
   scaleFor,
   scalePlace,
   shadeOf,
 } from '../../compiler/site/scale-place.ts';
 
+const SHADES = 6;
 const CROP_VHI = builtinRuler('vegetation-health');
 const FLOOD_STAGE_BANDS = builtinEntry('hydrology.river-level').signal.bands ?? [];
 const OUTLOOK_RISK = builtinRuler('convective-outlook');

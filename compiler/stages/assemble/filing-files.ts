@@ -25,7 +25,7 @@ import { canonicalDigest } from '../seal/canonical-digest.ts';
 import { putRowHashes, type RowHash } from './rosters/row-hashes.ts';
 
 /** Filers that a preview lists; all of them may be asked for. */
-export const PREVIEW_FILERS_MAX = 500;
+const PREVIEW_FILERS_MAX = 500;
 
 /** One listing of a filing, as it counts. */
 export interface KeptFiling {

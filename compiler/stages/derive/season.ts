@@ -8,7 +8,7 @@ import { classify, officialRuler, rulerFor } from './ruler.ts';
 /** Same-season years that statistics look back. */
 const WINDOW_YEARS = 5;
 /** With fewer readings in the window, no statistics are given. */
-export const WINDOW_READINGS_MIN = 10;
+const WINDOW_READINGS_MIN = 10;
 
 const TABLE = [5, 10, 25, 50, 75, 90, 95];
 

@@ -27,7 +27,7 @@ export interface Problem {
 }
 
 /** Most problems that a report spells out; the rest are counted. */
-export const PROBLEMS_SHOWN_MAX = 50;
+const PROBLEMS_SHOWN_MAX = 50;
 
 /** Bad input of a compile: every problem gathered, nothing written. */
 export class CompileError extends Error {

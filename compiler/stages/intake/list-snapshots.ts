@@ -63,7 +63,7 @@ export interface ClosedBatches {
 const NONE_CLOSED: ClosedBatches = { has: () => false, collections: () => [] };
 
 /** The newest batches, of which each file is looked at: corrections come to these. */
-export const OPEN_BATCHES = 168;
+const OPEN_BATCHES = 168;
 
 /**
  * Lists what is stored, by signal, in table order and batch order, whatever order the disk has. Of batches before the newest

@@ -9,9 +9,9 @@ import type { LineFault } from './reading.ts';
 /** Most problems kept of one file; reading goes on only to count lines. */
 export const FILE_PROBLEMS_MAX = 200;
 /** Most lines that one file may lose, whatever its share: they are held until the file is judged. */
-export const FILE_REJECTS_MAX = 10_000;
+const FILE_REJECTS_MAX = 10_000;
 /** Bytes of a rejected line that are kept to recognise it by. */
-export const REJECT_RAW_BYTES_MAX = 500;
+const REJECT_RAW_BYTES_MAX = 500;
 /** Faults of a rejected line that are written down, and characters of what each says. */
 const REJECT_FAULTS_MAX = 8;
 const REJECT_TEXT_CHARS_MAX = 300;

@@ -20,7 +20,7 @@ import type { LineFault } from './reading.ts';
 import { wordFaults } from './stored-words.ts';
 
 /** Most rows that one collection may hold; rosters are thousands, not millions. */
-export const COLLECTION_ROWS_MAX = 500_000;
+const COLLECTION_ROWS_MAX = 500_000;
 
 /** A stored row with the place it came from. */
 export interface StoredRow<Row> {

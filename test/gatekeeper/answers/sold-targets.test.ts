@@ -2,12 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { route } from '../../../compiler/contract/route.ts';
-import {
-  SOLD_TARGET_CHARS_MAX,
-  SOLD_TARGETS_MAX,
-  type SoldTarget,
-  SoldTargets,
-} from '../../../gatekeeper/answers/sold-targets.ts';
+import { type SoldTarget, SoldTargets } from '../../../gatekeeper/answers/sold-targets.ts';
+
+const SOLD_TARGET_CHARS_MAX = 256;
+const SOLD_TARGETS_MAX = 2048;
 
 function read(target: string): SoldTarget {
   const request = canonicalRequest(target);

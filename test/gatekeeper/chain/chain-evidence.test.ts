@@ -2,12 +2,14 @@ import { encodeAbiParameters, encodeEventTopics, numberToHex, pad } from 'viem';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chainEvidence } from '../../../gatekeeper/chain/chain-evidence.ts';
 import { chainNode, TOKEN_ABI } from '../../../gatekeeper/chain/chain-node.ts';
-import { LOG_BLOCKS, LOG_CALLS_MAX } from '../../../gatekeeper/chain/find-use.ts';
 import type { ChainEvidence } from '../../../gatekeeper/money/evidence.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { Authorization } from '../../../gatekeeper/money/payment.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
 import { HANG, type RpcAnswer, type RpcStub, rpcStub } from '../rpc-stub.ts';
+
+const LOG_CALLS_MAX = 32;
+const LOG_BLOCKS: readonly bigint[] = [2000n, 500n, 100n, 10n];
 
 type Hex = `0x${string}`;
 const network = NETWORKS.base;

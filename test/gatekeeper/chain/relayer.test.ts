@@ -2,9 +2,11 @@ import { keccak256, numberToHex, parseTransaction } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chainNode } from '../../../gatekeeper/chain/chain-node.ts';
-import { RECEIPT_GRACE_MS, type Relayer, relayer } from '../../../gatekeeper/chain/relayer.ts';
+import { type Relayer, relayer } from '../../../gatekeeper/chain/relayer.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { type RpcStub, rpcStub } from '../rpc-stub.ts';
+
+const RECEIPT_GRACE_MS = 30_000;
 
 const network = NETWORKS.base;
 const account = privateKeyToAccount(`0x${'11'.repeat(32)}`);

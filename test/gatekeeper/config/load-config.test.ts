@@ -3,12 +3,12 @@ import {
   type ConfigSources,
   loadConfig,
   loadJournalPlace,
-  RATE_LIMIT,
   unknownVariables,
 } from '../../../gatekeeper/config/load-config.ts';
 import { SETTING_NAMES, TEST_PAYEE } from '../../../gatekeeper/config/settings.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 
+const RATE_LIMIT = 500;
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
 const SECRET_TOKEN = 's'.repeat(32);
 const load = (sources: Partial<ConfigSources> = {}): ReturnType<typeof loadConfig> =>

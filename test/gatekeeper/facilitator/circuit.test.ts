@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import {
-  Circuit,
-  FAILURE_COUNTS_MS,
-  FAILURES_MAX,
-  PROBE_EVERY_MS,
-  REST_MS,
-  REST_MS_MAX,
-} from '../../../gatekeeper/facilitator/circuit.ts';
+import { Circuit } from '../../../gatekeeper/facilitator/circuit.ts';
+
+const PROBE_EVERY_MS = 1000;
+const REST_MS_MAX = 30_000;
+const REST_MS = 1000;
+const FAILURE_COUNTS_MS = 30_000;
+const FAILURES_MAX = 5;
 
 /** A circuit of a service that answers our own question or not, as `service.answers` says. */
 function failing(answers: boolean) {

@@ -2,15 +2,14 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  FACILITATOR_BODY_BYTES_MAX,
-  remoteFacilitator,
-} from '../../../gatekeeper/facilitator/remote-facilitator.ts';
+import { remoteFacilitator } from '../../../gatekeeper/facilitator/remote-facilitator.ts';
 import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
 import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-outcome.ts';
 import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { NOW_MS } from '../payer.ts';
 import { alice, buy, freshJournal, header, json, shop, TX, v1 } from '../payment-bench.ts';
+
+const FACILITATOR_BODY_BYTES_MAX = 65_536;
 
 /** Long enough for any answer on a busy machine. */
 const PATIENT_MS = 10_000;

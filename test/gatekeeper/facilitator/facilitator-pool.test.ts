@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { FAILURES_MAX, REST_MS } from '../../../gatekeeper/facilitator/circuit.ts';
 import { facilitatorPool } from '../../../gatekeeper/facilitator/facilitator-pool.ts';
 import {
   ABANDONED,
@@ -12,6 +11,9 @@ import {
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { payer } from '../payer.ts';
 import { paymentRequest } from '../payment-request.ts';
+
+const REST_MS = 1000;
+const FAILURES_MAX = 5;
 
 const lost: NoVerdict = { verdict: 'none', detail: 'status 500' };
 const unsent: NoVerdict = { verdict: 'none', detail: 'ECONNREFUSED', unsent: true };

@@ -4,10 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { PaymentPayloadV2Schema, ResourceInfoSchema } from '@x402/core/schemas';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BUILTIN, builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
-import {
-  FACILITATOR_BODY_BYTES_MAX,
-  remoteFacilitator,
-} from '../../../gatekeeper/facilitator/remote-facilitator.ts';
+import { remoteFacilitator } from '../../../gatekeeper/facilitator/remote-facilitator.ts';
 import { facilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
@@ -17,6 +14,7 @@ import { PAY_TO, shop } from '../example-shop.ts';
 import { encoded, payer } from '../payer.ts';
 import { tinyOffers } from '../tiny-offers.ts';
 
+const FACILITATOR_BODY_BYTES_MAX = 65_536;
 const TX = `0x${'12'.repeat(32)}`;
 const OTHER = `0x${'cd'.repeat(20)}`;
 const v1 = shop.requirements(builtinOperation('/gauge'), '/gauge', 1);

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import {
   type MissingVerdict,
-  REPORT_EVERY_MS,
   reportingFacilitator,
 } from '../../../gatekeeper/facilitator/reporting-facilitator.ts';
 import {
@@ -17,6 +16,8 @@ import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { shop } from '../example-shop.ts';
 import { payer } from '../payer.ts';
+
+const REPORT_EVERY_MS = 1000;
 
 const terms = shop.requirements(builtinOperation('/gauge'), '/gauge', 1);
 const payment = decodePayment(await payer(NETWORKS.base).header(terms), 1);

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
-  READY_BODY_BYTES_MAX,
-  READY_BYTES_MAX,
   READY_MAX,
   type ReadyAnswer,
   ReadyAnswers,
 } from '../../../gatekeeper/http/ready-answers.ts';
+
+const READY_BODY_BYTES_MAX = 1024 * 1024;
+const READY_BYTES_MAX = 8 * 1024 * 1024;
 
 const answer = (bytes: number): ReadyAnswer => ({
   status: 200,

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import {
-  KEPT_SETTLEMENTS_MAX,
-  keepingSettlements,
-} from '../../../gatekeeper/journal/kept-settlements.ts';
+import { keepingSettlements } from '../../../gatekeeper/journal/kept-settlements.ts';
 import type { Claim, Conclusion } from '../../../gatekeeper/money/journal.ts';
 import { NOW_S } from '../payer.ts';
 import { freshJournal, TX } from '../payment-bench.ts';
+
+const KEPT_SETTLEMENTS_MAX = 10_000;
 
 const claimOf = (key: string): Claim => ({
   key,

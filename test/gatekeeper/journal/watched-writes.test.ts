@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { WRITE_FAILURE_MS, watchingWrites } from '../../../gatekeeper/journal/watched-writes.ts';
+import { watchingWrites } from '../../../gatekeeper/journal/watched-writes.ts';
 import type { Claim } from '../../../gatekeeper/money/journal.ts';
 import { NOW_MS } from '../payer.ts';
 import { freshJournal } from '../payment-bench.ts';
+
+const WRITE_FAILURE_MS = 30_000;
 
 const CLAIM: Claim = {
   key: 'a',

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { RATE_LIMIT } from '../../../gatekeeper/config/load-config.ts';
 import { costOfSending, PAYMENT_COST } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import type { Arrival } from '../../../gatekeeper/http/limits.ts';
 import { admission } from '../../../gatekeeper/limits/admission.ts';
 import { trustedProxies } from '../../../gatekeeper/limits/client-address.ts';
 import { rateLimit } from '../../../gatekeeper/limits/rate-limit.ts';
+
+const RATE_LIMIT = 500;
 
 const arrival = (address: string, ...headers: string[]): Arrival => ({
   address,

@@ -2,10 +2,9 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { trustedProxies } from '../../../gatekeeper/limits/client-address.ts';
-import {
-  CONNECTIONS_PER_ADDRESS_MAX,
-  ConnectionCount,
-} from '../../../gatekeeper/limits/connection-count.ts';
+import { ConnectionCount } from '../../../gatekeeper/limits/connection-count.ts';
+
+const CONNECTIONS_PER_ADDRESS_MAX = 1024;
 
 const socketOf = (remoteAddress: string): Socket =>
   Object.assign(new EventEmitter(), { remoteAddress }) as unknown as Socket;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { lineLog } from '../../../gatekeeper/log/line-log.ts';
-import { LOG_WAITING_MAX } from '../../../gatekeeper/log/log-output.ts';
 import { readLog } from './log-stream.ts';
+
+const LOG_WAITING_MAX = 4 * 1024 * 1024;
 
 const clock = (): number => 0;
 

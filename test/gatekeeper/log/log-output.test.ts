@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  LOG_BATCH_CHARS,
-  LOG_BATCH_MS,
-  LOG_DRAIN_MS,
-  LOG_WAITING_MAX,
-} from '../../../gatekeeper/log/log-output.ts';
 import { readLog } from './log-stream.ts';
+
+const LOG_DRAIN_MS = 1000;
+const LOG_WAITING_MAX = 4 * 1024 * 1024;
+const LOG_BATCH_MS = 100;
+const LOG_BATCH_CHARS = 4096;
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
-import { TOOL_ARGUMENT_CHARS_MAX, toolsOf } from '../../../compiler/contract/tools.ts';
+import { toolsOf } from '../../../compiler/contract/tools.ts';
 import { argumentFault, shown } from '../../../gatekeeper/mcp/argument-fault.ts';
 
+const TOOL_ARGUMENT_CHARS_MAX = 200;
 const TOOLS = toolsOf(BUILTIN);
 const wrong = (name: string, given: JsonObject): string | null =>
   argumentFault(TOOLS.find((tool) => tool.name === name) ?? (TOOLS[0] as never), given);

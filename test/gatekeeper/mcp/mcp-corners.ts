@@ -1,7 +1,8 @@
-import { BODY_BYTES_MAX } from '../../../gatekeeper/limits/request-body.ts';
 import { BATCH_MESSAGES_MAX } from '../../../gatekeeper/mcp/mcp.ts';
 import { SUPERSEDED_HASH } from '../logged-service.ts';
 import { tinyRecord } from '../tiny-release.ts';
+
+const BODY_BYTES_MAX = 256 * 1024;
 
 export const PAIR = { signal_id: 'airquality.aqi', entity: 'us-denver' };
 export const RECORD = tinyRecord(PAIR.signal_id, PAIR.entity, { aqi_index: 42, band: 'good' });

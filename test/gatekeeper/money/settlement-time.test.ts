@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { EVIDENCE_TIMEOUT_MS } from '../../../gatekeeper/chain/chain-evidence.ts';
-import { VERIFY_TIMEOUT_MS } from '../../../gatekeeper/facilitator/remote-facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import {
   confirmationsMax,
   depthMs,
   SETTLEMENT_MS_MAX,
 } from '../../../gatekeeper/money/settlement-time.ts';
+
+const VERIFY_TIMEOUT_MS = 10_000;
+const EVIDENCE_TIMEOUT_MS = 15_000;
 
 /** What a buyer is promised to wait at most. */
 const BUYER_MS = 90_000;

@@ -8,13 +8,13 @@ import { atomicAmount } from '../../../compiler/contract/price.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import {
-  CHALLENGE_CACHE_MAX,
   type ChallengerOptions,
   challenger,
   listingOf,
 } from '../../../gatekeeper/offer/challenge.ts';
 import { tinyOffers } from '../tiny-offers.ts';
 
+const CHALLENGE_CACHE_MAX = 1000;
 const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 const options: ChallengerOptions = {
   baseUrl: 'https://api.example.com',

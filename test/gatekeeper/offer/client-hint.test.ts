@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN, builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
-import { anyRequest, BUDGET_ROWS_MAX, clientHint } from '../../../gatekeeper/offer/client-hint.ts';
+import { anyRequest, clientHint } from '../../../gatekeeper/offer/client-hint.ts';
 import { shownOf } from '../../../gatekeeper/offer/shown.ts';
 import { tinyOffers } from '../tiny-offers.ts';
 
+const BUDGET_ROWS_MAX = 8;
 const BASE = 'https://api.example.com';
 const everything = tinyOffers(({ path }) => `${path}?entity=stored`);
 const hintOf = (row: Endpoint, offers = everything) => {

@@ -5,15 +5,13 @@ import type { Authorization } from '../../../gatekeeper/money/payment.ts';
 import { isRefusal, type Payment } from '../../../gatekeeper/money/payment.ts';
 import type { Requirements } from '../../../gatekeeper/money/requirements.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
-import {
-  checkPayment,
-  VALID_BEFORE_EXTRA_S,
-  VALID_BEFORE_MARGIN_S,
-  VALUE_FACTOR_MAX,
-} from '../../../gatekeeper/payment/payment-check.ts';
+import { checkPayment } from '../../../gatekeeper/payment/payment-check.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { headerOf, NOW_S, payer } from '../payer.ts';
 
+const VALUE_FACTOR_MAX = 100;
+const VALID_BEFORE_EXTRA_S = 3600;
+const VALID_BEFORE_MARGIN_S = 6;
 const PAY_TO = `0x${'ab'.repeat(20)}`;
 const network = NETWORKS.base;
 const shop = challenger({

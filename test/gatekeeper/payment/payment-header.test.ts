@@ -2,12 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
-import {
-  decodePayment,
-  PAYMENT_HEADER_CHARS_MAX,
-} from '../../../gatekeeper/payment/payment-header.ts';
+import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { PAY_TO, shop } from '../example-shop.ts';
 import { encoded, headerOf, payer, paymentObject } from '../payer.ts';
+
+const PAYMENT_HEADER_CHARS_MAX = 8192;
 
 const gauge = builtinOperation('/gauge');
 const v1 = shop.requirements(gauge, '/gauge', 1);

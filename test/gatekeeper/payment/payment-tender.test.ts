@@ -2,11 +2,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import type { JournalEntry } from '../../../gatekeeper/money/journal.ts';
 import { type Challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
-import { paymentReader, TERMS_CACHE_MAX } from '../../../gatekeeper/payment/payment-tender.ts';
+import { paymentReader } from '../../../gatekeeper/payment/payment-tender.ts';
 import { emptyJournal } from '../empty-journal.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
 import { gauge, network, PAY_TO, shop, v1 } from '../payment-bench.ts';
 
+const TERMS_CACHE_MAX = 4096;
 const FROM = `0x${'11'.repeat(20)}`;
 const NONCE = `0x${'22'.repeat(32)}`;
 const KEY = `base|${network.asset}|${FROM}|${NONCE}`.toLowerCase();

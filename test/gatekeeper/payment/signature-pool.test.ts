@@ -9,9 +9,11 @@ import {
   recoverJobs,
   unpackSigners,
 } from '../../../gatekeeper/payment/signature-batch.ts';
-import { BLOCK_JOBS_MAX, signaturePool } from '../../../gatekeeper/payment/signature-pool.ts';
+import { signaturePool } from '../../../gatekeeper/payment/signature-pool.ts';
 import { headerOf } from '../payer.ts';
 import { alice, bench, expectRefused, PAY_TO, v1 } from '../payment-bench.ts';
+
+const BLOCK_JOBS_MAX = 64;
 
 const { base } = NETWORKS;
 

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import {
-  InFlight,
-  PURCHASES_IN_FLIGHT_MAX,
-  PURCHASES_PER_PAYER_MAX,
-  WAITING_BYTES_MAX,
-} from '../../../gatekeeper/purchase/in-flight.ts';
+import { InFlight } from '../../../gatekeeper/purchase/in-flight.ts';
 import type { PurchaseOutcome } from '../../../gatekeeper/purchase/purchase-outcome.ts';
+
+const WAITING_BYTES_MAX = 256 * 1024 * 1024;
+const PURCHASES_PER_PAYER_MAX = 2000;
+const PURCHASES_IN_FLIGHT_MAX = 10_000;
 
 function deferred() {
   let resolve: (outcome: PurchaseOutcome) => void = () => {};

@@ -9,13 +9,6 @@ import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-outcome.t
 import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import {
   type Pass,
-  RECONCILE_ASKS_MAX,
-  RECONCILE_INTERVAL_MS,
-  RECONCILE_PARALLEL,
-  RECONCILE_PASS_MS,
-  RECONCILE_REST_MS,
-  RECONCILE_RESTS_MAX,
-  RECONCILE_ROWS_MAX,
   Reconciler,
   type ReconcilerOptions,
   reconcileInBackground,
@@ -35,6 +28,14 @@ import {
   v1,
   v2,
 } from '../payment-bench.ts';
+
+const RECONCILE_RESTS_MAX = 20_000;
+const RECONCILE_REST_MS = [20_000, 600_000] as const;
+const RECONCILE_INTERVAL_MS = 30_000;
+const RECONCILE_PASS_MS = 30_000;
+const RECONCILE_PARALLEL = 8;
+const RECONCILE_ASKS_MAX = 1000;
+const RECONCILE_ROWS_MAX = 10_000;
 
 const none = async (): Promise<SettleOutcome> => ({ verdict: 'none', detail: 'timeout' });
 

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
-import { keepNewest, NEWEST_NAME, refuseOlder } from '../../../gatekeeper/release/newest-served.ts';
+import { keepNewest, refuseOlder } from '../../../gatekeeper/release/newest-served.ts';
 import { openRelease } from '../../../gatekeeper/release/open-release.ts';
 import { type TinyOptions, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
+
+const NEWEST_NAME = 'newest-release.json';
 
 const stateDir = () => mkdtempSync(join(tmpdir(), 'signalpress-state-'));
 

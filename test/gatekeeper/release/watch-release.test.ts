@@ -2,8 +2,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../../gatekeeper/release/open-release.ts';
 import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
-import { MISSED_POLLS_MAX, watchRelease } from '../../../gatekeeper/release/watch-release.ts';
+import { watchRelease } from '../../../gatekeeper/release/watch-release.ts';
 import { type TinyOptions, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
+
+const MISSED_POLLS_MAX = 30;
 
 /** `onOpen` is told, with the way to ask for another look, when a release was opened. */
 async function watched(onOpen: (check: () => Promise<void>) => void = () => {}): Promise<{

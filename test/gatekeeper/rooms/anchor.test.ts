@@ -6,10 +6,12 @@ import { logEntry } from '../../../compiler/contract/tiles.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
-import { anchor, BATCHES_SHOWN_MAX } from '../../../gatekeeper/rooms/anchor.ts';
+import { anchor } from '../../../gatekeeper/rooms/anchor.ts';
 import { hashes, memoryLog } from '../../stages/anchor/memory-log.ts';
 import { loggedFiles, loggedService, tinyHashes } from '../logged-service.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
+
+const BATCHES_SHOWN_MAX = 200;
 
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
 const bytes = (hex: string): Uint8Array => Buffer.from(hex, 'hex');

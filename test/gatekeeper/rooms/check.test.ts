@@ -5,7 +5,7 @@ import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { bytesAt } from '../../../gatekeeper/release/release-index.ts';
-import { check, INCLUSIONS_MAX } from '../../../gatekeeper/rooms/check.ts';
+import { check } from '../../../gatekeeper/rooms/check.ts';
 import { resolve } from '../../../gatekeeper/rooms/resolve.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import { smallSet } from '../../small-set.ts';
@@ -13,6 +13,8 @@ import { compileFolder, removeFolders, writeSnapshots } from '../../snapshot-fol
 import { reseal } from '../../verify/reseal.ts';
 import { compiledService } from '../compiled-service.ts';
 import { jsonOf, question } from '../tiny-service.ts';
+
+const INCLUSIONS_MAX = 64;
 
 vi.mock('@noble/ed25519', async (load) => {
   const { knownSignatures } = await import('../../known-signatures.ts');

@@ -4,10 +4,13 @@ import { SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { RowList } from '../../../gatekeeper/rooms/catalog-table.ts';
-import { COVERAGE_ROWS_MAX, COVERAGE_TTL_S, coverage } from '../../../gatekeeper/rooms/coverage.ts';
+import { coverage } from '../../../gatekeeper/rooms/coverage.ts';
 import { FREE_BYTES_MAX } from '../../../gatekeeper/rooms/json-content.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
+
+const COVERAGE_ROWS_MAX = 5000;
+const COVERAGE_TTL_S = 60;
 
 async function covered(query: string, service: Service): Promise<Record<string, unknown>> {
   return jsonOf(await coverage(question(`/gauge/coverage${query}`), service));

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { rosterSearchSchema } from '../../../compiler/contract/roster-bodies.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
-import { SEARCH_CHARS_MAX, SEARCH_MATCHES_MAX } from '../../../gatekeeper/rooms/preview-search.ts';
 import { tinyFiles } from '../tiny-release.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
 
+const SEARCH_CHARS_MAX = 190;
+const SEARCH_MATCHES_MAX = 50;
 const STORED = ['api-weather-example', 'weather-sample-example', 'market-example'];
 
 async function searched(query: string, ids: readonly string[] = STORED) {

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Line } from '../../../compiler/contract/catalog/line.ts';
 import { LINES } from '../../../compiler/contract/lines.ts';
 import { FREE_BYTES_MAX } from '../../../gatekeeper/rooms/json-content.ts';
-import { PREVIEW_LIST_MAX, preview } from '../../../gatekeeper/rooms/preview.ts';
+import { preview } from '../../../gatekeeper/rooms/preview.ts';
 import { jsonOf, tinyService } from '../tiny-service.ts';
+
+const PREVIEW_LIST_MAX = 500;
 
 describe('preview()', () => {
   it('holds the counts, the price menu and one list per bundle', async () => {

@@ -2,9 +2,11 @@ import { fstatSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { keepNewest, NEWEST_NAME } from '../../../gatekeeper/release/newest-served.ts';
+import { keepNewest } from '../../../gatekeeper/release/newest-served.ts';
 import { replaceFile } from '../../../gatekeeper/system/replace-file.ts';
 import { tinyService } from '../tiny-service.ts';
+
+const NEWEST_NAME = 'newest-release.json';
 
 const steps: string[] = [];
 

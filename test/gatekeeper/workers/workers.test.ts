@@ -2,11 +2,9 @@ import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import {
-  FAILED_STARTS_MAX,
-  type WorkerProcess,
-  Workers,
-} from '../../../gatekeeper/workers/workers.ts';
+import { type WorkerProcess, Workers } from '../../../gatekeeper/workers/workers.ts';
+
+const FAILED_STARTS_MAX = 5;
 
 /** A process as its parent sees it, which lives and dies as the test says. */
 class Child extends EventEmitter {

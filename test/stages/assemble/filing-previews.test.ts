@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { FilerLine } from '../../../compiler/contract/filing-index.ts';
-import {
-  PREVIEW_FILERS_MAX,
-  writeFilingPreviews,
-} from '../../../compiler/stages/assemble/filing-files.ts';
+import { writeFilingPreviews } from '../../../compiler/stages/assemble/filing-files.ts';
 import type { Press } from '../../../compiler/stages/publish/press.ts';
+
+const PREVIEW_FILERS_MAX = 500;
 
 /** The two previews of so many filers, by the path of the operation. */
 function previewsOf(count: number): Map<string, object> {

@@ -11,11 +11,11 @@ import {
   seasonWindow,
   statRuler,
   strataOf,
-  WINDOW_READINGS_MIN,
 } from '../../../compiler/stages/derive/season.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { reading } from '../../snapshot-folder.ts';
 
+const WINDOW_READINGS_MIN = 10;
 const AQI = signalOf('airquality.aqi') as Signal;
 const DAY_MS = 86_400_000;
 const item = (observed_at: string, aqi_index: unknown = 1, more: object = {}) =>

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  CompileError,
-  PROBLEMS_SHOWN_MAX,
-  problemText,
-} from '../../../compiler/stages/intake/compile-error.ts';
+import { CompileError, problemText } from '../../../compiler/stages/intake/compile-error.ts';
+
+const PROBLEMS_SHOWN_MAX = 50;
 
 const problem = { code: 'bad_line', file: 'a.ndjson', message: 'is bad' } as const;
 

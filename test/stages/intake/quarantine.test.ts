@@ -4,11 +4,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BUILTIN, builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { listSnapshots, type SignalFiles } from '../../../compiler/stages/intake/list-snapshots.ts';
-import {
-  FILE_PROBLEMS_MAX,
-  FILE_REJECTS_MAX,
-  REJECT_RAW_BYTES_MAX,
-} from '../../../compiler/stages/intake/quarantine.ts';
+import { FILE_PROBLEMS_MAX } from '../../../compiler/stages/intake/quarantine.ts';
 import { LINE_BYTES_MAX } from '../../../compiler/stages/intake/read-lines.ts';
 import { readSignal } from '../../../compiler/stages/intake/read-signal.ts';
 import { WHOLE } from '../../../compiler/stages/intake/share.ts';
@@ -20,6 +16,9 @@ import {
   removeFolders,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
+
+const REJECT_RAW_BYTES_MAX = 500;
+const FILE_REJECTS_MAX = 10_000;
 
 afterAll(removeFolders);
 

@@ -9,7 +9,7 @@ import { NATURE } from '../../../contract/words.ts';
 import type { Press } from '../../publish/press.ts';
 
 /** Legal values that a preview lists; the answer of the operation itself tells about the others. */
-export const PREVIEW_VALUES_MAX = 500;
+const PREVIEW_VALUES_MAX = 500;
 
 type PreviewOf = ListedCollection & Partial<Pick<CapturedCollection, 'subject'>>;
 

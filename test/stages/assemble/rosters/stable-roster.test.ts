@@ -1,12 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { PERSISTENT_ABSENCES } from '../../../../compiler/contract/roster-views.ts';
-import {
-  ON_PEG,
-  TERMINATED_BELOW,
-} from '../../../../compiler/stages/assemble/rosters/stable-roster.ts';
+import { ON_PEG } from '../../../../compiler/stages/assemble/rosters/stable-roster.ts';
 import { coinRow } from '../../../roster-rows.ts';
 import { removeFolders } from '../../../snapshot-folder.ts';
 import { printed } from './printed.ts';
+
+const TERMINATED_BELOW = 0.1;
 
 afterAll(removeFolders);
 
