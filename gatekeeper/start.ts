@@ -3,6 +3,7 @@ import { rootDid } from '../compiler/contract/key-history.ts';
 import { type FirstService, openService, type ServiceOptions } from './answers/open-service.ts';
 import { respond } from './answers/respond.ts';
 import type { Service } from './answers/service.ts';
+import { SoldTargets } from './answers/sold-targets.ts';
 import { type Config, settlementOf, switchesOf } from './config/config.ts';
 import { addressText, metricsOfWorker } from './config/metrics-settings.ts';
 import { settlementWarnings } from './config/settlement-warnings.ts';
@@ -162,7 +163,8 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   const watcher = watcherOf(setting, first, {
     current: () => service.release,
     swap: (next) => {
-      service = { ...service, release: next };
+      // A release may bring another catalogue: what a target means and costs is read anew.
+      service = { ...service, release: next, targets: new SoldTargets() };
       responder = responderOf(service, endpoint);
       service.challenger.show(next);
       serving();

@@ -15,12 +15,14 @@ export interface SampleSettings {
   readonly tokens: boolean;
   /** A payment processor is named. */
   readonly receipts: boolean;
+  /** Milliseconds between two looks for a newer release. */
+  readonly pollMs?: number;
 }
 
 /** A gatekeeper over a compiled data folder, at the clock of the test payer. */
 export function sampleGate(
   data: string,
-  { tokens, receipts }: SampleSettings = { tokens: true, receipts: false },
+  { tokens, receipts, pollMs }: SampleSettings = { tokens: true, receipts: false },
 ): Promise<Gatekeeper> {
   const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
   const options = { data, state, port: '0', rate_limit: '0', test_payments: '1' };
@@ -29,7 +31,8 @@ export function sampleGate(
     ...(receipts ? { SIGNALPRESS_RECEIPT_KEY: tinyKey(3).did } : {}),
   };
   const config = loadConfig({ options, env, fileText: null });
-  return startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined });
+  const polls = pollMs === undefined ? {} : { pollMs };
+  return startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined, ...polls });
 }
 
 /** A subscription token that such a gatekeeper takes. */

@@ -38,7 +38,7 @@ export interface Service {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
-  /** No release changes what a target means, so they are kept for the life of the process. */
+  /** What targets mean in this release: the next one may have another catalogue. */
   readonly targets: SoldTargets;
   readonly rooms: Rooms;
 }

@@ -77,7 +77,8 @@ type TermsOf = (endpoint: Endpoint, target: string, version: X402Version) => Req
 function cachedTerms(challenger: Challenger): TermsOf {
   const known = new BoundedMap<string, Requirements>(TERMS_CACHE_MAX);
   return (endpoint, target, version) => {
-    const key = `${version} ${endpoint.path} ${target}`;
+    // A release may change the price of a request.
+    const key = `${version} ${endpoint.path} ${endpoint.priceUsd} ${target}`;
     const found = known.get(key);
     if (found !== undefined) return found;
     const made = challenger.requirements(endpoint, target, version);
