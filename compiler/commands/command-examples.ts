@@ -27,7 +27,11 @@ const EXAMPLES: Examples = {
   'sources init': ['signalpress sources init --contact mailto:ops@example.org'],
   'sources check': ['signalpress sources check'],
   check: ['signalpress check', 'signalpress check --snapshots snapshots'],
-  lines: ['signalpress lines', 'signalpress lines crypto.spot'],
+  lines: [
+    'signalpress lines',
+    'signalpress lines crypto.spot',
+    'signalpress lines --schema > snapshots/catalog.schema.json',
+  ],
   verify: [
     'signalpress verify dist-data --issuer did:key:z6Mk…',
     'signalpress verify body.json --issuer did:key:z6Mk…',

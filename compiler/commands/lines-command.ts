@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type Catalog, entitiesOf } from '../contract/catalog/catalog.ts';
+import { catalogSchemaText } from '../contract/catalog/catalog-file.ts';
 import type { Signal, SignalEntry } from '../contract/catalog/line.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../contract/collections.ts';
 import { nearest } from '../contract/nearest.ts';
@@ -14,9 +15,16 @@ export function defineLines(command: Command, { print }: CommandSettings): void 
   command
     .argument('[id]', 'a line, a signal or a collection')
     .option('--snapshots <folder>', 'folder of batches, with the catalogue', 'snapshots')
-    .action((id: string | undefined, { snapshots }: { readonly snapshots: string }) =>
-      print(linesText(loadCatalog(snapshots).catalog, id)),
+    .option('--schema', 'print the JSON Schema of catalogue files, by which editors complete them')
+    .action((id: string | undefined, { snapshots, schema }: LinesFlags) =>
+      // What is printed ends its line itself.
+      print(schema ? catalogSchemaText().trimEnd() : linesText(loadCatalog(snapshots).catalog, id)),
     );
+}
+
+interface LinesFlags {
+  readonly snapshots: string;
+  readonly schema?: true;
 }
 
 const OBSERVED_AT = '2026-11-20T10:45:00Z';

@@ -32,7 +32,16 @@ const bundlePath = z
 const bands = z.array(band).min(2).max(32);
 const metrics = z.tuple([metric], metric);
 
-const limits = z.strictObject({ from: z.number(), to: z.number().exactOptional() });
+const note = text.describe('For those who read the file. Nothing else reads it.');
+const limits = z
+  .strictObject({
+    from: z.number().describe('The least value, in the unit of the main metric.'),
+    to: z
+      .number()
+      .describe('The greatest value, in the same unit. Leave it out where there is none.')
+      .exactOptional(),
+  })
+  .describe('Values that the main metric can have. A reading outside of them is refused.');
 const edge = z.enum(['worse', 'milder']);
 
 /** USDC has six decimals; a number of JSON would be a float. */
@@ -41,104 +50,226 @@ const price = z
   .regex(
     /^(?!0(\.0*)?$)(0|[1-9][0-9]{0,9})(\.[0-9]{1,6})?$/,
     'a price is a decimal number of USD above 0 with at most 6 decimals, such as 0.05',
-  );
+  )
+  .describe('USD a call, as a text with at most 6 decimals, such as "0.05".');
 
-const ruler = z.strictObject({
-  note: text.exactOptional(),
-  scale: text,
-  metric,
-  unit: text,
-  direction: z.enum(['up', 'down']),
-  edge,
-  actionBand: band.nullable(),
-  provenance: text,
-  since: z.iso.date().exactOptional(),
-  steps: z
-    .array(z.strictObject({ band, at: z.number(), edge: edge.exactOptional() }))
-    .min(2)
-    .max(32),
-  beside: word('a ruler id').exactOptional(),
-});
+const step = z
+  .strictObject({
+    band: band.describe('The class, one word such as "flood".'),
+    at: z.number().describe('Where the class begins, in the unit of the scale.'),
+    edge: edge
+      .describe('The class of a value that is exactly "at", for this step.')
+      .exactOptional(),
+  })
+  .describe('One class of an official scale.');
+
+const ruler = z
+  .strictObject({
+    note: note.exactOptional(),
+    scale: text.describe('What the agency calls its scale, such as "NWS flood stages".'),
+    metric: metric.describe('The metric that the scale is about, such as "level_m".'),
+    unit: text.describe('The unit of the steps, as people read it, such as "m".'),
+    direction: z.enum(['up', 'down']).describe('"up" where higher values are worse, else "down".'),
+    edge: edge.describe('Whether a value exactly at a step is of the worse or the milder class.'),
+    actionBand: band
+      .nullable()
+      .describe('The class from which the agency calls for action; null where it names none.'),
+    provenance: text.describe('Who published the scale and where, as it is cited.'),
+    since: z.iso.date().describe('The UTC day from which it applies: 2026-11-20.').exactOptional(),
+    steps: z.array(step).min(2).max(32).describe('The classes, mildest first.'),
+    beside: word('a ruler id')
+      .describe('Another ruler with the same classes: the worse of both counts.')
+      .exactOptional(),
+  })
+  .describe('An official scale: thresholds of an agency, by which a value gets a class.');
 
 const place = z.strictObject({
-  id: entityId,
-  name: text,
-  latitude: z.number().min(-90).max(90).exactOptional(),
-  longitude: z.number().min(-180).max(180).exactOptional(),
-  zone: z.string().max(64).exactOptional(),
-});
-
-const signal = z.strictObject({
-  id: signalId,
-  measures: text,
-  note: text.exactOptional(),
-  cadence: z.enum(CADENCES),
-  metrics,
-  range: limits.exactOptional(),
-  bands: bands.exactOptional(),
-  rulers: z.array(word('a ruler id')).min(1).exactOptional(),
-  ownThresholds: z.array(band).min(1).exactOptional(),
-  seasonal: z.boolean().exactOptional(),
-  entities: z.literal('open').exactOptional(),
-});
-
-const leg = z.strictObject({ name: word('the name of a leg'), signals: z.array(signalId).min(1) });
-
-const lifecycleLeg = z.strictObject({
-  name: word('the name of a leg'),
-  measures: text,
-  metrics,
-  range: limits.exactOptional(),
-  bands,
-});
-
-const line = z.strictObject({
-  id: word('the id of a line'),
-  industry: word('an industry'),
-  title: text,
-  note: text.exactOptional(),
-  open: z.boolean().exactOptional(),
-  upperCase: z.boolean().exactOptional(),
-  emptyUntilKeyed: z.boolean().exactOptional(),
-  entityAliases: z.array(word('an alias')).exactOptional(),
-  signals: z.array(signal).min(1).exactOptional(),
-  bundle: z
-    .strictObject({
-      path: bundlePath,
-      param: z.enum(['loc', 'entity']),
-      legs: z.array(leg).min(2).exactOptional(),
-    })
+  id: entityId.describe('What readings and buyers call it: printable ASCII without blanks.'),
+  name: text.describe('What people call it.'),
+  latitude: z
+    .number()
+    .min(-90)
+    .max(90)
+    .describe('Degrees north, -90 to 90. Needs "longitude" beside it.')
     .exactOptional(),
-  lifecycle: z
-    .strictObject({
-      path: bundlePath,
-      terms: z.array(word('a state')),
-      legs: z.tuple([lifecycleLeg, lifecycleLeg]),
-    })
+  longitude: z
+    .number()
+    .min(-180)
+    .max(180)
+    .describe('Degrees east, -180 to 180. Needs "latitude" beside it.')
     .exactOptional(),
-  entities: z.array(z.union([entityId, place])),
-  places: z.array(place).exactOptional(),
-  entityOf: z
-    .array(
-      z.strictObject({
-        signals: z.array(signalId).min(1),
-        entities: z.record(entityId, entityId),
-      }),
-    )
+  zone: z
+    .string()
+    .max(64)
+    .describe('The IANA time zone by which its days are counted, such as "Europe/Berlin".')
     .exactOptional(),
 });
+
+const cadence = z
+  .enum(CADENCES)
+  .describe('How often the source publishes. It decides how long a reading counts as fresh.');
+const mainMetrics = metrics.describe(
+  'What a reading holds, the main metric first. A name ends in its unit: "level_m", "wait_min".',
+);
+const mildestFirst = bands.describe('The classes that a reading may have, mildest first.');
+
+const signal = z
+  .strictObject({
+    id: signalId.describe('genus.species, such as "tides.level".'),
+    measures: text.describe('What it measures, as a noun phrase: "water level at a tide gauge".'),
+    note: note.exactOptional(),
+    cadence,
+    metrics: mainMetrics,
+    range: limits.exactOptional(),
+    bands: mildestFirst.exactOptional(),
+    rulers: z
+      .array(word('a ruler id').describe('The id of a ruler.'))
+      .min(1)
+      .describe('Official scales by their ids, oldest first. They give the bands.')
+      .exactOptional(),
+    ownThresholds: z
+      .array(band.describe('The name of a threshold, such as "minor".'))
+      .min(1)
+      .describe('Thresholds that each reading brings for its own entity, mildest first.')
+      .exactOptional(),
+    seasonal: z
+      .boolean()
+      .describe('Whether percentiles are of the same season of the last five years.')
+      .exactOptional(),
+    entities: z
+      .literal('open')
+      .describe('"open" takes readings of any entity, not only of those of the line.')
+      .exactOptional(),
+  })
+  .describe('One measured signal.');
+
+const leg = z
+  .strictObject({
+    name: word('the name of a leg').describe('The name of the leg, such as "waves".'),
+    signals: z
+      .array(signalId.describe('The id of a signal of this line.'))
+      .min(1)
+      .describe('The signals of the leg.'),
+  })
+  .describe('One position of a causal chain.');
+
+const lifecycleLeg = z
+  .strictObject({
+    name: word('the name of a leg').describe(
+      'The name of the leg. Its signal is "<line>.<name>", read as events come.',
+    ),
+    measures: text.describe('What it measures, as a noun phrase.'),
+    metrics: mainMetrics,
+    range: limits.exactOptional(),
+    bands: mildestFirst,
+  })
+  .describe('A leg beside the life cycle.');
+
+const bundle = z
+  .strictObject({
+    path: bundlePath.describe('Where it is sold, such as "/gauge/tide-region".'),
+    param: z
+      .enum(['loc', 'entity'])
+      .describe('The parameter that names the entity: "loc" for a place, else "entity".'),
+    legs: z
+      .array(leg)
+      .min(2)
+      .describe('Its legs in causal order. By default each signal of the line is one.')
+      .exactOptional(),
+  })
+  .describe('All signals of the line for one entity, sold as one body.');
+
+const lifecycle = z
+  .strictObject({
+    path: bundlePath.describe('Where its bundle is sold, such as "/gauge/berth-region".'),
+    terms: z
+      .array(word('a state').describe('A state, one word.'))
+      .describe('States beside operating, at_risk, ended and dead.'),
+    legs: z
+      .tuple([lifecycleLeg, lifecycleLeg])
+      .describe('The two legs beside the life cycle, in causal order.'),
+  })
+  .describe('In place of "signals" and "bundle", for subjects that begin and end.');
+
+const otherEntities = z
+  .strictObject({
+    signals: z
+      .array(signalId.describe('The id of a signal of this line.'))
+      .min(1)
+      .describe('The signals that are read elsewhere.'),
+    entities: z
+      .record(entityId, entityId.describe('Where it is read instead.'))
+      .describe('By entity of the line, the entity at which these signals are read.'),
+  })
+  .describe('Where signals are read at another entity than that of the bundle.');
+
+const line = z
+  .strictObject({
+    id: word('the id of a line').describe('The id of the line, such as "tides".'),
+    industry: word('an industry').describe('Whom it is for, such as "ports"; buyers filter by it.'),
+    title: text.describe('What its entities are, in the plural: "tide gauges".'),
+    note: note.exactOptional(),
+    open: z
+      .boolean()
+      .describe('Whether any entity is legal; else only those of "entities".')
+      .exactOptional(),
+    upperCase: z
+      .boolean()
+      .describe('Whether entities are upper case. What a buyer asks for is then upper-cased.')
+      .exactOptional(),
+    emptyUntilKeyed: z
+      .boolean()
+      .describe('Whether its source needs a data key: the line is shown as empty until then.')
+      .exactOptional(),
+    entityAliases: z
+      .array(word('an alias').describe('Another name of the parameter.'))
+      .describe('Other names of the parameter that names the entity.')
+      .exactOptional(),
+    signals: z.array(signal).min(1).describe('What is measured of its entities.').exactOptional(),
+    bundle: bundle.exactOptional(),
+    lifecycle: lifecycle.exactOptional(),
+    entities: z
+      .array(
+        z
+          .union([entityId.describe('The id of an entity, without a name.'), place])
+          .describe('An entity: its id, or an object with id, name and position.'),
+      )
+      .describe('Who is measured. An open line shows them as examples.'),
+    places: z
+      .array(place)
+      .describe('Names and positions of other entities that readings name, such as buoys.')
+      .exactOptional(),
+    entityOf: z
+      .array(otherEntities)
+      .describe('Where a leg is read at another entity than that of the bundle.')
+      .exactOptional(),
+  })
+  .describe('One subject: its signals, its entities, and the bundle that joins them.');
 
 /** One file of a catalogue. */
 export const catalogFileSchema = z.strictObject({
-  $schema: z.string().exactOptional(),
-  format: z.literal(CATALOG_FORMAT),
-  /** `builtin` adds to the built-in catalogue; null begins with nothing. */
-  extends: z.literal('builtin').nullable(),
-  note: text.exactOptional(),
-  rulers: z.record(word('a ruler id'), ruler).exactOptional(),
-  lines: z.array(line).exactOptional(),
-  /** By the path of an operation, or `bundle` for every bundle without a price of its own. */
-  prices: z.record(z.string().min(1).max(120), price).exactOptional(),
+  $schema: z
+    .string()
+    .describe('The JSON Schema of this format, by which editors complete and check.')
+    .exactOptional(),
+  format: z.literal(CATALOG_FORMAT).describe('The format of this file.'),
+  extends: z
+    .literal('builtin')
+    .nullable()
+    .describe('"builtin" adds to the built-in catalogue; null begins with nothing.'),
+  note: note.exactOptional(),
+  rulers: z
+    .record(word('a ruler id'), ruler)
+    .describe('Official scales by their ids, which signals name.')
+    .exactOptional(),
+  lines: z.array(line).describe('What is measured and sold, subject by subject.').exactOptional(),
+  prices: z
+    .record(z.string().min(1).max(120), price)
+    .describe(
+      'USD a call by path, such as "/gauge"; "bundle" is that of every bundle without one of its own. ' +
+        'What has no price is not offered.',
+    )
+    .exactOptional(),
 });
 
 export type CatalogFile = z.infer<typeof catalogFileSchema>;
@@ -181,6 +312,11 @@ export function pointerOf(path: readonly PropertyKey[]): string {
 /** The JSON Schema of a file, which editors complete and check by. */
 export function catalogJsonSchema(): object {
   return { ...z.toJSONSchema(catalogFileSchema), title: 'Signalpress catalogue' };
+}
+
+/** The same as the text of `catalog.schema.json`. */
+export function catalogSchemaText(): string {
+  return `${JSON.stringify(catalogJsonSchema(), null, 2)}\n`;
 }
 
 type Issue = z.core.$ZodIssue;

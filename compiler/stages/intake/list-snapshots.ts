@@ -4,7 +4,7 @@ import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { COLLECTIONS, type CollectionId } from '../../contract/collections.ts';
 import { grouped } from '../../contract/grouped.ts';
 import { CompileError, type Problem } from './compile-error.ts';
-import { CATALOG_FOLDER } from './load-catalog.ts';
+import { CATALOG_FOLDER, SCHEMA_NAME } from './load-catalog.ts';
 import { isLitter, nameFault, storedId, storedIds } from './snapshot-name.ts';
 
 /** A batch folder: a day, or a day and hour, in UTC. */
@@ -12,6 +12,9 @@ const BATCH = /^\d{4}-\d{2}-\d{2}(T([01]\d|2[0-3])Z)?$/;
 
 /** Holds what agencies answered; no part of the format, so nothing of it is read here. */
 export const ARCHIVE_FOLDER = 'archive';
+
+/** Files that may stand beside the batches. */
+const BESIDE = ['README.md', SCHEMA_NAME];
 
 /** One snapshot file of a signal. */
 export interface SnapshotFile {
@@ -158,7 +161,7 @@ function listBatches(root: string, listing: Listing): ListedBatch[] {
 function isBeside(entry: Dirent): boolean {
   if (entry.isDirectory()) return [ARCHIVE_FOLDER, CATALOG_FOLDER].includes(entry.name);
   const isHidden = entry.isFile() && entry.name.startsWith('.');
-  return isLitter(entry) || isHidden || (entry.isFile() && entry.name === 'README.md');
+  return isLitter(entry) || isHidden || (entry.isFile() && BESIDE.includes(entry.name));
 }
 
 function isBatch(name: string): boolean {

@@ -24,6 +24,9 @@ import { isLitter } from './snapshot-name.ts';
 /** Below the snapshots: the publisher's own catalogue, in files of JSON. */
 export const CATALOG_FOLDER = 'catalog';
 
+/** The JSON Schema of its files, beside the batches; for editors, nothing here reads it. */
+export const SCHEMA_NAME = 'catalog.schema.json';
+
 /** Longest file of a catalogue that is read: a line with 100,000 named entities is some 12 MB. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { BUILTIN_FILES } from '../../../compiler/contract/catalog/builtin-files.ts';
 import {
   catalogJsonSchema,
+  catalogSchemaText,
   formatFaults,
   pointerOf,
 } from '../../../compiler/contract/catalog/catalog-file.ts';
@@ -138,4 +139,33 @@ describe('catalogJsonSchema()', () => {
       },
     });
   });
+
+  it('is the file that is published; "signalpress lines --schema" prints it', () => {
+    expect(readFileSync('snapshots/catalog.schema.json', 'utf8')).toBe(catalogSchemaText());
+  });
+
+  it('describes every member, so that an editor can show what to write', () => {
+    const { silent, described } = members(catalogJsonSchema());
+    expect(silent).toEqual([]);
+    expect(described).toBeGreaterThan(60);
+    expect(members({ properties: { id: { type: 'string' } } }).silent).toEqual(['id']);
+  });
+
+  it('lets a file name its schema', () => {
+    const value = { ...TIDES, $schema: '../catalog.schema.json' };
+    expect(formatFaults({ file: 'a.json', value })).toEqual([]);
+    expect(formatFaults({ file: 'a.json', value: { ...TIDES, $schema: 7 } })).toHaveLength(1);
+  });
 });
+
+/** Names of the members below a schema that have no description, and how many have one. */
+function members(schema: unknown): { silent: string[]; described: number } {
+  if (typeof schema !== 'object' || schema === null) return { silent: [], described: 0 };
+  const own = 'properties' in schema ? Object.entries(schema.properties as object) : [];
+  const silent = own.filter(([, member]) => member.description === undefined);
+  const below = Object.values(schema).map(members);
+  return {
+    silent: [...silent.map(([name]) => name), ...below.flatMap((each) => each.silent)],
+    described: below.reduce((sum, each) => sum + each.described, own.length - silent.length),
+  };
+}
