@@ -66,7 +66,7 @@ async function main(): Promise<void> {
   if ('absent' in shop) return ownShop(shop.absent);
   heading('Find the shop that "npm start" started');
   show(`${shop.url} serves release ${shop.sequence} of ${shop.asOf} ${TEST_ONLY}`);
-  await visit(shop);
+  await demonstrate(shop);
   console.log(`\n${green('Done.')} The shop goes on.\n`);
 }
 
@@ -83,7 +83,7 @@ async function ownShop(reason: string): Promise<void> {
       silentEffects(),
     );
     show(`${gatekeeper.url} ${TEST_ONLY}`);
-    await visit({ url: gatekeeper.url, issuer });
+    await demonstrate({ url: gatekeeper.url, issuer });
     console.log(`\n${green('Done.')} Start a shop that stays with ${bold('npm start')}.\n`);
   } finally {
     await gatekeeper?.close();
@@ -92,7 +92,7 @@ async function ownShop(reason: string): Promise<void> {
 }
 
 /** Everything that a buyer does. The issuer was chosen beforehand: the shop is not asked whom to trust. */
-async function visit({ url, issuer }: Pick<Shop, 'url' | 'issuer'>): Promise<void> {
+async function demonstrate({ url, issuer }: Pick<Shop, 'url' | 'issuer'>): Promise<void> {
   const [record, ...others] = await buyAll(url);
   if (record === undefined) throw new Error('Cannot go on: nothing was bought');
   await fetchAgain(record);

@@ -62,7 +62,7 @@ export async function prepareData(start: QuickStart) {
     baseUrl,
     seed: readIssuerKey(issuerKey(root)),
     workers,
-    // generated anew at each start: without the key, or from a newer program, some of it is no longer there
+    // generated again at each start: without the key, or from a newer program, some of it is no longer there
     allowShrink: true,
   });
   return { imported, summary } satisfies { imported: string; summary: CompileSummary };

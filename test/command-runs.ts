@@ -24,7 +24,7 @@ export interface CommandEnd {
 /** Longest that all runs of a file may take, on a machine that is busy. */
 export const RUNS_MS_MAX = 300_000;
 
-/** Runs one command after the other: its module is loaded anew each time, and what that imports only once. */
+/** Runs one command after the other: its module is loaded again each time, and what that imports only once. */
 const program = (cli: string): string => `
 import { readFileSync, writeSync } from 'node:fs';
 const runs = JSON.parse(readFileSync(0, 'utf8'));

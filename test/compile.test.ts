@@ -90,7 +90,7 @@ describe('compile()', () => {
     expect(release.sequence).toBe(1);
   });
 
-  it('signs everything anew when the issuer key changes', async () => {
+  it('signs everything again when the issuer key changes', async () => {
     const snapshots = writeSnapshots(smallSet());
     const { data } = await compileFolder(snapshots);
     const seed = SEED.map((b) => b + 1);

@@ -48,7 +48,7 @@ const asOf = (hour: number) => timeOf(hour + 0.5);
 const sum = (sizes: readonly { readonly size: number }[]) =>
   sizes.reduce((total, { size }) => total + size, 0);
 
-/** What one more hour writes: files of the release that are new, its list, and what is remembered anew. */
+/** What one more hour writes: files of the release that are new, its list, and what is remembered again. */
 async function costOfHour(here: { snapshots: string; data: string }, hour: number) {
   const listOf = () => parseFiles(readFileSync(join(here.data, 'current', FILES_NAME), 'utf8'));
   const before = new Set(listOf().map(({ path, sha256 }) => `${path} ${sha256}`));

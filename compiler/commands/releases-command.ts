@@ -105,7 +105,7 @@ export async function rollBack(rollback: Rollback): Promise<RolledBack> {
   }
 }
 
-/** Writes the release anew, behind the current one and with its log. */
+/** Writes the release again, behind the current one and with its log. */
 function writeAgain(staging: Staging, rollback: Rollback): Release {
   const { data, name, asOf, validUntil, seed } = rollback;
   const files = filesOf(data, name);
@@ -131,7 +131,7 @@ function writeAgain(staging: Staging, rollback: Rollback): Release {
   return writeHead(staging.root, { list, head: next }, sealer).release;
 }
 
-/** The head of a release that somebody signed as it stands: what it lists is signed anew, so nobody may have changed it. */
+/** The head of a release that somebody signed as it stands: what it lists is signed again, so nobody may have changed it. */
 function signedHead(data: string, name: string): Release {
   const faults = new Faults();
   const root = join(data, RELEASES_FOLDER, name);

@@ -33,7 +33,7 @@ interface Waiting {
   readonly rows: Map<string, IdRow>;
 }
 
-interface ImportSurroundings {
+interface ImportContext {
   readonly archive: Pick<Archive, 'payload' | 'at'>;
   /** The folder of batches. */
   readonly disk: BatchDisk;
@@ -51,11 +51,11 @@ interface ImportSurroundings {
  *    the next hour. If the source takes it back before, nothing waits any longer.
  */
 export class ArchiveImport {
-  readonly #by: ImportSurroundings;
+  readonly #by: ImportContext;
   /** By source: the addresses of some name the time at which they are asked. */
   readonly #waiting = new Map<string, Waiting>();
 
-  constructor(by: ImportSurroundings) {
+  constructor(by: ImportContext) {
     this.#by = by;
   }
 

@@ -66,7 +66,7 @@ function look(one: Answered, run: SourceRun): void {
 
 function isKnown({ answer }: Answered, look: Look | undefined): look is Look {
   if (answer.kind === 'unchanged') return true;
-  // What could not be read may be damaged in the archive, so it is kept anew.
+  // What could not be read may be damaged in the archive, so it is kept again.
   return look !== undefined && look.refused !== true && look.sha256 === answer.incoming.sha256;
 }
 

@@ -35,7 +35,7 @@ export function readStatus(path: string): RunStatus {
   try {
     return runStatusSchema.parse(parseJson(decodeUtf8(readPlain(path, STATUS_BYTES_MAX))));
   } catch (cause) {
-    const state = 'it is not a status file of this program; move it away, and it is made anew';
+    const state = 'it is not a status file of this program; move it away, and it is made again';
     throw new RangeError(`Cannot use status file "${path}": ${state}`, { cause });
   }
 }

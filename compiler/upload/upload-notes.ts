@@ -56,7 +56,7 @@ export class UploadNotes {
     return word ?? null;
   }
 
-  /** Begins anew; the word that the destination is to hold. */
+  /** Begins again; the word that the destination is to hold. */
   begin(): string {
     const word = randomBytes(16).toString('hex');
     this.#sent = new Set();

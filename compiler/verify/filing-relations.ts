@@ -74,8 +74,8 @@ export function filerLineProblem(line: string, bodies: StoredBodies): string | n
   if (body === 'damaged') return null;
   const { entity, entity_name, tickers, observed_at, covered_from, gaps } = body;
   const shown = [entity, entity_name, tickers, observed_at, covered_from, gaps, formsOf(body)];
-  const said = [filer.cik, filer.name, filer.tickers, filer.collected_at, filer.covered_from];
-  const isFiler = isSame(shown as never, [...said, filer.gaps, filer.forms] as never);
+  const stored = [filer.cik, filer.name, filer.tickers, filer.collected_at, filer.covered_from];
+  const isFiler = isSame(shown as never, [...stored, filer.gaps, filer.forms] as never);
   return isFiler ? null : 'differs from what is stored of the filer';
 }
 

@@ -76,12 +76,12 @@ function coreChecks(body: JsonObject, hash: string): BodyCheck[] {
   const at = checkAt('record_hash', 'hash_core');
   if (!isObject(core)) return [at.notApplicable('its hash core is not in this body')];
   const made = canonicalHash(core);
-  const said = ['signal_id', 'entity', 'observed_at'].filter(
+  const repeated = ['signal_id', 'entity', 'observed_at'].filter(
     (name) => Object.hasOwn(core, name) && Object.hasOwn(body, name),
   );
   return [
     made === hash ? at.pass('recomputed from the hash core') : at.fail(`it hashes to ${made}`),
-    ...said.map((name) => agreement(name, body[name] === core[name], 'that of the hash core')),
+    ...repeated.map((name) => agreement(name, body[name] === core[name], 'that of the hash core')),
   ];
 }
 

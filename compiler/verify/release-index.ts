@@ -121,8 +121,8 @@ function currentFault(index: IndexCheck, entry: CurrentEntry, where: string): Li
   const known = kind === 'reading' ? entry : { observed_at: entry.observed_at };
   const named = { observed_at: body.observed_at, signal_id: body.signal_id, entity: body.entity };
   for (const [name, value] of Object.entries(named)) {
-    const said = (known as Partial<CurrentEntry>)[name as keyof typeof named];
-    if (value !== undefined && said !== undefined && said !== value) {
+    const expected = (known as Partial<CurrentEntry>)[name as keyof typeof named];
+    if (value !== undefined && expected !== undefined && expected !== value) {
       return [`${where} ${name}`, `differs from "${file}"`];
     }
   }

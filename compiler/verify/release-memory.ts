@@ -34,7 +34,7 @@ export function parseMemory(text: string | null): Memory {
   const parsed = memorySchema.safeParse(parsedOrNull(text));
   if (parsed.success) return parsed.data;
   throw new RangeError(
-    'Cannot read the file of --remember: not written by it; name another file, or remove this one to begin anew',
+    'Cannot read the file of --remember: not written by it; name another file, or remove this one to begin again',
   );
 }
 

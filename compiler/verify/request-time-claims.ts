@@ -18,7 +18,7 @@ import { statusTurns, updateStatus } from '../contract/update-status.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
 import { memberPath, type ObjectNode } from './object-nodes.ts';
 
-/** More parts than any body of this service joins; what follows from them is computed anew for each of their turns. */
+/** More parts than any body of this service joins; what follows from them is computed again for each of their turns. */
 const PARTS_MAX = 16;
 const ANY_TIME: Span = { from: -Infinity, to: Infinity };
 

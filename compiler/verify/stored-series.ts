@@ -45,8 +45,8 @@ export function wholeSeries(stored: JsonObject, bodies: StoredBodies): WholeSeri
       faults.push([`segments.${at}`, `"${path}" ${reason(error)}`]);
     }
   }
-  const said = read.map(({ place, rows }) => [place.start, place.count, ...datesOf(rows)]);
-  if (faults.length === 0 && !isSame(segments, said)) {
+  const computed = read.map(({ place, rows }) => [place.start, place.count, ...datesOf(rows)]);
+  if (faults.length === 0 && !isSame(segments, computed)) {
     faults.push(['segments', 'not the segments of so many rows']);
   }
   return { body: joined(series, read, before), faults };

@@ -61,8 +61,8 @@ function unknown(flag: string): string {
   if (secret !== undefined) {
     return `a secret cannot be a flag, because process lists show it; set ${envName(secret)}`;
   }
-  const meant = nearest(flag, FLAGS);
-  return `no such flag; ${meant === null ? SEE : `did you mean "--${meant}"?`}`;
+  const suggestion = nearest(flag, FLAGS);
+  return `no such flag; ${suggestion === null ? SEE : `did you mean "--${suggestion}"?`}`;
 }
 
 function flagOf(name: string): string {

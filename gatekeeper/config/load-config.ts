@@ -95,8 +95,8 @@ export function unknownVariables(env: ConfigSources['env']): string[] {
 
 /** Says which setting such a variable was probably meant to be. */
 export function unknownVariableText(variable: string): string {
-  const meant = nearest(variable.slice(envName('').length), SETTING_NAMES);
-  const hint = meant === null ? 'correct its name' : `did you mean ${envName(meant)}?`;
+  const suggestion = nearest(variable.slice(envName('').length), SETTING_NAMES);
+  const hint = suggestion === null ? 'correct its name' : `did you mean ${envName(suggestion)}?`;
   return `"${variable}" is not a setting and is ignored; ${hint}`;
 }
 

@@ -48,7 +48,11 @@ export function dashboardCommand(by: DashboardCommandOptions): Command {
     .option('--since <day>', `first day in UTC (default: ${DAYS_SHOWN} days back)`, dayStart)
     .option('--until <day>', 'day after the last one, in UTC', dayStart)
     .option('--out <file>', 'file to write, readable by its owner alone', 'dashboard.html')
-    .option('--serve [port]', 'serve the page on 127.0.0.1 instead, made anew for each visit', port)
+    .option(
+      '--serve [port]',
+      'serve the page on 127.0.0.1 instead, made again for each visit',
+      port,
+    )
     .addHelpText('after', `\n${EXIT_CODES}`)
     .action(async (options: DashboardFlags) => {
       const make = (): Promise<string> => pageOf(options, by);
@@ -107,7 +111,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** Serves a page on this machine alone; `make` makes it anew for each visit. */
+/** Serves a page on this machine alone; `make` makes it again for each visit. */
 async function serveDashboard(
   port: number,
   make: () => Promise<string>,

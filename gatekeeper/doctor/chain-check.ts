@@ -56,8 +56,8 @@ function ageFinding({ number, timestamp }: Block, now: number, network: Network)
 async function tokenFinding(node: TokenNode, { asset, extra }: Network): Promise<Finding> {
   const { name, version, decimals } = await node.facts();
   const text = `token ${asset}: "${name}", version "${version}", ${decimals} decimals`;
-  const isAsMeant = name === extra.name && version === extra.version && decimals === DECIMALS;
-  if (isAsMeant) return ok(text);
+  const isExpected = name === extra.name && version === extra.version && decimals === DECIMALS;
+  if (isExpected) return ok(text);
   return failed(
     `${text}, but buyers sign for "${extra.name}", version "${extra.version}", ${DECIMALS} decimals`,
     'set SIGNALPRESS_RPC_URL to a node of the network, and report this if it is one',

@@ -57,7 +57,7 @@ export class WaitingBytes {
     return waiting;
   }
 
-  /** Whoever has read everything begins to wait anew. */
+  /** Whoever has read everything begins to wait again. */
   #queueLast(socket: Socket, waiting: Waiting): void {
     this.#sockets.delete(socket);
     this.#sockets.set(socket, waiting);

@@ -16,7 +16,7 @@ export interface ClientHashOptions {
 
 /**
  * Names a client without its address: the lines of one day can be put together, those of two days cannot. The salt is
- * made anew for each UTC day and never stored, so nobody can try all addresses later. One name stands for what one
+ * made again for each UTC day and never stored, so nobody can try all addresses later. One name stands for what one
  * customer holds: an address, or a /64 in IPv6.
  */
 export function clientHash({ clock, random }: ClientHashOptions): (address: string) => string {

@@ -3,7 +3,7 @@
  * list of it: a file is written beside its place and renamed, read with its hash checked, and found to be too old by the
  * time of its last use.
  *
- *  - A read that does not match its hash removes the file, so that it is fetched anew.
+ *  - A read that does not match its hash removes the file, so that it is fetched again.
  *  - The bound is restored after each sixteenth of it that a process has written. So the folder may hold that much more,
  *    for each process.
  *  - Nothing is synced: what a power cut leaves is found out by its hash.

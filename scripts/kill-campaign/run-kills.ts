@@ -141,8 +141,8 @@ async function killOne(run: Run, round: number): Promise<void> {
 }
 
 async function stopReader(reader: ChildProcess): Promise<Watch> {
-  const told = once(reader, 'message');
+  const message = once(reader, 'message');
   reader.send('stop');
-  const [seen] = await told;
+  const [seen] = await message;
   return seen as Watch;
 }

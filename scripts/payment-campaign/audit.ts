@@ -10,13 +10,13 @@ export interface Audit {
   readonly delivered: number;
   readonly refused: number;
   readonly transfers: number;
-  /** Buyers who went away from an answer and bought anew. */
+  /** Buyers who went away from an answer and bought again. */
   readonly left: number;
   readonly unfinished: number;
   readonly chargedWithoutData: number;
   readonly dataWithoutCharge: number;
   readonly chargedTwice: number;
-  /** Payments that were charged after their buyer had gone away and bought anew. */
+  /** Payments that were charged after their buyer had gone away and bought again. */
   readonly lateCharges: number;
   readonly secondResources: number;
   readonly differentBodies: number;
@@ -113,18 +113,18 @@ export async function offenders(
       ({ askedMs, doneMs }) =>
         `${Math.round(askedMs - leftMs)} to ${doneMs === null ? 'never' : Math.round(doneMs - leftMs)}`,
     );
-    return `left at 0, bought anew at ${Math.round(boughtAgainMs - leftMs)}, settled from ${calls.join('; from ')} ms`;
+    return `left at 0, bought again at ${Math.round(boughtAgainMs - leftMs)}, settled from ${calls.join('; from ')} ms`;
   };
   const found = stories.flatMap((story) => {
     const { delivered, finished, heard, left, purchase } = story;
-    const said = `heard: ${JSON.stringify(heard)}`;
+    const answers = `heard: ${JSON.stringify(heard)}`;
     const isPaid = transactions.has(keyOf(purchase.payment));
     const late = left !== null && !left.isPaid && transactions.has(keyOf(left.purchase.payment));
     return [
       ...(isPaid && delivered.length === 0
-        ? [`${named('charged without data', story, purchase)}, ${said}`]
+        ? [`${named('charged without data', story, purchase)}, ${answers}`]
         : []),
-      ...(finished ? [] : [`${named('without an end', story, purchase)}, ${said}`]),
+      ...(finished ? [] : [`${named('without an end', story, purchase)}, ${answers}`]),
       ...(late ? [`${named('charged late', story, left.purchase)}, ${callsAfter(left)}`] : []),
     ];
   });

@@ -12,7 +12,7 @@ export type Manner =
   | 'front-run'
   /** Cancels the authorization at the same time. */
   | 'cancel'
-  /** Goes away after the first answer that is not a 200, and buys anew. */
+  /** Goes away after the first answer that is not a 200, and buys again. */
   | 'leave';
 
 const MANNERS: readonly (readonly [Manner, number])[] = [
@@ -30,7 +30,7 @@ const RETRY_MS = 150;
 /** Refusals after which a client gives up; each time the same payment was sent. */
 const REFUSALS_MAX = 3;
 /**
- * Time after which a buyer who left buys anew, once the calls that were under way for it are done: what moves after it was
+ * Time after which a buyer who left buys again, once the calls that were under way for it are done: what moves after it was
  * asked for without a request. A facilitator without processor time takes longer than this pause.
  */
 const LEAVE_MS = 2000;
@@ -83,7 +83,7 @@ export interface ClientOptions {
   readonly signAgain: () => Promise<Purchase>;
 }
 
-/** Buys in the manner of the client; whoever leaves signs anew, as a client does that was told too little. */
+/** Buys in the manner of the client; whoever leaves signs again, as a client does that was told too little. */
 export async function buy(options: ClientOptions): Promise<Story> {
   if (options.manner !== 'leave') return insist(options, null);
   const { url, purchase, isPaid, underWay, signAgain } = options;

@@ -213,7 +213,7 @@ async function facilitated(
     stall: { facilitatorUrl: both.map(({ url }) => url).join(',') },
     settlements: (nonce) => both.flatMap((one) => one.settlements.get(nonce) ?? []),
     caughtUp: async () => {
-      await Promise.all(both.map(({ url }) => askAnew(url)));
+      await Promise.all(both.map(({ url }) => askByNewConnection(url)));
     },
     calm() {
       for (const one of both) one.fault = () => null;
@@ -225,7 +225,7 @@ async function facilitated(
 }
 
 /** Connections are accepted in their order, one in each turn of the loop: by its answer, those before it are read. */
-function askAnew(url: string): Promise<void> {
+function askByNewConnection(url: string): Promise<void> {
   return new Promise((resolve) => {
     const asked = get(`${url}/supported`, { agent: false }, (response) => {
       response.resume().on('close', resolve);
@@ -296,7 +296,7 @@ async function buyOne(
     await Promise.race([caughtUp(), pause(timeoutMs)]);
     while (isUnderWay(asked) && performance.now() < endMs) await pause(100);
   };
-  const signAgain = (): Promise<Purchase> => sign(`${index} anew`);
+  const signAgain = (): Promise<Purchase> => sign(`${index} again`);
   const asks = { isPaid, underWay, signAgain };
   const client = { seed, index, url, manner, purchase, other: second, ...asks };
   clients.set(index, client);

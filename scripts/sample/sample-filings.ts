@@ -5,7 +5,7 @@ import { SAMPLE_AS_OF, weekCollectedAt } from './sample-times.ts';
 const TICKERS = builtinLine('filing').entities;
 
 /** Until when the lists below tell; later they move on by whole quarters. */
-const TOLD_UNTIL = SAMPLE_AS_OF.slice(0, 10);
+const FILED_UNTIL = SAMPLE_AS_OF.slice(0, 10);
 const SOURCE = 'sample-generator';
 
 type Filing = readonly [form: string, day: string, event: string | null, items?: string];
@@ -50,7 +50,7 @@ type Later = (day: string) => string;
 
 function quartersSince(hour: string): number {
   let quarters = 0;
-  while (monthsLater(TOLD_UNTIL, quarters * 3 + 3) <= hour.slice(0, 10)) quarters += 1;
+  while (monthsLater(FILED_UNTIL, quarters * 3 + 3) <= hour.slice(0, 10)) quarters += 1;
   return quarters;
 }
 

@@ -49,16 +49,16 @@ function flagsOf({ folder, facilitator, verify }: GateOptions): string[] {
 /** The port that the gatekeeper says it listens on; rejects with its words when it does not start. */
 function portOf(gate: ChildProcessByStdio<null, Readable, Readable>): Promise<number> {
   return new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     const fail = (state: string): void => {
       clearTimeout(timer);
-      reject(new Error(`Cannot start the gatekeeper: it ${state}: ${said}`));
+      reject(new Error(`Cannot start the gatekeeper: it ${state}: ${output}`));
     };
     const timer = setTimeout(() => fail(`does not listen after ${START_MS} ms`), START_MS);
     gate.once('exit', (code) => fail(`ended with code ${code}`));
     gate.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      const port = LISTENS.exec(said)?.[1];
+      output += text;
+      const port = LISTENS.exec(output)?.[1];
       if (port === undefined) return;
       clearTimeout(timer);
       resolve(Number(port));

@@ -255,6 +255,6 @@ describe('a step of run', () => {
   it('refuses a status file that something else wrote', async () => {
     await shop.once();
     writeFileSync(shop.statusFile, '{"version":2}');
-    await expect(shop.once()).rejects.toThrow('move it away, and it is made anew');
+    await expect(shop.once()).rejects.toThrow('move it away, and it is made again');
   });
 });

@@ -11,7 +11,7 @@ describe('ChunkMemories', () => {
     }
   });
 
-  it('leaves a chunk as it is until its memory comes again, and then begins it anew', () => {
+  it('leaves a chunk as it is until its memory comes again, and then begins it again', () => {
     const memories = new ChunkMemories();
     const { bodies } = memories.next();
     bodies.add('first');

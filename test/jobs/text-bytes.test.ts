@@ -37,7 +37,7 @@ describe('TextBytes', () => {
     expect(text(seen)).toBe('two');
   });
 
-  it('begins anew when it is cleared, in the same memory', () => {
+  it('begins again when it is cleared, in the same memory', () => {
     const bytes = new TextBytes();
     const { buffer } = bytes.add('something');
     bytes.clear();

@@ -87,7 +87,7 @@ describe('forget-broken-build.js', () => {
     expect(readFileSync(output, 'utf8')).toBe(before);
   });
 
-  it('lets a build start anew from notes that nobody can read', () => {
+  it('lets a build start again from notes that nobody can read', () => {
     const folder = copied();
     rmSync(join(folder, 'build/compiler/price.js'));
     writeFileSync(join(folder, 'build/.tsbuildinfo'), '{');

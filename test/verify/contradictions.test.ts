@@ -138,7 +138,7 @@ describe('verifyRelease() names what one body says against another', () => {
     expect(faults).toContainEqual(expect.objectContaining({ file: `ruler/${RIVER}`, where: '' }));
   });
 
-  it('accepts the same bodies signed anew without a change', async () => {
+  it('accepts the same bodies signed again without a change', async () => {
     const paths = [`bundle/${DENVER}`, 'census/airquality.aqi.json', `ruler/${RIVER}`];
     const { faults } = await judged(new Map(paths.map((path) => [path, (body) => body])));
     expect(faults).toEqual([]);

@@ -217,7 +217,7 @@ describe('I26: verify --remember notices', () => {
       /sequence|files_sha256/,
     ],
     [
-      'another list, signed anew, of files that are not there',
+      'another list, signed again, of files that are not there',
       () => listing((text) => text.replace(/[0-9a-f]{64}/, 'a'.repeat(64))),
       () => second,
       /listed in files.txt, but missing/,
@@ -420,7 +420,7 @@ function mixed(name: string): string {
   return copy;
 }
 
-/** The third release with another list, signed anew. */
+/** The third release with another list, signed again. */
 function listing(change: (text: string) => string): string {
   const copy = serving(3);
   const file = join(rootOf(copy, 3), 'files.txt');

@@ -68,7 +68,7 @@ describe('what an answer spends', () => {
     const service = { ...plain, operator: { ...plain.operator, tokens: TOKENS } };
     const [status, cold] = await asked(ask, service);
     expect([200, 402]).toContain(status);
-    const [again, warm] = await asked({ ...ask, target: spelledAnew(ask) }, service);
+    const [again, warm] = await asked({ ...ask, target: respelled(ask) }, service);
     expect(again).toBe(status);
     expect((cold - warm) / FILE_COST).toBeGreaterThanOrEqual(files);
   });
@@ -108,6 +108,6 @@ describe('what an answer spends', () => {
 });
 
 /** The same target with a parameter that nobody knows, so that no answer is ready. */
-function spelledAnew({ target }: Asked): string {
+function respelled({ target }: Asked): string {
   return target.includes('?') ? `${target}&x=1` : target;
 }

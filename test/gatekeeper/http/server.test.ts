@@ -49,7 +49,7 @@ describe('I6: a paid path without a payment', () => {
 
   const hidden = [...new Set(canaries.flatMap(inOtherLetters))];
 
-  /** A piece as it is, in hex, backwards, in JSON, in a URL and in base64; one of all windows stands where base64 begins anew. */
+  /** A piece as it is, in hex, backwards, in JSON, in a URL and in base64; one of all windows stands where base64 begins again. */
   function inOtherLetters(piece: string): string[] {
     const bytes = Buffer.from(piece, 'latin1');
     const [hex, backwards] = [bytes.toString('hex'), [...piece].reverse().join('')];

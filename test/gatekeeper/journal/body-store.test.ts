@@ -124,7 +124,7 @@ describe('soldBytes()', () => {
 });
 
 describe('soldHash()', () => {
-  it('is the hash of the bytes, computed once for a buffer and anew for another one', () => {
+  it('is the hash of the bytes, computed once for a buffer and again for another one', () => {
     const body = Buffer.from('sold');
     expect(soldHash(body)).toEqual(bodyHash(body));
     expect(soldHash(body)).toBe(soldHash(body));

@@ -68,7 +68,7 @@ describe('WaitingBytes', () => {
     expect(socket.listenerCount('close')).toBe(0);
   });
 
-  it('I43: cuts nobody who has read everything, and lets him wait anew', () => {
+  it('I43: cuts nobody who has read everything, and lets him wait again', () => {
     const waiting = new WaitingBytes(1000);
     const [reader, returned, slow] = [
       socketOf('1.1.1.1'),

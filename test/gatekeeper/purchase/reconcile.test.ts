@@ -100,7 +100,7 @@ describe('pass()', () => {
     expect(await reconciler.pass()).toMatchObject({ open: 0, resolved: 0 });
   });
 
-  it('I51: a buyer who was answered 503 and bought anew is charged once, whatever the background does', async () => {
+  it('I51: a buyer who was answered 503 and bought again is charged once, whatever the background does', async () => {
     const purchases = bench({ verifyFirst: false });
     const local = localFacilitator({ clock: () => purchases.script.now });
     const transfers = new Set<string>();

@@ -51,7 +51,7 @@ describe('DiskCache', () => {
     ],
     ['a lost end', (bytes) => bytes.subarray(0, -1)],
     ['no bytes', () => Buffer.alloc(0)],
-  ])('I24: finds %s, removes the file, and takes it anew', async (_, spoilt) => {
+  ])('I24: finds %s, removes the file, and takes it again', async (_, spoilt) => {
     const { cache, write, path, logged } = cacheOf(100_000);
     const bytes = bytesOf('a');
     await write(bytes);

@@ -131,7 +131,7 @@ describe('a gatekeeper over a host', () => {
     expect(gate.settled()).toBe(2);
   });
 
-  it('I24: finds a bit that flipped in its cache, and fetches the file anew', async () => {
+  it('I24: finds a bit that flipped in its cache, and fetches the file again', async () => {
     const { gate, site, at } = await shop();
     expect((await gate.buy(TARGET)).status).toBe(200);
     await gate.close();

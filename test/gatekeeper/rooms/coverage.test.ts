@@ -70,7 +70,7 @@ describe('coverage()', () => {
     expect((await covered(query, await tinyService())).signals).toHaveLength(count);
   });
 
-  it('computes freshness anew after its time to live, and only then', async () => {
+  it('computes freshness again after its time to live, and only then', async () => {
     const service = await tinyService();
     const at = async (now: number): Promise<unknown> =>
       (await covered('', { ...service, clock: () => now })).totals;

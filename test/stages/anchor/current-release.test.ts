@@ -37,7 +37,7 @@ describe('currentRelease()', () => {
     expect(currentRelease(join(makeFolder(), 'none'))).toBeNull();
   });
 
-  it('I27: refuses to begin a log anew when the one before is missing, torn or not listed as signed', async () => {
+  it('I27: refuses to begin a log again when the one before is missing, torn or not listed as signed', async () => {
     writeFileSync(checkpointFile(), 'torn');
     expect(() => currentRelease(data)?.read('log/checkpoint')).toThrow(CompileError);
     await expect(compileFolder(snapshots, { data })).rejects.toThrow('never restarted');

@@ -182,7 +182,7 @@ describe('what a resumed log costs', () => {
       memoryLog(leaves, { previous, mayResume: true, said, onRead: (path) => read.push(path) });
       return read.filter((path) => path.startsWith('log/index/'));
     };
-    // The open run alone is read where it is written anew.
+    // The open run alone is read where it is written again.
     expect(new Set(readBy(() => ({ isNew: true })))).toEqual(new Set(['log/index/2048-952/0.txt']));
     expect(new Set(readBy(() => ({}))).size).toBe(3);
   });

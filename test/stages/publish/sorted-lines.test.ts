@@ -22,7 +22,7 @@ const lines = fc
   .map((pairs) => new Map(pairs));
 
 describe('editLines()', () => {
-  it('gives what sorting everything anew gives', () => {
+  it('gives what sorting everything again gives', () => {
     fc.assert(
       fc.property(lines, lines, fc.nat(), (before, added, pick) => {
         const gone = [...before.keys()].filter(

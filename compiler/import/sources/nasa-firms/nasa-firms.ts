@@ -18,7 +18,7 @@ import type { Source } from '../../source.ts';
 const HOST = 'firms.modaps.eosdis.nasa.gov';
 const FILE = `https://${HOST}/data/active_fire/modis-c6.1/csv/MODIS_C6_1_Global_24h.csv`;
 const NAME = /\/MODIS_C\d+(_\d+)?_Global_(24h|48h|7d)\.csv$/;
-/** The file is made anew every hour and lags three hours; an older one does not say what burns now. */
+/** The file is made again every hour and lags three hours; an older one does not say what burns now. */
 const AGE_HOURS_MAX = 12;
 /** Terra and Aqua see the whole world in a day: a file that holds less was cut. */
 const SPAN_HOURS_MIN = 20;

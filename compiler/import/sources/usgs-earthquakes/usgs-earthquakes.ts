@@ -22,7 +22,7 @@ import { EPOCH_MS_MAX, type Quake, readQuakes } from './earthquake-events.ts';
 import { activityBand, COUNT_MAG_MIN, impactRank, swarmBand } from './earthquake-regions.ts';
 import { impactFacts, type RegionFacts, regionReading, regions } from './region-reading.ts';
 
-/** The feed is made anew every few minutes; an older one does not say what is there now. */
+/** The feed is made again every few minutes; an older one does not say what is there now. */
 const FEED_AGE_HOURS_MAX = 6;
 const DAYS_BEFORE = 6;
 const FEED_NAME =
