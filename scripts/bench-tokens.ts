@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { compileSample } from './sample/write-sample.ts';
+import type { Child } from './serve-bench/child.ts';
+import { startGate } from './serve-bench/gate.ts';
+import { mcpRows } from './token-bench/mcp-rows.ts';
+import type { TokenRow } from './token-bench/token-row.ts';
+
+/**
+ * Tokens that a model reads of this service, counted with o200k_base on the shipped sample. Usage: bench-tokens
+ */
+const NAME_CHARS = 90;
+
+const folder = mkdtempSync(join(tmpdir(), 'bench-tokens-'));
+let gate: Child | null = null;
+try {
+  await compileSample(folder);
+  gate = await startGate({ folder, facilitator: null });
+  const origin = `http://127.0.0.1:${gate.port}`;
+  for (const row of await mcpRows(origin)) console.log(line(row));
+} finally {
+  await gate?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function line({ name, text, goal }: TokenRow): string {
+  const tokens = countTokens(text);
+  const bound = goal === null ? '' : `of ${goal}${tokens > goal ? '  MISSED' : ''}`;
+  const shown = name.length > NAME_CHARS ? `${name.slice(0, NAME_CHARS - 1)}…` : name;
+  return `${shown.padEnd(NAME_CHARS)}${String(tokens).padStart(7)} ${bound}`;
+}
