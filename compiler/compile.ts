@@ -137,11 +137,12 @@ async function compileInto(
   { isFull, whole, ...listed }: Listed & { readonly whole: WholeCatalog; readonly isFull: boolean },
 ): Promise<CompileSummary> {
   const issuer = issuerOf(options);
-  const { catalog, file: catalogFile } = whole;
-  const tableDigest = tableDigestOf(whole);
+  const { catalog } = whole;
+  const { text, tableDigest, sha256 } = statedCatalog(whole);
   const key = stateKey(issuer, tableDigest, options.maxRejectsPpm ?? 0);
   const keys = issuerKeys(options, staging, issuer);
-  const open = { staging, catalog, catalogFile, issuer, keys, tableDigest, stateKey: key };
+  const stated = { catalog, catalogText: text, catalogSha256: sha256, tableDigest };
+  const open = { staging, ...stated, issuer, keys, stateKey: key };
   const isWhole = !isFull && staging.previous?.files() !== null;
   const plan = isWhole ? planMerge(options.data, key, listed) : null;
   if (plan !== null) {
@@ -157,9 +158,13 @@ async function compileInto(
   return compileRun(options, openRun(options, open, source));
 }
 
-function tableDigestOf({ catalog, file }: WholeCatalog): string {
-  if (catalog === BUILTIN) return builtinDigest(canonicalDigest);
-  return ownDigest(hash('sha256', catalogText(file), 'hex'), canonicalDigest);
+/** A catalogue as the release and its head state it. */
+function statedCatalog({ catalog, file }: WholeCatalog) {
+  const text = catalogText(file);
+  const hex = hash('sha256', text, 'hex');
+  const isBuiltin = catalog === BUILTIN;
+  const tableDigest = isBuiltin ? builtinDigest(canonicalDigest) : ownDigest(hex, canonicalDigest);
+  return { text, tableDigest, sha256: `sha256:${hex}` };
 }
 
 function allFiles({ signals }: Snapshots): Source['added'] {
@@ -170,7 +175,14 @@ function allFiles({ signals }: Snapshots): Source['added'] {
 type Source = Omit<Plan, 'memory'> & { readonly memory: Memory | null };
 type OpenRun = Pick<
   Run,
-  'catalog' | 'catalogFile' | 'staging' | 'issuer' | 'keys' | 'tableDigest' | 'stateKey'
+  | 'catalog'
+  | 'catalogText'
+  | 'catalogSha256'
+  | 'staging'
+  | 'issuer'
+  | 'keys'
+  | 'tableDigest'
+  | 'stateKey'
 >;
 
 function openRun({ asOf }: CompileOptions, open: OpenRun, source: Source): Run {

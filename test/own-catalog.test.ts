@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -263,13 +264,42 @@ describe('a shop of its own catalogue', () => {
     expect([report.faults, report.verdict, report.ownTables]).toEqual([[], 'verified', true]);
     // Three places, one with both legs, in two forms.
     expect(report.checked.legs).toBe(8);
-    const { table_digest } = readJson(join(data, 'current'), 'release.json');
+    const { table_digest, catalog_sha256 } = readJson(join(data, 'current'), 'release.json');
     const { sha256 = '' } = listedFiles().find(({ path }) => path === 'catalog.json') ?? {};
-    expect(carriedFault(sha256, { table_digest })).toBeNull();
+    const before = { head: { table_digest }, ownTables: true };
     const other = 'not the catalogue that the head was made of';
-    expect(carriedFault('0'.repeat(64), { table_digest })).toBe(other);
+    expect(carriedFault(sha256, before)).toBeNull();
+    expect(carriedFault('0'.repeat(64), before)).toBe(other);
     const builtin = { table_digest: builtinDigest(canonicalDigest) };
-    expect(carriedFault(sha256, builtin)).toBe(other);
+    expect(carriedFault(sha256, { head: builtin, ownTables: true })).toBe(other);
+    // Of tables that are strange here, the hash in the head is all that can be compared.
+    const strange = { head: { table_digest: other, catalog_sha256 }, ownTables: false };
+    expect(carriedFault(sha256, strange)).toBeNull();
+    expect(carriedFault('0'.repeat(64), strange)).toBe(other);
+  });
+
+  it('gives its catalogue away, and the signed head that proves it', async () => {
+    const catalog = await fetch(`${gate.url}/.well-known/catalog.json`);
+    const text = await catalog.text();
+    const { sha256 = '' } = listedFiles().find(({ path }) => path === 'catalog.json') ?? {};
+    expect(hash('sha256', text, 'hex')).toBe(sha256);
+    const head = await (await fetch(`${gate.url}/.well-known/release.json`)).text();
+    expect(head).toBe(readFileSync(join(data, 'current/release.json'), 'utf8'));
+    expect(JSON.parse(head).catalog_sha256).toBe(`sha256:${sha256}`);
+    for (const path of ['/.well-known/catalog.json', '/.well-known/release.json']) {
+      const first = await fetch(gate.url + path);
+      const etag = first.headers.get('etag') ?? 'none';
+      const again = await fetch(gate.url + path, { headers: { 'if-none-match': etag } });
+      const posted = await fetch(gate.url + path, { method: 'POST', body: '{}' });
+      expect([path, first.status, again.status, posted.status]).toEqual([path, 200, 304, 405]);
+      expect(first.headers.get('cache-control')).toBe('public, max-age=60');
+      for (const description of ['/manifest', '/openapi.json', '/llms.txt']) {
+        expect([description, (await textOf(description)).includes(path)]).toEqual([
+          description,
+          true,
+        ]);
+      }
+    }
   });
 
   it('shows its lines to who writes readings', () => {

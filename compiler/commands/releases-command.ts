@@ -186,16 +186,12 @@ function strangeness(older: Release, current: Release, isServed: boolean): strin
 }
 
 /** Whether the gatekeeper of this version would take the catalogue of a release. */
-function hasServedTables(
-  data: string,
-  { contract_version, table_digest: tableDigest }: Release,
-  files: Pick<ListedFiles, 'find'>,
-): boolean {
-  if (contract_version !== CONTRACT_VERSION) return false;
+function hasServedTables(data: string, head: Release, files: Pick<ListedFiles, 'find'>): boolean {
+  if (head.contract_version !== CONTRACT_VERSION) return false;
   const entry = files.find(WHOLE_CATALOG_PATH);
   try {
     const file = entry === null ? null : { bytes: readStored(data, entry), sha256: entry.sha256 };
-    releaseCatalog({ tableDigest, file, digestOf: canonicalDigest });
+    releaseCatalog({ head, file, digestOf: canonicalDigest });
     return true;
   } catch {
     return false;

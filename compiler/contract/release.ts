@@ -44,6 +44,8 @@ export const releaseSchema = z.strictObject({
   issuer_did: z.string().startsWith('did:key:z6Mk'),
   key_id: z.string().min(1),
   table_digest: hash,
+  /** Hash of `catalog.json`, so that the head alone proves it; absent in releases from before. */
+  catalog_sha256: hash.exactOptional(),
   files_sha256: hash,
   files_count: z.int().min(0),
   previous: hash.nullable(),

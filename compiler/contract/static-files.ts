@@ -1,3 +1,5 @@
+import { WHOLE_CATALOG_PATH } from './catalog/whole-catalog.ts';
+import { RELEASE_NAME } from './release.ts';
 import {
   SITE_CHANGES_PATH,
   SITE_DOCS_PATH,
@@ -7,7 +9,7 @@ import {
 } from './site.ts';
 
 /** Free files that are served as they stand in a release, beside the operations of the table. */
-interface StaticRow {
+export interface StaticRow {
   /** URL path; one that ends in `/` stands for every path below it, unless it is `exact`. */
   readonly url: string;
   readonly exact?: true;
@@ -68,6 +70,9 @@ export const DID_PATH = 'well-known/did.json';
 /** Where the history of the issuer keys and the newest checkpoint of the log are read. */
 export const KEYS_URL = '/.well-known/keys.json';
 export const LOG_URL = '/log/checkpoint';
+/** Where the catalogue of the release is read, and the head that proves it. */
+const CATALOG_URL = '/.well-known/catalog.json';
+const RELEASE_URL = '/.well-known/release.json';
 
 /** What is given away as files; the first row that fits counts. */
 export const STATIC_FILES: readonly StaticRow[] = [
@@ -77,6 +82,18 @@ export const STATIC_FILES: readonly StaticRow[] = [
     described('/.well-known/did.json', 'did.json', JSON_TYPE),
   ),
   named('signed history of the issuer keys', described(KEYS_URL, 'keys.json', JSON_TYPE)),
+  named('catalogue: what is measured, of whom, by which scales, at which price', {
+    url: CATALOG_URL,
+    path: WHOLE_CATALOG_PATH,
+    contentType: JSON_TYPE,
+    cache: 'release',
+  }),
+  named('signed head of the release, which proves the catalogue', {
+    url: RELEASE_URL,
+    path: RELEASE_NAME,
+    contentType: JSON_TYPE,
+    cache: 'release',
+  }),
   page('/', SITE_INDEX_PATH, HTML),
   page('/site/', SITE_INDEX_PATH, HTML),
   page('/docs', SITE_DOCS_PATH, HTML),

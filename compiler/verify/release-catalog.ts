@@ -16,10 +16,12 @@ export interface ReadCatalog {
   readonly ownTables: boolean;
 }
 
+type CatalogHead = Pick<Release, 'table_digest' | 'catalog_sha256'>;
+
 interface CarriedBy {
   readonly disk: Disk;
   readonly root: string;
-  readonly head: Pick<Release, 'table_digest'>;
+  readonly head: CatalogHead;
   readonly list: FileList;
 }
 
@@ -28,7 +30,7 @@ export function readReleaseCatalog({ disk, root, head, list }: CarriedBy): ReadC
   const bytes = new StoredBodies(disk, root, list).bytes(WHOLE_CATALOG_PATH);
   const entry = list.find(WHOLE_CATALOG_PATH);
   const file = bytes === null || entry === null ? null : { bytes, sha256: entry.sha256 };
-  const carried = { tableDigest: head.table_digest, file, digestOf: canonicalHash };
+  const carried = { head, file, digestOf: canonicalHash };
   try {
     return { catalog: releaseCatalog(carried), ownTables: true };
   } catch {
@@ -36,11 +38,21 @@ export function readReleaseCatalog({ disk, root, head, list }: CarriedBy): ReadC
   }
 }
 
-/** Why the catalogue that a release carries is not the one of its head; null where it is. */
-export function carriedFault(sha256: string, head: Pick<Release, 'table_digest'>): string | null {
-  const isBuiltin = head.table_digest === builtinDigest(canonicalHash);
-  const isSame = isBuiltin
-    ? canonicalHash(builtinCatalog().file) === `sha256:${sha256}`
-    : head.table_digest === ownDigest(sha256, canonicalHash);
+/**
+ * Why the catalogue that a release carries is not the one of its head; null where it is. `ownTables`: whether the head can be
+ * made again by this program.
+ */
+export function carriedFault(
+  sha256: string,
+  { head, ownTables }: Pick<ReadCatalog, 'ownTables'> & { readonly head: CatalogHead },
+): string | null {
+  const { catalog_sha256: stated = `sha256:${sha256}` } = head;
+  const isSame = stated === `sha256:${sha256}` && (!ownTables || isMadeOf(sha256, head));
   return isSame ? null : 'not the catalogue that the head was made of';
+}
+
+function isMadeOf(sha256: string, { table_digest }: CatalogHead): boolean {
+  return table_digest === builtinDigest(canonicalHash)
+    ? canonicalHash(builtinCatalog().file) === `sha256:${sha256}`
+    : table_digest === ownDigest(sha256, canonicalHash);
 }

@@ -186,10 +186,8 @@ class Share {
     return null;
   }
 
-  /** An older release may be of a catalogue that this program cannot read, and says so by its tables. */
   #catalog({ path, sha256 }: FileEntry): void {
-    const { head, ownTables } = this.#context;
-    if (ownTables) this.#note(path, carriedFault(sha256, head));
+    this.#note(path, carriedFault(sha256, this.#context));
     count(this.#tally, 'descriptions');
   }
 

@@ -12,6 +12,7 @@
  * Known limits: a fork or a freeze shows only to a reader who remembers an earlier release, and two logs that one publisher
  * signed show only to readers who compare.
  */
+import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
 import { rootDid } from '../contract/key-history.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
@@ -181,9 +182,12 @@ class ReleaseRun {
   }
 
   async all(): Promise<void> {
-    const { disk, root } = this.#options;
+    const { disk, root, head, faults } = this.#options;
     count(this.shares.tally, 'releases', checkChain(this.#options));
     const list = openFileList(disk, root);
+    if (head.catalog_sha256 !== undefined && list.find(WHOLE_CATALOG_PATH) === null) {
+      faults.add(WHOLE_CATALOG_PATH, '', 'signed by the head, but not listed');
+    }
     const known = readKnownHashes(disk, root, list);
     const pool = this.#pool(list, known);
     try {

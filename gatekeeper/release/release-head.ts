@@ -74,7 +74,7 @@ export function catalogIn(head: Release, bytes: Buffer | null): Catalog {
   const file = bytes === null ? null : { bytes, sha256: sha256(bytes) };
   const digestOf = (value: unknown): string => sha256Text(canonicalJson(value));
   try {
-    return releaseCatalog({ tableDigest: head.table_digest, file, digestOf });
+    return releaseCatalog({ head, file, digestOf });
   } catch (cause) {
     refuse(messageOf(cause), cause);
   }

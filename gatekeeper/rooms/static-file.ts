@@ -1,11 +1,14 @@
+import { createHash } from 'node:crypto';
+import { RELEASE_NAME } from '../../compiler/contract/release.ts';
 import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/site-page.ts';
-import { findStaticFile } from '../../compiler/contract/static-files.ts';
+import { findStaticFile, type StaticRow } from '../../compiler/contract/static-files.ts';
 import { FREE_CACHE, type Service, type StaticFile } from '../answers/service.ts';
 import { type Header, jsonReply, type Reply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { codedFile } from '../release/coded-file.ts';
 import { SITE_POLICY } from '../release/page-parts.ts';
-import type { ReleaseReader } from '../release/release-index.ts';
+import { oncePerRelease } from '../release/per-release.ts';
+import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 
 /** Seconds that anybody may keep a file that a later release may replace. */
 const RELEASE_MAX_AGE_S = 60;
@@ -28,9 +31,27 @@ export function staticFile(
   if (path === SHOP_STYLES_URL && method === 'GET') return Promise.resolve(shopStyles(service));
   const { release } = service;
   const found = findStaticFile(path);
-  if (found === null || !release.has(found.path)) return null;
-  if (METHODS.includes(method)) return storedFile(found, facts.acceptEncoding, { release, spend });
-  return Promise.resolve({ reply: wrongMethod(path, method), etag: null });
+  if (found === null || !isStored(found.path, release)) return null;
+  if (!METHODS.includes(method)) {
+    return Promise.resolve({ reply: wrongMethod(path, method), etag: null });
+  }
+  if (found.path === RELEASE_NAME) return Promise.resolve(signedHead(found.row, release));
+  return storedFile(found, facts.acceptEncoding, { release, spend });
+}
+
+/** The head signs the list of files and stands in none. */
+function isStored(path: string, release: ReleaseIndex): boolean {
+  return path === RELEASE_NAME || release.has(path);
+}
+
+const headSha256 = oncePerRelease(({ place }) => ({
+  hex: createHash('sha256').update(place.head).digest('hex'),
+}));
+
+/** The head as it was checked, from memory. */
+function signedHead(row: StaticRow, release: ReleaseIndex): StaticFile {
+  const { headers, etag } = sentAs(row, headSha256(release).hex);
+  return { reply: { status: 200, headers, body: release.place.head }, etag };
 }
 
 /** Computed, because the pages of the release cannot know whether payments are pretended here. */
@@ -47,16 +68,24 @@ async function storedFile(
 ): Promise<StaticFile> {
   const { place, headers: coded } = codedFile(path, acceptEncoding, release);
   const { bytes, sha256 } = await release.body(place, spend);
+  const { headers, etag } = sentAs(row, sha256);
+  return { reply: { status: 200, headers: [...headers, ...coded], body: bytes }, etag };
+}
+
+/** What a reply says of a file of this hash. */
+function sentAs(
+  { contentType, cache, site }: StaticRow,
+  sha256: string,
+): { readonly headers: readonly Header[]; readonly etag: string } {
   const etag = `"${sha256.slice(0, 32)}"`;
   const headers: Header[] = [
-    ['content-type', row.contentType],
+    ['content-type', contentType],
     ['etag', etag],
-    ['cache-control', CACHE[row.cache]],
+    ['cache-control', CACHE[cache]],
     ['x-content-type-options', 'nosniff'],
-    ...(row.site === true ? SITE_POLICY : []),
-    ...coded,
+    ...(site === true ? SITE_POLICY : []),
   ];
-  return { reply: { status: 200, headers, body: bytes }, etag };
+  return { headers, etag };
 }
 
 function wrongMethod(path: string, method: string): Reply {

@@ -109,6 +109,8 @@ function freeCases({ pairs, hashes }: FreeSubject): FreeCase[] {
 const FILE_TARGETS: readonly string[] = [
   '/openapi.json',
   '/.well-known/did.json',
+  '/.well-known/catalog.json',
+  '/.well-known/release.json',
   '/.well-known/keys.json',
   '/.well-known/security.txt',
   '/llms.txt',

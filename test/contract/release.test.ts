@@ -37,6 +37,8 @@ const RELEASE: Release = {
 describe('releaseSchema', () => {
   it('accepts a head', () => {
     expect(releaseSchema.parse(RELEASE)).toEqual(RELEASE);
+    const proving = { ...RELEASE, catalog_sha256: HASH };
+    expect(releaseSchema.parse(proving)).toEqual(proving);
   });
 
   it.each([
@@ -46,6 +48,7 @@ describe('releaseSchema', () => {
     ['an address that is none', { base_url: 'example' }],
     ['an issuer that is no Ed25519 key', { issuer_did: 'did:web:example.org' }],
     ['a digest in capitals', { table_digest: HASH.toUpperCase() }],
+    ['a hash of the catalogue that is none', { catalog_sha256: HASH.slice(7) }],
     ['a member that it does not know', { note: 'x' }],
     ['a count that is no integer', { counts: { ...RELEASE.counts, readings: 1.5 } }],
   ])('refuses %s', (_, change) => {

@@ -1,4 +1,4 @@
-import { tables } from '../release.ts';
+import { type Release, tables } from '../release.ts';
 import { BUILTIN } from './builtin.ts';
 import type { Catalog } from './catalog.ts';
 import { parseCatalog, WHOLE_CATALOG_PATH } from './whole-catalog.ts';
@@ -15,8 +15,7 @@ interface CatalogBytes {
 
 /** What a release says of the catalogue that it was compiled from. */
 interface Carried {
-  /** Of its head. */
-  readonly tableDigest: string;
+  readonly head: Pick<Release, 'table_digest' | 'catalog_sha256'>;
   /** Null for a release without one. */
   readonly file: CatalogBytes | null;
   readonly digestOf: DigestOf;
@@ -39,7 +38,11 @@ export function ownDigest(sha256: string, digestOf: DigestOf): string {
  * The catalogue that a release was compiled from, held to the digest of its head. A release without `catalog.json` has the
  * built-in one of this version, or is refused: throws a RangeError that says what to do.
  */
-export function releaseCatalog({ tableDigest, file, digestOf }: Carried): Catalog {
+export function releaseCatalog({ head, file, digestOf }: Carried): Catalog {
+  const { table_digest: tableDigest, catalog_sha256: stated } = head;
+  if (stated !== undefined && stated !== `sha256:${file?.sha256}`) {
+    refuse(`its "${WHOLE_CATALOG_PATH}" is not the one that its head signs`);
+  }
   if (builtinDigest(digestOf) === tableDigest) return BUILTIN;
   if (file === null) refuse(`carries no "${WHOLE_CATALOG_PATH}"`);
   if (ownDigest(file.sha256, digestOf) !== tableDigest) {

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
-import type { CatalogFile } from '../../contract/catalog/catalog-file.ts';
-import { catalogText, WHOLE_CATALOG_PATH } from '../../contract/catalog/whole-catalog.ts';
+import { WHOLE_CATALOG_PATH } from '../../contract/catalog/whole-catalog.ts';
 import { DAY_MS, isoTime } from '../../contract/iso-time.ts';
 import type { KeyHistory } from '../../contract/key-history.ts';
 import {
@@ -92,8 +91,10 @@ export interface PublishSummary {
 /** Inputs and outputs of one compile. */
 export interface Run {
   readonly catalog: Catalog;
-  /** The same as the one file that the release carries. */
-  readonly catalogFile: CatalogFile;
+  /** The same as the text of the one file that the release carries. */
+  readonly catalogText: string;
+  /** Hash of that text, `sha256:` and hex. */
+  readonly catalogSha256: string;
   readonly staging: Staging;
   readonly issuer: Issuer;
   /** Every key of the issuer. */
@@ -285,7 +286,7 @@ function writeParts(
   const log = continueLog(run.staging, { press, leaves: run.leaves, resumeSince });
   if (memory !== null) list.remove(log.gone);
   list.add(press.files);
-  press.file(WHOLE_CATALOG_PATH, catalogText(run.catalogFile));
+  press.pack(WHOLE_CATALOG_PATH, run.catalogText);
   // Descriptions come last: they show what is stored.
   const shelf = shelfOf(options.data, list);
   describe(press, { shelf, contact: options.contact ?? null, keys: run.keys, site });
@@ -369,6 +370,7 @@ function unsignedHead(
     issuer_did: run.issuer.did,
     key_id: run.issuer.keyId,
     table_digest: run.tableDigest,
+    catalog_sha256: run.catalogSha256,
     counts: {
       readings: sum('readings'),
       entities: sum('entities'),

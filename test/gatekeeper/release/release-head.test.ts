@@ -97,6 +97,19 @@ describe('catalogIn()', () => {
     expect(() => catalogIn(tidesHead(), null)).toThrow(/carries no "catalog.json".*compile again/);
   });
 
+  it('I47: has the built-in catalogue for a head that signs its file, and not for one that signs another', () => {
+    const own = Buffer.from(catalogText(builtinCatalog().file));
+    const signing = (bytes: string | Buffer) => {
+      const catalog_sha256 = `sha256:${hash('sha256', bytes, 'hex')}`;
+      return checkHead(release({ head: { catalog_sha256 } }).head, ANY);
+    };
+    expect(catalogIn(signing(own), own)).toBe(BUILTIN);
+    for (const file of [null, Buffer.from(catalogText(TIDE_FILE))]) {
+      expect(() => catalogIn(signing(own), file)).toThrow(/is not the one that its head signs/);
+    }
+    expect(() => catalogIn(signing('other'), own)).toThrow(StartError);
+  });
+
   it('I47: refuses a catalogue that is not the one of the head, or of another format', () => {
     const dearer = catalogText({ ...TIDE_FILE, prices: { '/gauge': '9', bundle: '9' } });
     expect(() => catalogIn(tidesHead(), Buffer.from(dearer))).toThrow(/another table/);
