@@ -107,8 +107,8 @@ export function verificationSteps(checks: readonly BodyCheck[]): VerificationSte
   const isRead = !checks.some(({ check, status }) => check === 'json' && status === 'fail');
   return (Object.keys(WORDS) as StepId[]).flatMap((id) => {
     const findings = checks.filter((check) => stepOf(check) === id);
-    const isTold = ALWAYS.includes(id) && !(isProof && OF_BODIES.includes(id));
-    if (findings.length === 0 && !isTold) return [];
+    const isAlwaysShown = ALWAYS.includes(id) && !(isProof && OF_BODIES.includes(id));
+    if (findings.length === 0 && !isAlwaysShown) return [];
     const status = id === 'readable' && isRead ? 'pass' : worst(findings);
     return [{ id, ...WORDS[id], status, findings }];
   });

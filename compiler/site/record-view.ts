@@ -53,7 +53,7 @@ export async function recordView(asked: RecordAsked): Promise<HTMLElement> {
     el(
       'div',
       { class: 'two' },
-      told(signal, preview, source),
+      readingSection(signal, preview, source),
       el('section', {}, el('h3', {}, 'The record itself'), json),
     ),
     el('section', {}, el('h3', {}, 'Its place in the log'), tree),
@@ -92,7 +92,7 @@ function heading({ signal, entity }: RecordAsked, { entity_name }: Preview, row:
   );
 }
 
-function told(signal: PageSignal, { rows }: Preview, source: HTMLElement): HTMLElement {
+function readingSection(signal: PageSignal, { rows }: Preview, source: HTMLElement): HTMLElement {
   const row = rows.at(-1);
   const bar = row === undefined ? null : scaleBar(signal, row);
   return el(
