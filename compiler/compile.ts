@@ -50,8 +50,8 @@ import { listSnapshots, type Snapshots, signalFiles } from './stages/intake/list
 import { loadCatalog } from './stages/intake/load-catalog.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from './stages/intake/partition.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
+import { readStored } from './stages/publish/file-list-bytes.ts';
 import { leafStore } from './stages/publish/leaf-store.ts';
-import { readStored } from './stages/publish/listed-files.ts';
 import { correctorProblem, timeProblem } from './stages/publish/next-place.ts';
 import {
   type PublishOptions,
@@ -167,12 +167,12 @@ function statedCatalog({ catalog, file }: WholeCatalog) {
   return { text, tableDigest, sha256: `sha256:${hex}` };
 }
 
-function allFiles({ signals }: Snapshots): Source['added'] {
+function allFiles({ signals }: Snapshots): CompileInput['added'] {
   return new Map(signals.map(({ signal_id, files }) => [signal_id, files]));
 }
 
 /** What is to be compiled, and upon what. */
-type Source = Omit<Plan, 'memory'> & { readonly memory: Memory | null };
+type CompileInput = Omit<Plan, 'memory'> & { readonly memory: Memory | null };
 type OpenRun = Pick<
   Run,
   | 'catalog'
@@ -185,7 +185,7 @@ type OpenRun = Pick<
   | 'stateKey'
 >;
 
-function openRun({ asOf }: CompileOptions, open: OpenRun, source: Source): Run {
+function openRun({ asOf }: CompileOptions, open: OpenRun, source: CompileInput): Run {
   const { stored, added, memory } = source;
   const { staging } = open;
   const { scratch, writer, state } = staging;

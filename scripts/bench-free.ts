@@ -37,7 +37,7 @@ const { values: flags } = parseArgs({
   },
 });
 
-interface Measured {
+interface MeasuredCase {
   readonly one: FreeCase;
   readonly status: number;
   readonly bytes: number;
@@ -63,7 +63,7 @@ async function measure(child: Child): Promise<void> {
   const cases = allCases(await subjectAt(port, join(folder, 'data'))).filter(({ name }) =>
     new RegExp(flags.only).test(name),
   );
-  const measured: Measured[] = [];
+  const measured: MeasuredCase[] = [];
   for (const one of cases)
     measured.push({ one, ...(await askOnce(port, one)), micros: [], asked: 0 });
   // The code is compiled, what is made once is filled, and every file of the sample is read.
@@ -102,7 +102,7 @@ async function askOnce(
   return { status: answer.status, bytes: (await answer.arrayBuffer()).byteLength };
 }
 
-async function cpuMicros(child: Child, each: Measured, wanted: number): Promise<number> {
+async function cpuMicros(child: Child, each: MeasuredCase, wanted: number): Promise<number> {
   const { one, status, bytes } = each;
   const count = Math.ceil(wanted / (bytes > LONG_BYTES ? 10 : 1));
   const requests = Array.from({ length: count }, (_, at) => requestBytes(one, each.asked + at + 1));
@@ -125,7 +125,7 @@ function requestBytes({ target, body }: FreeCase, n: number): Buffer {
   );
 }
 
-function report(measured: readonly Measured[]): void {
+function report(measured: readonly MeasuredCase[]): void {
   const gets = measured.filter(({ one }) => one.body === undefined);
   const operations = gets.filter(({ one }) => one.isOperation);
   const middle = median(operations.map(({ micros }) => median(micros)));

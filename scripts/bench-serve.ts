@@ -10,7 +10,7 @@ import { type Child, CORES, pin, startChild } from './serve-bench/child.ts';
 import { startGate } from './serve-bench/gate.ts';
 import { load } from './serve-bench/load.ts';
 import { memoryRun } from './serve-bench/memory-run.ts';
-import type { ReadyAnswer } from './serve-bench/server.ts';
+import type { RecordedAnswer } from './serve-bench/server.ts';
 import { caseRows, headRow, type Sample } from './serve-bench/table.ts';
 
 /**
@@ -41,8 +41,8 @@ const { values: flags } = parseArgs({
 });
 
 /** Where each server of each case listens. */
-type Places = ReadonlyMap<Case, ReadonlyMap<ServerName, Place>>;
-interface Place {
+type Places = ReadonlyMap<Case, ReadonlyMap<ServerName, Server>>;
+interface Server {
   readonly port: number;
   readonly child: Child;
 }
@@ -89,7 +89,7 @@ async function openPlaces(folder: string, children: Child[]): Promise<Places> {
   const bare = await start(startChild({ kind: 'bare', answers }, profiling('bare')));
   const peer = await startPeer(start);
   const places = CASES.map((one, index) => {
-    const own = new Map<ServerName, Place>([
+    const own = new Map<ServerName, Server>([
       ['gatekeeper', { child: gate, port }],
       ['bare', { child: bare, port: defined(bare.ports[index], 'the port') }],
     ]);
@@ -105,7 +105,7 @@ function profiling(name: string): string[] {
 }
 
 /** What the bare server sends too. */
-async function captured(port: number, { name, target, status }: Case): Promise<ReadyAnswer> {
+async function captured(port: number, { name, target, status }: Case): Promise<RecordedAnswer> {
   const answer = await capture(port, target);
   if (answer.status === status) return answer;
   throw new Error(`Cannot bench "${name}": status ${answer.status}: ${answer.body}`);
@@ -148,7 +148,7 @@ async function round(places: Places, count: number, note: Note): Promise<void> {
 }
 
 /** As many requests for every server: a crowded machine makes a round longer, not shorter of answers. */
-async function loadOne(one: Case, { port, child }: Place, count: number): Promise<Sample> {
+async function loadOne(one: Case, { port, child }: Server, count: number): Promise<Sample> {
   const requests = Array<Buffer>(count).fill(requestBytes(one.target));
   const before = child.usage();
   const idle = performance.eventLoopUtilization();

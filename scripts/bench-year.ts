@@ -40,7 +40,7 @@ const FIRST_HOUR = Date.UTC(2022, 0, 1);
 /** Kinds of files that describe or find bodies, and are none. */
 const NO_BODY = /^(verify|log|index|segment)\//;
 
-interface Shape {
+interface YearShape {
   readonly entities: number;
   readonly signals: readonly (keyof typeof SIGNALS)[];
   readonly ages: readonly number[];
@@ -64,7 +64,7 @@ async function main([
   perHour = '1',
 ]: string[]): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'bench-year-'));
-  const names = Object.keys(SIGNALS).slice(0, Number(signals)) as Shape['signals'];
+  const names = Object.keys(SIGNALS).slice(0, Number(signals)) as YearShape['signals'];
   const shape = {
     entities: Number(entities),
     signals: names,
@@ -79,7 +79,7 @@ async function main([
   }
 }
 
-async function measure(root: string, shape: Shape): Promise<void> {
+async function measure(root: string, shape: YearShape): Promise<void> {
   let hour = 0;
   let first: Hour | null = null;
   for (const age of shape.ages) {
@@ -230,7 +230,7 @@ function batchOf(hour: number): string {
   return `${new Date(FIRST_HOUR + hour * HOUR_MS).toISOString().slice(0, 13)}Z`;
 }
 
-function writeHour(root: string, { entities, signals, perHour }: Shape, hour: number): void {
+function writeHour(root: string, { entities, signals, perHour }: YearShape, hour: number): void {
   const at = FIRST_HOUR + hour * HOUR_MS;
   const folder = join(root, 'snapshots', batchOf(hour));
   mkdirSync(folder, { recursive: true });

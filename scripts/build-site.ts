@@ -17,12 +17,12 @@ if (!isBuilt()) await bundle();
 /** Whether every source is as it was when the bundle was made, and everything that was made is there. */
 function isBuilt(): boolean {
   if (!existsSync(NOTES)) return false;
-  const { sources, made } = JSON.parse(readFileSync(NOTES, 'utf8')) as Notes;
+  const { sources, made } = JSON.parse(readFileSync(NOTES, 'utf8')) as SiteNotes;
   const isSame = ([name, digest]: readonly [string, string]): boolean => digestOf(name) === digest;
   return [...Object.entries(sources), ...Object.entries(made)].every(isSame);
 }
 
-interface Notes {
+interface SiteNotes {
   /** sha256 by path. */
   readonly sources: Readonly<Record<string, string>>;
   readonly made: Readonly<Record<string, string>>;

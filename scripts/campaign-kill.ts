@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seeded } from './campaign-flips.ts';
 import { compileApart, writeBatch } from './kill-campaign/kill-work.ts';
-import { runKills, type Tally } from './kill-campaign/run-kills.ts';
+import { type KillTally, runKills } from './kill-campaign/run-kills.ts';
 import { watchApart } from './kill-campaign/watch-current.ts';
 
 /**
@@ -27,7 +27,7 @@ async function main(kills: number, seed: number): Promise<void> {
   }
 }
 
-function report(tally: Tally, run: { readonly kills: number; readonly seed: number }): void {
+function report(tally: KillTally, run: { readonly kills: number; readonly seed: number }): void {
   const { killed, killedPublishing, killedSwitched, finished, reads, verified, broken } = tally;
   console.log(
     `seed ${run.seed}: ${killed + finished} compiles, ${killed} killed (${killedPublishing} while publishing, ` +

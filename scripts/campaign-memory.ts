@@ -28,7 +28,7 @@ const HEADER = {
 };
 
 type Form = 'lines' | 'single-line';
-interface Measured {
+interface MeasuredRun {
   readonly peakMb: number;
   readonly seconds: number;
   readonly outcome: string;
@@ -55,7 +55,7 @@ function campaign(megabytes: number): void {
   if (!passed) process.exitCode = 1;
 }
 
-function measure(form: Form, megabytes: number): Measured & { lines: number } {
+function measure(form: Form, megabytes: number): MeasuredRun & { lines: number } {
   const folder = mkdtempSync(join(tmpdir(), 'campaign-memory-'));
   try {
     const lines = writeBatch(join(folder, 'snapshots', '2026-11-20'), form, megabytes);
@@ -64,7 +64,7 @@ function measure(form: Form, megabytes: number): Measured & { lines: number } {
       maxBuffer: 1_000_000,
     });
     if (run.status !== 0) throw new Error(`Cannot measure "${form}": ${run.stderr.slice(0, 2000)}`);
-    const measured = JSON.parse(run.stdout) as Measured;
+    const measured = JSON.parse(run.stdout) as MeasuredRun;
     const rate = Math.round(lines / measured.seconds);
     return { ...measured, lines, outcome: `${lines} lines, ${rate} lines/s, ${measured.outcome}` };
   } finally {

@@ -24,7 +24,7 @@ import {
   tryPort,
   withSubscriptions,
 } from './quick-start-data.ts';
-import { runningShop, type Shop } from './running-shop.ts';
+import { type RunningShop, runningShop } from './running-shop.ts';
 import { bold, cyan, dim, green, red } from './terminal-style.ts';
 
 /**
@@ -92,7 +92,7 @@ async function ownShop(reason: string): Promise<void> {
 }
 
 /** Everything that a buyer does. The issuer was chosen beforehand: the shop is not asked whom to trust. */
-async function demonstrate({ url, issuer }: Pick<Shop, 'url' | 'issuer'>): Promise<void> {
+async function demonstrate({ url, issuer }: Pick<RunningShop, 'url' | 'issuer'>): Promise<void> {
   const [record, ...others] = await buyAll(url);
   if (record === undefined) throw new Error('Cannot go on: nothing was bought');
   await fetchAgain(record);
@@ -119,11 +119,11 @@ async function compileAll(root: string, baseUrl: string): Promise<string> {
 /** An answer that was paid for, with the request that paid. */
 interface Bought {
   readonly body: string;
-  readonly receipt: Receipt;
+  readonly receipt: PrintedReceipt;
   readonly request: Request;
 }
 
-interface Receipt {
+interface PrintedReceipt {
   readonly transaction: string;
   readonly payer: string;
 }
@@ -168,7 +168,7 @@ async function buy(payingFetch: typeof fetch, url: string): Promise<Omit<Bought,
   return { body, receipt };
 }
 
-function receiptOf(response: Response): Receipt {
+function receiptOf(response: Response): PrintedReceipt {
   const header = response.headers.get('payment-response') ?? '';
   return JSON.parse(Buffer.from(header, 'base64').toString());
 }
@@ -185,7 +185,7 @@ async function fetchAgain({ body, receipt, request }: Bought): Promise<void> {
   );
 }
 
-interface Shown {
+interface ShownBody {
   readonly current?: object;
   readonly ruler?: { readonly official_category: string; readonly distance_to_action: number };
   readonly legs?: Readonly<Record<string, { readonly current: object; readonly band: string }>>;
@@ -194,7 +194,14 @@ interface Shown {
   readonly record_hash?: string;
 }
 
-function showInShort({ current, ruler, legs, observed_at, provenance, record_hash }: Shown): void {
+function showInShort({
+  current,
+  ruler,
+  legs,
+  observed_at,
+  provenance,
+  record_hash,
+}: ShownBody): void {
   if (current !== undefined) show(`     ${JSON.stringify(current)} observed ${observed_at}`);
   if (ruler !== undefined) {
     show(`     class "${ruler.official_category}", ${ruler.distance_to_action} to action`);
@@ -221,7 +228,7 @@ async function leadItBack({ body }: Bought, issuer: string): Promise<void> {
   }
 }
 
-interface Proof {
+interface LogProof {
   readonly inclusion: {
     readonly index: number;
     readonly size: number;
@@ -244,7 +251,7 @@ async function proveInLog(url: string, { record, issuer }: { record: Bought; iss
   heading('Prove that it is in the transparency log');
   const { record_hash } = JSON.parse(record.body) as { record_hash: string };
   show(dim(`GET /proof/${record_hash}`));
-  const { inclusion } = (await (await fetch(`${url}/proof/${record_hash}`)).json()) as Proof;
+  const { inclusion } = (await (await fetch(`${url}/proof/${record_hash}`)).json()) as LogProof;
   const { index, size, root, inclusion_proof, checkpoint } = inclusion;
   const leadsTo = (hash: string): boolean => {
     const leaf = leafHash(logEntry(hash), sha256);
@@ -270,7 +277,7 @@ async function forgeIt({ body }: Bought, issuer: string): Promise<void> {
   await judge(forged.body, issuer, 1);
 }
 
-interface Check {
+interface PrintedCheck {
   readonly check: string;
   readonly where: string;
   readonly status: 'pass' | 'fail' | 'not_applicable';
@@ -284,7 +291,7 @@ async function judge(body: string, issuer: string, want: number): Promise<void> 
     json: true,
     readStdin: () => Buffer.from(body),
   });
-  const { checks } = JSON.parse(text) as { checks: readonly Check[] };
+  const { checks } = JSON.parse(text) as { checks: readonly PrintedCheck[] };
   const failed = checks.filter((check) => check.status === 'fail');
   const held = checks.filter((check) => check.status === 'pass').length;
   const verdict = exitCode === 0 ? green('verified') : red('FAILED');

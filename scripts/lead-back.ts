@@ -17,7 +17,7 @@ const FEED = join('node_modules', 'vega-datasets', 'data', 'earthquakes.json');
 const SOURCE = 'usgs-earthquakes';
 
 /** What came of one attempt to lead a body back. */
-interface Attempt {
+interface LeadBack {
   readonly title: string;
   readonly isShown: boolean;
   readonly detail: string;
@@ -27,13 +27,13 @@ interface Attempt {
  * Leads a bought body back to the genuine feed: as it is, with one byte of the feed changed, and with one rule of its
  * importer changed. Throws where the first fails or one of the others does not.
  */
-export async function leadBack(body: string, issuer: string): Promise<Attempt[]> {
+export async function leadBack(body: string, issuer: string): Promise<LeadBack[]> {
   const folder = mkdtempSync(join(tmpdir(), 'signalpress-archive-'));
   try {
     const archive = openArchive(folder);
     const options = { source: SOURCE, file: FEED, out: folder };
     const archived = await keepPayload(archive, SOURCE, givenPayload(options, importDisk));
-    const tried = async (title: string, known: KnownSources = sourceOf): Promise<Attempt> => {
+    const tried = async (title: string, known: KnownSources = sourceOf): Promise<LeadBack> => {
       const witnesses = { archive, known };
       return { title, ...(await found(body, { issuer, witnesses })) };
     };
@@ -51,12 +51,12 @@ export async function leadBack(body: string, issuer: string): Promise<Attempt[]>
   }
 }
 
-interface Judged {
+interface LeadBackBody {
   readonly issuer: string;
   readonly witnesses: Witnesses & { readonly archive: Archive };
 }
 
-async function found(body: string, { issuer, witnesses }: Judged) {
+async function found(body: string, { issuer, witnesses }: LeadBackBody) {
   const { exitCode, text } = await runVerifyEvidence('-', {
     issuer: [issuer],
     archive: witnesses.archive.folder,

@@ -39,20 +39,20 @@ const SCENARIOS: readonly (readonly [scenario: string, revisions: readonly strin
   ['caching', ['2026-07-28']],
 ];
 
-type State = 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED';
-interface Check {
+type CheckState = 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED';
+interface ConformanceCheck {
   readonly id: string;
-  readonly state: State;
+  readonly state: CheckState;
   readonly about: string;
 }
 
 /** One line of the suite for each check: time, id in brackets, state, words. */
 const CHECK_LINE = /^\S+Z \[([a-z0-9-]+) *\] (SUCCESS|FAILURE|WARNING|SKIPPED) (.*)$/gm;
 
-function checksIn(text: string): Check[] {
+function checksIn(text: string): ConformanceCheck[] {
   const plain = stripVTControlCharacters(text);
   return [...plain.matchAll(CHECK_LINE)].map(([, id = '', state, about = '']) => {
-    return { id, state: state as State, about };
+    return { id, state: state as CheckState, about };
   });
 }
 
@@ -72,7 +72,10 @@ function runScenario(url: string, scenario: string, revision: string): Promise<s
 }
 
 /** Prints one scenario; how many of its checks passed and how many that apply did not. */
-function tell(name: string, checks: readonly Check[]): { passed: number; failed: number } {
+function tell(
+  name: string,
+  checks: readonly ConformanceCheck[],
+): { passed: number; failed: number } {
   const passed = checks.filter(({ state }) => state === 'SUCCESS');
   const trouble = checks.filter(({ state }) => state === 'FAILURE' || state === 'WARNING');
   const failed = trouble.filter(({ id }) => !NOT_OFFERED.includes(id));

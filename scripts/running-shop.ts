@@ -14,7 +14,7 @@ const healthSchema = z.object({
 const keysSchema = z.object({ keys: z.array(z.object({ did: z.string() })) });
 
 /** The shop that `npm start` started. */
-export interface Shop {
+export interface RunningShop {
   readonly url: string;
   /** Who signs what it sells, as it was asked for. */
   readonly issuer: string;
@@ -32,7 +32,10 @@ interface NoShop {
  * Looks for the shop of an issuer at a port of this machine. Throws where a shop takes real payments, or cannot sell at
  * this moment: a demo beside it would hide that.
  */
-export async function runningShop(port: number, issuer: string | null): Promise<Shop | NoShop> {
+export async function runningShop(
+  port: number,
+  issuer: string | null,
+): Promise<RunningShop | NoShop> {
   if (port === 0) return { absent: 'SIGNALPRESS_PORT is 0, which is no port to look at' };
   const url = `http://127.0.0.1:${port}`;
   const health = await answerOf(url + HEALTH_PATH, healthSchema);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
-import { type Place, placeOf } from '../compiler/verify/release-place.ts';
+import { type FilePlace, placeOf } from '../compiler/verify/release-place.ts';
 import { SAMPLE_AS_OF } from '../scripts/sample/sample-times.ts';
 import { sampleFolder } from './sample-folder.ts';
 import { sharedFolder } from './shared-folder.ts';
@@ -33,7 +33,7 @@ export async function compiledSample(): Promise<CompiledSample> {
 }
 
 /** A published body with the operation that it answers, and which of its forms it is. */
-export interface SampleBody extends Place {
+export interface SampleBody extends FilePlace {
   readonly path: string;
   /** Folder in front: `thin`, `verifiable`; '' for the usual form. */
   readonly form: string;

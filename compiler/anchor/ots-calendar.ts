@@ -22,7 +22,7 @@ export interface CalendarClient {
 
 export function calendarClient(timeoutMs = CALENDAR_TIMEOUT_MS): CalendarClient {
   const dispatcher = new Agent({ connections: 2, connect: { timeout: timeoutMs } });
-  const ask = async (call: Call, message: Uint8Array): Promise<CalendarAnswer> => {
+  const ask = async (call: CalendarRequest, message: Uint8Array): Promise<CalendarAnswer> => {
     try {
       return await answerOf(call, message, { dispatcher, timeoutMs });
     } catch (error) {
@@ -39,21 +39,21 @@ export function calendarClient(timeoutMs = CALENDAR_TIMEOUT_MS): CalendarClient 
   };
 }
 
-interface Call {
+interface CalendarRequest {
   readonly url: string;
   readonly method: 'GET' | 'POST';
   readonly body: Uint8Array | null;
 }
 
-interface Line {
+interface CalendarCall {
   readonly dispatcher: Agent;
   readonly timeoutMs: number;
 }
 
 async function answerOf(
-  { url, method, body }: Call,
+  { url, method, body }: CalendarRequest,
   message: Uint8Array,
-  { dispatcher, timeoutMs }: Line,
+  { dispatcher, timeoutMs }: CalendarCall,
 ): Promise<CalendarAnswer> {
   const answer = await request(url, {
     method,

@@ -78,7 +78,7 @@ function keep(root: string, timestamp: Timestamp, { anchors, now }: StampParts):
   anchors.write({ state, proof });
 }
 
-type Operation = Pick<Step, 'tag' | 'operand'>;
+type StampStep = Pick<Step, 'tag' | 'operand'>;
 
 /** Several digests as one: `tip` is what calendars are given, `complete` leads each digest there. */
 interface Aggregate {
@@ -87,17 +87,20 @@ interface Aggregate {
   complete(position: number, ofTip: Timestamp): Timestamp;
 }
 
-interface Group {
+interface DigestGroup {
   readonly message: Uint8Array;
   readonly members: readonly number[];
 }
 
-const HASH: Operation = { tag: OTS_OPS.sha256, operand: new Uint8Array(0) };
+const HASH: StampStep = { tag: OTS_OPS.sha256, operand: new Uint8Array(0) };
 
 /** Joins digests two by two, so that one submission stamps them all; throws a RangeError for none. */
 function aggregate(digests: readonly Uint8Array[]): Aggregate {
-  const paths: Operation[][] = digests.map(() => []);
-  let groups: Group[] = digests.map((message, position) => ({ message, members: [position] }));
+  const paths: StampStep[][] = digests.map(() => []);
+  let groups: DigestGroup[] = digests.map((message, position) => ({
+    message,
+    members: [position],
+  }));
   while (groups.length > 1) groups = pairUp(groups, paths);
   const [top] = groups;
   if (top === undefined) throw new RangeError('Cannot stamp nothing: no digest is given');
@@ -113,8 +116,8 @@ function aggregate(digests: readonly Uint8Array[]): Aggregate {
   };
 }
 
-function pairUp(groups: readonly Group[], paths: readonly Operation[][]): Group[] {
-  const next: Group[] = [];
+function pairUp(groups: readonly DigestGroup[], paths: readonly StampStep[][]): DigestGroup[] {
+  const next: DigestGroup[] = [];
   for (let at = 0; at < groups.length; at += 2) {
     const [left, right] = [groups[at], groups[at + 1]];
     if (left === undefined) continue;
@@ -123,7 +126,7 @@ function pairUp(groups: readonly Group[], paths: readonly Operation[][]): Group[
   return next;
 }
 
-function pair(left: Group, right: Group, paths: readonly Operation[][]): Group {
+function pair(left: DigestGroup, right: DigestGroup, paths: readonly StampStep[][]): DigestGroup {
   for (const member of left.members) {
     paths[member]?.push({ tag: OTS_OPS.append, operand: right.message }, HASH);
   }
@@ -134,7 +137,7 @@ function pair(left: Group, right: Group, paths: readonly Operation[][]): Group {
   return { message, members: [...left.members, ...right.members] };
 }
 
-function follow(message: Uint8Array, path: readonly Operation[], end: Timestamp): Timestamp {
+function follow(message: Uint8Array, path: readonly StampStep[], end: Timestamp): Timestamp {
   const [first, ...rest] = path;
   return first === undefined ? end : stepTo(message, first, (result) => follow(result, rest, end));
 }

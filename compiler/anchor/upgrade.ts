@@ -69,7 +69,7 @@ export async function upgradeRoots(parts: UpgradeParts): Promise<UpgradeSummary>
   };
 }
 
-interface Asked {
+interface CalendarAnswers {
   /** Timestamps by their message in hex. */
   readonly found: ReadonlyMap<string, Timestamp>;
   readonly failed: readonly { readonly calendar: string; readonly reason: string }[];
@@ -77,7 +77,10 @@ interface Asked {
 }
 
 /** Asks each known calendar once for each message that it promised to anchor. */
-async function askAll(timestamps: readonly Timestamp[], parts: UpgradeParts): Promise<Asked> {
+async function askAll(
+  timestamps: readonly Timestamp[],
+  parts: UpgradeParts,
+): Promise<CalendarAnswers> {
   const promises = new Map<string, { readonly uri: string; readonly message: Uint8Array }>();
   for (const timestamp of timestamps) {
     for (const { message, attestation } of attestationsOf(timestamp)) {
@@ -98,7 +101,7 @@ async function askAll(timestamps: readonly Timestamp[], parts: UpgradeParts): Pr
 
 function sorted(
   answers: readonly { uri: string; message: Uint8Array; answer: CalendarAnswer }[],
-): Omit<Asked, 'unknown'> {
+): Omit<CalendarAnswers, 'unknown'> {
   const found = new Map<string, Timestamp>();
   const failed: { calendar: string; reason: string }[] = [];
   for (const { uri, message, answer } of answers) {

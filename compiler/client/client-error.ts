@@ -23,7 +23,7 @@ export interface ClientErrorFacts {
   readonly clientHint?: unknown;
   /** The payment to redeliver. */
   readonly payment?: PendingPayment;
-  readonly purchase?: Purchase;
+  readonly purchase?: PurchasedBody;
   readonly cause?: unknown;
 }
 
@@ -47,21 +47,21 @@ export interface PendingPayment {
   readonly value: string;
 }
 
-export interface Receipt {
+export interface PaymentReceipt {
   readonly transaction: string;
   readonly network: string;
   readonly payer: string;
 }
 
 /** A body that was paid for, holds, and answers what was asked for; `report.verdict` is `verified`, or `unsigned` for a token. */
-export interface Purchase {
+export interface PurchasedBody {
   /** Null for CSV, which carries no signature: only its columns are looked at. */
   readonly body: JsonValue | null;
   /** The body exactly as delivered: save this, `signalpress verify` takes it. */
   readonly text: string;
   /** What the offline verifier looked at; null for CSV. */
   readonly report: BodyReport | null;
-  readonly receipt: Receipt | null;
+  readonly receipt: PaymentReceipt | null;
   /** Redelivers the same bytes for as long as the service remembers it, at no charge. */
   readonly payment: PendingPayment;
 }

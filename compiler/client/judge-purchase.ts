@@ -8,11 +8,11 @@ import { type Route, route } from '../contract/route.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { type BodyReport, coversContent, verifyBody } from '../verify/verify-body.ts';
-import type { PendingPayment, Purchase } from './client-error.ts';
+import type { PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
 
 /** What was asked for, and which issuer is trusted. */
-export interface Asked {
+export interface AskedTarget {
   /** What the service sells. */
   readonly catalog: Catalog;
   readonly issuer: string;
@@ -23,7 +23,7 @@ export interface Asked {
 }
 
 /** What a 200 brought for a payment. */
-interface Delivery extends Pick<Purchase, 'receipt' | 'payment'> {
+interface PaidAnswer extends Pick<PurchasedBody, 'receipt' | 'payment'> {
   readonly bytes: Uint8Array;
 }
 
@@ -31,7 +31,10 @@ interface Delivery extends Pick<Purchase, 'receipt' | 'payment'> {
  * Checks a delivery and returns it as a purchase; throws a ClientError for a body that does not verify or that answers
  * another question.
  */
-export function judgePurchase({ bytes, receipt, payment }: Delivery, asked: Asked): Purchase {
+export function judgePurchase(
+  { bytes, receipt, payment }: PaidAnswer,
+  asked: AskedTarget,
+): PurchasedBody {
   const question = asked.target === null ? null : questionOf(asked.target, asked.catalog);
   const sold = { text: textOf(bytes, payment), receipt, payment };
   // What was asked for decides, not what the service calls its answer.
@@ -43,24 +46,28 @@ export function judgePurchase({ bytes, receipt, payment }: Delivery, asked: Aske
 }
 
 /** A purchase, and why it cannot be relied on. */
-interface Judged {
-  readonly made: Purchase;
+interface JudgedPurchase {
+  readonly made: PurchasedBody;
   readonly wrong: string | null;
 }
-type Sold = Pick<Purchase, 'text' | 'receipt' | 'payment'>;
+type PaidText = Pick<PurchasedBody, 'text' | 'receipt' | 'payment'>;
 
 function isTable({ endpoint, values }: Route): boolean {
   return endpoint.answer === 'series' && values.format === 'csv';
 }
 
 /** A series as CSV carries no signature. */
-function tableOf(sold: Sold): Judged {
+function tableOf(sold: PaidText): JudgedPurchase {
   const isSeries = sold.text.startsWith(`${SERIES_CSV_HEADER}\r\n`);
   const made = { ...sold, body: null, report: null };
   return { made, wrong: isSeries ? null : 'the table does not have the columns of a series' };
 }
 
-function bodyOf(sold: Sold, question: Route | null, { issuer, now, catalog }: Asked): Judged {
+function bodyOf(
+  sold: PaidText,
+  question: Route | null,
+  { issuer, now, catalog }: AskedTarget,
+): JudgedPurchase {
   const body = jsonOf(sold);
   const report = verifyBody(body, { trust: [issuer], now, catalog });
   const made = { ...sold, body, report };
@@ -84,7 +91,7 @@ function textOf(bytes: Uint8Array, payment: PendingPayment): string {
   }
 }
 
-function jsonOf({ text, payment }: Sold): JsonValue {
+function jsonOf({ text, payment }: PaidText): JsonValue {
   try {
     return parseJson(text);
   } catch (cause) {

@@ -30,7 +30,7 @@ export const ANSWER_TIMEOUT_MS = 90_000;
 /** One purchase on its way through a wrapped fetch: it sees the price before it is signed, and keeps what was signed. */
 export class PaymentTrip {
   /** What the service asked for, once it did. */
-  challenge: Challenge | null = null;
+  challenge: ChallengeBody | null = null;
   payment: PendingPayment | null = null;
   /** What this trip threw into the wrapped fetch, which may have thrown something else in its place. */
   trouble: ClientError | null = null;
@@ -60,7 +60,7 @@ export class PaymentTrip {
     // A signed payment must go only here, so a redirect fails before anything is signed.
     const response = await fetch(new Request(request, { signal, redirect: 'error' }));
     if (response.status !== 402) return response;
-    const challenge = (await response.clone().json()) as Challenge;
+    const challenge = (await response.clone().json()) as ChallengeBody;
     this.challenge = challenge;
     const amounts = challenge.accepts.map((entry) => BigInt(entry.maxAmountRequired));
     const [first = 0n] = amounts.sort((a, b) => (a < b ? -1 : 1));
@@ -79,7 +79,7 @@ export class PaymentTrip {
 }
 
 /** The 402 body as far as it is looked at. */
-interface Challenge {
+interface ChallengeBody {
   readonly accepts: readonly { readonly maxAmountRequired: string }[];
   readonly client_hint?: { readonly how_to?: string };
 }
@@ -99,7 +99,7 @@ export async function deliver(payment: PendingPayment, options: TripOptions): Pr
 async function answerOf(
   { url, header, value }: PendingPayment,
   { fetch, timeoutMs }: TripOptions,
-): Promise<Answer> {
+): Promise<LastAnswer> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const headers = { [header]: value, accept: '*/*' };
@@ -111,7 +111,7 @@ async function answerOf(
     return { response: null, cause };
   }
 }
-interface Answer {
+interface LastAnswer {
   readonly response: Response | null;
   readonly cause: unknown;
 }
@@ -132,7 +132,7 @@ export function unsettled(
   return new ClientError(message, { code: 'unsettled', payment, ...facts });
 }
 
-function tooExpensive(amount: bigint, cap: bigint, challenge: Challenge | null): ClientError {
+function tooExpensive(amount: bigint, cap: bigint, challenge: ChallengeBody | null): ClientError {
   const clientHint = challenge?.client_hint;
   const [price, max] = [usdAmount(String(amount)), usdAmount(String(cap))];
   const hint = clientHint?.how_to === undefined ? '' : ` (${clientHint.how_to})`;

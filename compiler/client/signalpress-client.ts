@@ -6,9 +6,9 @@ import { parseDidKey } from '../contract/did-key.ts';
 import type { Endpoint, EndpointPath, PaidPath, ParamName } from '../contract/endpoints.ts';
 import { atomicAmount } from '../contract/price.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
-import type { PendingPayment, Purchase, Receipt } from './client-error.ts';
+import type { PaymentReceipt, PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
-import { type Asked, judgePurchase, questionOf } from './judge-purchase.ts';
+import { type AskedTarget, judgePurchase, questionOf } from './judge-purchase.ts';
 import {
   ANSWER_TIMEOUT_MS,
   deliver,
@@ -42,7 +42,7 @@ export interface ClientOptions {
   readonly onSigned?: TripOptions['onSigned'];
 }
 
-type Params<Path extends EndpointPath> = Readonly<
+type CallParams<Path extends EndpointPath> = Readonly<
   Partial<Record<ParamName<Path>, string | number | undefined>>
 >;
 type FreePath = Exclude<EndpointPath, PaidPath>;
@@ -52,17 +52,17 @@ export interface SignalpressClient {
   /** A free answer as it is, not verified; `token` opens the subscription paths. */
   get<Path extends FreePath>(
     path: Path,
-    params?: Params<Path>,
+    params?: CallParams<Path>,
     call?: { readonly token?: string },
   ): Promise<JsonValue>;
   /** Buys, verifies offline and returns; one charge, however often the answer is lost on its way. */
   buy<Path extends PaidPath>(
     path: Path,
-    params?: Params<Path>,
+    params?: CallParams<Path>,
     call?: { readonly maxUsd?: string },
-  ): Promise<Purchase>;
+  ): Promise<PurchasedBody>;
   /** Sends a payment again that was signed before, by this program or by one that has died. */
-  redeliver(payment: PendingPayment): Promise<Purchase>;
+  redeliver(payment: PendingPayment): Promise<PurchasedBody>;
 }
 
 /** A client of one service; a call that has no result throws a ClientError, a misused one a TypeError. */
@@ -76,7 +76,7 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   const { baseUrl, issuer, clock = Date.now } = options;
   requireIssuer(issuer);
   const catalog = options.catalog === undefined ? BUILTIN : parseCatalog(options.catalog);
-  const sold = (url: string, answer: Delivered): Promise<Purchase> =>
+  const sold = (url: string, answer: TripResult): Promise<PurchasedBody> =>
     purchase(answer, { issuer, catalog, target: targetOf(url, baseUrl), now: clock() });
   return {
     get: async (path, params, { token } = {}) =>
@@ -191,12 +191,12 @@ async function notBought(url: string, trip: TripOptions): Promise<never> {
 }
 
 /** What came back, and the payment that was sent for it. */
-interface Delivered {
+interface TripResult {
   readonly response: Response;
   readonly payment: PendingPayment | null;
 }
 
-async function bought(url: string, pay: PayingFetch, trip: PaymentTrip): Promise<Delivered> {
+async function bought(url: string, pay: PayingFetch, trip: PaymentTrip): Promise<TripResult> {
   try {
     const response = await pay(trip.fetch, trip.maxAtomic)(url);
     return { response, payment: trip.payment };
@@ -218,7 +218,10 @@ async function bought(url: string, pay: PayingFetch, trip: PaymentTrip): Promise
   }
 }
 
-async function purchase({ response, payment }: Delivered, asked: Asked): Promise<Purchase> {
+async function purchase(
+  { response, payment }: TripResult,
+  asked: AskedTarget,
+): Promise<PurchasedBody> {
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (response.status !== 200 || payment === null) {
     throw refusal(response.status, new TextDecoder().decode(bytes), payment);
@@ -227,10 +230,10 @@ async function purchase({ response, payment }: Delivered, asked: Asked): Promise
 }
 
 /** Null as well when it cannot be read: what was bought is there all the same. */
-function receiptOf(headers: Headers): Receipt | null {
+function receiptOf(headers: Headers): PaymentReceipt | null {
   const value = headers.get('x-payment-response') ?? headers.get('payment-response');
   try {
-    return value === null ? null : (JSON.parse(atob(value)) as Receipt);
+    return value === null ? null : (JSON.parse(atob(value)) as PaymentReceipt);
   } catch {
     return null;
   }

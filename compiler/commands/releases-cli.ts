@@ -12,12 +12,12 @@ import {
   catalogChanges,
 } from '../stages/publish/catalog-changes.ts';
 import {
+  type FileListBytes,
   type ListedChange,
-  type ListedFiles,
   listedChanges,
   readCatalog,
   readStored,
-} from '../stages/publish/listed-files.ts';
+} from '../stages/publish/file-list-bytes.ts';
 import { type CommandSettings, dataFolder } from './command-settings.ts';
 import { changesText, cleanupFailuresText } from './progress.ts';
 import { ACCEPT_CLOCK, instant, publicationTime, type TimeFlags } from './publication-time.ts';
@@ -89,9 +89,9 @@ const REMARKS: Readonly<Partial<Record<ChangeKind, string>>> = {
 };
 
 /** A release that is compared. */
-interface Compared {
+interface ReleaseFiles {
   readonly data: string;
-  readonly files: ListedFiles;
+  readonly files: FileListBytes;
 }
 
 /** Which entities have other readings in one release than in another, with the values of their main metrics. */
@@ -119,7 +119,7 @@ export function readingsDiffText(data: string, names: readonly [string, string])
   ].join('\n');
 }
 
-function catalogOf({ data, files }: Compared, name: string): Buffer {
+function catalogOf({ data, files }: ReleaseFiles, name: string): Buffer {
   const catalog = readCatalog(data, files);
   if (catalog !== null) return catalog;
   throw new RangeError(
@@ -129,7 +129,7 @@ function catalogOf({ data, files }: Compared, name: string): Buffer {
 
 function changeLine(
   { kind, row }: CatalogChange,
-  [before, after]: readonly [Compared, Compared],
+  [before, after]: readonly [ReleaseFiles, ReleaseFiles],
 ): string {
   const subject = `${row.entity} ${row.signal_id}`;
   if (kind === 'new') return `+ ${subject} ${readingText(mainReading(after, row))}`;
@@ -148,7 +148,7 @@ interface MainReading {
 const withCurrent = z.object({ current: z.record(z.string(), z.unknown()).nullable() });
 
 /** Null where the record cannot be read. */
-function mainReading({ data, files }: Compared, row: CatalogRow): MainReading | null {
+function mainReading({ data, files }: ReleaseFiles, row: CatalogRow): MainReading | null {
   const { signal_id, entity } = row;
   const path = filePath(endpointAt('/gauge'), { signal_id, entity });
   const entry = path === null ? null : files.find(path);

@@ -16,7 +16,7 @@ import { DID_PATH } from '../contract/static-files.ts';
 import { LOG_FOLDER } from '../contract/tiles.ts';
 import { refuseKey } from '../keys/key-command.ts';
 import { readKeys } from '../keys/key-store.ts';
-import { type ListedFiles, onlyIn, readStored } from '../stages/publish/listed-files.ts';
+import { type FileListBytes, onlyIn, readStored } from '../stages/publish/file-list-bytes.ts';
 import {
   correctorProblem,
   nextPlace,
@@ -147,7 +147,7 @@ function signedHead(data: string, name: string): Release {
 interface Return extends PublicationTime, Pick<Rollback, 'name'> {
   /** Of the release to go back to. */
   readonly head: Release;
-  readonly files: Pick<ListedFiles, 'find'>;
+  readonly files: Pick<FileListBytes, 'find'>;
   readonly key: KeyObject;
 }
 
@@ -186,7 +186,7 @@ function strangeness(older: Release, current: Release, isServed: boolean): strin
 }
 
 /** Whether the gatekeeper of this version would take the catalogue of a release. */
-function hasServedTables(data: string, head: Release, files: Pick<ListedFiles, 'find'>): boolean {
+function hasServedTables(data: string, head: Release, files: Pick<FileListBytes, 'find'>): boolean {
   if (head.contract_version !== CONTRACT_VERSION) return false;
   const entry = files.find(WHOLE_CATALOG_PATH);
   try {
@@ -222,10 +222,10 @@ function refuseDamage(data: string, { name, list, unread }: Unread): void {
 
 /** Neither the log nor the keys are rolled back: that would be a fork, or take a revocation back. */
 function takeLogOf(
-  current: ListedFiles,
-  { files, list }: { readonly files: ListedFiles; readonly list: ReleaseList },
+  current: FileListBytes,
+  { files, list }: { readonly files: FileListBytes; readonly list: ReleaseList },
 ): void {
-  const lasting = (of: ListedFiles): string[] => [
+  const lasting = (of: FileListBytes): string[] => [
     ...of.under(`${LOG_FOLDER}/`),
     KEYS_PATH,
     DID_PATH,
@@ -235,7 +235,7 @@ function takeLogOf(
 }
 
 /** Throws a RangeError where there is no such release, or its list is damaged. */
-export function filesOf(data: string, name: string): ListedFiles {
+export function filesOf(data: string, name: string): FileListBytes {
   const files = releaseNames(data).includes(name) ? releaseFiles(data, name) : null;
   if (files !== null) return files;
   throw new RangeError(

@@ -5,7 +5,7 @@ import { defined } from '../contract/defined.ts';
 import { DAY_MS } from '../contract/iso-time.ts';
 import { FILES_FOLDER, storedPath } from '../contract/path.ts';
 import { FILES_NAME, type FileEntry, RELEASE_NAME, RELEASES_FOLDER } from '../contract/release.ts';
-import { onlyIn } from '../stages/publish/listed-files.ts';
+import { onlyIn } from '../stages/publish/file-list-bytes.ts';
 import {
   currentName,
   readRelease,
@@ -65,7 +65,7 @@ function* placed(entries: Iterable<FileEntry>): Generator<SizedFile> {
 }
 
 /** What came with each of the newest releases; nothing is said of one that is damaged, or follows one that is. */
-function arrivalsOf(data: string): Arrival[] {
+function arrivalsOf(data: string): AddedFiles[] {
   const names = releaseNames(data).slice(-RELEASES_READ_MAX);
   return names.slice(1).flatMap((name, at) => {
     const before = names[at];
@@ -73,7 +73,7 @@ function arrivalsOf(data: string): Arrival[] {
   });
 }
 
-function arrivalOf(data: string, [before, name]: readonly [string, string]): Arrival[] {
+function arrivalOf(data: string, [before, name]: readonly [string, string]): AddedFiles[] {
   const [was, is] = [releaseFiles(data, before), releaseFiles(data, name)];
   if (was === null || is === null) return [];
   const asOfMs = (each: string): number => Date.parse(readRelease(data, each).as_of);
@@ -150,7 +150,7 @@ interface Amount {
 }
 
 /** What came with a release. */
-interface Arrival {
+interface AddedFiles {
   readonly name: string;
   /** Files that the release before does not have. */
   readonly added: Iterable<SizedFile>;
@@ -165,7 +165,7 @@ export interface Measured {
   /** Everything in the data folder, each file once. */
   readonly stored: Iterable<SizedFile>;
   /** The newest releases, oldest first. */
-  readonly arrivals: readonly Arrival[];
+  readonly arrivals: readonly AddedFiles[];
 }
 
 /** How large what is, and how fast it grows. */
@@ -176,7 +176,7 @@ interface Figures {
     readonly current: Amount;
     readonly all: Amount;
   }[];
-  readonly arrivals: readonly (Omit<Arrival, 'added'> & { readonly amount: Amount })[];
+  readonly arrivals: readonly (Omit<AddedFiles, 'added'> & { readonly amount: Amount })[];
   /** Bytes that come in a day on average; null where the releases span no time. */
   readonly bytesPerDay: number | null;
 }

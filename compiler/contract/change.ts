@@ -5,13 +5,13 @@ import type { MetricChange, SignalRecord } from './record.ts';
 import type { SeriesRow } from './series.ts';
 
 /** What a record says of readings before it rests on this much of each. */
-type Point = Pick<SeriesRow, 'observed_at' | 'current'>;
+type ValuePoint = Pick<SeriesRow, 'observed_at' | 'current'>;
 
 /** Points of `trend_7d`, the current reading included. */
 const TREND_POINTS = 7;
 
 /** What a record says of its past: `recent` are the newest readings, oldest first, the one of the record last. */
-export function pastMembers(signal: Signal, recent: readonly Point[]) {
+export function pastMembers(signal: Signal, recent: readonly ValuePoint[]) {
   const [current, previous] = [recent.at(-1), recent.at(-2)];
   if (current === undefined) throw new RangeError(`Cannot compare readings of ${signal.id}: none`);
   const [metric] = signal.metrics;
@@ -25,7 +25,7 @@ export function pastMembers(signal: Signal, recent: readonly Point[]) {
 }
 
 /** Metrics of the previous reading that the current one has too, or a note when there is none. */
-function previousOf(current: Point, previous: Point | undefined) {
+function previousOf(current: ValuePoint, previous: ValuePoint | undefined) {
   if (previous === undefined) return { note: 'no earlier reading is stored' };
   const shared = Object.keys(current.current).filter((name) => name in previous.current);
   return Object.fromEntries(shared.map((name) => [name, previous.current[name]]));
@@ -34,8 +34,8 @@ function previousOf(current: Point, previous: Point | undefined) {
 /** Direction and exact delta of each numeric or declared metric, and the period between readings. */
 function changeOf(
   signal: Signal,
-  current: Point,
-  previous: Point | undefined,
+  current: ValuePoint,
+  previous: ValuePoint | undefined,
 ): NonNullable<SignalRecord['change']> {
   const change: Record<string, MetricChange | string | null> = {};
   for (const name of comparedMetrics(signal, current, previous)) {
@@ -46,8 +46,8 @@ function changeOf(
 }
 
 /** Declared metrics first; other metrics when one of the readings gives a number. */
-function comparedMetrics(signal: Signal, current: Point, previous: Point | undefined) {
-  const numeric = (reading: Point | undefined): string[] =>
+function comparedMetrics(signal: Signal, current: ValuePoint, previous: ValuePoint | undefined) {
+  const numeric = (reading: ValuePoint | undefined): string[] =>
     Object.entries(reading?.current ?? {})
       .filter(([name, value]) => typeof value === 'number' && name !== 'band')
       .map(([name]) => name);
@@ -57,7 +57,11 @@ function comparedMetrics(signal: Signal, current: Point, previous: Point | undef
   return new Set([...declared, ...numeric(current), ...numeric(previous)]);
 }
 
-function metricChange(name: string, current: Point, previous: Point | undefined): MetricChange {
+function metricChange(
+  name: string,
+  current: ValuePoint,
+  previous: ValuePoint | undefined,
+): MetricChange {
   const unknown = (direction_reason: NonNullable<MetricChange['direction_reason']>) =>
     ({ delta: null, direction: 'unknown', direction_reason }) as const;
   if (previous === undefined) return unknown('no-previous-record');
@@ -71,7 +75,7 @@ function metricChange(name: string, current: Point, previous: Point | undefined)
 }
 
 /** Time between two observations as ISO-8601 duration in hours and minutes. */
-function periodText(previous: Point, current: Point): string {
+function periodText(previous: ValuePoint, current: ValuePoint): string {
   const ms = Date.parse(current.observed_at) - Date.parse(previous.observed_at);
   const hours = Math.floor(ms / HOUR_MS);
   const minutes = Math.floor((ms % HOUR_MS) / 60_000);

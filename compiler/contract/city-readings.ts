@@ -16,14 +16,17 @@ export interface CityReading {
 }
 
 /** A city with its readings, among all cities that have some. */
-interface City {
+interface CityWithReadings {
   readonly loc: string;
   readonly readings: readonly CityReading[];
   readonly locs: readonly string[];
 }
 
 /** `/gauge/air` or `/gauge/precip` of one city, from whole records; needs at least one. */
-export function cityBody(addon: keyof typeof CITY_ADD_ONS, { loc, readings, locs }: City) {
+export function cityBody(
+  addon: keyof typeof CITY_ADD_ONS,
+  { loc, readings, locs }: CityWithReadings,
+) {
   const legs = readings.map((reading) => reading.leg);
   return {
     nature: NATURE,

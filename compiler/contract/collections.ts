@@ -209,8 +209,8 @@ export const COLLECTIONS = [
   },
 ] as const satisfies readonly (Collection | HashedCollection)[];
 
-type Row = (typeof COLLECTIONS)[number];
-export type CollectionId = Row['id'];
+type CollectionRow = (typeof COLLECTIONS)[number];
+export type CollectionId = CollectionRow['id'];
 
 /** The collection of a file name, or undefined for the name of anything else. */
 export function findCollection(id: string): CollectionId | undefined {

@@ -79,7 +79,7 @@ export interface TableRow extends Omit<Endpoint, 'priceUsd' | 'params'> {
   readonly params: TableParams;
 }
 
-interface Row {
+interface RowParts {
   readonly params?: TableParams;
   readonly answer?: Answer;
   readonly file?: string;
@@ -93,30 +93,33 @@ type ParamsOf<R> = R extends { readonly params: infer Given extends TableParams 
   : Record<never, TableParam>;
 
 /** A row whose type also knows its path, whether it costs and the names of its parameters. */
-type Known<P extends string, R extends Row, Paid extends boolean> = TableRow & {
+type TypedRow<P extends string, R extends RowParts, Paid extends boolean> = TableRow & {
   readonly path: P;
   readonly paid: Paid;
   readonly params: ParamsOf<R>;
 };
 
-function paid<const P extends string, R extends Row>(path: P, row: R): Known<P, R, true> {
+function paid<const P extends string, R extends RowParts>(path: P, row: R): TypedRow<P, R, true> {
   const tag = row.tag ?? '[SIGNAL+PROOF]';
-  return tableRow(path, row, { paid: true, token: false, tag }) as Known<P, R, true>;
+  return tableRow(path, row, { paid: true, token: false, tag }) as TypedRow<P, R, true>;
 }
 
-function free<const P extends string, R extends Row>(path: P, row: R): Known<P, R, false> {
+function free<const P extends string, R extends RowParts>(path: P, row: R): TypedRow<P, R, false> {
   const terms = { paid: false, token: false, tag: '[FREE]' } as const;
-  return tableRow(path, row, terms) as Known<P, R, false>;
+  return tableRow(path, row, terms) as TypedRow<P, R, false>;
 }
 
-function tokenGated<const P extends string, R extends Row>(path: P, row: R): Known<P, R, false> {
+function tokenGated<const P extends string, R extends RowParts>(
+  path: P,
+  row: R,
+): TypedRow<P, R, false> {
   const terms = { paid: false, token: true, tag: '[TOKEN]' } as const;
-  return tableRow(path, row, terms) as Known<P, R, false>;
+  return tableRow(path, row, terms) as TypedRow<P, R, false>;
 }
 
 function tableRow(
   path: string,
-  row: Row,
+  row: RowParts,
   terms: Pick<TableRow, 'paid' | 'token' | 'tag'>,
 ): TableRow {
   const { params = {}, answer = 'file', method = 'GET', file, summary } = row;
@@ -211,7 +214,7 @@ const hash: Param = {
   ...text('record hash, whole or at least 8 hex digits of it', 'sha256:00000000'),
   aliases: ['record_hash'],
 };
-const batch = (path: string, summary: string): Row => ({
+const batch = (path: string, summary: string): RowParts => ({
   tag: '[BATCH+PROOF]',
   params: { verifiable },
   file: `roster${path}.json`,

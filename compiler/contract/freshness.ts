@@ -77,7 +77,7 @@ export function bodyFreshness(own: Aged, parts: readonly AgedPart[], now: number
   return worst.isDead ? { ...joined, dead_source: deadSource(observed_at) } : joined;
 }
 
-interface RankedPart extends Judged {
+interface RankedPart extends JudgedAge {
   readonly part: AgedPart;
   readonly at: number;
 }
@@ -92,14 +92,14 @@ function isWorse(one: RankedPart, other: RankedPart): boolean {
   return one.at === other.at ? one.part.name < other.part.name : one.at < other.at;
 }
 
-interface Judged {
+interface JudgedAge {
   readonly word: FreshnessClass;
   readonly isDead: boolean;
   /** Larger is worse; a dead source is worse than a stale one. */
   readonly rank: number;
 }
 
-function judged(cadence: Cadence, observedAt: number, now: number): Judged {
+function judged(cadence: Cadence, observedAt: number, now: number): JudgedAge {
   const bounds = FRESHNESS_THRESHOLDS[cadence];
   const age = Math.max(0, now - observedAt) / HOUR_MS;
   const word =

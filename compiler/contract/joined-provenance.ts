@@ -12,7 +12,7 @@ export interface LineagePart {
 }
 
 /** What a body that joins readings says of how they are joined. */
-interface Joined {
+interface JoinRules {
   readonly lineage_note?: string;
   /** Of a body whose parts are judged each by its own cadence; without it the oldest part decides. */
   readonly freshness_rule?: string;
@@ -21,7 +21,7 @@ interface Joined {
 /** Provenance of a body that joins readings; its age is that of the oldest of them. */
 export function joinedProvenance(
   parts: readonly LineagePart[],
-  { lineage_note, freshness_rule }: Joined,
+  { lineage_note, freshness_rule }: JoinRules,
 ): Provenance {
   const byAge = [...parts].sort((a, b) => byTime(a.observed_at, b.observed_at));
   const oldest = byAge[0];

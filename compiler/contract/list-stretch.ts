@@ -14,11 +14,11 @@ import {
   sideOf,
 } from './settle-filings.ts';
 
-type Bounds = Pick<ListHead, 'count' | 'lead_days'>;
+type ListBounds = Pick<ListHead, 'count' | 'lead_days'>;
 
 /** The filings of a list that settle a question: as few as prove that no other one counts. */
 export function settlingStretch<Filing extends FilingFacts>(
-  list: Pick<FilingList<Filing>, 'filings'> & { readonly head: Bounds },
+  list: Pick<FilingList<Filing>, 'filings'> & { readonly head: ListBounds },
   question: SettlementQuestion,
 ): ListStretch<Filing> {
   const { filings, head } = list;
@@ -40,7 +40,7 @@ export function settlingStretch<Filing extends FilingFacts>(
 
 /** The first filing that is not certainly behind the cutoff. */
 function firstNear<Filing extends FilingFacts>(
-  { filings, head }: Pick<FilingList<Filing>, 'filings'> & { readonly head: Bounds },
+  { filings, head }: Pick<FilingList<Filing>, 'filings'> & { readonly head: ListBounds },
   cutoff: Cutoff,
 ): number {
   return firstWhere(filings.length, (at) => {
@@ -52,7 +52,7 @@ function firstNear<Filing extends FilingFacts>(
 /** What a stretch lacks to settle a question; null if no filing outside it can matter. */
 export function stretchFault<Filing extends FilingFacts>(
   stretch: ListStretch<Filing>,
-  bounds: Bounds,
+  bounds: ListBounds,
   question: SettlementQuestion,
 ): string | null {
   const firsts = stretch.filings.flatMap(([first]) => first ?? []);
@@ -78,7 +78,11 @@ function isBefore(filing: FilingFacts, cutoff: Cutoff): boolean {
 }
 
 /** Whether a filing and every newer one of its list lie behind the cutoff: newer ones have a later filing day or the same. */
-function isBehind({ filing_date }: FilingFacts, { lead_days }: Bounds, cutoff: Cutoff): boolean {
+function isBehind(
+  { filing_date }: FilingFacts,
+  { lead_days }: ListBounds,
+  cutoff: Cutoff,
+): boolean {
   if (cutoff.basis === 'filing_date') return filing_date > cutoff.date;
   return dayStart(filing_date) - lead_days * DAY_MS > Date.parse(cutoff.at);
 }

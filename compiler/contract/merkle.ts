@@ -93,7 +93,7 @@ export function consistencyRanges(size1: number, size2: number): Range[] {
 }
 
 /** Neighbouring entries of a tree: their leaf hashes, and one hash for each range beside them, left to right. */
-interface Stretch {
+interface LeafRange {
   readonly size: number;
   /** Position of the first of them. */
   readonly start: number;
@@ -117,7 +117,7 @@ export function besideRanges(stretch: Range, size: number): Range[] {
 }
 
 /** The root that a stretch leads to; null for one that has no place in its tree, and for hashes too many or too few. */
-export function stretchRoot(stretch: Stretch, sha256: Sha256): Uint8Array | null {
+export function stretchRoot(stretch: LeafRange, sha256: Sha256): Uint8Array | null {
   const { size, start, leaves, beside } = stretch;
   const end = start + leaves.length;
   if (!isPosition(start) || !isPosition(size) || leaves.length === 0 || end > size) return null;

@@ -110,7 +110,7 @@ function bitCount(bits: number): number {
 }
 
 /** Room for the rows of a comparison, made once for a search. */
-interface Rows {
+interface EditRows {
   above: Uint8Array;
   row: Uint8Array;
   next: Uint8Array;
@@ -119,7 +119,7 @@ interface Rows {
 interface Search {
   steps: number;
   /** Null until letters are compared, as they seldom are. */
-  rows: Rows | null;
+  rows: EditRows | null;
   /** What is found so far; only what is nearer than the bound takes its place. */
   option: string | null;
   bound: number;
@@ -129,7 +129,7 @@ function newSearch(editsMax: number): Search {
   return { steps: 0, rows: null, option: null, bound: editsMax + 1 };
 }
 
-function newRows(): Rows {
+function newRows(): EditRows {
   const row = (): Uint8Array => new Uint8Array(COMPARED_CHARS_MAX + 2);
   return { above: row(), row: row(), next: row() };
 }
@@ -154,14 +154,14 @@ function editDistance(wanted: Name, name: Name, search: Search): number {
 }
 
 /** The row that was filled becomes the one that the next is made from. */
-function turn(rows: Rows): void {
+function turn(rows: EditRows): void {
   const free = rows.above;
   rows.above = rows.row;
   rows.row = rows.next;
   rows.next = free;
 }
 
-interface Step {
+interface EditRow {
   readonly left: string;
   readonly right: string;
   readonly bound: number;
@@ -170,7 +170,7 @@ interface Step {
 }
 
 /** Fills the cells around the diagonal, and one beside them that the next row reads; says the least of them. */
-function fillNext(step: Step, rows: Rows): number {
+function fillNext(step: EditRow, rows: EditRows): number {
   const { right, bound, at } = step;
   const { next } = rows;
   const first = Math.max(1, at - bound + 1);
@@ -187,7 +187,11 @@ function fillNext(step: Step, rows: Rows): number {
 }
 
 /** The distance of the first `at` letters of the left text to the first `to` of the right one. */
-function cellAt({ left, right, bound, at }: Step, to: number, { above, row, next }: Rows): number {
+function cellAt(
+  { left, right, bound, at }: EditRow,
+  to: number,
+  { above, row, next }: EditRows,
+): number {
   const letter = left.charCodeAt(at - 1);
   const other = right.charCodeAt(to - 1);
   const replaced = (row[to - 1] ?? bound) + (letter === other ? 0 : 1);

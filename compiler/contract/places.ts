@@ -9,18 +9,18 @@ export function knownName(entry: Named, entity: string): string | null {
 }
 
 /** The members of a body that say where its entity is; both or none. */
-interface Position {
+interface BodyPosition {
   readonly latitude?: number | undefined;
   readonly longitude?: number | undefined;
 }
 
 /** Where an entity of a signal is; without members where the catalogue does not know it. */
-export function positionOf(entry: Named, entity: string): Position {
+export function positionOf(entry: Named, entity: string): BodyPosition {
   return positionIn(knownEntity(entry, entity) ?? {});
 }
 
 /** The position alone, from a body that may have none. */
-export function positionIn({ latitude, longitude }: Position): Position {
+export function positionIn({ latitude, longitude }: BodyPosition): BodyPosition {
   return latitude === undefined || longitude === undefined ? {} : { latitude, longitude };
 }
 

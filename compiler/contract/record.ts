@@ -18,7 +18,7 @@ export const sourceSchema = z.strictObject({
   independent: z.boolean(),
   relay_of: z.string().optional(),
 });
-export type Source = z.infer<typeof sourceSchema>;
+export type RecordSource = z.infer<typeof sourceSchema>;
 
 /** Life-cycle state of a subject; `state` is one of the line's own words. */
 export const lifecycleSchema = z.looseObject({

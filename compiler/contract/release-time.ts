@@ -5,13 +5,13 @@ import type { KeyHistory } from './key-history.ts';
 import type { Release } from './release.ts';
 
 /** A release as far as its place in time goes. */
-type Placed = Pick<Release, 'sequence' | 'as_of'>;
-type Later = Pick<Release, 'sequence' | 'as_of' | 'issuer_did' | 'clock_corrected'>;
+type PlacedRelease = Pick<Release, 'sequence' | 'as_of'>;
+type LaterRelease = Pick<Release, 'sequence' | 'as_of' | 'issuer_did' | 'clock_corrected'>;
 
 /**
  * Whether a release with a higher sequence claims an earlier time than the one before it, without a valid correction.
  */
-export function goesBack(before: Placed, later: Later, keys?: KeyHistory): boolean {
+export function goesBack(before: PlacedRelease, later: LaterRelease, keys?: KeyHistory): boolean {
   if (Date.parse(later.as_of) >= Date.parse(before.as_of)) return false;
   const { clock_corrected: corrected } = later;
   if (corrected === undefined || !isNewestKey(later.issuer_did, keys)) return true;
@@ -33,8 +33,8 @@ export function isNewestKey(did: string, keys: KeyHistory | undefined): boolean 
 
 /** What a head says about clocks that were set right, behind another release: what that one said, or, where time goes back, that it does. */
 export function clockCorrected(
-  before: (Placed & Pick<Release, 'clock_corrected'>) | null,
-  { sequence, as_of }: Placed,
+  before: (PlacedRelease & Pick<Release, 'clock_corrected'>) | null,
+  { sequence, as_of }: PlacedRelease,
 ): Pick<Release, 'clock_corrected'> {
   const known = before?.clock_corrected;
   if (before === null || Date.parse(as_of) >= Date.parse(before.as_of)) {

@@ -12,13 +12,13 @@ export function trustModel(captureDate: string): TrustModel {
   return captureDate >= DEMAND_MODEL_SINCE ? 'demand-v1' : 'legacy-registry';
 }
 
-type Row = Readonly<Record<string, unknown>>;
+type CoreRow = Readonly<Record<string, unknown>>;
 
 /** The pre-image of a roster row's hash. */
 export type RosterCore = Readonly<Record<string, unknown>>;
 
 /** The core of a row of a kind; throws a TypeError that names a missing member. Null is kept, other members are ignored. */
-export function rosterCore(kind: RosterKind, row: Row): RosterCore {
+export function rosterCore(kind: RosterKind, row: CoreRow): RosterCore {
   const core: Record<string, unknown> = { hash_core_version: HASH_CORE_VERSION };
   for (const name of coreFields(kind, row)) {
     if (!Object.hasOwn(row, name) || row[name] === undefined) {
@@ -41,7 +41,7 @@ export function isRosterKind(id: string): id is RosterKind {
   return HASHED.has(id);
 }
 
-function coreFields(kind: RosterKind, row: Row): readonly string[] {
+function coreFields(kind: RosterKind, row: CoreRow): readonly string[] {
   const { core, modelCore } = defined(HASHED.get(kind), 'the collection of a kind');
   const hasMore = modelCore !== undefined && modelCore.model === row.model;
   return hasMore ? [...core, ...modelCore.members] : core;
@@ -58,7 +58,7 @@ export function rosterCoreFields(kind: RosterKind) {
 }
 
 /** The kind of a delivered object that carries all members of a roster core, or null for anything else. */
-export function rosterKindOf(row: Row): RosterKind | null {
+export function rosterKindOf(row: CoreRow): RosterKind | null {
   for (const { id } of HASHED.values()) {
     if (coreFields(id, row).every((name) => Object.hasOwn(row, name))) return id;
   }

@@ -41,12 +41,12 @@ const SEGMENT_PATHS = new Map(
   }),
 );
 
-type Operations = Pick<Catalog, 'operationByPath'>;
+type OperationTable = Pick<Catalog, 'operationByPath'>;
 
 /** The operation of a path and the parameter in its last segment; undefined for an unknown path. */
 export function findRow(
   path: string,
-  { operationByPath }: Operations,
+  { operationByPath }: OperationTable,
 ): { row: Endpoint; segment: Values } | undefined {
   const exact = operationByPath.get(path);
   if (exact !== undefined)
@@ -167,7 +167,7 @@ function isLegal({ param, value, rival }: Given): boolean {
 function redirected(
   row: Endpoint,
   legal: readonly Given[],
-  { operationByPath }: Operations,
+  { operationByPath }: OperationTable,
 ): Endpoint {
   const paths = legal.flatMap(({ param, value }) => param.redirect?.[value] ?? []);
   return operationByPath.get(paths[0] ?? row.path) ?? row;

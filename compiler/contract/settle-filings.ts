@@ -84,7 +84,7 @@ function sortFilings<Filing extends FilingFacts>(
     .filter((filing) => formFamily(filing.form) === family)
     .filter((filing) => eventClass === null || filing.items.includes(eventClass))
     .filter((filing) => !isAmendment(form) || isAmendment(filing.form));
-  const side = (wanted: Side) => (filing: Filing) => sideOf(filing, cutoff) === wanted;
+  const side = (wanted: CutoffSide) => (filing: Filing) => sideOf(filing, cutoff) === wanted;
   const best = Array.from(byAccession(matching).values(), ([first]) => first).sort(newestFirst);
   const originals = best.filter((filing) => isOriginal(filing, { form }));
   const amendments = best.filter((filing) => !isOriginal(filing, { form }));
@@ -142,10 +142,10 @@ function instantText({ disclosure_time }: FilingFacts): string {
 }
 
 /** Where a filing lies: `unclear` where only its day is known, and that day decides nothing. */
-type Side = 'before' | 'unclear' | 'after';
+type CutoffSide = 'before' | 'unclear' | 'after';
 
 /** On which side of a cutoff a filing lies. */
-export function sideOf({ filing_date, disclosure_time }: FilingFacts, cutoff: Cutoff): Side {
+export function sideOf({ filing_date, disclosure_time }: FilingFacts, cutoff: Cutoff): CutoffSide {
   if (cutoff.basis === 'filing_date') return filing_date <= cutoff.date ? 'before' : 'after';
   const at = Date.parse(cutoff.at);
   if (disclosure_time !== null) return Date.parse(disclosure_time) <= at ? 'before' : 'after';

@@ -115,7 +115,7 @@ function sentence(count: number, text: string): string[] {
   return count === 0 ? [] : [text];
 }
 
-interface Counts {
+interface OriginalCounts {
   /** Originals of which the side is known. */
   readonly known: number;
   /** Originals that may lie on either side of the cutoff. */
@@ -124,7 +124,10 @@ interface Counts {
 }
 
 /** What filings are, each counted once however many sources list it. */
-function countsOf(candidates: readonly FilingFacts[], question: SettlementQuestion): Counts {
+function countsOf(
+  candidates: readonly FilingFacts[],
+  question: SettlementQuestion,
+): OriginalCounts {
   const firsts = new Map([...candidates].reverse().map((filing) => [filing.accession, filing]));
   const originals = [...firsts.values()].filter((filing) => isOriginal(filing, question));
   const unclear = originals.filter((filing) => sideOf(filing, question.cutoff) === 'unclear');

@@ -70,7 +70,7 @@ export function toolsOf(catalog: Catalog): readonly Tool[] {
 }
 
 /** Names of the catalogue that descriptions show. */
-interface Names {
+interface CatalogNames {
   readonly industry: string;
   readonly found: string;
   readonly bought: string;
@@ -78,7 +78,7 @@ interface Names {
 }
 
 /** The usual examples, each where the catalogue has it; else the first of its kind. */
-function namesOf({ lines, signals }: Catalog): Names {
+function namesOf({ lines, signals }: Catalog): CatalogNames {
   const shown = (name: string, known: readonly string[]): string =>
     known.includes(name) ? name : (known[0] ?? name);
   const ids = signals.map(({ id }) => id);
@@ -96,7 +96,7 @@ function namesOf({ lines, signals }: Catalog): Names {
   };
 }
 
-function findParams({ industry, found, entity }: Names): Tool['inputSchema']['properties'] {
+function findParams({ industry, found, entity }: CatalogNames): Tool['inputSchema']['properties'] {
   return {
     industry: text(`industry id, for example ${industry}; absent for all`),
     signal_id: text(`signal id, for example ${found}`),
@@ -211,7 +211,7 @@ const CHALLENGE = fields(
   ['x402Version', 'error', 'accepts'],
 );
 
-function recordTool({ priceUsd, params }: Endpoint, { bought, entity }: Names): Tool {
+function recordTool({ priceUsd, params }: Endpoint, { bought, entity }: CatalogNames): Tool {
   const dim = defined(params.dim, 'the parameter dim');
   return {
     name: 'get_official_record',

@@ -1,16 +1,16 @@
 /** Values that a metric can have. */
-export interface Limits {
+export interface UnitRange {
   readonly from: number;
   readonly to?: number;
 }
-export const FROM_ZERO: Limits = { from: 0 };
-export const SHARE: Limits = { from: 0, to: 100 };
+export const FROM_ZERO: UnitRange = { from: 0 };
+export const SHARE: UnitRange = { from: 0, to: 100 };
 
 /**
  * Unit suffixes a metric name may end in, a longer one before a shorter one that it ends in, with the text people read. A
  * unit that measures or counts what cannot be negative has limits; a price, a stage or a change can be below zero.
  */
-export const UNITS: readonly (readonly [suffix: string, label: string, limits?: Limits])[] = [
+export const UNITS: readonly (readonly [suffix: string, label: string, limits?: UnitRange])[] = [
   ['degree_days', 'degree days', FROM_ZERO],
   ['usd_therm', 'USD per therm'],
   ['usd_tco2e', 'USD per t CO₂e'],
@@ -61,7 +61,7 @@ export function metricUnit(metric: string): { stem: string; unit: string; label:
 }
 
 /** Values that the unit of a metric allows, or undefined where it allows any. */
-export function unitLimits(metric: string): Limits | undefined {
+export function unitLimits(metric: string): UnitRange | undefined {
   const { unit } = metricUnit(metric);
   return UNITS.find(([suffix]) => suffix === unit)?.[2];
 }

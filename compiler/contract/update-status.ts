@@ -41,7 +41,7 @@ function nextDueAt({ official_cadence, observed_at }: Publication): number | nul
 }
 
 /** What is known of a source, and the last instant (epoch milliseconds) at which it is; unknown from then on. */
-interface Known {
+interface KnownStatus {
   readonly state: 'on_schedule' | 'overdue';
   readonly until: number;
 }
@@ -50,7 +50,7 @@ interface Known {
  * A source that was late when it was looked at is overdue for as long as the look counts. One that was not is on
  * schedule until its next reading is due: nobody can tell late from published without another look.
  */
-export function knownOf(publication: Publication): Known {
+export function knownOf(publication: Publication): KnownStatus {
   const looked = Date.parse(publication.last_looked_at);
   const countsUntil = looked + lookHours(publication.official_cadence) * HOUR_MS;
   const due = nextDueAt(publication);

@@ -92,7 +92,7 @@ interface AtHand {
 }
 
 /** What keeps a reading from being shown: its payload is not there, has other bytes, or gives something else. */
-interface Fault {
+interface RederiveFault {
   readonly kind: 'missing' | 'bytes' | 'reading';
   readonly text: string;
 }
@@ -111,7 +111,10 @@ function judged(found: EvidenceLink, evidence: Evidence, at: AtHand): Rederived 
   return shown(`payload sha256 matches; reading re-derived by ${made}`);
 }
 
-function faultBehind(found: EvidenceLink, { source, archived, archive }: AtHand): Fault | null {
+function faultBehind(
+  found: EvidenceLink,
+  { source, archived, archive }: AtHand,
+): RederiveFault | null {
   try {
     const bytes = archive.payload(archived);
     const payload = { bytes, note: fetchNoteOf(archived), subject: archived.url };

@@ -229,7 +229,7 @@ function compareRows({ path, stored, replayed }: ComparedFile, whyNot: WhyNot): 
   return { kind: 'differs', line, reason: `the archive gives ${lineText(replayed ?? '', line)}` };
 }
 
-interface Place {
+interface ReplayedFile {
   readonly path: string;
   /** Nothing was replayed into the file. */
   readonly isAlone: boolean;
@@ -237,7 +237,10 @@ interface Place {
 }
 
 /** Why the archive cannot answer for a row; null where it can. Filings name no evidence, so their file stands as a whole. */
-function openReason({ evidence }: BatchRow, { path, isAlone, whyNot }: Place): string | null {
+function openReason(
+  { evidence }: BatchRow,
+  { path, isAlone, whyNot }: ReplayedFile,
+): string | null {
   if (path.endsWith(`/${FILING_COLLECTION}.ndjson`)) return isAlone ? NO_SUCH_FILE : null;
   if (evidence === undefined) return BY_HAND;
   const parsed = evidenceSchema.safeParse(evidence);

@@ -95,12 +95,16 @@ function parsed(bytes: Uint8Array): JsonValue | null {
   }
 }
 
-interface Found {
+interface EvidenceResult {
   readonly checks: readonly EvidenceCheck[];
   readonly isJson: boolean;
 }
 
-function joined(target: string, outcome: VerifyOutcome, { checks, isJson }: Found): VerifyOutcome {
+function joined(
+  target: string,
+  outcome: VerifyOutcome,
+  { checks, isJson }: EvidenceResult,
+): VerifyOutcome {
   const verdict = evidenceVerdict(checks);
   const exitCode = worse(outcome.exitCode, EXITS[verdict]);
   if (isJson) {

@@ -72,7 +72,7 @@ export interface ClientSettings {
 }
 
 /** What is asked of an agency. */
-export interface Question {
+export interface AgencyRequest {
   /** Official address, without a key. */
   readonly url: string;
   readonly plan: Pick<FetchPlan, 'hosts' | 'accept' | 'key' | 'mediaTypes'>;
@@ -89,13 +89,13 @@ export interface AnswerHeaders {
   readonly etag?: string;
 }
 
-export type Answer =
+export type AgencyReply =
   | { readonly kind: 'unchanged'; readonly headers: AnswerHeaders }
   | { readonly kind: 'payload'; readonly headers: AnswerHeaders; readonly incoming: Incoming };
 
 export interface AgencyClient {
   /** Asks once; throws a FetchError for anything but a whole answer or "unchanged". `receive` keeps the bytes. */
-  ask(question: Question, receive: Receive): Promise<Answer>;
+  ask(question: AgencyRequest, receive: Receive): Promise<AgencyReply>;
   close(): Promise<void>;
 }
 
@@ -123,11 +123,11 @@ export function agencyClient(settings: ClientSettings): AgencyClient {
   };
 }
 
-type Line = ClientSettings & { readonly dispatcher: Dispatcher };
+type OpenClient = ClientSettings & { readonly dispatcher: Dispatcher };
 type Response = Dispatcher.ResponseData;
 
 /** Asks an address and the ones that it leads to. */
-async function follow(question: Question, line: Line): Promise<Response> {
+async function follow(question: AgencyRequest, line: OpenClient): Promise<Response> {
   let url = question.url;
   const signal = AbortSignal.timeout(line.timeouts.total);
   for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
@@ -156,8 +156,8 @@ const ACCEPTED: Readonly<Record<Source['format'], string>> = {
 
 async function call(
   url: string,
-  question: Question,
-  line: Line & { readonly signal: AbortSignal },
+  question: AgencyRequest,
+  line: OpenClient & { readonly signal: AbortSignal },
 ): Promise<Response> {
   const { plan, known, format } = question;
   const { dispatcher, signal, userAgent } = line;
@@ -178,7 +178,7 @@ async function call(
 /** The address as it is asked: at a mirror if there is one, with the key if there is one. */
 function wireAddress(
   address: string,
-  { plan, key }: Question,
+  { plan, key }: AgencyRequest,
   { origins }: Pick<ClientSettings, 'origins'>,
 ): URL {
   const url = new URL(
@@ -192,7 +192,7 @@ function wireAddress(
   return new URL(`${mirror.replace(/\/$/, '')}${url.pathname}${url.search}`);
 }
 
-function refuseElsewhere(address: string, question: Question): void {
+function refuseElsewhere(address: string, question: AgencyRequest): void {
   const { hosts } = question.plan;
   const { protocol, host, username, password } = new URL(address);
   if (protocol === 'https:' && hosts.includes(host) && `${username}${password}` === '') return;
@@ -202,10 +202,10 @@ function refuseElsewhere(address: string, question: Question): void {
 }
 
 async function answerOf(
-  question: Question,
+  question: AgencyRequest,
   response: Response,
   { receive, bytesMax }: Pick<ClientSettings, 'bytesMax'> & { readonly receive: Receive },
-): Promise<Answer> {
+): Promise<AgencyReply> {
   const headers = headersOf(response);
   if (response.statusCode === 304 && question.known !== null) {
     await dump(response);
@@ -220,7 +220,7 @@ async function answerOf(
   return { kind: 'payload', headers, incoming };
 }
 
-function refusalOf(question: Question, response: Response): FetchError | null {
+function refusalOf(question: AgencyRequest, response: Response): FetchError | null {
   const { statusCode } = response;
   if (statusCode === 200) return null;
   const waitMs = waitOf(response);
@@ -248,7 +248,7 @@ function waitOf(response: Response): number | null {
   return Number.isNaN(wait) ? null : Math.min(Math.max(0, wait), RETRY_AFTER_MS_MAX);
 }
 
-function wrongType(question: Question, response: Response): FetchError | null {
+function wrongType(question: AgencyRequest, response: Response): FetchError | null {
   const { format, plan } = question;
   const text = headerOf(response, 'content-type') ?? '';
   const type = text.split(';')[0]?.trim().toLowerCase() ?? '';
@@ -260,7 +260,7 @@ function wrongType(question: Question, response: Response): FetchError | null {
 
 /** The bytes of a body without its encoding, looked at as they pass. */
 async function* payloadOf(
-  question: Question,
+  question: AgencyRequest,
   response: Response,
   bytesMax: number,
 ): AsyncGenerator<Uint8Array> {
@@ -282,7 +282,7 @@ function tooLong(bytesMax: number): string {
   return `longer than ${bytesMax} bytes, of which nothing was kept; ask the source for less`;
 }
 
-function decoded(question: Question, response: Response): AsyncIterable<Uint8Array> {
+function decoded(question: AgencyRequest, response: Response): AsyncIterable<Uint8Array> {
   const encoding = headerOf(response, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'identity' || encoding === '') return response.body;
   if (encoding === 'gzip' || encoding === 'x-gzip') {
@@ -294,7 +294,7 @@ function decoded(question: Question, response: Response): AsyncIterable<Uint8Arr
 }
 
 /** A page for people in place of data, whatever its type says. */
-function refusePage({ format, ...question }: Question, chunk: Uint8Array): void {
+function refusePage({ format, ...question }: AgencyRequest, chunk: Uint8Array): void {
   const start = Buffer.from(chunk.subarray(0, 512))
     .toString('latin1')
     .replace(/^[\s\u00ef\u00bb\u00bf]+/, '');
@@ -305,7 +305,7 @@ function refusePage({ format, ...question }: Question, chunk: Uint8Array): void 
 }
 
 /** What breaks a connection or a body, in words; errors of ours stay what they are. */
-function broken(error: unknown, question: Pick<Question, 'url'>): FetchError {
+function broken(error: unknown, question: Pick<AgencyRequest, 'url'>): FetchError {
   if (error instanceof FetchError) return error;
   const state = `${brokenState(error)}; it is asked again`;
   const isUnreachable = UNREACHABLE.includes(codeOf(error));
@@ -332,12 +332,12 @@ function brokenState(error: unknown): string {
   return `the connection broke before the answer was whole (${detail.slice(0, 200)})`;
 }
 
-function fault({ url }: Pick<Question, 'url'>, state: string): FetchError {
+function fault({ url }: Pick<AgencyRequest, 'url'>, state: string): FetchError {
   return new FetchError({ subject: url, state });
 }
 
 /** The same error with no key in it, in case a library quotes an address. */
-function withoutKey(error: unknown, { key }: Question): unknown {
+function withoutKey(error: unknown, { key }: AgencyRequest): unknown {
   if (key === null || !(error instanceof FetchError)) return error;
   const spellings = [key, encodeURIComponent(key)];
   if (!spellings.some((text) => error.message.includes(text))) return error;

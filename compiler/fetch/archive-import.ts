@@ -21,13 +21,13 @@ export interface TakenFetch {
 }
 
 /** Rows that had waited and were stored in the batch of their next hour. */
-interface Settled {
+interface StoredRows {
   readonly rows: number;
   /** Rows of which that batch says something else too: somebody else stored that. */
   readonly dropped: number;
 }
 
-interface Waiting {
+interface WaitingRows {
   readonly batch: string;
   readonly opensAt: number;
   readonly rows: Map<string, IdRow>;
@@ -53,7 +53,7 @@ interface ImportContext {
 export class ArchiveImport {
   readonly #by: ImportContext;
   /** By source: the addresses of some name the time at which they are asked. */
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, WaitingRows>();
 
   constructor(by: ImportContext) {
     this.#by = by;
@@ -83,7 +83,7 @@ export class ArchiveImport {
   }
 
   /** Stores what waited for an hour that has begun; `now` in epoch milliseconds. */
-  settle(now: number): Settled {
+  settle(now: number): StoredRows {
     let [rows, dropped] = [0, 0];
     for (const [source, { batch, opensAt, rows: waited }] of this.#waiting) {
       if (opensAt > now) continue;

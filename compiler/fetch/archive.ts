@@ -267,12 +267,12 @@ function readNote(path: string, source: string): Archived {
   );
 }
 
-interface Expected<T> {
+interface StoredForm<T> {
   readonly max: number;
   readonly schema: z.ZodType<T>;
 }
 
-function parsed<T>(path: string, { max, schema }: Expected<T>): T {
+function parsed<T>(path: string, { max, schema }: StoredForm<T>): T {
   try {
     return schema.parse(parseJson(decodeUtf8(readPlain(path, max))));
   } catch (cause) {

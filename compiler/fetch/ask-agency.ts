@@ -2,7 +2,7 @@ import { isoTime } from '../contract/iso-time.ts';
 import { withoutKeys } from '../import/fetch-note.ts';
 import { type FetchNote, ImportError } from '../import/payload.ts';
 import type { FetchPlan, Source } from '../import/source.ts';
-import type { AgencyClient, Answer, Question } from './agency-client.ts';
+import type { AgencyClient, AgencyReply, AgencyRequest } from './agency-client.ts';
 import type { Archive, Look } from './archive.ts';
 import type { Clock, Pace } from './clock.ts';
 import { FetchError } from './fetch-error.ts';
@@ -41,15 +41,15 @@ export interface SourceRun {
 }
 
 /** An address that answered, and when. */
-export interface Answered {
+export interface AgencyAnswer {
   readonly url: string;
-  readonly answer: Answer;
+  readonly answer: AgencyReply;
   readonly at: string;
 }
 
 /** What came of all addresses. */
 export interface Asked {
-  readonly answered: readonly Answered[];
+  readonly answered: readonly AgencyAnswer[];
   readonly failures: readonly FetchError[];
   /** Addresses that were not asked, because of those failures or because this process is to end. */
   readonly unasked: number;
@@ -62,7 +62,7 @@ export interface Asked {
  * is asked nothing more, nor is an agency that turns us away or fails at several addresses in a row.
  */
 export async function askAll(addresses: readonly string[], run: SourceRun): Promise<Asked> {
-  const answered: Answered[] = [];
+  const answered: AgencyAnswer[] = [];
   const failures: FetchError[] = [];
   let queue = [...addresses];
   let unreached = 0;
@@ -111,7 +111,7 @@ async function tried<T>(ask: () => T | Promise<T>): Promise<T | FetchError> {
 }
 
 /** The page behind an answer, if there is one that was not asked before. */
-function newPages(found: Answered, seen: Set<string>, run: SourceRun): string[] {
+function newPages(found: AgencyAnswer, seen: Set<string>, run: SourceRun): string[] {
   const next = nextPage(found, run);
   if (next === null || seen.has(next)) return [];
   if (seen.size >= ADDRESSES_MAX) throw tooMany(next);
@@ -124,7 +124,7 @@ function tooMany(subject: string): FetchError {
 }
 
 /** Asks in turn, and again where that is polite. */
-async function askPolitely(url: string, run: SourceRun): Promise<Answered> {
+async function askPolitely(url: string, run: SourceRun): Promise<AgencyAnswer> {
   const { by } = run;
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -137,7 +137,7 @@ async function askPolitely(url: string, run: SourceRun): Promise<Answered> {
   }
 }
 
-async function askInTurn(url: string, run: SourceRun): Promise<Answered> {
+async function askInTurn(url: string, run: SourceRun): Promise<AgencyAnswer> {
   const { plan, by, source } = run;
   const { host } = new URL(url);
   await by.pace.turn(host, plan.perMinute, by.signal);
@@ -168,7 +168,7 @@ function waitBefore(attempt: number, { fault }: FetchError, { random }: Clock): 
   return wait > WAIT_MS_MAX ? null : wait;
 }
 
-function questionOf(url: string, { source, plan, looks, by }: SourceRun): Question {
+function questionOf(url: string, { source, plan, looks, by }: SourceRun): AgencyRequest {
   const look = looks.get(withoutKeys(url));
   // A whole is compared as a whole, and what could not be read is asked for again.
   const isConditional = look !== undefined && look.refused !== true && plan.isWhole !== true;
@@ -183,7 +183,7 @@ function questionOf(url: string, { source, plan, looks, by }: SourceRun): Questi
 
 /** What an address says: what came, or what it said before where that still holds. */
 function answeredBytes(
-  { url, answer }: Pick<Answered, 'url' | 'answer'>,
+  { url, answer }: Pick<AgencyAnswer, 'url' | 'answer'>,
   { source, looks, by }: Pick<SourceRun, 'source' | 'looks' | 'by'>,
 ): Uint8Array {
   if (answer.kind === 'payload') return by.archive.peek(answer.incoming);
@@ -193,7 +193,7 @@ function answeredBytes(
 }
 
 /** Where a payload goes on; null for the last page. */
-function nextPage({ url, answer, at }: Answered, { source, plan, looks, by }: SourceRun) {
+function nextPage({ url, answer, at }: AgencyAnswer, { source, plan, looks, by }: SourceRun) {
   if (plan.nextPage === undefined) return null;
   const note: FetchNote = { url, fetched_at: at, http_status: 200 };
   try {

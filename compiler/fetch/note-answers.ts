@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS } from '../contract/iso-time.ts';
 import { withoutKeys } from '../import/fetch-note.ts';
 import { batchName } from '../import/merge-batch.ts';
 import { type Archive, type Archived, type Look, notePath } from './archive.ts';
-import type { Answered, Asked, FetchBy, SourceRun } from './ask-agency.ts';
+import type { AgencyAnswer, Asked, FetchBy, SourceRun } from './ask-agency.ts';
 
 /** Days such as 2026-11-20, 11/20/2026 or 20261120, with a time or not, and years. */
 const DATED =
@@ -42,36 +42,36 @@ export function noteAnswers(asked: Asked, run: SourceRun): Noted {
 }
 
 /** A whole is one capture, so all of it has the time of its first part, also where midnight came between. */
-function atOneTime(answered: readonly Answered[]): Answered[] {
+function atOneTime(answered: readonly AgencyAnswer[]): AgencyAnswer[] {
   return answered.map((one) => ({ ...one, at: answered[0]?.at ?? one.at }));
 }
 
-function lookAt({ url }: Answered, { looks }: SourceRun): Look | undefined {
+function lookAt({ url }: AgencyAnswer, { looks }: SourceRun): Look | undefined {
   return looks.get(withoutKeys(url));
 }
 
 /** A part of a whole that did not come is kept, but never imported. */
-function hold(one: Answered, missing: number, run: SourceRun): void {
+function hold(one: AgencyAnswer, missing: number, run: SourceRun): void {
   const held = `${missing} of the addresses of the same whole did not answer`;
   if (isKnown(one, lookAt(one, run))) drop(one, run.by);
   else run.by.archive.note({ ...kept(one, run), held });
 }
 
 /** Remembers that an address says what it said before. */
-function look(one: Answered, run: SourceRun): void {
+function look(one: AgencyAnswer, run: SourceRun): void {
   drop(one, run.by);
   const last = lookAt(one, run);
   if (last !== undefined) run.looks.set(withoutKeys(one.url), { ...last, looked_at: one.at });
 }
 
-function isKnown({ answer }: Answered, look: Look | undefined): look is Look {
+function isKnown({ answer }: AgencyAnswer, look: Look | undefined): look is Look {
   if (answer.kind === 'unchanged') return true;
   // What could not be read may be damaged in the archive, so it is kept again.
   return look !== undefined && look.refused !== true && look.sha256 === answer.incoming.sha256;
 }
 
 /** Whether a fetch is noted: it has news, or the agency was due to have some by now. */
-function isDue(one: Answered, run: SourceRun): boolean {
+function isDue(one: AgencyAnswer, run: SourceRun): boolean {
   const look = lookAt(one, run);
   if (!isKnown(one, look)) return true;
   const isLaterHour = batchName(one.at) > batchName(look.noted_at);
@@ -80,7 +80,7 @@ function isDue(one: Answered, run: SourceRun): boolean {
 }
 
 /** Writes the note of a fetch, and remembers it as the last look. */
-function noted(one: Answered, run: SourceRun): Archived {
+function noted(one: AgencyAnswer, run: SourceRun): Archived {
   const archived = run.by.archive.note(kept(one, run));
   const { sha256, bytes, payload_day, etag, last_modified, url } = archived;
   run.looks.set(url, {
@@ -97,7 +97,7 @@ function noted(one: Answered, run: SourceRun): Archived {
 }
 
 /** The note of a fetch whose bytes are in the archive, where this puts them if they are new. */
-function kept(one: Answered, run: SourceRun): Archived {
+function kept(one: AgencyAnswer, run: SourceRun): Archived {
   const { source, by } = run;
   const { url, answer, at } = one;
   const look = lookAt(one, run);
@@ -134,7 +134,7 @@ function undated(url: string): string {
   return withoutKeys(url).replaceAll(/%3A/gi, ':').replaceAll(/%2F/gi, '/').replaceAll(DATED, '');
 }
 
-function drop({ answer }: Answered, { archive }: FetchBy): void {
+function drop({ answer }: AgencyAnswer, { archive }: FetchBy): void {
   if (answer.kind === 'payload') archive.drop(answer.incoming);
 }
 

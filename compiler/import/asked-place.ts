@@ -14,7 +14,7 @@ export interface AskedPlace {
 /** Degrees between what was asked and what answers: grids of models are finer, and areas of stations (ours). */
 const APART_DEGREES_MAX = 1;
 
-interface Position {
+interface Coordinates {
   readonly latitude: number;
   readonly longitude: number;
 }
@@ -45,7 +45,7 @@ export function wantedPlaces(
  */
 export function askedPlaces(
   { note, subject }: Payload,
-  answered: Position | null,
+  answered: Coordinates | null,
   lines: readonly string[],
 ): readonly [AskedPlace, ...AskedPlace[]] {
   const query = new URL(note.url).searchParams;
@@ -65,7 +65,7 @@ export function askedPlaces(
   return [asked, ...others];
 }
 
-function isNear(a: Position, b: Position): boolean {
+function isNear(a: Coordinates, b: Coordinates): boolean {
   const east = Math.abs(a.longitude - b.longitude);
   const apart = [a.latitude - b.latitude, Math.min(east, 360 - east)];
   return apart.every((degrees) => Math.abs(degrees) <= APART_DEGREES_MAX);

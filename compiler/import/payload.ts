@@ -114,7 +114,7 @@ export function fetchAgain({ subject }: { readonly subject: string }, state: str
 }
 
 /** What a payload should be, in words such as "a list of crossings", and what messages call it. */
-interface Expected {
+interface PayloadForm {
   readonly subject: string;
   readonly is: string;
 }
@@ -123,7 +123,7 @@ interface Expected {
 export function shaped<Shape>(
   schema: z.ZodType<Shape>,
   value: unknown,
-  { subject, is }: Expected,
+  { subject, is }: PayloadForm,
 ): Shape {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -1,7 +1,7 @@
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { placesOf } from '../contract/catalog/catalog.ts';
 import { isoTime } from '../contract/iso-time.ts';
-import type { Source as Body } from '../contract/record.ts';
+import type { RecordSource as Body } from '../contract/record.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import { ImportError, type Imported, type Payload, SkipCount, type Skipped } from './payload.ts';
 
@@ -15,14 +15,14 @@ export interface Origin extends Pick<Body, 'name' | 'role' | 'independent' | 're
 }
 
 /** What a payload says of one entity at one time, in epoch milliseconds; the first metric is the main one. */
-type Statement = { readonly at: number } & Pick<Reading, 'entity' | 'current' | 'scope'> &
+type PayloadStatement = { readonly at: number } & Pick<Reading, 'entity' | 'current' | 'scope'> &
   Partial<Pick<Reading, 'entity_name' | 'grade' | 'qualifiers'>>;
 
 /** A reading of a source with one measuring body; throws an ImportError for a time after the fetch. */
 export function statedReading(
   origin: Origin,
   payload: Payload,
-  { at, ...statement }: Statement,
+  { at, ...statement }: PayloadStatement,
 ): Reading {
   const { page, tier, status, ...body } = origin;
   const value = mainValue(statement.current);

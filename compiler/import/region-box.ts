@@ -36,7 +36,7 @@ export function boxText({ south, north, west, east }: RegionBox): string {
 export type Position = readonly [longitude: number, latitude: number];
 
 /** One side of a box: which coordinate it limits, where, and on which side of it the box lies. */
-interface Side {
+interface BoxSide {
   readonly axis: 0 | 1;
   readonly at: number;
   readonly inward: 1 | -1;
@@ -49,7 +49,7 @@ interface Side {
  */
 export function ringInBox(ring: readonly Position[], box: RegionBox): number {
   const { south, north, west, east } = box;
-  const sides: readonly Side[] = [
+  const sides: readonly BoxSide[] = [
     { axis: 0, at: west, inward: 1 },
     { axis: 0, at: east, inward: -1 },
     { axis: 1, at: south, inward: 1 },
@@ -58,7 +58,7 @@ export function ringInBox(ring: readonly Position[], box: RegionBox): number {
   return clockwiseArea(sides.reduce(cut, ring)) / ((north - south) * (east - west));
 }
 
-function cut(ring: readonly Position[], { axis, at, inward }: Side): readonly Position[] {
+function cut(ring: readonly Position[], { axis, at, inward }: BoxSide): readonly Position[] {
   const isInside = (point: Position): boolean => inward * (point[axis] - at) >= 0;
   return edges(ring).flatMap(([from, to]) => {
     const kept = isInside(from) ? [from] : [];

@@ -43,7 +43,7 @@ export interface JobChunk {
 }
 
 /** What becomes of one entity. */
-interface Outcome {
+interface BuiltEntity {
   readonly grown: Grown;
   readonly record: SignalRecord;
   /** The record among them. */
@@ -85,7 +85,7 @@ export class ChunkBuilder {
   }
 
   /** Takes over what is made of an entity. */
-  entity(facts: EntityFacts, { grown, record, files, known, unsureUntil }: Outcome): void {
+  entity(facts: EntityFacts, { grown, record, files, known, unsureUntil }: BuiltEntity): void {
     const { entity } = facts.latest;
     this.#entities += 1;
     this.#readings += grown.fresh.length;

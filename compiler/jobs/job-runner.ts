@@ -37,14 +37,14 @@ export function inlineRunner(): JobRunner {
   };
 }
 
-interface Workers {
+interface WorkerPlan {
   readonly count: number;
   /** How the readings of the largest signal are grouped. */
   readonly grouping: keyof typeof YOUNG_MB;
 }
 
 /** Jobs of `count` worker threads; a job waits until one of them is free. */
-export function workerRunner({ count, grouping }: Workers): JobRunner {
+export function workerRunner({ count, grouping }: WorkerPlan): JobRunner {
   const file = import.meta.url.endsWith('.ts') ? './signal-worker.ts' : './signal-worker.js';
   const resourceLimits = {
     maxYoungGenerationSizeMb: YOUNG_MB[grouping],

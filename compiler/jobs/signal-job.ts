@@ -13,7 +13,7 @@ import { grouping } from '../stages/intake/partition.ts';
 import type { Rejects } from '../stages/intake/quarantine.ts';
 import { type IntakeRules, readSignal, type StoredReading } from '../stages/intake/read-signal.ts';
 import type { Reading } from '../stages/intake/reading.ts';
-import { readStored } from '../stages/publish/listed-files.ts';
+import { readStored } from '../stages/publish/file-list-bytes.ts';
 import type { Ground } from '../stages/remember/entity-past.ts';
 import { ForgottenError } from '../stages/remember/forgotten-error.ts';
 import { type Grown, growPast } from '../stages/remember/grow-past.ts';

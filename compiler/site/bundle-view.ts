@@ -52,7 +52,7 @@ export async function bundleView({ bundle, subject, signals }: BundleAsked): Pro
   );
 }
 
-interface Part {
+interface BundlePart {
   readonly item: HTMLElement;
   /** Null where nobody classes the reading. */
   readonly isLit: boolean | null;
@@ -64,7 +64,7 @@ interface PartAsked {
   readonly signal: PageSignal | null;
 }
 
-async function legPart({ bundle, subject, signal }: PartAsked): Promise<Part | null> {
+async function legPart({ bundle, subject, signal }: PartAsked): Promise<BundlePart | null> {
   if (signal === null) return null;
   const entity = entityOf(bundle, signal.signal_id, subject);
   const preview = await previewOrNone(signal.signal_id, entity);
@@ -107,7 +107,7 @@ const LIT = {
   null: ['open', 'no class'],
 } as const;
 
-function legItem(name: string, parts: readonly Part[]): HTMLElement {
+function legItem(name: string, parts: readonly BundlePart[]): HTMLElement {
   const known = parts.filter(({ isLit }) => isLit !== null);
   const isLit = known.length === 0 ? null : known.some((part) => part.isLit === true);
   const [style, word] = LIT[`${isLit}`];

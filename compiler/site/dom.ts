@@ -1,4 +1,4 @@
-type Child = Node | string | null;
+type ElementChild = Node | string | null;
 type Attribute = string | boolean | ((event: Event) => void);
 type Attributes = Readonly<Record<string, Attribute>>;
 
@@ -6,7 +6,7 @@ type Attributes = Readonly<Record<string, Attribute>>;
 export function el<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
-  ...children: readonly Child[]
+  ...children: readonly ElementChild[]
 ): HTMLElementTagNameMap[Name] {
   return filled(document.createElement(name), attributes, children);
 }
@@ -17,7 +17,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 export function svg(
   name: string,
   attributes: Readonly<Record<string, string | number>> = {},
-  ...children: readonly Child[]
+  ...children: readonly ElementChild[]
 ): SVGElement {
   const texts = Object.entries(attributes).map(([key, value]) => [key, String(value)]);
   return filled(document.createElementNS(SVG, name), Object.fromEntries(texts), children);
@@ -26,7 +26,7 @@ export function svg(
 function filled<Made extends Element>(
   made: Made,
   attributes: Attributes,
-  children: readonly Child[],
+  children: readonly ElementChild[],
 ): Made {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === 'function') made.addEventListener(name, value);

@@ -27,7 +27,7 @@ export interface MapAsked {
 }
 
 /** An entity at a place of the drawing, as it read on the chosen day. */
-interface Placed {
+interface MapPoint {
   readonly row: SiteMapRow;
   readonly x: number;
   readonly y: number;
@@ -38,7 +38,7 @@ interface MapState {
   readonly canvas: HTMLCanvasElement;
   readonly land: GeoPermissibleObjects;
   readonly projection: GeoProjection;
-  readonly placed: readonly Placed[];
+  readonly placed: readonly MapPoint[];
   readonly list: HTMLElement;
   readonly output: HTMLOutputElement;
   day: string;
@@ -90,7 +90,7 @@ async function stateOf(asked: MapAsked, day: string): Promise<MapState> {
   });
   const list = el('ul', { class: 'hits' });
   const output = el('output', { for: 'map-day' });
-  const placed = asked.map.rows.flatMap((row): Placed[] => {
+  const placed = asked.map.rows.flatMap((row): MapPoint[] => {
     const at = projection([row[3], row[2]]);
     return at === null ? [] : [{ row, x: at[0], y: at[1] }];
   });

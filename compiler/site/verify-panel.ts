@@ -37,7 +37,7 @@ export interface VerifyPanel {
   judge(text: string, what: string): void;
 }
 
-interface Parts {
+interface PanelParts {
   readonly input: HTMLTextAreaElement;
   readonly alter: HTMLButtonElement;
   readonly verdict: HTMLElement;
@@ -56,7 +56,7 @@ export function verifyPanel(issuer: string): VerifyPanel {
   return panel;
 }
 
-function partsOf(): Parts {
+function partsOf(): PanelParts {
   const input = el('textarea', {
     id: 'verify-input',
     rows: '5',
@@ -71,7 +71,7 @@ function partsOf(): Parts {
   return { input, alter, verdict, steps };
 }
 
-function layout({ input, alter, verdict, steps }: Parts, on: Handlers): HTMLElement {
+function layout({ input, alter, verdict, steps }: PanelParts, on: Handlers): HTMLElement {
   const { panel, read } = on;
   const file = el('input', {
     type: 'file',
@@ -146,7 +146,7 @@ async function sample(panel: VerifyPanel): Promise<void> {
   panel.judge(text, 'the free sample of this shop');
 }
 
-function alter({ input }: Parts, panel: VerifyPanel): void {
+function alter({ input }: PanelParts, panel: VerifyPanel): void {
   const altered = alteredDigit(input.value);
   if (altered === null) return;
   const { text, at, was, is, before } = altered;
@@ -156,7 +156,7 @@ function alter({ input }: Parts, panel: VerifyPanel): void {
   input.scrollTop = (at / text.length) * input.scrollHeight - input.clientHeight / 2;
 }
 
-interface Judged {
+interface PanelInput {
   readonly text: string;
   readonly what: string;
   readonly issuer: string;
@@ -165,7 +165,7 @@ interface Judged {
 /** Counts the runs: a newer one ends the showing of an older one. */
 let run = 0;
 
-function start(parts: Parts, judged: Judged): void {
+function start(parts: PanelParts, judged: PanelInput): void {
   run += 1;
   const { text, what } = judged;
   parts.input.value = text;
@@ -176,7 +176,7 @@ function start(parts: Parts, judged: Judged): void {
   if (text.trim() !== '') void show(parts, judged, run);
 }
 
-async function show(parts: Parts, judged: Judged, own: number): Promise<void> {
+async function show(parts: PanelParts, judged: PanelInput, own: number): Promise<void> {
   try {
     const { text, note } = await bodyOf(judged);
     const outcome = await outcomeOf(text, judged.issuer);
@@ -192,7 +192,7 @@ async function show(parts: Parts, judged: Judged, own: number): Promise<void> {
 }
 
 /** A hash is judged by the proof that the shop gives for it. */
-async function bodyOf({ text, what }: Judged): Promise<{ text: string; note: string }> {
+async function bodyOf({ text, what }: PanelInput): Promise<{ text: string; note: string }> {
   const hash = HASH.exec(text.trim())?.[1]?.toLowerCase();
   if (hash === undefined) return { text, note: `Checked: ${what}.` };
   const proof = await textAt(`/proof/sha256:${hash}`);
@@ -223,7 +223,7 @@ function whenIdle(act: () => void): void {
 
 const loadJudge = () => import('../client/verify.ts');
 
-function tell(parts: Parts, { verdict, issuer, steps }: Verification, note: string): void {
+function tell(parts: PanelParts, { verdict, issuer, steps }: Verification, note: string): void {
   const failed = steps.find(({ status }) => status === 'fail');
   parts.verdict.className = `verdict ${verdict}`;
   const found = failed?.findings.find(({ status }) => status === 'fail');

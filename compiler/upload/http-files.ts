@@ -31,7 +31,7 @@ export interface HttpFilesOptions {
   readonly connections: number;
 }
 
-interface Call {
+interface HostCall {
   readonly method: 'GET' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: Buffer;
@@ -42,7 +42,7 @@ interface Call {
 export function httpFiles({ url, auth, connections }: HttpFilesOptions): HttpFiles {
   const dispatcher = new Agent({ connections, connect: { timeout: CONNECT_MS } });
   const base = url.href.replace(/\/+$/, '');
-  const call = async ({ method, path, body, max = DUMP_BYTES }: Call): Promise<Answer> => {
+  const call = async ({ method, path, body, max = DUMP_BYTES }: HostCall): Promise<HostAnswer> => {
     const bytes = body?.length ?? max;
     const response = await request(`${base}/${path}`, {
       method,
@@ -53,7 +53,8 @@ export function httpFiles({ url, auth, connections }: HttpFilesOptions): HttpFil
     });
     return answerOf(response, method === 'GET' ? max : null);
   };
-  const patient = (one: Call): Promise<Answer> => again(() => call(one), `${base}/${one.path}`);
+  const patient = (one: HostCall): Promise<HostAnswer> =>
+    again(() => call(one), `${base}/${one.path}`);
   return {
     async get(path, max) {
       const { status, bytes } = await patient({ method: 'GET', path, max });
@@ -75,7 +76,7 @@ export function httpFiles({ url, auth, connections }: HttpFilesOptions): HttpFil
   };
 }
 
-interface Answer {
+interface HostAnswer {
   readonly status: number;
   /** Null where there were more than may be, or where nobody wants them. */
   readonly bytes: Buffer | null;
@@ -94,7 +95,7 @@ function headersOf(auth: string | null, body: Buffer | undefined): Record<string
 async function answerOf(
   { statusCode: status, body }: Dispatcher.ResponseData,
   max: number | null,
-): Promise<Answer> {
+): Promise<HostAnswer> {
   if (max === null || status !== 200) {
     await body.dump({ limit: DUMP_BYTES });
     return { status, bytes: null };
@@ -113,7 +114,7 @@ async function answerOf(
 }
 
 /** Every call may be repeated: it writes the same bytes to the same place. */
-async function again(call: () => Promise<Answer>, place: string): Promise<Answer> {
+async function again(call: () => Promise<HostAnswer>, place: string): Promise<HostAnswer> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const answer = await call();

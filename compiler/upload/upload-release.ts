@@ -15,7 +15,7 @@ import {
   releaseSchema,
 } from '../contract/release.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
-import { onlyIn, readStored } from '../stages/publish/listed-files.ts';
+import { onlyIn, readStored } from '../stages/publish/file-list-bytes.ts';
 import {
   currentName,
   readRelease,
@@ -78,7 +78,7 @@ export interface Uploaded {
 }
 
 /** The release that is published. */
-interface Own {
+interface OwnRelease {
   readonly name: string;
   readonly release: Release;
   readonly head: LocalFile;
@@ -99,7 +99,7 @@ export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
   return { release: own.release, files, bytes, resumed, pruned, isHidden };
 }
 
-function ownRelease(data: string): Own {
+function ownRelease(data: string): OwnRelease {
   const name = currentName(data);
   if (name === null) {
     throw new UploadError(`Cannot publish "${data}": no release there; run "signalpress compile"`);
@@ -126,7 +126,7 @@ function ownRelease(data: string): Own {
 /** The head that is at the destination; null for none. Throws where this release may not take its place. */
 async function headThere(
   { destination, all }: UploadOptions,
-  { release, head }: Own,
+  { release, head }: OwnRelease,
 ): Promise<Buffer | null> {
   const there = await destination.read(POINTER_PATH, HEAD_BYTES_MAX);
   if (there === null || all || there.equals(head.bytes)) return there;
@@ -151,7 +151,7 @@ function parsedHead(bytes: Buffer): Release | null {
   }
 }
 
-interface Written {
+interface UploadedList {
   readonly files: number;
   readonly bytes: number;
   readonly resumed: number;
@@ -159,14 +159,14 @@ interface Written {
   readonly paths: readonly FileEntry[];
 }
 
-const NOTHING: Written = { files: 0, bytes: 0, resumed: 0, paths: [] };
+const NOTHING: UploadedList = { files: 0, bytes: 0, resumed: 0, paths: [] };
 
 /** Writes what the list at the destination does not have. */
 async function writeBodies(
   options: UploadOptions,
-  { list }: Own,
+  { list }: OwnRelease,
   head: Buffer | null,
-): Promise<Written> {
+): Promise<UploadedList> {
   const { data, destination, notes, progress } = options;
   const listed = options.all || head === null ? null : await listThere(destination, head);
   const wanted = [...onlyIn(list.bytes, listed ?? Buffer.alloc(0))];
@@ -242,7 +242,7 @@ function spread<T>(all: readonly T[], max: number): T[] {
   return all.filter((_, at) => at % step === 0);
 }
 
-interface Before {
+interface PublishedBefore {
   readonly head: Buffer | null;
   readonly paths: readonly FileEntry[];
 }
@@ -250,8 +250,8 @@ interface Before {
 /** Writes what makes a release of the bodies, reads back, and switches. */
 async function switchOver(
   { destination }: UploadOptions,
-  own: Own,
-  { head, paths }: Before,
+  own: OwnRelease,
+  { head, paths }: PublishedBefore,
 ): Promise<void> {
   const folder = `${RELEASES_FOLDER}/${own.name}`;
   await destination.write(`${folder}/${FILES_NAME}`, own.list);
@@ -291,7 +291,7 @@ async function readBack(
   );
 }
 
-async function isShown(destination: Destination, { head }: Own): Promise<boolean> {
+async function isShown(destination: Destination, { head }: OwnRelease): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     const there = await destination.read(POINTER_PATH, HEAD_BYTES_MAX);
     if (there?.equals(head.bytes) === true) return true;
@@ -301,7 +301,10 @@ async function isShown(destination: Destination, { head }: Own): Promise<boolean
 }
 
 /** Removes what only releases list that are no longer kept here; their heads go first. */
-async function prune({ data, destination, notes }: UploadOptions, own: Own): Promise<string[]> {
+async function prune(
+  { data, destination, notes }: UploadOptions,
+  own: OwnRelease,
+): Promise<string[]> {
   const { remove } = destination;
   if (remove === null) {
     throw new UploadError(

@@ -2,7 +2,13 @@ import { FILERS_PATH } from '../contract/filing-index.ts';
 import { SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
 import { filerLineProblem } from './filing-relations.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
-import { checkCatalog, checkShard, eachLine, type IndexCheck, type Part } from './release-index.ts';
+import {
+  checkCatalog,
+  checkShard,
+  eachLine,
+  type IndexCheck,
+  type WorkShare,
+} from './release-index.ts';
 import type { ShareContext } from './share-check.ts';
 import { StoredBodies } from './stored-bodies.ts';
 
@@ -24,7 +30,7 @@ export function shardsOf({ list }: Pick<ShareContext, 'list'>): string[] {
 }
 
 /** Compares a share of the indexes with the files that they name: every n-th shard, every n-th line of the catalog. */
-export function checkIndexes(context: ShareContext, part: Part): IndexResult {
+export function checkIndexes(context: ShareContext, part: WorkShare): IndexResult {
   const faults = new Faults();
   const index: IndexCheck = { ...context, faults };
   const sums = { lines: 0, reading: 0, citation: 0, subject: 0 };

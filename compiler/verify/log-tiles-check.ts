@@ -15,7 +15,7 @@ import type { LogSource } from './log-source.ts';
 const LEAF = 0;
 const NODE = 1;
 
-interface Row {
+interface TileRow {
   index: number;
   hashes: Uint8Array[];
 }
@@ -27,7 +27,7 @@ export class LogTilesCheck {
   readonly #source: LogSource;
   readonly #size: number;
   readonly #tree = new RecomputedTree((height, hash) => this.#subtree(height, hash));
-  readonly #rows = new Map<number, Row>();
+  readonly #rows = new Map<number, TileRow>();
   /** Partial tiles that checkpoints of these sizes need, by their path; gone once the tile is full. */
   readonly #partial = new Map<string, { readonly level: number; readonly width: number }>();
   readonly #expected = new Set<string>();

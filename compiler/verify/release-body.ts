@@ -3,7 +3,7 @@ import { type Citation, citationSchema, verifyUrl } from '../contract/citation.t
 import type { Release } from '../contract/release.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
-import { type Place, placeOf } from './release-place.ts';
+import { type FilePlace, placeOf } from './release-place.ts';
 import type { SignatureCheck } from './strict-signature.ts';
 import { type BodyReport, verifyBody } from './verify-body.ts';
 
@@ -48,7 +48,7 @@ export function judgeBody(
   return { report, faults };
 }
 
-function placeFaults({ values }: Place, body: JsonObject): BodyFault[] {
+function placeFaults({ values }: FilePlace, body: JsonObject): BodyFault[] {
   const subject = isObject(body.sample) ? body.sample : body;
   const params = isObject(subject.params) ? subject.params : {};
   return Object.entries(values).flatMap(([name, value]): BodyFault[] => {
@@ -59,7 +59,7 @@ function placeFaults({ values }: Place, body: JsonObject): BodyFault[] {
 }
 
 /** Citations of a release are made by its issuer, for its address and for the place they are at. */
-function headFaults(place: Place, body: JsonObject, head: Release): BodyFault[] {
+function headFaults(place: FilePlace, body: JsonObject, head: Release): BodyFault[] {
   const cited = isObject(body.sample) ? body.sample : body;
   const parsed = citationSchema.safeParse(cited._citation);
   if (!parsed.success) return [];
@@ -76,7 +76,7 @@ function headFaults(place: Place, body: JsonObject, head: Release): BodyFault[] 
   return faults.map(([where, detail]) => [`_citation.${where}`, detail]);
 }
 
-function isTarget({ endpoint, values }: Place, { source }: Citation, head: Release): boolean {
+function isTarget({ endpoint, values }: FilePlace, { source }: Citation, head: Release): boolean {
   const start = head.base_url + endpoint.path;
   const [address, query = ''] = (source.url ?? '').split('?', 2);
   const asked = new URLSearchParams(query);

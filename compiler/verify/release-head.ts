@@ -64,9 +64,9 @@ function signerProblem({ trust, keys }: OpenHead, { issuer_did, as_of }: Release
   return isEarly ? `signed by ${issuer_did} before that key was valid` : null;
 }
 
-type Fault = (where: string, detail: string) => void;
+type ReportFault = (where: string, detail: string) => void;
 
-function parseHead(disk: Disk, root: string, fault: Fault): Release | null {
+function parseHead(disk: Disk, root: string, fault: ReportFault): Release | null {
   let value: JsonValue;
   let text: string;
   try {

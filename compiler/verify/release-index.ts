@@ -41,13 +41,13 @@ export interface IndexCheck {
 }
 
 /** One of several equal shares of work. */
-export interface Part {
+export interface WorkShare {
   readonly number: number;
   readonly of: number;
 }
 
 /** Compares each line of the catalog that is in the share with its record; returns how many lines there are. */
-export function checkCatalog(index: IndexCheck, { number, of }: Part): number {
+export function checkCatalog(index: IndexCheck, { number, of }: WorkShare): number {
   let last = '';
   let at = 0;
   return eachLine(index, CATALOG_PATH, (line, where) => {
@@ -65,16 +65,16 @@ export function checkCatalog(index: IndexCheck, { number, of }: Part): number {
   });
 }
 
-type LineFault = readonly [where: string, detail: string] | null;
+type IndexFault = readonly [where: string, detail: string] | null;
 
-function rowFault(row: CatalogRow, record: JsonObject, where: string): LineFault {
+function rowFault(row: CatalogRow, record: JsonObject, where: string): IndexFault {
   const made = catalogRow(record as unknown as SignalRecord);
   const off = [...differences({ ...row }, { ...made })][0];
   return off === undefined ? null : [`${where} ${off}`, 'differs from the record'];
 }
 
 /** How many lines of a look-up shard there are, by what their hash belongs to. */
-interface Listed {
+interface ShardCounts {
   /** All of them. */
   readonly lines: number;
   readonly reading: number;
@@ -85,7 +85,7 @@ interface Listed {
 }
 
 /** Compares the lines of one look-up shard with their files; returns how many there are. */
-export function checkShard(index: IndexCheck, path: string): Listed {
+export function checkShard(index: IndexCheck, path: string): ShardCounts {
   let last = '';
   let lastHash = '';
   const listed = { reading: 0, row: 0, subject: 0, citation: 0 };
@@ -109,7 +109,7 @@ function ownFile({ kind, file }: CurrentEntry): 0 | 1 {
   return kind === 'row' && SUBJECT.test(file) ? 1 : 0;
 }
 
-function currentFault(index: IndexCheck, entry: CurrentEntry, where: string): LineFault {
+function currentFault(index: IndexCheck, entry: CurrentEntry, where: string): IndexFault {
   const { kind, file, record_hash } = entry;
   if (kind === 'row') return rowEntryFault(index, entry, where);
   const body = bodyOf(index, file);
@@ -130,7 +130,7 @@ function currentFault(index: IndexCheck, entry: CurrentEntry, where: string): Li
 }
 
 /** A row stands anywhere in its file; that its hash recomputes is checked with the file. */
-function rowEntryFault(index: IndexCheck, entry: CurrentEntry, where: string): LineFault {
+function rowEntryFault(index: IndexCheck, entry: CurrentEntry, where: string): IndexFault {
   const { file, record_hash } = entry;
   const held = rowHashes(index, file);
   if (held === null) return [where, 'listed, but there is no such file'];
@@ -217,7 +217,7 @@ function bodyOf({ disk, root, list }: IndexCheck, path: string): JsonObject | nu
 export function eachLine(
   { disk, root, list, faults }: IndexCheck,
   path: string,
-  check: (line: string, where: string) => LineFault,
+  check: (line: string, where: string) => IndexFault,
 ): number {
   let number = 0;
   const entry = list.find(path);

@@ -24,12 +24,12 @@ const memorySchema = z.strictObject({
 
 /** The newest release of an issuer that was verified. */
 export type SeenRelease = z.infer<typeof seenSchema>;
-type Memory = z.infer<typeof memorySchema>;
+type SeenReleases = z.infer<typeof memorySchema>;
 
-const EMPTY: Memory = { format: 'signalpress-remembered/1', issuers: {} };
+const EMPTY: SeenReleases = { format: 'signalpress-remembered/1', issuers: {} };
 
 /** The inverse of the text that `remember` makes; null stands for nothing remembered yet. */
-export function parseMemory(text: string | null): Memory {
+export function parseMemory(text: string | null): SeenReleases {
   if (text === null) return EMPTY;
   const parsed = memorySchema.safeParse(parsedOrNull(text));
   if (parsed.success) return parsed.data;
@@ -47,7 +47,7 @@ function parsedOrNull(text: string): unknown {
 }
 
 /** The text of a memory in which an issuer's newest release is this one. */
-export function remember(memory: Memory, did: string, seen: SeenRelease): string {
+export function remember(memory: SeenReleases, did: string, seen: SeenRelease): string {
   const issuers = { ...memory.issuers, [did]: seen };
   const sorted = Object.entries(issuers).sort(([a], [b]) => (a < b ? -1 : 1));
   return `${JSON.stringify({ ...memory, issuers: Object.fromEntries(sorted) }, null, 2)}\n`;

@@ -3,7 +3,7 @@ import type { Endpoint } from '../contract/endpoints.ts';
 import { parseFilePath, type Values } from '../contract/path.ts';
 
 /** The operation whose answer a file is, with the parameters that its path stands for. */
-export interface Place {
+export interface FilePlace {
   readonly endpoint: Endpoint;
   readonly values: Values;
 }
@@ -19,7 +19,7 @@ interface Folders {
 const known = new WeakMap<Catalog, Folders>();
 
 /** Where a published path belongs, or null for a file that answers no operation by itself. */
-export function placeOf(path: string, catalog: Catalog): Place | null {
+export function placeOf(path: string, catalog: Catalog): FilePlace | null {
   const { byFolder, variants } = foldersOf(catalog);
   const [first = ''] = path.split('/', 1);
   const plain = variants.has(first) ? path.slice(first.length + 1) : path;

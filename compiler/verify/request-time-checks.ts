@@ -2,7 +2,12 @@ import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
 import { memberPath, type ObjectNode } from './object-nodes.ts';
 import { isSame } from './relation.ts';
-import { type Claim, isClaim, requestTimeClaims, type Span } from './request-time-claims.ts';
+import {
+  isClaim,
+  requestTimeClaims,
+  type TimeClaim,
+  type TimeWindow,
+} from './request-time-claims.ts';
 
 // What a body says of the moment it was asked for is outside every hash and signature (FORMAT.md, section 5). It has to
 // follow from signed members and from one instant, which nobody signs: the shown ages leave a few minutes for it, and all
@@ -32,7 +37,7 @@ function isForeign([root]: readonly ObjectNode[]): boolean {
 }
 
 /** Another issuer has sentences of its own, which cannot be derived: they are only where ours would be. */
-function withForeignWords(claim: Claim): Claim {
+function withForeignWords(claim: TimeClaim): TimeClaim {
   const { dead_source } = claim.shown;
   if (typeof dead_source !== 'string') return claim;
   const expected = (now: number): JsonObject => {
@@ -53,7 +58,7 @@ function earliest(nodes: readonly ObjectNode[]): number {
 }
 
 /** The instants that all shown ages leave, or the first age that leaves none. */
-function windowOf(claims: readonly Claim[], bounds: Span): Span | BodyCheck {
+function windowOf(claims: readonly TimeClaim[], bounds: TimeWindow): TimeWindow | BodyCheck {
   let { from, to } = bounds;
   for (const { where, window } of claims) {
     from = Math.max(from, window.from);
@@ -66,13 +71,13 @@ function windowOf(claims: readonly Claim[], bounds: Span): Span | BodyCheck {
   return { from, to };
 }
 
-function emptyWindow(window: Span, { from, to }: Span): string {
+function emptyWindow(window: TimeWindow, { from, to }: TimeWindow): string {
   if (window.from > to) return 'of a moment that is still to come';
   if (window.to < from) return 'of a moment before the body was collected';
   return 'of another moment than the other ages of the body';
 }
 
-function verdicts(claims: readonly Claim[], window: Span): BodyCheck[] {
+function verdicts(claims: readonly TimeClaim[], window: TimeWindow): BodyCheck[] {
   const spans = claims.map((claim) => consistentSpans(claim, window));
   const { at, covered } = commonInstant(spans, window);
   return claims.map((claim) => {
@@ -88,9 +93,9 @@ function verdicts(claims: readonly Claim[], window: Span): BodyCheck[] {
 }
 
 /** The parts of a window in which what is shown is what follows. */
-export function consistentSpans(claim: Claim, { from, to }: Span): Span[] {
+export function consistentSpans(claim: TimeClaim, { from, to }: TimeWindow): TimeWindow[] {
   const turns = [...new Set(claim.turns)].filter((turn) => turn >= from && turn < to);
-  const spans: Span[] = [];
+  const spans: TimeWindow[] = [];
   let start = from;
   for (const end of [...turns.sort((a, b) => a - b), to]) {
     if (difference(claim, start) === null) spans.push({ from: start, to: end });
@@ -100,14 +105,14 @@ export function consistentSpans(claim: Claim, { from, to }: Span): Span[] {
 }
 
 /** The first member that is not shown as it follows for an instant; null where all are. */
-function difference({ shown, expected }: Claim, at: number): string | null {
+function difference({ shown, expected }: TimeClaim, at: number): string | null {
   const right = expected(at);
   const names = [...Object.keys(right), ...Object.keys(shown)];
   return names.find((name) => !isSame(shown[name], right[name])) ?? null;
 }
 
 /** An instant that lies in as many of some sets of spans as any, and in how many; spans of one set do not overlap. */
-export function commonInstant(sets: readonly (readonly Span[])[], window: Span) {
+export function commonInstant(sets: readonly (readonly TimeWindow[])[], window: TimeWindow) {
   const edges = sets.flat().flatMap(({ from, to }) => [
     { at: from, step: 1 },
     { at: to, step: -1 },

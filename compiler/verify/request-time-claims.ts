@@ -20,34 +20,34 @@ import { memberPath, type ObjectNode } from './object-nodes.ts';
 
 /** More parts than any body of this service joins; what follows from them is computed again for each of their turns. */
 const PARTS_MAX = 16;
-const ANY_TIME: Span = { from: -Infinity, to: Infinity };
+const ANY_TIME: TimeWindow = { from: -Infinity, to: Infinity };
 
 /** Instants in epoch milliseconds, both ends included. */
-export interface Span {
+export interface TimeWindow {
   readonly from: number;
   readonly to: number;
 }
 
 /** What one object says of the moment of the request, and what follows for it from signed members. */
-export interface Claim {
+export interface TimeClaim {
   readonly where: string;
   readonly shown: JsonObject;
   readonly expected: (now: number) => JsonObject;
   /** Last instants of what is expected, as far as they can matter here. */
   readonly turns: readonly number[];
   /** Instants that the shown age leaves. */
-  readonly window: Span;
+  readonly window: TimeWindow;
 }
 
 /** A claim, or why there is none: a fault at any moment, or a basis that nobody here knows. */
-type Found = Claim | BodyCheck;
+type ClaimOrCheck = TimeClaim | BodyCheck;
 
-export function isClaim(found: Found): found is Claim {
+export function isClaim(found: ClaimOrCheck): found is TimeClaim {
   return 'expected' in found;
 }
 
 /** What an object with a provenance, and what its legs, say of the moment of the request. */
-export function requestTimeClaims(node: ObjectNode): Found[] {
+export function requestTimeClaims(node: ObjectNode): ClaimOrCheck[] {
   const { provenance, legs, last_looked_at } = node.value;
   if (!isObject(provenance)) return [];
   return [
@@ -57,7 +57,7 @@ export function requestTimeClaims(node: ObjectNode): Found[] {
   ];
 }
 
-function provenanceClaim({ path, value }: ObjectNode, provenance: JsonObject): Found[] {
+function provenanceClaim({ path, value }: ObjectNode, provenance: JsonObject): ClaimOrCheck[] {
   const where = memberPath(path, 'provenance');
   const shown = pick(provenance, REQUEST_TIME_FIELDS.freshness_basis);
   const own = agedPart('', provenance, provenance.oldest_leg_as_of);
@@ -79,8 +79,8 @@ function provenanceClaim({ path, value }: ObjectNode, provenance: JsonObject): F
   ];
 }
 
-function legClaims(path: string, legs: JsonObject): Found[] {
-  return Object.entries(legs).flatMap(([name, leg]): Found[] => {
+function legClaims(path: string, legs: JsonObject): ClaimOrCheck[] {
+  return Object.entries(legs).flatMap(([name, leg]): ClaimOrCheck[] => {
     if (!isObject(leg) || leg.freshness_basis === undefined) return [];
     const where = memberPath(path, name);
     const part = agedPart(name, leg, leg.observed_at);
@@ -100,7 +100,7 @@ function legClaims(path: string, legs: JsonObject): Found[] {
   });
 }
 
-function statusClaim({ path, value }: ObjectNode): Found {
+function statusClaim({ path, value }: ObjectNode): ClaimOrCheck {
   const { official_cadence: word, observed_at, last_looked_at } = value;
   const official_cadence = CADENCES.find((cadence) => cadence === word);
   const shown = pick(value, REQUEST_TIME_FIELDS.last_looked_at);
@@ -124,17 +124,17 @@ function shownDays(status: JsonValue | undefined): number | null {
   return typeof days === 'number' ? days : null;
 }
 
-interface Parts {
+interface ClaimParts {
   readonly judged: readonly AgedPart[];
-  readonly fault: Fault | null;
+  readonly fault: MemberFault | null;
 }
-interface Fault {
+interface MemberFault {
   readonly member: string;
   readonly why: string;
 }
 
 /** The parts that a joined body is as fresh as; none for one that is judged by itself, null for a rule of another service. */
-function partsOf({ legs, readings }: JsonObject, rule: JsonValue | undefined): Parts | null {
+function partsOf({ legs, readings }: JsonObject, rule: JsonValue | undefined): ClaimParts | null {
   if (rule === undefined) return { judged: [], fault: null };
   const count = typeof rule === 'string' ? parseFreshnessRule(rule) : null;
   if (count === null) return null;
@@ -180,7 +180,10 @@ function strange(where: string, shown: JsonObject): BodyCheck[] {
 }
 
 /** An age has one decimal, and nothing gets younger than it was when it was collected. */
-function ageFault({ age_hours_now: age, data_age_hours: collected }: JsonObject): Fault | null {
+function ageFault({
+  age_hours_now: age,
+  data_age_hours: collected,
+}: JsonObject): MemberFault | null {
   if (age === undefined) return null;
   const member = 'age_hours_now';
   const isAge = typeof age === 'number' && age >= 0 && Math.round(age * 10) / 10 === age;
@@ -189,7 +192,7 @@ function ageFault({ age_hours_now: age, data_age_hours: collected }: JsonObject)
   return younger ? { member, why: `less than ${collected}, its age when it was collected` } : null;
 }
 
-function windowOf({ observed_at }: AgedPart, age: JsonValue | undefined): Span {
+function windowOf({ observed_at }: AgedPart, age: JsonValue | undefined): TimeWindow {
   if (typeof age !== 'number') return ANY_TIME;
   const to = ageHeldUntil(observed_at, Date.parse(observed_at) + age * HOUR_MS);
   return { from: age === 0 ? -Infinity : to - TENTH_HOUR_MS + 1, to };

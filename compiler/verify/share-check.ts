@@ -73,7 +73,7 @@ export interface ShareResult {
 
 /** Judges the files of one piece of the list; a record takes its views with it. */
 export function checkChunk(context: ShareContext, chunk: number): ShareResult {
-  const share = new Share(context);
+  const share = new RecordShare(context);
   for (const entry of context.list.chunk(chunk)) {
     const record = recordOf(entry.path);
     if (record === entry.path) share.record(entry);
@@ -83,7 +83,7 @@ export function checkChunk(context: ShareContext, chunk: number): ShareResult {
 }
 
 /** Holds one record with its views at a time. */
-class Share {
+class RecordShare {
   readonly #context: ShareContext;
   readonly #bodies: StoredBodies;
   readonly #faults = new Faults();

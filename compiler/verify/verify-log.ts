@@ -71,15 +71,15 @@ export function verifyLog(folder: string, options: VerifyLogOptions): LogReport 
   }
 }
 
-type Found = Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'>;
+type LogFindings = Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'>;
 
-interface Judged {
+interface LogHead {
   readonly head: Release | null;
   readonly faults: Faults;
   readonly trust: KeyTrust['trust'];
 }
 
-function report({ faults, head, trust, ...found }: Judged & Partial<Found>): LogReport {
+function report({ faults, head, trust, ...found }: LogHead & Partial<LogFindings>): LogReport {
   return {
     verdict: faults.count === 0 ? soundVerdict(trust) : 'failed',
     head,
@@ -95,7 +95,7 @@ function report({ faults, head, trust, ...found }: Judged & Partial<Found>): Log
 }
 
 /** Judges the log of a release, whose faults go to those of its source. */
-export function checkLog(source: LogSource, options: VerifyLogOptions): Found {
+export function checkLog(source: LogSource, options: VerifyLogOptions): LogFindings {
   const { trust, keys } = options;
   const past = (keys?.keys ?? []).map((key) => key.did);
   const issuers = [source.head.issuer_did, ...(trust === 'any' ? [] : trust), ...past];

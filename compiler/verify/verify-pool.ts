@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { Release } from '../contract/release.ts';
 import { callWorker } from './call-worker.ts';
 import { checkIndexes, type IndexResult } from './index-check.ts';
-import type { Part } from './release-index.ts';
+import type { WorkShare } from './release-index.ts';
 import { checkChunk, type ShareContext, type ShareResult } from './share-check.ts';
 
 /** A worker holds one record with its views and the shared lists. */
@@ -15,7 +15,7 @@ export interface WorkerShare {
   readonly list: SharedArrayBuffer;
   readonly known: SharedArrayBuffer | null;
   readonly independent: boolean;
-  readonly part: Part;
+  readonly part: WorkShare;
 }
 
 export type PoolTask = 'chunks' | 'indexes';

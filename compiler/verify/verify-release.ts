@@ -119,14 +119,14 @@ export async function verifyRelease(
   return reportOf({ head, faults, trust, run });
 }
 
-interface Outcome {
+interface ReleaseResult {
   readonly head: Release | null;
   readonly faults: Faults;
   readonly trust: KeyTrust['trust'];
   readonly run?: ReleaseRun;
 }
 
-function reportOf({ head, faults, trust, run }: Outcome): ReleaseReport {
+function reportOf({ head, faults, trust, run }: ReleaseResult): ReleaseReport {
   const shares = run?.shares;
   return {
     verdict: faults.count === 0 ? soundVerdict(trust) : 'failed',
@@ -145,9 +145,12 @@ function reportOf({ head, faults, trust, run }: Outcome): ReleaseReport {
   };
 }
 
-type Found = Pick<ReleaseReport, 'issuer' | 'strays' | 'strayCount' | 'checkpoint' | 'evidence'>;
+type ReleaseFindings = Pick<
+  ReleaseReport,
+  'issuer' | 'strays' | 'strayCount' | 'checkpoint' | 'evidence'
+>;
 
-function foundBy(run: ReleaseRun | undefined): Found {
+function foundBy(run: ReleaseRun | undefined): ReleaseFindings {
   if (run === undefined) {
     return { issuer: null, strays: [], strayCount: 0, checkpoint: null, evidence: [] };
   }

@@ -44,11 +44,11 @@ export interface Service {
 }
 
 /** A word of the table that is more than a stored file. */
-type ComputedAnswer = Exclude<Answer, 'file' | 'gone'>;
+type ComputedWord = Exclude<Answer, 'file' | 'gone'>;
 
 /** What stands beside the way from a request to its file: `rooms.ts` names all of it. */
 export interface Rooms {
-  readonly answers: Readonly<Record<ComputedAnswer, AnswerRoom>>;
+  readonly answers: Readonly<Record<ComputedWord, AnswerRoom>>;
   /** What stands at a path beside the table; null at once where nothing does. */
   readonly staticFile: (
     request: HttpRequest,

@@ -52,7 +52,7 @@ export function provenFacilitator(options: ProvenFacilitatorOptions): Facilitato
 }
 
 /** One settlement whose transfer is looked for. */
-interface Watch extends ProvenFacilitatorOptions {
+interface TransferWatch extends ProvenFacilitatorOptions {
   readonly request: FacilitatorRequest;
   /** It decides about money, so the first look may take all that is left of the settlement. */
   readonly firstMs: number;
@@ -64,7 +64,7 @@ function watchOf(
   options: ProvenFacilitatorOptions,
   request: FacilitatorRequest,
   startMs: number,
-): Watch {
+): TransferWatch {
   const nowMs = performance.now();
   const restMs = startMs + SETTLEMENT_MS_MAX - nowMs;
   const endMs = nowMs + Math.min(options.waitMs, restMs);
@@ -74,7 +74,7 @@ function watchOf(
 
 /** Looks, and as long as that leaves it open looks again, until the time is over; null when not even the first look ended. */
 async function looked(
-  { firstMs, leftMs, pollMs = PROOF_POLL_MS }: Watch,
+  { firstMs, leftMs, pollMs = PROOF_POLL_MS }: TransferWatch,
   look: () => Promise<ChainFinding>,
   isOpen: (state: ChainFinding['state']) => boolean,
 ): Promise<ChainFinding | null> {
@@ -88,7 +88,7 @@ async function looked(
 
 type OutcomeOf<Verdict> = Extract<SettleOutcome, { verdict: Verdict }>;
 
-async function proven(watch: Watch, outcome: OutcomeOf<'settled'>): Promise<SettleOutcome> {
+async function proven(watch: TransferWatch, outcome: OutcomeOf<'settled'>): Promise<SettleOutcome> {
   const { evidence, request } = watch;
   const authorization = authorizationOf(request);
   const look = async (): Promise<ChainFinding> => {
@@ -105,7 +105,10 @@ async function proven(watch: Watch, outcome: OutcomeOf<'settled'>): Promise<Sett
   return finding.state === 'unknown' ? outcome : NOT_THERE;
 }
 
-async function unlessThere(watch: Watch, outcome: OutcomeOf<'refused'>): Promise<SettleOutcome> {
+async function unlessThere(
+  watch: TransferWatch,
+  outcome: OutcomeOf<'refused'>,
+): Promise<SettleOutcome> {
   const { evidence, request } = watch;
   const look = (): Promise<ChainFinding> => evidence.find(authorizationOf(request));
   const finding = await looked(watch, look, (state) => state === 'unconfirmed');

@@ -84,7 +84,7 @@ function addReaders(command: Command, { place, write, note }: LedgerOptions): vo
   onlyOption(daysOption(command.command('list')))
     .description('list the last payments, one per line')
     .option('--limit <n>', 'how many to list', wholeNumber, LIST_ROWS)
-    .action(async (options: ListOptions) => {
+    .action(async (options: LedgerListOptions) => {
       const last = await read(place, options, (rows) => lastOf(rows, options.limit));
       for (const row of last) write(`${listLine(row)}\n`);
       if (last.length === 0) note('no payments\n');
@@ -125,7 +125,7 @@ interface FilterOptions extends DaysOptions {
   readonly only?: string;
   readonly time?: LedgerTime;
 }
-interface ListOptions extends FilterOptions {
+interface LedgerListOptions extends FilterOptions {
   readonly limit: number;
 }
 interface ExportOptions extends FilterOptions {

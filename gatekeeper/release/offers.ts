@@ -21,7 +21,7 @@ export type Offers = ReadonlyMap<string, Offer>;
 /** The manifest that lists every operation, sold now or not. */
 export const OFFERS_PATH = knownFilePath(endpointAt('/manifest'), { all: '1' });
 
-interface Entry {
+interface StoredOffer {
   readonly path: string;
   readonly sells_now: boolean;
   readonly price_usd: string;
@@ -31,7 +31,9 @@ interface Entry {
 
 /** Reads the compiled manifest, whose hash was checked already. */
 export function parseOffers(manifest: Buffer): Offers {
-  const { entries } = JSON.parse(manifest.toString('utf8')) as { entries: readonly Entry[] };
+  const { entries } = JSON.parse(manifest.toString('utf8')) as {
+    entries: readonly StoredOffer[];
+  };
   const offers = entries.map((entry): [string, Offer] => {
     const { output_example: output = null, ...shown } = entry;
     const {

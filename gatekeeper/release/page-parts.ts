@@ -17,9 +17,9 @@ export const SITE_POLICY: readonly Header[] = [
 const ASSETS_MAX = 100;
 
 /** What every page says of the shop: whose it is, where, and the styles that this release has. */
-export type PageShop = Pick<SitePage, 'issuerName' | 'baseUrl' | 'styles'>;
+export type PageHead = Pick<SitePage, 'issuerName' | 'baseUrl' | 'styles'>;
 
-export function pageShop(release: ReleaseIndex): PageShop {
+export function pageShop(release: ReleaseIndex): PageHead {
   const { issuer_name: issuerName, base_url: baseUrl } = release.head;
   const paths = release.files.pathsUnder(`${SITE_FOLDER}/assets/site-`, ASSETS_MAX);
   const styles = paths.filter((path) => path.endsWith('.css')).map((path) => `/${path}`);

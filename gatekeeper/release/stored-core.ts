@@ -3,10 +3,10 @@ import { CORE_FIELDS, hashCore } from '../../compiler/contract/record-hash.ts';
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
 import { rosterCore, rosterKindOf } from '../../compiler/contract/roster-core.ts';
 
-type Body = Readonly<Record<string, unknown>>;
+type StoredMembers = Readonly<Record<string, unknown>>;
 
 /** The hash core of an entry of the look-up shards from the body that carries it; throws a TypeError when it does not. */
-export function storedCore({ kind, record_hash }: VerifyEntry, body: Body): object {
+export function storedCore({ kind, record_hash }: VerifyEntry, body: StoredMembers): object {
   switch (kind) {
     case 'reading':
       return hashCore(body as unknown as Parameters<typeof hashCore>[0]);
@@ -21,7 +21,7 @@ export function storedCore({ kind, record_hash }: VerifyEntry, body: Body): obje
 }
 
 /** The core that a row carries: beside it, or as members of its own; null where it only names its hash. */
-function carriedCore(row: Body): object | null {
+function carriedCore(row: StoredMembers): object | null {
   const { _hash_core } = row;
   if (typeof _hash_core === 'object' && _hash_core !== null) return _hash_core;
   const kind = rosterKindOf(row);
@@ -33,7 +33,10 @@ function carriedCore(row: Body): object | null {
 /** The core beside a record hash, wherever in the body the row stands; bodies of ours are shallow. */
 function coreOfRow(value: unknown, recordHash: string): object | null {
   if (typeof value !== 'object' || value === null) return null;
-  const carried = (value as Body).record_hash === recordHash ? carriedCore(value as Body) : null;
+  const carried =
+    (value as StoredMembers).record_hash === recordHash
+      ? carriedCore(value as StoredMembers)
+      : null;
   if (carried !== null) return carried;
   for (const member of Object.values(value)) {
     const core = coreOfRow(member, recordHash);

@@ -22,7 +22,7 @@ import { jsonContent } from './json-content.ts';
 const INCLUSIONS_MAX = 64;
 const USAGE = 'POST a record, a whole delivered body, or {"record": …} as JSON';
 
-type Outcome = CheckBody['checks']['hash'];
+type HashOutcome = CheckBody['checks']['hash'];
 
 /**
  * `POST /verify`: judges what the caller holds, with the judge of the command line; nothing of it is kept. Computed, because the
@@ -137,7 +137,7 @@ function checkBody(
   inclusion: CheckBody['checks']['inclusion'],
   own: readonly string[],
 ): CheckBody {
-  const of = (...names: readonly string[]): Outcome =>
+  const of = (...names: readonly string[]): HashOutcome =>
     outcomeOf(checks.filter((one) => names.includes(one.check)));
   const worstFirst = [...checks].sort((a, b) => rank(a.status) - rank(b.status));
   return {
@@ -166,12 +166,12 @@ const STATEMENTS: Readonly<Record<BodyReport['verdict'], string>> = {
   unsigned: 'Nothing in this body contradicts itself, but not all of it is signed.',
 };
 
-function rank(status: Outcome['status']): number {
+function rank(status: HashOutcome['status']): number {
   return ['fail', 'pass', 'not_applicable'].indexOf(status);
 }
 
 /** The worst of several findings, with the detail of the first one that bad. */
-function outcomeOf(findings: BodyReport['checks']): Outcome {
+function outcomeOf(findings: BodyReport['checks']): HashOutcome {
   const [worst] = [...findings].sort((a, b) => rank(a.status) - rank(b.status));
   if (worst === undefined)
     return { status: 'not_applicable', detail: 'the body holds nothing that this check covers' };

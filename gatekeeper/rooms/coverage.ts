@@ -205,8 +205,8 @@ const RULES = {
 /** The end of every answer, printed once. */
 const RULES_END = `,${JSON.stringify(RULES).slice(1)}`;
 
-type Counts = Readonly<Record<FreshnessClass, number>>;
-type Covered = Stock & { readonly counts: Counts };
+type FreshnessCounts = Readonly<Record<FreshnessClass, number>>;
+type Covered = Stock & { readonly counts: FreshnessCounts };
 
 function compactRow({ signal, line, rows, counts, punctual }: Covered, now: number): object {
   return {
@@ -249,7 +249,7 @@ function entityRow(row: CatalogRow, { cadence }: Signal, now: number): object {
 }
 
 /** Counts by two searches, since a younger reading is never staler than an older one. */
-function freshnessCounts({ signal, rows }: Stock, now: number): Counts {
+function freshnessCounts({ signal, rows }: Stock, now: number): FreshnessCounts {
   const word = (at: number): FreshnessClass =>
     freshness(signal.cadence, defined(rows.at(at), 'the row').observed_at, now).freshness;
   const stale = firstWhere(rows.length, (at) => word(at) !== 'stale');
@@ -257,7 +257,7 @@ function freshnessCounts({ signal, rows }: Stock, now: number): Counts {
   return { fresh: rows.length - notFresh, recent: notFresh - stale, stale };
 }
 
-function addedUp(all: readonly Counts[]): Counts {
+function addedUp(all: readonly FreshnessCounts[]): FreshnessCounts {
   const sum = { fresh: 0, recent: 0, stale: 0 };
   for (const counts of all) {
     for (const word of ['fresh', 'recent', 'stale'] as const) sum[word] += counts[word];

@@ -35,7 +35,7 @@ import { jsonBytes } from './json-content.ts';
 
 const PROPOSER = '/resolve/proposer';
 
-interface Asked {
+interface FilerQuestion {
   readonly filer: FilerLine;
   readonly question: SettlementQuestion;
   readonly values: Question['route']['values'];
@@ -83,7 +83,7 @@ function illegalValue(values: Question['route']['values']) {
 async function askedOf(
   values: Question['route']['values'],
   release: ReleaseIndex,
-): Promise<Asked | null> {
+): Promise<FilerQuestion | null> {
   const cutoff = parseCutoff(defined(values.cutoff, 'the cutoff'));
   const filer = await findFiler(defined(values.entity, 'the filer'), release);
   const form = canonicalForm(defined(values.form, 'the form'));
@@ -104,15 +104,15 @@ interface DecidingPart {
   readonly stretch: ListStretch<HashedFiling>;
 }
 
-interface Answer {
-  readonly asked: Asked;
+interface SettledAnswer {
+  readonly asked: FilerQuestion;
   readonly settled: Settled<HashedFiling>;
   readonly found: DecidingPart | 'nothing stored';
 }
 
 /** What an answer follows from; null if that would not fit into one body. */
 async function decidingPart(
-  { question, filer }: Asked,
+  { question, filer }: FilerQuestion,
   reader: ReleaseReader,
 ): Promise<DecidingPart | 'nothing stored' | null> {
   const lists = await listsOf(filer.cik, reader);
@@ -123,7 +123,7 @@ async function decidingPart(
 }
 
 /** Settled only from what is delivered, so that anyone who holds the body reaches the same answer. */
-function settledBy(found: Answer['found'], asked: Asked): Answer {
+function settledBy(found: SettledAnswer['found'], asked: FilerQuestion): SettledAnswer {
   const { question, filer } = asked;
   const filings = found === 'nothing stored' ? [] : found.stretch.filings.flat();
   const settlement = settleFilings(filings, filer, question);
@@ -131,7 +131,7 @@ function settledBy(found: Answer['found'], asked: Asked): Answer {
 }
 
 /** The delivered stretch of the list: every filing with its hash and the core that gives it. */
-function listed({ asked, found }: Answer): object | null {
+function listed({ asked, found }: SettledAnswer): object | null {
   if (found === 'nothing stored') return null;
   const { cik } = asked.filer;
   const { list, stretch } = found;
@@ -144,7 +144,7 @@ function listed({ asked, found }: Answer): object | null {
   return { index, filings: filings.map((listings) => listings.map(row)), beside };
 }
 
-function askedAs({ filer, values }: Asked): AskedAs {
+function askedAs({ filer, values }: FilerQuestion): AskedAs {
   return {
     entity: defined(values.entity, 'the filer'),
     cutoff: defined(values.cutoff, 'the cutoff'),
@@ -154,7 +154,7 @@ function askedAs({ filer, values }: Asked): AskedAs {
   };
 }
 
-async function resolveBody(answer: Answer, reader: ReleaseReader): Promise<string> {
+async function resolveBody(answer: SettledAnswer, reader: ReleaseReader): Promise<string> {
   const { members, quoted } = resolveAnswer(askedAs(answer.asked), answer.settled);
   const { rows, coverage } = await storedParts(answer, quoted, reader);
   return joined(members, [
@@ -165,7 +165,7 @@ async function resolveBody(answer: Answer, reader: ReleaseReader): Promise<strin
   ]);
 }
 
-async function proposerBody(answer: Answer, reader: ReleaseReader): Promise<string> {
+async function proposerBody(answer: SettledAnswer, reader: ReleaseReader): Promise<string> {
   const { members, quoted } = proposerAnswer(askedAs(answer.asked), answer.settled);
   const { rows, coverage } = await storedParts(answer, quoted, reader);
   return joined(members, [
@@ -178,7 +178,7 @@ async function proposerBody(answer: Answer, reader: ReleaseReader): Promise<stri
 
 /** The stored texts of the filings that an answer quotes, and of what is stored of the filer. */
 async function storedParts(
-  { asked }: Answer,
+  { asked }: SettledAnswer,
   quoted: readonly HashedFiling[],
   reader: ReleaseReader,
 ): Promise<{ readonly rows: readonly string[]; readonly coverage: string }> {

@@ -1,11 +1,11 @@
 import { html } from '../../compiler/contract/html.ts';
 import { sitePage } from '../../compiler/contract/site-page.ts';
-import type { PageShop } from '../release/page-parts.ts';
+import type { PageHead } from '../release/page-parts.ts';
 
 /** A look-up as a page for people. */
 export function verifyPage(
   { statement, endpoint, ...facts }: { readonly statement: string; readonly endpoint: string },
-  shop: PageShop,
+  shop: PageHead,
 ): string {
   const rows = Object.entries(facts).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -18,7 +18,7 @@ import { verifyPage } from './verify-page.ts';
 const VARY: Header = ['vary', 'accept'];
 
 /** The body of a hash look-up. */
-export interface Verification {
+export interface HashVerification {
   readonly endpoint: 'gauge/verify';
   readonly hash: string;
   readonly found: boolean;
@@ -88,7 +88,7 @@ const NOTHING = {
   ots_status: null,
 } as const;
 
-function verification(digits: string, found: LookUp, catalog: Catalog): Verification {
+function verification(digits: string, found: LookUp, catalog: Catalog): HashVerification {
   const head = { endpoint: 'gauge/verify', hash: `sha256:${digits}` } as const;
   switch (found.state) {
     case 'not_found':
@@ -119,7 +119,7 @@ function verification(digits: string, found: LookUp, catalog: Catalog): Verifica
 function listedBody(
   { entry, check }: Extract<LookUp, { state: 'listed' }>,
   catalog: Catalog,
-): Verification {
+): HashVerification {
   const { record_hash, state } = entry;
   const facts = freeFacts(entry, catalog);
   const body = isOfReading(entry, catalog) ? (check?.body ?? {}) : {};

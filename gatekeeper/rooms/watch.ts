@@ -107,7 +107,7 @@ function itemsOf(list: string): WatchItem[] | null {
   return [...items.values()];
 }
 
-interface Wanted {
+interface WatchRequest {
   readonly service: Service;
   readonly spend: Spend;
   readonly note: string;
@@ -115,7 +115,7 @@ interface Wanted {
   readonly since?: number;
 }
 
-async function watched(items: readonly WatchItem[], wanted: Wanted) {
+async function watched(items: readonly WatchItem[], wanted: WatchRequest) {
   const { service, spend, note, since } = wanted;
   const { release } = service;
   // One instant for all rows: what they say of their age must agree.
@@ -143,13 +143,13 @@ function isNewer({ observed_at }: CatalogRow, since: number): boolean {
   return Date.parse(observed_at) > since;
 }
 
-interface Moment extends ReleaseReader {
+interface ReadMoment extends ReleaseReader {
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
 /** A row of the stored record, with its request-time members filled in as everywhere. */
-async function rowOf(row: CatalogRow, { release, spend, now }: Moment): Promise<WatchRow> {
+async function rowOf(row: CatalogRow, { release, spend, now }: ReadMoment): Promise<WatchRow> {
   spend(ROW_COST);
   const { signal_id, entity, entity_name, band, observed_at, record_hash } = row;
   const path = knownFilePath(endpointAt('/gauge'), { signal_id, entity });

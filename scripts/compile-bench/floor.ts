@@ -24,7 +24,7 @@ interface FloorRun {
 }
 
 type FloorWork = Omit<FloorRun, 'threads'>;
-type Body = readonly [path: string, bytes: Buffer];
+type FloorBody = readonly [path: string, bytes: Buffer];
 
 /** As long as a typical hash core, and what of it does not stand in a line. */
 const CORE = 'x'.repeat(500);
@@ -64,7 +64,7 @@ function shareOf<T>(items: readonly T[], { at, of }: { at: number; of: number })
 
 /** Reads everything first, so that only the work itself is timed. */
 function work({ kind, source, target, paths, snapshots }: FloorWork): void {
-  const bodies = paths.map((path): Body => [path, readFileSync(join(source, path))]);
+  const bodies = paths.map((path): FloorBody => [path, readFileSync(join(source, path))]);
   const lines = snapshots.flatMap((path) => readFileSync(path, 'utf8').trimEnd().split('\n'));
   const shapes = kind === 'format' ? shapesOf(bodies) : new Map<string, unknown>();
   const seal = kind === 'format' ? sealReading : () => void hash('sha256', CORE, 'hex');
@@ -76,7 +76,7 @@ function work({ kind, source, target, paths, snapshots }: FloorWork): void {
 }
 
 /** One body of each folder, which stands for all others there. */
-function shapesOf(bodies: readonly Body[]): Map<string, unknown> {
+function shapesOf(bodies: readonly FloorBody[]): Map<string, unknown> {
   const json = bodies.filter(([path]) => path.endsWith('.json'));
   const one = new Map(json.map(([path, bytes]) => [dirname(path), bytes]));
   return new Map([...one].map(([folder, bytes]) => [folder, JSON.parse(bytes.toString('utf8'))]));
@@ -94,7 +94,7 @@ function sealReading(line: string): void {
 
 function sealAndWrite(
   target: string,
-  bodies: readonly Body[],
+  bodies: readonly FloorBody[],
   shapes: ReadonlyMap<string, unknown>,
 ): void {
   const { privateKey } = generateKeyPairSync('ed25519');

@@ -11,7 +11,7 @@ import { addressOf, startLoad, type Tally } from '../../test/deploy/load.ts';
 import { writeTinyRelease } from '../../test/gatekeeper/tiny-release.ts';
 import { type PostgresServer, startPostgres } from '../../test/postgres/postgres-server.ts';
 import { choose, draw } from '../payment-campaign/draw.ts';
-import type { Shop } from '../payment-campaign/run-campaign.ts';
+import type { TestedShop } from '../payment-campaign/run-campaign.ts';
 
 const GATES = 3;
 /** Seconds in which a gatekeeper goes on serving while the health check of haproxy.cfg finds that it stops. */
@@ -27,7 +27,7 @@ const VICTIMS = [
 type Victim = (typeof VICTIMS)[number][0];
 
 /** Three gatekeepers with one PostgreSQL, behind HAProxy with the file of gatekeeper/deploy. */
-export interface Fleet extends Shop {
+export interface Fleet extends TestedShop {
   /** The certificate of the balancer. */
   readonly ca: string;
   readonly killed: Readonly<Record<Victim, number>>;
@@ -55,13 +55,13 @@ export async function openFleet(options: StallOptions & { readonly seed: number 
   return fleetOf(parts, { folder, dataDir, journalUrl, seed: options.seed, chain: options.chain });
 }
 
-interface Parts {
+interface FleetParts {
   readonly gates: readonly GateProcess[];
   readonly database: PostgresServer;
   readonly balancer: Balancer;
 }
 
-interface Place extends Pick<StallOptions, 'chain'> {
+interface FleetPlace extends Pick<StallOptions, 'chain'> {
   readonly folder: string;
   readonly dataDir: string;
   readonly journalUrl: string;
@@ -89,7 +89,7 @@ function environment(
   };
 }
 
-function fleetOf(parts: Parts, place: Place): Fleet {
+function fleetOf(parts: FleetParts, place: FleetPlace): Fleet {
   const { gates, database, balancer } = parts;
   const killed = { gatekeeper: 0, database: 0, balancer: 0 };
   let kills = 0;
@@ -127,7 +127,11 @@ function fleetOf(parts: Parts, place: Place): Fleet {
 }
 
 /** Ends a part without warning; answers what brings it back. */
-async function end(victim: Victim, chance: number, parts: Parts): Promise<() => Promise<void>> {
+async function end(
+  victim: Victim,
+  chance: number,
+  parts: FleetParts,
+): Promise<() => Promise<void>> {
   const { gates, database, balancer } = parts;
   if (victim === 'gatekeeper') {
     const gate = gates[Math.floor(chance * gates.length)] as GateProcess;
@@ -140,7 +144,10 @@ async function end(victim: Victim, chance: number, parts: Parts): Promise<() => 
 }
 
 /** Restarts each gatekeeper in order while buyers buy, each request once. */
-async function rollingRestart({ gates, balancer }: Parts, { chain }: Place): Promise<Tally> {
+async function rollingRestart(
+  { gates, balancer }: FleetParts,
+  { chain }: FleetPlace,
+): Promise<Tally> {
   const account = 'rolling';
   await chain.mint(addressOf(account), 1_000_000_000n);
   const load = startLoad(balancer.url, { ca: balancer.ca, buyers: LOAD_BUYERS, account });

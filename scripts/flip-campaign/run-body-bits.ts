@@ -30,7 +30,7 @@ interface BodyBitResult {
 /** Changes bits of the smallest signed body of each operation as it is delivered, and verifies it without its release. */
 export function runBodyBits(release: FlipRelease, { random, bits }: BitOptions): BodyBitResult {
   const trust: BodyTrust = { trust: [release.did], isSignature: bulkSignatureCheck() };
-  const result: Counted = { bodies: 0, bits: 0, sameValue: 0, notCovered: {}, wrong: [] };
+  const result: BodyBitCounts = { bodies: 0, bits: 0, sameValue: 0, notCovered: {}, wrong: [] };
   const bodies = signedBodies(release, trust);
   for (const [operation, bytes] of bodies) {
     const body = parseJson(decodeUtf8(bytes));
@@ -51,7 +51,7 @@ function* bitsOf(bytes: Buffer, most: number, random: BitOptions['random']): Gen
   for (let at = 0; at < Math.min(all, most); at += 1) yield all <= most ? at : random(all);
 }
 
-interface Counted extends BodyBitResult {
+interface BodyBitCounts extends BodyBitResult {
   bodies: number;
   bits: number;
   sameValue: number;
@@ -60,7 +60,7 @@ interface Counted extends BodyBitResult {
 }
 
 /** A change that verified, by the members that it changed. */
-function count(result: Counted, named: string, members: readonly string[]): void {
+function count(result: BodyBitCounts, named: string, members: readonly string[]): void {
   if (members.length === 0) result.sameValue += 1;
   for (const member of members) {
     const name = member.slice(member.lastIndexOf('.') + 1);

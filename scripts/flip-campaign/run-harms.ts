@@ -55,12 +55,12 @@ export async function runHarms(options: HarmOptions): Promise<HarmResult> {
   return { byHarm, wrong };
 }
 
-interface Placed {
+interface PlacedHarm {
   readonly path: string;
   readonly place: string;
 }
 
-function anyFile({ data, random }: HarmOptions): Placed {
+function anyFile({ data, random }: HarmOptions): PlacedHarm {
   const entries = parseFiles(readFileSync(join(data, 'current', FILES_NAME), 'utf8'));
   const entry = entries[random(entries.length)];
   if (entry === undefined) throw new RangeError('Cannot harm a release: it lists no files');
@@ -80,7 +80,7 @@ function swap(options: HarmOptions): Harm {
   return { named: [one.path, other.path], undo: exchange };
 }
 
-function sameBytes(one: Placed, other: Placed): boolean {
+function sameBytes(one: PlacedHarm, other: PlacedHarm): boolean {
   return readFileSync(one.place).equals(readFileSync(other.place));
 }
 

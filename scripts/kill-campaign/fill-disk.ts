@@ -38,14 +38,17 @@ export async function fillDisk({ disk, root, left }: FullDisk): Promise<FillTall
   return tally;
 }
 
-interface Attempt {
+interface FillAttempt {
   readonly disk: string;
   readonly options: ReturnType<typeof optionsOf>;
   readonly tally: FillTally;
   readonly wrong: (what: string) => void;
 }
 
-async function compileWith(bytes: number, { disk, options, tally, wrong }: Attempt): Promise<void> {
+async function compileWith(
+  bytes: number,
+  { disk, options, tally, wrong }: FillAttempt,
+): Promise<void> {
   const before = currentName(options.data);
   const filler = join(disk, 'filler');
   const { bavail, bsize } = statfsSync(disk);

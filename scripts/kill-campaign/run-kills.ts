@@ -20,7 +20,7 @@ const FROM = ['start', 'start', 'publish', 'switch'] as const;
 type From = (typeof FROM)[number];
 
 /** What a campaign saw. */
-export interface Tally extends Pick<Watch, 'reads' | 'verified' | 'broken'> {
+export interface KillTally extends Pick<Watch, 'reads' | 'verified' | 'broken'> {
   killed: number;
   /** Of those, the ones after the compile had begun to publish, and after the switch. */
   killedPublishing: number;
@@ -39,8 +39,8 @@ interface Campaign {
 }
 
 /** Kills compiles at random instants while another process reads what is current, and compiles once more at the end. */
-export async function runKills({ root, kills, random, script }: Campaign): Promise<Tally> {
-  const run: Run = { root, script, random, tally: emptyTally(), times: new Map() };
+export async function runKills({ root, kills, random, script }: Campaign): Promise<KillTally> {
+  const run: KillRun = { root, script, random, tally: emptyTally(), times: new Map() };
   writeBatch(root, 0);
   await compile(optionsOf(root, 0));
   for (const round of FIRST_ROUNDS) await leaveAlone(run, round);
@@ -57,13 +57,13 @@ export async function runKills({ root, kills, random, script }: Campaign): Promi
   return { ...run.tally, reads, verified, broken: [...run.tally.broken, ...broken] };
 }
 
-function emptyTally(): Tally {
+function emptyTally(): KillTally {
   const killed = { killed: 0, killedPublishing: 0, killedSwitched: 0 };
   return { ...killed, finished: 0, reads: 0, verified: 0, broken: [] };
 }
 
-interface Run extends Pick<Campaign, 'root' | 'script' | 'random'> {
-  readonly tally: Tally;
+interface KillRun extends Pick<Campaign, 'root' | 'script' | 'random'> {
+  readonly tally: KillTally;
   /** Milliseconds to the end of the last compile of its kind that was left alone. */
   readonly times: Map<string, number>;
 }
@@ -83,7 +83,7 @@ interface Started {
 }
 
 /** A new batch, and a process that has loaded its program and is told to compile. */
-async function begin({ root, script }: Run, round: number): Promise<Started> {
+async function begin({ root, script }: KillRun, round: number): Promise<Started> {
   writeBatch(root, round);
   const child = fork(script, ['child', root, String(round)], { stdio: 'ignore' });
   await once(child, 'message');
@@ -113,7 +113,7 @@ function switched(data: string, child: ChildProcess): Promise<void> {
 }
 
 /** Lets a compile finish and notes how long it took; the end of its process is not worth a kill. */
-async function leaveAlone(run: Run, round: number): Promise<void> {
+async function leaveAlone(run: KillRun, round: number): Promise<void> {
   const { child, exited, reached } = await begin(run, round);
   const ended = once(child, 'disconnect').then(() => performance.now());
   const [code] = await exited;
@@ -122,7 +122,7 @@ async function leaveAlone(run: Run, round: number): Promise<void> {
   for (const [from, ms] of reached) run.times.set(kindOf(round, from), (await ended) - ms);
 }
 
-async function killOne(run: Run, round: number): Promise<void> {
+async function killOne(run: KillRun, round: number): Promise<void> {
   const { root, random, tally, times } = run;
   const data = join(root, 'data');
   const before = currentName(data);

@@ -7,7 +7,7 @@ import {
   parseFiles,
   RELEASES_FOLDER,
 } from '../../compiler/contract/release.ts';
-import { readStored } from '../../compiler/stages/publish/listed-files.ts';
+import { readStored } from '../../compiler/stages/publish/file-list-bytes.ts';
 import { currentName, readRelease } from '../../compiler/stages/publish/release-folders.ts';
 import { nodeDisk } from '../../compiler/verify/disk.ts';
 import { Faults } from '../../compiler/verify/release-fault.ts';

@@ -17,7 +17,7 @@ interface LatencyRunOptions {
   readonly delayMs: number;
 }
 
-interface Seller {
+interface LatencySeller {
   readonly name: string;
   readonly child: Child;
   readonly calls: number;
@@ -51,7 +51,7 @@ export async function latencyRun(options: LatencyRunOptions): Promise<void> {
 async function open(
   { folder, delayMs }: LatencyRunOptions,
   children: Child[],
-): Promise<{ sellers: readonly Seller[]; sign: Signer }> {
+): Promise<{ sellers: readonly LatencySeller[]; sign: Signer }> {
   const started = async (starting: Promise<Child>, core: string): Promise<Child> => {
     const child = await starting;
     children.push(child);
@@ -79,12 +79,12 @@ async function open(
   return { sellers, sign };
 }
 
-function seller(name: string, child: Child, calls: number): Seller {
+function seller(name: string, child: Child, calls: number): LatencySeller {
   return { name, child, calls, p50: [], p99: [] };
 }
 
 async function buy(
-  { child }: Seller,
+  { child }: LatencySeller,
   sign: Signer,
   { buyers, purchases, delayMs }: LatencyRunOptions,
 ): Promise<readonly number[]> {
@@ -94,7 +94,7 @@ async function buy(
   return waits;
 }
 
-function print(sellers: readonly Seller[], { buyers, delayMs }: LatencyRunOptions): void {
+function print(sellers: readonly LatencySeller[], { buyers, delayMs }: LatencyRunOptions): void {
   console.log(`\n${buyers} buyers, facilitator takes ${delayMs} ms a call; beyond the calls:`);
   for (const { name, calls, p50, p99 } of sellers) {
     const [middle, tail] = [median(p50) - calls * delayMs, median(p99) - calls * delayMs];

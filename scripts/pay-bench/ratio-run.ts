@@ -27,9 +27,9 @@ interface Seller {
   readonly child: Child;
   /** What it should reach of the peer. */
   readonly goal: number | null;
-  readonly samples: Sample[];
+  readonly samples: RatioSample[];
 }
-interface Sample {
+interface RatioSample {
   readonly perSecond: number;
   readonly cpuMicros: number;
   /** Share of one core that the buyers and the facilitator took together; near 1 they are what is measured. */
@@ -111,7 +111,7 @@ interface Buyers {
   readonly atOnce: number;
 }
 
-async function buy({ child }: Seller, stub: Child, buyers: Buyers): Promise<Sample> {
+async function buy({ child }: Seller, stub: Child, buyers: Buyers): Promise<RatioSample> {
   const before = [child.usage(), stub.usage()] as const;
   const own = process.cpuUsage();
   const { port } = child;

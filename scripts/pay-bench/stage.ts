@@ -1,6 +1,6 @@
 import { capture, signedRequests } from '../serve-bench/cases.ts';
 import { throwAwayPayer } from '../serve-bench/payer.ts';
-import type { ReadyAnswer } from '../serve-bench/server.ts';
+import type { RecordedAnswer } from '../serve-bench/server.ts';
 
 /** What is bought in every run. */
 const PRODUCT = '/gauge?entity=us-denver&signal_id=airquality.aqi';
@@ -20,7 +20,7 @@ export async function signerFor(port: number): Promise<Signer> {
 export async function boughtBody(port: number, sign: Signer): Promise<string> {
   const [request = Buffer.alloc(0)] = sign(1);
   const payment = /X-PAYMENT: (\S+)/.exec(request.toString())?.[1];
-  const answer: ReadyAnswer = await capture(port, PRODUCT, payment);
+  const answer: RecordedAnswer = await capture(port, PRODUCT, payment);
   if (answer.status !== 200) throw new Error(`Cannot bench: status ${answer.status}`);
   return answer.body;
 }

@@ -85,7 +85,7 @@ export function authorizationOf({ key }: Row): string {
 }
 
 /** Where to ask what happened to a payment. */
-interface Asked {
+interface PaymentSources {
   readonly chain: Chain;
   /** Calls that were made to settle a nonce. */
   readonly settlements: (nonce: string) => readonly SettleCall[];
@@ -96,7 +96,7 @@ const NAMED_MAX = 20;
 
 /** The purchases behind figures that are not 0, each with what the journal says of it, for whoever looks for the cause. */
 export async function offenders(
-  { chain, settlements }: Asked,
+  { chain, settlements }: PaymentSources,
   stories: readonly Story[],
   journal: readonly Row[],
 ): Promise<readonly string[]> {

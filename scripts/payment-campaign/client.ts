@@ -67,7 +67,7 @@ export interface Left {
   readonly boughtAgainMs: number;
 }
 
-export interface ClientOptions {
+export interface BuyerOptions {
   readonly seed: number;
   readonly index: number;
   readonly url: string;
@@ -84,7 +84,7 @@ export interface ClientOptions {
 }
 
 /** Buys in the manner of the client; whoever leaves signs again, as a client does that was told too little. */
-export async function buy(options: ClientOptions): Promise<Story> {
+export async function buy(options: BuyerOptions): Promise<Story> {
   if (options.manner !== 'leave') return insist(options, null);
   const { url, purchase, isPaid, underWay, signAgain } = options;
   const first = await send(url, purchase);
@@ -101,7 +101,7 @@ export async function buy(options: ClientOptions): Promise<Story> {
  * Who was told to come again for so long that it stopped comes back with the same payment once nothing is killed any more:
  * what it paid for is still to be had.
  */
-export async function comeBack(story: Story, options: ClientOptions): Promise<Story> {
+export async function comeBack(story: Story, options: BuyerOptions): Promise<Story> {
   const { purchase, left, manner } = story;
   const again = await insist({ ...options, purchase, manner: 'plain' }, left);
   const outages = story.outages + again.outages;
@@ -112,7 +112,7 @@ export async function comeBack(story: Story, options: ClientOptions): Promise<St
 }
 
 /** Sends one payment until it is answered or given up, then tries to get more than it paid for. */
-async function insist(options: ClientOptions, left: Story['left']): Promise<Story> {
+async function insist(options: BuyerOptions, left: Story['left']): Promise<Story> {
   const { index, manner, purchase, url, other } = options;
   const seen = { delivered: [] as Answer[], refusals: 0, outages: 0, hangUps: 0, heard: {} };
   const deadline = performance.now() + PURCHASE_TIMEOUT_MS;
@@ -141,7 +141,7 @@ interface Seen {
 }
 
 async function sendOnce(
-  { seed, index, manner, purchase, url }: ClientOptions,
+  { seed, index, manner, purchase, url }: BuyerOptions,
   seen: Seen,
 ): Promise<readonly (Answer | null)[]> {
   if (manner === 'copies') {

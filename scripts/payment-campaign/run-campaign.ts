@@ -23,7 +23,7 @@ import {
   offenders,
   paidAuthorizations,
 } from './audit.ts';
-import { buy, type ClientOptions, comeBack, mannerOf, pause, type Story } from './client.ts';
+import { type BuyerOptions, buy, comeBack, mannerOf, pause, type Story } from './client.ts';
 import { choose, draw } from './draw.ts';
 import { type FaultyNode, faultyNode, type NodeFault } from './faulty-node.ts';
 
@@ -39,7 +39,7 @@ export interface CampaignOptions {
   /** Told how far it is. */
   readonly progress: (done: number) => void;
   /** Opens what sells, one gatekeeper by default. */
-  readonly open?: (options: StallOptions) => Promise<Shop>;
+  readonly open?: (options: StallOptions) => Promise<TestedShop>;
   /** Buyers at the same time. */
   readonly parallel?: number;
   /** After this time nobody begins to buy any more. */
@@ -47,7 +47,7 @@ export interface CampaignOptions {
 }
 
 /** What sells: it is killed at random, started again, and its journal is read at the end. */
-export interface Shop extends Omit<Stall, 'journal' | 'pid'> {
+export interface TestedShop extends Omit<Stall, 'journal' | 'pid'> {
   journal(): readonly Row[] | Promise<readonly Row[]>;
   /** Called when everybody has bought and nothing is killed any more, before the journal is read. */
   afterwards?(): Promise<void>;
@@ -129,24 +129,24 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   }
 }
 
-interface Ground {
+interface CampaignGround {
   readonly options: CampaignOptions;
   readonly chain: Chain;
-  readonly stall: Shop;
+  readonly stall: TestedShop;
   /** Server of the journal; null where it is a file. */
   readonly database: PostgresServer | null;
   readonly faults: Record<string, number>;
   releases: number;
   /** What each purchase was begun with, by its number. */
-  readonly clients: Map<number, ClientOptions>;
-  readonly settlements: Settling['settlements'];
-  readonly caughtUp: Settling['caughtUp'];
+  readonly clients: Map<number, BuyerOptions>;
+  readonly settlements: SettlingCalls['settlements'];
+  readonly caughtUp: SettlingCalls['caughtUp'];
   /** Ends all faults. */
   calm(): void;
   close(): Promise<void>;
 }
 
-async function prepare(options: CampaignOptions): Promise<Ground> {
+async function prepare(options: CampaignOptions): Promise<CampaignGround> {
   const chain = await startChain({ network: NETWORKS['base-sepolia'] });
   const faults: Record<string, number> = {};
   const given = <T extends string | null>(fault: T): T => {
@@ -182,7 +182,7 @@ async function prepare(options: CampaignOptions): Promise<Ground> {
   return { ...opening, settlements, caughtUp, calm, close };
 }
 
-interface Settling {
+interface SettlingCalls {
   readonly stall: { readonly facilitatorUrl?: string; readonly env?: Record<string, string> };
   /** Calls that were made to settle a nonce. */
   settlements(nonce: string): readonly SettleCall[];
@@ -191,13 +191,13 @@ interface Settling {
   calm(): void;
   close(): Promise<void>;
 }
-type Given = <T extends string | null>(fault: T) => T;
+type GivenFault = <T extends string | null>(fault: T) => T;
 
 async function facilitated(
   { seed }: CampaignOptions,
   chain: Chain,
-  given: Given,
-): Promise<Settling> {
+  given: GivenFault,
+): Promise<SettlingCalls> {
   const both: ChainFacilitator[] = [await chainFacilitator(chain), await chainFacilitator(chain)];
   for (const [number, one] of both.entries()) {
     const calls = new Map<string, number>();
@@ -239,7 +239,11 @@ function forVerify(fault: Fault): Fault {
   return fault === null || fault === 'slow' || fault === 'down' || fault === 'reset' ? fault : null;
 }
 
-async function relayed({ seed }: CampaignOptions, chain: Chain, given: Given): Promise<Settling> {
+async function relayed(
+  { seed }: CampaignOptions,
+  chain: Chain,
+  given: GivenFault,
+): Promise<SettlingCalls> {
   const node: FaultyNode = await faultyNode(chain.url);
   const { key } = await chain.relayer();
   node.fault = (question) => given(choose(draw(seed, `node ${question}`), NODE_FAULTS));
@@ -258,7 +262,7 @@ function payerName(number: number): string {
   return `campaign payer ${number}`;
 }
 
-async function buyAll(ground: Ground): Promise<readonly Story[]> {
+async function buyAll(ground: CampaignGround): Promise<readonly Story[]> {
   const { purchases, progress, parallel = PARALLEL, minutes = Infinity } = ground.options;
   const endMs = performance.now() + minutes * 60_000;
   const stories: Story[] = [];
@@ -275,7 +279,7 @@ async function buyAll(ground: Ground): Promise<readonly Story[]> {
 }
 
 async function buyOne(
-  { options, chain, stall, settlements, caughtUp, clients }: Ground,
+  { options, chain, stall, settlements, caughtUp, clients }: CampaignGround,
   index: number,
 ): Promise<Story> {
   const { seed } = options;
@@ -333,13 +337,13 @@ async function signed(
   }
 }
 
-function ended(story: Story, { clients }: Ground): Story | Promise<Story> {
+function ended(story: Story, { clients }: CampaignGround): Story | Promise<Story> {
   const options = clients.get(story.index);
   return story.finished || options === undefined ? story : comeBack(story, options);
 }
 
 /** A new release with other bodies, while payments for the old one are on their way. */
-function publish(ground: Ground): void {
+function publish(ground: CampaignGround): void {
   ground.releases += 1;
   const files = tinyFiles();
   const params = { signal_id: 'airquality.aqi', entity: 'us-denver' };
@@ -354,11 +358,11 @@ interface Killer {
   stop(): Promise<number>;
 }
 
-function killAtRandom({ options, stall }: Ground): Killer {
+function killAtRandom({ options, stall }: CampaignGround): Killer {
   return killer(stall, (kills) => draw(options.seed, `kill ${kills}`) * LIFE_MS_MAX);
 }
 
-function killDatabaseAtRandom({ options, database }: Ground): Killer {
+function killDatabaseAtRandom({ options, database }: CampaignGround): Killer {
   if (database === null) return { stop: async () => 0 };
   return killer(database, (kills) => {
     const lifeMsMax = kills === 0 ? LIFE_MS_MAX : DATABASE_LIFE_MS_MAX;
@@ -391,7 +395,7 @@ function killer(
 }
 
 /** Starts once more, so that what is still open is looked into, and waits until no paid one is. */
-async function settledJournal({ stall, chain }: Ground): Promise<readonly Row[]> {
+async function settledJournal({ stall, chain }: CampaignGround): Promise<readonly Row[]> {
   await stall.kill();
   await stall.start();
   const paid = await paidAuthorizations(chain);

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openStall, type StallOptions } from '../../test/chain/stall.ts';
 import { draw } from './draw.ts';
-import type { Shop } from './run-campaign.ts';
+import type { TestedShop } from './run-campaign.ts';
 
 /** Time between two kills, so that a worker lives longer than what its parent takes for a failed start. */
 const REST_MS = 4000;
 
-interface WorkersOptions extends StallOptions {
+interface WorkersStallOptions extends StallOptions {
   readonly seed: number;
   readonly workers: number;
 }
@@ -17,7 +17,7 @@ export async function openWorkersStall({
   seed,
   workers,
   ...options
-}: WorkersOptions): Promise<Shop> {
+}: WorkersStallOptions): Promise<TestedShop> {
   const env = { ...options.env, SIGNALPRESS_WORKERS: String(workers) };
   const stall = await openStall({ ...options, env });
   let kills = 0;

@@ -93,12 +93,12 @@ function submissionsAnswer(hour: string): ExamplePayload {
   return payloadOf('sec-edgar', url, { hour, answer });
 }
 
-interface Answer {
+interface SampleAnswer {
   readonly hour: string;
   readonly answer: object;
 }
 
-function payloadOf(source: string, url: string, { hour, answer }: Answer): ExamplePayload {
+function payloadOf(source: string, url: string, { hour, answer }: SampleAnswer): ExamplePayload {
   const note = { url, fetched_at: hour, http_status: 200 } as const;
   return { source, bytes: Buffer.from(JSON.stringify(answer)), note };
 }

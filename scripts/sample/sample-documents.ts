@@ -1,6 +1,6 @@
 import { fixedNumber } from './sample-values.ts';
 
-type Row = Readonly<Record<string, unknown>>;
+type LegRow = Readonly<Record<string, unknown>>;
 
 /** Legs of a generated chain by the place that it is about: name, what it counts, metric. */
 const CHAINS = {
@@ -27,8 +27,8 @@ const CHAINS = {
 } as const;
 
 /** One document for each operation that is served from documents. */
-export function sampleDocuments({ sources }: Row, day: string): Row[] {
-  const legs = (chain: keyof typeof CHAINS, entity: string): Row[] =>
+export function sampleDocuments({ sources }: LegRow, day: string): LegRow[] {
+  const legs = (chain: keyof typeof CHAINS, entity: string): LegRow[] =>
     CHAINS[chain].map(([leg, measures, metric], index) => ({
       leg,
       signal_id: `${chain}.${leg}`,
@@ -61,18 +61,18 @@ export function sampleDocuments({ sources }: Row, day: string): Row[] {
   ];
 }
 
-function chain(operation: string, params: Row, legs: readonly Row[]): Row {
+function chain(operation: string, params: LegRow, legs: readonly LegRow[]): LegRow {
   const title = `sample chain of ${operation.slice(operation.lastIndexOf('/') + 1)}`;
   return { form: 'legs', operation, params, cadence: 'daily', title, legs };
 }
 
-function article(operation: string, params: Row, rows: readonly Row[]): Row {
+function article(operation: string, params: LegRow, rows: readonly LegRow[]): LegRow {
   const title = `sample of ${operation.slice(operation.lastIndexOf('/') + 1)}`;
   const text = 'Generated rows that show the shape of this document; nothing of it was observed.';
   return { form: 'article', operation, params, cadence: 'daily', title, text, rows };
 }
 
-function reconciled(): Row[] {
+function reconciled(): LegRow[] {
   return ['unemployment', 'inflation', 'industrial-output'].map((indicator) => {
     const first = Math.round(fixedNumber(indicator) * 60) / 10;
     const second = Math.round(first * 10 + 1) / 10;
@@ -87,7 +87,7 @@ function reconciled(): Row[] {
   });
 }
 
-function items(topic: string, day: string): Row[] {
+function items(topic: string, day: string): LegRow[] {
   return [1, 2, 3].map((n) => ({
     topic,
     item: `generated item ${n} about ${topic}`,

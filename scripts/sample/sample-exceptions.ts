@@ -1,6 +1,6 @@
 import type { SampleBatches, SampleReading } from './sample-recipe.ts';
 
-type Edit = (reading: SampleReading) => SampleReading | null;
+type SampleEdit = (reading: SampleReading) => SampleReading | null;
 
 /** A batch by its place from the newest one, which is 0. Throws where there are not that many. */
 function batchAgo(batches: SampleBatches, ago: number): string {
@@ -10,7 +10,11 @@ function batchAgo(batches: SampleBatches, ago: number): string {
 }
 
 /** Rewrites the readings of one entity in one batch; null drops the reading. Throws where there is none to rewrite. */
-function edit(batches: SampleBatches, at: { batch: string; entity: string }, change: Edit): void {
+function edit(
+  batches: SampleBatches,
+  at: { batch: string; entity: string },
+  change: SampleEdit,
+): void {
   const readings = batches.get(at.batch) ?? [];
   if (readings.every(({ entity }) => entity !== at.entity)) {
     throw new RangeError(`Cannot edit the sample: batch "${at.batch}" holds no "${at.entity}"`);

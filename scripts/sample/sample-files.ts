@@ -75,13 +75,13 @@ export function isSeasonal(signal: Signal): boolean {
   return signal.seasonal === true;
 }
 
-interface Place {
+interface SamplePlace {
   readonly entity: string;
   readonly hour: string;
   readonly moment: Moment;
 }
 
-function reading(row: Line, signal: Signal, { entity, hour, moment }: Place): SampleReading {
+function reading(row: Line, signal: Signal, { entity, hour, moment }: SamplePlace): SampleReading {
   const thresholds = sampleThresholds(signal, entity);
   const time = moment.observedAt;
   const facts =

@@ -39,14 +39,14 @@ export function sampleFilings(label: string, hour: string): Map<string, string> 
   const collected_at = weekCollectedAt(hour);
   const header = { collected_at, source: SOURCE, source_tier: null, grade: label };
   const months = quartersSince(hour) * 3;
-  const later: Later = (day) => monthsLater(day, months);
+  const later: LaterQuarter = (day) => monthsLater(day, months);
   const rows = TICKERS.flatMap((ticker, at) => rowsOf(ticker, { at, later }));
   const text = [{ header }, ...rows].map((row) => `${JSON.stringify(row)}\n`).join('');
   return new Map([[`${collected_at.slice(0, 10)}/filing.submission.ndjson`, text]]);
 }
 
 /** Moves a day of the lists to its place in this sample. */
-type Later = (day: string) => string;
+type LaterQuarter = (day: string) => string;
 
 function quartersSince(hour: string): number {
   let quarters = 0;
@@ -69,7 +69,7 @@ function cikOfSample(at: number): string {
   return String(9_900_000_001 + at);
 }
 
-function rowsOf(ticker: string, { at, later }: { at: number; later: Later }): object[] {
+function rowsOf(ticker: string, { at, later }: { at: number; later: LaterQuarter }): object[] {
   const cik = cikOfSample(at);
   const listing = { kind: 'listing', cik, name: `Sample filer ${ticker}`, tickers: [ticker] };
   const filings = [...EVERYBODY, ...(EXCEPTIONS[ticker] ?? [])].map((filing) =>
@@ -82,7 +82,7 @@ function rowsOf(ticker: string, { at, later }: { at: number; later: Later }): ob
   ];
 }
 
-function moved([form, day, event, items]: Filing, later: Later): Filing {
+function moved([form, day, event, items]: Filing, later: LaterQuarter): Filing {
   const days = [later(day), event === null ? null : later(event)] as const;
   return items === undefined ? [form, ...days] : [form, ...days, items];
 }
@@ -103,7 +103,7 @@ function filingRow(cik: string, [form, day, event_time, items = '']: Filing, num
 }
 
 /** A second source that tells another day of the annual report. */
-function otherListing(cik: string, later: Later): object {
+function otherListing(cik: string, later: LaterQuarter): object {
   const row = filingRow(cik, moved(['10-K', '2026-02-13', '2025-12-31'], later), 1);
   return { ...row, source: 'sample-second-source' };
 }

@@ -1,24 +1,30 @@
-import { inRange, type Recipe, rounded, type Situation, type Values } from './sample-recipe.ts';
+import {
+  inRange,
+  type MetricValues,
+  type Recipe,
+  rounded,
+  type Situation,
+} from './sample-recipe.ts';
 
 /** Of the supply that was redeemed, the value follows from the share. */
-function redeemed({ severity, fixed }: Situation): Values {
+function redeemed({ severity, fixed }: Situation): MetricValues {
   const supply = 20_000_000 + 400_000_000 * fixed('supply');
   const share = inRange([0.2, 62, 10], severity * severity);
   return { redeemed_7d_pct: share, redeemed_7d_usd: rounded((supply * share) / 100, 0.001) };
 }
 
-function pegDistance({ severity }: Situation): Values {
+function pegDistance({ severity }: Situation): MetricValues {
   const distance = inRange([0, 94, 10], severity ** 4);
   return { peg_distance_pct: distance, price_usd: rounded(1 - distance / 100, 1000) };
 }
 
-function badDebt({ severity, fixed }: Situation): Values {
+function badDebt({ severity, fixed }: Situation): MetricValues {
   const loans = 30_000_000 + 900_000_000 * fixed('loans');
   const share = inRange([0, 24, 100], severity ** 3);
   return { bad_debt_usd: rounded((loans * share) / 100, 0.001), bad_debt_of_loans_pct: share };
 }
 
-function milestone({ severity, fixed }: Situation): Values {
+function milestone({ severity, fixed }: Situation): MetricValues {
   const required = 12 + Math.round(fixed('required') * 60);
   const inOrbit = Math.round(required * inRange([1.15, 0, 100], severity * severity));
   return {

@@ -1,8 +1,8 @@
 export type MetricValue = number | string | null;
-export type Values = Record<string, MetricValue>;
+export type MetricValues = Record<string, MetricValue>;
 
 /** From the mildest to the worst value, and the rounding: 10 keeps one decimal, 0.1 keeps tens. */
-export type Span = readonly [mild: number, worst: number, scale: number];
+export type MetricSpan = readonly [mild: number, worst: number, scale: number];
 
 /** What a recipe knows: how bad it is (0 to 1) and stable numbers from 0 to 1 by name. */
 export interface Situation {
@@ -16,12 +16,12 @@ export interface Situation {
  * metric then says which way is worse, and without one a larger value is.
  */
 export interface Recipe {
-  readonly ranges?: Readonly<Record<string, Span>>;
+  readonly ranges?: Readonly<Record<string, MetricSpan>>;
   /** Negative values are real; otherwise what falls below 0 is 0. */
   readonly signed?: boolean;
   /** Where the bands of our own begin in the main metric, from the second band on. */
   readonly bandAt?: readonly number[];
-  readonly make?: (situation: Situation) => Values;
+  readonly make?: (situation: Situation) => MetricValues;
   /** Signals of one group share their severity, so that they tell one story. */
   readonly group?: string;
 }
@@ -30,7 +30,7 @@ export function rounded(value: number, scale: number): number {
   return Math.round(value * scale) / scale;
 }
 
-export function inRange([mild, worst, scale]: Span, severity: number): number {
+export function inRange([mild, worst, scale]: MetricSpan, severity: number): number {
   return rounded(mild + (worst - mild) * severity, scale);
 }
 

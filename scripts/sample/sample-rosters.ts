@@ -5,13 +5,13 @@ import { fixedNumber } from './sample-values.ts';
 
 /** What the header line of every sample file says, beside its time of collection. */
 type SampleHeader = Readonly<Record<string, unknown>>;
-type Row = Readonly<Record<string, unknown>>;
+type SampleRow = Readonly<Record<string, unknown>>;
 
 const LEGACY_DAYS = ['2026-07-07', '2026-07-08'] as const;
 const RECENT_CAPTURES = 5;
 
 /** One capture: its day, and how many captures were made after it. */
-interface Capture {
+interface SampleCapture {
   readonly day: string;
   readonly ago: number;
 }
@@ -19,7 +19,7 @@ interface Capture {
 /** Every file of the sample that holds no readings: path below the snapshots folder, and text. */
 export function sampleRosterFiles(header: SampleHeader, hour: string): Map<string, string> {
   const files = new Map<string, string>();
-  const put = (collection: string, day: string, rows: readonly Row[]): void => {
+  const put = (collection: string, day: string, rows: readonly SampleRow[]): void => {
     const times = { observed_at: `${day}T06:00:00Z`, collected_at: `${day}T06:10:00Z` };
     const lines = [{ header: { ...times, ...header } }, ...rows];
     files.set(
@@ -39,7 +39,7 @@ export function sampleRosterFiles(header: SampleHeader, hour: string): Map<strin
   return files;
 }
 
-function capturesOf(days: readonly string[], after = 0): Capture[] {
+function capturesOf(days: readonly string[], after = 0): SampleCapture[] {
   return days.map((day, at) => ({ day, ago: days.length - 1 - at + after }));
 }
 
@@ -77,7 +77,7 @@ const SERVICE_GONE: Readonly<Record<string, number>> = {
 const SERVICE_BACK: Readonly<Record<string, number>> = { tides: 2, units: 1 };
 const CLASSES = ['REAL', 'REAL', 'SOLO', 'PROBE', 'WASH?', 'WASH', 'DEAD'] as const;
 
-function services({ day, ago }: Capture): Row[] {
+function services({ day, ago }: SampleCapture): SampleRow[] {
   const found = TRADES.filter(
     (trade) => ago >= (SERVICE_GONE[trade] ?? 0) && SERVICE_BACK[trade] !== ago,
   );
@@ -97,7 +97,7 @@ function services({ day, ago }: Capture): Row[] {
   });
 }
 
-function demand(trade: string, day: string): Row {
+function demand(trade: string, day: string): SampleRow {
   const demandClass = CLASSES[Math.floor(fixedNumber(`${trade}:class`) * CLASSES.length)] ?? 'REAL';
   const dead = demandClass === 'DEAD';
   const calls = dead ? 0 : 1 + Math.floor(fixedNumber(`${trade}:calls/${day}`) * 5000);
@@ -121,7 +121,7 @@ const SERVERS = TRADES.map((trade) => `sample-${trade}-mcp`);
 /** Found on the first day alone. */
 const SERVERS_GONE = ['sample-lyrics-mcp', 'sample-colours-mcp', 'sample-news-mcp'];
 
-function servers({ day }: Capture): Row[] {
+function servers({ day }: SampleCapture): SampleRow[] {
   const imported = day < '2026-08-16';
   return SERVERS.filter((id) => day === LEGACY_DAYS[0] || !SERVERS_GONE.includes(id)).map((id) => ({
     server_id: id,
@@ -132,7 +132,7 @@ function servers({ day }: Capture): Row[] {
   }));
 }
 
-interface Coin {
+interface SampleCoin {
   readonly id: string;
   readonly symbol: string;
   readonly peg: string;
@@ -142,7 +142,7 @@ interface Coin {
 }
 
 const ON_PEG = [1, 0.9998, 1.0001, 0.9999, 1.0002];
-const COINS: readonly Coin[] = [
+const COINS: readonly SampleCoin[] = [
   { id: 'sample-dollar', symbol: 'SAMPLEUSD', peg: 'USD', prices: ON_PEG, cap: 4.2e10 },
   { id: 'sample-euro', symbol: 'SAMPLEEUR', peg: 'EUR', prices: ON_PEG, cap: 3.1e8 },
   { id: 'sample-yen', symbol: 'SAMPLEJPY', peg: 'JPY', prices: ON_PEG, cap: 2.4e7 },
@@ -174,7 +174,7 @@ const COINS: readonly Coin[] = [
   { id: 'sample-shy', symbol: 'SAMPLESHY', peg: 'USD', prices: ON_PEG, cap: null },
 ];
 
-function coins({ day, ago }: Capture): Row[] {
+function coins({ day, ago }: SampleCapture): SampleRow[] {
   return COINS.flatMap(({ id, symbol, peg, prices, cap }) => {
     const price = prices.at(-1 - ago) ?? null;
     if (price === null) return [];
@@ -196,7 +196,7 @@ const DEATHS = [
   ['SAMPLEQ', 'collateral-failure', '2026-07-19', 152],
 ] as const;
 
-function deaths(): Row[] {
+function deaths(): SampleRow[] {
   return DEATHS.map(([symbol, death_type, day, lifespan_days]) => ({
     symbol,
     name: `Sample dollar ${symbol.slice(-1)}`,

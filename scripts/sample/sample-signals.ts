@@ -6,11 +6,11 @@ import {
 import { LEG_RECIPES } from './sample-leg-recipes.ts';
 import {
   inRange,
+  type MetricSpan,
+  type MetricValues,
   type Recipe,
   rounded,
   type Situation,
-  type Span,
-  type Values,
 } from './sample-recipe.ts';
 
 /** US AQI of a PM2.5 concentration, by the breakpoints of 2024. */
@@ -22,7 +22,7 @@ const AQI_ROWS = [
 ] as const;
 const pm25Of = (severity: number) => rounded(2 + 68 * severity * severity, 10);
 
-function aqi({ severity }: Situation): Values {
+function aqi({ severity }: Situation): MetricValues {
   const pm25 = pm25Of(severity);
   const row = AQI_ROWS.find(([, to]) => pm25 <= to) ?? AQI_ROWS[3];
   const [from, to, low, high] = row;
@@ -36,7 +36,7 @@ const FLIGHT_CATEGORIES = [
   { band: 'lifr', below: 1, ceilings: [100, 400] },
 ] as const;
 
-function weather({ severity, fixed }: Situation): Values {
+function weather({ severity, fixed }: Situation): MetricValues {
   const visibility = inRange([10, 0.2, 4], severity * severity);
   const wind = inRange([3, 44, 1], fixed('wind') * severity);
   const category = FLIGHT_CATEGORIES.findLast((row) => visibility < row.below);
@@ -56,7 +56,7 @@ function quakeCount(severity: number): number {
   return magnitudeOf(severity) < 2.5 ? 0 : 1 + Math.round(24 * severity * severity);
 }
 
-function swarm({ severity, fixed }: Situation): Values {
+function swarm({ severity, fixed }: Situation): MetricValues {
   const daily = rounded(0.5 + 5 * fixed('daily'), 10);
   const count = quakeCount(severity);
   const ratio = rounded(count / daily, 100);
@@ -64,13 +64,13 @@ function swarm({ severity, fixed }: Situation): Values {
   return { rate_ratio: ratio, band, count_24h_count: count, mean_daily_6d_count: daily };
 }
 
-function activity({ severity }: Situation): Values {
+function activity({ severity }: Situation): MetricValues {
   const magnitude = magnitudeOf(severity);
   const band = activityBand(magnitude);
   return { max_mag: magnitude, band, count_m25_count: quakeCount(severity) };
 }
 
-function shaking({ severity }: Situation): Values {
+function shaking({ severity }: Situation): MetricValues {
   const felt = severity > 0.4;
   const intensity = felt ? inRange([1.5, 8, 10], severity * severity) : null;
   const reports = felt ? Math.round(3 + 900 * severity * severity * severity) : 0;
@@ -78,7 +78,7 @@ function shaking({ severity }: Situation): Values {
   return { intensity_mmi: intensity, band, felt_reports_count: reports };
 }
 
-function storms({ severity }: Situation): Values {
+function storms({ severity }: Situation): MetricValues {
   const wind = inRange([-40, 150, 0.2], severity * severity);
   if (wind < 25) return { max_wind_kt: 0, storm_count: 0, min_pressure_hpa: null };
   const count = wind < 60 ? 1 : 2;
@@ -94,7 +94,7 @@ const DROUGHT_CLASSES = [
   { band: 'D4-exceptional', metric: 'd4_pct', onset: 0.7 },
 ] as const;
 
-function drought({ severity }: Situation): Values {
+function drought({ severity }: Situation): MetricValues {
   const shares = DROUGHT_CLASSES.map(({ metric, onset, band }) => {
     const share = Math.min(1, Math.max(0, (severity - onset) * 2.5));
     return { metric, band, pct: rounded(share * 100, 10) };
@@ -108,7 +108,7 @@ function drought({ severity }: Situation): Values {
   return { dsci_index: index, band, ...parts };
 }
 
-function drugStatus({ severity, fixed }: Situation): Values {
+function drugStatus({ severity, fixed }: Situation): MetricValues {
   const packages = 4 + Math.round(fixed('packages') * 20);
   const missing = Math.round(packages * severity * severity);
   const share = missing / packages;
@@ -117,13 +117,16 @@ function drugStatus({ severity, fixed }: Situation): Values {
   return { packages_count: packages, band, unavailable_count: missing };
 }
 
-const SPOT: Readonly<Record<string, Span>> = { btc: [61000, 124000, 10], eth: [1900, 4700, 100] };
+const SPOT: Readonly<Record<string, MetricSpan>> = {
+  btc: [61000, 124000, 10],
+  eth: [1900, 4700, 100],
+};
 
-function spot({ severity, entity }: Situation): Values {
+function spot({ severity, entity }: Situation): MetricValues {
   return { price_usd: inRange(SPOT[entity] ?? [1, 2, 100], severity) };
 }
 
-function streamflow({ severity, fixed }: Situation): Values {
+function streamflow({ severity, fixed }: Situation): MetricValues {
   const usual = 300 + 90_000 * fixed('usual') * fixed('usual');
   return { discharge_cfs: Math.round(usual * (0.25 + 2.75 * severity)) };
 }
@@ -134,7 +137,7 @@ export function floodHeights(fixed: (name: string) => number) {
   return { action, minor: action + 2, moderate: action + 6, major: action + 11 };
 }
 
-function stage({ severity, fixed }: Situation): Values {
+function stage({ severity, fixed }: Situation): MetricValues {
   const { action } = floodHeights(fixed);
   return { stage_ft: rounded(action * (0.12 + 1.3 * severity * severity), 100) };
 }

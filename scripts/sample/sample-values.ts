@@ -4,9 +4,9 @@ import type { Ruler } from '../../compiler/contract/rulers.ts';
 import {
   inRange,
   type MetricValue,
+  type MetricValues,
   type Recipe,
   type Situation,
-  type Values,
 } from './sample-recipe.ts';
 import { floodHeights, RECIPES } from './sample-signals.ts';
 
@@ -45,7 +45,10 @@ interface SampleMoment {
 }
 
 /** The generated values of one reading, main metric first and its band after it. */
-export function sampleValues(signal: Signal, { entity, time, severity }: SampleMoment): Values {
+export function sampleValues(
+  signal: Signal,
+  { entity, time, severity }: SampleMoment,
+): MetricValues {
   const recipe = RECIPES[signal.id];
   if (recipe === undefined) {
     throw new RangeError(`Cannot generate "${signal.id}": no recipe; add one to RECIPES`);
@@ -60,7 +63,7 @@ export function sampleValues(signal: Signal, { entity, time, severity }: SampleM
   return withBand(values, bandFor(signal, values, { recipe, situation, observedAt: time }));
 }
 
-function rangeValues(recipe: Recipe, severity: number): Values {
+function rangeValues(recipe: Recipe, severity: number): MetricValues {
   const pairs = Object.entries(recipe.ranges ?? {}).map(([metric, range]) => {
     // bands of our own are rare at the far end: most days are mild
     const value = inRange(range, recipe.bandAt === undefined ? severity : severity * severity);
@@ -75,7 +78,7 @@ interface BandBasis {
   readonly observedAt: string;
 }
 
-function bandFor(signal: Signal, values: Values, basis: BandBasis): string | undefined {
+function bandFor(signal: Signal, values: MetricValues, basis: BandBasis): string | undefined {
   const { recipe, situation, observedAt } = basis;
   const main = values[signal.metrics[0]];
   if (signal.bands === undefined || values.band !== undefined || typeof main !== 'number') {
@@ -111,7 +114,7 @@ function rulerBand(ruler: Ruler, value: number): string | undefined {
   return (passed ?? ruler.steps[0])?.band;
 }
 
-function withBand(values: Values, band: string | undefined): Values {
+function withBand(values: MetricValues, band: string | undefined): MetricValues {
   if (band === undefined) return values;
   const [main, ...others] = Object.entries(values);
   const entries: (readonly [string, MetricValue])[] = [...(main ? [main] : []), ['band', band]];

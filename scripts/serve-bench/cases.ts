@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { Payer } from './payer.ts';
-import type { ReadyAnswer } from './server.ts';
+import type { RecordedAnswer } from './server.ts';
 
 const SIGNAL = 'airquality.aqi';
 const ENTITY = 'us-denver';
@@ -49,7 +49,7 @@ export function requestBytes(target: string, payment?: string): Buffer {
 }
 
 /** As many payments for the product as asked for, each with a nonce of its own. */
-export function signedRequests(payer: Payer, challenge: ReadyAnswer, count: number): Buffer[] {
+export function signedRequests(payer: Payer, challenge: RecordedAnswer, count: number): Buffer[] {
   const { accepts } = JSON.parse(challenge.body) as {
     accepts: [Parameters<Payer['signPayment']>[0]];
   };
@@ -61,7 +61,7 @@ export async function capture(
   port: number,
   target: string,
   payment?: string,
-): Promise<ReadyAnswer> {
+): Promise<RecordedAnswer> {
   const headers = payment === undefined ? {} : { 'x-payment': payment };
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     request({ port, path: target, headers, agent: false }, resolve).once('error', reject).end();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defined } from '../../compiler/contract/defined.ts';
-import type { Report, Role } from './server.ts';
+import type { ChildReport, Role } from './server.ts';
 
 /** How long a server may take to listen. */
 export const START_MS = 20_000;
@@ -14,7 +14,7 @@ export interface Child {
   /** The first of its ports. */
   readonly port: number;
   readonly ports: readonly number[];
-  usage(): Usage;
+  usage(): ProcessUsage;
   stop(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function childOf(child: ChildProcess, ports: readonly number[], end: () =
 }
 
 /** Tells on which ports the server listens; rejects when it ends or says nothing for too long. */
-function report(child: ChildProcess, name: string): Promise<Report> {
+function report(child: ChildProcess, name: string): Promise<ChildReport> {
   return new Promise((resolve, reject) => {
     const fail = (state: string): void => {
       clearTimeout(timer);
@@ -54,7 +54,7 @@ function report(child: ChildProcess, name: string): Promise<Report> {
     child.once('exit', (code) => fail(`ended with code ${code}`));
     child.once('message', (message) => {
       clearTimeout(timer);
-      resolve(message as Report);
+      resolve(message as ChildReport);
     });
   });
 }
@@ -68,7 +68,7 @@ export function pin(pid: number, core: string): void {
 }
 
 /** What a process of this machine has taken so far. */
-interface Usage {
+interface ProcessUsage {
   /** CPU time of all its threads, user and system. */
   readonly cpuMs: number;
   readonly rssBytes: number;
@@ -77,7 +77,7 @@ interface Usage {
 const PAGE_BYTES = 4096;
 
 /** Asks Linux, so that the measured program runs as it is shipped and knows nothing of it. */
-function usageOf(pid: number): Usage {
+function usageOf(pid: number): ProcessUsage {
   const [, resident = ''] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
   const tasks = `/proc/${pid}/task`;
   const nanos = readdirSync(tasks).map((task) => nanosOf(`${tasks}/${task}/schedstat`));

@@ -28,7 +28,7 @@ interface LoadResult {
   readonly waits: readonly number[];
 }
 
-interface Run {
+interface LoadRun {
   readonly options: LoadOptions;
   readonly until: number;
   sent: number;
@@ -41,7 +41,7 @@ interface Run {
  */
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const started = performance.now();
-  const run: Run = { options, until: started + options.ms, sent: 0, waits: [] };
+  const run: LoadRun = { options, until: started + options.ms, sent: 0, waits: [] };
   const { connections, spreadMs = 0 } = options;
   const afterMs = (at: number): number => (spreadMs * at) / connections;
   await Promise.all(Array.from({ length: connections }, (_, at) => connection(run, afterMs(at))));
@@ -49,14 +49,14 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   return { answers: waits.length, ms: performance.now() - started, waits };
 }
 
-function nextRequest(run: Run, now: number): Buffer | undefined {
+function nextRequest(run: LoadRun, now: number): Buffer | undefined {
   if (now > run.until) return undefined;
   const request = run.options.requests[run.sent];
   run.sent += 1;
   return request;
 }
 
-function connection(run: Run, afterMs: number): Promise<void> {
+function connection(run: LoadRun, afterMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const answer = answerReader(run.options.status);
     let sentAt = 0;

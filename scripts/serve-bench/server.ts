@@ -8,7 +8,7 @@ import { PAYEE } from './payer.ts';
 /** What one child process serves. Ports come back in the same order. */
 export type Role =
   | ({ readonly kind: 'floor' } & FloorOptions)
-  | { readonly kind: 'bare'; readonly answers: readonly ReadyAnswer[] }
+  | { readonly kind: 'bare'; readonly answers: readonly RecordedAnswer[] }
   | {
       readonly kind: 'peer';
       readonly manifest: string;
@@ -18,7 +18,7 @@ export type Role =
   | { readonly kind: 'facilitator'; readonly delayMs?: number };
 
 /** An answer as it was taken off the wire of the gatekeeper. */
-export interface ReadyAnswer {
+export interface RecordedAnswer {
   readonly status: number;
   /** Names and values in turn. */
   readonly headers: readonly string[];
@@ -26,7 +26,7 @@ export interface ReadyAnswer {
 }
 
 /** What a child tells once it listens. */
-export interface Report {
+export interface ChildReport {
   readonly ports: readonly number[];
 }
 
@@ -42,7 +42,7 @@ const FACILITATOR_ANSWERS: Readonly<Record<string, string>> = {
 };
 
 async function main(role: Role): Promise<void> {
-  const report: Report = { ports: await serve(role) };
+  const report: ChildReport = { ports: await serve(role) };
   process.send?.(report);
   // The parent is gone or done; leaving this way writes a CPU profile where one was asked for.
   process.on('disconnect', () => process.exit());
@@ -71,7 +71,7 @@ function listen(handler: RequestListener): Promise<number> {
 }
 
 /** node:http with one ready answer and no look at the request: what serving cannot beat. */
-function bare({ status, headers, body }: ReadyAnswer): RequestListener {
+function bare({ status, headers, body }: RecordedAnswer): RequestListener {
   const bytes = Buffer.from(body, 'utf8');
   const flat = [...headers];
   return (_, response) => {

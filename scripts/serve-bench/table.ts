@@ -55,23 +55,23 @@ function columns(cells: readonly string[]): string {
     .join('');
 }
 
-type Compared = Pick<Sample, 'perSecond' | 'cpuMicros'>;
+type ComparedSample = Pick<Sample, 'perSecond' | 'cpuMicros'>;
 
 /** Answers a second beside those of another server. */
-export function rate(own: Compared, other: Compared): number {
+export function rate(own: ComparedSample, other: ComparedSample): number {
   return own.perSecond / other.perSecond;
 }
 
 /** Answers for the same CPU time: what other programs of the machine take moves it less. */
-export function thrift(own: Compared, other: Compared): number {
+export function thrift(own: ComparedSample, other: ComparedSample): number {
   return other.cpuMicros / own.cpuMicros;
 }
 
 /** Median of the ratios of one round each; NaN where the other server did not run. */
 export function ratio(
-  left: readonly Compared[],
-  right: readonly Compared[],
-  of: (own: Compared, other: Compared) => number,
+  left: readonly ComparedSample[],
+  right: readonly ComparedSample[],
+  of: (own: ComparedSample, other: ComparedSample) => number,
 ): number {
   return median(
     left.flatMap((own, round) => {

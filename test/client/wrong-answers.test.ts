@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Purchase } from '../../compiler/client/client-error.ts';
+import type { PurchasedBody } from '../../compiler/client/client-error.ts';
 import { ClientError } from '../../compiler/client/client-error.ts';
 import type { Fetch, PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { signalpressClient } from '../../compiler/client/signalpress-client.ts';
@@ -27,7 +27,7 @@ const pay: PayingFetch = (inner) => async (input) => {
 type Delivered = ConstructorParameters<typeof Response>[0];
 
 /** Buys one thing of a service that delivers another. */
-function buy(target: string, body: Delivered): Promise<Purchase> {
+function buy(target: string, body: Delivered): Promise<PurchasedBody> {
   const fetch: Fetch = async (input) =>
     (input as Request).headers.has('x-payment')
       ? new Response(body, { headers: { 'content-type': 'application/json' } })

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commonInstant, consistentSpans } from '../../compiler/verify/request-time-checks.ts';
-import type { Span } from '../../compiler/verify/request-time-claims.ts';
+import type { TimeWindow } from '../../compiler/verify/request-time-claims.ts';
 
 const WINDOW = { from: 0, to: 20 };
 
@@ -36,7 +36,7 @@ describe('commonInstant()', () => {
         const covering = (at: number) => spans.filter(({ from, to }) => from <= at && at <= to);
         const best = Math.max(0, ...Array.from({ length: 27 }, (_, at) => covering(at).length));
         const { at, covered } = commonInstant(
-          spans.map((one): Span[] => [one]),
+          spans.map((one): TimeWindow[] => [one]),
           WINDOW,
         );
         expect(covered).toBe(best);

@@ -319,10 +319,10 @@ export function catalogSchemaText(): string {
   return `${JSON.stringify(catalogJsonSchema(), null, 2)}\n`;
 }
 
-type Issue = z.core.$ZodIssue;
+type SchemaIssue = z.core.$ZodIssue;
 
 /** An entity is a text or an object: an object is judged as one, so that its own fault is named. */
-function leaves(issue: Issue): Issue[] {
+function leaves(issue: SchemaIssue): SchemaIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const nested = issue.errors.find((branch) =>
     branch.some(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'),

@@ -1,6 +1,6 @@
 import type { Cadence } from '../freshness.ts';
 import type { Ruler } from '../rulers.ts';
-import type { Limits } from '../units.ts';
+import type { UnitRange } from '../units.ts';
 
 /** One measured signal: what it reads, how often, in which metrics and bands. */
 export interface Signal {
@@ -12,7 +12,7 @@ export interface Signal {
   /** Metric names with their unit as suffix; the main one first. Others may follow in a snapshot. */
   readonly metrics: readonly [string, ...string[]];
   /** Values that the main metric can have; absent where neither its publisher nor its unit names limits. */
-  readonly range?: Limits;
+  readonly range?: UnitRange;
   /** Mildest first. */
   readonly bands?: readonly string[];
   /** Official scales, oldest first; absent when no agency publishes one for every entity. */

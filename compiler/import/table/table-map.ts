@@ -31,7 +31,7 @@ function checkPart({ column, constant, values }: PartShape, context: z.Refinemen
   else if (column === undefined && values !== undefined) refuse('"values" needs a "column"');
 }
 const part = z.strictObject(partShape).superRefine(checkPart);
-export type Part = z.infer<typeof part>;
+export type MappedPart = z.infer<typeof part>;
 const member = z
   .strictObject({
     ...partShape,

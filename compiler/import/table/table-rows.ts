@@ -1,11 +1,11 @@
 import { csvRows } from '../csv.ts';
 import { fetchAgain, ImportError, numberOf, type Payload, parsePayload } from '../payload.ts';
-import type { Part, TableMap } from './table-map.ts';
+import type { MappedPart, TableMap } from './table-map.ts';
 
 type Cell = string | number | boolean | null;
 
 /** One row of a table; its methods throw a RangeError that names row and column. */
-export class TableRow {
+export class MappedRow {
   readonly #map: TableMap;
   readonly #values: unknown;
   readonly #at: number;
@@ -51,7 +51,7 @@ export class TableRow {
   }
 
   /** What a part says in this row; undefined for a word of the table that its list leaves out. */
-  part({ column, constant, values }: Part): string | null | undefined {
+  part({ column, constant, values }: MappedPart): string | null | undefined {
     if (column === undefined) return constant;
     const text = this.text(column);
     if (values === undefined || text === null) return text;
@@ -83,10 +83,10 @@ function nested(names: readonly string[], value: unknown): unknown {
 }
 
 /** The rows of a payload, in order; throws an ImportError for one that is no table of this kind. */
-export function tableRows(payload: Payload, map: TableMap, format: 'csv' | 'json'): TableRow[] {
+export function tableRows(payload: Payload, map: TableMap, format: 'csv' | 'json'): MappedRow[] {
   const rows: readonly unknown[] =
     format === 'csv' ? csvRows(payload, [], map.separator) : jsonRows(payload, map.rows ?? []);
-  return rows.map((row, index) => new TableRow(row, index + 1, map));
+  return rows.map((row, index) => new MappedRow(row, index + 1, map));
 }
 
 function jsonRows({ bytes, subject }: Payload, path: readonly string[]): readonly object[] {

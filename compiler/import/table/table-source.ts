@@ -14,7 +14,7 @@ import {
   type RowsMap,
   type TableMap,
 } from './table-map.ts';
-import { type TableRow, tableRows } from './table-rows.ts';
+import { type MappedRow, tableRows } from './table-rows.ts';
 import { timeOf } from './table-time.ts';
 
 type TableFormat = 'csv' | 'json';
@@ -58,7 +58,7 @@ function readTable(payload: Payload, map: TableMap, format: TableFormat): Import
   }
 }
 
-function readings(rows: readonly TableRow[], map: ReadingsMap, payload: Payload): Imported {
+function readings(rows: readonly MappedRow[], map: ReadingsMap, payload: Payload): Imported {
   const list = new ReadingList();
   const seen = new Set<string>();
   for (const row of rows) {
@@ -79,7 +79,7 @@ function readings(rows: readonly TableRow[], map: ReadingsMap, payload: Payload)
   return list.someOf(payload);
 }
 
-function currentOf(row: TableRow, { metrics, band }: ReadingsMap): Reading['current'] {
+function currentOf(row: MappedRow, { metrics, band }: ReadingsMap): Reading['current'] {
   const measured = metrics.map(({ name, column, type, unit, unit_column }) => {
     const written = unit_column === undefined ? unit : row.text(unit_column);
     if (unit_column !== undefined && written !== unit)
@@ -103,7 +103,7 @@ interface Of {
 }
 
 function readingOf(
-  row: TableRow,
+  row: MappedRow,
   { entity, current }: Pick<Reading, 'entity' | 'current'>,
   { map, payload }: Of,
 ): Reading {
@@ -123,7 +123,7 @@ function readingOf(
   };
 }
 
-function observedAt(row: TableRow, { time }: TableMap): string {
+function observedAt(row: MappedRow, { time }: TableMap): string {
   const { column, format, zone, zone_column } = time;
   const written = String(format.startsWith('epoch') ? row.number(column) : row.text(column));
   const own = zone_column === undefined ? (zone ?? null) : row.text(zone_column);
@@ -146,7 +146,7 @@ function origin(map: TableMap) {
 }
 
 /** Rows of a collection; whoever is not in the table counts as gone, so every row must be read. */
-function collected(rows: readonly TableRow[], map: RowsMap, payload: Payload): Imported {
+function collected(rows: readonly MappedRow[], map: RowsMap, payload: Payload): Imported {
   const { note } = payload;
   if (rows.length === 0) throw fetchAgain(payload, 'the table has no rows');
   const known = memberNames(ROW_SCHEMAS[map.collection]);
@@ -170,7 +170,7 @@ function collected(rows: readonly TableRow[], map: RowsMap, payload: Payload): I
   };
 }
 
-function memberOf(row: TableRow, member: Member): JsonValue {
+function memberOf(row: MappedRow, member: Member): JsonValue {
   const { column, constant, type, values } = member;
   if (column === undefined) return constant ?? null;
   if (type === 'number') return row.number(column);

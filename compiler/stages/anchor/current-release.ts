@@ -1,6 +1,6 @@
 import type { FileEntry } from '../../contract/release.ts';
 import { CompileError } from '../intake/compile-error.ts';
-import { readStored } from '../publish/listed-files.ts';
+import { readStored } from '../publish/file-list-bytes.ts';
 import { type PreviousFiles, previousFiles } from '../publish/release-store.ts';
 import type { PreviousRelease } from './previous-log.ts';
 

@@ -50,7 +50,7 @@ function isSampleThere(previous: PreviousRelease, { size, root }: SignedLog['sig
   return true;
 }
 
-type Rows = ReadonlyMap<Tile['level'], Row>;
+type TreeRows = ReadonlyMap<Tile['level'], Row>;
 
 function rowsOf(previous: PreviousRelease, size: number): Map<Tile['level'], Row> | null {
   const rows = new Map<Tile['level'], Row>();
@@ -94,7 +94,7 @@ function fillRow(row: Row, width: number, previous: PreviousRelease): boolean {
   return true;
 }
 
-function areEntriesHashed(rows: Rows): boolean {
+function areEntriesHashed(rows: TreeRows): boolean {
   const bundle = rows.get('entries');
   const hashes = rows.get(0)?.bytes;
   if (bundle === undefined) return true;
@@ -107,7 +107,7 @@ function areEntriesHashed(rows: Rows): boolean {
 }
 
 /** The complete subtrees of the whole tree, each of which ends in a partial tile. */
-function peaksOf(rows: Rows, size: number) {
+function peaksOf(rows: TreeRows, size: number) {
   return subtreesOf({ start: 0, end: size }).map((subtree) => {
     const { tile, height, offset } = tileOfSubtree(subtree, size);
     const { bytes } = defined(rows.get(tile.level), 'the row of the level');

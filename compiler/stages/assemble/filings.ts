@@ -140,7 +140,7 @@ function onePlaceForEachTicker(filers: readonly Filer[]): Filer[] {
 }
 
 /** The lists of a filer as they were collected, and the older pages that were collected apart. */
-interface Listings {
+interface FilerListings {
   readonly listings: readonly StoredListing[];
   readonly pages: readonly StoredPage[];
 }
@@ -165,7 +165,10 @@ function orderText(listing: StoredListing): string {
  * From which filing day on the stored filings are whole: the newest list, then older lists that reach into it, then
  * the pages that it names, where they are stored without a gap. Null when nothing older exists.
  */
-export function coverageOf(newest: StoredListing, { listings, pages }: Listings): FilingCoverage {
+export function coverageOf(
+  newest: StoredListing,
+  { listings, pages }: FilerListings,
+): FilingCoverage {
   const { collected_at, source } = newest;
   const own = listings.filter((listing) => listing.source === source).sort(newestCollected);
   const gaps = gapsOf(newest, { listings: own, pages: pages.filter(isOf(source)) });
@@ -177,7 +180,7 @@ export function coverageOf(newest: StoredListing, { listings, pages }: Listings)
 const isOf = (source: string) => (page: StoredPage) => page.source === source;
 
 /** What could not be read: of the newest list, and before it of everything that carries it on. */
-function gapsOf(newest: StoredListing, { listings, pages }: Listings): ListGap[] {
+function gapsOf(newest: StoredListing, { listings, pages }: FilerListings): ListGap[] {
   const { from: begin } = newest;
   const older = [...listings, ...pages].flatMap(({ gaps = [] }) => gaps);
   const reached = older.filter(({ from }) => begin !== null && from < begin);

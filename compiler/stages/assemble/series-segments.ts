@@ -34,7 +34,7 @@ export interface Segment {
 }
 
 /** Where the delivered rows begin. */
-interface Delivered {
+interface DeliveredStart {
   readonly before: ChainState;
   /** Snapshot date of the first of them; null where none of the settled rows is delivered. */
   readonly snapshot_date: string | null;
@@ -44,7 +44,7 @@ interface Delivered {
 export interface SeriesPast {
   /** Behind the last settled row. */
   readonly chain: ChainState;
-  readonly delivered: Delivered;
+  readonly delivered: DeliveredStart;
   /** Those of the release, in order. */
   readonly segments: readonly Segment[];
   /** In front of the open rows: the settled ones that are too few for a segment. */
@@ -144,7 +144,7 @@ function isAt({ before, count }: Segment, place: SegmentPlace): boolean {
   return before.rows === place.start && count === place.count;
 }
 
-interface Material {
+interface SegmentSource {
   readonly past: SeriesPast;
   readonly read: (segment: Segment) => Buffer;
 }
@@ -159,7 +159,7 @@ interface Piece extends Pick<Segment, 'before' | 'count' | 'first_date' | 'last_
 function joinSegment(
   place: SegmentPlace,
   open: OpenLines,
-  { past, read }: Material,
+  { past, read }: SegmentSource,
 ): WrittenSegment {
   const end = place.start + place.count;
   const within = ({ before }: Segment) => before.rows >= place.start && before.rows < end;
@@ -214,7 +214,7 @@ function dateOf(line: string): string {
 }
 
 interface Dated {
-  readonly from: Delivered;
+  readonly from: DeliveredStart;
   readonly segments: readonly Segment[];
   readonly open: OpenLines;
 }
@@ -222,11 +222,11 @@ interface Dated {
 interface Reach {
   /** The earliest date that is delivered. */
   readonly wanted: string;
-  readonly read: Material['read'];
+  readonly read: SegmentSource['read'];
 }
 
 /** Where the delivered rows begin: no earlier than they did, at a date that is wanted, and never more rows than allowed. */
-function deliveredFrom(series: Dated, { wanted, read }: Reach): Delivered {
+function deliveredFrom(series: Dated, { wanted, read }: Reach): DeliveredStart {
   const { segments, open } = series;
   const from = withoutBeyond(series);
   if (from.snapshot_date !== null && from.snapshot_date >= wanted) return from;
@@ -239,7 +239,7 @@ function deliveredFrom(series: Dated, { wanted, read }: Reach): Delivered {
 }
 
 /** The beginning, moved on where more rows would be delivered than are allowed. */
-function withoutBeyond({ from, segments, open }: Dated): Delivered {
+function withoutBeyond({ from, segments, open }: Dated): DeliveredStart {
   const beyond = rowsBeyond(open.end.rows + SERIES_TAIL);
   if (from.before.rows >= beyond) return from;
   const segment = segments.find(({ before }) => before.rows === beyond);
@@ -247,7 +247,7 @@ function withoutBeyond({ from, segments, open }: Dated): Delivered {
   throw new RangeError(`Cannot leave out ${beyond} rows: no segment ends there`);
 }
 
-function beginningOf({ before, first_date }: Segment): Delivered {
+function beginningOf({ before, first_date }: Segment): DeliveredStart {
   return { before, snapshot_date: first_date };
 }
 
@@ -264,7 +264,7 @@ function knownDates({ from, segments }: Dated, cuts: readonly SeriesCut[]): stri
 function keptSegments(
   segments: readonly Segment[],
   settled: number,
-  { before }: Delivered,
+  { before }: DeliveredStart,
 ): Segment[] {
   const [first] = segmentPlaces(settled, before.rows);
   return first === undefined ? [] : segments.filter((each) => each.before.rows >= first.start);

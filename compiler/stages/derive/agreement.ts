@@ -1,11 +1,11 @@
 import { roundDecimal } from '../../contract/decimal.ts';
-import type { Source } from '../../contract/record.ts';
+import type { RecordSource } from '../../contract/record.ts';
 
 /**
  * Coefficient of variation (standard deviation over mean) of sources that are confirmed
  * independent and measured the same fact at the same time; null with fewer than two of them.
  */
-export function sourceAgreement(sources: readonly Source[]): number | null {
+export function sourceAgreement(sources: readonly RecordSource[]): number | null {
   const independent = sources.filter(
     (source) => source.independent && source.relay_of === undefined,
   );

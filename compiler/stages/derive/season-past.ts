@@ -20,7 +20,7 @@ const AHEAD_DAYS_SPREAD = 32;
 const YOUNG_DAYS = 365 - WINDOW_DAYS - 1;
 
 /** The readings that become firm, and the observation that statistics are asked for. */
-interface Firm {
+interface FirmReadings {
   readonly entity: string;
   /** Times of the first and the last observation that is given. */
   readonly oldest: string;
@@ -33,7 +33,7 @@ interface Firm {
 export function seasonBehind(
   signal: Signal,
   before: SeasonPast | null,
-  { entity, oldest, latest, firm }: Firm,
+  { entity, oldest, latest, firm }: FirmReadings,
 ): SeasonPast | null | 'ended' {
   if (!signal.seasonal) return null;
   const now = Date.parse(latest);

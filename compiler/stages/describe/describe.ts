@@ -52,14 +52,14 @@ export function describe(press: Press, { shelf, contact, keys, site }: Descripti
   describeSite(press, { ...site, shelf, keys, entries: all.entries });
 }
 
-interface Offer {
+interface DescribedSwitch {
   readonly all: Described;
   readonly switches: Switches;
   readonly contact: string | null;
 }
 
 /** The descriptions that name what is for sale, for one setting of the switches. */
-function describeOffer(press: Press, { all, switches, contact }: Offer): void {
+function describeOffer(press: Press, { all, switches, contact }: DescribedSwitch): void {
   const { issuer, catalog } = press;
   const listed = offered(all.entries, switches, catalog);
   const entries = forSale(listed);

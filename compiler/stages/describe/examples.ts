@@ -7,14 +7,14 @@ import { isObject } from '../../contract/strict-json.ts';
 import { isDescriptionFile, type ReleaseBodies, type Shelf } from './stored-bodies.ts';
 
 /** Real values for the operations whose answer is computed when it is asked for. */
-interface Examples {
+interface ExampleValues {
   /** A latest reading of the release; null for a release without readings. */
   readonly reading: CatalogRow | null;
 }
 
 const NO_HASH = `sha256:${'0'.repeat(64)}`;
 
-export function releaseExamples({ has, read }: Shelf): Examples {
+export function releaseExamples({ has, read }: Shelf): ExampleValues {
   if (!has(CATALOG_PATH)) return { reading: null };
   const text = new TextDecoder().decode(read(CATALOG_PATH));
   const end = text.indexOf('\n');
@@ -23,7 +23,7 @@ export function releaseExamples({ has, read }: Shelf): Examples {
 
 interface ExampleSource {
   readonly stored: ReleaseBodies;
-  readonly examples: Examples;
+  readonly examples: ExampleValues;
   readonly catalog: Catalog;
 }
 
@@ -49,7 +49,7 @@ export function exampleValues(
   }
 }
 
-function watchValues({ reading }: Examples, { entryById }: Catalog): Values | null {
+function watchValues({ reading }: ExampleValues, { entryById }: Catalog): Values | null {
   if (reading === null) return null;
   const { line } = defined(entryById.get(reading.signal_id), 'the line of the signal');
   return { items: `${line.industry}:${reading.entity}` };

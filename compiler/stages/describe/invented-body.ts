@@ -25,7 +25,7 @@ interface Node {
   readonly minimum?: number;
   readonly maximum?: number;
 }
-type Values = Readonly<Record<string, unknown>>;
+type InventedMembers = Readonly<Record<string, unknown>>;
 
 /**
  * A complete, invented body of an operation, with every member of an ordinary answer. It is made from the schema alone,
@@ -47,7 +47,7 @@ function madeUp(row: Endpoint, catalog: Catalog): object | null {
   if (schema === null) return null;
   const node = jsonSchemaOf(schema) as Node;
   const common = { ...INVENTED_VALUES, ...subjectOf(catalog) };
-  const body = invented('', node, { ...common, ...ownValues(row, catalog) }) as Values;
+  const body = invented('', node, { ...common, ...ownValues(row, catalog) }) as InventedMembers;
   const bundle = bundleMembers(row, node, { catalog, common });
   if (bundle === null) return body;
   const { entity, ...others } = body;
@@ -55,7 +55,7 @@ function madeUp(row: Endpoint, catalog: Catalog): object | null {
 }
 
 /** The signal that invented answers name: the usual one, or the first of a catalogue that lacks it. */
-function subjectOf(catalog: Catalog): Values {
+function subjectOf(catalog: Catalog): InventedMembers {
   const [first] = catalog.entryById.values();
   if (first === undefined || catalog.entryById.has(String(INVENTED_VALUES.signal_id))) return {};
   const { id } = first.signal;
@@ -75,7 +75,7 @@ function subjectOf(catalog: Catalog): Values {
 }
 
 /** What the answer of this operation says otherwise than others. */
-function ownValues({ path, params }: Endpoint, catalog: Catalog): Values {
+function ownValues({ path, params }: Endpoint, catalog: Catalog): InventedMembers {
   const word = path.slice(path.lastIndexOf('/') + 1);
   const city = Object.entries(CITY_ADD_ONS).find(([addon]) => path === `/gauge/${addon}`);
   return {
@@ -91,7 +91,7 @@ function ownValues({ path, params }: Endpoint, catalog: Catalog): Values {
 }
 
 /** An invented reading of a signal, in its own metric and its mildest band. */
-function readingOf(signalId: string, { entryById }: Catalog): Values {
+function readingOf(signalId: string, { entryById }: Catalog): InventedMembers {
   const { signal } = defined(entryById.get(signalId), 'the signal of an example');
   const { metrics, bands, measures } = signal;
   const [metric] = metrics;
@@ -104,7 +104,7 @@ function readingOf(signalId: string, { entryById }: Catalog): Values {
 function bundleMembers(
   { path, params }: Endpoint,
   { properties = {} }: Node,
-  { catalog, common }: { readonly catalog: Catalog; readonly common: Values },
+  { catalog, common }: { readonly catalog: Catalog; readonly common: InventedMembers },
 ): object | null {
   const { entity } = INVENTED_VALUES;
   const { bundle } = catalog.lines.find((line) => line.bundle?.path === path) ?? {};
@@ -122,7 +122,7 @@ function bundleMembers(
 }
 
 /** The simplest value of a member that its schema allows, a listed one first. */
-function invented(name: string, node: Node, values: Values): unknown {
+function invented(name: string, node: Node, values: InventedMembers): unknown {
   if (name in values && accepts(node, values[name])) return values[name];
   if (node.const !== undefined) return node.const;
   if (node.enum !== undefined) return node.enum[0];
@@ -146,19 +146,23 @@ function invented(name: string, node: Node, values: Values): unknown {
 }
 
 /** The first form of several that is not null; one that takes the listed value goes before it. */
-function chosen(name: string, choices: readonly Node[], values: Values): unknown {
+function chosen(name: string, choices: readonly Node[], values: InventedMembers): unknown {
   const wanted = choices.find((choice) => name in values && accepts(choice, values[name]));
   const first = wanted ?? choices.find((choice) => typesOf(choice)[0] !== 'null') ?? {};
   return invented(name, first, values);
 }
 
 /** One item; of a closed list of words all of them. */
-function inventedList(name: string, { prefixItems, items = {} }: Node, values: Values): unknown[] {
+function inventedList(
+  name: string,
+  { prefixItems, items = {} }: Node,
+  values: InventedMembers,
+): unknown[] {
   if (items.enum !== undefined) return [...items.enum];
   return (prefixItems ?? [items]).map((item) => invented(name, item, values));
 }
 
-function inventedObject(name: string, node: Node, values: Values): object {
+function inventedObject(name: string, node: Node, values: InventedMembers): object {
   const { properties, required = [], additionalProperties: other } = node;
   if (properties === undefined) {
     const [key = INVENTED_KEYS[name] ?? 'example'] = (node.propertyNames?.enum ?? []) as string[];

@@ -26,7 +26,7 @@ interface OpenApiOptions {
   readonly bodies: ReadonlyMap<string, ExampleBody>;
 }
 
-type Parts = OpenApiOptions & { readonly schemas: BodySchemas };
+type SchemaParts = OpenApiOptions & { readonly schemas: BodySchemas };
 
 /** The OpenAPI 3.1.0 description of every operation that is for sale or free now. */
 export function openApi(options: OpenApiOptions): object {
@@ -82,7 +82,7 @@ function componentExamples({
   entries,
   bodies,
   schemas,
-}: Parts): Readonly<Record<string, object>> {
+}: SchemaParts): Readonly<Record<string, object>> {
   const examples: Record<string, object> = {};
   for (const entry of entries) {
     const row = rowOf(entry, catalog);
@@ -121,7 +121,7 @@ function contactOf(issuer: Issuer, contact: string | null): object {
   return { name: issuer.name, url: contact ?? issuer.baseUrl };
 }
 
-function paths(parts: Parts): object {
+function paths(parts: SchemaParts): object {
   const items: Record<string, object> = {};
   for (const entry of parts.entries) {
     const path = entry.path.replace(/:([a-z_]+)$/, '{$1}');
@@ -133,7 +133,7 @@ function paths(parts: Parts): object {
 
 const tagOf = ({ tag }: Endpoint): string => tag.slice(1, -1);
 
-function operation(entry: ManifestEntry, parts: Parts): object {
+function operation(entry: ManifestEntry, parts: SchemaParts): object {
   const row = rowOf(entry, parts.catalog);
   return {
     operationId: operationId(row),
@@ -204,7 +204,7 @@ function parameter(
   };
 }
 
-function requestBody(row: Endpoint, parts: Parts): object {
+function requestBody(row: Endpoint, parts: SchemaParts): object {
   return { required: true, ...(row.answer === 'rpc' ? RPC_BODY : recordBody(parts)) };
 }
 
@@ -219,7 +219,7 @@ const RPC_BODY = {
 };
 
 /** The free sample is a whole body that anybody can send. */
-function recordBody({ schemas, entries, catalog }: Parts): object {
+function recordBody({ schemas, entries, catalog }: SchemaParts): object {
   const given = entries.find(({ path }) => path === '/gauge/sample');
   const name = given && schemas.nameOf(rowOf(given, catalog));
   const example = { $ref: `#/components/examples/${name}` };
@@ -230,7 +230,7 @@ function recordBody({ schemas, entries, catalog }: Parts): object {
   };
 }
 
-function success(row: Endpoint, { schemas }: Parts): object {
+function success(row: Endpoint, { schemas }: SchemaParts): object {
   return {
     description: row.summary,
     content: {

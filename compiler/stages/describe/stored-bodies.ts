@@ -3,7 +3,7 @@ import type { Endpoint } from '../../contract/endpoints.ts';
 import { filePath, parseFilePath, type Values } from '../../contract/path.ts';
 
 /** One stored answer of an operation: the values that ask for it and the file that holds it. */
-interface StoredBody {
+interface StoredAnswer {
   readonly values: Values;
   readonly path: string;
 }
@@ -11,7 +11,7 @@ interface StoredBody {
 /** What a release holds, asked by operation. */
 export interface ReleaseBodies {
   /** The answer to the examples of the table where it is stored, else the first in path order; null for none. */
-  of(endpoint: Endpoint): StoredBody | null;
+  of(endpoint: Endpoint): StoredAnswer | null;
   read(path: string): unknown;
   /** As read, undefined for a path that the release does not hold. */
   find(path: string): unknown;
@@ -42,7 +42,7 @@ export function storedBodies({ has, under, read }: Shelf): ReleaseBodies {
 }
 
 /** The table's own example of every parameter that the file is named by. */
-function exampleOf(endpoint: Endpoint, has: Shelf['has']): StoredBody | null {
+function exampleOf(endpoint: Endpoint, has: Shelf['has']): StoredAnswer | null {
   const values: Record<string, string> = {};
   for (const [name, param] of Object.entries(endpoint.params)) {
     const [example] = param.examples;
@@ -56,7 +56,7 @@ function isNaming({ file }: Endpoint, name: string): boolean {
   return file?.includes(`{${name}}`) === true;
 }
 
-function firstOf(endpoint: Endpoint, under: Shelf['under']): StoredBody | null {
+function firstOf(endpoint: Endpoint, under: Shelf['under']): StoredAnswer | null {
   const { file } = endpoint;
   if (file === undefined) return null;
   for (const path of under(file.slice(0, file.search(/\{|$/)))) {

@@ -110,7 +110,7 @@ export class HeaderFaults {
 }
 
 /** What the first line, as bytes or as text, shows about the whole file. */
-interface Shape {
+interface LineShape {
   readonly bytes?: (first: Uint8Array) => boolean;
   readonly text?: (first: string) => boolean;
   /** What it is, and what to do. */
@@ -126,7 +126,7 @@ const begins = (first: Uint8Array, marks: readonly string[]): boolean =>
   marks.includes(Buffer.from(first.subarray(0, 2)).toString('hex'));
 
 /** The first one that fits is said. */
-const SHAPES: readonly Shape[] = [
+const SHAPES: readonly LineShape[] = [
   {
     bytes: (first) => begins(first, [GZIP]),
     fault: 'a compressed file; unpack it, for example with gunzip',

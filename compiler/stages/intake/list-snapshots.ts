@@ -132,14 +132,14 @@ export function byBatch(a: SnapshotFile, b: SnapshotFile): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-interface Listing {
+interface BatchListing {
   /** Of signals and collections. */
   readonly ids: readonly string[];
   readonly problems: Problem[];
   readonly closed: ClosedBatches;
 }
 
-function listBatches(root: string, listing: Listing): ListedBatch[] {
+function listBatches(root: string, listing: BatchListing): ListedBatch[] {
   const names: string[] = [];
   for (const entry of readdirSync(root, { withFileTypes: true })) {
     if (isBeside(entry)) continue;
@@ -173,7 +173,7 @@ function isBatch(name: string): boolean {
 function listBatch(
   root: string,
   batch: string,
-  { mayBeClosed, ...listing }: Listing & { readonly mayBeClosed: boolean },
+  { mayBeClosed, ...listing }: BatchListing & { readonly mayBeClosed: boolean },
 ): ListedBatch {
   const folder = join(root, batch);
   const { stamp, changedMs } = stampOf(folder);
@@ -181,7 +181,7 @@ function listBatch(
   return { batch, stamp, changedMs, files: isClosed ? null : filesIn(root, batch, listing) };
 }
 
-function filesIn(root: string, batch: string, { problems, ids }: Listing): SnapshotFile[] {
+function filesIn(root: string, batch: string, { problems, ids }: BatchListing): SnapshotFile[] {
   const files: SnapshotFile[] = [];
   for (const entry of readdirSync(join(root, batch), { withFileTypes: true })) {
     if (isLitter(entry)) continue;

@@ -65,7 +65,7 @@ function diskGrouping(bytes: number, folder: string): Grouping {
 }
 
 /** A stored reading as it is spilled; most readings of a signal repeat their sources. */
-type Row = readonly [
+type SpilledReading = readonly [
   reading: Omit<Reading, 'sources'>,
   sources: number | Reading['sources'],
   batch: number,
@@ -75,13 +75,13 @@ type Row = readonly [
   size: number,
 ];
 
-function toRow(stored: StoredReading, shared: SharedSources): Row {
+function toRow(stored: StoredReading, shared: SharedSources): SpilledReading {
   const { reading, batch, file, line, at, size } = stored;
   const { sources, ...rest } = reading;
   return [rest, shared.toRow(sources), batch, file, line, at, size];
 }
 
-function fromRow(row: Row, shared: SharedSources): StoredReading {
+function fromRow(row: SpilledReading, shared: SharedSources): StoredReading {
   const [rest, sources, batch, file, line, at, size] = row;
   return { reading: { ...rest, sources: shared.fromRow(sources) }, batch, file, line, at, size };
 }
@@ -92,7 +92,7 @@ class SharedSources {
   readonly #kept: Reading['sources'][] = [];
   #chars = 0;
 
-  toRow(sources: Reading['sources']): Row[1] {
+  toRow(sources: Reading['sources']): SpilledReading[1] {
     const text = JSON.stringify(sources);
     const known = this.#indexes.get(text);
     if (known !== undefined) return known;
@@ -102,7 +102,7 @@ class SharedSources {
     return this.#kept.push(sources) - 1;
   }
 
-  fromRow(sources: Row[1]): Reading['sources'] {
+  fromRow(sources: SpilledReading[1]): Reading['sources'] {
     if (typeof sources !== 'number') return sources;
     const kept = this.#kept[sources];
     if (kept === undefined)
@@ -121,14 +121,14 @@ class Spill {
     this.#path = path;
   }
 
-  add(row: Row): void {
+  add(row: SpilledReading): void {
     const text = JSON.stringify(row);
     this.#held.push(text);
     this.#chars += text.length;
     if (this.#chars > BUFFER_CHARS) this.#flush();
   }
 
-  *rows(): Generator<Row> {
+  *rows(): Generator<SpilledReading> {
     this.#flush();
     for (const { bytes } of readLines(this.#path, { bytesMax: SPILL_LINE_BYTES_MAX })) {
       if (bytes === null) throw new RangeError('Cannot read a partition: a line beyond its limit');

@@ -4,7 +4,7 @@ import type { Line, Signal, SignalEntry } from '../../contract/catalog/line.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { fitsSegment } from '../../contract/path.ts';
 import { evidenceSchema, sourceSchema } from '../../contract/record.ts';
-import { foreignUnit, type Limits, unitLimits } from '../../contract/units.ts';
+import { foreignUnit, type UnitRange, unitLimits } from '../../contract/units.ts';
 import type { Problem } from './compile-error.ts';
 import { FAULT_WORDS, MISSING } from './fault-words.ts';
 import { checkFigures, figureFault, fitsName, isNumberText } from './figures.ts';
@@ -88,7 +88,7 @@ export const fieldsSchema = z.strictObject({
 const partSchema = fieldsSchema.partial();
 const headerSchema = z.strictObject({ header: partSchema });
 export type Fields = z.infer<typeof fieldsSchema>;
-type Part = z.infer<typeof partSchema>;
+type PartFields = z.infer<typeof partSchema>;
 
 /** What every reading says, in its line or in the header. */
 export const REQUIRED = [
@@ -110,7 +110,7 @@ export type LineFault = Omit<Problem, 'file'>;
 export type Outcome<T> = { readonly ok: T } | { readonly faults: readonly LineFault[] };
 
 /** Reads the members of the optional first line `{"header": {…}}`. */
-export function parseHeader(header: unknown): Outcome<Part> {
+export function parseHeader(header: unknown): Outcome<PartFields> {
   const parsed = headerSchema.safeParse({ header }, FAULT_WORDS);
   if (!parsed.success) return { faults: zodFaults(parsed.error) };
   const faults = neutralFaults(parsed.data);
@@ -118,11 +118,15 @@ export function parseHeader(header: unknown): Outcome<Part> {
 }
 
 /** Reads one line of a signal's file; fields that it leaves out come from the header. */
-export function parseReading(value: unknown, header: Part, entry: SignalEntry): Outcome<Reading> {
+export function parseReading(
+  value: unknown,
+  header: PartFields,
+  entry: SignalEntry,
+): Outcome<Reading> {
   const parsed = partSchema.safeParse(value, FAULT_WORDS);
   if (!parsed.success) return { faults: zodFaults(parsed.error) };
   // A spread of two objects of varying shape costs microseconds a line, this does not.
-  const merged: Part = Object.assign({}, header, parsed.data);
+  const merged: PartFields = Object.assign({}, header, parsed.data);
   const missing = REQUIRED.filter((name) => merged[name] === undefined);
   if (missing.length > 0) return { faults: missing.map(missingFault) };
   const reading = merged as Reading;
@@ -237,11 +241,11 @@ function sourceFaults({ sources }: Reading, { metrics: [main] }: Signal): LineFa
   });
 }
 
-function isWithin(value: number, { from, to = Number.POSITIVE_INFINITY }: Limits): boolean {
+function isWithin(value: number, { from, to = Number.POSITIVE_INFINITY }: UnitRange): boolean {
   return value >= from && value <= to;
 }
 
-function limitsText({ from, to }: Limits): string {
+function limitsText({ from, to }: UnitRange): string {
   return to === undefined ? `${from} and up` : `${from} to ${to}`;
 }
 

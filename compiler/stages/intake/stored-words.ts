@@ -47,13 +47,13 @@ export function wordFaults(stored: object): WordFault[] {
   return faults;
 }
 
-interface Place {
+interface MemberPlace {
   readonly path: readonly string[];
   /** Whether a member here may have any name. */
   readonly isFree: boolean;
 }
 
-function gather(value: unknown, { path, isFree }: Place, faults: WordFault[]): void {
+function gather(value: unknown, { path, isFree }: MemberPlace, faults: WordFault[]): void {
   if (typeof value === 'string') {
     const message = ADDRESS.test(value) ? null : neutralFault(value);
     if (message !== null) faults.push({ path, message });

@@ -34,7 +34,7 @@ export interface Instant {
   readonly repeats: number;
 }
 
-type Settled = { readonly ok: Instant } | { readonly problem: Problem };
+type SettledInstant = { readonly ok: Instant } | { readonly problem: Problem };
 
 /** Seals the core of a reading. */
 export type HashOf = (reading: Reading) => string;
@@ -48,7 +48,7 @@ export function settle(
   before: Instant | null,
   group: readonly StoredReading[],
   { batches, hashOf }: { readonly batches: readonly string[]; readonly hashOf: HashOf },
-): Settled {
+): SettledInstant {
   let at = before;
   let last: StoredReading | null = null;
   for (const item of group) {

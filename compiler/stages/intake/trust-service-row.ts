@@ -32,7 +32,7 @@ const rowSchema = z.strictObject({
 });
 export type TrustServiceRow = z.infer<typeof rowSchema>;
 
-type Refuse = (field: string, message: string) => void;
+type RefuseMember = (field: string, message: string) => void;
 
 /** One x402 service on one capture day. */
 export const trustServiceRowSchema = rowSchema.superRefine((row, context) => {
@@ -44,7 +44,7 @@ export const trustServiceRowSchema = rowSchema.superRefine((row, context) => {
 });
 
 /** Demand is part of the rows since DEMAND_MODEL_SINCE, and of no row before. */
-function checkModel(row: TrustServiceRow, refuse: Refuse): void {
+function checkModel(row: TrustServiceRow, refuse: RefuseMember): void {
   const demand = trustModel(row.capture_date) === 'demand-v1';
   for (const name of DEMAND_FIELDS) {
     if (demand && row[name] === undefined) {
@@ -59,7 +59,7 @@ function checkModel(row: TrustServiceRow, refuse: Refuse): void {
 /** A payer may use several endpoints, so only the largest count is sure, never their sum. */
 function checkPayers(
   { unique_payers_30d: stated, endpoint_payers }: TrustServiceRow,
-  refuse: Refuse,
+  refuse: RefuseMember,
 ) {
   if (endpoint_payers === undefined) return;
   const counts = endpoint_payers.flatMap((each) => each.unique_payers_30d ?? []);
@@ -69,7 +69,10 @@ function checkPayers(
   refuse('unique_payers_30d', message);
 }
 
-function checkEndpoints({ endpoints, endpoints_by_class }: TrustServiceRow, refuse: Refuse): void {
+function checkEndpoints(
+  { endpoints, endpoints_by_class }: TrustServiceRow,
+  refuse: RefuseMember,
+): void {
   if (typeof endpoints !== 'number' || !endpoints_by_class) return;
   const sum = Object.values(endpoints_by_class).reduce((total, each) => total + each, 0);
   if (sum !== endpoints) {

@@ -34,9 +34,9 @@ import type { EntityNotes } from '../remember/next-state.ts';
 import { type Issuer, makeSealer, signingKey } from '../seal/sealer.ts';
 import { openSignatureStore, signaturePlace } from '../seal/signature-store.ts';
 import { type CatalogNews, type ChangeCounts, catalogNews } from './catalog-changes.ts';
+import { readCatalog, readStored } from './file-list-bytes.ts';
 import type { FileWriter } from './file-writer.ts';
 import type { LeafStore } from './leaf-store.ts';
-import { readCatalog, readStored } from './listed-files.ts';
 import { nextPlace } from './next-place.ts';
 import { type CountedPress, makePress, type Press } from './press.ts';
 import { type ReadBack, readBack } from './read-back.ts';
@@ -119,7 +119,7 @@ export interface Run {
 }
 
 /** What was read. */
-interface Counted {
+interface ReadSignals {
   readonly signals: ReadonlyMap<string, KnownSignal>;
   /** sha256 of every file that was read, hex, by its name. */
   readonly digests: ReadonlyMap<string, string>;
@@ -129,7 +129,7 @@ interface Counted {
 export async function publishRun(
   options: PublishOptions,
   run: Run,
-  { signals, digests }: Counted,
+  { signals, digests }: ReadSignals,
 ): Promise<PublishSummary> {
   const { staging, notes, memory } = run;
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });

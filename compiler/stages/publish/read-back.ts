@@ -3,7 +3,7 @@ import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
 import { verifyBody } from '../../verify/verify-body.ts';
 import { verifyRelease } from '../../verify/verify-release.ts';
 import { CompileError } from '../intake/compile-error.ts';
-import { readStored } from './listed-files.ts';
+import { readStored } from './file-list-bytes.ts';
 
 /** How much of a release is looked at again before it is published. */
 export type ReadBack = 'sample' | 'full';

@@ -4,23 +4,23 @@ import { nothingStored } from '../intake/list-snapshots.ts';
 /** A signal that loses more than this share of its entities or readings is taken for a mistake in the input. */
 const SHRINK_SHARE_MAX = 0.2;
 
-type Counts = Readonly<Record<'entities' | 'readings', number>>;
+type ShrinkCounts = Readonly<Record<'entities' | 'readings', number>>;
 
 /** What the previous release has: its catalog, and what its compile counted, where that is still known. */
-interface Before {
+interface PreviousCounts {
   readonly catalog: Buffer;
-  readonly signals: Readonly<Record<string, Pick<Counts, 'readings'>>>;
+  readonly signals: Readonly<Record<string, Pick<ShrinkCounts, 'readings'>>>;
 }
 
 /**
  * Refuses to publish when a signal shrinks suspiciously against the previous release: an emptied or cut snapshot must not
  * empty the shop. Throws a CompileError that names every such signal.
  */
-export function refuseShrink(before: Before, now: ReadonlyMap<string, Counts>): void {
+export function refuseShrink(before: PreviousCounts, now: ReadonlyMap<string, ShrinkCounts>): void {
   const problems: Problem[] = [];
   for (const [id, entities] of countBySignal(before.catalog)) {
     const { readings = 0 } = before.signals[id] ?? {};
-    const had: Counts = { entities, readings };
+    const had: ShrinkCounts = { entities, readings };
     const has = now.get(id) ?? { entities: 0, readings: 0 };
     const less = (['entities', 'readings'] as const).find(
       (count) => has[count] < had[count] * (1 - SHRINK_SHARE_MAX),

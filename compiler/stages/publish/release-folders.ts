@@ -14,7 +14,7 @@ import {
 import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import { readLastCheckpoint } from '../anchor/last-checkpoint.ts';
-import { type ListedFiles, onlyIn, readListed } from './listed-files.ts';
+import { type FileListBytes, onlyIn, readListed } from './file-list-bytes.ts';
 import { syncFolder } from './replace-file.ts';
 import { removeFile } from './spare-files.ts';
 
@@ -78,7 +78,7 @@ export function readRelease(data: string, name: string): Release {
 }
 
 /** The files of a release; null for one whose list cannot be trusted. */
-export function releaseFiles(data: string, name: string): ListedFiles | null {
+export function releaseFiles(data: string, name: string): FileListBytes | null {
   try {
     return readListed(join(data, RELEASES_FOLDER, name), readRelease(data, name));
   } catch {
@@ -123,7 +123,11 @@ export function removeReleases(data: string, doomed: readonly string[]): FileEnt
 }
 
 /** Entries of a list that no kept release has, newest release first; none while one of those cannot be read. */
-function orphansOf(data: string, list: ListedFiles, kept: readonly string[]): readonly FileEntry[] {
+function orphansOf(
+  data: string,
+  list: FileListBytes,
+  kept: readonly string[],
+): readonly FileEntry[] {
   let orphans: readonly FileEntry[] = [];
   for (const [at, name] of kept.entries()) {
     const other = releaseFiles(data, name);

@@ -2,15 +2,15 @@ import { defined } from '../../contract/defined.ts';
 import { firstWhere } from '../../contract/first-where.ts';
 import { FILES_NAME, type FileEntry, formatFiles } from '../../contract/release.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
+import { type FileListBytes, listedFiles, pathOrder, sizeAt } from './file-list-bytes.ts';
 import { HashedFile } from './hashed-file.ts';
-import { type ListedFiles, listedFiles, pathOrder, sizeAt } from './listed-files.ts';
 import { editLines, type LineEdit } from './sorted-lines.ts';
 
 /** Behind every character of a path. */
 const BEHIND_ALL = '\x7f';
 
 /** A path that is listed now; null where it no longer is. */
-interface Edit {
+interface ListEdit {
   readonly path: string;
   readonly entry: FileEntry | null;
 }
@@ -26,13 +26,13 @@ export interface WrittenList {
 
 /** The list of files of a release: that of the previous release, where this one goes on from it, with what differs. */
 export class ReleaseList {
-  readonly #before: ListedFiles;
+  readonly #before: FileListBytes;
   readonly #countBefore: number;
-  #edits: Edit[] = [];
+  #edits: ListEdit[] = [];
   #isSorted = true;
 
   /** `count` is the number of files that `before` lists. */
-  constructor(before: ListedFiles | null, count: number) {
+  constructor(before: FileListBytes | null, count: number) {
     this.#before = before ?? listedFiles(Buffer.alloc(0));
     this.#countBefore = before === null ? 0 : count;
   }
@@ -100,7 +100,7 @@ export class ReleaseList {
   }
 
   /** By path, each once: what was said last of a path stands. */
-  #sorted(): readonly Edit[] {
+  #sorted(): readonly ListEdit[] {
     if (!this.#isSorted) {
       this.#edits.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
       this.#edits = this.#edits.filter(({ path }, at, all) => all[at + 1]?.path !== path);
@@ -110,14 +110,14 @@ export class ReleaseList {
   }
 }
 
-function* linesOf(edits: readonly Edit[]): Generator<LineEdit> {
+function* linesOf(edits: readonly ListEdit[]): Generator<LineEdit> {
   for (const { path, entry } of edits) {
     yield { key: path, line: entry === null ? null : formatFiles([entry]) };
   }
 }
 
 /** Paths that are listed of a stretch of edits. */
-function* pathsIn(edits: readonly Edit[], from: number, to: number): Generator<string> {
+function* pathsIn(edits: readonly ListEdit[], from: number, to: number): Generator<string> {
   for (let at = from; at < to; at += 1) {
     const edit = edits[at];
     if (edit !== undefined && edit.entry !== null) yield edit.path;
@@ -125,6 +125,6 @@ function* pathsIn(edits: readonly Edit[], from: number, to: number): Generator<s
 }
 
 /** Where the edit of a path stands, or would. */
-function placeOf(edits: readonly Edit[], path: string): number {
+function placeOf(edits: readonly ListEdit[], path: string): number {
   return firstWhere(edits.length, (at) => defined(edits[at], 'the edit').path >= path);
 }

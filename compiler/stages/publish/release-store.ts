@@ -24,8 +24,8 @@ import { CURRENT_LINK, RELEASES_FOLDER, type Release } from '../../contract/rele
 import { CompileError } from '../intake/compile-error.ts';
 import { STATE_FOLDER } from '../remember/memory.ts';
 import { lockData } from './data-lock.ts';
+import type { FileListBytes } from './file-list-bytes.ts';
 import { fileWriter, type StoreWriter } from './file-writer.ts';
-import type { ListedFiles } from './listed-files.ts';
 import {
   currentName,
   doomedReleases,
@@ -44,7 +44,7 @@ const STAGING = '.staging';
 const SIGNATURES = 'signatures';
 
 /** A release that is whole on the disk. */
-interface Settled {
+interface SettledRelease {
   /** Switches `current` to the new folder, under this name, in one step. */
   publish(name: string): Published;
 }
@@ -85,7 +85,7 @@ export interface Staging {
   readonly writer: StoreWriter;
   readonly previous: PreviousFiles | null;
   /** Makes everything that was written durable; only then can it be published. */
-  settle(): Promise<Settled>;
+  settle(): Promise<SettledRelease>;
   /** Forgets what was written so far, to begin again. */
   restart(): void;
   /** Leaves the data folder as it was. */
@@ -97,7 +97,7 @@ export interface PreviousFiles {
   readonly name: string;
   readonly head: Release;
   /** Read when it is asked for first; null when it is not the one that the head signs. */
-  files(): ListedFiles | null;
+  files(): FileListBytes | null;
 }
 
 interface StagingOptions {
@@ -204,7 +204,7 @@ function publishFolder(data: string, root: string, name: string): string {
 export function previousFiles(data: string): PreviousFiles | null {
   const name = currentName(data);
   if (name === null) return null;
-  let list: ListedFiles | null | undefined;
+  let list: FileListBytes | null | undefined;
   return {
     name,
     head: readRelease(data, name),

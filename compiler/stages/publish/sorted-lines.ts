@@ -100,7 +100,7 @@ export function editLines(lines: SortedLines, edits: Iterable<LineEdit>, out: Li
 }
 
 /** How lines are read that stand in the order of a key. */
-interface LineForm<T> {
+interface KeyedForm<T> {
   readonly parse: (line: string) => T;
   readonly key: (parsed: T) => string;
 }
@@ -114,7 +114,7 @@ export type LinePair<T> =
 export function* differentLines<T>(
   one: Buffer,
   other: Buffer,
-  form: LineForm<T>,
+  form: KeyedForm<T>,
 ): Generator<LinePair<T>> {
   let at = 0;
   let beside = 0;
@@ -130,12 +130,12 @@ export function* differentLines<T>(
   }
 }
 
-function parsedAt<T>(bytes: Buffer, at: number, { parse }: LineForm<T>): T | null {
+function parsedAt<T>(bytes: Buffer, at: number, { parse }: KeyedForm<T>): T | null {
   return at < bytes.length ? parse(lineAt(bytes, at)) : null;
 }
 
 /** Of two next lines the earlier one, or both where neither is earlier. */
-function pairAt<T>(one: T | null, other: T | null, { key }: LineForm<T>): LinePair<T> | null {
+function pairAt<T>(one: T | null, other: T | null, { key }: KeyedForm<T>): LinePair<T> | null {
   if (one === null) return other === null ? null : { one: null, other };
   if (other === null || key(one) < key(other)) return { one, other: null };
   return key(one) === key(other) ? { one, other } : { one: null, other };

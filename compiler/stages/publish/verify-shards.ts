@@ -88,13 +88,13 @@ function shardOf(lines: Buffer, start: number): number {
 }
 
 /** Memory that serves for one shard after the other. */
-interface Rooms {
+interface ShardBuffers {
   readonly edited: GatheredLines;
   readonly sorted: ReusedBytes;
 }
 
 /** A shard with lines added and taken away; null when nothing of it changes. */
-function edited(before: Buffer, { added, gone }: ShardEdits, rooms: Rooms): Buffer | null {
+function edited(before: Buffer, { added, gone }: ShardEdits, rooms: ShardBuffers): Buffer | null {
   if (before.length === 0 && gone.length === 0) return sortedLines(added, LEAD_AT, rooms.sorted);
   const edits = new Map<string, LineEdit>();
   for (const line of linesOf(gone)) {

@@ -202,7 +202,7 @@ function itemAt(items: readonly Item[], at: number): Item {
 }
 
 /** What was known, and the firm observations of which the whole reading is known. */
-interface Firm {
+interface FirmPast {
   readonly before: EntityPast | null;
   readonly rows: SettledRows | null;
   /** Oldest first. */
@@ -210,7 +210,7 @@ interface Firm {
 }
 
 function seasonAfter(
-  { before, rows, firm }: Firm,
+  { before, rows, firm }: FirmPast,
   recent: readonly Instant[],
   signal: Signal,
 ): SeasonPast | null | 'ended' {
@@ -240,7 +240,7 @@ function seasonWithout(season: SeasonPast | null, readings: readonly Reading[]):
 }
 
 /** The newest firm reading with a value; 'unknown' where the one that was it has none now. */
-function factAfter({ before, rows, firm }: Firm, signal: Signal): Reading | null | 'unknown' {
+function factAfter({ before, rows, firm }: FirmPast, signal: Signal): Reading | null | 'unknown' {
   const newest = newestFact(signal, firm);
   if (before === null || before.fact === null) return newest;
   const { fact: was, batch } = before;
@@ -256,7 +256,7 @@ function factAfter({ before, rows, firm }: Firm, signal: Signal): Reading | null
 
 /** What is remembered of facts that were replaced, of the newest observations that are not kept whole. */
 function replacedAfter(
-  { before, firm }: Firm,
+  { before, firm }: FirmPast,
   tail: readonly Instant[],
 ): Pick<EntityPast, 'replaced' | 'replaced_since'> {
   const whole = new Set(tail);

@@ -106,10 +106,10 @@ export class KnownBatches {
 }
 
 /** A file as it was read, and where it stands. */
-type ReadFile = SnapshotFile & Pick<KnownFile, 'sha256'>;
+type StoredFile = SnapshotFile & Pick<KnownFile, 'sha256'>;
 
 /** Files of a signal that earlier compiles read, oldest batch first. */
-export function knownFilesOf(id: string, { root, days }: KnownFiles): ReadFile[] {
+export function knownFilesOf(id: string, { root, days }: KnownFiles): StoredFile[] {
   return days.flatMap((path) => {
     const [folders = '[]', ...lines] = readPlain(path, STORED_BYTES_MAX)
       .toString('utf8')
@@ -121,13 +121,13 @@ export function knownFilesOf(id: string, { root, days }: KnownFiles): ReadFile[]
   });
 }
 
-function snapshotFile(root: string, batch: string, file: KnownFile): ReadFile {
+function snapshotFile(root: string, batch: string, file: KnownFile): StoredFile {
   const name = `${batch}/${snapshotName(file.id)}`;
   return { ...file, batch, path: join(root, name), name };
 }
 
 /** What a compile did with the batches. */
-interface Reading {
+interface BatchesRead {
   readonly known: KnownBatches;
   /** sha256 of each file that was read, hex, by its name. */
   readonly digests: ReadonlyMap<string, string>;
@@ -136,7 +136,11 @@ interface Reading {
 }
 
 /** Writes down the batches; days of which every batch is closed stay as they are. */
-export function noteBatches(notes: Notes, batches: readonly ListedBatch[], reading: Reading): void {
+export function noteBatches(
+  notes: Notes,
+  batches: readonly ListedBatch[],
+  reading: BatchesRead,
+): void {
   for (const [name, listed] of grouped(batches, ({ batch }) => dayFile(batch))) {
     if (listed.every(({ files }) => files === null)) continue;
     const known = listed.map((one) => knownBatch(one, reading));
@@ -146,7 +150,7 @@ export function noteBatches(notes: Notes, batches: readonly ListedBatch[], readi
   }
 }
 
-function knownBatch(listed: ListedBatch, { known, digests, since }: Reading) {
+function knownBatch(listed: ListedBatch, { known, digests, since }: BatchesRead) {
   const { batch, stamp, changedMs } = listed;
   const before = known.files(batch);
   const files = listed.files?.map(({ id, name, bytes, stamp, changedMs }): KnownFile => {

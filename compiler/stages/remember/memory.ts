@@ -43,12 +43,12 @@ const stateSchema = z.strictObject({
   /** sha256 of every other file of the folder, by its name. */
   files: z.record(z.string(), z.string()),
 });
-type State = z.infer<typeof stateSchema>;
+type StoredState = z.infer<typeof stateSchema>;
 export type KnownSignal = z.infer<typeof knownSignal>;
 
 /** What the previous compile remembered, known to fit the release that is current. */
 export interface Memory {
-  readonly state: State;
+  readonly state: StoredState;
   /** Bytes of one of its files; throws a ForgottenError when they are not what was written. */
   read(name: string): Buffer;
   has(name: string): boolean;
@@ -76,7 +76,7 @@ export function recall(data: string): Memory | null {
 }
 
 /** What the compile of the current release counted, whatever settings it had; null when that is not known. */
-export function stateOf(data: string): State | null {
+export function stateOf(data: string): StoredState | null {
   const release = join(data, 'current', 'release.json');
   const path = join(data, STATE_FOLDER, STATE_NAME);
   const [text, head] = [bytesAt(path, STORED_BYTES_MAX), bytesAt(release, HEAD_BYTES_MAX)];
@@ -96,7 +96,7 @@ function bytesAt(path: string, max: number): Buffer | null {
 }
 
 /** The first line of the file is the sha256 of the rest. */
-function parsed(text: string): State | null {
+function parsed(text: string): StoredState | null {
   const end = text.indexOf('\n');
   const rest = text.slice(end + 1);
   if (text.slice(0, end) !== hash('sha256', rest, 'hex')) return null;
@@ -154,9 +154,9 @@ export class Notes {
     }
   }
 
-  finish(state: Omit<State, 'format' | 'files'>): void {
+  finish(state: Omit<StoredState, 'format' | 'files'>): void {
     this.#keepRest();
-    const whole: State = { format: 'signalpress-state/1', ...state, files: this.#files };
+    const whole: StoredState = { format: 'signalpress-state/1', ...state, files: this.#files };
     const text = JSON.stringify(whole);
     writeFileSync(this.#placeFor(STATE_NAME), `${hash('sha256', text, 'hex')}\n${text}`, {
       flag: 'wx',

@@ -34,7 +34,7 @@ export interface Plan extends Omit<Listed, 'memory'> {
 }
 
 /** What is to be listed: the batches of a folder, for a compile into a data folder. */
-interface Listing {
+interface ListOptions {
   readonly data: string;
   readonly snapshots: string;
   readonly catalog: Catalog;
@@ -42,7 +42,7 @@ interface Listing {
 }
 
 /** Lists what is stored; of closed batches only what is remembered, unless `isFull`. */
-export function listStored({ data, snapshots: root, catalog, isFull }: Listing): Listed {
+export function listStored({ data, snapshots: root, catalog, isFull }: ListOptions): Listed {
   const memory = recall(data);
   try {
     const known = new KnownBatches(memory);

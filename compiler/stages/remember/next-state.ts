@@ -7,7 +7,7 @@ import type { KnownSignal, Memory, Notes } from './memory.ts';
 import { shelfName, shelvesOf } from './merge-plan.ts';
 
 /** A signal of which this compile is to read files. */
-interface DueSignal {
+interface PlannedSignal {
   readonly signal_id: string;
   /** Its entities as the previous compile left them; null where nothing is remembered. */
   readonly before: Shelves | null;
@@ -16,7 +16,7 @@ interface DueSignal {
 }
 
 /** Once a signal has its shelves, it keeps their number. */
-export function dueSignal({ signal_id, bytes }: SignalFiles, memory: Memory | null): DueSignal {
+export function dueSignal({ signal_id, bytes }: SignalFiles, memory: Memory | null): PlannedSignal {
   const before = memory === null ? null : shelvesOf(memory, signal_id);
   return { signal_id, before, shelves: before?.files.length ?? shelvesFor(bytes) };
 }
@@ -26,7 +26,7 @@ export class EntityNotes {
   readonly #signals: ReadonlyMap<string, ShelfNotes>;
 
   /** `folder` holds what is too much for the memory. */
-  constructor(folder: string, due: readonly DueSignal[]) {
+  constructor(folder: string, due: readonly PlannedSignal[]) {
     const notes = due.map(({ signal_id, before, shelves }) => {
       return [
         signal_id,

@@ -25,10 +25,10 @@ type StoredInstant = Omit<Instant, 'kept' | 'repeat'> & {
 type StoredPast = Omit<EntityPast, 'tail' | 'series'> & {
   readonly tail: readonly StoredInstant[];
   readonly series: Omit<EntityPast['series'], 'segments'>;
-  readonly segments: readonly StoredSegment[];
+  readonly segments: readonly SegmentFields[];
 };
 /** Members of a segment without their names: an old series has many. */
-type StoredSegment = readonly [
+type SegmentFields = readonly [
   start: number,
   date: string | null,
   chain: string,
@@ -74,7 +74,7 @@ function storedSegment({
   last_date,
   size,
   sha256,
-}: Segment): StoredSegment {
+}: Segment): SegmentFields {
   const { rows, snapshot_date, chain } = before;
   return [rows, snapshot_date, chain, count, first_date, last_date, size, sha256];
 }
@@ -88,7 +88,7 @@ function segmentOf([
   last_date,
   size,
   sha256,
-]: StoredSegment): Segment {
+]: SegmentFields): Segment {
   const before = { rows, snapshot_date: date, chain };
   return { before, count, first_date, last_date, size, sha256 };
 }

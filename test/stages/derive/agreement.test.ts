@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Source } from '../../../compiler/contract/record.ts';
+import type { RecordSource } from '../../../compiler/contract/record.ts';
 import { sourceAgreement } from '../../../compiler/stages/derive/agreement.ts';
 
 const AT = '2026-11-20T10:00:00Z';
-const source = (value: Source['value'], more: Partial<Source> = {}): Source => ({
+const source = (value: RecordSource['value'], more: Partial<RecordSource> = {}): RecordSource => ({
   name: 'a',
   weight: 1,
   independent: true,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type FileEntry, formatFiles } from '../../../compiler/contract/release.ts';
-import { listedFiles } from '../../../compiler/stages/publish/listed-files.ts';
+import { listedFiles } from '../../../compiler/stages/publish/file-list-bytes.ts';
 import { ReleaseList } from '../../../compiler/stages/publish/release-list.ts';
 import { ForgottenError } from '../../../compiler/stages/remember/forgotten-error.ts';
 import { sha256Text } from '../../sha256-text.ts';

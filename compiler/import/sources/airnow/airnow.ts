@@ -35,7 +35,7 @@ const rowSchema = z.object({
   longitude: z.number().optional(),
 });
 /** One pollutant of one area in one hour. */
-type Row = z.infer<typeof rowSchema>;
+type PollutantRow = z.infer<typeof rowSchema>;
 const answerSchema = z.array(z.preprocess(respelled, rowSchema));
 
 function respelled(row: unknown): unknown {
@@ -57,7 +57,11 @@ function readObservations(payload: Payload): Imported {
   return list.someOf(payload);
 }
 
-function addHour(list: ReadingList, payload: Payload, rows: readonly [Row, ...Row[]]): void {
+function addHour(
+  list: ReadingList,
+  payload: Payload,
+  rows: readonly [PollutantRow, ...PollutantRow[]],
+): void {
   const [first] = rows;
   const indices = indicesOf(rows, payload);
   const unavailable = rows.length - indices.length;
@@ -86,7 +90,7 @@ function addHour(list: ReadingList, payload: Payload, rows: readonly [Row, ...Ro
 }
 
 /** Indices by pollutant, without those that are not available. */
-function indicesOf(rows: readonly Row[], payload: Payload): [string, number][] {
+function indicesOf(rows: readonly PollutantRow[], payload: Payload): [string, number][] {
   const seen = new Map<string, number>();
   for (const { pollutant, aqi } of rows) {
     const known = POLLUTANTS.get(pollutant);
@@ -100,7 +104,7 @@ function indicesOf(rows: readonly Row[], payload: Payload): [string, number][] {
 }
 
 /** Three members make the time: a local day, an hour, and the abbreviation of a zone. */
-function hourOf({ date, hour: hours, zone }: Row, payload: Payload): number {
+function hourOf({ date, hour: hours, zone }: PollutantRow, payload: Payload): number {
   const day = dayTime(date.trim());
   const offset = zoneOffset(zone);
   if (day !== null && offset !== null) return day + hours * HOUR_MS - offset;

@@ -5,7 +5,7 @@ import type { Imported, Payload } from '../../payload.ts';
 import { measuredBy, nameOf, observedAt, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
 import { flightCategory, type Metar } from './metar.ts';
-import { type Report, reportsOf } from './metar-reports.ts';
+import { reportsOf, type TimedMetar } from './metar-reports.ts';
 
 const AIRPORTS = builtinLine('nas').entities;
 
@@ -42,7 +42,7 @@ function read(payload: Payload): Imported {
 }
 
 /** A correction stands for the report that it corrects; null where two others are of one time. */
-function newestOf(reports: readonly Report[]): Report | null {
+function newestOf(reports: readonly TimedMetar[]): TimedMetar | null {
   const newest = reports.reduce((last, { time }) => Math.max(last, time), 0);
   const last = reports.filter(({ time }) => time === newest);
   const corrected = last.filter(({ metar }) => metar.isCorrection);
@@ -70,7 +70,7 @@ export function conditionsOf(metar: Metar) {
   };
 }
 
-function readingOf(airport: string, { time, metar }: Report, payload: Payload) {
+function readingOf(airport: string, { time, metar }: TimedMetar, payload: Payload) {
   const observed_at = observedAt(time, payload);
   const current = conditionsOf(metar);
   const { visibility, flags } = metar;

@@ -4,7 +4,7 @@ import { ImportError, jsonOf, type Payload, type SkipCount, textOf } from '../..
 import { flightCategory, type Metar, parseMetar } from './metar.ts';
 
 /** One report with its time in epoch milliseconds. */
-export interface Report {
+export interface TimedMetar {
   readonly time: number;
   readonly metar: Metar;
 }
@@ -30,7 +30,7 @@ const entrySchema = z.looseObject({
   clouds: z.array(z.looseObject({ cover: z.string(), base: z.number().nullish() })).nullish(),
   fltCat: z.enum(['VFR', 'MVFR', 'IFR', 'LIFR']).nullish(),
 });
-type Entry = z.infer<typeof entrySchema>;
+type MetarEntry = z.infer<typeof entrySchema>;
 const CEILINGS: readonly string[] = ['BKN', 'OVC', 'OVX', 'VV'];
 /** The decoded members are rounded to hundredths of a mile. */
 const ROUNDING = 0.011;
@@ -42,7 +42,7 @@ const BULLETIN =
  * The reports of a payload, decoded JSON or a raw bulletin. Values come from the report itself; where a decoded member says
  * something else, the report is skipped. Throws an ImportError for a payload that is neither.
  */
-export function reportsOf(payload: Payload, skips: SkipCount): Report[] {
+export function reportsOf(payload: Payload, skips: SkipCount): TimedMetar[] {
   // A bulletin stands between control characters.
   const text = textOf(payload).replaceAll('\u0001', '').replaceAll('\u0003', '');
   return text.trimStart().startsWith('[') || text.trimStart().startsWith('{')
@@ -50,7 +50,7 @@ export function reportsOf(payload: Payload, skips: SkipCount): Report[] {
     : bulletinReports(text, payload, skips);
 }
 
-function decodedReports(payload: Payload, skips: SkipCount): Report[] {
+function decodedReports(payload: Payload, skips: SkipCount): TimedMetar[] {
   const entries = jsonOf(payload, z.array(z.unknown()), 'a list of decoded METAR reports');
   return entries.flatMap((value, at) => {
     const parsed = entrySchema.safeParse(value);
@@ -60,7 +60,7 @@ function decodedReports(payload: Payload, skips: SkipCount): Report[] {
   });
 }
 
-function decodedReport(entry: Entry, skips: SkipCount): Report[] {
+function decodedReport(entry: MetarEntry, skips: SkipCount): TimedMetar[] {
   const metar = parseMetar(entry.rawOb);
   const fault = metar === null ? 'it cannot be read' : differs(entry, metar);
   if (metar !== null && fault === null) return [{ time: entry.obsTime * 1000, metar }];
@@ -69,7 +69,7 @@ function decodedReport(entry: Entry, skips: SkipCount): Report[] {
 }
 
 /** The first decoded member that says something else than the report, in words; null where all agree. */
-function differs(entry: Entry, metar: Metar): string | null {
+function differs(entry: MetarEntry, metar: Metar): string | null {
   const time = new Date(entry.obsTime * 1000);
   const stated: readonly (readonly [member: string, agrees: boolean])[] = [
     ['icaoId', entry.icaoId === metar.station],
@@ -95,14 +95,14 @@ function isNear(a: number | null, b: number | null): boolean {
 }
 
 /** An obscured sky may be decoded without its height. */
-function sameCeiling({ clouds }: Entry, { ceiling }: Metar): boolean {
+function sameCeiling({ clouds }: MetarEntry, { ceiling }: Metar): boolean {
   const layers = (clouds ?? []).filter(({ cover }) => CEILINGS.includes(cover));
   const bases = layers.flatMap(({ base }) => (base == null ? [] : [base]));
   if (bases.length < layers.length) return true;
   return (bases.length === 0 ? null : Math.min(...bases)) === (ceiling ?? null);
 }
 
-function bulletinReports(text: string, { note, subject }: Payload, skips: SkipCount): Report[] {
+function bulletinReports(text: string, { note, subject }: Payload, skips: SkipCount): TimedMetar[] {
   const heading = BULLETIN.exec(text);
   if (heading === null) {
     const state =

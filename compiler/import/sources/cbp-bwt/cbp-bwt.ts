@@ -94,14 +94,17 @@ export const cbpBwt: Source = {
   },
 };
 
-interface Found {
+interface FoundCrossing {
   readonly crossing: Crossing;
   readonly port: unknown;
   readonly fetched_at: string;
 }
 
 /** Adds the readings of one crossing, or why there are none. */
-function addCrossing(list: ReadingList, { crossing, port: value, fetched_at }: Found): void {
+function addCrossing(
+  list: ReadingList,
+  { crossing, port: value, fetched_at }: FoundCrossing,
+): void {
   const { entity, traffic } = crossing;
   const parsed = portSchema.safeParse(value);
   if (!parsed.success) {
@@ -138,7 +141,7 @@ function lanesIn({ standard, others }: Lanes): (readonly [string, Lane])[] {
   return all.flatMap(([name, lane]) => (lane === null ? [] : [[name, lane] as const]));
 }
 
-interface Facts {
+interface LaneFacts {
   readonly entity: string;
   readonly fetched_at: string;
   /** Where the lanes themselves name no time, that of the port's other lanes stands for it. */
@@ -147,7 +150,7 @@ interface Facts {
   readonly traffic: Traffic;
 }
 
-function readingOf(lanes: Lanes, { entity, fetched_at, metric, traffic, newest }: Facts) {
+function readingOf(lanes: Lanes, { entity, fetched_at, metric, traffic, newest }: LaneFacts) {
   const { standard, others, max } = lanes;
   const time = newestOf([lanes]) ?? newest;
   if (time === null) throw new RangeError('no lane names a time');

@@ -39,7 +39,7 @@ const rowSchema = z.looseObject({
   value: value.nullable(),
   'value-units': z.literal('megawatthours'),
 });
-type Row = z.infer<typeof rowSchema>;
+type HourRow = z.infer<typeof rowSchema>;
 const answerSchema = z.looseObject({
   response: z.looseObject({
     total: z.union([
@@ -86,7 +86,7 @@ function readDemand(payload: Payload): Imported {
 }
 
 /** Values by respondent, type and hour; null where the publisher has none yet. */
-function byRespondent(data: readonly Row[], { note, subject }: Payload): Map<string, Hours> {
+function byRespondent(data: readonly HourRow[], { note, subject }: Payload): Map<string, Hours> {
   const asked = new URL(note.url).searchParams.getAll('facets[respondent][]');
   const found = new Map<string, { [Type in (typeof TYPES)[number]]: Map<number, number | null> }>();
   for (const [at, { respondent, type, period, value }] of data.entries()) {

@@ -32,7 +32,7 @@ const DAY_HOURS = 24;
 /** A demand this far above the record is an error of the feed (ours). */
 const IMPLAUSIBLE = 1.5;
 
-interface Measure {
+interface StressMeasure {
   readonly signal: string;
   readonly bands: readonly [string, string, string, string, string];
   /** What the numbers are of. */
@@ -40,17 +40,17 @@ interface Measure {
 }
 /** Where a worse band begins, in percent of the reference peak (ours). */
 const BAND_EDGES: readonly number[] = [75, 85, 92, 100];
-const STRESS: Measure = {
+const STRESS: StressMeasure = {
   signal: 'grid-reliability.stress',
   bands: ['normal', 'elevated', 'tight', 'critical', 'emergency'],
   basis: 'demand of one hour',
 };
-const STRAIN: Measure = {
+const STRAIN: StressMeasure = {
   signal: 'grid-reliability.realized-strain',
   bands: ['confirmed-slack', 'nominal', 'strained', 'ran-tight', 'severe-strain'],
   basis: 'largest hourly demand of 24 hours',
 };
-const AHEAD: Measure = {
+const AHEAD: StressMeasure = {
   signal: 'grid-reliability.forecast-stress',
   bands: ['slack', 'watch', 'stressed', 'peak-risk', 'over-peak'],
   basis:
@@ -121,7 +121,7 @@ interface Target {
   readonly list: ReadingList;
 }
 
-interface Facts {
+interface GridFacts {
   readonly demand: Demand;
   readonly time: number;
   readonly mw: number;
@@ -130,7 +130,11 @@ interface Facts {
   readonly more: Readonly<Record<string, number | null>>;
 }
 
-function add({ signal, bands, basis }: Measure, facts: Facts, { payload, list }: Target): void {
+function add(
+  { signal, bands, basis }: StressMeasure,
+  facts: GridFacts,
+  { payload, list }: Target,
+): void {
   const { demand, time, mw, share, more } = facts;
   const { entity, peakMw } = demand;
   const percent = peakMw === null ? null : Math.round((10_000 * mw) / peakMw) / 100;

@@ -50,7 +50,7 @@ const resultsSchema = z.looseObject({
     }),
   ),
 });
-type Series = z.infer<typeof resultsSchema>['series'][number];
+type BlsSeries = z.infer<typeof resultsSchema>['series'][number];
 const answerSchema = z.looseObject({
   status: z.string(),
   message: z.array(z.string()).optional(),
@@ -90,7 +90,7 @@ function readSeries(payload: Payload): Imported {
   return list.someOf(payload);
 }
 
-function monthsOf(payload: Payload, { seriesID, data }: Series, list: ReadingList): Months {
+function monthsOf(payload: Payload, { seriesID, data }: BlsSeries, list: ReadingList): Months {
   const months = new Map<number, Figure | null>();
   for (const item of data) {
     if (OTHER_PERIOD.test(item.period)) {
@@ -113,7 +113,10 @@ function monthsOf(payload: Payload, { seriesID, data }: Series, list: ReadingLis
 }
 
 /** Null where the agency has no figure; undefined for a text that is none. */
-function figureOf({ value: text, footnotes }: Series['data'][number]): Figure | null | undefined {
+function figureOf({
+  value: text,
+  footnotes,
+}: BlsSeries['data'][number]): Figure | null | undefined {
   if (text === MISSING) return null;
   const value = numberOf(text);
   if (value === null || value < 0) return undefined;

@@ -35,14 +35,14 @@ const US_GRIDS = GRID_LOCS.filter((id) => id.startsWith('us-'));
 const MONTH_SCOPE = 'a month, which its last day at 00:00Z stands for';
 const NATIONAL = 'US city average, the same for every US grid (ours)';
 
-interface Feed {
+interface SeriesFeed {
   readonly signal: string;
   readonly entities: readonly string[];
   /** The main one first: without it nothing is said. */
   readonly measures: readonly [Measure, ...Measure[]];
   readonly scope: string;
 }
-const FEEDS: readonly Feed[] = [
+const FEEDS: readonly SeriesFeed[] = [
   {
     signal: 'energy.inflation',
     entities: US_GRIDS,
@@ -64,14 +64,14 @@ const FEEDS: readonly Feed[] = [
 ];
 
 /** The series of a payload, and who publishes them. */
-interface Published {
+interface PublishedSeries {
   readonly payload: Payload;
   readonly origin: Origin;
   readonly series: ReadonlyMap<Measure, Months>;
 }
 
 /** Adds every month of the series of a payload. */
-export function addMonths(list: ReadingList, published: Published): void {
+export function addMonths(list: ReadingList, published: PublishedSeries): void {
   for (const feed of FEEDS) {
     const given = feed.measures.filter((measure) => published.series.has(measure));
     const [main] = feed.measures;
@@ -83,8 +83,8 @@ export function addMonths(list: ReadingList, published: Published): void {
   }
 }
 
-interface Feeding extends Published {
-  readonly feed: Feed;
+interface Feeding extends PublishedSeries {
+  readonly feed: SeriesFeed;
   /** Measures of the feed that the payload holds. */
   readonly given: readonly Measure[];
   /** Of the main one. */

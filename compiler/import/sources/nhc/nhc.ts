@@ -24,7 +24,7 @@ interface Basin {
   readonly payload: Payload;
 }
 
-interface Facts {
+interface StormFacts {
   readonly current: Reading['current'];
   readonly scope: string;
 }
@@ -43,7 +43,7 @@ function readStorms(payload: Payload): Imported {
   return list.imported();
 }
 
-function activity(own: readonly Storm[]): Facts {
+function activity(own: readonly Storm[]): StormFacts {
   const cyclones = own
     .filter(({ classification }) => CYCLONES.includes(classification))
     .sort((a, b) => Number(b.intensity) - Number(a.intensity) || (a.id < b.id ? -1 : 1));
@@ -69,7 +69,7 @@ function bandOf(wind: number): string | null {
 }
 
 /** The list says whether a storm has watches or warnings, and not which: only "none" can be told from it. */
-function impact(own: readonly Storm[]): Facts {
+function impact(own: readonly Storm[]): StormFacts {
   const under = own.filter(
     (one) => one.windWatchesWarnings !== null || one.stormSurgeWatchWarningGIS !== null,
   ).length;
@@ -84,7 +84,7 @@ function impact(own: readonly Storm[]): Facts {
   return { current, scope };
 }
 
-function reading(basin: Basin, { current, scope }: Facts): Reading {
+function reading(basin: Basin, { current, scope }: StormFacts): Reading {
   const { entity, own, payload } = basin;
   const observed_at = observedAt(newest(own, payload.note.fetched_at), payload);
   return {

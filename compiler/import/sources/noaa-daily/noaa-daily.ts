@@ -72,14 +72,14 @@ function tableOf({ note, subject }: Payload, [first = {}]: readonly CsvRow[]): D
   throw new ImportError({ subject, state });
 }
 
-interface City {
+interface StationCity {
   readonly payload: Payload;
   readonly table: DailyTable;
   readonly station: string;
   readonly entity: string;
 }
 
-function addCity(list: ReadingList, city: City, rows: readonly CsvRow[]): void {
+function addCity(list: ReadingList, city: StationCity, rows: readonly CsvRow[]): void {
   const { payload, table, station, entity } = city;
   const days = new Map<number, number | null>();
   for (const row of rows) {
@@ -105,7 +105,7 @@ function addCity(list: ReadingList, city: City, rows: readonly CsvRow[]): void {
 }
 
 /** Rain of a row in mm; null where the station has none, or where it failed a check of the agency. */
-function rainOf(row: CsvRow, city: City): number | null {
+function rainOf(row: CsvRow, city: StationCity): number | null {
   const { payload, station, table } = city;
   const { rain, flags = '', date } = table;
   const text = defined(row[rain], 'the rain').trim();

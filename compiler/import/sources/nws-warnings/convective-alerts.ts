@@ -122,7 +122,7 @@ function activeEvents(alerts: readonly Alert[], { note, subject }: Payload): Act
     .flatMap(({ alert, code, own }) => eventsOf(alert, code, own));
 }
 
-type Own = z.infer<typeof convectiveSchema>;
+type OwnAlerts = z.infer<typeof convectiveSchema>;
 
 /** The kind of an alert of the four events; its name and its code must say the same. */
 function codeOf({ event, id, parameters }: Alert, subject: string): Code | null {
@@ -140,7 +140,7 @@ function codeOf({ event, id, parameters }: Alert, subject: string): Code | null 
 /** An alert is sent before the fetch, and lists the same counties in both of its codes. */
 function checkAlert(
   { id, geocode }: Alert,
-  own: Own,
+  own: OwnAlerts,
   { fetched, subject }: { readonly fetched: number; readonly subject: string },
 ): void {
   const [zones, counties] = [geocode.UGC, own.geocode.SAME].map((codes) =>
@@ -157,12 +157,12 @@ function checkAlert(
   throw new ImportError({ subject, state });
 }
 
-function isInForce({ status, messageType, ends, expires }: Own, fetched: number): boolean {
+function isInForce({ status, messageType, ends, expires }: OwnAlerts, fetched: number): boolean {
   const end = Date.parse(ends ?? expires);
   return status === 'Actual' && messageType !== 'Cancel' && end > fetched;
 }
 
-function eventsOf({ geocode, parameters }: Alert, code: Code, own: Own): ActiveEvent[] {
+function eventsOf({ geocode, parameters }: Alert, code: Code, own: OwnAlerts): ActiveEvent[] {
   const texts = [own.description, ...(own.parameters.NWSheadline ?? [])];
   const tags = own.parameters.tornadoDamageThreat ?? [];
   const isGrave =

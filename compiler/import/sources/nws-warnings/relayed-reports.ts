@@ -38,7 +38,7 @@ const listSchema = z.looseObject({
     .array(reportSchema)
     .max(REPORTS_MAX - 1, 'as many reports as the relay gives at most'),
 });
-type Report = z.infer<typeof reportSchema>;
+type ReportEntry = z.infer<typeof reportSchema>;
 
 /** Reports as the Iowa Environmental Mesonet relays them, and what of the country and of time they are whole for. */
 interface RelayedReports {
@@ -63,14 +63,14 @@ export function relayedReports(payload: Payload): RelayedReports {
   return { reports: features.flatMap(reportOf), states: asked.states, end: asked.end };
 }
 
-interface Asked {
+interface AskedWindow {
   readonly states: readonly string[] | null;
   readonly begin: number;
   readonly end: number;
 }
 
 /** What an address asks for, or the parameter that leaves something out. */
-function askedOf(query: URLSearchParams, fetched: number): Asked | string {
+function askedOf(query: URLSearchParams, fetched: number): AskedWindow | string {
   const other = [...query.keys()].find((name) => !PARAMETERS.includes(name));
   if (other !== undefined) return `"${other}"`;
   const end = Math.min(timeOf(query.get('ets')) ?? fetched, fetched);
@@ -88,7 +88,10 @@ function timeOf(text: string | null): number | null {
 }
 
 /** What is wrong with a report, or null; what its members say twice must be the same. */
-function faultOf({ properties, geometry }: Report, { states, begin, end }: Asked): string | null {
+function faultOf(
+  { properties, geometry }: ReportEntry,
+  { states, begin, end }: AskedWindow,
+): string | null {
   const { type, typetext, lon, lat, valid, state } = properties;
   const known = REPORT_KINDS.get(typetext.toUpperCase());
   const name = `report "${typetext.slice(0, 20)}" of ${valid}`;
@@ -104,7 +107,7 @@ function faultOf({ properties, geometry }: Report, { states, begin, end }: Asked
 }
 
 function sizeFault(
-  { magf, magnitude, unit, valid }: Report['properties'],
+  { magf, magnitude, unit, valid }: ReportEntry['properties'],
   expected: string | null,
 ) {
   const written = MAGNITUDE.exec(magnitude ?? '')?.[1];
@@ -115,12 +118,12 @@ function sizeFault(
   return `the report of ${valid} is in "${unit}", not in ${expected}`;
 }
 
-function repeated(features: readonly Report[]): string | null {
+function repeated(features: readonly ReportEntry[]): string | null {
   const once = new Set(features.map((one) => JSON.stringify(one)));
   return once.size === features.length ? null : 'a report is listed twice';
 }
 
-function reportOf({ properties, geometry }: Report): StormReport[] {
+function reportOf({ properties, geometry }: ReportEntry): StormReport[] {
   const known = REPORT_KINDS.get(properties.typetext.toUpperCase());
   if (known === undefined) return [];
   const [longitude, latitude] = geometry.coordinates;

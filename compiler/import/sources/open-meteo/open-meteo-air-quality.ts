@@ -2,7 +2,7 @@ import { wantedPlaces } from '../../asked-place.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { ReadingList } from '../../readings.ts';
 import {
-  type Answer,
+  type ModelAnswer,
   modelOrigin,
   modelReading,
   modelSource,
@@ -44,7 +44,7 @@ function readAirQuality(payload: Payload): Imported {
 }
 
 /** Names the pollutant whose sub-index is the index; nothing where the payload holds no such sub-index. */
-function dominantPollutant(answer: Answer) {
+function dominantPollutant(answer: ModelAnswer) {
   const series = POLLUTANTS.map(
     (name) => [name, pastHours(answer, `us_aqi_${name}`, ['USAQI'])] as const,
   );

@@ -29,10 +29,10 @@ const answerSchema = z.looseObject({
 type Shape = z.infer<typeof answerSchema>;
 
 /** Values by epoch milliseconds; null where the model has none. */
-export type Values = ReadonlyMap<number, number | null>;
+export type ModelValues = ReadonlyMap<number, number | null>;
 
 /** One answer of a model for one of our places. */
-export interface Answer {
+export interface ModelAnswer {
   readonly payload: Payload;
   readonly shape: Shape;
   readonly offsetMs: number;
@@ -40,7 +40,7 @@ export interface Answer {
 }
 
 /** Throws an ImportError for a payload that is no such answer, or not the one of a place of these lines. */
-export function readAnswer(payload: Payload, lines: readonly string[]): Answer {
+export function readAnswer(payload: Payload, lines: readonly string[]): ModelAnswer {
   const shape = jsonOf(payload, answerSchema, 'an answer for one place');
   const places = askedPlaces(payload, shape, lines);
   return { payload, shape, offsetMs: shape.utc_offset_seconds * 1000, places };
@@ -53,7 +53,7 @@ type Units = readonly [string, ...string[]];
  * A variable now and in the hours before the fetch. Later hours are no reading. Throws an ImportError where its unit or a
  * value is another, or where two values stand at one time.
  */
-export function pastHours(answer: Answer, name: string, spelled: Units): Values {
+export function pastHours(answer: ModelAnswer, name: string, spelled: Units): ModelValues {
   const fetched = Date.parse(answer.payload.note.fetched_at);
   const hours = new Map(
     [...column(answer, 'hourly', { name, spelled })].filter(([at]) => at <= fetched),
@@ -74,13 +74,13 @@ export function pastHours(answer: Answer, name: string, spelled: Units): Values 
 }
 
 /** A variable of the local days that had ended when the payload was fetched, by their date at 00:00Z. */
-export function completeDays(answer: Answer, name: string, spelled: Units): Values {
+export function completeDays(answer: ModelAnswer, name: string, spelled: Units): ModelValues {
   const days = [...column(answer, 'daily', { name, spelled })];
   return new Map(days.filter(([day]) => isOver(answer, day)));
 }
 
 /** Whether a local day, given by its date at 00:00Z, had ended when the payload was fetched. */
-export function isOver({ payload, offsetMs }: Answer, day: number): boolean {
+export function isOver({ payload, offsetMs }: ModelAnswer, day: number): boolean {
   return day + DAY_MS - offsetMs <= Date.parse(payload.note.fetched_at);
 }
 
@@ -89,7 +89,11 @@ interface Variable {
   readonly spelled: Units;
 }
 
-function column(answer: Answer, section: 'hourly' | 'daily', { name, spelled }: Variable): Values {
+function column(
+  answer: ModelAnswer,
+  section: 'hourly' | 'daily',
+  { name, spelled }: Variable,
+): ModelValues {
   const table = answer.shape[section];
   const values = table?.[name];
   if (table === undefined || values === undefined) return new Map();
@@ -107,7 +111,7 @@ function column(answer: Answer, section: 'hourly' | 'daily', { name, spelled }: 
 }
 
 function unitOf(
-  answer: Answer,
+  answer: ModelAnswer,
   section: string,
   given: Readonly<Record<string, string>> | undefined,
 ) {
@@ -117,7 +121,11 @@ function unitOf(
 }
 
 /** Times of a section without a gap: a gap would be an hour or day that nobody knows of. */
-function stepped(answer: Answer, section: 'hourly' | 'daily', texts: readonly string[]): number[] {
+function stepped(
+  answer: ModelAnswer,
+  section: 'hourly' | 'daily',
+  texts: readonly string[],
+): number[] {
   const step = section === 'daily' ? DAY_MS : HOUR_MS;
   const times = texts.map((text) => localTime(answer, section, text));
   const gap = times.findIndex(
@@ -128,7 +136,7 @@ function stepped(answer: Answer, section: 'hourly' | 'daily', texts: readonly st
 }
 
 /** UTC of a local time; a day stands for itself at 00:00Z. */
-function localTime(answer: Answer, section: string, text: string): number {
+function localTime(answer: ModelAnswer, section: string, text: string): number {
   const [, date = '', hours, minutes] = LOCAL_MINUTE.exec(text) ?? [];
   const day = dayTime(section === 'daily' ? text : date);
   if (day === null)
@@ -142,7 +150,11 @@ interface Checked extends Variable {
 }
 
 /** Numbers in the unit that is expected; a variable that a model lacks has the unit "undefined" and is null throughout. */
-function checked(answer: Answer, values: readonly unknown[], { name, unit, spelled }: Checked) {
+function checked(
+  answer: ModelAnswer,
+  values: readonly unknown[],
+  { name, unit, spelled }: Checked,
+) {
   const wrong = values.find((value) => value !== null && !Number.isFinite(value));
   if (wrong !== undefined)
     throw fetchAgain(answer.payload, `${name} has a value that is no number`);
@@ -164,7 +176,7 @@ interface ModelValue {
 
 /** A reading of a place; the grid cell that stands for it is named in its scope. */
 export function modelReading(
-  { payload, shape }: Answer,
+  { payload, shape }: ModelAnswer,
   { entity, place }: AskedPlace,
   { origin, at, current, ours }: ModelValue & { readonly origin: Origin },
 ) {

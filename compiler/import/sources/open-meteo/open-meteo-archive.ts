@@ -6,9 +6,9 @@ import { fetchAgain, type Imported, type Payload } from '../../payload.ts';
 import { RAIN_SCOPE, rainValues } from '../../rain-readings.ts';
 import { ReadingList } from '../../readings.ts';
 import {
-  type Answer,
   completeDays,
   isOver,
+  type ModelAnswer,
   modelOrigin,
   modelReading,
   modelSource,
@@ -32,19 +32,21 @@ interface DayValue {
 }
 
 /** What each line reads in an answer, and what is asked for it. */
-const READERS: ReadonlyMap<string, { readonly query: string; read(answer: Answer): DayValue[] }> =
-  new Map([
-    ['environment', { query: 'daily=precipitation_sum', read: rain }],
-    ['agriculture', { query: 'daily=temperature_2m_max', read: heat }],
-    ['grid', { query: 'daily=temperature_2m_max,temperature_2m_min', read: degreeDays }],
-    [
-      'wildfire',
-      {
-        query: 'hourly=temperature_2m,relative_humidity_2m,wind_speed_10m&wind_speed_unit=kn',
-        read: fire,
-      },
-    ],
-  ]);
+const READERS: ReadonlyMap<
+  string,
+  { readonly query: string; read(answer: ModelAnswer): DayValue[] }
+> = new Map([
+  ['environment', { query: 'daily=precipitation_sum', read: rain }],
+  ['agriculture', { query: 'daily=temperature_2m_max', read: heat }],
+  ['grid', { query: 'daily=temperature_2m_max,temperature_2m_min', read: degreeDays }],
+  [
+    'wildfire',
+    {
+      query: 'hourly=temperature_2m,relative_humidity_2m,wind_speed_10m&wind_speed_unit=kn',
+      read: fire,
+    },
+  ],
+]);
 const LINES = [...READERS.keys()];
 
 function readArchive(payload: Payload): Imported {
@@ -60,12 +62,12 @@ function readArchive(payload: Payload): Imported {
   return list.someOf(payload);
 }
 
-function rain(answer: Answer): DayValue[] {
+function rain(answer: ModelAnswer): DayValue[] {
   const days = completeDays(answer, 'precipitation_sum', ['mm']);
   return rainValues(days).map((value) => ({ ...value, ours: RAIN_SCOPE }));
 }
 
-function heat(answer: Answer): DayValue[] {
+function heat(answer: ModelAnswer): DayValue[] {
   return [...completeDays(answer, 'temperature_2m_max', ['°C'])].flatMap(([day, tmax]) =>
     tmax === null
       ? []
@@ -73,7 +75,7 @@ function heat(answer: Answer): DayValue[] {
   );
 }
 
-function degreeDays(answer: Answer): DayValue[] {
+function degreeDays(answer: ModelAnswer): DayValue[] {
   const lowest = completeDays(answer, 'temperature_2m_min', ['°C']);
   return [...completeDays(answer, 'temperature_2m_max', ['°C'])].flatMap(([day, tmax]) => {
     const tmin = lowest.get(day) ?? null;
@@ -91,7 +93,7 @@ function degreeDays(answer: Answer): DayValue[] {
   });
 }
 
-function fire(answer: Answer): DayValue[] {
+function fire(answer: ModelAnswer): DayValue[] {
   return fireWeather(answer).map(({ day, current }) => {
     const ours = `${FIRE_WEATHER_SCOPE}; ${DAY_SCOPE}`;
     return { signal: 'wildfire.fire-weather', day, current, ours };
@@ -142,7 +144,7 @@ interface FireDay {
 }
 
 /** Days of which all hours are known; a day without wind in knots has none. */
-function fireWeather(answer: Answer): FireDay[] {
+function fireWeather(answer: ModelAnswer): FireDay[] {
   const humidity = pastHours(answer, 'relative_humidity_2m', ['%']);
   const wind = pastHours(answer, 'wind_speed_10m', ['kn']);
   const deficits = new Map<number, number[]>();

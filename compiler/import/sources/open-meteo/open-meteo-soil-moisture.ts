@@ -6,11 +6,11 @@ import { fetchAgain, type Imported, type Payload } from '../../payload.ts';
 import { ReadingList } from '../../readings.ts';
 import {
   completeDays,
+  type ModelValues,
   modelOrigin,
   modelReading,
   modelSource,
   readAnswer,
-  type Values,
 } from './open-meteo-answer.ts';
 
 const LINES = ['agriculture'];
@@ -55,7 +55,7 @@ function readSoil(payload: Payload): Imported {
 }
 
 /** Means of the weeks of a season by earlier year; a year with a day unknown does not count. */
-function earlierYears(days: Values, newest: number): number[][] {
+function earlierYears(days: ModelValues, newest: number): number[][] {
   const from = new Date(Math.min(...days.keys())).getUTCFullYear();
   const seasons: number[][] = [];
   for (let year = new Date(newest).getUTCFullYear() - 1; year >= from; year -= 1) {
@@ -69,7 +69,7 @@ function earlierYears(days: Values, newest: number): number[][] {
   return seasons;
 }
 
-function weekMean(days: Values, last: number): number | null {
+function weekMean(days: ModelValues, last: number): number | null {
   let sum = 0;
   for (let back = 0; back < WEEK_DAYS; back += 1) {
     const value = days.get(last - back * DAY_MS) ?? null;

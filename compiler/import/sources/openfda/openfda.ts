@@ -89,7 +89,7 @@ function rowInClasses(row: ShortageRow, skips: SkipCount): CountedRow[] {
   });
 }
 
-interface Facts {
+interface ShortageFacts {
   readonly entity: string;
   readonly observed_at: string;
   readonly payload: Payload;
@@ -97,7 +97,7 @@ interface Facts {
 }
 
 /** The first metric is the main one. */
-function readingOf(current: Reading['current'], facts: Facts): Reading {
+function readingOf(current: Reading['current'], facts: ShortageFacts): Reading {
   const { entity, observed_at, payload, scope } = facts;
   return {
     entity,

@@ -90,7 +90,7 @@ export function readColumns(columns: Columns, of: ListOf): ReadColumns {
   return { basis, filings: rows.map((row) => filingOf(row, of, basis)), hole: newestHole(rows) };
 }
 
-function newestHole(rows: readonly Row[]): ListHole | null {
+function newestHole(rows: readonly FilingColumns[]): ListHole | null {
   let newest: ListHole | null = null;
   for (const row of rows) {
     const what = leavesOpen(row);
@@ -102,14 +102,14 @@ function newestHole(rows: readonly Row[]): ListHole | null {
 }
 
 /** What of a row is not known although it can be read; null for all others. */
-function leavesOpen({ form, items }: Row): string | null {
+function leavesOpen({ form, items }: FilingColumns): string | null {
   if (!isKnownForm(form)) return `the form type "${form}", which is not known`;
   return isEventForm(form) && items.trim() === ''
     ? `a filing of form ${form} without its items`
     : null;
 }
 
-interface Row {
+interface FilingColumns {
   readonly form: string;
   readonly acceptance: string;
   readonly accession: string;
@@ -120,7 +120,7 @@ interface Row {
 }
 
 /** Why a row cannot be read; null for a row that can. */
-function objection(row: Row, { collected_at }: ListOf): string | null {
+function objection(row: FilingColumns, { collected_at }: ListOf): string | null {
   const { accession, filing_date, form, report, acceptance, items } = row;
   if (!ACCESSION.test(accession)) return 'has no number such as 0000320193-26-000006';
   if (!isRealDay(filing_date)) return `has the filing day "${shown(filing_date)}"`;
@@ -145,7 +145,11 @@ function daysLater(day: string, days: number): string {
   return isoTime(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).slice(0, 10);
 }
 
-function filingOf(row: Row, { cik, collected_at }: ListOf, basis: AcceptanceBasis): StoredFiling {
+function filingOf(
+  row: FilingColumns,
+  { cik, collected_at }: ListOf,
+  basis: AcceptanceBasis,
+): StoredFiling {
   const disclosure_time = acceptedAt(row.acceptance, basis);
   return {
     kind: 'filing',
@@ -165,7 +169,7 @@ function filingOf(row: Row, { cik, collected_at }: ListOf, basis: AcceptanceBasi
 }
 
 /** The raw document: a Form 4 is listed in a folder of its style sheet. */
-function documentUrl(cik: string, { accession, document }: Row): string {
+function documentUrl(cik: string, { accession, document }: FilingColumns): string {
   const folder = `https://www.sec.gov/Archives/edgar/data/${Number(cik)}/${accession.replaceAll('-', '')}/`;
   const name = document.replace(/^xsl[A-Za-z0-9]+\//, '');
   return /^[\w.()~-]+$/.test(name) ? folder + name : `${folder}${accession}-index.htm`;

@@ -32,7 +32,7 @@ const pageSchema = z.looseObject({
   filingFrom: z.iso.date(),
   filingTo: z.iso.date(),
 });
-type Page = z.infer<typeof pageSchema>;
+type FilingPage = z.infer<typeof pageSchema>;
 const submissionsSchema = z.looseObject({
   cik: z.union([z.string(), z.int().transform(String)]),
   name: z.string().min(1),
@@ -125,7 +125,7 @@ function mainList(submissions: Submissions, payload: Payload): Imported {
   };
 }
 
-const announced = ({ filingFrom, filingTo, filingCount }: Page) => {
+const announced = ({ filingFrom, filingTo, filingCount }: FilingPage) => {
   return { from: filingFrom, to: filingTo, count: filingCount };
 };
 
@@ -178,7 +178,7 @@ function refuseForeign(cik: string, { note, subject }: Payload): void {
 
 /** The pages of a filer are numbered from 001 on, newest first, and none reaches into what is newer. */
 function refuseWrongPages(
-  files: readonly Page[],
+  files: readonly FilingPage[],
   { cik, oldest }: { readonly cik: string; readonly oldest: string },
   payload: Payload,
 ): void {

@@ -53,12 +53,16 @@ function categoryIn({ box }: ConvectionRegion, { areas }: Outlook): Category | n
   return CATEGORIES.findLast(covers) ?? null;
 }
 
-interface Subject {
+interface OutlookSubject {
   readonly entity: string;
   readonly region: ConvectionRegion;
 }
 
-function readingOf({ entity, region }: Subject, outlook: Outlook, payload: Payload): Reading {
+function readingOf(
+  { entity, region }: OutlookSubject,
+  outlook: Outlook,
+  payload: Payload,
+): Reading {
   const category = categoryIn(region, outlook);
   const index = category === null ? null : CATEGORIES.indexOf(category);
   const observed_at = observedAt(outlook.issuedAt, payload);
@@ -140,7 +144,7 @@ const featureSchema = z.looseObject({
     EXPIRE_ISO: instant,
   }),
 });
-type Feature = z.infer<typeof featureSchema>;
+type OutlookFeature = z.infer<typeof featureSchema>;
 const outlookSchema = z.looseObject({
   type: z.literal('FeatureCollection'),
   features: z
@@ -168,7 +172,7 @@ function isClosed(points: readonly Position[]): boolean {
 }
 
 /** What does not fit in an area, by itself or beside those before it; null for nothing. */
-function faultOf({ properties }: Feature, before: readonly Feature[]): string | null {
+function faultOf({ properties }: OutlookFeature, before: readonly OutlookFeature[]): string | null {
   const { DN, LABEL, ISSUE, ISSUE_ISO, EXPIRE, EXPIRE_ISO } = properties;
   if (NUMBERS[LABEL] !== DN) return `${LABEL} has the number ${DN}, not ${NUMBERS[LABEL]}`;
   if (digits(ISSUE_ISO) !== ISSUE || digits(EXPIRE_ISO) !== EXPIRE) {
@@ -188,7 +192,7 @@ function digits(iso: string): string {
 }
 
 /** The first ring of a polygon bounds it, the others are holes. */
-function ringsOf({ geometry }: Feature): (readonly Position[])[] {
+function ringsOf({ geometry }: OutlookFeature): (readonly Position[])[] {
   const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
   return polygons.flatMap((rings) => rings.map((ring, at) => turned(ring, at === 0)));
 }

@@ -171,7 +171,7 @@ const rowSchema = z.looseObject({
   d4: area,
   statisticFormatID: z.literal([1, 2]),
 });
-type Row = z.infer<typeof rowSchema>;
+type DroughtRow = z.infer<typeof rowSchema>;
 
 /** One state in one week; areas in square miles, or in percent of the state. */
 interface StateWeek {
@@ -204,7 +204,7 @@ function stateWeeks(payload: Payload, isPercent: boolean): ReadonlyMap<string, S
   return weeks;
 }
 
-function weekOf(row: Row): StateWeek {
+function weekOf(row: DroughtRow): StateWeek {
   const [none, ...classes] = written(row).map((value) =>
     typeof value === 'number' ? value : Number(value.replaceAll(',', '')),
   );
@@ -215,12 +215,12 @@ function weekOf(row: Row): StateWeek {
   return { state: row.stateAbbreviation, day, whole, atLeast };
 }
 
-function written({ none, d0, d1, d2, d3, d4 }: Row): readonly (number | string)[] {
+function written({ none, d0, d1, d2, d3, d4 }: DroughtRow): readonly (number | string)[] {
   return [none, d0, d1, d2, d3, d4];
 }
 
 /** Why a row cannot be what it says; null for one that can. */
-function objection(row: Row, week: StateWeek, isPercent: boolean): string | null {
+function objection(row: DroughtRow, week: StateWeek, isPercent: boolean): string | null {
   const { day, whole, atLeast } = week;
   const isTuesday = new Date(`${day}T00:00:00Z`).getUTCDay() === TUESDAY;
   if (!isTuesday || row.mapDate !== row.validStart)

@@ -57,7 +57,7 @@ interface CaptureViews<Row extends CaptureRow> {
 }
 
 /** How a collection tells of subjects by the day on which they were captured. */
-interface Capture<Row extends CaptureRow> {
+interface CaptureTable<Row extends CaptureRow> {
   readonly of: CapturedCollection & { readonly id: keyof Parameters<ReadPart>[0] };
   readonly schema: Parameters<typeof readCollection<Row>>[1];
   idOf(row: Row): string;
@@ -71,7 +71,7 @@ interface Capture<Row extends CaptureRow> {
 }
 
 /** Reads and writes a collection of captured subjects: a body for each, the lists of them and a preview. */
-export function capturePart<Row extends CaptureRow>(capture: Capture<Row>): ReadPart {
+export function capturePart<Row extends CaptureRow>(capture: CaptureTable<Row>): ReadPart {
   return (collections, asOf) => {
     const { id: kind } = capture.of;
     const { rows, problems } = readCollection({ files: collections[kind], asOf }, capture.schema);
@@ -87,7 +87,7 @@ export function capturePart<Row extends CaptureRow>(capture: Capture<Row>): Read
 }
 
 /** A subject with its body, unsigned. */
-interface Described<Row extends CaptureRow> {
+interface SubjectBody<Row extends CaptureRow> {
   readonly subject: Subject<Row>;
   readonly body: object;
   /** What asks for the body; null where nothing does. */
@@ -97,7 +97,7 @@ interface Described<Row extends CaptureRow> {
 function writeCaptured<Row extends CaptureRow>(
   press: Press,
   roster: CaptureRoster<Row>,
-  { capture, views }: { readonly capture: Capture<Row>; readonly views: CaptureViews<Row> },
+  { capture, views }: { readonly capture: CaptureTable<Row>; readonly views: CaptureViews<Row> },
 ): void {
   const { of } = capture;
   const { askedBy = ({ id }: Subject<Row>): string | null => id } = views;
@@ -117,7 +117,7 @@ function writeCaptured<Row extends CaptureRow>(
 
 function subjectBody<Row extends CaptureRow>(
   subject: Subject<Row>,
-  { of, factsOf, version = HASH_CORE_VERSION }: Capture<Row>,
+  { of, factsOf, version = HASH_CORE_VERSION }: CaptureTable<Row>,
   { membersOf, lifecycleOf = presenceOf }: CaptureViews<Row>,
 ) {
   const { row, record_hash } = subject.newest;
@@ -139,7 +139,7 @@ function subjectBody<Row extends CaptureRow>(
 function putSubject<Row extends CaptureRow>(
   press: Press,
   { subject: { path, param } }: CapturedCollection,
-  { subject, body, value, text }: Described<Row> & { readonly text: SubjectText },
+  { subject, body, value, text }: SubjectBody<Row> & { readonly text: SubjectText },
 ): void {
   if (value === null) return;
   const { observed_at, collected_at: retrieved_at } = subject.newest.row;
@@ -149,7 +149,7 @@ function putSubject<Row extends CaptureRow>(
 }
 
 interface Lists<Row extends CaptureRow> extends Pick<CaptureRoster<Row>, 'days'> {
-  readonly described: readonly Described<Row>[];
+  readonly described: readonly SubjectBody<Row>[];
   readonly views: CaptureViews<Row>;
 }
 
@@ -174,7 +174,7 @@ function putLists<Row extends CaptureRow>(
 /** Reads presence off successive captures: who was there on which day, and who was not. */
 function captureRoster<Row extends CaptureRow>(
   stored: readonly StoredRow<Row>[],
-  { of, idOf, factsOf }: Capture<Row>,
+  { of, idOf, factsOf }: CaptureTable<Row>,
 ): CaptureRoster<Row> {
   const keyOf = (row: Row): string => `${idOf(row)}\n${row.capture_date}`;
   const settled = settleRoster(stored, { kind: of.id, keyOf, factsOf });
@@ -219,8 +219,8 @@ export function absentSubjects<Row extends CaptureRow>({ subjects }: CaptureRost
 /** The newest row of each subject is served; those of earlier days and revised ones are not. */
 function capturedHashes<Row extends CaptureRow>(
   { subjects, revised }: CaptureRoster<Row>,
-  described: readonly Described<Row>[],
-  { of, idOf }: Capture<Row>,
+  described: readonly SubjectBody<Row>[],
+  { of, idOf }: CaptureTable<Row>,
 ) {
   const endpoint = endpointAt(of.subject.path);
   const [list] = of.lists;

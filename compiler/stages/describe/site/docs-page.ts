@@ -43,13 +43,13 @@ ${schemas.map(([name, schema]) => schemaEntry(name, objectOf(schema)))}</section
   });
 }
 
-interface Operation {
+interface DocumentedOperation {
   readonly method: string;
   readonly path: string;
   readonly facts: Json;
 }
 
-function operationsOf(paths: Json): Operation[] {
+function operationsOf(paths: Json): DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(objectOf(item)).map(([method, facts]) => {
       return { method: method.toUpperCase(), path, facts: objectOf(facts) };
@@ -57,7 +57,7 @@ function operationsOf(paths: Json): Operation[] {
   );
 }
 
-function tagSection(tag: Json, operations: readonly Operation[], examples: Json): Html {
+function tagSection(tag: Json, operations: readonly DocumentedOperation[], examples: Json): Html {
   const name = textOf(tag.name);
   const own = operations.filter(({ facts }) => listOf(facts.tags, String).includes(name));
   const id = `tag-${name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-')}`;
@@ -66,7 +66,7 @@ ${own.map((operation) => operationEntry(operation, examples))}</section>
 `;
 }
 
-function operationEntry({ method, path, facts }: Operation, examples: Json): Html {
+function operationEntry({ method, path, facts }: DocumentedOperation, examples: Json): Html {
   const price = textOf(objectOf(objectOf(facts['x-payment-info']).price).amount);
   const parameters = listOf(facts.parameters);
   return html`<details id="${textOf(facts.operationId)}"><summary><code>${method} ${path}</code> ${textOf(facts.summary)} <strong>${price === '' ? null : `${price} USD`}</strong></summary>

@@ -21,7 +21,7 @@ const NAME_DIGITS = 16;
 export type SiteFile = readonly [path: string, body: object | null];
 
 /** What is known of the release before: which entities have another line now, and which files it has. */
-interface Before {
+interface PreviousPieces {
   /** In order. */
   readonly touched: readonly string[];
   readonly has: (path: string) => boolean;
@@ -35,7 +35,7 @@ interface Before {
 export function entityFiles(
   signal_id: string,
   catalog: CatalogView,
-  before: Before | null,
+  before: PreviousPieces | null,
 ): SiteFile[] {
   const lines = [...catalog.lines(signal_id)];
   const rowsOf = (some: readonly CatalogLine[]): SiteEntityRow[] =>

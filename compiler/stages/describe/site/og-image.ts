@@ -58,7 +58,7 @@ const GLYPHS: Readonly<Record<string, string>> = {
 const BLANK = '0000000';
 const GLYPH_WIDTH = 6;
 
-interface Line {
+interface ImageLine {
   readonly text: string;
   readonly top: number;
   /** Pixels of a dot. */
@@ -71,7 +71,7 @@ export function ogImage(issuerName: string): Buffer {
   const pixels = new Uint8Array(WIDTH * HEIGHT);
   const picture: Picture = { width: WIDTH, height: HEIGHT, pixels, palette: PALETTE };
   gauge(picture);
-  const lines: Line[] = [
+  const lines: ImageLine[] = [
     { text: 'OFFICIAL', top: 90, size: 12, colour: CREAM },
     { text: 'READINGS,', top: 196, size: 12, colour: CREAM },
     { text: 'SIGNED.', top: 302, size: 12, colour: GOLD },
@@ -91,7 +91,7 @@ function nameLine(name: string): string {
   return known.join('').trim().slice(0, NAME_CHARS_MAX);
 }
 
-function write(picture: Picture, { text, top, size, colour }: Line): void {
+function write(picture: Picture, { text, top, size, colour }: ImageLine): void {
   for (const [at, char] of [...text].entries()) {
     const glyph = GLYPHS[char] ?? BLANK;
     for (const [row, dots] of [...glyph].entries()) {

@@ -103,7 +103,7 @@ function addAll(set: Set<string>, paths: readonly string[]): void {
 }
 
 /** The free preview of a series, as far as the map shows it. */
-interface Preview {
+interface StoredPreview {
   readonly entity_name: string | null;
   readonly rows: readonly {
     readonly observed_at: string;
@@ -124,7 +124,7 @@ function mapFile(
       entity,
     });
     if (!shelf.has(path)) return [];
-    const preview = JSON.parse(new TextDecoder().decode(shelf.read(path))) as Preview;
+    const preview = JSON.parse(new TextDecoder().decode(shelf.read(path))) as StoredPreview;
     return [rowOf(entity, place, { preview, metric })];
   });
   const body: SiteMap = { signal_id: signal.id, metric, rows };
@@ -134,7 +134,7 @@ function mapFile(
 function rowOf(
   entity: string,
   { name, latitude, longitude }: Place,
-  { preview, metric }: { readonly preview: Preview; readonly metric: string },
+  { preview, metric }: { readonly preview: StoredPreview; readonly metric: string },
 ): SiteMapRow {
   const points = preview.rows.map(({ observed_at, current }): SitePoint => {
     const { [metric]: value, band } = current;
@@ -145,11 +145,11 @@ function rowOf(
 }
 
 /** A word with the entity that it finds. */
-type Entry = readonly [word: string, row: CatalogRow];
+type WordEntry = readonly [word: string, row: CatalogRow];
 
 /** Every word of every entity, in pieces by how it begins. */
 export function findFiles(rows: Iterable<CatalogRow>): SiteFile[] {
-  const entries: Entry[] = [];
+  const entries: WordEntry[] = [];
   for (const row of rows) {
     for (const word of siteWords(row.entity, row.entity_name)) entries.push([word, row]);
   }
@@ -166,23 +166,26 @@ function keyOf(word: string, chars: number): string {
   return key.isWellFormed() ? key : word.slice(0, chars + 1);
 }
 
-function byKey(entries: readonly Entry[], chars: number): ReadonlyMap<string, readonly Entry[]> {
+function byKey(
+  entries: readonly WordEntry[],
+  chars: number,
+): ReadonlyMap<string, readonly WordEntry[]> {
   return grouped(entries, ([word]) => keyOf(word, chars));
 }
 
 /** One piece, or one for each next letter; words that are the key itself stay in the piece of the key. */
-function cut(key: string, entries: readonly Entry[]): [string, readonly Entry[]][] {
+function cut(key: string, entries: readonly WordEntry[]): [string, readonly WordEntry[]][] {
   const chars = key.length;
   if (entries.length <= PIECE_ROWS_MAX || chars >= KEY_CHARS_MAX) return [[key, entries]];
   const parts = byKey(entries, chars + 1);
   // All of them are the same word.
   if (parts.size === 1 && parts.has(key)) return [[key, entries]];
-  return [...parts].flatMap(([longer, list]): [string, readonly Entry[]][] => {
+  return [...parts].flatMap(([longer, list]): [string, readonly WordEntry[]][] => {
     return longer === key ? [[key, list]] : cut(longer, list);
   });
 }
 
-function found(key: string, entries: readonly Entry[]): SiteFound {
+function found(key: string, entries: readonly WordEntry[]): SiteFound {
   const signals: Record<string, (readonly [string, string | null])[]> = {};
   const seen = new Set<CatalogRow>();
   for (const [, row] of entries) {

@@ -14,7 +14,7 @@ import { readPlain } from '../../verify/plain-file.ts';
 import { differentLines, endOf, findLine, lineAt, textOrder } from './sorted-lines.ts';
 
 /** The list of files of a release as its bytes: nothing of it is parsed before it is asked for. */
-export interface ListedFiles {
+export interface FileListBytes {
   readonly bytes: Buffer;
   find(path: string): FileEntry | null;
   has(entry: FileEntry): boolean;
@@ -56,7 +56,7 @@ function entryOf(line: string): FileEntry {
   return entry;
 }
 
-export function listedFiles(bytes: Buffer): ListedFiles {
+export function listedFiles(bytes: Buffer): FileListBytes {
   const lines = { bytes, order: pathOrder };
   const find = (path: string): FileEntry | null => {
     const at = findLine(lines, path);
@@ -85,7 +85,7 @@ export function readStored(data: string, { path, size, sha256 }: FileEntry): Buf
 }
 
 /** The catalog of a release; null where it is not listed, or is damaged or gone. */
-export function readCatalog(data: string, files: Pick<ListedFiles, 'find'>): Buffer | null {
+export function readCatalog(data: string, files: Pick<FileListBytes, 'find'>): Buffer | null {
   const entry = files.find(CATALOG_PATH);
   if (entry === null) return null;
   try {
@@ -99,7 +99,7 @@ export function readCatalog(data: string, files: Pick<ListedFiles, 'find'>): Buf
 export function readListed(
   folder: string,
   head: Pick<Release, 'files_sha256' | 'files_count'>,
-): ListedFiles | null {
+): FileListBytes | null {
   const path = join(folder, FILES_NAME);
   if (!existsSync(path)) return null;
   const bytes = readPlain(path, head.files_count * FILE_LINE_BYTES_MAX);
