@@ -1,5 +1,8 @@
 import type { Endpoint, Param, Params } from './endpoints.ts';
 
+/** Longest list of legal values that a description repeats; a longer one is read in the free catalogue. */
+const LEGAL_SHOWN_MAX = 24;
+
 /** The parameters of an operation as every description lists them: each one, then the other names that it is taken under. */
 export function describedParams({ path, params }: Endpoint): Params {
   const listed = Object.entries(params).flatMap(([name, param]) => {
@@ -7,11 +10,17 @@ export function describedParams({ path, params }: Endpoint): Params {
     const names = path.endsWith(`/:${name}`) ? [] : (param.aliases ?? []);
     const others = names.filter((alias) => params[alias] === undefined);
     return [
-      [name, param] as const,
+      [name, shownParam(param)] as const,
       ...others.map((alias) => [alias, otherName(name, param)] as const),
     ];
   });
   return Object.fromEntries(listed);
+}
+
+/** A parameter without a list of values that is too long to be read in every description. */
+function shownParam(param: Param): Param {
+  const { enum: legal, ...open } = param;
+  return legal === undefined || legal.length <= LEGAL_SHOWN_MAX ? param : open;
 }
 
 function otherName(name: string, { type, examples }: Param): Param {

@@ -146,7 +146,7 @@ export const SERIES_DAYS_MAX = 1000;
 export const SERIES_DAYS_DEFAULT = 400;
 
 const signalId: TableParam = {
-  ...text('signal id, genus.species', 'airquality.aqi'),
+  ...text('signal id, genus.species; legal ones are in /gauge/catalog', 'airquality.aqi'),
   values: 'signals',
 };
 const entity: TableParam = {

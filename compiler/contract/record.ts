@@ -328,6 +328,27 @@ export const bundleSchema = z.strictObject({
 });
 export type Bundle = z.infer<typeof bundleSchema>;
 
+/** Parts that several bodies have, by the name that descriptions give them. */
+export const RECORD_PARTS = {
+  Provenance: provenanceSchema,
+  Lineage: lineageSchema,
+  Evidence: evidenceSchema,
+  Source: sourceSchema,
+  Lifecycle: lifecycleSchema,
+  UpdateStatus: updateStatusSchema,
+  Change: changeOf,
+  StandardRuler: standardRulerSchema,
+  StatRuler: statRulerSchema,
+  Strata: strataSchema,
+  DecisionPoints: decisionPointsSchema,
+  Verifiable: verifiableSchema,
+  Leg: legSchema,
+  LegsLit: legsLitSchema,
+  LegAvailability: legAvailability,
+  LastFact: recordLastFact,
+  LegLastFact: bundleLastFact,
+} as const;
+
 /** The thin form of a bundle: identity, current, class, hash and times of each leg. */
 export const thinBundleSchema = bundleSchema
   .pick({

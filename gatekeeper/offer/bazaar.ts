@@ -4,9 +4,6 @@ import type { Values } from '../../compiler/contract/path.ts';
 import { CSV_MEDIA_TYPE } from './media-type.ts';
 import type { Shown } from './shown.ts';
 
-/** Longest list of legal values that the v2 header repeats; the v1 body has them all. */
-const HEADER_ENUM_MAX = 24;
-
 /** The discovery extension of v2: a call that is answered now and the JSON Schema that it meets. */
 export function bazaar({ endpoint, mimeType, output }: Shown, queryParams: Values): object {
   const type = mimeType === CSV_MEDIA_TYPE ? 'csv' : 'json';
@@ -33,11 +30,9 @@ function inputSchema(endpoint: Endpoint): object {
   });
 }
 
-function schemaParam(param: Param): object {
-  const { description } = param;
-  const short = param.enum !== undefined && param.enum.length <= HEADER_ENUM_MAX;
+function schemaParam({ description, enum: legal }: Param): object {
   // A query value is always text: an integer parameter takes its digits.
-  return { type: 'string', description, ...(short ? { enum: param.enum } : {}) };
+  return { type: 'string', description, ...(legal === undefined ? {} : { enum: legal }) };
 }
 
 function object(properties: Readonly<Record<string, object>>): object {

@@ -1,8 +1,17 @@
 import { z } from 'zod';
 import { bodySchemaOf, variantSchemaOf } from '../../contract/bodies.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
+import { citationSchema } from '../../contract/citation.ts';
 import { defined } from '../../contract/defined.ts';
 import type { Endpoint, Param } from '../../contract/endpoints.ts';
+import { RECORD_PARTS } from '../../contract/record.ts';
+import {
+  filerCoverageSchema,
+  filingRowSchema,
+  listStretchSchema,
+} from '../../contract/resolve-bodies.ts';
+
+import { withMemberTexts } from './member-texts.ts';
 
 /** JSON Schemas of bodies: one component for each schema, however many operations share it. */
 export interface BodySchemas {
@@ -13,10 +22,9 @@ export interface BodySchemas {
   namesOf(endpoint: Endpoint): readonly string[];
 }
 
-/** The schemas that some operations answer with. */
+/** The schemas that some operations answer with, and the parts that several of them share. */
 export function bodySchemas(rows: readonly Endpoint[], { operationByPath }: Catalog): BodySchemas {
   const names = new Map<z.ZodType, string>();
-  const components: Record<string, object> = {};
   const allForms = (row: Endpoint): BodyForm[] => [
     ...ownForms(row),
     ...redirects(row)
@@ -24,18 +32,65 @@ export function bodySchemas(rows: readonly Endpoint[], { operationByPath }: Cata
       .flatMap(plainForms),
   ];
   for (const { schema, name } of rows.flatMap(allForms)) {
-    if (names.has(schema)) continue;
-    names.set(schema, name);
-    components[name] = loose(jsonSchemaOf(schema)) as object;
+    if (!names.has(schema)) names.set(schema, name);
   }
   const named = ({ schema }: BodyForm): string =>
     defined(names.get(schema), 'the name of the schema');
   return {
-    components,
+    components: componentsOf(names),
     nameOf: (endpoint) => plainForms(endpoint).map(named)[0] ?? null,
     namesOf: (endpoint) => [...new Set(allForms(endpoint).map(named))],
   };
 }
+
+/** Where a schema stands in the document. */
+export const SCHEMA_POINTER = '#/components/schemas/';
+
+/** One JSON Schema for each name; wherever one holds another, or a shared part, it refers to that. */
+function componentsOf(names: ReadonlyMap<z.ZodType, string>): Record<string, object> {
+  const registry = z.registry<{ id: string }>();
+  for (const [schema, id] of [...names, ...SHARED]) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, {
+    ...JSON_SCHEMA,
+    uri: (id) => SCHEMA_POINTER + id,
+  });
+  const all = new Map(
+    Object.entries(schemas).map(([name, schema]) => [
+      name,
+      withMemberTexts(component(schema), name),
+    ]),
+  );
+  const used = withReferred([...names.values()], all);
+  return Object.fromEntries([...all].filter(([name]) => used.has(name)));
+}
+
+function component({ $schema, $id, ...schema }: Readonly<Record<string, unknown>>): object {
+  return loose(schema) as object;
+}
+
+/** Names of schemas, and of those that they refer to. */
+function withReferred(
+  names: readonly string[],
+  all: ReadonlyMap<string, object>,
+): ReadonlySet<string> {
+  const found = new Set(names);
+  for (const name of found) {
+    const text = JSON.stringify(defined(all.get(name), `the schema "${name}"`));
+    for (const [, other] of text.matchAll(REFERENCE)) found.add(defined(other, 'a name'));
+  }
+  return found;
+}
+
+const REFERENCE = /"#\/components\/schemas\/([A-Za-z0-9]+)"/g;
+
+/** Parts of bodies, by the name that the document gives them. */
+const SHARED: readonly (readonly [z.ZodType, string])[] = [
+  ...Object.entries(RECORD_PARTS).map(([name, schema]) => [schema, name] as const),
+  [citationSchema, 'Citation'],
+  [filingRowSchema, 'FilingRow'],
+  [filerCoverageSchema, 'FilerCoverage'],
+  [listStretchSchema, 'FilingList'],
+];
 
 interface BodyForm {
   readonly schema: z.ZodType;
@@ -69,15 +124,23 @@ function componentName(path: string): string {
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-/** Clients must not break when a member is added: what is strict inside is open in the description. */
+/**
+ * Clients must not break when a member is added: what is strict inside is open in the description. What says nothing is
+ * left out: the pattern of a format, and the bound of every integer of JSON.
+ */
 function loose(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(loose);
   if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).filter(
-    ([name, member]) => !(name === 'additionalProperties' && member === false),
-  );
+  const hasFormat = 'format' in value;
+  const members = Object.entries(value).filter(([name, member]) => {
+    if (name === 'additionalProperties') return member !== false;
+    if (name === 'maximum') return member !== Number.MAX_SAFE_INTEGER;
+    return !(name === 'pattern' && hasFormat);
+  });
   return Object.fromEntries(members.map(([name, member]) => [name, loose(member)]));
 }
+
+const JSON_SCHEMA = { io: 'input', unrepresentable: 'any' } as const;
 
 /** A schema never changes, and many operations share one. */
 const known = new WeakMap<z.ZodType, object>();
@@ -86,7 +149,7 @@ const known = new WeakMap<z.ZodType, object>();
 export function jsonSchemaOf(schema: z.ZodType): object {
   const made = known.get(schema);
   if (made !== undefined) return made;
-  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const { $schema, ...rest } = z.toJSONSchema(schema, JSON_SCHEMA);
   known.set(schema, rest);
   return rest;
 }

@@ -61,48 +61,39 @@ export const ERROR_SCHEMAS = {
   }),
 } as const;
 
-const RETRY_AFTER = {
+/** Headers that clients read, by name; payment clients do so by themselves. */
+export const HEADERS = {
+  'PAYMENT-REQUIRED': {
+    description: 'x402 v2 challenge, base64 of JSON; the body is the challenge of v1',
+    schema: text,
+  },
+  'X-PAYMENT-RESPONSE': {
+    description: 'x402 v1 receipt of the settlement, base64 of JSON: transaction, network, payer',
+    schema: text,
+  },
+  'PAYMENT-RESPONSE': {
+    description: 'the same receipt where the payment came in PAYMENT-SIGNATURE (x402 v2)',
+    schema: text,
+  },
   'Retry-After': { description: 'seconds to wait', schema: { type: 'integer', minimum: 1 } },
-};
+} as const;
+type HeaderName = keyof typeof HEADERS;
 
-const answered = (description: string, schema: keyof typeof ERROR_SCHEMAS, headers?: object) => ({
+const headers = (...names: readonly HeaderName[]): object =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** What a bought 200 carries beside its body. */
+export const RECEIPT_HEADERS = headers('X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE');
+
+const answered = (
+  description: string,
+  schema: keyof typeof ERROR_SCHEMAS,
+  ...names: readonly HeaderName[]
+) => ({
   description,
-  ...(headers === undefined ? {} : { headers }),
+  ...(names.length === 0 ? {} : { headers: headers(...names) }),
   content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
 });
-
-const PAYMENT_REQUIRED = answered(
-  'Payment required; pay and send the same request with X-PAYMENT',
-  'PaymentRequired',
-  { 'PAYMENT-REQUIRED': { description: 'x402 v2 challenge, base64', schema: text } },
-);
-const NO_CHARGE = answered('Nothing stored, or a parameter missing; not charged', 'NoCharge');
-const BAD_REQUEST = answered('Malformed request; not charged', 'Failure');
-const TOKEN_REFUSED = answered('Token missing, invalid or expired', 'TokenRefused');
-const RATE_LIMITED = answered('Too many requests', 'RateLimited', RETRY_AFTER);
-const UNAVAILABLE = answered('Not known at the moment; ask again', 'Failure', RETRY_AFTER);
-
-/** Everything that is refused before a row is looked at, and what the operator has not configured. */
-const REFUSED = answered(
-  'Any other refusal, such as 404, 405, 413, 414, 500 or 501; not charged',
-  'Failure',
-);
-
-/** The answers beside 200 that an operation can give. */
-export function errorResponses(row: Endpoint): Record<string, object> {
-  if (row.answer === 'rpc') return RPC_RESPONSES;
-  const { priceUsd, token, params } = row;
-  const asked = Object.keys(params).length > 0;
-  return {
-    400: BAD_REQUEST,
-    ...(token ? { 401: TOKEN_REFUSED } : {}),
-    ...(priceUsd === null ? {} : { 402: PAYMENT_REQUIRED }),
-    ...(priceUsd !== null || asked ? { 422: NO_CHARGE } : {}),
-    429: RATE_LIMITED,
-    503: UNAVAILABLE,
-    default: REFUSED,
-  };
-}
 
 const RPC_ANSWER = { $ref: '#/components/schemas/RpcAnswer' };
 
@@ -111,20 +102,59 @@ export const RPC_ANSWERS = {
   schema: { anyOf: [RPC_ANSWER, { type: 'array', items: RPC_ANSWER }] },
 };
 
-/** Refused as JSON-RPC, or as HTTP where no message was read. */
-const RPC_REFUSED = {
-  description: 'Not a valid message, or refused before it was read',
-  content: {
-    'application/json': {
-      schema: { anyOf: [RPC_ANSWER, { $ref: '#/components/schemas/Failure' }] },
+/** Every answer beside 200, once; operations refer to them by name. */
+export const RESPONSES = {
+  PaymentRequired: answered(
+    'Payment required; pay and send the same request with X-PAYMENT or PAYMENT-SIGNATURE',
+    'PaymentRequired',
+    'PAYMENT-REQUIRED',
+  ),
+  NoCharge: answered('Nothing stored, or a parameter missing; not charged', 'NoCharge'),
+  BadRequest: answered('Malformed request; not charged', 'Failure'),
+  TokenRefused: answered('Token missing, invalid or expired', 'TokenRefused'),
+  RateLimited: answered('Too many requests', 'RateLimited', 'Retry-After'),
+  Unavailable: answered('Not known at the moment; ask again', 'Failure', 'Retry-After'),
+  /** Everything that is refused before a row is looked at, and what the operator has not configured. */
+  Refused: answered(
+    'Any other refusal, such as 404, 405, 413, 414, 500 or 501; not charged',
+    'Failure',
+  ),
+  RpcNotified: { description: 'A notification; it gets no answer' },
+  /** Refused as JSON-RPC, or as HTTP where no message was read. */
+  RpcRefused: {
+    description: 'Not a valid message, or refused before it was read',
+    content: {
+      'application/json': {
+        schema: { anyOf: [RPC_ANSWER, { $ref: '#/components/schemas/Failure' }] },
+      },
     },
   },
-};
+} as const;
+
+const response = (name: keyof typeof RESPONSES): object => ({
+  $ref: `#/components/responses/${name}`,
+});
+
+/** The answers beside 200 that an operation can give. */
+export function errorResponses(row: Endpoint): Record<string, object> {
+  if (row.answer === 'rpc') return RPC_RESPONSES;
+  const { priceUsd, token, params } = row;
+  const asked = Object.keys(params).length > 0;
+  return {
+    400: response('BadRequest'),
+    ...(token ? { 401: response('TokenRefused') } : {}),
+    ...(priceUsd === null ? {} : { 402: response('PaymentRequired') }),
+    ...(priceUsd !== null || asked ? { 422: response('NoCharge') } : {}),
+    429: response('RateLimited'),
+    503: response('Unavailable'),
+    default: response('Refused'),
+  };
+}
 
 const RPC_RESPONSES = {
-  202: { description: 'A notification; it gets no answer' },
-  400: RPC_REFUSED,
-  429: RATE_LIMITED,
-  503: UNAVAILABLE,
-  default: RPC_REFUSED,
+  202: response('RpcNotified'),
+  400: response('RpcRefused'),
+  429: response('RateLimited'),
+  503: response('Unavailable'),
+  default: response('RpcRefused'),
 };

@@ -4,9 +4,18 @@ import type { Endpoint, Param } from '../../contract/endpoints.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { type BodySchemas, bodySchemas } from './body-schemas.ts';
-import { ERROR_SCHEMAS, errorResponses, RPC_ANSWERS } from './error-responses.ts';
+import {
+  ERROR_SCHEMAS,
+  errorResponses,
+  HEADERS,
+  RECEIPT_HEADERS,
+  RESPONSES,
+  RPC_ANSWERS,
+} from './error-responses.ts';
 import type { ExampleBody } from './example-bodies.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
+import { withMemberTexts } from './member-texts.ts';
+import { guideOf } from './operation-guides.ts';
 import { GUIDANCE } from './texts.ts';
 
 const OPENAPI_VERSION = '3.1.0';
@@ -34,6 +43,7 @@ export function openApi(options: OpenApiOptions): object {
   const rows = entries.map((entry) => rowOf(entry, catalog));
   const parts = { ...options, schemas: bodySchemas(rows, catalog) };
   const items = paths(parts);
+  const answers = named('responses', RESPONSES, [items]);
   const tags = new Set(rows.map(tagOf));
   return {
     openapi: OPENAPI_VERSION,
@@ -51,28 +61,48 @@ export function openApi(options: OpenApiOptions): object {
     tags: TAGS.filter(({ name }) => tags.has(name)),
     externalDocs: { url: `${issuer.baseUrl}/llms.txt`, description: 'the same in plain text' },
     'x-agentcash-guidance': { llmsTxtUrl: `${issuer.baseUrl}/llms.txt` },
+    // No parameters of the operations: the client that pays sends them, never the model that chooses the call.
+    'x-payment-headers': PAYMENT_HEADERS,
     'x-files': NAMED_FILES.map(({ path, summary }) => ({ url: issuer.baseUrl + path, summary })),
     paths: items,
     components: {
-      schemas: { ...parts.schemas.components, ...errorSchemas(items) },
+      schemas: { ...parts.schemas.components, ...refusals(items, answers) },
+      responses: answers,
+      headers: named('headers', HEADERS, [items, answers]),
       examples: componentExamples(parts),
       ...(rows.some(({ token }) => token) ? { securitySchemes: SECURITY_SCHEMES } : {}),
     },
   };
 }
 
+/** What a client sends to pay: one of them, beside the request that was answered 402. */
+const PAYMENT_HEADERS = {
+  'X-PAYMENT': 'x402 v1: base64 of the JSON payment, signed for one of accepts[] of the 402 body',
+  'PAYMENT-SIGNATURE': 'x402 v2: the same, for the challenge in the header PAYMENT-REQUIRED',
+  'X-RECEIPT': 'a receipt of a card processor, where /gauge/channels names one',
+};
+
 const SECURITY_SCHEMES = {
   [BEARER]: { type: 'http', scheme: 'bearer', description: 'token of /gauge/subscribe' },
   [QUERY_TOKEN]: { type: 'apiKey', in: 'query', name: 'token' },
 };
 
-/** The schemas of refusals that the operations name, with those that they are made of. */
-function errorSchemas(items: object): object {
-  const all = Object.entries(ERROR_SCHEMAS);
-  const isNamed = (name: string, text: string): boolean => text.includes(`schemas/${name}"`);
-  const text = JSON.stringify(items);
-  const direct = all.filter(([name]) => isNamed(name, text));
-  const inside = JSON.stringify(direct);
+/** The schemas of what is answered beside 200. */
+function refusals(...places: readonly object[]): Readonly<Record<string, object>> {
+  const schemas = Object.entries(named('schemas', ERROR_SCHEMAS, places));
+  return Object.fromEntries(schemas.map(([name, one]) => [name, withMemberTexts(one, name)]));
+}
+
+/** The components of a kind that some text names, with those that they are made of. */
+function named(
+  kind: 'schemas' | 'responses' | 'headers',
+  components: Readonly<Record<string, object>>,
+  places: readonly object[],
+): Readonly<Record<string, object>> {
+  const isNamed = (name: string, text: string): boolean => text.includes(`${kind}/${name}"`);
+  const all = Object.entries(components);
+  const text = JSON.stringify(places);
+  const inside = JSON.stringify(all.filter(([name]) => isNamed(name, text)));
   return Object.fromEntries(all.filter(([name]) => isNamed(name, text) || isNamed(name, inside)));
 }
 
@@ -138,7 +168,7 @@ function operation(entry: ManifestEntry, parts: SchemaParts): object {
   return {
     operationId: operationId(row),
     summary: row.summary,
-    description: descriptionOf(row),
+    description: descriptionOf(row, parts.catalog),
     tags: [tagOf(row)],
     security: row.token ? [{ [BEARER]: [] }, { [QUERY_TOKEN]: [] }] : [],
     ...(row.priceUsd === null ? {} : { 'x-payment-info': paymentInfo(row.priceUsd) }),
@@ -155,9 +185,12 @@ function operationId({ method, path }: Endpoint): string {
   return method.toLowerCase() + words.map(capital).join('');
 }
 
-function descriptionOf({ priceUsd, token, summary }: Endpoint): string {
-  if (priceUsd !== null) return `${summary}. ${priceUsd} USD a call, charged only with a 200.`;
-  return token ? `${summary}. Needs a subscription token.` : `${summary}. Free.`;
+/** Which question it answers, which it does not, and what it costs. */
+function descriptionOf(row: Endpoint, catalog: Catalog): string {
+  const { priceUsd, token } = row;
+  const guide = guideOf(row, catalog);
+  if (priceUsd !== null) return `${guide} ${priceUsd} USD a call, charged only with a 200.`;
+  return token ? `${guide} Needs a subscription token.` : `${guide} Free.`;
 }
 
 function paymentInfo(amount: string): object {
@@ -233,6 +266,7 @@ function recordBody({ schemas, entries, catalog }: SchemaParts): object {
 function success(row: Endpoint, { schemas }: SchemaParts): object {
   return {
     description: row.summary,
+    ...(row.priceUsd === null ? {} : { headers: RECEIPT_HEADERS }),
     content: {
       'application/json': row.answer === 'rpc' ? RPC_ANSWERS : jsonSuccess(row, schemas),
       ...(row.answer === 'series' ? { 'text/csv': { schema: { type: 'string' } } } : {}),

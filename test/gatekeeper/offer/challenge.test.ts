@@ -99,7 +99,9 @@ describe('challenge()', () => {
     const { input, output } = v1.accepts[0].outputSchema;
     expect(input).toMatchObject({ type: 'http', method: 'GET', discoverable: true });
     expect(input.queryParams.signal_id).toMatchObject({ required: true, type: 'string' });
-    expect(input.queryParams.signal_id.enum).toContain('airquality.aqi');
+    expect(input.queryParams.dim.enum).toContain('ruler');
+    expect(input.queryParams.signal_id).not.toHaveProperty('enum');
+    expect(input.queryParams.signal_id.description).toContain('/gauge/catalog');
     expect(output).toHaveProperty('record_hash');
     expect(v2.resource).toMatchObject({ url: v1.accepts[0].resource, serviceName: 'Example' });
     expect(v2.accepts[0].network).toBe('eip155:8453');

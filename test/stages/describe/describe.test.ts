@@ -7,6 +7,7 @@ import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { parseDidKey } from '../../../compiler/contract/did-key.ts';
 import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { toolsOf } from '../../../compiler/contract/tools.ts';
+import { bodySchemas } from '../../../compiler/stages/describe/body-schemas.ts';
 import type { ManifestEntry } from '../../../compiler/stages/describe/manifest.ts';
 import { jcs } from '../../../compiler/stages/seal/jcs.ts';
 import { smallSet } from '../../small-set.ts';
@@ -107,8 +108,15 @@ describe('describe() writes an agent card', () => {
   });
 });
 
+/** A schema of the document with those that it refers to, as a document of its own. */
+function withDefinitions(schemas: object, name: string) {
+  const text = JSON.stringify({ $ref: `#/components/schemas/${name}`, $defs: schemas });
+  return JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/'));
+}
+
 describe('describe() writes an OpenAPI document', () => {
   const document = () => readJson(root, 'well-known/openapi.json');
+  const sold = () => new Set(entries('well-known/manifest.json').map(({ path }) => path));
 
   it('with the answers of every operation', () => {
     const { paths, openapi, info } = document();
@@ -117,8 +125,7 @@ describe('describe() writes an OpenAPI document', () => {
       '1.0.0',
       'ops@example.org',
     ]);
-    const sold = new Set(entries('well-known/manifest.json').map(({ path }) => path));
-    const rows = KEPT.filter(({ path }) => sold.has(path));
+    const rows = KEPT.filter(({ path }) => sold().has(path));
     expect(rows.length).toBeGreaterThan(20);
     for (const row of rows) {
       const operation =
@@ -130,8 +137,13 @@ describe('describe() writes an OpenAPI document', () => {
     expect(operations).toHaveLength(rows.length);
   });
 
+  const resolved = (response: { readonly $ref?: string }) => {
+    const { $ref } = response;
+    if ($ref === undefined) return response;
+    return document().components.responses[$ref.slice('#/components/responses/'.length)];
+  };
   const answerOf = (path: string, status: number | string): { readonly content: object } =>
-    document().paths[path].get.responses[status];
+    resolved(document().paths[path].get.responses[status]);
   const schemasOf = (path: string): (string | undefined)[] => {
     const { schema } = document().paths[path].get.responses[200].content['application/json'];
     return (schema.anyOf ?? [schema]).map(({ $ref }: { $ref: string }) => $ref.split('/').at(-1));
@@ -156,10 +168,10 @@ describe('describe() writes an OpenAPI document', () => {
     });
     const { responses, requestBody } = document().paths['/mcp'].post;
     for (const status of [400, 'default']) {
-      const { schema } = responses[status].content['application/json'];
+      const { schema } = resolved(responses[status]).content['application/json'];
       expect(schema.anyOf).toEqual([{ $ref: '#/components/schemas/RpcAnswer' }, failure]);
     }
-    expect(responses[202]).not.toHaveProperty('content');
+    expect(resolved(responses[202])).not.toHaveProperty('content');
     expect(requestBody.content['application/json'].example.method).toBe('tools/list');
   });
 
@@ -171,11 +183,10 @@ describe('describe() writes an OpenAPI document', () => {
 
   it('with one example for each schema: a real one of what is free, else one that says that it is invented', () => {
     const { components } = document();
-    const names = Object.keys(components.schemas).filter((name) => !/Thin$|Mcp$|A2a$/.test(name));
-    const refusals = ['PaymentRequired', 'Requirements', 'NoCharge', 'TokenRefused', 'Failure'];
-    const others = [...refusals, 'RateLimited', 'RpcAnswer'];
-    const answered = names.filter((name) => !others.includes(name));
-    expect(Object.keys(components.examples)).toEqual(expect.arrayContaining(answered));
+    const rows = BUILTIN.operations.filter(({ path }) => sold().has(path));
+    const { nameOf } = bodySchemas(rows, BUILTIN);
+    const answered = rows.map(nameOf).filter((name) => name !== null);
+    expect(new Set(Object.keys(components.examples))).toEqual(new Set(answered));
     for (const [name, example] of Object.entries<{ summary: string; value: object }>(
       components.examples,
     )) {
@@ -190,7 +201,7 @@ describe('describe() writes an OpenAPI document', () => {
   it('with examples that meet the schemas beside them, and would not with another type', () => {
     const { components } = document();
     for (const [name, { value }] of Object.entries<{ value: object }>(components.examples)) {
-      const schema = z.fromJSONSchema(components.schemas[name]);
+      const schema = z.fromJSONSchema(withDefinitions(components.schemas, name));
       expect([name, schema.safeParse(value).error?.issues]).toEqual([name, undefined]);
       expect([name, schema.safeParse([value]).success]).toEqual([name, false]);
     }

@@ -13,6 +13,7 @@ const ENUM_SHOWN = 12;
 const DEPTH_MAX = 6;
 const SCHEMA = '#/components/schemas/';
 const EXAMPLE = '#/components/examples/';
+const RESPONSE = '#/components/responses/';
 
 /** `GET /docs`: an OpenAPI document as a page that needs no program. */
 export function docsPage(
@@ -25,7 +26,6 @@ export function docsPage(
   const title = `${issuerName}: API`;
   const description = `${operations.length} operations: what each takes, answers and costs.`;
   const schemas = Object.entries(objectOf(components?.schemas));
-  const examples = objectOf(components?.examples);
   return sitePage({
     title,
     description,
@@ -37,7 +37,7 @@ export function docsPage(
     isListed: true,
     main: html`<h1>API</h1><p class="lead">${textOf(info?.description)}</p><p>${textOf(info?.['x-guidance'])}</p>
 <p>The same for programs: <a href="/openapi.json">openapi.json</a>. Base address: <code>${baseUrl}</code></p>
-${listOf(tags).map((tag) => tagSection(tag, operations, examples))}
+${listOf(tags).map((tag) => tagSection(tag, operations, components ?? {}))}
 <section aria-labelledby="schemas"><h2 id="schemas">Answers</h2>
 ${schemas.map(([name, schema]) => schemaEntry(name, objectOf(schema)))}</section>`,
   });
@@ -57,21 +57,21 @@ function operationsOf(paths: Json): DocumentedOperation[] {
   );
 }
 
-function tagSection(tag: Json, operations: readonly DocumentedOperation[], examples: Json): Html {
+function tagSection(tag: Json, operations: readonly DocumentedOperation[], components: Json): Html {
   const name = textOf(tag.name);
   const own = operations.filter(({ facts }) => listOf(facts.tags, String).includes(name));
   const id = `tag-${name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-')}`;
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${textOf(tag.description)} <span class="soft">${name}</span></h2>
-${own.map((operation) => operationEntry(operation, examples))}</section>
+${own.map((operation) => operationEntry(operation, components))}</section>
 `;
 }
 
-function operationEntry({ method, path, facts }: DocumentedOperation, examples: Json): Html {
+function operationEntry({ method, path, facts }: DocumentedOperation, components: Json): Html {
   const price = textOf(objectOf(objectOf(facts['x-payment-info']).price).amount);
   const parameters = listOf(facts.parameters);
   return html`<details id="${textOf(facts.operationId)}"><summary><code>${method} ${path}</code> ${textOf(facts.summary)} <strong>${price === '' ? null : `${price} USD`}</strong></summary>
 <div class="card"><p>${textOf(facts.description)}</p>
-${parameters.length === 0 ? null : parameterTable(parameters)}${responses(objectOf(facts.responses), examples)}</div></details>
+${parameters.length === 0 ? null : parameterTable(parameters)}${responses(objectOf(facts.responses), components)}</div></details>
 `;
 }
 
@@ -97,9 +97,12 @@ function valuesOf(schema: Json, example: unknown): Html {
   }`;
 }
 
-function responses(all: Json, examples: Json): Html {
+function responses(all: Json, components: Json): Html {
+  const shared = objectOf(components.responses);
   const rows = Object.entries(all).map(([status, response]) => {
-    const { description, content } = objectOf(response);
+    const { $ref } = objectOf(response);
+    const named = $ref === undefined ? response : shared[textOf($ref).slice(RESPONSE.length)];
+    const { description, content } = objectOf(named);
     const json = objectOf(objectOf(content)['application/json']);
     return html`<tr><th scope="row">${status}</th><td>${textOf(description)}</td><td>${schemaName(objectOf(json.schema))}</td></tr>
 `;
@@ -108,7 +111,7 @@ function responses(all: Json, examples: Json): Html {
     objectOf(objectOf(objectOf(all['200']).content)['application/json']).examples,
   );
   const name = textOf(objectOf(success.example).$ref).slice(EXAMPLE.length);
-  const example = objectOf(examples[name]);
+  const example = objectOf(objectOf(components.examples)[name]);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Responses"><table><thead><tr><th scope="col">Status</th><th scope="col">When</th><th scope="col">Body</th></tr></thead><tbody>${rows}</tbody></table></div>${
     example.value === undefined
       ? null

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
+import type { Catalog } from '../../../compiler/contract/catalog/catalog.ts';
+import { described } from '../../../compiler/stages/describe/manifest.ts';
+import { MEMBER_TEXTS, withMemberTexts } from '../../../compiler/stages/describe/member-texts.ts';
+import { openApi } from '../../../compiler/stages/describe/openapi.ts';
+import { TIDES } from '../../tide-catalog.ts';
+
+const NOTHING = { has: () => false, under: () => [], read: () => Buffer.alloc(0) };
+const issuer = { name: 'Harbour', did: 'did:key:z', keyId: 'z', baseUrl: 'https://tides.example' };
+
+interface Operation {
+  readonly operationId: string;
+  readonly description: string;
+  readonly parameters: readonly { readonly name: string; readonly schema: { enum?: unknown[] } }[];
+  readonly responses: Readonly<Record<string, { readonly headers?: object; $ref?: string }>>;
+}
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly description?: string;
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly headers: object;
+  };
+  readonly 'x-payment-headers': object;
+}
+
+/** The document as it is when everything of a catalogue is for sale. */
+function documentOf(catalog: Catalog): Document {
+  const { entries, bodies } = described(NOTHING, catalog);
+  const open = entries.map((entry) => ({ ...entry, sells_now: true }));
+  return openApi({ entries: open, bodies, catalog, issuer, contact: null }) as Document;
+}
+
+const operationsOf = ({ paths }: Document): Operation[] =>
+  Object.values(paths).flatMap(Object.values);
+
+/** Every member of every schema, as `holder.name`, with its description. */
+function membersOf(value: unknown, holder: string): [string, string | undefined][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = Object.entries((value as Schema).properties ?? {});
+  return [
+    ...own.map(([name, { description }]): [string, string | undefined] => [
+      `${holder}.${name}`,
+      description,
+    ]),
+    ...own.flatMap(([name, member]) => membersOf(member, name)),
+    ...Object.entries(value).flatMap(([key, inner]) =>
+      key === 'properties' ? [] : membersOf(inner, holder),
+    ),
+  ];
+}
+
+describe.each([
+  ['the built-in catalogue', BUILTIN],
+  ['an own catalogue', TIDES],
+] as const)('the OpenAPI document of %s', (_, catalog) => {
+  const document = documentOf(catalog);
+  const operations = operationsOf(document);
+
+  it('says of each operation which question it answers and which not, and of no two the same', () => {
+    expect(operations.length).toBeGreaterThan(20);
+    for (const { operationId, description } of operations) {
+      expect([operationId, description.split(/\. |\.$/).length]).toEqual([
+        operationId,
+        expect.toSatisfy((sentences: number) => sentences > 3),
+      ]);
+      expect([operationId, description]).toEqual([
+        operationId,
+        expect.stringMatching(/\b(Not|No|Never|nothing|Use)\b/),
+      ]);
+    }
+    const answered = operations.map(({ description }) => description);
+    expect(new Set(answered).size).toBe(answered.length);
+  });
+
+  it('says of each member of each schema what it means', () => {
+    const members = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
+      membersOf(schema, name),
+    );
+    expect(members.length).toBeGreaterThan(500);
+    expect(members.filter(([, text]) => (text ?? '').length < 2)).toEqual([]);
+  });
+
+  it('repeats no long list of values', () => {
+    const lists = operations.flatMap(({ parameters }) =>
+      parameters.map(({ schema }) => (schema.enum ?? []).length),
+    );
+    expect(Math.max(...lists)).toBeLessThan(25);
+    expect(lists.some((length) => length > 1)).toBe(true);
+  });
+
+  it('names the headers that pay, and those of the receipt', () => {
+    expect(Object.keys(document['x-payment-headers'])).toEqual([
+      'X-PAYMENT',
+      'PAYMENT-SIGNATURE',
+      'X-RECEIPT',
+    ]);
+    expect(Object.keys(document.components.headers)).toEqual(
+      expect.arrayContaining(['PAYMENT-REQUIRED', 'X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE']),
+    );
+    for (const { responses } of operations) {
+      const receipt = Object.keys(responses[200]?.headers ?? {}).includes('PAYMENT-RESPONSE');
+      expect(receipt).toBe('402' in responses);
+    }
+  });
+
+  it('refers to nothing that it lacks', () => {
+    for (const [, kind, name] of JSON.stringify(document).matchAll(
+      /"#\/components\/([a-z]+)\/([^"]+)"/gi,
+    )) {
+      expect(document.components).toHaveProperty([kind ?? '', name ?? '']);
+    }
+  });
+});
+
+describe('the texts of members', () => {
+  it('are all used', () => {
+    const schemas = Object.entries(documentOf(BUILTIN).components.schemas);
+    const used = new Set(schemas.flatMap(([name, schema]) => membersOf(schema, name).flat()));
+    expect(Object.values(MEMBER_TEXTS).filter((text) => !used.has(text))).toEqual([]);
+  });
+
+  it('leave no member out: an unknown one is refused', () => {
+    const schema = { type: 'object', properties: { entity: { type: 'string' } } };
+    expect(withMemberTexts(schema, 'Any')).toMatchObject({
+      properties: { entity: { description: MEMBER_TEXTS.entity } },
+    });
+    const unknown = { type: 'object', properties: { never_heard: { type: 'string' } } };
+    expect(() => withMemberTexts(unknown, 'Any')).toThrow('"never_heard" of "Any"');
+  });
+});
