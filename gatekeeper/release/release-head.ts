@@ -2,6 +2,7 @@ import { createHash, createPublicKey, verify } from 'node:crypto';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { releaseCatalog } from '../../compiler/contract/catalog/release-catalog.ts';
+import { compiledCatalog } from '../../compiler/contract/catalog/whole-catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../../compiler/contract/did-key.ts';
 import type { Switches } from '../../compiler/contract/for-sale.ts';
 import {
@@ -74,7 +75,7 @@ export function catalogIn(head: Release, bytes: Buffer | null): Catalog {
   const file = bytes === null ? null : { bytes, sha256: sha256(bytes) };
   const digestOf = (value: unknown): string => sha256Text(canonicalJson(value));
   try {
-    return releaseCatalog({ head, file, digestOf });
+    return releaseCatalog({ head, file, digestOf, read: compiledCatalog });
   } catch (cause) {
     refuse(messageOf(cause), cause);
   }

@@ -1,6 +1,7 @@
 import { type Release, tables } from '../release.ts';
 import { BUILTIN } from './builtin.ts';
 import type { Catalog } from './catalog.ts';
+import { catalogJsonSchema } from './catalog-file.ts';
 import { parseCatalog, WHOLE_CATALOG_PATH } from './whole-catalog.ts';
 
 /** `sha256:` of the canonical JSON of a value. */
@@ -19,6 +20,8 @@ interface Carried {
   /** Null for a release without one. */
   readonly file: CatalogBytes | null;
   readonly digestOf: DigestOf;
+  /** `parseCatalog` by default, which takes nothing for granted. */
+  readonly read?: (bytes: Uint8Array) => Catalog;
 }
 
 /** The table digest of a release of the built-in catalogue. */
@@ -27,18 +30,22 @@ export function builtinDigest(digestOf: DigestOf): string {
 }
 
 /**
- * The table digest of a release of another catalogue: of its `catalog.json`, and of the machine that makes operations of it,
- * which that of the built-in catalogue stands for. To write all tables out would cost a large catalogue half a second.
+ * The table digest of a release of another catalogue: of its `catalog.json`, of the format that it was checked by, and of the
+ * machine that makes operations of it, which that of the built-in catalogue stands for. To write all tables out would cost a large catalogue half a second.
  */
 export function ownDigest(sha256: string, digestOf: DigestOf): string {
-  return digestOf({ catalog: `sha256:${sha256}`, machine: builtinDigest(digestOf) });
+  return digestOf({
+    catalog: `sha256:${sha256}`,
+    format: digestOf(catalogJsonSchema()),
+    machine: builtinDigest(digestOf),
+  });
 }
 
 /**
  * The catalogue that a release was compiled from, held to the digest of its head. A release without `catalog.json` has the
  * built-in one of this version, or is refused: throws a RangeError that says what to do.
  */
-export function releaseCatalog({ head, file, digestOf }: Carried): Catalog {
+export function releaseCatalog({ head, file, digestOf, read = parseCatalog }: Carried): Catalog {
   const { table_digest: tableDigest, catalog_sha256: stated } = head;
   if (stated !== undefined && stated !== `sha256:${file?.sha256}`) {
     refuse(`its "${WHOLE_CATALOG_PATH}" is not the one that its head signs`);
@@ -48,7 +55,7 @@ export function releaseCatalog({ head, file, digestOf }: Carried): Catalog {
   if (ownDigest(file.sha256, digestOf) !== tableDigest) {
     refuse(`its head is not made of its "${WHOLE_CATALOG_PATH}" by the rules of this version`);
   }
-  return parseCatalog(file.bytes);
+  return read(file.bytes);
 }
 
 function refuse(state: string): never {

@@ -116,7 +116,9 @@ describe('catalogIn()', () => {
     const newer = Buffer.from('{"format":"signalpress-catalog/2"}');
     const table_digest = ownDigest(hash('sha256', newer, 'hex'), canonicalDigest);
     const head = checkHead(release({ head: { table_digest } }).head, ANY);
-    expect(() => catalogIn(head, newer)).toThrow(/catalog.json" at "\/format"/);
+    expect(() => catalogIn(head, newer)).toThrow(
+      /catalog.json" at "\/format": not signalpress-catalog\/1/,
+    );
     expect(() => catalogIn(head, newer)).toThrow(StartError);
   });
 });
