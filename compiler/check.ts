@@ -7,6 +7,7 @@ import { futureBatches } from './stages/intake/batch-times.ts';
 import { byPlace, CompileError } from './stages/intake/compile-error.ts';
 import { listSnapshots, type Snapshots } from './stages/intake/list-snapshots.ts';
 import { loadCatalog } from './stages/intake/load-catalog.ts';
+import { refuseChanges } from './stages/publish/refuse-changes.ts';
 import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
 
 // A dry run: catalogue and snapshots are judged by the code of a full compile, and what it makes of them is thrown away.
@@ -19,6 +20,8 @@ interface CheckOptions {
   readonly snapshots: string;
   /** The time that a release would describe, ISO-8601 UTC. */
   readonly asOf: string;
+  /** Folder of the releases that the next one is to follow; null where nothing was published. */
+  readonly data: string | null;
   /** An empty folder for what only this check needs; its caller removes it. */
   readonly scratch: string;
 }
@@ -36,7 +39,9 @@ export interface CheckSummary {
 /** Judges what is stored as a compile would; throws a CompileError that names every problem. */
 export async function check(options: CheckOptions): Promise<CheckSummary> {
   const { snapshots, asOf } = options;
-  const { catalog } = loadCatalog(snapshots);
+  const loaded = loadCatalog(snapshots);
+  if (options.data !== null) refuseChanges(options.data, loaded, { accepted: false });
+  const { catalog } = loaded;
   const stored = listSnapshots(snapshots, catalog);
   const due = stored.signals.map((signal): DueSignal => {
     const entry = defined(catalog.entryById.get(signal.signal_id), 'the signal of the files');

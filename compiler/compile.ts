@@ -60,6 +60,7 @@ import {
   publishRun,
   type Run,
 } from './stages/publish/publish-run.ts';
+import { refuseChanges } from './stages/publish/refuse-changes.ts';
 import { refuseNothing, refuseShrink } from './stages/publish/refuse-shrink.ts';
 import { RETENTION, type Retention } from './stages/publish/release-folders.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
@@ -96,6 +97,8 @@ export interface CompileOptions extends PublishOptions {
   readonly full?: boolean;
   /** Publishes even when a signal lost many of its entities or readings. */
   readonly allowShrink?: boolean;
+  /** Publishes even when the catalogue changes what was sold. */
+  readonly acceptCatalogChanges?: boolean;
   /** How many bad lines of a million one snapshot file may lose; 0 by default: any of them stops the compile. */
   readonly maxRejectsPpm?: number;
   /** Which of the releases before this one stay; the newest few by default. */
@@ -105,6 +108,8 @@ export interface CompileOptions extends PublishOptions {
 export interface CompileSummary extends PublishSummary {
   /** Snapshot files of closed batches that hold something else than when they were read first; only a full compile looks. */
   readonly changed: readonly string[];
+  /** What the catalogue changed of what was sold, as it was accepted. */
+  readonly catalogChanges: readonly string[];
 }
 
 /** Publishes one release of what is stored; throws a CompileError that names every problem. */
@@ -113,6 +118,9 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   // What an earlier compile read and accepted, it accepted by its clock.
   const isFull = options.full === true || options.acceptClock === true;
   const whole = loadCatalog(options.snapshots);
+  const catalogChanges = refuseChanges(options.data, whole, {
+    accepted: options.acceptCatalogChanges === true,
+  });
   const listed = listStored({ ...options, catalog: whole.catalog, isFull });
   refuseProblems(futureBatches(listed.stored, options.asOf));
   const { retention = RETENTION } = options;
@@ -120,7 +128,8 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   try {
     refuseTime(options, staging.previous?.head ?? null);
     refuseStale(options);
-    return await compileInto(options, staging, { ...listed, whole, isFull });
+    const summary = await compileInto(options, staging, { ...listed, whole, isFull });
+    return { ...summary, catalogChanges };
   } catch (error) {
     staging.discard();
     throw error;
@@ -135,7 +144,7 @@ async function compileInto(
   options: CompileOptions,
   staging: Staging,
   { isFull, whole, ...listed }: Listed & { readonly whole: WholeCatalog; readonly isFull: boolean },
-): Promise<CompileSummary> {
+): Promise<Omit<CompileSummary, 'catalogChanges'>> {
   const issuer = issuerOf(options);
   const { catalog } = whole;
   const { text, tableDigest, sha256 } = statedCatalog(whole);
@@ -221,7 +230,10 @@ function dueSignals({ added, catalog }: Pick<Run, 'added' | 'catalog'>): DueSign
   });
 }
 
-async function compileRun(options: CompileOptions, run: Run): Promise<CompileSummary> {
+async function compileRun(
+  options: CompileOptions,
+  run: Run,
+): Promise<Omit<CompileSummary, 'catalogChanges'>> {
   const { memory, stored } = run;
   const results = await runJobs(options, run);
   const problems = [...results, ...run.parts].flatMap((made) => made.problems);

@@ -337,10 +337,12 @@ describe('a changed catalogue', () => {
     expect([report.faults, report.ownTables]).toEqual([[], true]);
     rmSync(join(root, 'catalog'), { recursive: true });
     const without = compileFolder(root, { asOf: AS_OF, data: first.data });
-    await expect(without).rejects.toThrow(/no signal or collection of that name/);
+    await expect(without).rejects.toThrow(/line "tides" sold .*--accept-catalog-changes/);
+    const accepted = { asOf: AS_OF, data: first.data, acceptCatalogChanges: true };
+    await expect(compileFolder(root, accepted)).rejects.toThrow(/no signal or collection of that/);
     rmSync(join(root, BATCH, 'tides.level.ndjson'));
     rmSync(join(root, BATCH, 'tides.waves.ndjson'));
-    const shrunk = { asOf: AS_OF, data: first.data };
+    const shrunk = accepted;
     await expect(compileFolder(root, shrunk)).rejects.toThrow(CompileError);
     const less = await compileFolder(root, { ...shrunk, allowShrink: true });
     expect(less.release.table_digest).toBe(first.release.table_digest);

@@ -8,23 +8,29 @@ import { publicationTime } from './publication-time.ts';
 
 interface CheckFlags {
   readonly snapshots: string;
+  readonly data?: string;
   readonly asOf?: string;
 }
 
 /** Defines `check`. */
-export function defineCheck(command: Command, { now, print }: CommandSettings): void {
+export function defineCheck(command: Command, { env, now, print }: CommandSettings): void {
   command
     .option('--snapshots <folder>', 'folder of batches', 'snapshots')
+    .option(
+      '--data <folder>',
+      'folder of releases, to see what the catalogue changes of what was sold',
+      env('SIGNALPRESS_DATA'),
+    )
     .option('--as-of <time>', 'the time that a release would describe (default: now)')
     .action(async (flags: CheckFlags) => {
-      print(checkText(await checked(flags.snapshots, publicationTime(flags, now()).asOf)));
+      print(checkText(await checked(flags, publicationTime(flags, now()).asOf)));
     });
 }
 
-async function checked(snapshots: string, asOf: string): Promise<CheckSummary> {
+async function checked({ snapshots, data }: CheckFlags, asOf: string): Promise<CheckSummary> {
   const scratch = mkdtempSync(join(tmpdir(), 'signalpress-check-'));
   try {
-    return await check({ snapshots, asOf, scratch });
+    return await check({ snapshots, data: data ?? null, asOf, scratch });
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

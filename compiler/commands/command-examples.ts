@@ -26,7 +26,7 @@ const EXAMPLES: Examples = {
   'sources list': ['signalpress sources list'],
   'sources init': ['signalpress sources init --contact mailto:ops@example.org'],
   'sources check': ['signalpress sources check'],
-  check: ['signalpress check', 'signalpress check --snapshots snapshots'],
+  check: ['signalpress check', 'signalpress check --snapshots snapshots --data dist-data'],
   lines: [
     'signalpress lines',
     'signalpress lines crypto.spot',

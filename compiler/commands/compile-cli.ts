@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { compile } from '../compile.ts';
+import { ACCEPT_CHANGES } from '../stages/publish/refuse-changes.ts';
 import type { CommandSettings } from './command-settings.ts';
 import { type CompileFlags, compileOptions, withCompileOptions } from './compile-options.ts';
 import { progressReporter, summaryText } from './progress.ts';
@@ -11,6 +12,7 @@ export function defineCompile(command: Command, settings: CommandSettings): void
     .option('--as-of <time>', 'the time that the release describes (default: now)')
     .option(...ACCEPT_CLOCK)
     .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')
+    .option(ACCEPT_CHANGES, 'publish even if the catalogue changes what was sold')
     .option('--full', 'rebuild everything, ignoring what earlier compiles remembered')
     .action((flags: CompileFlags) => runCompile(flags, settings));
 }

@@ -25,6 +25,7 @@ export interface CompileFlags extends RetentionFlags {
   readonly full?: boolean;
   readonly verify: string;
   readonly allowShrink?: boolean;
+  readonly acceptCatalogChanges?: boolean;
   readonly maxRejects: string;
 }
 
@@ -91,6 +92,7 @@ export function compileOptions(
     full: flags.full === true,
     readBack: readBackOf(flags.verify),
     allowShrink: flags.allowShrink === true,
+    acceptCatalogChanges: flags.acceptCatalogChanges === true,
     maxRejectsPpm: rejectsPpm(flags.maxRejects),
     retention: retentionOf(flags),
   };

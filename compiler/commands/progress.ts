@@ -95,6 +95,7 @@ export function summaryText(summary: CompileSummary, ms: number): string {
     `  folder    ${folder}`,
     `  took      ${(ms / 1000).toFixed(1)} s`,
     ...rejectsText(summary),
+    ...acceptedText(summary.catalogChanges),
     ...changedText(summary.changed),
     ...cleanupFailuresText(summary.cleanupFailures),
   ].join('\n');
@@ -113,6 +114,12 @@ export function changesText(changes: ChangeCounts): string {
     return `${number(count)}${subject} ${CHANGE_TEXT[kind]}`;
   });
   return parts.length === 0 ? 'no record' : parts.join(', ');
+}
+
+/** What buyers lose, as it was accepted. */
+function acceptedText(changes: readonly string[]): string[] {
+  if (changes.length === 0) return [];
+  return ['Accepted: the catalogue changes what was sold', ...changes.map((text) => `  ${text}`)];
 }
 
 /** A warning about snapshot files that are no longer what an earlier compile read. */

@@ -14,21 +14,32 @@ const WORD = /^[a-z0-9]+([_-][a-z0-9]+)*$/;
 
 const text = z.string().min(1).max(TEXT_CHARS_MAX);
 const word = (what: string) =>
-  z.string().max(64).regex(WORD, `${what} is lower-case letters and digits, with - or _ between`);
+  z
+    .string()
+    .max(64)
+    .regex(WORD, `write ${what} in lower-case letters and digits, with - or _ between`);
 const entityId = z
   .string()
   .max(120)
-  .regex(/^[!-~]+$/, 'an entity is printable ASCII without blanks');
+  .regex(/^[!-~]+$/, 'write the id of an entity in printable ASCII without blanks');
 const signalId = z
   .string()
   .max(120)
-  .regex(/^[a-z][a-z0-9-]*\.[a-z0-9][a-z0-9_-]*$/, 'a signal id is written genus.species');
-const metric = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'a metric name is lower snake case');
-const band = z.string().regex(/^[!-~]{1,64}$/, 'a band is one word of printable ASCII');
+  .regex(
+    /^[a-z][a-z0-9-]*\.[a-z0-9][a-z0-9_-]*$/,
+    'write the id of a signal as genus.species, such as tides.level',
+  );
+const metric = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,63}$/, 'write a metric in lower snake case, such as level_m');
+const band = z.string().regex(/^[!-~]{1,64}$/, 'write a band as one word of printable ASCII');
 const bundlePath = z
   .string()
   .max(120)
-  .regex(/^\/gauge\/[a-z0-9]+(-[a-z0-9]+)*$/, 'a bundle has a path such as /gauge/tide-region');
+  .regex(
+    /^\/gauge\/[a-z0-9]+(-[a-z0-9]+)*$/,
+    'write the path of a bundle as in /gauge/tide-region',
+  );
 const bands = z.array(band).min(2).max(32);
 const metrics = z.tuple([metric], metric);
 
@@ -49,7 +60,7 @@ const price = z
   .string('write a price as a text, such as "0.05"')
   .regex(
     /^(?!0(\.0*)?$)(0|[1-9][0-9]{0,9})(\.[0-9]{1,6})?$/,
-    'a price is a decimal number of USD above 0 with at most 6 decimals, such as 0.05',
+    'write a price in USD above 0 with at most 6 decimals, such as "0.05"',
   )
   .describe('USD a call, as a text with at most 6 decimals, such as "0.05".');
 
@@ -75,7 +86,10 @@ const ruler = z
       .nullable()
       .describe('The class from which the agency calls for action; null where it names none.'),
     provenance: text.describe('Who published the scale and where, as it is cited.'),
-    since: z.iso.date().describe('The UTC day from which it applies: 2026-11-20.').exactOptional(),
+    since: z.iso
+      .date('not a day of the calendar; write it as 2026-11-20')
+      .describe('The UTC day from which it applies: 2026-11-20.')
+      .exactOptional(),
     steps: z.array(step).min(2).max(32).describe('The classes, mildest first.'),
     beside: word('a ruler id')
       .describe('Another ruler with the same classes: the worse of both counts.')
@@ -254,7 +268,10 @@ export const catalogFileSchema = z.strictObject({
     .exactOptional(),
   format: z.literal(CATALOG_FORMAT).describe('The format of this file.'),
   extends: z
-    .literal('builtin')
+    .literal(
+      'builtin',
+      'write "builtin" to add to the built-in catalogue, or null to begin with nothing',
+    )
     .nullable()
     .describe('"builtin" adds to the built-in catalogue; null begins with nothing.'),
   note: note.exactOptional(),
@@ -337,8 +354,34 @@ function reasonOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'unrecognized_keys') return unknownMembers(issue.keys, membersOf(issue));
   if (issue.code === 'invalid_union') return NO_ENTITY;
   if (issue.code === 'invalid_value') return unknownWord(issue.input, issue.values);
-  if (issue.code === 'invalid_type' && issue.input === undefined) return 'missing; add it';
+  if (issue.code === 'invalid_type') return otherType(issue.input, issue.expected);
+  if (issue.code === 'too_small') return outside(issue, `at least ${issue.minimum}`);
+  if (issue.code === 'too_big') return outside(issue, `at most ${issue.maximum}`);
   return undefined;
+}
+
+/** What a value is written like, by the names that zod has for types. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  string: 'a text in quotes',
+  number: 'a number without quotes',
+  boolean: 'true or false',
+  array: 'a list, [ … ]',
+  tuple: 'a list, [ … ]',
+  object: 'an object, { … }',
+  record: 'an object, { … }',
+};
+
+function otherType(input: unknown, expected: string): string {
+  if (input === undefined) return 'missing; add it';
+  const kind = input === null ? 'null' : Array.isArray(input) ? 'array' : typeof input;
+  const found = WRITTEN[kind]?.split(/,| in | without /)[0] ?? kind;
+  return `${found}, which it cannot be; write ${WRITTEN[expected] ?? expected}`;
+}
+
+const COUNTED: Readonly<Record<string, string>> = { array: ' items', string: ' characters' };
+
+function outside({ origin }: { readonly origin: string }, limit: string): string {
+  return `outside of what is allowed; write ${limit}${COUNTED[origin] ?? ''}`;
 }
 
 function membersOf({ inst }: z.core.$ZodRawIssue): string[] {
@@ -353,9 +396,10 @@ function unknownMembers(names: readonly string[], known: readonly string[]): str
 
 function unknownWord(input: unknown, values: readonly unknown[]): string {
   const known = values.map(String);
-  if (input === undefined) return `missing; write one of ${known.join(', ')}`;
-  if (typeof input !== 'string') return `not one of ${known.join(', ')}`;
-  return `"${input}" is not known; ${meantOr(input, known, `write one of ${known.join(', ')}`)}`;
+  const advice = known.length === 1 ? `write "${known[0]}"` : `write one of ${known.join(', ')}`;
+  if (input === undefined) return `missing; ${advice}`;
+  if (typeof input !== 'string') return `not known; ${advice}`;
+  return `"${input}" is not known; ${meantOr(input, known, advice)}`;
 }
 
 /** `did you mean "…"?` where a known name is near, else what to do instead. */

@@ -111,7 +111,7 @@ function checkPrices({ lines, prices }: Rows): void {
   const free = TABLE.filter((row) => !row.paid).map(({ path }): string => path);
   const known = [BUNDLE_PRICE, ...paid, ...bundles];
   for (const { name, path, report } of prices) {
-    once(name, () => report(path, twice('price of', name)));
+    once(name, () => report(path, `a second price of "${name}"; remove one`));
     if (free.includes(name)) report(path, `"${name}" is free; remove its price`);
     else if (!known.includes(name)) report(path, unknown('operation', name, asDeep(name, known)));
   }
@@ -170,7 +170,7 @@ function checkRuler({ row, path, report }: Placed<RulerRow>, rulers: Rulers): vo
   checkOrder({ row, path, report });
   for (const [at, band] of bands.entries()) {
     if (bands.indexOf(band) === at) continue;
-    report([...path, 'steps', at, 'band'], twice('step', band));
+    report([...path, 'steps', at, 'band'], twice('class', band));
   }
   if (row.actionBand !== null && !bands.includes(row.actionBand)) {
     const advice = meantOr(row.actionBand, bands, `write one of ${bands.join(', ')}, or null`);
@@ -184,8 +184,8 @@ function checkOrder({ row, path, report }: Placed<RulerRow>): void {
   for (const [at, { at: edge }] of row.steps.entries()) {
     const before = row.steps[at - 1];
     if (before === undefined || sign * edge >= sign * before.at) continue;
-    const order = row.direction === 'up' ? 'rise' : 'fall';
-    const reason = `${edge} comes after ${before.at}; steps ${order}, from the mildest class to the worst`;
+    const order = row.direction === 'up' ? 'rising' : 'falling';
+    const reason = `${edge} comes after ${before.at}; write the steps ${order}, from the mildest class to the worst`;
     report([...path, 'steps', at, 'at'], reason);
   }
 }
@@ -199,10 +199,12 @@ function besideFault(id: string, row: RulerRow, rulers: Rulers): string | null {
   const other = rulers.get(id);
   if (other === undefined) return unknown('ruler', id, rulers.keys());
   if (other.beside !== undefined) {
-    return `"${id}" has one beside it too; only two scales may stand beside each other`;
+    return `"${id}" has one beside it too; remove one, for only two may stand beside each other`;
   }
   const [own, its] = [row, other].map(({ steps }) => steps.map(({ band }) => band).join(', '));
-  return own === its ? null : `"${id}" has other classes; both scales need the same ones`;
+  return own === its
+    ? null
+    : `"${id}" has other classes; give both the same ones in the same order`;
 }
 
 function unknown(kind: string, id: string, known: Iterable<string>): string {
@@ -298,7 +300,7 @@ function checkPlaces(placed: Placed<LineRow>): void {
 
 function checkEntity({ row, path, report }: Placed<Entity>, upperCase: boolean): void {
   if (upperCase && row.id !== row.id.toUpperCase()) {
-    report(path, `"${row.id}" is not upper case, as the line says`);
+    report(path, `"${row.id}" is not upper case, as the line demands; write it in capitals`);
   }
   if ((row.latitude === undefined) !== (row.longitude === undefined)) {
     report(path, 'has one of latitude and longitude; write both, or none');

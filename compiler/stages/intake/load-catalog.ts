@@ -16,7 +16,7 @@ import {
   type WholeCatalog,
   wholeFile,
 } from '../../contract/catalog/whole-catalog.ts';
-import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
+import { decodeUtf8, JsonError, parseJson } from '../../contract/strict-json.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import { CompileError, type Problem } from './compile-error.ts';
 import { isLitter } from './snapshot-name.ts';
@@ -33,13 +33,18 @@ const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /** What problems call the built-in catalogue. */
 const BUILTIN_NAME = 'the built-in catalogue';
 
+/** The catalogue of a shop with the files that its publisher wrote; none for the built-in one. */
+export interface LoadedCatalog extends WholeCatalog {
+  readonly files: readonly NamedFile<CatalogFile>[];
+}
+
 /**
  * The catalogue of a folder of snapshots: its files in `catalog/`, else the built-in one. Throws a CompileError that names
  * everything that is wrong with the files.
  */
-export function loadCatalog(snapshots: string): WholeCatalog {
+export function loadCatalog(snapshots: string): LoadedCatalog {
   const folder = join(snapshots, CATALOG_FOLDER);
-  if (!existsSync(folder)) return builtinCatalog();
+  if (!existsSync(folder)) return { ...builtinCatalog(), files: [] };
   const problems: Problem[] = [];
   const names = catalogNames(folder, problems);
   const files = names.flatMap((name) => readFile(folder, name, problems));
@@ -49,15 +54,15 @@ export function loadCatalog(snapshots: string): WholeCatalog {
 }
 
 /** Joins files that have the format; throws a CompileError that names every row which does not fit the others. */
-function wholeOf(files: readonly NamedFile<CatalogFile>[]): WholeCatalog {
+function wholeOf(files: readonly NamedFile<CatalogFile>[]): LoadedCatalog {
   const own = files.map(({ value }) => value);
   // What one file alone says cannot be joined with what another one adds to the built-in catalogue.
-  refuse(catalogFaults(files).filter(differsInExtends).map(problemOf));
-  refuse(catalogFaults([...builtinFor(own), ...files]).map(problemOf));
+  refuse(catalogFaults(files).filter(differsInExtends).map(catalogProblem));
+  refuse(catalogFaults([...builtinFor(own), ...files]).map(catalogProblem));
   const file = wholeFile(own);
   const catalog = catalogOf([file]);
-  refuse(changedSignals(files, catalog).map(problemOf));
-  return { catalog, file };
+  refuse(changedSignals(files, catalog).map(catalogProblem));
+  return { catalog, file, files };
 }
 
 const differsInExtends = ({ pointer }: CatalogFault): boolean => pointer === '/extends';
@@ -102,19 +107,28 @@ function isCatalogFile(entry: Dirent): boolean {
 /** A file with its parsed value; none where it is not strict JSON or lacks the format. */
 function readFile(folder: string, name: string, problems: Problem[]): NamedFile<CatalogFile>[] {
   const file = `${CATALOG_FOLDER}/${name}`;
+  let text = '';
   try {
-    const value = parseJson(decodeUtf8(readPlain(join(folder, name), FILE_BYTES_MAX)));
+    text = decodeUtf8(readPlain(join(folder, name), FILE_BYTES_MAX));
+    const value = parseJson(text);
     const faults = formatFaults({ file, value });
-    problems.push(...faults.map(problemOf));
+    problems.push(...faults.map(catalogProblem));
     return faults.length > 0 ? [] : [{ file, value: value as unknown as CatalogFile }];
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    problems.push({ code: 'bad_catalog', file, message });
+    problems.push({ code: 'bad_catalog', file, ...lineOf(error, text), message });
     return [];
   }
 }
 
-function problemOf({ file, pointer, reason }: CatalogFault): Problem {
+/** The line of a file that a parser stopped in. */
+function lineOf(error: unknown, text: string): Pick<Problem, 'line'> {
+  if (!(error instanceof JsonError) || error.at < 0) return {};
+  return { line: text.slice(0, error.at).split('\n').length };
+}
+
+/** A fault of a catalogue among the problems of a compile. */
+export function catalogProblem({ file, pointer, reason }: CatalogFault): Problem {
   const field = pointer === '' ? {} : { field: pointer };
   return { code: 'bad_catalog', file, ...field, message: reason };
 }
