@@ -19,6 +19,7 @@ const DOCS = [
   'gatekeeper/OBSERVING.md',
   'gatekeeper/README.md',
   'gatekeeper/REMOTE.md',
+  'gatekeeper/WALLETS.md',
   'gatekeeper/deploy/README.md',
   'snapshots/README.md',
   'test/README.md',

@@ -1,10 +1,4 @@
-import {
-  BaseError,
-  ExecutionRevertedError,
-  encodeFunctionData,
-  type Hex,
-  parseSignature,
-} from 'viem';
+import { BaseError, ExecutionRevertedError, type Hex } from 'viem';
 import { estimateGas, getBalance, getCode } from 'viem/actions';
 import type { ChainEvidence, ChainFinding } from '../money/evidence.ts';
 import {
@@ -17,13 +11,15 @@ import {
   type NoVerdict,
   provenBy,
   type SettleOutcome,
+  type ValidityOutcome,
 } from '../money/facilitator.ts';
 import { priceOf } from '../money/requirements.ts';
 import { SETTLEMENT_MS_MAX } from '../money/settlement-time.ts';
-import { signedBy } from '../money/signature.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import { inTime } from '../system/in-time.ts';
-import { type ChainNode, TOKEN_ABI, type TransactionReceipt } from './chain-node.ts';
+import type { ChainNode, TransactionReceipt } from './chain-node.ts';
 import type { Relayed, Relayer } from './relayer.ts';
+import { bringsDeployment, isSignedByKey, transferCall } from './transfer-call.ts';
 import { provesTransfer } from './transfer-proof.ts';
 
 /** Time between two looks at a transfer that is not deep enough yet. */
@@ -31,6 +27,10 @@ const DEPTH_POLL_MS = 1000;
 /** Gas beyond the estimate, because the chain may have moved on; and what no transfer of USDC needs. */
 const GAS_PERCENT = 125n;
 const SETTLEMENT_GAS_MAX = 300_000n;
+/** Nothing is sent for an account for this time after a transaction for it reverted: its code may let each one do so. */
+const REVERTED_MS = 600_000;
+/** Such accounts that are remembered. */
+const REVERTED_MAX = 10_000;
 
 interface DirectSettlementOptions {
   readonly node: ChainNode;
@@ -52,23 +52,13 @@ interface DirectSettlementOptions {
  */
 export function directSettlement(options: DirectSettlementOptions): Facilitator {
   const { node } = options;
-  const pending: PendingSettlements = new Map();
+  const memory: Memory = { pending: new Map(), reverted: new BoundedMap(REVERTED_MAX) };
   return {
-    async verify(request) {
-      const reason = localRefusal(node, request);
-      if (reason !== null) return { verdict: 'invalid', reason };
-      const trial = await simulate(options, request);
-      if (trial.state === 'takes') return { verdict: 'valid' };
-      if (trial.state === 'unknown') return NO_ANSWER;
-      const outcome = await judged(options, request);
-      if (outcome.verdict === 'settled') return { verdict: 'valid' };
-      if (outcome.verdict === 'none') return outcome;
-      return { verdict: 'invalid', reason: outcome.reason };
-    },
+    verify: (request) => verify(options, request),
     async settle(request) {
       const reason = localRefusal(node, request);
       if (reason !== null) return { verdict: 'refused', reason };
-      return settle(options, request, pending);
+      return settle(options, request, memory);
     },
     async supported() {
       try {
@@ -88,9 +78,25 @@ export function directSettlement(options: DirectSettlementOptions): Facilitator 
   };
 }
 
+async function verify(
+  options: DirectSettlementOptions,
+  request: FacilitatorRequest,
+): Promise<ValidityOutcome> {
+  const reason = localRefusal(options.node, request) ?? (await undeployed(options, request));
+  if (reason === 'unknown') return NO_ANSWER;
+  if (reason !== null) return { verdict: 'invalid', reason };
+  const trial = await simulate(options, request);
+  if (trial.state === 'takes') return { verdict: 'valid' };
+  if (trial.state === 'unknown') return NO_ANSWER;
+  const outcome = await judged(options, request);
+  if (outcome.verdict === 'settled') return { verdict: 'valid' };
+  return outcome.verdict === 'none' ? outcome : { verdict: 'invalid', reason: outcome.reason };
+}
+
 /** What is to be settled, and one deadline for all that is waited for: a chain that stands still must not hold buyers without a word. */
 interface TimedRequest {
   readonly request: FacilitatorRequest;
+  readonly noteRevert: () => void;
   readonly leftMs: () => number;
 }
 /** A settlement on its way, and those who ask for it. */
@@ -98,7 +104,11 @@ interface PendingSettlement {
   readonly sending: Promise<Relayed>;
   readonly waiting: Set<() => boolean>;
 }
-type PendingSettlements = Map<string, PendingSettlement>;
+interface Memory {
+  readonly pending: Map<string, PendingSettlement>;
+  /** When a transaction for an account reverted, by the clock of the options. */
+  readonly reverted: BoundedMap<string, number>;
+}
 type Trial =
   | { readonly state: 'takes'; readonly gas: bigint }
   | { readonly state: 'reverts' }
@@ -108,14 +118,19 @@ type Trial =
 async function settle(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
-  pending: PendingSettlements,
+  { pending, reverted }: Memory,
 ): Promise<SettleOutcome> {
   const { now = () => performance.now(), minedTimeoutMs = SETTLEMENT_MS_MAX } = options;
   const endMs = now() + minedTimeoutMs;
-  const asked = { request, leftMs: () => Math.max(0, endMs - now()) };
+  const payer = authorizationOf(request).from.toLowerCase();
+  const noteRevert = (): void => void reverted.set(payer, now());
+  const asked = { request, leftMs: () => Math.max(0, endMs - now()), noteRevert };
   const key = authorizationKey(request);
   const known = pending.get(key);
   if (known !== undefined) return awaited(options, asked, known);
+  const revertedAt = reverted.get(payer);
+  if (revertedAt !== undefined && now() - revertedAt < REVERTED_MS)
+    return declined(options, request);
   const trial = await simulate(options, request);
   if (trial.state === 'unknown') return { ...NO_ANSWER, unsent: true };
   if (trial.state === 'reverts') return judged(options, request);
@@ -134,7 +149,9 @@ function send(
   gas: bigint,
 ): PendingSettlement {
   const { node, relayer, report } = options;
-  const call = { to: node.network.asset as Hex, data: transferCall(request), gas };
+  const data = transferCall(node.network, request);
+  if (data === null) throw new RangeError('Cannot send a transfer: its signature is unreadable');
+  const call = { to: node.network.asset as Hex, data, gas };
   const waiting: PendingSettlement['waiting'] = new Set();
   const sending = relayer
     .send(call, () => [...waiting].some((isWaiting) => isWaiting()))
@@ -179,7 +196,7 @@ async function outcomeOf(
 /** Waits for the depth that the operator asked for; a transaction that moved nothing is judged by the chain. */
 async function confirmed(
   options: DirectSettlementOptions,
-  { request, leftMs }: TimedRequest,
+  { request, leftMs, noteRevert }: TimedRequest,
   receipt: TransactionReceipt,
 ): Promise<SettleOutcome> {
   const { evidence, depthPollMs = DEPTH_POLL_MS } = options;
@@ -191,7 +208,11 @@ async function confirmed(
     const finding = await inTime(asking, leftMs());
     if (finding?.state === 'paid') return provenBy(finding.transaction);
     if (finding?.state === 'unused' && !isMoved) {
-      return receipt.succeeded ? GIVEN_UP : judged(options, request, receipt.blockNumber);
+      if (receipt.succeeded) return GIVEN_UP;
+      const outcome = await judged(options, request, receipt.blockNumber);
+      // What somebody else submitted first reverts too, and is paid.
+      if (outcome.verdict !== 'settled') noteRevert();
+      return outcome;
     }
     await new Promise((resolve) => setTimeout(resolve, Math.min(depthPollMs, leftMs())));
   }
@@ -254,10 +275,12 @@ async function simulate(
   blockNumber?: bigint,
 ): Promise<Trial> {
   const to = node.network.asset as Hex;
-  const data = transferCall(request);
+  const data = transferCall(node.network, request);
+  if (data === null) return { state: 'reverts' };
   try {
     await node.check();
-    const call = { account: relayer.address, to, data, blockNumber };
+    // Without a cap the code of a payer could keep the node busy for as long as it likes.
+    const call = { account: relayer.address, to, data, blockNumber, gas: SETTLEMENT_GAS_MAX };
     const estimate = await estimateGas(node.client, call);
     const gas = (estimate * GAS_PERCENT) / 100n;
     return gas > SETTLEMENT_GAS_MAX ? { state: 'reverts' } : { state: 'takes', gas };
@@ -277,13 +300,10 @@ function isRevert(error: unknown): boolean {
 
 /** What can be judged without the chain, so that it costs no gas and no request. */
 function localRefusal({ network }: ChainNode, request: FacilitatorRequest): string | null {
-  const { paymentRequirements, paymentPayload } = request;
-  const { authorization, signature } = paymentPayload.payload;
+  const { paymentRequirements } = request;
+  const authorization = authorizationOf(request);
   if (![network.name, network.caip2].includes(paymentRequirements.network))
     return 'invalid_network';
-  if (signedBy(network, authorization, signature).payer !== authorization.from.toLowerCase()) {
-    return 'invalid_exact_evm_payload_signature';
-  }
   if (authorization.to.toLowerCase() !== paymentRequirements.payTo.toLowerCase()) {
     return 'invalid_exact_evm_payload_recipient_mismatch';
   }
@@ -291,27 +311,43 @@ function localRefusal({ network }: ChainNode, request: FacilitatorRequest): stri
   return isShort ? 'invalid_exact_evm_payload_authorization_value' : null;
 }
 
-function transferCall({ paymentPayload }: FacilitatorRequest): Hex {
-  const { authorization, signature } = paymentPayload.payload;
-  const { from, to, value, validAfter, validBefore, nonce } = authorization;
-  const { r, s, yParity } = parseSignature(signature as Hex);
-  return encodeFunctionData({
-    abi: TOKEN_ABI,
-    functionName: 'transferWithAuthorization',
-    args: [
-      from as Hex,
-      to as Hex,
-      BigInt(value),
-      BigInt(validAfter),
-      BigInt(validBefore),
-      nonce as Hex,
-      27 + yParity,
-      r,
-      s,
-    ],
-  });
+/**
+ * Why an account without code cannot have signed with any; null where it has code, or its key signed. Of what strangers
+ * make up, most ends here, after one question.
+ */
+async function undeployed(
+  { node, report }: DirectSettlementOptions,
+  request: FacilitatorRequest,
+): Promise<string | null> {
+  if (isSignedByKey(node.network, request)) return null;
+  try {
+    await node.check();
+    const address = authorizationOf(request).from as Hex;
+    if ((await getCode(node.client, { address })) !== undefined) return null;
+    return bringsDeployment(request)
+      ? 'invalid_exact_evm_payload_undeployed_smart_wallet'
+      : 'invalid_exact_evm_payload_signature';
+  } catch (error) {
+    report(error);
+    return 'unknown';
+  }
 }
 
+/** Sends nothing, but takes what somebody else submitted. */
+async function declined(
+  { evidence }: DirectSettlementOptions,
+  request: FacilitatorRequest,
+): Promise<SettleOutcome> {
+  const finding = await evidence.find(authorizationOf(request));
+  return finding.state === 'paid' ? provenBy(finding.transaction) : REVERTED;
+}
+
+const REVERTED: NoVerdict = {
+  verdict: 'none',
+  detail: 'a transaction for this payer reverted a moment ago',
+  unsent: true,
+  declined: true,
+};
 const CONTRADICTED: NoVerdict = {
   verdict: 'none',
   detail: 'the token does not take it, and the chain node does not show why',

@@ -8,7 +8,14 @@ export const STAGES = ['check', 'answer', 'verify', 'claim', 'settle', 'conclude
 export type PurchaseStage = (typeof STAGES)[number];
 
 /** What keeps a request away that nothing is wrong with. */
-export const LIMITS = ['rate', 'connections', 'unread', 'purchases', 'waiting_bytes'] as const;
+export const LIMITS = [
+  'rate',
+  'connections',
+  'unread',
+  'purchases',
+  'waiting_bytes',
+  'smart_accounts',
+] as const;
 type Limit = (typeof LIMITS)[number];
 
 /** One call of a facilitator. */

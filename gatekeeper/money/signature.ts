@@ -3,8 +3,10 @@ import { keccak256 } from './keccak.ts';
 import type { Network } from './networks.ts';
 import type { Authorization } from './payment.ts';
 
-/** Hex characters of a plain 65-byte signature with its `0x`; wallets with code send more. */
+/** Hex characters of a plain 65-byte signature with its `0x`; wallets with code may send more. */
 export const SIGNATURE_CHARS = 132;
+/** Of the longest one: a passkey of an account that is not deployed yet takes some 1,300 bytes. */
+export const SIGNATURE_CHARS_MAX = 2 + 2 * 2048;
 
 const UINT256_BYTES = 32;
 /** Decimal digits that always fit into 48 bits, the most that a buffer writes from a number. */

@@ -23,10 +23,14 @@ const WORDS: readonly (readonly [reason: RegExp, error: string])[] = [
     /insufficient|exceeds (the )?balance|not enough/i,
     'the paying account or the settling account has too little money; nothing was charged; add funds, then send the same authorization again while it is valid',
   ],
-  // Here the signature was found to be the payer's own; who asks an account with code finds otherwise.
   [
-    /^invalid_payload$|smart|undeployed|contract|signature/i,
-    'payer must be a plain externally-owned account without contract code; nothing was charged; pay from such an account',
+    /undeployed|6492|smart_wallet_deployment/i,
+    'the paying account is not deployed yet, and nobody deploys it here; nothing was charged; deploy it, then send the same authorization again, or pay from a plain externally-owned account',
+  ],
+  // Only an account with code gets here: the signature of any other is checked before.
+  [
+    /^invalid_payload$|smart|contract|signature/i,
+    'payer must be a plain externally-owned account without contract code, or one whose code takes this signature where it is asked; nothing was charged; pay from such an account',
   ],
 ];
 /** A library repeats the call behind what it says, nonce and all. */
@@ -49,6 +53,7 @@ const NOTHING_SENT: readonly RegExp[] = [
   /^insufficient_(funds|balance)$/,
   /^((payment|authorization)_)?expired$/,
   /^unsupported_(scheme|network|payload_type)$/,
+  /^eip6492_factory_not_allowed$/,
   /^invalid_(network|payload|payment|payment_requirements|scheme|signature|x402_version)$/,
   /^invalid_exact_evm_payload_authorization_(valid_(after|before)|value(_mismatch|_too_low)?)$/,
   /^invalid_exact_evm_payload_authorization_(typed_data_message|(from|to)_address_kyt)$/,

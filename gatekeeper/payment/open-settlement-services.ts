@@ -18,9 +18,11 @@ import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { meteredFacilitator } from './metered.ts';
 import type { SettlementContext } from './settlement.ts';
+import { SmartAccounts } from './smart-accounts.ts';
 
 /** Who settles, as the settings say, and what the chain says about it. */
-export interface SettlementServices extends Pick<SettlementContext, 'facilitator' | 'evidence'> {
+export interface SettlementServices
+  extends Pick<SettlementContext, 'facilitator' | 'evidence' | 'accounts'> {
   /** What keeps somebody from settling for us; null when nothing does. Never rejects. */
   warning(): Promise<string | null>;
   /** Whether facilitators are asked at this moment; empty where there are none to choose from. */
@@ -63,6 +65,8 @@ export async function openSettlementServices(
       facilitator: settler,
       circuits: () => names.flatMap(circuitOf),
       ...(chain === null ? {} : { evidence: evidenceBy(chain.evidence) }),
+      // Simulated payments have no chain that an account could be asked on.
+      ...(pool === null && chain === null ? {} : { accounts: new SmartAccounts(clock) }),
       warning: () => warningOf(asked, config),
       async close() {
         chain?.close();

@@ -14,6 +14,8 @@ const VALUE_FACTOR_MAX = 100;
 export interface Terms {
   readonly network: Network;
   readonly requirements: Requirements;
+  /** Somebody can ask an account whether it signed, so a signature that is not its key's may be its code's. */
+  readonly asksAccounts?: boolean;
 }
 
 /**
@@ -25,7 +27,7 @@ export function checkPayment(payment: Payment, terms: Terms, nowSeconds: number)
     checkTerms(payment, terms) ??
     checkValue(payment, terms) ??
     checkWindow(payment, terms, nowSeconds) ??
-    checkSignature(payment, terms.network)
+    checkSigner(payment, terms)
   );
 }
 
@@ -95,16 +97,25 @@ function checkWindow(
   return null;
 }
 
-/** The payer named must have signed exactly this transfer on exactly this token. */
-export function checkSignature(payment: Payment, network: Network): Refusal | null {
-  const { authorization, signature } = payment;
-  const { payer } = signedBy(network, authorization, signature);
-  if (payer === authorization.from.toLowerCase()) return null;
-  const reason = 'invalid_exact_evm_payload_signature';
-  const error =
-    'the signature is not that of "authorization.from"; payer must be a plain externally-owned account that signs with v 27 or 28 and a low s';
-  return { reason, error };
+/** Null for a payment whose payer may have signed it; for one with code, that is asked later. */
+export function checkSigner(
+  payment: Payment,
+  { network, asksAccounts = false }: Pick<Terms, 'network' | 'asksAccounts'>,
+): Refusal | null {
+  return asksAccounts || isSignedByKey(payment, network) ? null : NOT_SIGNED;
 }
+
+/** Whether the key of the payer named signed exactly this transfer on exactly this token. */
+export function isSignedByKey({ authorization, signature }: Payment, network: Network): boolean {
+  return signedBy(network, authorization, signature).payer === authorization.from.toLowerCase();
+}
+
+/** What is told where nobody can ask an account whether it signed. */
+export const NOT_SIGNED: Refusal = {
+  reason: 'invalid_exact_evm_payload_signature',
+  error:
+    'the signature is not that of "authorization.from"; payer must be a plain externally-owned account that signs with v 27 or 28 and a low s',
+};
 
 function sameHex(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { decodeUtf8, JsonError, parseJson } from '../../compiler/contract/strict-json.ts';
 import type { Payment, Refusal, X402Version } from '../money/payment.ts';
-import { SIGNATURE_CHARS } from '../money/signature.ts';
+import { SIGNATURE_CHARS, SIGNATURE_CHARS_MAX } from '../money/signature.ts';
 
 /** Longest payment header in characters. */
 const PAYMENT_HEADER_CHARS_MAX = 8192;
@@ -10,7 +10,6 @@ const PAYMENT_DEPTH_MAX = 16;
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const UINT256_MAX = 2n ** 256n - 1n;
-const PLAIN_ACCOUNT = 'payer must be a plain externally-owned account';
 
 const uint256 = z
   .string()
@@ -133,14 +132,15 @@ function readV2(value: unknown): Payment | Refusal {
   return signed({ version: 2, scheme, network, accepted: { amount, asset, payTo }, ...payload });
 }
 
-/** Contract wallets sign with more than 65 bytes (EIP-1271, EIP-6492, EIP-7702 wrappers). */
+/** Accounts with code may sign with more than 65 bytes (EIP-1271, ERC-6492, EIP-7702), but not with any number. */
 function signed(payment: Payment): Payment | Refusal {
-  if (payment.signature.length === SIGNATURE_CHARS) return payment;
-  const reason = 'invalid_exact_evm_payload_signature';
-  if (payment.signature.length < SIGNATURE_CHARS) {
-    return { reason, error: 'the signature is shorter than 65 bytes' };
-  }
-  return { reason, error: `${PLAIN_ACCOUNT}: the signature is longer than 65 bytes` };
+  const { length } = payment.signature;
+  if (length >= SIGNATURE_CHARS && length <= SIGNATURE_CHARS_MAX) return payment;
+  const wrong =
+    length < SIGNATURE_CHARS
+      ? 'shorter than 65 bytes'
+      : `longer than ${(SIGNATURE_CHARS_MAX - 2) / 2} bytes`;
+  return { reason: 'invalid_exact_evm_payload_signature', error: `the signature is ${wrong}` };
 }
 
 /** Names the field, never repeats its value. */

@@ -18,10 +18,11 @@ import {
 } from '../money/payment.ts';
 import type { Requirements } from '../money/requirements.ts';
 import { priceOf } from '../money/requirements.ts';
+import { SIGNATURE_CHARS } from '../money/signature.ts';
 import { type Challenger, listingOf } from '../offer/challenge.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
-import { checkPayment, checkSignature, type Terms } from './payment-check.ts';
+import { checkPayment, checkSigner, isSignedByKey, type Terms } from './payment-check.ts';
 import { decodePayment } from './payment-header.ts';
 import { PaymentSettlement, type SettlementContext } from './settlement.ts';
 import type { SignaturePool } from './signature-pool.ts';
@@ -38,16 +39,17 @@ export interface PaymentReaderOptions extends SettlementContext {
 
 /** Reads x402 payments against the terms of one seller. */
 export function paymentReader(options: PaymentReaderOptions): TenderReader<X402Header> {
-  const { challenger, clock, signatures } = options;
+  const { challenger, clock, signatures, accounts } = options;
   const { network } = challenger;
   const termsOf = cachedTerms(challenger);
   return {
     async read({ endpoint, target, method, trace }, header) {
       const payment = paymentIn(header);
       if (isRefusal(payment)) return payment;
-      await signatures?.judge(payment, network);
+      // The other thread takes signatures of 65 bytes, and no other one can be a key's.
+      if (payment.signature.length === SIGNATURE_CHARS) await signatures?.judge(payment, network);
       const requirements = termsOf(endpoint, target, header.version);
-      const terms: Terms = { network, requirements };
+      const terms: Terms = { network, requirements, asksAccounts: accounts !== undefined };
       const refusal = checkPayment(payment, terms, clock() / 1000);
       if (refusal !== null && !mayBeKnown(payment, terms)) return refusal;
       const resource = `${method} ${target}`;
@@ -117,7 +119,10 @@ function tenderOf(terms: PaymentTerms, options: PaymentReaderOptions): Tender {
     validBefore: Number(validBefore),
     refusal,
     waiters,
-    settlement: new PaymentSettlement({ key, payment, request }, options),
+    settlement: new PaymentSettlement(
+      { key, payment, request, isSignedByKey: () => isSignedByKey(payment, network) },
+      options,
+    ),
     paidHeader: (transaction) => paidHeader(payment, network, transaction),
     paidBy: from,
   };
@@ -137,8 +142,8 @@ function paidHeader(
 }
 
 /** What is settled is delivered again after its window closed and its price changed; only a true signature gets to ask. */
-function mayBeKnown(payment: Payment, { network, requirements }: Terms): boolean {
-  return payment.network === requirements.network && checkSignature(payment, network) === null;
+function mayBeKnown(payment: Payment, terms: Terms): boolean {
+  return payment.network === terms.requirements.network && checkSigner(payment, terms) === null;
 }
 
 /** What the token itself allows once: never the bytes of the header, which have many spellings. */

@@ -10,7 +10,9 @@ import {
 import { DEAD_AFTER_S, type Journal } from '../money/journal.ts';
 import type { Payment, Refusal } from '../money/payment.ts';
 import { facilitatorRefusal, isDefinite } from './facilitator-refusal.ts';
-import type { SettlementResult, TenderSettlement } from './tender.ts';
+import { NOT_SIGNED } from './payment-check.ts';
+import type { SmartAccounts } from './smart-accounts.ts';
+import type { CheckResult, SettlementResult, TenderSettlement } from './tender.ts';
 
 /** What a settlement needs. */
 export interface SettlementContext {
@@ -20,6 +22,8 @@ export interface SettlementContext {
   readonly clock: () => number;
   /** Asks `/verify` before the claim; without it the facilitator checks when it settles. */
   readonly verifyFirst?: boolean;
+  /** Bounds what accounts with code may cost, where `verify` can ask them whether they signed; else none can pay. */
+  readonly accounts?: SmartAccounts;
   /** Asks the chain, if the operator configured a node. */
   readonly evidence?: (payment: Payment) => Promise<ChainVerdict>;
   /** Told about failures of our own parts; must not throw. */
@@ -32,6 +36,8 @@ interface DuePayment {
   readonly key: string;
   readonly payment: Payment;
   readonly request: FacilitatorRequest;
+  /** Whether the payer's own key signed; else its code may have. */
+  readonly isSignedByKey: () => boolean;
 }
 
 /** Settles one x402 payment. */
@@ -44,11 +50,20 @@ export class PaymentSettlement implements TenderSettlement {
     this.#by = by;
   }
 
-  /** Asks `/verify`, if it is to be asked; null if the payment is valid. */
-  async check(): Promise<SettlementResult | null> {
-    const { facilitator, verifyFirst = false } = this.#by;
-    if (!verifyFirst) return null;
-    const outcome = await facilitator.verify(this.#due.request);
+  /**
+   * Asks `/verify`, if it is to be asked; null if the payment is valid. An account with code is always asked about:
+   * nobody here can tell whether it signed.
+   */
+  async check(): Promise<CheckResult | null> {
+    const { verifyFirst = false, accounts } = this.#by;
+    if (this.#due.isSignedByKey()) return verifyFirst ? this.#verified() : null;
+    return accounts === undefined
+      ? refused(NOT_SIGNED)
+      : accounts.check(this.#due.payment, () => this.#verified());
+  }
+
+  async #verified(): Promise<CheckResult | null> {
+    const outcome = await this.#by.facilitator.verify(this.#due.request);
     if (outcome.verdict === 'valid') return null;
     if (outcome.verdict === 'none') return { kind: 'unsent', detail: outcome.detail };
     return refused(facilitatorRefusal(outcome.reason));
@@ -56,6 +71,13 @@ export class PaymentSettlement implements TenderSettlement {
 
   async settle(): Promise<SettlementResult> {
     const outcome = await this.#askToSettle(true);
+    const result = await this.#resultOf(outcome);
+    const isProven = outcome.verdict === 'refused' && outcome.isProven === true;
+    this.#noteAccount(result.kind === 'unknown' || isProven ? 'failed' : result.kind);
+    return result;
+  }
+
+  async #resultOf(outcome: SettleOutcome): Promise<SettlementResult> {
     if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
     if (outcome.verdict === 'refused' && isDefinite(outcome)) {
       return refused(facilitatorRefusal(outcome.reason));
@@ -76,6 +98,12 @@ export class PaymentSettlement implements TenderSettlement {
    * unused, or, where nobody can ask the chain, once the authorization is dead, since nothing better can ever be learnt.
    */
   async resume(): Promise<SettlementResult> {
+    const result = await this.#resumed();
+    this.#noteAccount(result.kind);
+    return result;
+  }
+
+  async #resumed(): Promise<SettlementResult> {
     const before = await this.look(true);
     if (before.kind !== 'unknown') return before;
     const outcome = await this.#askToSettle(false);
@@ -129,6 +157,14 @@ export class PaymentSettlement implements TenderSettlement {
     }
   }
 
+  /** How the payment of an account with code ended, whose check had passed. */
+  #noteAccount(end: SettlementResult['kind'] | 'failed'): void {
+    const { payment, isSignedByKey } = this.#due;
+    if (this.#by.accounts === undefined || isSignedByKey()) return;
+    if (end === 'failed') this.#by.accounts.failed(payment);
+    if (end === 'settled') this.#by.accounts.settled(payment);
+  }
+
   #isDead(): boolean {
     const { validBefore } = this.#due.payment.authorization;
     return this.#by.clock() / 1000 > Number(validBefore) + DEAD_AFTER_S;
@@ -145,7 +181,7 @@ function resultOf(evidence: ChainVerdict): SettlementResult | null {
   return evidence.state === 'cancelled' ? refused(CANCELLED) : null;
 }
 
-function refused(refusal: Refusal): SettlementResult {
+function refused(refusal: Refusal): Extract<CheckResult, { kind: 'refused' }> {
   return { kind: 'refused', refusal };
 }
 

@@ -60,10 +60,15 @@ export type SettlementResult =
   /** Money may have moved. */
   | { readonly kind: 'unknown'; readonly detail: string };
 
+/** What a check before the claim has against a tender; `busy` where too many are checked already. */
+export type CheckResult =
+  | Extract<SettlementResult, { kind: 'refused' | 'unsent' }>
+  | { readonly kind: 'busy' };
+
 /** How the money of one tender moves; nothing here throws. */
 export interface TenderSettlement {
   /** What a check before the claim has against it, or null. Moves no money. */
-  check(): Promise<SettlementResult | null>;
+  check(): Promise<CheckResult | null>;
   /** The first settlement, of a claim that is durable. */
   settle(): Promise<SettlementResult>;
   /** The buyer asks again for a claim whose end nobody noted: the money may be asked for again. */

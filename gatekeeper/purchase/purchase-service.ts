@@ -27,7 +27,13 @@ import { isReceiptKey, receiptReader } from '../payment/receipt-tender.ts';
 import type { PurchaseRequest, Tender, TenderReader } from '../payment/tender.ts';
 import { Doubts } from './doubts.ts';
 import { InFlight } from './in-flight.ts';
-import { clockOutcome, isSameBinding, Purchase, type PurchaseContext } from './purchase.ts';
+import {
+  clockOutcome,
+  isSameBinding,
+  Purchase,
+  type PurchaseContext,
+  type PurchaseLimit,
+} from './purchase.ts';
 import {
   ALREADY_USED,
   type Delivery,
@@ -45,7 +51,7 @@ export interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'repo
   /** Told about failures of our own parts, for the log, with the name of the request; it gets no payment data. */
   readonly report?: ReportFailure;
   /** Told of a purchase that has to wait until others are done. */
-  readonly limited?: (limit: 'purchases' | 'waiting_bytes') => void;
+  readonly limited?: (limit: PurchaseLimit) => void;
 }
 
 type ReportFailure = (error: unknown, requestId?: string) => void;

@@ -14,6 +14,9 @@ import {
   UNKNOWN,
 } from './purchase-outcome.ts';
 
+/** What makes a purchase wait until others are done. */
+export type PurchaseLimit = 'purchases' | 'waiting_bytes' | 'smart_accounts';
+
 export interface PurchaseContext {
   readonly journal: Journal;
   /** Milliseconds since the epoch. */
@@ -21,7 +24,7 @@ export interface PurchaseContext {
   /** Told about failures of our own parts; never throws. */
   readonly report: (error: unknown) => void;
   /** Told of a purchase that has to wait until others are done. */
-  readonly limited: (limit: 'purchases' | 'waiting_bytes') => void;
+  readonly limited: (limit: PurchaseLimit) => void;
   readonly inFlight: InFlight;
 }
 
@@ -91,6 +94,12 @@ export class Purchase {
       const checked = await settlement.check();
       if (checked?.kind === 'refused') {
         return await this.#unlessTaken(refused(checked.refusal));
+      }
+      if (checked?.kind === 'busy') {
+        this.#context.limited('smart_accounts');
+        return failed(
+          'Too many payments by smart accounts at once. Send the same payment again, or pay from a plain account.',
+        );
       }
       if (checked !== null) {
         return failed(

@@ -104,9 +104,18 @@ contract Token {
         emit Transfer(from, to, value);
     }
 
+    /// As USDC does: an account with code is asked whether it signed (EIP-1271), for any other its key must have.
     function _requireSigned(bytes32 structHash, address signer, bytes memory signature) private view {
-        // USDC asks an account with code whether it signed (EIP-1271); the accounts of the tests do not answer.
-        require(signer.code.length == 0, "FiatTokenV2: invalid signature");
+        bytes32 digest = keccak256(abi.encodePacked("\x19\x01", _domainSeparator(), structHash));
+        if (signer.code.length > 0) {
+            (bool success, bytes memory result) =
+                signer.staticcall(abi.encodeWithSelector(0x1626ba7e, digest, signature));
+            require(
+                success && result.length >= 32 && abi.decode(result, (bytes32)) == bytes32(bytes4(0x1626ba7e)),
+                "FiatTokenV2: invalid signature"
+            );
+            return;
+        }
         require(signature.length == 65, "ECRecover: invalid signature length");
         bytes32 r;
         bytes32 s;
@@ -118,7 +127,6 @@ contract Token {
         }
         require(uint256(s) <= HALF_ORDER, "ECRecover: invalid signature 's' value");
         require(v == 27 || v == 28, "ECRecover: invalid signature 'v' value");
-        bytes32 digest = keccak256(abi.encodePacked("\x19\x01", _domainSeparator(), structHash));
         address recovered = ecrecover(digest, v, r, s);
         require(recovered != address(0) && recovered == signer, "FiatTokenV2: invalid signature");
     }

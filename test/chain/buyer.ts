@@ -64,7 +64,8 @@ export async function send(
   }
 }
 
-async function termsOf(url: string, version: X402Version): Promise<Requirements> {
+/** What a request costs, in the shape of one version. */
+export async function termsOf(url: string, version: X402Version): Promise<Requirements> {
   const response = await fetch(url);
   const body = await response.json();
   const challenge = version === 1 ? body : decoded(response.headers.get('payment-required') ?? '');

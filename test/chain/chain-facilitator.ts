@@ -31,7 +31,9 @@ export type Fault =
   /** Settles, and names another payer. */
   | 'lie-payer'
   /** Refuses what it could settle. */
-  | 'lie-refusal';
+  | 'lie-refusal'
+  /** Knows no accounts with code, and says of them what hosted ones say. */
+  | 'keys-only';
 
 export const SLOW_MS = 300;
 /** When a call came, and when everything that it did was done: by `performance.now()`. */
@@ -58,8 +60,12 @@ const callSchema = z.object({
 });
 type Call = z.infer<typeof callSchema>;
 
-export async function chainFacilitator(chain: Chain): Promise<ChainFacilitator> {
-  const published = await publishedFacilitator(chain);
+/** With factories of wallets, it deploys those that come with a call to one of them (ERC-6492). */
+export async function chainFacilitator(
+  chain: Chain,
+  factories: readonly string[] = [],
+): Promise<ChainFacilitator> {
+  const published = await publishedFacilitator(chain, factories);
   const settlements = new Map<string, SettleCall[]>();
   const server = createServer(async (request, response) => {
     const call: SettleCall = { askedMs: performance.now(), doneMs: null };
@@ -86,7 +92,10 @@ export async function chainFacilitator(chain: Chain): Promise<ChainFacilitator> 
   return one;
 }
 
-async function publishedFacilitator({ client, relayer, network }: Chain): Promise<x402Facilitator> {
+async function publishedFacilitator(
+  { client, relayer, network }: Chain,
+  factories: readonly string[],
+): Promise<x402Facilitator> {
   const { key } = await relayer();
   const account = privateKeyToAccount(key, {
     nonceManager: createNonceManager({ source: jsonRpc() }),
@@ -101,7 +110,9 @@ async function publishedFacilitator({ client, relayer, network }: Chain): Promis
     getCode: (args) => client.getCode(args),
   });
   const networks = network.caip2 as `${string}:${string}`;
-  return registerExactEvmScheme(new x402Facilitator(), { signer, networks });
+  const eip6492AllowedFactories = [...factories];
+  const config = { signer, networks, eip6492AllowedFactories };
+  return registerExactEvmScheme(new x402Facilitator(), config);
 }
 
 function nonceOf(text: string): string {
@@ -137,6 +148,10 @@ async function answer(asked: Asked, response: ServerResponse): Promise<void> {
 async function resultOf({ name, text, fault, published }: Asked): Promise<object> {
   if (name === 'supported') return published.getSupported();
   const call = callSchema.parse(JSON.parse(text));
+  if (fault === 'keys-only') {
+    const reason = 'invalid_payload';
+    return { isValid: false, success: false, invalidReason: reason, errorReason: reason };
+  }
   if (name === 'verify') return verdict(() => published.verify(...partsOf(call)), 'isValid');
   const { paymentRequirements } = call;
   if (fault === 'lie-refusal') return { success: false, errorReason: 'insufficient_funds' };

@@ -17,7 +17,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { Network } from '../../gatekeeper/money/networks.ts';
 import type { SignedPayment } from '../gatekeeper/payer.ts';
-import { CHAIN_PACKAGE, compileToken } from './compile-token.ts';
+import { CHAIN_PACKAGE, contractOf } from './compile-solidity.ts';
 
 type Hex = `0x${string}`;
 
@@ -71,7 +71,7 @@ export async function startChain({ network, blockTimeS }: ChainOptions): Promise
   const url = await listening(node);
   const client = clientOf(url, network);
   const asset = network.asset as Hex;
-  await client.setCode({ address: asset, bytecode: compileToken() });
+  await client.setCode({ address: asset, bytecode: contractOf('Token.sol', 'Token').deployed });
   const anybody = await funded(client);
   const send = sender(client, anybody, asset);
   await send('initialize', [network.extra.name, network.extra.version]);
