@@ -90,12 +90,13 @@ function jobOf(
     unsureUntil: ALWAYS,
     data: scratch,
     issuer: NOBODY,
-    seed: NO_KEY,
+    key: KEY,
     scratch,
     asOf,
     rejects: null,
   };
 }
 
-const did = issuerDid(signingKey(NO_KEY));
+const KEY = signingKey(NO_KEY);
+const did = issuerDid(KEY);
 const NOBODY: Issuer = { name: 'check', did, keyId: did, baseUrl: 'https://check.example' };

@@ -19,7 +19,7 @@
  * Known limits: one compile at a time in a data folder. A snapshot file that is removed or changed costs a full compile.
  * Collections are read whole each time.
  */
-import { hash } from 'node:crypto';
+import { hash, type KeyObject } from 'node:crypto';
 import { join, relative, resolve, sep } from 'node:path';
 import { BUILTIN } from './contract/catalog/builtin.ts';
 import { builtinDigest, ownDigest } from './contract/catalog/release-catalog.ts';
@@ -145,13 +145,14 @@ async function compileInto(
   staging: Staging,
   { isFull, whole, ...listed }: Listed & { readonly whole: WholeCatalog; readonly isFull: boolean },
 ): Promise<Omit<CompileSummary, 'catalogChanges'>> {
-  const issuer = issuerOf(options);
+  const issuerKey = signingKey(options.seed);
+  const issuer = issuerOf(options, issuerKey);
   const { catalog } = whole;
   const { text, tableDigest, sha256 } = statedCatalog(whole);
   const key = stateKey(issuer, tableDigest, options.maxRejectsPpm ?? 0);
   const keys = issuerKeys(options, staging, issuer);
   const stated = { catalog, catalogText: text, catalogSha256: sha256, tableDigest };
-  const open = { staging, ...stated, issuer, keys, stateKey: key };
+  const open = { staging, ...stated, issuer, issuerKey, keys, stateKey: key };
   const isWhole = !isFull && staging.previous?.files() !== null;
   const plan = isWhole ? planMerge(options.data, key, listed) : null;
   if (plan !== null) {
@@ -189,6 +190,7 @@ type OpenRun = Pick<
   | 'catalogSha256'
   | 'staging'
   | 'issuer'
+  | 'issuerKey'
   | 'keys'
   | 'tableDigest'
   | 'stateKey'
@@ -293,8 +295,8 @@ function refuseStale({ asOf, validUntil, data }: CompileOptions): void {
   throw new CompileError([{ code: 'bad_setting', file: data, field: 'valid_until', message }]);
 }
 
-function issuerOf(options: CompileOptions): Issuer {
-  const did = issuerDid(signingKey(options.seed));
+function issuerOf(options: CompileOptions, key: KeyObject): Issuer {
+  const did = issuerDid(key);
   const { issuerName: name, baseUrl } = options;
   return { name, did, keyId: keyIdOf(did), baseUrl };
 }
@@ -368,7 +370,7 @@ function jobOf(options: CompileOptions, run: Run, { signal, share }: SharedSigna
     data: staging.data,
     share,
     issuer: run.issuer,
-    seed: options.seed,
+    key: run.issuerKey,
     scratch: staging.scratch,
     asOf: options.asOf,
     rejects: ppm === 0 ? null : { ppm, folder: join(staging.state, REJECTS_FOLDER) },

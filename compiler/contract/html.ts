@@ -41,7 +41,11 @@ export function shownText(text: string): string {
   return text.replace(UNSHOWN, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
+/** A character that is not printable ASCII, or that markup gives a meaning. Most texts have none, and are done at once. */
+const TO_ESCAPE = /[^ -~]|[&<>"']/;
+
 /** The same inside of HTML or XML, in an element or in a quoted attribute. */
 export function escaped(text: string): string {
+  if (!TO_ESCAPE.test(text)) return text;
   return shownText(text).replace(/[&<>"']/g, (char) => ESCAPES[char] ?? char);
 }

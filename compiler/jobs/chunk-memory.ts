@@ -1,4 +1,5 @@
-const BYTES_AT_FIRST = 262_144;
+/** Enough for a signal of one entity; a larger one doubles it. */
+const BYTES_AT_FIRST = 16_384;
 /** UTF-8 takes no more of one UTF-16 unit. */
 const UNIT_BYTES_MAX = 3;
 

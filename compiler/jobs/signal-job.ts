@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import type { Line } from '../contract/catalog/line.ts';
 import { defined } from '../contract/defined.ts';
@@ -20,7 +21,7 @@ import { type Grown, growPast } from '../stages/remember/grow-past.ts';
 import { type KnownFiles, knownFilesOf } from '../stages/remember/known-batches.ts';
 import { KnownEntities, type Shelves } from '../stages/remember/known-entities.ts';
 import type { KnownEntity } from '../stages/remember/past-text.ts';
-import { type Issuer, makeSealer, type Sealer, signingKey } from '../stages/seal/sealer.ts';
+import { type Issuer, makeSealer, type Sealer } from '../stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 import { ChunkBuilder, type JobChunk } from './chunk-builder.ts';
 import { ChunkMemories } from './chunk-memory.ts';
@@ -28,7 +29,7 @@ import { ChunkMemories } from './chunk-memory.ts';
 /** Behind every day. */
 export const ALWAYS = '9999-12-31';
 
-/** Everything that the job of one signal needs; plain data, so that it can go to a worker. */
+/** Everything that the job of one signal needs; nothing that cannot be copied to a worker. */
 export interface SignalJob extends IntakeRules {
   readonly signal_id: string;
   /** Files that no earlier compile read, oldest batch first; all of them where nothing is remembered. */
@@ -42,7 +43,8 @@ export interface SignalJob extends IntakeRules {
   /** The data folder: segments of series are read there. */
   readonly data: string;
   readonly issuer: Issuer;
-  readonly seed: Uint8Array;
+  /** What signs; reading it from its seed takes as long as ten signatures. */
+  readonly key: KeyObject;
   /** Folder for what only this compile needs. */
   readonly scratch: string;
 }
@@ -93,7 +95,7 @@ class SignalRun {
     this.#job = job;
     this.#known = new KnownEntities(job.shelves);
     // Bodies of a signal are made only when they changed, so a remembered signature would never be used.
-    this.#sealer = makeSealer(job.issuer, signingKey(job.seed), NO_SIGNATURES);
+    this.#sealer = makeSealer(job.issuer, job.key, NO_SIGNATURES);
     this.#emit = emit;
     this.#held = new ChunkBuilder(job.signal_id, this.#memories.next());
   }

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { WHOLE_CATALOG_PATH } from '../../contract/catalog/whole-catalog.ts';
@@ -31,7 +31,7 @@ import type { Shelves } from '../remember/known-entities.ts';
 import { type KnownSignal, type Memory, type Notes, STATE_FOLDER } from '../remember/memory.ts';
 import { shelvesOf } from '../remember/merge-plan.ts';
 import type { EntityNotes } from '../remember/next-state.ts';
-import { type Issuer, makeSealer, signingKey } from '../seal/sealer.ts';
+import { type Issuer, makeSealer } from '../seal/sealer.ts';
 import { openSignatureStore, signaturePlace } from '../seal/signature-store.ts';
 import { type CatalogNews, type ChangeCounts, catalogNews } from './catalog-changes.ts';
 import { readCatalog, readStored } from './file-list-bytes.ts';
@@ -97,6 +97,8 @@ export interface Run {
   readonly catalogSha256: string;
   readonly staging: Staging;
   readonly issuer: Issuer;
+  /** The key that signs now. */
+  readonly issuerKey: KeyObject;
   /** Every key of the issuer. */
   readonly keys: KeyHistory;
   readonly assembly: Assembly;
@@ -134,7 +136,7 @@ export async function publishRun(
   const { staging, notes, memory } = run;
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
   const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));
-  const sealer = makeSealer(run.issuer, signingKey(options.seed), store);
+  const sealer = makeSealer(run.issuer, run.issuerKey, store);
   const before = memory === null ? null : staging.previous;
   const list = new ReleaseList(before?.files() ?? null, before?.head.files_count ?? 0);
   const press = () =>

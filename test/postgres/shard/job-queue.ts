@@ -22,7 +22,7 @@ export interface Order {
   readonly program: string;
   /** Folder that the compile and all workers see by this path, for what the job makes. */
   readonly store: string;
-  readonly job: Omit<SignalJob, 'seed' | 'scratch'>;
+  readonly job: Omit<SignalJob, 'key' | 'scratch'>;
 }
 
 /** What became of an order. */

@@ -65,7 +65,7 @@ export class QueueRunner implements JobRunner {
   }
 
   async run(job: SignalJob, emit: (chunk: JobChunk) => void): Promise<JobResult> {
-    const { seed: _seed, scratch: _scratch, ...plain } = job;
+    const { key: _key, scratch: _scratch, ...plain } = job;
     if (job.rejects !== null) {
       throw new RangeError('Cannot shard a compile that leaves lines out: run it on one machine');
     }

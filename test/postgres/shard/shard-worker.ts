@@ -2,13 +2,14 @@
  * A process that takes jobs of compiles from the queue. Another machine would run the same: it needs the database, the folders
  * of snapshots, data and results by the same paths, and the issuer's key.
  */
-import { randomUUID } from 'node:crypto';
+import { type KeyObject, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jobFailure } from '../../../compiler/jobs/job-failure.ts';
 import { runSignalJob } from '../../../compiler/jobs/signal-job.ts';
+import { signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { ChunkWriter } from './chunk-file.ts';
 import {
   ANSWERS,
@@ -63,12 +64,12 @@ async function work({ url, seed, stallAt }: WorkerSettings): Promise<void> {
 }
 
 class ShardWorker {
-  readonly #seed: Uint8Array;
+  readonly #key: KeyObject;
   readonly #seal: QueueSeal;
   #stallAt: Moment | null;
 
   constructor(seed: Uint8Array, stallAt: Moment | null) {
-    this.#seed = seed;
+    this.#key = signingKey(seed);
     this.#seal = new QueueSeal(seed);
     this.#stallAt = stallAt;
   }
@@ -102,7 +103,7 @@ class ShardWorker {
     const scratch = mkdtempSync(join(tmpdir(), 'signalpress-shard-'));
     const chunks = new ChunkWriter(join(order.store, `${order.id}.${randomUUID()}`));
     try {
-      const job = { ...order.job, seed: this.#seed, scratch };
+      const job = { ...order.job, key: this.#key, scratch };
       const result = runSignalJob(job, (chunk) => {
         chunks.add(chunk);
         this.#passes('chunk');
