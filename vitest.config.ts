@@ -11,6 +11,9 @@ const SHARING = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((path) => join('test', path))
   .filter((path) => !readFileSync(path, 'utf8').includes('vi.mock('));
 
+/** A module of the tests' own in its place. */
+const OWN_MODULES = { alias: [{ find: /^@noble\/ed25519$/, replacement: join(import.meta.dirname, 'test/known-signatures.ts') }] };
+
 /** Limits suit a loaded machine; what a test should take is judged by the scripts named bench, never here. */
 export default defineConfig({
   test: {
@@ -21,6 +24,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        resolve: OWN_MODULES,
         test: {
           name: 'shared',
           include: SHARING,
@@ -30,6 +34,7 @@ export default defineConfig({
       },
       {
         extends: true,
+        resolve: OWN_MODULES,
         test: {
           name: 'isolated',
           include: ['test/**/*.test.ts'],

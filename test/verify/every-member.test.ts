@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PendingPayment } from '../../compiler/client/client-error.ts';
 import { judgePurchase } from '../../compiler/client/judge-purchase.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
@@ -14,11 +14,6 @@ import { leafChanges } from './alterations.ts';
 import { hasPython, pythonVerdicts } from './python-judge.ts';
 import { reseal } from './reseal.ts';
 import type { Body } from './small-release.ts';
-
-vi.mock('@noble/ed25519', async (load) => {
-  const { knownSignatures } = await import('../known-signatures.ts');
-  return knownSignatures(load);
-});
 
 const FORMAT = new URL('../../compiler/contract/FORMAT.md', import.meta.url);
 const FILED = 'entity=AAPL&form=10-K&cutoff=2026-11-20&market_or_event=any%20text';

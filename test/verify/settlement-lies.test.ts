@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
@@ -11,11 +11,6 @@ import { compiledService } from '../gatekeeper/compiled-service.ts';
 import { jsonOf, question } from '../gatekeeper/tiny-service.ts';
 import { compileFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { hasPython, pythonVerdicts } from './python-judge.ts';
-
-vi.mock('@noble/ed25519', async (load) => {
-  const { knownSignatures } = await import('../known-signatures.ts');
-  return knownSignatures(load);
-});
 
 type Body = Record<string, JsonValue>;
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseLogLine } from '../../compiler/contract/log-runs.ts';
 import { storedPath, verifyShardPath } from '../../compiler/contract/path.ts';
 import {
@@ -27,11 +27,6 @@ import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { type ReleaseReport, verifyRelease } from '../../compiler/verify/verify-release.ts';
 import { flipBit, overlayDisk, seeded } from './overlay-disk.ts';
 import { BASE_URL, ISSUER_NAME, KEY, type SmallRelease, smallRelease } from './small-release.ts';
-
-vi.mock('@noble/ed25519', async (load) => {
-  const { knownSignatures } = await import('../known-signatures.ts');
-  return knownSignatures(load);
-});
 
 let release: SmallRelease;
 let listed: readonly string[];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHECKED_CITATIONS_MAX, checkSchema } from '../../../compiler/contract/check-body.ts';
 import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
@@ -15,11 +15,6 @@ import { compiledService } from '../compiled-service.ts';
 import { jsonOf, question } from '../tiny-service.ts';
 
 const INCLUSIONS_MAX = 64;
-
-vi.mock('@noble/ed25519', async (load) => {
-  const { knownSignatures } = await import('../../known-signatures.ts');
-  return knownSignatures(load);
-});
 
 const OTHER_SEED = new Uint8Array(32).fill(9);
 const OTHER_DID = issuerDid(signingKey(OTHER_SEED));
