@@ -46,7 +46,7 @@ const INSTANCE_BYTES = 4;
 const STOPPING = ['stopping: send requests to another gatekeeper'];
 
 /** What a gatekeeper gets besides its settings. */
-export interface StartOptions extends ServiceOptions, PaymentServiceOptions, SourceOptions {
+interface StartOptions extends ServiceOptions, PaymentServiceOptions, SourceOptions {
   readonly pollMs?: number;
   /** How long the server waits for clients, in milliseconds; else SERVER_TIMES. */
   readonly times?: GateServerOptions['times'];

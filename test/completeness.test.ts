@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalRequest } from '../compiler/contract/canonical-request.ts';
-import { BUILTIN, builtinOperation } from '../compiler/contract/catalog/builtin.ts';
+import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../compiler/contract/endpoints.ts';
 import { filePath } from '../compiler/contract/path.ts';
 import { atomicAmount } from '../compiler/contract/price.ts';
@@ -8,6 +8,7 @@ import { route } from '../compiler/contract/route.ts';
 import { toolsOf } from '../compiler/contract/tools.ts';
 import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
+import { builtinOperation } from './builtin-rows.ts';
 import { type CompiledSample, compiledSample } from './compiled-sample.ts';
 import { OPERATIONS, WITHOUT_DATA } from './conformance-table.ts';
 import {

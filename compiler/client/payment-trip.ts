@@ -22,7 +22,7 @@ export interface TripOptions {
 /** How often the same payment is sent again before the trip gives up. */
 const REDELIVERIES_MAX = 5;
 /** Longest wait between two deliveries, whatever the service asks for. */
-export const WAIT_MS_MAX = 10_000;
+const WAIT_MS_MAX = 10_000;
 const WAIT_MS = 500;
 /** A settlement takes up to a minute. */
 export const ANSWER_TIMEOUT_MS = 90_000;

@@ -122,7 +122,7 @@ function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
 }
 
 /** Standard base64 with padding, RFC 4648 §4. */
-export function encodeBase64(bytes: Uint8Array): string {
+function encodeBase64(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes));
 }
 

@@ -39,7 +39,7 @@ const PENDING = '83dfe30d2ef90c8e';
 const BITCOIN = '0588960d73d71901';
 
 /** Who vouches for a message; an attestation of another kind is kept and proves nothing here. */
-export type Attestation =
+type Attestation =
   | { readonly kind: 'pending'; readonly uri: string }
   | { readonly kind: 'bitcoin'; readonly height: number }
   | { readonly kind: 'other'; readonly tag: string; readonly payload: Uint8Array };

@@ -19,7 +19,7 @@ export interface AskedAs {
 }
 
 /** An answer without what it delivers as it is stored: its computed members, and the filings whose stored bodies it quotes. */
-export interface ComputedAnswer {
+interface ComputedAnswer {
   readonly members: object;
   readonly quoted: readonly HashedFiling[];
 }

@@ -3,8 +3,7 @@ export interface UnitRange {
   readonly from: number;
   readonly to?: number;
 }
-export const FROM_ZERO: UnitRange = { from: 0 };
-export const SHARE: UnitRange = { from: 0, to: 100 };
+const FROM_ZERO: UnitRange = { from: 0 };
 
 /**
  * Unit suffixes a metric name may end in, a longer one before a shorter one that it ends in, with the text people read. A

@@ -2,7 +2,7 @@ import type { Cadence } from './freshness.ts';
 import { DAY_MS, HOUR_MS } from './iso-time.ts';
 
 /** Hours after which a newer reading of a source is due, and for which a look at it counts; null: no schedule. */
-export const DUE_HOURS: Readonly<Record<Cadence, number | null>> = {
+const DUE_HOURS: Readonly<Record<Cadence, number | null>> = {
   hourly: 3,
   daily: 48,
   weekly: 216,

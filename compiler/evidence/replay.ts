@@ -38,7 +38,7 @@ export interface ReplayReport {
   readonly waiting: readonly string[];
 }
 
-export interface ReplayOptions {
+interface ReplayOptions {
   readonly snapshots: string;
   readonly archive: Archive;
   /** A source by its name where it is not one of the table. */

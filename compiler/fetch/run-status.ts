@@ -11,7 +11,7 @@ const RETRY_MS = 600_000;
 /** A job of cron never starts at the very second: what is due this soon is due. */
 const SLACK_MS_MAX = 300_000;
 
-export const NO_STATUS: RunStatus = {
+const NO_STATUS: RunStatus = {
   version: 1,
   updated_at: null,
   imported_through: null,

@@ -35,7 +35,7 @@ const SOURCES_AT_A_TIME = 6;
 /** How soon a release that could not be published is tried again. */
 const PUBLISH_AGAIN_MS = 300_000;
 
-export interface RunBy extends FetchBy {
+interface RunBy extends FetchBy {
   /** The folder of batches. */
   readonly disk: BatchDisk;
   readonly statusFile: string;
@@ -45,7 +45,7 @@ export interface RunBy extends FetchBy {
   readonly errorText: (error: unknown) => string;
 }
 
-export interface StepOptions {
+interface StepOptions {
   /** Fetches every source, due or not. */
   readonly isForced?: boolean;
   /** Lets a job that is started from outside begin a little early. */

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 
 /** One order to a worker thread, and what is made of its messages. */
-export interface WorkerCall<Message, Result> {
+interface WorkerCall<Message, Result> {
   readonly order: unknown;
   /** What the error says where the thread ends before it has answered. */
   readonly ended: string;

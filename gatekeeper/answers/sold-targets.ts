@@ -8,7 +8,7 @@ const SOLD_TARGETS_MAX = 2048;
 const SOLD_TARGET_CHARS_MAX = 256;
 
 /** What a raw target means. */
-export interface SoldTarget {
+interface SoldTarget {
   readonly request: CanonicalRequest;
   readonly routed: Route;
 }

@@ -2,9 +2,9 @@ import { defined } from '../../compiler/contract/defined.ts';
 import { type Html, type HtmlPart, html } from '../../compiler/contract/html.ts';
 
 /** Heading of a column: of text, or of numbers. */
-export type TableColumn = string | { readonly number: string };
+type TableColumn = string | { readonly number: string };
 
-export interface PageTable {
+interface PageTable {
   readonly caption?: string;
   readonly columns: readonly TableColumn[];
   /** Cells by column; the first one names the row. */

@@ -172,7 +172,7 @@ function proxyFinding({ from, headers }: ArrivedRequest, { config }: Examined): 
 }
 
 /** What a request of ours looked like when it arrived. */
-export interface ArrivedRequest {
+interface ArrivedRequest {
   /** Address of the connection. */
   readonly from: string;
   readonly target: string;

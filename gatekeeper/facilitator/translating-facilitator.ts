@@ -11,7 +11,7 @@ import type { X402Version } from '../money/payment.ts';
 import { priceOf, type RequirementsV1, type RequirementsV2 } from '../money/requirements.ts';
 
 /** How soon a facilitator is asked again what it settles, where it has said so and where it has not. */
-export const SUPPORTED_AGAIN_MS = { known: 600_000, unknown: 30_000 } as const;
+const SUPPORTED_AGAIN_MS = { known: 600_000, unknown: 30_000 } as const;
 
 interface TranslatingFacilitatorOptions {
   readonly facilitator: Facilitator;

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.ts';
 
 /** What clients and a stop are waited for, in milliseconds; the defaults of Node let 200 slow clients hold a service. */
-export const SERVER_TIMES = {
+const SERVER_TIMES = {
   /** Until a client has sent its head, and its whole request. */
   headersTimeout: 6000,
   requestTimeout: 10_000,

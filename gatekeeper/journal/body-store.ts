@@ -78,7 +78,7 @@ function citedBy(body: Buffer): [hash: string | null, citation: string | null] {
 }
 
 /** SHA-256 of the bytes. */
-export function bodyHash(body: Uint8Array): Buffer {
+function bodyHash(body: Uint8Array): Buffer {
   return createHash('sha256').update(body).digest();
 }
 

@@ -8,7 +8,7 @@ const LOG_WAITING_MAX = 4 * 1024 * 1024;
 const LOG_DRAIN_MS = 1000;
 
 /** Standard output: a file or terminal is written at once, a pipe or socket as fast as it is read. */
-export interface LogStream {
+interface LogStream {
   /** Calls back once the text is handed over. */
   write(text: string, done?: () => void): unknown;
   /** Bytes that were given and not taken yet. */

@@ -35,7 +35,7 @@ export interface TokenService {
   check(token: string): TokenVerdict;
 }
 
-export interface TokenServiceOptions {
+interface TokenServiceOptions {
   /** The first signs, all of them are accepted. */
   readonly secrets: readonly [string, ...string[]];
   readonly days: number;

@@ -33,7 +33,7 @@ interface Challenge extends Reply {
 }
 
 /** What the operator configures about being paid. */
-export interface ChallengerOptions {
+interface ChallengerOptions {
   /** Public origin without a trailing slash. */
   readonly baseUrl: string;
   readonly payTo: string;

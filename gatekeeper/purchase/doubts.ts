@@ -7,7 +7,7 @@ import { UNKNOWN_RETRY_S } from './purchase-outcome.ts';
 const DOUBTS_MAX = 20_000;
 
 /** Milliseconds in which nobody is asked again about the same doubt: the Retry-After of its answer. */
-export const DOUBT_REST_MS = UNKNOWN_RETRY_S * 1000;
+const DOUBT_REST_MS = UNKNOWN_RETRY_S * 1000;
 
 /** No more of a payment than tells it from another: there are many. */
 type Doubt = PaymentBinding & { readonly askedMs: number };

@@ -9,8 +9,7 @@ import type { PurchaseOutcome } from './purchase-outcome.ts';
 const FAILED_RETRY_S = 2;
 
 /** The request that gets the reply. */
-export interface TenderedRequest
-  extends Pick<PurchaseRequest, 'endpoint' | 'target' | 'paymentHeader'> {
+interface TenderedRequest extends Pick<PurchaseRequest, 'endpoint' | 'target' | 'paymentHeader'> {
   /** Null for what could not be read: nobody has paid with it. */
   readonly tender: Pick<Tender, 'paidHeader' | 'paidBy'> | null;
 }

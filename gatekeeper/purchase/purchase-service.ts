@@ -44,7 +44,7 @@ import {
 } from './purchase-outcome.ts';
 import { type PurchaseReply, purchaseReply } from './purchase-reply.ts';
 
-export interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
+interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
   readonly journal: Journal;
   /** `did:key` of the operator's payment processor; without one no receipt is taken. */
   readonly processor?: string | null;

@@ -18,7 +18,7 @@ const RECONCILE_REST_MS = [20_000, 600_000] as const;
 /** Rests that are remembered; the oldest make room, which only means to ask earlier. */
 const RECONCILE_RESTS_MAX = 20_000;
 
-export interface ReconcilerOptions {
+interface ReconcilerOptions {
   readonly journal: Pick<Journal, 'unresolved'>;
   readonly purchases: Pick<PurchaseService, 'look'>;
   /** Milliseconds since the epoch. */
@@ -26,7 +26,7 @@ export interface ReconcilerOptions {
 }
 
 /** What one pass came to. */
-export interface Pass {
+interface Pass {
   /** Payments seen whose end nobody had noted. */
   readonly open: number;
   readonly asked: number;

@@ -6,7 +6,7 @@ import type { ReleaseIndex } from './release-index.ts';
 import type { ReleaseSource } from './release-source.ts';
 
 /** How long a release that did not verify is left alone before it is tried again. */
-export const RETRY_MS = 30_000;
+const RETRY_MS = 30_000;
 /** A look that ended so many polls ago was not followed by another: it hangs, on a disk that is gone or slow. */
 const MISSED_POLLS_MAX = 30;
 

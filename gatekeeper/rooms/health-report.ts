@@ -3,7 +3,7 @@ import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
 import { isStale } from '../release/release-head.ts';
 
 /** State of the service, besides what it serves. */
-export interface Condition {
+interface Condition {
   /** What keeps it from working at this moment. */
   readonly why: readonly string[];
   /** What the operator should know although the service works. */

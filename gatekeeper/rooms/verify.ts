@@ -18,7 +18,7 @@ import { verifyPage } from './verify-page.ts';
 const VARY: Header = ['vary', 'accept'];
 
 /** The body of a hash look-up. */
-export interface HashVerification {
+interface HashVerification {
   readonly endpoint: 'gauge/verify';
   readonly hash: string;
   readonly found: boolean;

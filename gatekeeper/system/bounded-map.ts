@@ -2,7 +2,7 @@
 const RENEWED_AFTER = 1024;
 
 /** What a map may hold; what is left out has no bound. */
-export interface Bounds {
+interface Bounds {
   readonly entries?: number;
   /** Sum of the bytes that set() is told. */
   readonly bytes?: number;

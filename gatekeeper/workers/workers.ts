@@ -22,7 +22,7 @@ const SETTLED_MS = 10_000;
 const FAILED_STARTS_MAX = 5;
 
 /** A process that was started, with an IPC channel. */
-export type WorkerProcess = Pick<ChildProcess, 'stdout' | 'stderr' | 'kill' | 'on'>;
+type WorkerProcess = Pick<ChildProcess, 'stdout' | 'stderr' | 'kill' | 'on'>;
 
 export interface WorkersOptions {
   readonly count: number;

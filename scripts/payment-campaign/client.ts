@@ -2,7 +2,7 @@ import { type Answer, type Purchase, send } from '../../test/chain/buyer.ts';
 import { choose, draw } from './draw.ts';
 
 /** How a client behaves beside buying. */
-export type Manner =
+type Manner =
   | 'plain'
   /** Hangs up at a random instant and comes back. */
   | 'hang-up'

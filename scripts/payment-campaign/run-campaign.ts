@@ -28,7 +28,7 @@ import { choose, draw } from './draw.ts';
 import { type FaultyNode, faultyNode, type NodeFault } from './faulty-node.ts';
 
 /** Who settles: two facilitators with faults, or the operator's relayer over a node with faults. */
-export type Settler = 'facilitators' | 'relayer';
+type Settler = 'facilitators' | 'relayer';
 
 export interface CampaignOptions {
   readonly seed: number;

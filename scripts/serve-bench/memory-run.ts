@@ -27,7 +27,7 @@ const STRIDE = 61_803;
 /** A step of this many free requests asks for one page of the catalog, which is a thousand times as long as the others. */
 const CATALOG_EVERY = 500;
 
-export interface MemoryRunOptions {
+interface MemoryRunOptions {
   /** Holds `data`, a folder of releases. */
   readonly folder: string;
   readonly seconds: number;

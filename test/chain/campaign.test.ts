@@ -3,10 +3,12 @@ import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { audit } from '../../scripts/payment-campaign/audit.ts';
 import type { Story } from '../../scripts/payment-campaign/client.ts';
 import { closingReport, isClean } from '../../scripts/payment-campaign/closing-report.ts';
-import { runCampaign, type Settler } from '../../scripts/payment-campaign/run-campaign.ts';
+import { type CampaignOptions, runCampaign } from '../../scripts/payment-campaign/run-campaign.ts';
 import { payer, type SignedPayment } from '../gatekeeper/payer.ts';
 import { type Chain, startChain } from './chain.ts';
 import { PAYEE, type Row } from './stall.ts';
+
+type Settler = CampaignOptions['settler'];
 
 const SEED = 7;
 

@@ -1,7 +1,6 @@
 import { parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
 import { chainEvidence } from '../../gatekeeper/chain/chain-evidence.ts';
 import { chainNode } from '../../gatekeeper/chain/chain-node.ts';
 import { directSettlement } from '../../gatekeeper/chain/direct-settlement.ts';
@@ -12,6 +11,7 @@ import type { Authorization } from '../../gatekeeper/money/payment.ts';
 import { isRefusal } from '../../gatekeeper/money/payment.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { decodePayment } from '../../gatekeeper/payment/payment-header.ts';
+import { builtinOperation } from '../builtin-rows.ts';
 import { headerOf, payer } from '../gatekeeper/payer.ts';
 import { accountOf, type Chain, startChain } from './chain.ts';
 

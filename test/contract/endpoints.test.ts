@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { BUILTIN, builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import {
   type Endpoint,
   endpointAt,
   SERIES_DAYS_DEFAULT,
   SERIES_DAYS_MAX,
 } from '../../compiler/contract/endpoints.ts';
+import { builtinOperation } from '../builtin-rows.ts';
 
 const ROWS: readonly Endpoint[] = BUILTIN.operations;
 
@@ -249,17 +250,6 @@ describe('endpointAt()', () => {
     expect(() => endpointAt('/guage')).toThrow('not in the table');
     // @ts-expect-error a path that the table does not hold
     expect(() => endpointAt('/gauge/nas-region')).toThrow('not in the table');
-  });
-});
-
-describe('builtinOperation()', () => {
-  it('finds a path of the table and that of a bundle', () => {
-    expect(builtinOperation('/gauge').priceUsd).toBe('0.01');
-    expect(builtinOperation('/gauge/nas-region').priceUsd).toBe('0.25');
-  });
-
-  it('refuses a path that the catalogue lacks', () => {
-    expect(() => builtinOperation('/gauge/tide-region')).toThrow('not built in');
   });
 });
 

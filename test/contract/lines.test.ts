@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LIFECYCLE_STATES, type Line, legEntity } from '../../compiler/contract/catalog/line.ts';
-import { entitiesOf, LINES, lineOf, SIGNALS, signalOf } from '../../compiler/contract/lines.ts';
+import { LINES, SIGNALS, signalOf } from '../../compiler/contract/lines.ts';
 import { CLASS } from '../../compiler/contract/rulers.ts';
 import { metricUnit } from '../../compiler/contract/units.ts';
+import { entitiesOf, lineOf } from '../builtin-rows.ts';
 
 const ROWS: readonly Line[] = LINES;
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { OtsError } from '../../compiler/contract/ots-bytes.ts';
 import {
-  type Attestation,
   attestationsOf,
   bitcoinHeight,
   CALENDAR_BYTES_MAX,
@@ -15,6 +14,8 @@ import {
   stepTo,
   type Timestamp,
 } from '../../compiler/contract/ots-proof.ts';
+
+type Attestation = Timestamp['attestations'][number];
 
 const STEPS_DEEP_MAX = 256;
 const URI_BYTES_MAX = 1000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BUILTIN, builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import {
   decodeSegment,
@@ -11,6 +11,7 @@ import {
   storedPath,
   verifyShardPath,
 } from '../../compiler/contract/path.ts';
+import { builtinOperation } from '../builtin-rows.ts';
 import { HOSTILE_NAMES } from '../hostile-names.ts';
 
 const SEGMENT_BYTES_MAX = 200;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
+import { builtinOperation } from '../builtin-rows.ts';
 
 const ATOMIC: Readonly<Record<string, string>> = {
   '0.005': '5000',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { BUILTIN, builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
 import { toolsOf } from '../../compiler/contract/tools.ts';
+import { builtinOperation } from '../builtin-rows.ts';
 import { TIDE_FILE, TIDES } from '../tide-catalog.ts';
 
 /** Keywords that mean the same in draft-07 and 2020-12. */

@@ -1,13 +1,15 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ReplayOptions, replay } from '../../compiler/evidence/replay.ts';
+import { replay } from '../../compiler/evidence/replay.ts';
 import { replayExit, replayText } from '../../compiler/evidence/replay-command.ts';
 import { type Archived, notePath } from '../../compiler/fetch/archive.ts';
 import type { Source } from '../../compiler/import/source.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import { ndjson, reading, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { type ArchivedShop, alterPayload, archivedShop, RIVER } from './archived-shop.ts';
+
+type ReplayOptions = Parameters<typeof replay>[0];
 
 const RIVERS = 'hydrology.river-level.ndjson';
 const FIRST = `2026-11-20T11Z/${RIVERS}`;

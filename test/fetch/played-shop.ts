@@ -8,11 +8,7 @@ import { Pace } from '../../compiler/fetch/clock.ts';
 import { exitCodeOf, stepText } from '../../compiler/fetch/run-report.ts';
 import { readStatus } from '../../compiler/fetch/run-status.ts';
 import type { WantedSource } from '../../compiler/fetch/sources-config.ts';
-import {
-  type RunBy,
-  SourcesRunner,
-  type StepOptions,
-} from '../../compiler/fetch/sources-runner.ts';
+import { SourcesRunner } from '../../compiler/fetch/sources-runner.ts';
 import { importDisk } from '../../compiler/import/import-disk.ts';
 import type { Source } from '../../compiler/import/source.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
@@ -20,6 +16,10 @@ import { makeFolder, SEED } from '../snapshot-folder.ts';
 import type { Agency } from './agency.ts';
 import { PLAYS } from './agency-payloads.ts';
 import { VirtualClock } from './virtual-clock.ts';
+
+type StepOptions = NonNullable<Parameters<SourcesRunner['step']>[0]>;
+
+type RunBy = ConstructorParameters<typeof SourcesRunner>[1];
 
 /** Time between two fetches of a played source. */
 const EVERY_MS = 3_600_000;

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../compiler/fetch/clock.ts';
 import { runLoop } from '../../compiler/fetch/run-loop.ts';
-import { NO_STATUS } from '../../compiler/fetch/run-status.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
+const NO_STATUS = {
+  version: 1 as const,
+  updated_at: null,
+  imported_through: null,
+  compile: { is_due: true, last_success: null, last_error: null, release: null },
+  sources: {},
+};
 const REPORT = { sources: [], settled: 0, release: null, status: NO_STATUS };
 
 /** A runner whose next work comes after so many milliseconds; a step may fail. */

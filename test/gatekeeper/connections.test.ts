@@ -1,6 +1,5 @@
 import { connect, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { SERVER_TIMES } from '../../gatekeeper/http/server.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
 import { payer } from './payer.ts';
@@ -64,12 +63,6 @@ describe('I41: slow clients', () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(200_000_000);
     for (const socket of [...slow, ...silent, ...deaf]) socket.destroy();
   }, 30_000);
-
-  it('has sent its request in 11 s, else it is cut off', () => {
-    expect(SERVER_TIMES.headersTimeout).toBeLessThan(SERVER_TIMES.requestTimeout);
-    const { requestTimeout, connectionsCheckingInterval } = SERVER_TIMES;
-    expect(requestTimeout + connectionsCheckingInterval).toBeLessThanOrEqual(11_000);
-  });
 });
 
 describe('I48: connections of our own', () => {

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
 import { acceptClock } from '../../gatekeeper/journal/accepted-clock.ts';
 import { openJournalFile, readJournalFile } from '../../gatekeeper/journal/journal-file.ts';
 import { type LedgerRow, ledgerRows } from '../../gatekeeper/journal/ledger.ts';
@@ -12,6 +11,7 @@ import type { Journal } from '../../gatekeeper/money/journal.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import { builtinOperation } from '../builtin-rows.ts';
 import { NOW_S, payer } from './payer.ts';
 import { tinyConfig } from './tiny-gate.ts';
 import {

@@ -2,7 +2,6 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
 import { jsonReply, type Reply } from '../../gatekeeper/http/reply.ts';
 import { sqliteJournal } from '../../gatekeeper/journal/sqlite-journal.ts';
 import {
@@ -19,10 +18,12 @@ import type { PurchaseRequest } from '../../gatekeeper/payment/tender.ts';
 import { type Delivery, UNKNOWN_RETRY_S } from '../../gatekeeper/purchase/purchase-outcome.ts';
 import {
   type PurchaseService,
-  type PurchaseServiceOptions,
   purchaseService,
 } from '../../gatekeeper/purchase/purchase-service.ts';
+import { builtinOperation } from '../builtin-rows.ts';
 import { NOW_MS, payer } from './payer.ts';
+
+type PurchaseServiceOptions = Parameters<typeof purchaseService>[0];
 
 const folder = mkdtempSync(join(tmpdir(), 'purchases-'));
 let files = 0;

@@ -1,8 +1,8 @@
-import { builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
 import { type FacilitatorRequest, facilitatorRequest } from '../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../gatekeeper/money/payment.ts';
 import { decodePayment } from '../../gatekeeper/payment/payment-header.ts';
+import { builtinOperation } from '../builtin-rows.ts';
 import { shop } from './example-shop.ts';
 import { type Payer, payer } from './payer.ts';
 

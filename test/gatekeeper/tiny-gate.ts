@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../../gatekeeper/config/config.ts';
 import { loadConfig } from '../../gatekeeper/config/load-config.ts';
-import { type Gatekeeper, type StartOptions, startGatekeeper } from '../../gatekeeper/start.ts';
+import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { TINY_NOW, type TinyOptions, tinyDataDir, writeTinyRelease } from './tiny-release.ts';
+
+type StartOptions = Parameters<typeof startGatekeeper>[1];
 
 /** A gatekeeper on a loopback port over a tiny release. */
 export interface TinyGate extends Gatekeeper {

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { BUILTIN, builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
 import { didKey } from '../../compiler/contract/did-key.ts';
 import { freshnessBasis, freshnessRule } from '../../compiler/contract/freshness.ts';
@@ -26,6 +26,7 @@ import {
   parseFiles,
   tables,
 } from '../../compiler/contract/release.ts';
+import { builtinOperation } from '../builtin-rows.ts';
 import { describedFiles } from './described-files.ts';
 
 /** The address that tiny releases are compiled for. */

@@ -1,9 +1,7 @@
-import {
-  type TokenService,
-  type TokenServiceOptions,
-  tokenService,
-} from '../../gatekeeper/money/token.ts';
+import { type TokenService, tokenService } from '../../gatekeeper/money/token.ts';
 import { TINY_NOW } from './tiny-release.ts';
+
+type TokenServiceOptions = Parameters<typeof tokenService>[0];
 
 export const SECRET = 'a secret for tests that is long enough';
 

@@ -1,4 +1,3 @@
-import type { Endpoint } from '../endpoints.ts';
 import type { Ruler } from '../rulers.ts';
 import { BUILTIN_FILES } from './builtin-files.ts';
 import { type Catalog, catalogOf } from './catalog.ts';
@@ -27,12 +26,4 @@ export function builtinRuler(id: string): Ruler {
   const ruler = BUILTIN.rulerById.get(id);
   if (ruler === undefined) throw new RangeError(`Cannot find ruler "${id}": not built in`);
   return ruler;
-}
-
-/** An operation of the built-in catalogue; throws a RangeError for a path that it lacks. */
-export function builtinOperation(path: string): Endpoint {
-  const operation = BUILTIN.operationByPath.get(path);
-  if (operation === undefined)
-    throw new RangeError(`Cannot find operation "${path}": not built in`);
-  return operation;
 }

@@ -5,7 +5,7 @@ import { catalogJsonSchema } from './catalog-file.ts';
 import { parseCatalog, WHOLE_CATALOG_PATH } from './whole-catalog.ts';
 
 /** `sha256:` of the canonical JSON of a value. */
-export type DigestOf = (value: unknown) => string;
+type DigestOf = (value: unknown) => string;
 
 /** `catalog.json` of a release, whose hash was checked. */
 interface CatalogBytes {

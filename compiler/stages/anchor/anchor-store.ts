@@ -21,7 +21,7 @@ const FRESH_MS = 2000;
 const STATE_BYTES_MAX = 65_536;
 
 /** A timestamp of a root: what is known about it, and the proof. */
-export interface Anchor {
+interface Anchor {
   readonly state: AnchorState;
   readonly proof: Uint8Array;
 }

@@ -48,7 +48,7 @@ import { filledTiles } from './resume-log.ts';
 import { HEX_AT, HEX_DIGITS, linesBetween, type RunSource } from './run-lines.ts';
 import { RunSpill } from './run-spill.ts';
 
-export interface LogParts {
+interface LogParts {
   readonly press: Press;
   readonly leaves: LeafStore;
   /** Folder for what only this compile needs. */

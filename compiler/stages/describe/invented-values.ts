@@ -1,6 +1,5 @@
 /** Stated in every invented body, so that nobody mistakes one for a reading. */
-export const INVENTED =
-  'invented example: it shows the form of an answer, nothing in it was observed';
+const INVENTED = 'invented example: it shows the form of an answer, nothing in it was observed';
 
 const DID = 'did:key:z6MkInventedExample';
 const TIME = '2026-01-15T12:00:00Z';

@@ -107,7 +107,7 @@ export type Reading = Pick<Fields, (typeof REQUIRED)[number]> &
 
 /** What went wrong with one line, without its place; only what is wrong elsewhere names a line. */
 export type LineFault = Omit<Problem, 'file'>;
-export type Outcome<T> = { readonly ok: T } | { readonly faults: readonly LineFault[] };
+type Outcome<T> = { readonly ok: T } | { readonly faults: readonly LineFault[] };
 
 /** Reads the members of the optional first line `{"header": {…}}`. */
 export function parseHeader(header: unknown): Outcome<PartFields> {

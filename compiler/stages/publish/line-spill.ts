@@ -9,7 +9,7 @@ const PIECE_BYTES = 2_097_152;
 const NEWLINE = 0x0a;
 
 /** How lines stand in bytes, and in which groups. */
-export interface LineForm {
+interface LineForm {
   /** Where the line that begins at a place ends. */
   readonly endOf: (bytes: Buffer, start: number) => number;
   /** The group of that line, a number below `groups`. */

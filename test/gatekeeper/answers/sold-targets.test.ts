@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { route } from '../../../compiler/contract/route.ts';
-import { type SoldTarget, SoldTargets } from '../../../gatekeeper/answers/sold-targets.ts';
+import { SoldTargets } from '../../../gatekeeper/answers/sold-targets.ts';
+
+type SoldTarget = Parameters<SoldTargets['keep']>[1];
 
 const SOLD_TARGET_CHARS_MAX = 256;
 const SOLD_TARGETS_MAX = 2048;

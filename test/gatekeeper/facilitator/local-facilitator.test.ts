@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import { facilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { Authorization } from '../../../gatekeeper/money/payment.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
 import { shop } from '../example-shop.ts';
 import { NOW_MS, NOW_S, payer } from '../payer.ts';
 

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { provenFacilitator } from '../../../gatekeeper/facilitator/proven-facilitator.ts';
 import type { ChainFinding } from '../../../gatekeeper/money/evidence.ts';
 import {
@@ -12,6 +11,7 @@ import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import { SETTLEMENT_MS_MAX } from '../../../gatekeeper/money/settlement-time.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
 import { shop } from '../example-shop.ts';
 import { payer } from '../payer.ts';
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import {
   type MissingVerdict,
   reportingFacilitator,
@@ -14,6 +13,7 @@ import {
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
 import { shop } from '../example-shop.ts';
 import { payer } from '../payer.ts';
 

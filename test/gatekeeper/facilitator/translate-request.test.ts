@@ -5,13 +5,13 @@ import {
   PaymentRequirementsV2Schema,
 } from '@x402/core/schemas';
 import { describe, expect, it } from 'vitest';
-import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { translateRequest } from '../../../gatekeeper/facilitator/translating-facilitator.ts';
 import { facilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import { listingOf } from '../../../gatekeeper/offer/challenge.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
 import { shop } from '../example-shop.ts';
 import { payer } from '../payer.ts';
 

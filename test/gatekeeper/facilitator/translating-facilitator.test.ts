@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  SUPPORTED_AGAIN_MS,
   translateRequest,
   translatingFacilitator,
 } from '../../../gatekeeper/facilitator/translating-facilitator.ts';
@@ -68,7 +67,7 @@ describe('translatingFacilitator()', () => {
     const { versions, said, time } = translating(null);
     expect(await versions(first, second)).toEqual([1, 1, 2, 2]);
     expect(said.times).toBe(1);
-    time.now += SUPPORTED_AGAIN_MS.unknown - 1;
+    time.now += 30_000 - 1;
     expect([await versions(first), said.times]).toEqual([[1, 1], 1]);
     said.kinds = [V2];
     time.now += 1;
@@ -80,11 +79,11 @@ describe('translatingFacilitator()', () => {
     const { one, versions, said, time } = translating([V1]);
     await one.supported();
     said.kinds = null;
-    time.now += SUPPORTED_AGAIN_MS.known;
+    time.now += 600_000;
     await versions(second);
     expect([await versions(second), said.times]).toEqual([[1, 1], 2]);
     said.kinds = [V1, V2];
-    time.now += SUPPORTED_AGAIN_MS.known;
+    time.now += 600_000;
     await versions(second);
     expect([await versions(second), said.times]).toEqual([[2, 2], 3]);
   });

@@ -1,4 +1,6 @@
-import { LogOutput, type LogStream } from '../../../gatekeeper/log/log-output.ts';
+import { LogOutput } from '../../../gatekeeper/log/log-output.ts';
+
+type LogStream = ConstructorParameters<typeof LogOutput>[0];
 
 /** What a reader of the log got, and whether it reads. */
 export class ReadLog implements LogStream {

@@ -2,17 +2,16 @@ import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/sch
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { canonicalTarget } from '../../../compiler/contract/canonical-request.ts';
-import { BUILTIN, builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import {
-  type ChallengerOptions,
-  challenger,
-  listingOf,
-} from '../../../gatekeeper/offer/challenge.ts';
+import { challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
 import { tinyOffers } from '../tiny-offers.ts';
+
+type ChallengerOptions = Parameters<typeof challenger>[0];
 
 const CHALLENGE_CACHE_MAX = 1000;
 const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';

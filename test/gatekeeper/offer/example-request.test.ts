@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { BUILTIN, builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
 import { exampleRequest, previewOf, usageOf } from '../../../gatekeeper/offer/example-request.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
 import { question, tinyService } from '../tiny-service.ts';
 import { tinyTokens } from '../tiny-tokens.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { mediaTypeOf } from '../../../gatekeeper/offer/media-type.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
 
 const SERIES = builtinOperation('/gauge/history-series');
 

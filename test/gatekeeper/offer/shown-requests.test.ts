@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalTarget } from '../../../compiler/contract/canonical-request.ts';
-import { BUILTIN, builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { filePath } from '../../../compiler/contract/path.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import { rosterFiles, rosterSet } from '../../roster-rows.ts';
 import { smallSet } from '../../small-set.ts';

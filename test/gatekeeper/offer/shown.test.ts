@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { shownOf } from '../../../gatekeeper/offer/shown.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
 import { tinyOffers } from '../tiny-offers.ts';
 
 const RECORD = builtinOperation('/gauge');

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { Authorization } from '../../../gatekeeper/money/payment.ts';
 import { isRefusal, type Payment } from '../../../gatekeeper/money/payment.ts';
@@ -7,6 +6,7 @@ import type { Requirements } from '../../../gatekeeper/money/requirements.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { checkPayment } from '../../../gatekeeper/payment/payment-check.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
 import { headerOf, NOW_S, payer } from '../payer.ts';
 
 const VALUE_FACTOR_MAX = 100;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
 import { PAY_TO, shop } from '../example-shop.ts';
 import { encoded, headerOf, payer, paymentObject } from '../payer.ts';
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { DEAD_AFTER_S } from '../../../gatekeeper/money/journal.ts';
-import { DOUBT_REST_MS, Doubts } from '../../../gatekeeper/purchase/doubts.ts';
+import { Doubts } from '../../../gatekeeper/purchase/doubts.ts';
 import { NOW_MS } from '../payer.ts';
 import { alice, bench, expectRefused, header, json, settled, v1 } from '../payment-bench.ts';
+
+const DOUBT_REST_MS = 5000;
 
 const DOUBTS_MAX = 20_000;
 

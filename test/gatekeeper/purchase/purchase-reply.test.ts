@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { PurchaseOutcome } from '../../../gatekeeper/purchase/purchase-outcome.ts';
-import {
-  purchaseReply,
-  type TenderedRequest,
-} from '../../../gatekeeper/purchase/purchase-reply.ts';
+import { purchaseReply } from '../../../gatekeeper/purchase/purchase-reply.ts';
 import { gauge, header, json, shop, TARGET, TX } from '../payment-bench.ts';
+
+type TenderedRequest = Parameters<typeof purchaseReply>[1];
 
 const usual = { endpoint: gauge, target: TARGET };
 const asked = (version: 1 | 2): TenderedRequest => ({

@@ -8,7 +8,7 @@ import { atomicAmount } from '../../../compiler/contract/price.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import type { Journal } from '../../../gatekeeper/money/journal.ts';
 import { priceOf } from '../../../gatekeeper/money/requirements.ts';
-import type { PurchaseServiceOptions } from '../../../gatekeeper/purchase/purchase-service.ts';
+import type { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { malformedPayments } from '../malformed-payments.ts';
 import { encoded, headerOf, NOW_MS, NOW_S, payer, paymentObject } from '../payer.ts';
 import {
@@ -32,6 +32,8 @@ import {
   v1,
   v2,
 } from '../payment-bench.ts';
+
+type PurchaseServiceOptions = Parameters<typeof purchaseService>[0];
 
 async function expectOnePrice(purchases: Bench, endpoint: Endpoint, version: 1 | 2): Promise<void> {
   const target = endpoint.path;

@@ -7,12 +7,7 @@ import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import type { SettlementContext } from '../../../gatekeeper/payment/settlement.ts';
 import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-outcome.ts';
 import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
-import {
-  type Pass,
-  Reconciler,
-  type ReconcilerOptions,
-  reconcileInBackground,
-} from '../../../gatekeeper/purchase/reconcile.ts';
+import { Reconciler, reconcileInBackground } from '../../../gatekeeper/purchase/reconcile.ts';
 import { NOW_MS } from '../payer.ts';
 import {
   alice,
@@ -28,6 +23,10 @@ import {
   v1,
   v2,
 } from '../payment-bench.ts';
+
+type Pass = Awaited<ReturnType<Reconciler['pass']>>;
+
+type ReconcilerOptions = ConstructorParameters<typeof Reconciler>[0];
 
 const RECONCILE_RESTS_MAX = 20_000;
 const RECONCILE_REST_MS = [20_000, 600_000] as const;

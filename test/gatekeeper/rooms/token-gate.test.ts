@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
-import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import type { TokenService } from '../../../gatekeeper/money/token.ts';
 import { tokenGate } from '../../../gatekeeper/rooms/token-gate.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 import { tinyService } from '../tiny-service.ts';
 import { tinyTokens } from '../tiny-tokens.ts';

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lineOf } from '../../../compiler/contract/lines.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
 import {
   sweepSchema,
@@ -10,6 +9,7 @@ import {
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { watch } from '../../../gatekeeper/rooms/watch.ts';
+import { lineOf } from '../../builtin-rows.ts';
 import { smallSet } from '../../small-set.ts';
 import {
   compileFolder,

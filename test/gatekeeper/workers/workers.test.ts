@@ -2,7 +2,9 @@ import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { type WorkerProcess, Workers } from '../../../gatekeeper/workers/workers.ts';
+import { Workers, type WorkersOptions } from '../../../gatekeeper/workers/workers.ts';
+
+type WorkerProcess = ReturnType<WorkersOptions['fork']>;
 
 const FAILED_STARTS_MAX = 5;
 

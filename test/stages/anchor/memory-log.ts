@@ -8,13 +8,15 @@ import { parseLogBatches } from '../../../compiler/contract/log-batch.ts';
 import type { LeafFacts } from '../../../compiler/contract/log-runs.ts';
 import type { Leaf } from '../../../compiler/contract/release.ts';
 import { CHECKPOINT_PATH, decodeBundle, tilePath } from '../../../compiler/contract/tiles.ts';
-import type { Anchor } from '../../../compiler/stages/anchor/anchor-store.ts';
+import type { AnchorStore } from '../../../compiler/stages/anchor/anchor-store.ts';
 import type { PreviousRelease } from '../../../compiler/stages/anchor/previous-log.ts';
-import { type LogParts, writeLog } from '../../../compiler/stages/anchor/write-log.ts';
+import { writeLog } from '../../../compiler/stages/anchor/write-log.ts';
 import { leafStore } from '../../../compiler/stages/publish/leaf-store.ts';
 import type { Press } from '../../../compiler/stages/publish/press.ts';
 import { issuerDid, makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../../../compiler/stages/seal/signature-store.ts';
+
+type LogParts = Parameters<typeof writeLog>[0];
 
 /** A log in memory: its files by path. */
 export type LogFiles = Map<string, Buffer>;
@@ -24,7 +26,7 @@ export type Leaves = Readonly<Record<string, readonly string[]>>;
 
 export interface MemoryOptions extends Partial<Pick<LogParts, 'lastSigned'>> {
   /** The timestamp of a root; none by default. */
-  readonly anchorOf?: (rootHex: string) => Anchor | null;
+  readonly anchorOf?: AnchorStore['read'];
   /** Roots that were stamped since the previous log. */
   readonly stamped?: readonly string[];
   readonly mayResume?: boolean;

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { encodeBase64 } from '../../../compiler/contract/checkpoint.ts';
 import { logBatchesPath } from '../../../compiler/contract/log-batch.ts';
 import {
   leadOf,
@@ -72,7 +71,7 @@ describe('writeLog()', () => {
     const last = batchesIn(files).at(-1);
     expect(files.get(CHECKPOINT_PATH)?.toString()).toBe(last?.checkpoint);
     expect(last?.checkpoint).toContain(
-      `a.example/log\n305\n${encodeBase64(rootOf(entriesIn(files)))}\n\n\u2014 a.example/log `,
+      `a.example/log\n305\n${Buffer.from(rootOf(entriesIn(files))).toString('base64')}\n\n\u2014 a.example/log `,
     );
   });
 

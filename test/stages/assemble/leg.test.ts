@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { filePath } from '../../../compiler/contract/path.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
 import {
   compileFolder,
   ndjson,

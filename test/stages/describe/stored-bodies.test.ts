@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { builtinOperation } from '../../../compiler/contract/catalog/builtin.ts';
 import { requestText } from '../../../compiler/stages/describe/stored-bodies.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
 
 const HASH = `sha256:${'0a'.repeat(32)}`;
 

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type LineForm, LineSpill } from '../../../compiler/stages/publish/line-spill.ts';
+import { LineSpill } from '../../../compiler/stages/publish/line-spill.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
+
+type LineForm = ConstructorParameters<typeof LineSpill>[1];
 
 afterAll(removeFolders);
 

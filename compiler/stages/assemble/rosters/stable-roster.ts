@@ -15,7 +15,7 @@ import { capturePart, type Subject } from './capture-roster.ts';
 /** A coin that is worth less than this, in units of its peg, is terminated. */
 const TERMINATED_BELOW = 0.1;
 /** A coin within these prices, in units of its peg, is on its peg. */
-export const ON_PEG = { from: 0.95, to: 1.05 } as const;
+const ON_PEG = { from: 0.95, to: 1.05 } as const;
 
 type Coin = Subject<StableCoinRow>;
 type BySymbol = ReadonlyMap<string, readonly Coin[]>;

@@ -1,0 +1,21 @@
+import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
+import { entitiesOf as entitiesIn } from '../compiler/contract/catalog/catalog.ts';
+import type { Line } from '../compiler/contract/catalog/line.ts';
+import { defined } from '../compiler/contract/defined.ts';
+import type { Endpoint } from '../compiler/contract/endpoints.ts';
+
+/** An operation of the built-in catalogue. */
+export function builtinOperation(path: string): Endpoint {
+  return defined(BUILTIN.operationByPath.get(path), path);
+}
+
+/** The built-in line that a signal belongs to, or undefined. */
+export function lineOf(signalId: string): Line | undefined {
+  return BUILTIN.entryById.get(signalId)?.line;
+}
+
+/** Entities that a reading of a built-in signal may name; `open` when any id is valid. */
+export function entitiesOf(signalId: string): readonly string[] | 'open' {
+  const entry = BUILTIN.entryById.get(signalId);
+  return entry === undefined ? [] : entitiesIn(entry);
+}
