@@ -1,7 +1,31 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canonicalRequest } from '../compiler/contract/canonical-request.ts';
+import { route } from '../compiler/contract/route.ts';
+import { parseJson } from '../compiler/contract/strict-json.ts';
+import { loadCatalog } from '../compiler/stages/intake/load-catalog.ts';
+import { checkDescription } from '../compiler/verify/description-checks.ts';
+import { verifyBody } from '../compiler/verify/verify-body.ts';
+import { verifyRelease } from '../compiler/verify/verify-release.ts';
+import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { sampleGate } from './sample-gate.ts';
-import { AS_OF, compileFolder, removeFolders, writeSnapshots } from './snapshot-folder.ts';
-import { askPrice, LEVEL, pay, TIDE_PRICES, tideFiles } from './tide-shop.ts';
+import {
+  AS_OF,
+  compileFolder,
+  readJson,
+  removeFolders,
+  writeSnapshots,
+} from './snapshot-folder.ts';
+import {
+  askPrice,
+  LEVEL,
+  pay,
+  type SignalRow,
+  TIDE_PRICES,
+  type TideTerms,
+  tideFiles,
+  WAVES,
+} from './tide-shop.ts';
 
 // What a publisher can say about prices, and what every part of the shop makes of it.
 
@@ -25,5 +49,253 @@ describe('a price that changes with a release', () => {
     // One unit less than the price of the new release.
     expect((await pay(url, before, '4999')).status).toBe(402);
     await gate.close();
+  });
+});
+
+describe('a product that is free of one signal', () => {
+  const free: TideTerms = {
+    level: { free: ['latest', 'series'] },
+    waves: { prices: { latest: '0.05' } },
+  };
+  let gate: Gatekeeper;
+  let data: string;
+  let sold: Gatekeeper;
+
+  beforeAll(async () => {
+    ({ data } = await compileFolder(writeSnapshots(tideFiles(free)), { asOf: AS_OF }));
+    gate = await sampleGate(data);
+    const plain = await compileFolder(writeSnapshots(tideFiles()), { asOf: AS_OF });
+    sold = await sampleGate(plain.data);
+  });
+  afterAll(async () => {
+    await gate.close();
+    await sold.close();
+  });
+
+  const jsonOf = async (target: string) =>
+    (await (await fetch(gate.url + target)).json()) as ReturnType<typeof readJson>;
+  const issuer = (): string => readJson(join(data, 'current'), 'release.json').issuer_did;
+
+  it('answers 200 with the very body that is sold elsewhere, and it verifies', async () => {
+    const given = await fetch(gate.url + LEVEL);
+    expect(given.status).toBe(200);
+    const text = await given.text();
+    const bought = await pay(sold.url + LEVEL, await askPrice(sold.url + LEVEL));
+    expect(JSON.parse(text)).toEqual(JSON.parse(bought.text));
+    const judge = (body: string) => verifyBody(parseJson(body), { trust: [issuer()] }).verdict;
+    expect(judge(text)).toBe('verified');
+    expect(judge(text.replace('3.4', '3.5'))).toBe('failed');
+  });
+
+  it('may be kept by caches, as other free answers and no sold one may', async () => {
+    const given = await fetch(gate.url + LEVEL);
+    expect(given.headers.get('cache-control')).toContain('public');
+    const again = { headers: { 'if-none-match': given.headers.get('etag') ?? '' } };
+    expect((await fetch(gate.url + LEVEL, again)).status).toBe(304);
+    const waves = await fetch(gate.url + WAVES);
+    expect([waves.status, waves.headers.get('cache-control')]).toEqual([402, 'no-store']);
+  });
+
+  it.each([
+    ['the parts of a free record', '/gauge/ruler?entity=pier-one&signal_id=tides.level', 200],
+    [
+      'a part under its other name',
+      '/gauge?dim=calibrated&entity=pier-one&signal_id=tides.level',
+      200,
+    ],
+    ['its series', '/gauge/history-series?entity=pier-one&signal_id=tides.level', 200],
+    [
+      'its series as a table',
+      '/gauge/history-series?entity=pier-one&format=csv&signal_id=tides.level',
+      200,
+    ],
+    ['all entities at once, which are sold', '/gauge/census?signal_id=tides.level', 402],
+    ['a bundle with one free leg', '/gauge/tide-region?loc=pier-one', 402],
+    ['another signal', WAVES, 402],
+    [
+      'the series of another signal',
+      '/gauge/history-series?entity=pier-one&signal_id=tides.waves',
+      402,
+    ],
+    ['the free signal beside one that is sold', `${LEVEL}&signal_id=tides.waves`, 400],
+    ['an entity without a reading', '/gauge?entity=nowhere&signal_id=tides.level', 422],
+  ])('%s: %s answers %i', async (_, target, status) => {
+    expect((await fetch(gate.url + target)).status).toBe(status);
+  });
+
+  it('takes no payment that is sent with a free request', async () => {
+    const terms = await askPrice(gate.url + WAVES);
+    const answered = await pay(gate.url + LEVEL, terms);
+    expect(answered.status).toBe(200);
+    // The same authorization still buys what costs.
+    const headers = { 'x-payment': answered.header };
+    expect((await fetch(gate.url + WAVES, { headers })).status).toBe(200);
+  });
+
+  it('is told by every description', async () => {
+    const { entries } = await jsonOf('/manifest?all=1');
+    const bySignal = (path: string) =>
+      entries.find((entry: { path: string }) => entry.path === path).price_by_signal;
+    const prices = { 'tides.level': '0', 'tides.waves': '0.05' };
+    expect(bySignal('/gauge')).toEqual(prices);
+    expect(bySignal('/gauge/ruler')).toEqual({ 'tides.level': '0' });
+    expect(bySignal('/gauge/census')).toBeUndefined();
+    const words = '0.02 USD a call (tides.level: free, tides.waves: 0.05 USD)';
+    const { paths } = await jsonOf('/openapi.json');
+    expect(paths['/gauge'].get.description).toContain(words);
+    const range = { mode: 'dynamic', currency: 'USD', min: '0', max: '0.05' };
+    expect(paths['/gauge'].get['x-payment-info'].price).toEqual(range);
+    const fixed = { mode: 'fixed', currency: 'USD', amount: '0.3' };
+    expect(paths['/gauge/census'].get['x-payment-info'].price).toEqual(fixed);
+    expect(JSON.stringify(await jsonOf('/.well-known/agent-card.json'))).toContain(words);
+    expect(await (await fetch(`${gate.url}/llms.txt`)).text()).toContain('(tides.level: free,');
+    expect(await (await fetch(`${gate.url}/site/`)).text()).toContain('(tides.level: free,');
+    const { signals } = await jsonOf('/site/data/signals.json');
+    expect(signals[0].prices).toMatchObject({ '/gauge': '0', '/gauge/ruler': '0' });
+    const { prices: menu } = await jsonOf('/gauge/preview');
+    expect(menu[0].price_by_signal).toEqual(prices);
+    const { items } = await jsonOf('/.well-known/x402');
+    expect(items[0].price_by_signal).toEqual(prices);
+  });
+
+  it('is told by the tool, which offers only what costs', async () => {
+    const call = async (signal_id: string) => {
+      const params = { name: 'get_official_record', arguments: { signal_id, entity: 'pier-one' } };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+      const headers = { 'content-type': 'application/json', accept: 'application/json' };
+      const answer = await fetch(`${gate.url}/mcp`, { method: 'POST', headers, body });
+      return ((await answer.json()) as { result: { isError?: boolean } }).result;
+    };
+    const free = await call('tides.level');
+    expect([free.isError, JSON.stringify(free)]).toEqual([true, expect.stringContaining(LEVEL)]);
+    expect((await call('tides.waves')).isError).toBeFalsy();
+  });
+
+  it('is verified as a release, and not with another price of one signal in its manifest', async () => {
+    const report = await verifyRelease(data, { trust: [issuer()] });
+    expect([report.faults, report.verdict]).toEqual([[], 'verified']);
+    const { catalog } = loadCatalog(writeSnapshots(tideFiles(free)));
+    const manifest = await jsonOf('/manifest');
+    const faults = (change: object) => {
+      const [first, ...rest] = manifest.entries;
+      const body = { ...manifest, entries: [{ ...first, ...change }, ...rest] };
+      const release = {
+        catalog,
+        ownTables: true,
+        head: readJson(join(data, 'current'), 'release.json'),
+      };
+      const card = 'absent' as const;
+      return checkDescription('well-known/manifest.json', body, {
+        ...release,
+        card,
+        isSignature: () => true,
+      });
+    };
+    expect(faults({})).toEqual([]);
+    const dearer = faults({ price_by_signal: { 'tides.level': '0', 'tides.waves': '0.5' } });
+    expect(dearer.map(([where]) => where)).toEqual(['entries.0.price_by_signal']);
+    expect(faults({ price_by_signal: undefined })).toHaveLength(1);
+  });
+});
+
+describe('a price of one signal', () => {
+  const dear: TideTerms = { waves: { prices: { latest: '0.05', series: '0.01' } } };
+  let gate: Gatekeeper;
+  let data: string;
+
+  beforeAll(async () => {
+    ({ data } = await compileFolder(writeSnapshots(tideFiles(dear)), { asOf: AS_OF }));
+    gate = await sampleGate(data);
+  });
+  afterAll(async () => gate.close());
+
+  it('is what the challenge asks in both versions, and what the journal notes', async () => {
+    const asked = await fetch(gate.url + WAVES);
+    const header = Buffer.from(asked.headers.get('payment-required') ?? '', 'base64');
+    expect(JSON.parse(header.toString()).accepts[0].amount).toBe('50000');
+    expect((await askPrice(gate.url + LEVEL)).maxAmountRequired).toBe('20000');
+    expect((await askPrice(`${gate.url}/gauge`)).maxAmountRequired).toBe('20000');
+    const terms = await askPrice(gate.url + WAVES);
+    expect(terms.maxAmountRequired).toBe('50000');
+    expect((await pay(gate.url + WAVES, terms)).status).toBe(200);
+  });
+
+  it('is not met by a payment for a cheaper signal, in any spelling of the request', async () => {
+    const cheap = await askPrice(gate.url + LEVEL);
+    const { header, status } = await pay(gate.url + WAVES, cheap);
+    expect(status).toBe(402);
+    const headers = { 'x-payment': header };
+    for (const target of [
+      `${WAVES}&dim=gauge`,
+      `${WAVES}&x=tides.level`,
+      `/gauge?signal_id=tides.waves&issuer=pier-one`,
+    ]) {
+      expect([target, (await fetch(gate.url + target, { headers })).status]).toEqual([target, 402]);
+    }
+    expect((await fetch(gate.url + LEVEL, { headers })).status).toBe(200);
+    // What it bought is not the dearer one.
+    expect((await fetch(gate.url + WAVES, { headers })).status).toBe(402);
+  });
+
+  it('may be lower than that of the others', async () => {
+    const series = '/gauge/history-series?entity=pier-one&signal_id=tides.waves';
+    const terms = await askPrice(gate.url + series);
+    expect(terms.maxAmountRequired).toBe('10000');
+    expect((await pay(gate.url + series, terms)).status).toBe(200);
+    const other = '/gauge/history-series?entity=pier-one&signal_id=tides.level';
+    expect((await pay(gate.url + other, terms)).status).toBe(402);
+  });
+
+  it('is the price of a receipt too', () => {
+    const { catalog } = loadCatalog(writeSnapshots(tideFiles(dear)));
+    const priceAt = (target: string) => {
+      const request = canonicalRequest(target);
+      return 'status' in request ? null : route(request, catalog)?.endpoint.priceUsd;
+    };
+    expect([priceAt(WAVES), priceAt(LEVEL)]).toEqual(['0.05', '0.02']);
+  });
+});
+
+describe('terms of a signal that cannot be', () => {
+  it.each<[string, Partial<SignalRow>, string, string]>([
+    ['a word that is none', { free: ['lastest' as 'latest'] }, '/free/0', 'did you mean "latest"'],
+    ['a word twice', { free: ['latest', 'latest'] }, '/free/1', 'a second "latest"'],
+    [
+      'free and priced',
+      { free: ['latest'], prices: { latest: '1' } },
+      '/prices/latest',
+      'is free too',
+    ],
+    [
+      'a part of what is free',
+      { free: ['latest'], prices: { ruler: '1' } },
+      '/prices/ruler',
+      'repeats a part',
+    ],
+    [
+      'a whole whose newest part is sold',
+      { free: ['series'] },
+      '/free/0',
+      'which are sold; add "latest"',
+    ],
+    ['all of it likewise', { free: ['census'] }, '/free/0', 'which are sold; add "latest"'],
+    [
+      'what the signal never has',
+      { prices: { history: '1' } },
+      '/prices/history',
+      'no seasonal statistics',
+    ],
+    ['a price that is none', { prices: { latest: '0' } }, '/prices/latest', 'above 0'],
+  ])('%s', (...[, level, pointer, reason]) => {
+    const root = writeSnapshots(tideFiles({ level }));
+    expect(() => loadCatalog(root)).toThrow(
+      new RegExp(`lines/0/signals/0${pointer}[^]*${reason.replaceAll('"', '.')}`),
+    );
+  });
+
+  it('what the shop sells of no signal', () => {
+    const { '/gauge/ruler': _, ...prices } = TIDE_PRICES;
+    const root = writeSnapshots(tideFiles({ level: { free: ['ruler'] }, catalog: { prices } }));
+    expect(() => loadCatalog(root)).toThrow('"/gauge/ruler" is not sold of any signal');
   });
 });

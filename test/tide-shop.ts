@@ -8,7 +8,7 @@ import { ndjson, reading, type SnapshotFiles } from './snapshot-folder.ts';
 // A small shop of two signals with a catalogue of its own, for tests of what a publisher can say in it.
 
 type LineRow = NonNullable<CatalogFile['lines']>[number];
-type SignalRow = NonNullable<LineRow['signals']>[number];
+export type SignalRow = NonNullable<LineRow['signals']>[number];
 
 /** What a test says of the two signals and of the whole catalogue beside what every tide shop has. */
 export interface TideTerms {

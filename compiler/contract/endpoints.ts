@@ -1,4 +1,5 @@
 import type { BundlePath } from './catalog/line.ts';
+import type { SignalPrices } from './catalog/signal-terms.ts';
 
 // What the service can do: the operations whose paths, files and answers are code. What they cost, which values they take
 // and which bundles stand beside them is data: `catalog/operations.ts` joins both.
@@ -54,6 +55,8 @@ export interface Endpoint {
   readonly method: 'GET' | 'POST';
   /** Decimal USD, or null when free. */
   readonly priceUsd: string | null;
+  /** Signals of which it costs something else; a request is routed to the row at its own price (`pricedRow`). */
+  readonly signalPrices?: SignalPrices;
   /** True when a subscription token opens it. */
   readonly token: boolean;
   readonly tag: Tag;
@@ -74,7 +77,7 @@ export interface TableParam extends Omit<Param, 'enum'> {
 type TableParams = Readonly<Record<string, TableParam>>;
 
 /** An operation as far as it is code: a paid one has no price yet. */
-export interface TableRow extends Omit<Endpoint, 'priceUsd' | 'params'> {
+export interface TableRow extends Omit<Endpoint, 'priceUsd' | 'signalPrices' | 'params'> {
   readonly paid: boolean;
   readonly params: TableParams;
 }

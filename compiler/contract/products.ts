@@ -1,4 +1,4 @@
-import type { Signal, SignalEntry } from './catalog/line.ts';
+import type { SignalEntry } from './catalog/line.ts';
 import type { Endpoint } from './endpoints.ts';
 
 /** Signals of the two city add-ons, in the order of their readings. */
@@ -39,7 +39,10 @@ const NEEDS: Readonly<Record<string, readonly Need[]>> = {
   '/gauge/history': ['season'],
 };
 
-const HAS: Readonly<Record<Need, (signal: Signal) => boolean>> = {
+/** As much of a signal as says what it can have. */
+type Basis = { readonly [Name in 'rulers' | 'ownThresholds' | 'seasonal']?: unknown };
+
+const HAS: Readonly<Record<Need, (signal: Basis) => boolean>> = {
   scale: ({ rulers, ownThresholds }) => rulers !== undefined || ownThresholds !== undefined,
   season: ({ seasonal }) => seasonal === true,
 };
@@ -54,7 +57,10 @@ const STOCK_LACKS: Readonly<Record<Need, string>> = {
 };
 
 /** Why an add-on is never sold for a signal, as the predicate of a sentence; null if it can be sold. */
-export function missingBasis({ path }: Endpoint, signal: Signal | undefined): string | null {
+export function missingBasis(
+  { path }: Pick<Endpoint, 'path'>,
+  signal: Basis | undefined,
+): string | null {
   const need = (NEEDS[path] ?? []).find((one) => signal !== undefined && !HAS[one](signal));
   return need === undefined ? null : LACKS[need];
 }

@@ -72,8 +72,8 @@ export function route(request: CanonicalRequest, catalog: Catalog): Route | unde
   const found = findRow(request.path, catalog);
   if (found === undefined) return undefined;
   const { legal, fault } = parameters(found.row, request, found.segment);
-  const endpoint = redirected(found.row, legal, catalog);
   const values = subjectCase(valuesOf(legal), catalog);
+  const endpoint = pricedRow(redirected(found.row, legal, catalog), values);
   const path = endpoint.path.replace(SLOT_AT_END, (_, name) => `/${found.segment[name]}`);
   const inQuery = withoutSegment(values, found.segment);
   const bare = request.values.size === 0;
@@ -171,6 +171,13 @@ function redirected(
 ): Endpoint {
   const paths = legal.flatMap(({ param, value }) => param.redirect?.[value] ?? []);
   return operationByPath.get(paths[0] ?? row.path) ?? row;
+}
+
+/** The row at the price of the signal that is asked for; the row itself where that is the price of all. */
+export function pricedRow(row: Endpoint, { signal_id: signalId = '' }: Values): Endpoint {
+  const { signalPrices } = row;
+  if (signalPrices === undefined || !Object.hasOwn(signalPrices, signalId)) return row;
+  return { ...row, priceUsd: signalPrices[signalId] ?? null };
 }
 
 /** An entity is spelled as its line spells it: tickers in upper case. */

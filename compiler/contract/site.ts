@@ -16,6 +16,8 @@ export interface SitePrice {
   readonly path: string;
   /** Decimal USD. */
   readonly price_usd: string;
+  /** Signals that cost something else, as words behind the price; absent where all cost the same. */
+  readonly other_prices?: string;
   readonly summary: string;
 }
 
@@ -43,6 +45,8 @@ export interface SiteSignal {
   readonly entities: number;
   /** Paths of what is sold about an entity of it now, or about all of them; `prices` says the rest. */
   readonly sells: readonly string[];
+  /** Decimal USD by path, where it is not that of `prices`; '0' for what is free. */
+  readonly prices?: Readonly<Record<string, string>>;
   /** URL path of its SiteEntities. */
   readonly list: string;
   /** URL path of a SiteMap; null where no entity has a position. */

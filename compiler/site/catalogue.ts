@@ -1,9 +1,9 @@
 import { el, mount } from './dom.ts';
 import { findIn, type Hit, type Hits, piecesFor, type SignalIndex } from './find-entities.ts';
 import { entityRow, findIndex, foundUnder, type PageShop, type PageSignal } from './page-data.ts';
-import { entityLink, freshBadge, routeLink, trouble } from './page-parts.ts';
+import { entityLink, freshBadge, priceText, routeLink, trouble } from './page-parts.ts';
 import { routeHash } from './page-route.ts';
-import { shown, words } from './page-words.ts';
+import { words } from './page-words.ts';
 
 /** The search above the compiled catalogue. */
 export interface Catalogue {
@@ -176,12 +176,12 @@ function hitItem({ signal, entity, name }: Hit): HTMLElement {
       ` ${measures} · ${count}`,
     );
   }
-  return el('li', {}, entityLink(signal_id, entity, name), ` ${measures}${priceText(signal)}`);
+  return el('li', {}, entityLink(signal_id, entity, name), ` ${measures}${recordPrice(signal)}`);
 }
 
-function priceText({ offers }: PageSignal): string {
+function recordPrice({ offers }: PageSignal): string {
   const record = offers.find(({ path }) => path === '/gauge');
-  return record === undefined ? '' : ` · $${shown(record.price_usd)}`;
+  return record === undefined ? '' : ` · ${priceText(record.price_usd)}`;
 }
 
 function intoList(event: KeyboardEvent, list: HTMLElement): void {

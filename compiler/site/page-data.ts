@@ -59,8 +59,11 @@ export interface PageShop extends SiteSignals {
 export async function shop(): Promise<PageShop> {
   const sold = await jsonAt<SiteSignals>(SITE_SIGNALS_URL);
   const prices = new Map(sold.prices.map((price) => [price.path, price]));
-  const offersOf = ({ sells }: SiteSignal): SitePrice[] =>
-    sells.flatMap((path) => prices.get(path) ?? []);
+  const offersOf = ({ sells, prices: own = {} }: SiteSignal): SitePrice[] =>
+    sells.flatMap((path) => {
+      const price = prices.get(path);
+      return price === undefined ? [] : [{ ...price, price_usd: own[path] ?? price.price_usd }];
+    });
   const signals = sold.signals.map((signal) => ({ ...signal, offers: offersOf(signal) }));
   return { ...sold, signals };
 }

@@ -42,6 +42,11 @@ export function bandBadge(signal: Classed, band: string): HTMLElement {
   return el('span', { class: `class ${shade === null ? 'plain' : `shade-${shade}`}` }, words(band));
 }
 
+/** Decimal USD as people read it. */
+export function priceText(priceUsd: string): string {
+  return priceUsd === '0' ? 'free' : `$${shown(priceUsd)}`;
+}
+
 /** Everything that is sold about an entity, with the address that asks its price. */
 export function priceTable({ offers, signal_id }: PageSignal, entity: string): HTMLElement {
   const rows = offers.map((one) =>
@@ -50,7 +55,7 @@ export function priceTable({ offers, signal_id }: PageSignal, entity: string): H
       {},
       el('th', { scope: 'row' }, buyLink(one, signal_id, entity)),
       el('td', {}, shown(one.summary)),
-      el('td', { class: 'figure' }, `$${one.price_usd}`),
+      el('td', { class: 'figure' }, priceText(one.price_usd)),
     ),
   );
   const head = ['Ask for', 'What it holds', 'USD'].map((text) => el('th', { scope: 'col' }, text));

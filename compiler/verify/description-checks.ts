@@ -2,9 +2,10 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../contract/did-key.ts';
+import type { Endpoint } from '../contract/endpoints.ts';
 import { SWITCH_SETTINGS, switchFolder } from '../contract/for-sale.ts';
 import { KEYS_PATH, keyStanding, readKeyHistory } from '../contract/key-history.ts';
-import { atomicAmount } from '../contract/price.ts';
+import { atomicAmount, priceBySignal, priceRange } from '../contract/price.ts';
 import type { Release } from '../contract/release.ts';
 import { DID_PATH } from '../contract/static-files.ts';
 import {
@@ -125,20 +126,30 @@ function sameCard(body: JsonObject, card: StoredBody): BodyFault[] {
 
 /** Prices of the manifest are those of the table. */
 function priceFaults(body: JsonObject, { operationByPath }: Catalog): BodyFault[] {
-  return rowsOf(body.entries).flatMap(({ path, price_usd, price_atomic }, at): BodyFault[] => {
+  return rowsOf(body.entries).flatMap((entry, at): BodyFault[] => {
+    const { path, price_usd, price_atomic, price_by_signal } = entry;
     const row = operationByPath.get(String(path));
     if (row === undefined) return [[`entries.${at}.path`, 'no operation of the table']];
     const price = row.priceUsd ?? '0';
     const same = price_usd === price && price_atomic === atomicAmount(price);
-    return same ? [] : [[`entries.${at}.price_usd`, `not "${price}", the price of the table`]];
+    if (!same) return [[`entries.${at}.price_usd`, `not "${price}", the price of the table`]];
+    const bySignal = isSame(price_by_signal ?? null, priceBySignal(row));
+    return bySignal ? [] : [[`entries.${at}.price_by_signal`, 'not the prices of the table']];
   });
 }
 
 /** The price that an operation of the description states. */
-function priceOf(operation: JsonValue | undefined): JsonValue | undefined {
+function statedPrice(operation: JsonValue | undefined): JsonObject | null {
   const info = isObject(operation) ? operation['x-payment-info'] : undefined;
   const price = isObject(info) ? info.price : undefined;
-  return isObject(price) ? price.amount : undefined;
+  return isObject(price) ? price : null;
+}
+
+/** What it must state: one price, or the lowest and the highest where signals differ. */
+function priceOfTable(row: Endpoint): JsonObject {
+  const { priceUsd, signalPrices } = row;
+  if (priceUsd === null || signalPrices === undefined) return { amount: priceUsd };
+  return { ...priceRange(row) };
 }
 
 /** Prices of the OpenAPI description are those of the table. */
@@ -147,8 +158,11 @@ function pathFaults({ paths }: JsonObject, { operationByPath }: Catalog): BodyFa
   return Object.entries(paths).flatMap(([path, item]): BodyFault[] => {
     const row = operationByPath.get(path.replace(/\{(\w+)\}/g, ':$1'));
     const operation = isObject(item) ? (item.get ?? item.post) : undefined;
-    const amount = priceOf(operation);
-    if (row === undefined || amount === undefined || amount === row.priceUsd) return [];
-    return [[`paths.${path}`, `not "${row.priceUsd}", the price of the table`]];
+    const stated = statedPrice(operation);
+    if (row === undefined || stated === null) return [];
+    const wanted = Object.entries(priceOfTable(row));
+    if (wanted.every(([name, price]) => stated[name] === price)) return [];
+    const prices = wanted.map(([, price]) => `"${price}"`).join(' to ');
+    return [[`paths.${path}`, `not ${prices}, the price of the table`]];
   });
 }

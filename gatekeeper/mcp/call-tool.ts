@@ -91,7 +91,9 @@ const EMPTY_BYTES_MAX = 10_000;
 /** The 402 is the success: the very challenge that the paid URL answers. */
 async function getOfficialRecord(given: JsonObject, { ask }: Shop): Promise<ToolResult> {
   const { signal_id, entity, dim } = given;
-  const reply = await ask(target('/gauge', { signal_id, entity, dim }));
+  const asked = target('/gauge', { signal_id, entity, dim });
+  const reply = await ask(asked);
+  if (reply.status === 200) return failed(`Not for sale, it is free: send GET ${asked} over HTTP`);
   return reply.status === 402 ? succeeded(reply) : failed(reply.body.toString());
 }
 

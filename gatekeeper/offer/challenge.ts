@@ -14,6 +14,7 @@ import type {
   RequirementsV2,
 } from '../money/requirements.ts';
 import type { Offers } from '../release/offers.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import { bazaar } from './bazaar.ts';
 import { anyRequest, clientHint } from './client-hint.ts';
 import { mediaTypeOf } from './media-type.ts';
@@ -23,6 +24,8 @@ import { type Shown, shownOf } from './shown.ts';
 const MAX_TIMEOUT_SECONDS = 300;
 /** Ready challenges kept, each a few KB. */
 const CHALLENGE_CACHE_MAX = 1000;
+/** Templates kept, one for each operation, price and form. */
+const TEMPLATES_MAX = 1000;
 /** Longest `path?query` that is kept ready and that the v2 header repeats; headers stay well under 16 KB. */
 const CHALLENGE_TARGET_CHARS_MAX = 1024;
 
@@ -77,11 +80,11 @@ const SERVICE_NAME = /^[\x20-\x7e]{1,32}$/;
 /** Checks the operator's terms once and makes everything that no request changes ready; throws a RangeError. */
 export function challenger(options: ChallengerOptions): Challenger {
   const checked = checkedOptions(options);
-  const templates = new Map<string, Template>();
+  const templates = new BoundedMap<string, Template>(TEMPLATES_MAX);
   const cache = new Map<string, Challenge>();
   let shown: ShownRelease = { offers: new Map(), catalog: BUILTIN };
   const templateOf = (endpoint: Endpoint, target: string): Template => {
-    const key = `${endpoint.path} ${mediaTypeOf(endpoint, target)}`;
+    const key = `${endpoint.path} ${endpoint.priceUsd} ${mediaTypeOf(endpoint, target)}`;
     const known = templates.get(key);
     if (known !== undefined) return known;
     const made = template(shownOf(endpoint, target, shown.offers), checked);

@@ -5,7 +5,7 @@ import { knownFilePath } from '../../compiler/contract/path.ts';
 interface Offer {
   /** Something is stored, so that a request is answered. */
   readonly sellsNow: boolean;
-  /** Decimal USD, '0' for what is free. */
+  /** Decimal USD of `request`, '0' for what is free. */
   readonly priceUsd: string;
   /** A canonical target that answers 402 or 200. */
   readonly request: string;
@@ -25,6 +25,7 @@ interface StoredOffer {
   readonly path: string;
   readonly sells_now: boolean;
   readonly price_usd: string;
+  readonly price_by_signal?: Readonly<Record<string, string>>;
   readonly input_example_request: string;
   readonly output_example?: Readonly<Record<string, unknown>>;
 }
@@ -36,13 +37,16 @@ export function parseOffers(manifest: Buffer): Offers {
   };
   const offers = entries.map((entry): [string, Offer] => {
     const { output_example: output = null, ...shown } = entry;
-    const {
-      path,
-      sells_now: sellsNow,
-      price_usd: priceUsd,
-      input_example_request: request,
-    } = entry;
+    const { path, sells_now: sellsNow, input_example_request: request } = entry;
+    const priceUsd = priceOfExample(entry);
     return [path, { sellsNow, priceUsd, request, output, entry: shown }];
   });
   return new Map(offers);
+}
+
+/** The signal of the example may have a price of its own. */
+function priceOfExample(entry: StoredOffer): string {
+  const { price_usd, price_by_signal = {}, input_example_request: request } = entry;
+  const signalId = new URL(request, 'http://release').searchParams.get('signal_id');
+  return price_by_signal[signalId ?? ''] ?? price_usd;
 }

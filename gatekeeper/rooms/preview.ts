@@ -4,7 +4,7 @@ import { defined } from '../../compiler/contract/defined.ts';
 import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
-import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
+import { atomicAmount, priceBySignal, priceOf } from '../../compiler/contract/price.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import {
   type Answered,
@@ -86,7 +86,9 @@ function priceRow(row: Endpoint): object {
   const { path, summary, params } = row;
   const required = Object.keys(params).filter((name) => params[name]?.required);
   const price = priceOf(row);
-  return { path, price_usd: price, price_atomic: atomicAmount(price), required, summary };
+  const bySignal = priceBySignal(row);
+  const other = bySignal === null ? {} : { price_by_signal: bySignal };
+  return { path, price_usd: price, price_atomic: atomicAmount(price), ...other, required, summary };
 }
 
 function bundleList(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CADENCES } from '../freshness.ts';
 import { nearest } from '../nearest.ts';
+import { SIGNAL_PRODUCT_WORDS } from './signal-terms.ts';
 
 // The format of a catalogue file: what is measured, of whom, against which official scales, and what is joined. A catalogue
 // is one such file or several. Each row stands in one of them; whatever refers to a row names it by its id. Notes are for
@@ -63,6 +64,9 @@ const price = z
     'write a price in USD above 0 with at most 6 decimals, such as "0.05"',
   )
   .describe('USD a call, as a text with at most 6 decimals, such as "0.05".');
+
+/** The words of `SIGNAL_PRODUCTS`. */
+const product = z.enum(SIGNAL_PRODUCT_WORDS);
 
 const step = z
   .strictObject({
@@ -153,6 +157,17 @@ const signal = z
     entities: z
       .literal('open')
       .describe('"open" takes readings of any entity, not only of those of the line.')
+      .exactOptional(),
+    free: z
+      .array(product.describe('A product that is free.'))
+      .min(1)
+      .describe(
+        'Products that cost nothing of this signal; "latest" frees the parts of the record too.',
+      )
+      .exactOptional(),
+    prices: z
+      .partialRecord(product, price)
+      .describe('USD a call by product, where it is not what other signals cost.')
       .exactOptional(),
   })
   .describe('One measured signal.');

@@ -12,6 +12,7 @@ import {
   type RulerRow,
   type SignalRow,
 } from './catalog-file.ts';
+import { signalTermFaults } from './check-signal-terms.ts';
 import { BUNDLE_PRICE } from './operations.ts';
 
 // What the format of one file cannot say: that rows of a whole catalogue fit each other. Everything is looked at, and every
@@ -44,6 +45,7 @@ export function catalogFaults(files: readonly NamedFile<CatalogFile>[]): Catalog
   for (const placed of rows.lines) checkLine(placed, rulers);
   checkTwice(rows);
   checkPrices(rows);
+  checkTerms(rows);
   if (files[0]?.value.extends === null) checkPriced(rows);
   return faults;
 }
@@ -132,6 +134,18 @@ function checkPriced({ lines, prices }: Rows): void {
     if (bundle === null || priced.has(bundle.path)) continue;
     const reason = `"${bundle.path}" has no price; add it to "prices", or "${BUNDLE_PRICE}" for all bundles`;
     report([...path, ...bundle.at], reason);
+  }
+}
+
+/** What a signal says of its prices fits the products that it has, and those that the catalogue sells. */
+function checkTerms({ lines, prices }: Rows): void {
+  const priced = new Set(prices.map(({ name }) => name));
+  for (const { row, path, report } of lines) {
+    for (const [at, signal] of (row.signals ?? []).entries()) {
+      for (const { at: member, reason } of signalTermFaults(signal, priced)) {
+        report([...path, 'signals', at, ...member], reason);
+      }
+    }
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Cadence } from '../freshness.ts';
 import type { Ruler } from '../rulers.ts';
 import type { UnitRange } from '../units.ts';
+import type { SignalTerms } from './signal-terms.ts';
 
 /** One measured signal: what it reads, how often, in which metrics and bands. */
-export interface Signal {
+export interface Signal extends SignalTerms {
   /** `genus.species`. */
   readonly id: string;
   /** A noun phrase for catalogues. */

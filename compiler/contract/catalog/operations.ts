@@ -10,6 +10,7 @@ import {
   thin,
 } from '../endpoints.ts';
 import type { Line } from './line.ts';
+import { signalPrices } from './signal-prices.ts';
 
 /** Decimal USD by the path of an operation. */
 export type Prices = Readonly<Record<string, string>>;
@@ -42,7 +43,12 @@ const EXAMPLES_MAX = 3;
  */
 export function operationsOf(lines: readonly Line[], prices: Prices): readonly Endpoint[] {
   const names = namesOf(lines);
-  const known = (row: TableRow): Endpoint[] => operationOf(row, names, prices);
+  const bySignal = signalPrices(lines.flatMap(({ signals }) => signals));
+  const known = (row: TableRow): Endpoint[] => {
+    const own = bySignal.get(row.path);
+    const made = operationOf(row, names, prices);
+    return own === undefined ? made : made.map((each) => ({ ...each, signalPrices: own }));
+  };
   const bundles = lines.flatMap((line) => bundleOperation(line, prices));
   return [...SIGNAL_ROWS.flatMap(known), ...bundles, ...OTHER_ROWS.flatMap(known)];
 }

@@ -1,4 +1,5 @@
 import { encodeBase64Url } from '../../contract/did-key.ts';
+import { otherPrices } from '../../contract/price.ts';
 import { KEYS_URL, LOG_URL } from '../../contract/static-files.ts';
 import { jcs } from '../seal/jcs.ts';
 import type { Issuer, Sealer } from '../seal/sealer.ts';
@@ -51,7 +52,7 @@ function skills(entries: readonly ManifestEntry[], baseUrl: string) {
     .map((entry) => ({
       id: entry.path.slice(1).replaceAll('/', '.'),
       name: `${entry.method} ${entry.path}`,
-      description: `${entry.description}. ${entry.price_usd} USD a call through x402.`,
+      description: `${entry.description}. ${entry.price_usd} USD a call${otherPrices(entry.price_by_signal ?? null)} through x402.`,
       tags: tagsOf(entry.path),
       examples: [baseUrl + entry.input_example_request],
       inputModes: JSON_MODE,

@@ -3,7 +3,7 @@ import { defined } from '../../contract/defined.ts';
 import { describedParams } from '../../contract/described-params.ts';
 import type { Endpoint, Params } from '../../contract/endpoints.ts';
 import { isSwitchedOn, type Switches } from '../../contract/for-sale.ts';
-import { atomicAmount } from '../../contract/price.ts';
+import { atomicAmount, priceBySignal } from '../../contract/price.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
 import { isObject } from '../../contract/strict-json.ts';
 import { type ExampleBody, exampleBodies } from './example-bodies.ts';
@@ -16,6 +16,8 @@ export interface ManifestEntry {
   readonly method: string;
   readonly price_usd: string;
   readonly price_atomic: string;
+  /** Decimal USD of the signals that cost something else, '0' for free. */
+  readonly price_by_signal?: Readonly<Record<string, string>>;
   readonly description: string;
   readonly input_required: readonly string[];
   /** Answers 402 or 200 on this very release; without a query where nothing is stored for the operation. */
@@ -54,11 +56,13 @@ function entryOf(
   body: ExampleBody | undefined,
 ): ManifestEntry {
   const price = row.priceUsd ?? '0';
+  const bySignal = priceBySignal(row);
   return {
     path: row.path,
     method: row.method,
     price_usd: price,
     price_atomic: atomicAmount(price),
+    ...(bySignal === null ? {} : { price_by_signal: bySignal }),
     description: `${row.tag} ${row.summary}`,
     input_required: Object.keys(row.params).filter((name) => row.params[name]?.required),
     input_example_request: requestText(row, values ?? {}),

@@ -302,6 +302,7 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   prices: 'the price list',
   price_usd: 'price in US dollars, a decimal',
   price_atomic: 'price in millionths of a dollar, an integer',
+  price_by_signal: 'decimal price in US dollars of signals that cost something else, "0" for free',
   required: 'names of required parameters',
   catalog: 'path of the legal pairs',
   coverage: 'path of the coverage, or what is stored of the filer',

@@ -1,6 +1,7 @@
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { describedParams } from '../../contract/described-params.ts';
 import type { Endpoint, Param } from '../../contract/endpoints.ts';
+import { otherPrices, priceBySignal, priceRange } from '../../contract/price.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { type BodySchemas, bodySchemas } from './body-schemas.ts';
@@ -171,7 +172,7 @@ function operation(entry: ManifestEntry, parts: SchemaParts): object {
     description: descriptionOf(row, parts.catalog),
     tags: [tagOf(row)],
     security: row.token ? [{ [BEARER]: [] }, { [QUERY_TOKEN]: [] }] : [],
-    ...(row.priceUsd === null ? {} : { 'x-payment-info': paymentInfo(row.priceUsd) }),
+    ...(row.priceUsd === null ? {} : { 'x-payment-info': paymentInfo(row) }),
     parameters: parameters(row, entry.input_example_request),
     ...(row.method === 'POST' ? { requestBody: requestBody(row, parts) } : {}),
     responses: { 200: success(row, parts), ...errorResponses(row) },
@@ -189,12 +190,18 @@ function operationId({ method, path }: Endpoint): string {
 function descriptionOf(row: Endpoint, catalog: Catalog): string {
   const { priceUsd, token } = row;
   const guide = guideOf(row, catalog);
-  if (priceUsd !== null) return `${guide} ${priceUsd} USD a call, charged only with a 200.`;
+  const other = otherPrices(priceBySignal(row));
+  if (priceUsd !== null) return `${guide} ${priceUsd} USD a call${other}, charged only with a 200.`;
   return token ? `${guide} Needs a subscription token.` : `${guide} Free.`;
 }
 
-function paymentInfo(amount: string): object {
-  return { price: { mode: 'fixed', currency: 'USD', amount }, protocols: [{ x402: {} }] };
+function paymentInfo(row: Endpoint): object {
+  const currency = 'USD';
+  const price =
+    row.signalPrices === undefined
+      ? { mode: 'fixed', currency, amount: row.priceUsd }
+      : { mode: 'dynamic', currency, ...priceRange(row) };
+  return { price, protocols: [{ x402: {} }] };
 }
 
 function parameters(row: Endpoint, shown: string): object[] {

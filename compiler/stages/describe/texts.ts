@@ -1,5 +1,6 @@
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { DAY_MS } from '../../contract/iso-time.ts';
+import { otherPrices } from '../../contract/price.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
@@ -40,8 +41,9 @@ export function llmsText(
 /** A link for what a GET asks, else the request line alone. */
 function line(entry: ManifestEntry, baseUrl: string): string {
   const { method, path, input_example_request: example, description, price_usd } = entry;
+  const other = otherPrices(entry.price_by_signal ?? null);
   const link = method === 'GET' ? `[${path}](${baseUrl}${example})` : `${method} ${path}`;
-  return `- ${link}: ${description}${entry.price_atomic === '0' ? '' : `, ${price_usd} USD`}`;
+  return `- ${link}: ${description}${entry.price_atomic === '0' ? '' : `, ${price_usd} USD${other}`}`;
 }
 
 /** A heading with its lines; nothing if there are no lines. */

@@ -67,12 +67,18 @@ ${own.map((operation) => operationEntry(operation, components))}</section>
 }
 
 function operationEntry({ method, path, facts }: DocumentedOperation, components: Json): Html {
-  const price = textOf(objectOf(objectOf(facts['x-payment-info']).price).amount);
+  const price = priceWords(objectOf(objectOf(facts['x-payment-info']).price));
   const parameters = listOf(facts.parameters);
-  return html`<details id="${textOf(facts.operationId)}"><summary><code>${method} ${path}</code> ${textOf(facts.summary)} <strong>${price === '' ? null : `${price} USD`}</strong></summary>
+  return html`<details id="${textOf(facts.operationId)}"><summary><code>${method} ${path}</code> ${textOf(facts.summary)} <strong>${price}</strong></summary>
 <div class="card"><p>${textOf(facts.description)}</p>
 ${parameters.length === 0 ? null : parameterTable(parameters)}${responses(objectOf(facts.responses), components)}</div></details>
 `;
+}
+
+/** One price, or the lowest and the highest; nothing of what is free. */
+function priceWords({ amount, min, max }: Json): string | null {
+  if (amount !== undefined) return `${textOf(amount)} USD`;
+  return min === undefined ? null : `${textOf(min)} to ${textOf(max)} USD`;
 }
 
 function parameterTable(parameters: readonly Json[]): Html {

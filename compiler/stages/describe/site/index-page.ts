@@ -143,8 +143,8 @@ ${howToBuy({ baseUrl, target: example, pair })}
 <h3 id="prices">Prices</h3>
 <div class="scroll" tabindex="0" role="region" aria-labelledby="prices"><table><thead><tr><th scope="col">Address</th><th scope="col">What it answers</th><th scope="col" class="figure">USD a call</th></tr></thead>
 <tbody>${shop.prices.map(
-    ({ path, price_usd, summary }) =>
-      html`<tr><th scope="row"><a href="${path}"><code>${path}</code></a></th><td>${summary}</td><td class="figure">${price_usd}</td></tr>
+    ({ path, price_usd, other_prices = '', summary }) =>
+      html`<tr><th scope="row"><a href="${path}"><code>${path}</code></a></th><td>${summary}</td><td class="figure">${price_usd}${other_prices}</td></tr>
 `,
   )}</tbody></table></div>
 <p class="soft">What is sold to holders of a subscription is listed at <a href="/gauge/preview">/gauge/preview</a>, where this shop sells any.</p></section>`;

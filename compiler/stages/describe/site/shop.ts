@@ -4,7 +4,7 @@ import { defined } from '../../../contract/defined.ts';
 import { type Endpoint, endpointAt } from '../../../contract/endpoints.ts';
 import { needsTokens } from '../../../contract/for-sale.ts';
 import { decodeSegment, encodeSegment } from '../../../contract/path.ts';
-import { priceOf } from '../../../contract/price.ts';
+import { otherPrices, priceBySignal, priceOf } from '../../../contract/price.ts';
 import { productsOf } from '../../../contract/products.ts';
 import {
   SITE_SUBJECTS_MAX,
@@ -51,7 +51,9 @@ export function siteSignals(material: ShopMaterial): SiteSignals {
 }
 
 function priceRow(row: Endpoint): SitePrice {
-  return { path: row.path, price_usd: priceOf(row), summary: row.summary };
+  const other = otherPrices(priceBySignal(row));
+  const prices = { price_usd: priceOf(row), ...(other === '' ? {} : { other_prices: other }) };
+  return { path: row.path, ...prices, summary: row.summary };
 }
 
 function signalOfSite(
@@ -63,6 +65,13 @@ function signalOfSite(
   const { id, measures, cadence, metrics, rulers = [], bands = [] } = signal;
   const raw = defined(endpointAt('/gauge/raw').params.signal_id?.enum, 'the signals of raw');
   const map = mapPath(id);
+  const sells = productsOf(entry, catalog.operations).filter((row) =>
+    isStocked(row, id, { shelf, sold }),
+  );
+  const own = sells.flatMap((row) => {
+    const price = priceBySignal(row)?.[id];
+    return price === undefined ? [] : [[row.path, price] as const];
+  });
   return {
     signal_id: id,
     industry: line.industry,
@@ -74,9 +83,8 @@ function signalOfSite(
     scales: rulers,
     bands,
     entities: defined(counts.get(id), 'the number of entities'),
-    sells: productsOf(entry, catalog.operations)
-      .filter((row) => isStocked(row, id, { shelf, sold }))
-      .map(({ path }) => path),
+    sells: sells.map(({ path }) => path),
+    ...(own.length === 0 ? {} : { prices: Object.fromEntries(own) }),
     list: `/${listPath(id)}`,
     map: shelf.has(map) ? `/${map}` : null,
     raw: raw.includes(id),
