@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../gatekeeper/config/load-config.ts';
+import type { Facilitator } from '../gatekeeper/money/facilitator.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';
 import { tinyKey } from './gatekeeper/tiny-release.ts';
@@ -17,22 +18,32 @@ export interface SampleSettings {
   readonly receipts: boolean;
   /** Milliseconds between two looks for a newer release. */
   readonly pollMs?: number;
+  /** Settles in place of the one of tests. */
+  readonly facilitator?: Facilitator;
+  /** State folder, where a gatekeeper goes on from another one. */
+  readonly state?: string;
 }
 
 /** A gatekeeper over a compiled data folder, at the clock of the test payer. */
 export function sampleGate(
   data: string,
-  { tokens, receipts, pollMs }: SampleSettings = { tokens: true, receipts: false },
+  { tokens, receipts, pollMs, facilitator, state: known }: SampleSettings = {
+    tokens: true,
+    receipts: false,
+  },
 ): Promise<Gatekeeper> {
-  const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
+  const state = known ?? mkdtempSync(join(tmpdir(), 'signalpress-state-'));
   const options = { data, state, port: '0', rate_limit: '0', test_payments: '1' };
   const env = {
     ...(tokens ? { SIGNALPRESS_TOKEN_SECRET: SECRET } : {}),
     ...(receipts ? { SIGNALPRESS_RECEIPT_KEY: tinyKey(3).did } : {}),
   };
   const config = loadConfig({ options, env, fileText: null });
-  const polls = pollMs === undefined ? {} : { pollMs };
-  return startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined, ...polls });
+  const given = {
+    ...(pollMs === undefined ? {} : { pollMs }),
+    ...(facilitator === undefined ? {} : { facilitator }),
+  };
+  return startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined, ...given });
 }
 
 /** A subscription token that such a gatekeeper takes. */

@@ -47,7 +47,7 @@ interface RoutedCall extends Call {
  *
  *  1. The target becomes a canonical request; a target with two readings is refused.
  *  2. A static file stands beside the table, at its own path.
- *  3. The path and the method become a row of the table (`contract/endpoints.ts`), or a 404, 405 or 410.
+ *  3. The path and the method become a row of the table, or a 404, 405 or 410; but what was paid for earlier is delivered.
  *  4. A token opens what only subscribers get.
  *  5. The row names a stored file, or the room that computes its answer (`answers.ts`). Where there is none, the reply is
  *     a 422 that names a request which works.
@@ -70,7 +70,8 @@ export async function respond(asked: HttpRequest, service: Service): Promise<Htt
   const refusal = refuseMethod(request.path, asked.method, catalog);
   const routed = refusal === null ? (known?.routed ?? route(request, catalog)) : undefined;
   if (refusal !== null || routed === undefined) {
-    return plainResponse(refusal ?? notFound(request.path), path);
+    const absent = plainResponse(refusal ?? notFound(request.path), path);
+    return guarded(call, async () => (await formerSale(call)) ?? absent);
   }
   if (known === undefined) service.targets.keep(asked.target, { request, routed });
   return guarded(call, () => serve({ ...call, routed }));
@@ -83,11 +84,22 @@ async function given(file: Promise<StaticFile>, path: string): Promise<HttpRespo
 
 async function serve(call: RoutedCall): Promise<HttpResponse> {
   const { asked, request, routed, service, path } = call;
-  const caller = { facts: asked.facts, request };
-  const closed = service.rooms.tokenGate(routed.endpoint, caller, service);
+  const { endpoint, fault } = routed;
+  const former = fault === null && endpoint.priceUsd !== null ? null : await formerSale(call);
+  if (former !== null) return former;
+  const closed = service.rooms.tokenGate(endpoint, { facts: asked.facts, request }, service);
   if (closed !== null) return plainResponse(closed, path);
-  if (routed.endpoint.method === 'POST') return posted(call);
-  return routed.endpoint.priceUsd === null ? free(call) : paid(call);
+  if (endpoint.method === 'POST') return posted(call);
+  return endpoint.priceUsd === null ? free(call) : paid(call);
+}
+
+/** What was paid for before a release took it away; null, at once for a request without a payment, for anything else. */
+async function formerSale({ asked, request, service, path }: Call): Promise<HttpResponse | null> {
+  const { method, facts, trace } = asked;
+  const [paymentHeader, ...others] = facts.paymentHeaders;
+  if (method !== 'GET' || paymentHeader === undefined || others.length > 0) return null;
+  const reply = await service.purchases.openFormer({ request, method, paymentHeader, trace });
+  return reply === null ? null : { ...plainResponse(reply, path), payer: reply.payer };
 }
 
 /** Whatever throws, nobody is charged and no part of the body is sent. */

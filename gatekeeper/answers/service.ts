@@ -33,7 +33,7 @@ export interface Service {
   readonly baseUrl: string;
   readonly operator: Operator;
   readonly challenger: Challenger;
-  readonly purchases: Pick<PurchaseService, 'open'>;
+  readonly purchases: Pick<PurchaseService, 'open' | 'openFormer'>;
   readonly sold: SoldCitations;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;

@@ -1,6 +1,4 @@
-import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
-import { findRow } from '../../compiler/contract/route.ts';
 import type { X402Header } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
@@ -20,6 +18,7 @@ import type { Requirements } from '../money/requirements.ts';
 import { priceOf } from '../money/requirements.ts';
 import { SIGNATURE_CHARS } from '../money/signature.ts';
 import { type Challenger, listingOf } from '../offer/challenge.ts';
+import { formerEndpoint, soldEndpoint, targetOfResource } from '../offer/former-endpoint.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
 import { checkPayment, checkSigner, isSignedByKey, type Terms } from './payment-check.ts';
@@ -62,9 +61,10 @@ export function paymentReader(options: PaymentReaderOptions): TenderReader<X402H
     },
     recall(entry) {
       const payment = paymentOf(entry, network);
-      const target = entry.resource.slice(entry.resource.indexOf(' ') + 1);
-      const row = findRow(defined(target.split('?')[0], 'the path'), challenger.catalog())?.row;
-      if (payment === null || row === undefined || row.priceUsd === null) return null;
+      if (payment === null) return null;
+      const target = targetOfResource(entry.resource);
+      // A release may have taken away what was paid for: its money is asked about all the same.
+      const row = soldEndpoint(target, challenger.catalog()) ?? formerEndpoint(target, entry.value);
       const requirements = termsOf(row, target, entry.version);
       const { resource } = entry;
       return tenderOf({ payment, resource, requirements, refusal: ONLY_KNOWN }, options);

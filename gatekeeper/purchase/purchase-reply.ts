@@ -52,13 +52,20 @@ function refusalReply(refusal: Refusal, asked: TenderedRequest, challenger: Chal
   return challenger.challenge(asked.endpoint, asked.target, error);
 }
 
+/** 410 where the terms cannot be named again, because nothing sells it now. */
+export function noLongerOffered({ reason, error }: Refusal): Reply {
+  const text = `${reason}: ${error}. What it was for is no longer offered`;
+  return jsonReply(410, { error: text, manifest: '/manifest' });
+}
+
 /** 503 for a failure of ours that charged nobody. */
 function failedReply(error: string): Reply {
   const body = { error: `Not charged. ${error}`, retryable: true, retry_after_s: FAILED_RETRY_S };
   return jsonReply(503, body, [['retry-after', String(FAILED_RETRY_S)]]);
 }
 
-function unknownReply(paymentHeader: PaymentHeader, waitMs: number): Reply {
+/** 503 while nobody knows whether the money moved. */
+export function unknownReply(paymentHeader: PaymentHeader, waitMs: number): Reply {
   const header = headerName(paymentHeader);
   const error = `The outcome of your payment is not known yet. Send the same ${header} again; do not sign a new one, or you may pay twice.`;
   const waitS = Math.max(1, Math.ceil(waitMs / 1000));

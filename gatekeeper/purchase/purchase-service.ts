@@ -19,9 +19,16 @@
  * Known limit: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). A repeat after that is refused
  * and charges nothing.
  */
+import type { CanonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { PaymentHeader } from '../http/header-facts.ts';
 import type { Journal, PaymentBinding } from '../money/journal.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
+import {
+  asksForFormer,
+  formerEndpoint,
+  soldEndpoint,
+  targetOfResource,
+} from '../offer/former-endpoint.ts';
 import { type PaymentReaderOptions, paymentReader } from '../payment/payment-tender.ts';
 import { isReceiptKey, receiptReader } from '../payment/receipt-tender.ts';
 import type { PurchaseRequest, Tender, TenderReader } from '../payment/tender.ts';
@@ -41,8 +48,14 @@ import {
   type PurchaseOutcome,
   refused,
   UNKNOWN,
+  UNKNOWN_RETRY_S,
 } from './purchase-outcome.ts';
-import { type PurchaseReply, purchaseReply } from './purchase-reply.ts';
+import {
+  noLongerOffered,
+  type PurchaseReply,
+  purchaseReply,
+  unknownReply,
+} from './purchase-reply.ts';
 
 interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
   readonly journal: Journal;
@@ -62,10 +75,20 @@ interface Sale {
   readonly sell: (delivery: Delivery) => Promise<PurchaseReply>;
 }
 
+/** A request with a payment that the catalogue has no answer to. */
+export interface FormerRequest extends Pick<PurchaseRequest, 'method' | 'paymentHeader' | 'trace'> {
+  readonly request: CanonicalRequest;
+}
+
 /** Sells for payments and receipts; a journal that is not shared belongs to one service. */
 export interface PurchaseService {
   /** The reply to a known payment or receipt, or the sale of an answer that is still to be made; never throws. */
   open(request: PurchaseRequest): Promise<PurchaseReply | Sale>;
+  /**
+   * The reply to a payment or receipt for what a release took away since: what it bought, or what became of it; null where it
+   * bought nothing of that kind. Sells nothing and never throws.
+   */
+  openFormer(request: FormerRequest): Promise<PurchaseReply | null>;
   /**
    * The request that exactly this payment or receipt paid for, or is in flight or in doubt for; else null. Never waits and
    * never throws.
@@ -102,11 +125,8 @@ export function purchaseService(options: PurchaseServiceOptions): PurchaseServic
         return purchaseReply(outcome, { ...request, tender: null }, own.challenger);
       }
     },
-    boughtBy(paymentHeader) {
-      const identity = context.identify(paymentHeader);
-      const bound = identity === null ? null : bindingOf(identity.key, context);
-      return bound !== null && bound.signed === identity?.signed ? bound.resource : null;
-    },
+    openFormer: (request) => formerReply(request, context),
+    boughtBy: (paymentHeader) => boughtBy(paymentHeader, context),
     async look(key) {
       const entry = await context.journal.find(key);
       // The buyer may have been faster than the pass that noted the row as open.
@@ -183,6 +203,48 @@ async function opened(request: PurchaseRequest, context: Context): Promise<Purch
   if (outcome !== null) return reply(outcome);
   if (wrong !== null) return { sell: async () => reply(wrong) };
   return { sell: async (delivery) => reply(await sold(tender, delivery, context)) };
+}
+
+/** The request that exactly this header is bound to. */
+function boughtBy(paymentHeader: PaymentHeader, context: Context): string | null {
+  const identity = context.identify(paymentHeader);
+  const bound = identity === null ? null : bindingOf(identity.key, context);
+  return bound !== null && bound.signed === identity?.signed ? bound.resource : null;
+}
+
+async function formerReply(asked: FormerRequest, context: Context): Promise<PurchaseReply | null> {
+  const { paymentHeader, method, request, trace } = asked;
+  const { journal, challenger } = context;
+  try {
+    const key = context.identify(paymentHeader)?.key;
+    if (key === undefined) return null;
+    await journal.shared?.learn(key);
+    const resource = boughtBy(paymentHeader, context);
+    const target = resource === null ? '' : targetOfResource(resource);
+    if (resource !== `${method} ${target}` || !asksForFormer(request, target)) return null;
+    if (soldEndpoint(target, challenger.catalog()) !== null) return null;
+    const entry = await journal.find(key);
+    if (entry === null || entry.state === 'refused') return null;
+    const endpoint = formerEndpoint(target, entry.value);
+    return await knownReply({ endpoint, target, method, paymentHeader, trace }, context);
+  } catch (error) {
+    // It may be paid already, so nobody is told that it is not.
+    context.report(error);
+    return unknownReply(paymentHeader, UNKNOWN_RETRY_S * 1000);
+  }
+}
+
+/** The reply to what the journal holds; what it refuses is not offered again. */
+async function knownReply(
+  request: PurchaseRequest,
+  context: Context,
+): Promise<PurchaseReply | null> {
+  const own = contextFor(request, context);
+  const tender = await own.read(request);
+  const outcome = isRefusal(tender) ? null : await knownOutcome(tender, own);
+  if (isRefusal(tender) || outcome === null) return null;
+  if (outcome.kind === 'refused') return noLongerOffered(outcome.refusal);
+  return purchaseReply(outcome, { ...request, tender }, own.challenger);
 }
 
 /** What is known of a tender without its answer; null when it has to be sold. */

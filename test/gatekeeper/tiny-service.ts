@@ -36,7 +36,7 @@ export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Pr
       settlement: 'test',
     },
     challenger: challenger(terms),
-    purchases: { open: async () => jsonReply(503, {}) },
+    purchases: { open: async () => jsonReply(503, {}), openFormer: async () => null },
     sold: { citations: async () => [] },
     clock: () => now,
     log: () => undefined,

@@ -39,12 +39,13 @@ async function status(target: string, ask: Ask = {}): Promise<number> {
 function purchasesOf(
   orders: PurchaseRequest[],
   open: PurchaseService['open'],
-): Pick<PurchaseService, 'open'> {
+): Pick<PurchaseService, 'open' | 'openFormer'> {
   return {
     open(order) {
       orders.push(order);
       return open(order);
     },
+    openFormer: async () => null,
   };
 }
 
@@ -178,20 +179,20 @@ describe('respond() with a payment', () => {
   ])('I1: answers %s with 422 and never with a body', async (target) => {
     const service = await tinyService();
     for (const open of [generous, refuses]) {
-      const asked = { ...service, purchases: { open } };
+      const asked = { ...service, purchases: { ...service.purchases, open } };
       expect(await status(target, { headers: PAY, service: asked })).toBe(422);
     }
   });
 
   it('delivers again what was settled, whatever is stored now', async () => {
-    const purchases = { open: knows({ status: 200, headers: [], body: 'bought' }) };
+    const purchases = purchasesOf([], knows({ status: 200, headers: [], body: 'bought' }));
     const service = { ...(await tinyService()), purchases };
     const target = '/gauge?signal_id=airquality.aqi&entity=nobody';
     expect((await served(target, { headers: PAY, service })).reply.body).toBe('bought');
   });
 
   it('keeps a refused payment a 402 where there is something to buy', async () => {
-    const purchases = { open: refuses };
+    const purchases = purchasesOf([], refuses);
     const service = { ...(await tinyService()), purchases };
     expect(await status(PAID, { headers: PAY, service })).toBe(402);
   });
@@ -217,7 +218,7 @@ describe('respond() with a payment', () => {
 
   it('names the payer for the log', async () => {
     const paid = { status: 200, headers: [], body: 'x', payer: '0xabc' };
-    const purchases = { open: knows(paid) };
+    const purchases = purchasesOf([], knows(paid));
     const service = { ...(await tinyService()), purchases };
     expect((await served(PAID, { headers: PAY, service })).payer).toBe('0xabc');
   });
@@ -243,7 +244,7 @@ describe('respond() when something throws', () => {
         body,
         has: () => true,
       });
-      const purchases = { open: generous };
+      const purchases = purchasesOf([], generous);
       for (const headers of [[], PAY]) {
         const service = { ...whole, release, purchases };
         const { reply } = await served(one.target, { headers, service });
@@ -259,9 +260,12 @@ describe('respond() when something throws', () => {
     const thrower = (): never => {
       throw new Error('x');
     };
-    const purchases = { open: thrower };
+    const purchases = { open: thrower, openFormer: thrower };
     const challenger = { ...service.challenger, challenge: thrower };
-    expect(await status(PAID, { headers: PAY, service: { ...service, purchases } })).toBe(500);
+    for (const target of [PAID, '/nowhere', `${PAID}&dim=x`]) {
+      const asked = { headers: PAY, service: { ...service, purchases } };
+      expect([target, await status(target, asked)]).toEqual([target, 500]);
+    }
     expect(await status(PAID, { service: { ...service, challenger } })).toBe(500);
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
+import { catalogOf } from '../../../compiler/contract/catalog/catalog.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import type { ChainVerdict } from '../../../gatekeeper/money/evidence.ts';
 import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
@@ -17,8 +19,10 @@ import {
   json,
   keyOf,
   network,
+  PAY_TO,
   settled,
   shop,
+  TARGET,
   tick,
   v1,
   v2,
@@ -51,7 +55,7 @@ function withoutBody(entry: JournalEntry | null): JournalEntry | null {
 }
 
 /** Purchases with one payment in doubt, and a second service over its journal, as after a crash. */
-async function afterCrash(evidence?: SettlementContext['evidence']) {
+async function afterCrash(evidence?: SettlementContext['evidence'], seller = shop) {
   const first = bench();
   const header = await alice.header(v1);
   first.script.settle = none;
@@ -61,7 +65,7 @@ async function afterCrash(evidence?: SettlementContext['evidence']) {
   const script = { now: NOW_MS, settle: settled as () => Promise<SettleOutcome> };
   const purchases = purchaseService({
     journal,
-    challenger: shop,
+    challenger: seller,
     clock: () => script.now,
     facilitator: {
       verify: async () => ({ verdict: 'none', detail: '' }),
@@ -133,6 +137,27 @@ describe('pass()', () => {
       const reply = await buy(purchases, { header, deliver: unasked });
       expect([reply.status, json(reply)]).toEqual([200, { body: 1 }]);
     }
+  });
+
+  it('I9: does the same for what the catalogue no longer sells', async () => {
+    const seller = challenger({
+      baseUrl: 'https://api.example.com',
+      payTo: PAY_TO,
+      network,
+      serviceName: 'A',
+    });
+    seller.show({ offers: new Map(), catalog: catalogOf([]) });
+    const paid = async (): Promise<ChainVerdict> => ({ state: 'paid', transaction: '0xaa' });
+    const { journal, purchases, key, header } = await afterCrash(paid, seller);
+    expect(await reconcileOnce({ journal, purchases })).toMatchObject({ open: 1, resolved: 1 });
+    expect(await journal.find(key)).toMatchObject({ state: 'settled', transaction: '0xaa' });
+    const request = canonicalRequest(TARGET);
+    if ('status' in request) throw new Error('no request');
+    const paymentHeader = { kind: 'payment', version: 1, text: header } as const;
+    const reply = await purchases.openFormer({ request, method: 'GET', paymentHeader });
+    expect([reply?.status, reply?.body.toString()]).toEqual([200, '{"body":1}']);
+    const other = { ...paymentHeader, text: await alice.header(v1) };
+    expect(await purchases.openFormer({ request, method: 'GET', paymentHeader: other })).toBeNull();
   });
 
   it('I9: leaves a doubt a doubt until it can be proved, and closes what is dead and unused', async () => {
