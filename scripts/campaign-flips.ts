@@ -86,7 +86,7 @@ function byteCampaign(seed: number, rounds: number): Promise<boolean> {
 function bitCampaign(seed: number, bits: number): Promise<boolean> {
   return inSmallData(async (release) => {
     const random = seeded(seed);
-    const files = await runBits(release, { random, bits, wholeFiles: WHOLE_FILES });
+    const files = await runBits(release, { random, bits, wholeFiles: WHOLE_FILES, headStep: 1 });
     const { whole, wholeFiles, each, head } = files;
     console.log(
       `seed ${seed}: ${whole} bits of ${wholeFiles} whole files, one of each of ${each} files, ` +

@@ -9,12 +9,13 @@ import { watchApart } from './kill-campaign/watch-current.ts';
 /**
  * Kills compiles at random instants of a seeded sequence, half of them while they publish, beside a reader of what is current: the
  * served release is always whole, never goes back, and the next compile succeeds. Usage: campaign-kill [kills] [seed], and for the
- * processes of campaigns: campaign-kill batch|child FOLDER ROUND, campaign-kill reader FOLDER SEED
+ * processes of campaigns: campaign-kill batch|child FOLDER ROUND, campaign-kill reader FOLDER SEED REST_MS
  */
-const [first = '200', second = '1', third = ''] = process.argv.slice(2);
+const [first = '200', second = '1', third = '', fourth = '0'] = process.argv.slice(2);
 if (first === 'child') await compileApart(second, Number(third));
-else if (first === 'reader') await watchApart(second, seeded(Number(third)));
-else if (first === 'batch') writeBatch(second, Number(third));
+else if (first === 'reader') {
+  await watchApart(second, { random: seeded(Number(third)), restMs: Number(fourth) });
+} else if (first === 'batch') writeBatch(second, Number(third));
 else await main(Number(first), Number(second));
 
 async function main(kills: number, seed: number): Promise<void> {

@@ -105,20 +105,23 @@ describe.each(CONFIGURATIONS)('I57: with %s', (_, settings) => {
       return queries.map((query) => `${path}?${query}`);
     });
     let seen = 0;
+    const [examples, previews] = [new Set<string>(), new Set<string>()];
     for (const target of refused) {
       const response = await fetch(gate.url + target, { headers: bearer() });
       if (response.status !== 422) continue;
       seen += 1;
       const body = (await response.json()) as { example_request: string; preview: string };
-      const { status } = await fetch(gate.url + body.example_request, { headers: bearer() });
-      expect([target, body.example_request, [200, 402].includes(status)]).toEqual([
-        target,
-        body.example_request,
-        true,
-      ]);
-      expect([target, (await fetch(gate.url + body.preview)).status]).toEqual([target, 200]);
+      examples.add(body.example_request);
+      previews.add(body.preview);
     }
     expect(seen).toBeGreaterThan(60);
+    for (const example of examples) {
+      const { status } = await fetch(gate.url + example, { headers: bearer() });
+      expect([example, [200, 402].includes(status)]).toEqual([example, true]);
+    }
+    for (const preview of previews) {
+      expect([preview, (await fetch(gate.url + preview)).status]).toEqual([preview, 200]);
+    }
   });
 
   const bearer = (): Record<string, string> => ({ authorization: `Bearer ${sampleToken()}` });
@@ -263,6 +266,14 @@ describe.each(['the sample', 'a small set'])('the catalog of %s', (name) => {
   });
   afterAll(() => gate.close());
 
+  /** Asks until one has a price. */
+  async function isAnySold(targets: readonly string[]): Promise<boolean> {
+    for (const target of targets) {
+      if ((await fetch(gate.url + target)).status === 402) return true;
+    }
+    return false;
+  }
+
   it('the catalog says of each signal what is sold for it', async () => {
     const { signals } = await json<Catalog>(gate.url, '/gauge/catalog?all=1');
     const coverage = await json<Catalog>(gate.url, '/gauge/coverage');
@@ -280,12 +291,11 @@ describe.each(['the sample', 'a small set'])('the catalog of %s', (name) => {
     for (const { signal_id, entities, sells } of signals) {
       expect(sells).toContain('/gauge');
       for (const path of pairs) {
-        const asked = entities.map(async ({ entity }) => {
-          const query = new URLSearchParams({ signal_id, entity });
-          return (await fetch(`${gate.url}${path}?${query}`)).status;
-        });
-        const isSold = (await Promise.all(asked)).includes(402);
-        expect([signal_id, path, sells.includes(path)]).toEqual([signal_id, path, isSold]);
+        const targets = entities.map(
+          ({ entity }) => `${path}?${new URLSearchParams({ signal_id, entity })}`,
+        );
+        const sold = await isAnySold(targets);
+        expect([signal_id, path, sells.includes(path)]).toEqual([signal_id, path, sold]);
       }
     }
   });

@@ -30,6 +30,8 @@ export interface BitOptions {
 interface WholeFileOptions extends BitOptions {
   /** Files of which every bit is changed, at least. */
   readonly wholeFiles: number;
+  /** Of the head one bit of so many is changed. */
+  readonly headStep: number;
 }
 
 interface BitResult {
@@ -42,7 +44,7 @@ interface BitResult {
   readonly wrong: readonly string[];
 }
 
-/** Changes every bit of the smallest files and of the head, and one of every file, and asks verifier and gatekeeper. */
+/** Changes every bit of the smallest files, bits of the head, and one of every file, and asks verifier and gatekeeper. */
 export async function runBits(release: FlipRelease, options: WholeFileOptions): Promise<BitResult> {
   const entries = parseFiles(readFileSync(join(release.root, FILES_NAME), 'utf8'));
   const files = entries.map((entry) => new JudgedFile(release.root, entry));
@@ -55,7 +57,7 @@ export async function runBits(release: FlipRelease, options: WholeFileOptions): 
     whole += file.bits;
   }
   for (const file of files) wrong.push(...(await file.flip(options.random(file.bits))));
-  const head = flipHead(release);
+  const head = flipHead(release, options.headStep);
   wrong.push(...head.wrong);
   return { whole, each: files.length, head: head.bits, wholeFiles: small.length, wrong };
 }
@@ -141,10 +143,11 @@ function headOf(root: string): Release {
   return head;
 }
 
-function flipHead({ root, did }: FlipRelease): { bits: number; wrong: string[] } {
+function flipHead({ root, did }: FlipRelease, step: number): { bits: number; wrong: string[] } {
   const bytes = readFileSync(join(root, RELEASE_NAME));
   const wrong: string[] = [];
-  for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+  let bits = 0;
+  for (let bit = 0; bit < bytes.length * 8; bit += step, bits += 1) {
     const changed = Buffer.from(bytes);
     changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
     const faults = new Faults();
@@ -152,5 +155,5 @@ function flipHead({ root, did }: FlipRelease): { bits: number; wrong: string[] }
     readHeadAlone({ disk, root, trust: [did], faults });
     if (faults.count === 0) wrong.push(`${RELEASE_NAME} bit ${bit}: verified`);
   }
-  return { bits: bytes.length * 8, wrong };
+  return { bits, wrong };
 }

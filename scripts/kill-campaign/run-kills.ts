@@ -34,17 +34,20 @@ interface Campaign {
   readonly kills: number;
   /** Whole numbers from 0 up to a limit. */
   readonly random: (below: number) => number;
-  /** A script that compiles, `child FOLDER ROUND`, and reads, `reader FOLDER SEED`. */
+  /** How long the reader rests between two reads; it reads without end by default. */
+  readonly readerRestMs?: number;
+  /** A script that compiles, `child FOLDER ROUND`, and reads, `reader FOLDER SEED REST_MS`. */
   readonly script: string;
 }
 
 /** Kills compiles at random instants while another process reads what is current, and compiles once more at the end. */
-export async function runKills({ root, kills, random, script }: Campaign): Promise<KillTally> {
+export async function runKills(campaign: Campaign): Promise<KillTally> {
+  const { root, kills, random, script, readerRestMs = 0 } = campaign;
   const run: KillRun = { root, script, random, tally: emptyTally(), times: new Map() };
   writeBatch(root, 0);
   await compile(optionsOf(root, 0));
   for (const round of FIRST_ROUNDS) await leaveAlone(run, round);
-  const reader = fork(script, ['reader', root, String(random(2 ** 31))]);
+  const reader = fork(script, ['reader', root, String(random(2 ** 31)), String(readerRestMs)]);
   let round = FIRST_ROUNDS.length + 1;
   for (; run.tally.killed < kills && round < (kills + 1) * ROUNDS_MAX; round += 1) {
     if (round % LEFT_ALONE_EVERY === 0) await leaveAlone(run, round);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CURRENT_LINK,
   FILES_NAME,
@@ -33,8 +33,14 @@ export function watch(): Watch {
   return { reads: 0, verified: 0, newest: 0, broken: [] };
 }
 
-/** A forked reader: reads what is current until it is told to stop, then says what it saw. */
-export async function watchApart(root: string, random: (below: number) => number): Promise<void> {
+/**
+ * A forked reader: reads what is current until it is told to stop, and rests so many milliseconds each time; then says
+ * what it saw.
+ */
+export async function watchApart(
+  root: string,
+  { random, restMs }: { readonly random: (below: number) => number; readonly restMs: number },
+): Promise<void> {
   const seen = watch();
   let stop = false;
   process.once('message', () => {
@@ -44,7 +50,7 @@ export async function watchApart(root: string, random: (below: number) => number
   while (!stop) {
     if (seen.reads % VERIFY_EVERY === 0) await verifyCurrent(root, seen);
     readCurrent(root, seen, random);
-    await turn();
+    await sleep(restMs);
   }
   process.send?.(seen, () => process.exit(0));
 }

@@ -54,10 +54,15 @@ describe('I24: the flip campaign, its short form', () => {
 
 describe('I24: the bit campaign, its short form', () => {
   it('I24: runBits() finds each changed bit of the smallest files and of the head noticed', async () => {
-    const result = await runBits(release, { random: seeded(24), bits: 500, wholeFiles: 2 });
+    const result = await runBits(release, {
+      random: seeded(24),
+      bits: 500,
+      wholeFiles: 2,
+      headStep: 9,
+    });
     expect(result.wrong).toEqual([]);
     expect(result.whole).toBeGreaterThan(800);
-    expect(result.head).toBeGreaterThan(1_000);
+    expect(result.head).toBeGreaterThan(800);
     expect(result.each).toBeGreaterThan(20);
   });
 
@@ -77,7 +82,12 @@ describe('I24: the bit campaign, its short form', () => {
     const stored = join(data, storedPath(entry.path, entry.sha256));
     writeFileSync(stored, readFileSync(stored).reverse());
     const copy = { root: realpathSync(join(data, 'current')), did: release.did };
-    const { wrong } = await runBits(copy, { random: seeded(24), bits: 1, wholeFiles: 1 });
+    const { wrong } = await runBits(copy, {
+      random: seeded(24),
+      bits: 1,
+      wholeFiles: 1,
+      headStep: 99,
+    });
     expect(wrong).toContain(`${entry.path} as it is`);
   });
 

