@@ -110,6 +110,17 @@ const COMMANDS: readonly CommandRow[] = [
       (await import('./commands/issue-receipt.ts')).defineReceipt(command, SETTINGS),
   },
   {
+    usage: 'init [options] <folder>',
+    about: 'make a shop of your own: a catalogue with one line, readings, settings and a note',
+    define: async (command) =>
+      (await import('./init/init-command.ts')).defineInit(command, SETTINGS),
+  },
+  {
+    usage: 'buy [options] <url>',
+    about: 'buy one answer from a shop, at most at your price, and print it',
+    define: async (command) => (await import('./buy/buy-command.ts')).defineBuy(command, SETTINGS),
+  },
+  {
     usage: 'check [options]',
     about: 'judge catalogue and snapshots as a compile would: no key is needed, nothing is written',
     define: async (command) =>

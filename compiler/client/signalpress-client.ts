@@ -20,7 +20,7 @@ import {
 } from './payment-trip.ts';
 
 /** The most that one call may cost, unless the caller sets a cap. */
-const MAX_USD = '0.10';
+export const MAX_USD = '0.10';
 
 export interface ClientOptions {
   /** Public address of the service. */

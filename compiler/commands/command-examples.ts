@@ -26,6 +26,10 @@ const EXAMPLES: Examples = {
   'sources list': ['signalpress sources list'],
   'sources init': ['signalpress sources init --contact mailto:ops@example.org'],
   'sources check': ['signalpress sources check'],
+  init: ['signalpress init shop --lines tides', 'signalpress init shop --extends builtin'],
+  buy: [
+    "signalpress buy 'http://127.0.0.1:4021/gauge?signal_id=tides.level&entity=station-one' --issuer did:key:z6Mk…",
+  ],
   check: ['signalpress check', 'signalpress check --snapshots snapshots --data dist-data'],
   lines: [
     'signalpress lines',

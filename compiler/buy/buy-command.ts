@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { MAX_USD, signalpressClient } from '../client/signalpress-client.ts';
+import type { CommandSettings } from '../commands/command-settings.ts';
+import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
+import type { PaidPath } from '../contract/endpoints.ts';
+import { provedCatalog } from './proved-catalog.ts';
+import { accountOf, wallet } from './wallet.ts';
+
+interface BuyFlags {
+  readonly issuer: string;
+  readonly maxUsd: string;
+  readonly wallet?: string;
+}
+
+/** Defines `buy`. */
+export function defineBuy(command: Command, { now, print }: CommandSettings): void {
+  command
+    .argument('<url>', 'what to buy: an address of the shop with its parameters')
+    .requiredOption('--issuer <did>', 'the issuer you trust, did:key:z6Mk…')
+    .option('--max-usd <price>', 'the most that it may cost', MAX_USD)
+    .option('--wallet <file>', 'key of the account that pays (default: one that owns nothing)')
+    .action(async (url: string, flags: BuyFlags) => print(await bought(url, flags, now)));
+}
+
+/** The text of an answer that was paid for and verified; throws an Error where nothing was bought. */
+async function bought(url: string, flags: BuyFlags, now: () => number): Promise<string> {
+  const { issuer, maxUsd } = flags;
+  const { baseUrl, path, params } = partsOf(url);
+  const account = accountOf(flags.wallet);
+  const catalog = await provedCatalog(baseUrl, issuer);
+  if (!parseCatalog(catalog).operationByPath.has(path)) {
+    throw new RangeError(`Cannot buy "${path}": the shop offers nothing at this path`);
+  }
+  const pay = wallet(account, now);
+  const client = signalpressClient({ baseUrl, issuer, catalog, pay, maxUsd, clock: now });
+  const { text } = await client.buy(path as PaidPath, params);
+  return text;
+}
+
+function partsOf(text: string) {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '') {
+    throw new RangeError(
+      `Cannot buy "${text}": not an address such as http://127.0.0.1:4021/gauge?signal_id=…&entity=…`,
+    );
+  }
+  return {
+    baseUrl: url.origin,
+    path: url.pathname,
+    params: Object.fromEntries(url.searchParams),
+  };
+}

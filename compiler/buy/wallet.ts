@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { z } from 'zod';
+import type { PayingFetch } from '../client/payment-trip.ts';
+import { readPlain } from '../verify/plain-file.ts';
+
+// Signs x402 payments of version 2: an EIP-3009 authorization (EIP-712) for a token that the shop names. The amount is held
+// to a cap by the client that this wallet is given to.
+
+const KEY_BYTES_MAX = 4096;
+/** A clock that is behind by this much still signs what is valid now. */
+const CLOCK_ALLOWANCE_S = 600;
+const NONCE_BYTES = 32;
+
+/** USDC by network: only of a token that is worth a dollar does a price in USD bound what a shop may ask for. */
+export const USDC: Readonly<Record<string, string>> = {
+  'eip155:8453': '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  'eip155:84532': '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+};
+
+const TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;
+
+const hexAddress = z.templateLiteral(['0x', z.string().regex(/^[0-9a-fA-F]{40}$/)]);
+const entry = z.object({
+  scheme: z.literal('exact'),
+  network: z.string().regex(/^eip155:[1-9][0-9]{0,9}$/),
+  amount: z.string().regex(/^[0-9]{1,30}$/),
+  asset: hexAddress,
+  payTo: hexAddress,
+  maxTimeoutSeconds: z.int().min(1).max(3600),
+  extra: z.looseObject({ name: z.string(), version: z.string() }),
+});
+type Entry = z.infer<typeof entry>;
+const challenge = z.object({ resource: z.unknown(), accepts: z.array(z.unknown()).max(64) });
+
+type Account = ReturnType<typeof privateKeyToAccount>;
+
+/** The account of a key file of 64 hex digits; one that nobody else has, and that owns nothing, without a file. */
+export function accountOf(file: string | undefined): Account {
+  if (file === undefined) return privateKeyToAccount(generatePrivateKey());
+  const [, digits] =
+    /^(?:0x)?([0-9a-f]{64})\s*$/i.exec(readPlain(file, KEY_BYTES_MAX).toString()) ?? [];
+  if (digits !== undefined) return privateKeyToAccount(`0x${digits}`);
+  // The text itself may be most of a key, so it is not repeated.
+  throw new RangeError(`Cannot pay from "${file}": not a key of 64 hex digits; name another file`);
+}
+
+/** Pays a challenge with an account, once. `now` is in milliseconds. */
+export function wallet(account: Account, now: () => number): PayingFetch {
+  return (ask) => async (input, init) => {
+    const asked = await ask(input, init);
+    if (asked.status !== 402) return asked;
+    const header = asked.headers.get('payment-required');
+    if (header === null)
+      throw new Error('Cannot pay: the shop asks for no payment of x402 version 2');
+    const value = await paymentFor(header, account, now());
+    return ask(input, { ...init, headers: { 'PAYMENT-SIGNATURE': value } });
+  };
+}
+
+async function paymentFor(header: string, account: Account, nowMs: number): Promise<string> {
+  const { resource, accepts } = challenge.parse(JSON.parse(atob(header)));
+  const readable = accepts.flatMap((one) => entry.safeParse(one).data ?? []);
+  const accepted = readable.find(
+    ({ network, asset }) => USDC[network]?.toLowerCase() === asset.toLowerCase(),
+  );
+  if (accepted === undefined) {
+    throw new Error(`Cannot pay: the shop takes no USDC on one of ${Object.keys(USDC).join(', ')}`);
+  }
+  const payload = await signedTransfer(accepted, account, nowMs);
+  return btoa(JSON.stringify({ x402Version: 2, resource, accepted, payload }));
+}
+
+async function signedTransfer(accepted: Entry, account: Account, nowMs: number) {
+  const { network, asset, payTo, amount, extra, maxTimeoutSeconds } = accepted;
+  const nowS = Math.floor(nowMs / 1000);
+  const message = {
+    from: account.address,
+    to: payTo,
+    value: amount,
+    validAfter: String(nowS - CLOCK_ALLOWANCE_S),
+    validBefore: String(nowS + maxTimeoutSeconds),
+    nonce: `0x${randomBytes(NONCE_BYTES).toString('hex')}` as const,
+  };
+  const signature = await account.signTypedData({
+    domain: {
+      name: extra.name,
+      version: extra.version,
+      chainId: Number(network.slice('eip155:'.length)),
+      verifyingContract: asset,
+    },
+    types: TYPES,
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      ...message,
+      value: BigInt(message.value),
+      validAfter: BigInt(message.validAfter),
+      validBefore: BigInt(message.validBefore),
+    },
+  });
+  return { signature, authorization: message };
+}

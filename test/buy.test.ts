@@ -1,0 +1,162 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { provedCatalog } from '../compiler/buy/proved-catalog.ts';
+import { accountOf, USDC, wallet } from '../compiler/buy/wallet.ts';
+import { signalpressClient } from '../compiler/client/signalpress-client.ts';
+import { findNetwork } from '../gatekeeper/money/networks.ts';
+import {
+  compileFolder,
+  fileOf,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  SEED,
+  writeSnapshots,
+} from './snapshot-folder.ts';
+import { TIDE_FILE } from './tide-catalog.ts';
+
+const HEAD_URL = '/.well-known/release.json';
+const CATALOG_URL = '/.well-known/catalog.json';
+const snapshots = writeSnapshots({
+  'catalog/tides.json': JSON.stringify(TIDE_FILE),
+  '2026-11-20/tides.level.ndjson': ndjson([reading('PIER-ONE', { level_m: 1 })]),
+});
+
+/** What the shop of a test answers, by path. */
+const answers = new Map<string, string>();
+let server: Server;
+let baseUrl: string;
+let head: Record<string, string>;
+let catalog: string;
+
+beforeAll(async () => {
+  const { data } = await compileFolder(snapshots);
+  const file = (path: string): string => readFileSync(fileOf(join(data, 'current'), path), 'utf8');
+  head = JSON.parse(file('release.json'));
+  catalog = file('catalog.json');
+  server = createServer((request, response) => {
+    const text = answers.get(request.url ?? '');
+    response.writeHead(text === undefined ? 404 : 200).end(text);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await new Promise((resolve) => server.close(resolve));
+  removeFolders();
+});
+
+function shopSays(says: { readonly head?: object; readonly catalog?: string }): void {
+  answers.set(HEAD_URL, JSON.stringify(says.head ?? head));
+  answers.set(CATALOG_URL, says.catalog ?? catalog);
+}
+const issuer = (): string => String(head.issuer_did);
+
+describe('provedCatalog()', () => {
+  it('gives the catalogue that the issuer signed', async () => {
+    shopSays({});
+    expect(Buffer.from(await provedCatalog(baseUrl, issuer())).toString()).toBe(catalog);
+  });
+
+  it('refuses a shop that says something else', async () => {
+    const proved = () => provedCatalog(baseUrl, issuer());
+    shopSays({ catalog: catalog.replace('0.02', '0.01') });
+    await expect(proved()).rejects.toThrow('its catalogue is not the one that its issuer signed');
+    shopSays({ head: { ...head, as_of: '2026-11-20T12:00:01Z' } });
+    await expect(proved()).rejects.toThrow('its release is not signed by its issuer');
+    const { catalog_sha256: _, ...older } = head;
+    shopSays({ head: older });
+    await expect(proved()).rejects.toThrow('not signed by its issuer');
+    shopSays({});
+    const other = 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
+    await expect(provedCatalog(baseUrl, other)).rejects.toThrow(`its issuer is ${issuer()}`);
+    answers.clear();
+    await expect(proved()).rejects.toThrow('status 404');
+    answers.set(HEAD_URL, 'x'.repeat(70_000));
+    await expect(proved()).rejects.toThrow('longer than 65536 bytes');
+    await expect(provedCatalog('http://127.0.0.1:1', issuer())).rejects.toThrow('start the shop');
+  });
+});
+
+describe('wallet()', () => {
+  const BASE = 'eip155:8453';
+  const entry = (more: object = {}) => ({
+    scheme: 'exact',
+    network: BASE,
+    amount: '20000',
+    asset: USDC[BASE],
+    payTo: `0x${'1'.repeat(40)}`,
+    maxTimeoutSeconds: 300,
+    extra: { name: 'USD Coin', version: '2' },
+    ...more,
+  });
+  /** A shop that asks for money, and notes what is paid. */
+  function shopAsking(...accepts: readonly object[]) {
+    const paid: string[] = [];
+    const asked = btoa(JSON.stringify({ x402Version: 2, resource: { url: 'x' }, accepts }));
+    const shop = (async (...request: Parameters<typeof fetch>) => {
+      const payment = new Request(...request).headers.get('payment-signature');
+      if (payment !== null) paid.push(payment);
+      const body = { accepts: [{ maxAmountRequired: '20000' }] };
+      return payment === null
+        ? Response.json(body, { status: 402, headers: { 'payment-required': asked } })
+        : Response.json({}, { status: 422 });
+    }) as typeof fetch;
+    return { paid, shop };
+  }
+  const pay = wallet(accountOf(undefined), () => Date.UTC(2026, 10, 20));
+  const URL = 'https://shop.example/gauge';
+
+  it('signs the transfer of the amount to the payee', async () => {
+    const { paid, shop } = shopAsking(entry({ scheme: 'upto' }), entry());
+    expect((await pay(shop, 100_000n)(URL)).status).toBe(422);
+    const { accepted, payload } = JSON.parse(atob(paid[0] ?? ''));
+    expect([accepted, payload.authorization.value]).toEqual([entry(), '20000']);
+    expect(payload.authorization.to).toBe(entry().payTo);
+  });
+
+  it('signs nothing in another token, on another network, or for a shop that asks for none', async () => {
+    for (const more of [
+      { asset: `0x${'2'.repeat(40)}` },
+      { network: 'eip155:1' },
+      { amount: 'x' },
+    ]) {
+      const { paid, shop } = shopAsking(entry(more));
+      await expect(pay(shop, 100_000n)(URL)).rejects.toThrow('takes no USDC');
+      expect(paid).toEqual([]);
+    }
+    const silent = (async () => new Response('{}', { status: 402 })) as typeof fetch;
+    await expect(pay(silent, 1n)(URL)).rejects.toThrow('asks for no payment of x402 version 2');
+  });
+
+  it('sends no more than the cap, also where a shop asks for more in version 2 than in version 1', async () => {
+    const { paid, shop } = shopAsking(entry({ amount: '900000000' }));
+    const options = { baseUrl: 'https://shop.example', issuer: issuer(), fetch: shop, pay };
+    const client = signalpressClient({ ...options, catalog: Buffer.from(catalog) });
+    const record = { signal_id: 'tides.level', entity: 'PIER-ONE' };
+    await expect(client.buy('/gauge', record)).rejects.toThrow('maxUsd is 0.10');
+    expect(paid).toEqual([]);
+  });
+
+  it('knows the tokens that the gatekeeper takes', () => {
+    for (const [network, asset] of Object.entries(USDC)) {
+      expect(findNetwork(network)?.asset).toBe(asset);
+    }
+  });
+});
+
+describe('accountOf()', () => {
+  it('reads a key, and repeats nothing of a file that is none', () => {
+    const file = join(makeFolder(), 'wallet.key');
+    writeFileSync(file, `0x${Buffer.from(SEED).toString('hex')}\n`);
+    expect(accountOf(file).address).toMatch(/^0x[0-9a-fA-F]{40}$/);
+    expect(accountOf(undefined).address).not.toBe(accountOf(undefined).address);
+    writeFileSync(file, 'secret but too short');
+    expect(() => accountOf(file)).toThrow(/not a key of 64 hex digits; name another file$/);
+    expect(() => accountOf(file)).not.toThrow(/secret/);
+  });
+});

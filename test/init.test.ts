@@ -1,0 +1,248 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { accountOf, wallet } from '../compiler/buy/wallet.ts';
+import { check } from '../compiler/check.ts';
+import { ClientError } from '../compiler/client/client-error.ts';
+import { signalpressClient } from '../compiler/client/signalpress-client.ts';
+import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
+import { formatFaults } from '../compiler/contract/catalog/catalog-file.ts';
+import { parseJson } from '../compiler/contract/strict-json.ts';
+import { newShop } from '../compiler/init/new-shop.ts';
+import { verifyBody } from '../compiler/verify/verify-body.ts';
+import { verifyRelease } from '../compiler/verify/verify-release.ts';
+import { built } from './built.ts';
+import { NOW_MS } from './gatekeeper/payer.ts';
+import { sampleGate } from './sample-gate.ts';
+import { compileFolder, fileOf, makeFolder, readJson, removeFolders } from './snapshot-folder.ts';
+
+const running: ChildProcess[] = [];
+afterAll(() => {
+  for (const { pid, exitCode } of running) {
+    if (pid !== undefined && exitCode === null) process.kill(-pid, 'SIGKILL');
+  }
+  removeFolders();
+});
+
+const AS_OF = new Date(NOW_MS).toISOString();
+const shopIn = (folder: string, more: Partial<Parameters<typeof newShop>[0]> = {}): string =>
+  newShop({ folder, line: 'tides', extended: null, nowMs: NOW_MS, ...more });
+
+describe('newShop()', () => {
+  it('writes files of the format, and nothing into a folder that holds something', () => {
+    const folder = makeFolder();
+    shopIn(folder);
+    const [name = ''] = readdirSync(join(folder, 'snapshots/catalog'));
+    const text = readFileSync(join(folder, 'snapshots/catalog', name), 'utf8');
+    const value = JSON.parse(text);
+    expect([name, value.extends, formatFaults({ file: name, value })]).toEqual([
+      'tides.json',
+      null,
+      [],
+    ]);
+    const schema = join(folder, 'snapshots/catalog', value.$schema);
+    expect(readFileSync(schema, 'utf8')).toBe(
+      readFileSync('snapshots/catalog.schema.json', 'utf8'),
+    );
+    expect(() => shopIn(folder)).toThrow('is not empty, and nothing is overwritten; name a new');
+    expect(readFileSync(join(folder, 'snapshots/catalog', name), 'utf8')).toBe(text);
+  });
+
+  it.each([
+    ['Tides', 'not a name in lower-case letters'],
+    ['tide_gauge', 'not a name in lower-case letters'],
+    ['../x', 'not a name in lower-case letters'],
+    ['drought', 'the built-in catalogue has a line of that name; pass another'],
+    ['japan', '"/gauge/japan-region" is an operation of its own'],
+    ['a'.repeat(65), 'pass another name'],
+  ])('refuses a line %s, and makes nothing', (line, words) => {
+    for (const extended of [null, 'builtin'] as const) {
+      const folder = join(makeFolder(), 'shop');
+      expect(() => shopIn(folder, { line, extended })).toThrow(words);
+      expect(existsSync(folder)).toBe(false);
+    }
+  });
+
+  it('refuses a folder that a shell would read as something else, and a file', () => {
+    for (const name of ["o'clock", 'two\nlines', 'back\\slash']) {
+      expect(() => shopIn(join(makeFolder(), name))).toThrow('name another folder');
+    }
+    const file = join(makeFolder(), 'file');
+    writeFileSync(file, '');
+    expect(() => shopIn(file)).toThrow();
+  });
+
+  it('quotes a folder with a blank', () => {
+    expect(shopIn(join(makeFolder(), 'my shop'))).toMatch(/\. '\/.*\/my shop\/shop\.env'; set \+a/);
+  });
+});
+
+/** What a publisher edits: a station, a threshold and a price. */
+function edited(folder: string): void {
+  const path = join(folder, 'snapshots/catalog/tides.json');
+  const file = JSON.parse(readFileSync(path, 'utf8'));
+  file.lines[0].entities[0].name = 'Pier One';
+  file.rulers['tides-stages'].steps[2].at = 3.3;
+  file.prices['/gauge/tides-region'] = '0.4';
+  writeFileSync(path, JSON.stringify(file));
+}
+
+describe.each([[null], ['builtin']] as const)('a shop that extends %s', (extended) => {
+  it('leads from init over an edit to a record that was bought and verified', async () => {
+    const folder = join(makeFolder(), 'shop');
+    shopIn(folder, { extended });
+    edited(folder);
+    const snapshots = join(folder, 'snapshots');
+    const checked = { snapshots, data: null, asOf: AS_OF, scratch: makeFolder() };
+    expect(await check(checked)).toMatchObject({ readings: 18, batches: 1 });
+    const { data } = await compileFolder(snapshots, { asOf: AS_OF });
+    const issuer: string = readJson(join(data, 'current'), 'release.json').issuer_did;
+    expect((await verifyRelease(data, { trust: [issuer] })).faults).toEqual([]);
+    const gate = await sampleGate(data);
+    const catalog = readFileSync(fileOf(join(data, 'current'), 'catalog.json'));
+    const clock = () => NOW_MS;
+    const pay = wallet(accountOf(undefined), clock);
+    const client = signalpressClient({ baseUrl: gate.url, issuer, catalog, pay, clock });
+    const record = { signal_id: 'tides.level', entity: 'station-one' };
+    const sold = await client.buy('/gauge', record);
+    expect(sold.text).toContain('"Pier One"');
+    expect(sold.text).toContain('"flood"');
+    const judged = (text: string) => verifyBody(parseJson(text), { trust: [issuer] }).verdict;
+    expect([judged(sold.text), judged(sold.text.replace('Pier One', 'Pier Two'))]).toEqual([
+      'verified',
+      'failed',
+    ]);
+    const place = { loc: 'station-one' };
+    await expect(client.buy('/gauge/tides-region', place)).rejects.toThrow(ClientError);
+    const bundle = await client.buy('/gauge/tides-region', place, { maxUsd: '0.4' });
+    expect(bundle.text).toContain('"legs_lit"');
+    await gate.close();
+  }, 60_000);
+});
+
+/** Ids, paths and places that only the built-in catalogue has. */
+const FOREIGN = [
+  ...BUILTIN.signals.map(({ id }) => id),
+  ...BUILTIN.lines.flatMap(({ bundle, entities }) => [
+    ...(bundle === undefined ? [] : [bundle.path]),
+    ...entities.filter((entity) => entity.length > 8),
+  ]),
+];
+const foreignIn = (text: string): string[] => FOREIGN.filter((name) => text.includes(name));
+
+describe('a shop that extends nothing', () => {
+  it('shows at every door what is there, and nothing else', async () => {
+    const folder = join(makeFolder(), 'shop');
+    shopIn(folder);
+    const { data } = await compileFolder(join(folder, 'snapshots'), { asOf: AS_OF });
+    const gate = await sampleGate(data);
+    const rpc = (method: string, params: object = {}) => ({
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+    const hello = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 't', version: '1' },
+    };
+    const doors: readonly (readonly [string, RequestInit?])[] = [
+      ...['/llms.txt', '/manifest', '/manifest?all=1', '/openapi.json', '/', '/docs'].map(
+        (path) => [path] as const,
+      ),
+      ...['/.well-known/agent-card.json', '/.well-known/agent.json', '/.well-known/x402'].map(
+        (path) => [path] as const,
+      ),
+      ...['/gauge/preview', '/gauge/catalog', '/gauge/coverage', '/gauge/sample'].map(
+        (path) => [path] as const,
+      ),
+      ['/mcp', rpc('initialize', hello)],
+      ['/mcp', rpc('tools/list')],
+      ['/gauge'],
+      ['/gauge?signal_id=nothing&entity=nowhere'],
+    ];
+    const said = await Promise.all(
+      doors.map(async ([path, init]) => {
+        const text = await (await fetch(gate.url + path, init)).text();
+        expect([path, text.length > 50]).toEqual([path, true]);
+        return { path, foreign: foreignIn(text), own: text.includes('tides') };
+      }),
+    );
+    await gate.close();
+    expect(said.filter(({ foreign }) => foreign.length > 0)).toEqual([]);
+    expect(said.filter(({ own }) => own).length).toBeGreaterThan(10);
+    expect(foreignIn('one of airquality.aqi')).toEqual(['airquality.aqi']);
+  }, 60_000);
+});
+
+/** A folder with a program `npx` that starts what was built, so that commands run as they are printed. */
+function npxFolder(): string {
+  const folder = makeFolder();
+  const programs = {
+    signalpress: 'compiler/signalpress.js',
+    'signalpress-gate': 'gatekeeper/signalpress-gate.js',
+  };
+  const rows = Object.entries(programs).map(
+    ([name, path]) => `${name}) exec "${process.execPath}" "${built(path)}" "$@";;`,
+  );
+  const text = `#!/bin/sh\nname=$1; shift\ncase $name in\n${rows.join('\n')}\nesac\nexit 9\n`;
+  writeFileSync(join(folder, 'npx'), text);
+  chmodSync(join(folder, 'npx'), 0o755);
+  return folder;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+const blocksOf = (text: string): string[] =>
+  [...text.matchAll(/(?:^ {2}\S.*\n?)+/gm)].map(([block]) => block);
+
+async function isUp(url: string): Promise<boolean> {
+  for (let attempt = 0; attempt < 300; attempt += 1) {
+    const isHealthy = await fetch(`${url}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isHealthy) return true;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return false;
+}
+
+describe('the commands that init prints', () => {
+  it('work as they are printed, down to the verified record', async () => {
+    const cwd = makeFolder();
+    const env = { PATH: `${npxFolder()}:${process.env.PATH}`, HOME: cwd };
+    const sh = (script: string) => spawnSync('sh', ['-ec', script], { cwd, env, encoding: 'utf8' });
+    const made = sh('npx signalpress init shop --lines tides');
+    expect([made.status, made.stderr]).toEqual([0, '']);
+    const port = String(await freePort());
+    const settings = join(cwd, 'shop/shop.env');
+    writeFileSync(settings, readFileSync(settings, 'utf8').replaceAll('4021', port));
+    const [own = '', buyer = ''] = blocksOf(made.stdout).map((text) =>
+      text.replaceAll('4021', port),
+    );
+    const readme = readFileSync(join(cwd, 'shop/README.md'), 'utf8');
+    for (const line of own.trim().split(/\n\s*/)) expect(readme).toContain(line);
+    const shop = spawn('sh', ['-ec', own], { cwd, env, detached: true, stdio: 'ignore' });
+    running.push(shop);
+    expect(await isUp(`http://127.0.0.1:${port}`)).toBe(true);
+    const bought = sh(buyer);
+    expect([bought.status, bought.stderr]).toEqual([0, '']);
+    expect(bought.stdout).toContain('verified  shop/answer.json');
+    const { entity, current } = JSON.parse(readFileSync(join(cwd, 'shop/answer.json'), 'utf8'));
+    expect([entity, current.level_m]).toEqual(['station-one', 3.4]);
+    expect(sh('npx signalpress init shop').status).toBe(1);
+  }, 120_000);
+});
