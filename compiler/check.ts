@@ -36,7 +36,7 @@ export interface CheckSummary {
   readonly rows: number;
 }
 
-/** Judges what is stored as a compile would; throws a CompileError that names every problem. */
+/** Judges what is stored as a compile would; throws a CompileError that names every fault. */
 export async function check(options: CheckOptions): Promise<CheckSummary> {
   const { snapshots, asOf } = options;
   const loaded = loadCatalog(snapshots);
@@ -49,7 +49,7 @@ export async function check(options: CheckOptions): Promise<CheckSummary> {
   });
   const results = await readSignals(due, options);
   const parts = COLLECTION_PARTS.map((read) => read(stored.collections, asOf, catalog));
-  refuseProblems(stored, asOf, [...results, ...parts]);
+  refuseFaults(stored, asOf, [...results, ...parts]);
   return {
     lines: catalog.lines.length,
     signals: catalog.signals.length,
@@ -59,13 +59,13 @@ export async function check(options: CheckOptions): Promise<CheckSummary> {
   };
 }
 
-function refuseProblems(
+function refuseFaults(
   stored: Snapshots,
   asOf: string,
-  judged: readonly Pick<JobResult, 'problems'>[],
+  judged: readonly Pick<JobResult, 'faults'>[],
 ): void {
-  const problems = [...futureBatches(stored, asOf), ...judged.flatMap((one) => one.problems)];
-  if (problems.length > 0) throw new CompileError(problems.sort(byPlace));
+  const faults = [...futureBatches(stored, asOf), ...judged.flatMap((one) => one.faults)];
+  if (faults.length > 0) throw new CompileError(faults.sort(byPlace));
 }
 
 async function readSignals(due: readonly DueSignal[], options: CheckOptions): Promise<JobResult[]> {

@@ -8,7 +8,7 @@
  *     with nothing.
  *  3. `compileRun()` gives each signal to a worker as one job: read new lines, settle them upon the past of their
  *     entities, derive, hash and sign. This thread alone joins the results and writes files.
- *  4. One bad line publishes nothing, except where the caller lets some readings be left out. All problems are reported
+ *  4. One bad line publishes nothing, except where the caller lets some readings be left out. All faults are reported
  *     together. A release that lost much is refused too.
  *  5. `publishRun()` writes what joins signals, the log, the descriptions and the head, reads back, and switches.
  *
@@ -45,14 +45,14 @@ import { currentRelease } from './stages/anchor/current-release.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
 import { COLLECTION_PARTS } from './stages/assemble/collection-parts.ts';
 import { futureBatches } from './stages/intake/batch-times.ts';
-import { byPlace, CompileError, type Problem } from './stages/intake/compile-error.ts';
+import { byPlace, CompileError, type InputFault } from './stages/intake/compile-error.ts';
 import { listSnapshots, type Snapshots, signalFiles } from './stages/intake/list-snapshots.ts';
 import { loadCatalog } from './stages/intake/load-catalog.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from './stages/intake/partition.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
 import { readStored } from './stages/publish/file-list-bytes.ts';
 import { leafStore } from './stages/publish/leaf-store.ts';
-import { correctorProblem, timeProblem } from './stages/publish/next-place.ts';
+import { correctorFault, timeFault } from './stages/publish/next-place.ts';
 import {
   type PublishOptions,
   type PublishSummary,
@@ -112,7 +112,7 @@ export interface CompileSummary extends PublishSummary {
   readonly catalogChanges: readonly string[];
 }
 
-/** Publishes one release of what is stored; throws a CompileError that names every problem. */
+/** Publishes one release of what is stored; throws a CompileError that names every fault. */
 export async function compile(options: CompileOptions): Promise<CompileSummary> {
   refuseNesting(options);
   // What an earlier compile read and accepted, it accepted by its clock.
@@ -122,7 +122,7 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
     accepted: options.acceptCatalogChanges === true,
   });
   const listed = listStored({ ...options, catalog: whole.catalog, isFull });
-  refuseProblems(futureBatches(listed.stored, options.asOf));
+  refuseFaults(futureBatches(listed.stored, options.asOf));
   const { retention = RETENTION } = options;
   const staging = openStaging(options.data, { full: options.full === true, retention });
   try {
@@ -238,11 +238,11 @@ async function compileRun(
 ): Promise<Omit<CompileSummary, 'catalogChanges'>> {
   const { memory, stored } = run;
   const results = await runJobs(options, run);
-  const problems = [...results, ...run.parts].flatMap((made) => made.problems);
-  if (problems.length > 0 && memory !== null) {
+  const faults = [...results, ...run.parts].flatMap((made) => made.faults);
+  if (faults.length > 0 && memory !== null) {
     throw new ForgottenError('Cannot go on: only a full compile says everything that is wrong');
   }
-  refuseProblems(problems);
+  refuseFaults(faults);
   noteRejects(run, results);
   const signals = knownSignals(run, dueSignals(run), results);
   if (options.allowShrink !== true) refuseLoss(options, run, signals);
@@ -283,7 +283,7 @@ function refuseNesting({ snapshots, data }: CompileOptions): void {
 
 /** Publication time never goes back: a clock before the last release is wrong, or that one's was. */
 function refuseTime(options: CompileOptions, previous: Release | null): void {
-  const message = timeProblem(previous, options);
+  const message = timeFault(previous, options);
   if (message === null) return;
   throw new CompileError([{ code: 'bad_setting', file: options.data, field: 'as_of', message }]);
 }
@@ -307,7 +307,7 @@ function issuerKeys(options: CompileOptions, { previous }: Staging, issuer: Issu
   const last = currentRelease(data, previous);
   const keys = readKeys(data, last) ?? firstHistory(last?.issuerDid ?? issuer.did);
   refuseKey(keys, issuer.did, asOf);
-  const message = correctorProblem(options, issuer.did, keys);
+  const message = correctorFault(options, issuer.did, keys);
   if (message === null) return keys;
   throw new CompileError([{ code: 'bad_setting', file: data, field: 'key', message }]);
 }
@@ -395,6 +395,6 @@ function progressOf(options: CompileOptions, queue: readonly SharedSignal[]) {
   };
 }
 
-function refuseProblems(problems: readonly Problem[]): void {
-  if (problems.length > 0) throw new CompileError([...problems].sort(byPlace));
+function refuseFaults(faults: readonly InputFault[]): void {
+  if (faults.length > 0) throw new CompileError([...faults].sort(byPlace));
 }

@@ -1,8 +1,8 @@
 // Ends the build in one sentence on a Node that is too old.
-import { nodeProblem } from '../compiler/contract/node-version.ts';
+import { nodeFault } from '../compiler/contract/node-version.ts';
 
-const problem = nodeProblem('Signalpress', process.versions.node);
-if (problem !== null) {
-  console.error(problem);
+const fault = nodeFault('Signalpress', process.versions.node);
+if (fault !== null) {
+  console.error(fault);
   process.exitCode = 1;
 }

@@ -258,9 +258,9 @@ async function proveInLog(url: string, { record, issuer }: { record: Bought; iss
     const proof = inclusion_proof.map(unhex);
     return verifyInclusion({ index, size, leaf, proof, root: unhex(root) }, sha256);
   };
-  const { checkpoint: signed, problem } = judgeNote(checkpoint, [issuer]);
+  const { checkpoint: signed, fault } = judgeNote(checkpoint, [issuer]);
   const isSigned = signed !== null && Buffer.from(signed.root).toString('hex') === root;
-  if (!leadsTo(record_hash) || !isSigned) throw new Error(`Cannot prove inclusion: ${problem}`);
+  if (!leadsTo(record_hash) || !isSigned) throw new Error(`Cannot prove inclusion: ${fault}`);
   show(
     `${green('proven')}    entry ${index} of ${size}: ${inclusion_proof.length} hashes lead to the root`,
   );

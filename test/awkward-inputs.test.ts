@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
-import type { Problem } from '../compiler/stages/intake/compile-error.ts';
-import { problemText } from '../compiler/stages/intake/compile-error.ts';
+import type { InputFault } from '../compiler/stages/intake/compile-error.ts';
+import { faultText } from '../compiler/stages/intake/compile-error.ts';
 import { listSnapshots } from '../compiler/stages/intake/list-snapshots.ts';
 import { serverRow } from './roster-rows.ts';
 import {
+  compileFaults,
   compileFolder,
-  compileProblems,
   ndjson,
   reading,
   removeFolders,
@@ -191,15 +191,15 @@ const MAY_BE_LEFT_OUT: ReadonlyMap<string, number> = new Map([
   ['a misspelt metric', 500_000],
   ['a batch named by its local hour', 1_000_000],
 ]);
-/** What is added to a problem that no share of bad lines covers. */
+/** What is added to a fault that no share of bad lines covers. */
 const WHY_IT_STOPS =
   /; a first line and a header are never left out, because the other lines depend on them$/;
 
 describe('what is said of awkward inputs', () => {
   it.each(TABLE)('%s', async (_, files, expected) => {
-    const problems = await compileProblems(files);
-    expect(problems).toHaveLength(1);
-    const [text = ''] = problems.map((problem: Problem) => problemText(problem));
+    const faults = await compileFaults(files);
+    expect(faults).toHaveLength(1);
+    const [text = ''] = faults.map((fault: InputFault) => faultText(fault));
     expect(text.slice(0, expected.length)).toBe(expected);
     expect(text).not.toMatch(/\.ts\b/);
   });
@@ -216,28 +216,28 @@ describe('what is said of awkward inputs', () => {
       [MCP]: headed({ header: { capture_date: '2026-11-20' } }, SERVERS),
       '2026-11-20T11Z/macro.unemployment.ndjson': ndjson([US]),
     };
-    expect(await compileProblems(right)).toEqual([]);
+    expect(await compileFaults(right)).toEqual([]);
   });
 
   it.each(TABLE.filter(([name]) => !MAY_BE_LEFT_OUT.has(name)))(
     '%s: is the same whatever share of bad lines may be left out',
     async (_, files) => {
-      const told = await compileProblems(files, { maxRejectsPpm: 1_000_000 });
+      const told = await compileFaults(files, { maxRejectsPpm: 1_000_000 });
       const bare = told.map(({ message, ...place }) => {
         return { ...place, message: message.replace(WHY_IT_STOPS, '') };
       });
-      expect(bare).toEqual(await compileProblems(files));
+      expect(bare).toEqual(await compileFaults(files));
     },
   );
 
   it.each([...MAY_BE_LEFT_OUT])('%s: is the same until it may be left out', async (name, ppm) => {
     const [, files = {}] = TABLE.find(([each]) => each === name) ?? [];
     const more = { ...files, '2026-11-20/macro.unemployment.ndjson': ndjson([US]) };
-    const [tooMany, ...told] = await compileProblems(more, { maxRejectsPpm: ppm - 1 });
+    const [tooMany, ...told] = await compileFaults(more, { maxRejectsPpm: ppm - 1 });
     expect(tooMany?.code).toBe('too_many_rejects');
     expect(told).toHaveLength(1);
-    expect(told).toEqual(await compileProblems(more));
-    expect(await compileProblems(more, { maxRejectsPpm: ppm })).toEqual([]);
+    expect(told).toEqual(await compileFaults(more));
+    expect(await compileFaults(more, { maxRejectsPpm: ppm })).toEqual([]);
   });
 });
 
@@ -267,11 +267,11 @@ describe('what is no snapshot', () => {
   it.each(['notes.txt', '.hidden', 'crypto.spot.ndjson.bak', 'crypto.spot'])(
     'is refused by name where it is %s',
     async (name) => {
-      const problems = await compileProblems({
+      const faults = await compileFaults({
         [SPOT]: ndjson([GOOD]),
         [`2026-11-20/${name}`]: '',
       });
-      expect(problems).toMatchObject([{ code: 'bad_name', file: `2026-11-20/${name}` }]);
+      expect(faults).toMatchObject([{ code: 'bad_name', file: `2026-11-20/${name}` }]);
     },
   );
 

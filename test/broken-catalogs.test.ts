@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { check } from '../compiler/check.ts';
-import { CompileError, problemText } from '../compiler/stages/intake/compile-error.ts';
+import { CompileError, faultText } from '../compiler/stages/intake/compile-error.ts';
 import { currentName } from '../compiler/stages/publish/release-folders.ts';
 import { type Edit, editedFiles, HARBOUR_FILES } from './harbour-catalog.ts';
 import {
@@ -925,7 +925,7 @@ async function messagesOf(work: Promise<unknown>): Promise<string[]> {
     (thrown: unknown) => thrown,
   );
   if (error === null) return [];
-  if (error instanceof CompileError) return error.problems.map(problemText);
+  if (error instanceof CompileError) return error.faults.map(faultText);
   throw error;
 }
 

@@ -5,7 +5,7 @@ import { checkText } from '../compiler/commands/check-command.ts';
 import { CompileError } from '../compiler/stages/intake/compile-error.ts';
 import {
   AS_OF,
-  compileProblems,
+  compileFaults,
   makeFolder,
   ndjson,
   reading,
@@ -27,9 +27,9 @@ const GOOD = { ...CATALOG, '2026-11-20/tides.level.ndjson': LEVELS };
 const checkFiles = (files: SnapshotFiles, scratch = makeFolder()) =>
   check({ snapshots: writeSnapshots(files), data: null, asOf: AS_OF, scratch });
 
-async function problemsOf(files: SnapshotFiles) {
+async function faultsOf(files: SnapshotFiles) {
   const error = await checkFiles(files).catch((thrown: unknown) => thrown);
-  if (error instanceof CompileError) return error.problems;
+  if (error instanceof CompileError) return error.faults;
   throw error;
 }
 
@@ -66,9 +66,9 @@ describe('check()', () => {
     ['a broken catalogue', { 'catalog/tides.json': '{}' }],
     ['no readings', CATALOG],
   ])('says of %s what a compile says', async (_, files) => {
-    const problems = await problemsOf(files);
-    expect(problems).not.toEqual([]);
+    const faults = await faultsOf(files);
+    expect(faults).not.toEqual([]);
     const strip = (rows: readonly object[]) => rows.map((row) => ({ ...row, file: '' }));
-    expect(strip(problems)).toEqual(strip(await compileProblems(files)));
+    expect(strip(faults)).toEqual(strip(await compileFaults(files)));
   });
 });

@@ -20,8 +20,8 @@ import { sha256Text } from './sha256-text.ts';
 import { smallSet } from './small-set.ts';
 import {
   AS_OF,
+  compileFaults,
   compileFolder,
-  compileProblems,
   filesBelow,
   makeFolder,
   ndjson,
@@ -178,7 +178,7 @@ describe('determinism', () => {
     expect(seen).toEqual(['crypto.spot', 'closed']);
     expect(filesBelow(folder)).toEqual(filesBelow((await compileFolder(snapshots)).folder));
     const bad = { '2026-11-20/crypto.spot.ndjson': 'no JSON' };
-    expect(await compileProblems(bad, { openRunner })).toHaveLength(1);
+    expect(await compileFaults(bad, { openRunner })).toHaveLength(1);
     expect(seen).toEqual(['crypto.spot', 'closed', 'crypto.spot', 'closed']);
   });
 
@@ -286,8 +286,8 @@ describe('refusals', () => {
   };
 
   it('I35: gathers every problem of every file, each with code, file, line and field', async () => {
-    const problems = await compileProblems(BAD);
-    const places = problems.map(({ code, file, line, field }) => [code, file, line, field]);
+    const faults = await compileFaults(BAD);
+    const places = faults.map(({ code, file, line, field }) => [code, file, line, field]);
     expect(places).toEqual([
       ['unknown_entity', '2026-11-20/airquality.aqi.ndjson', 1, 'entity'],
       ['bad_line', '2026-11-20/crypto.spot.ndjson', 1, 'current.price_usd'],
@@ -306,7 +306,7 @@ describe('refusals', () => {
         '2026-11-18/earthquake.swarm_rate.ndjson': '',
         '2026-11-20T11Z/crypto.spot.ndjson': GOOD,
       };
-      expect(await compileProblems({ ...good, [path]: text }, { data }), path).not.toEqual([]);
+      expect(await compileFaults({ ...good, [path]: text }, { data }), path).not.toEqual([]);
       expect(filesBelow(data)).toEqual(before);
       expect(readdirSync(data).filter((name) => name.startsWith('.'))).toEqual([]);
     }
@@ -314,7 +314,7 @@ describe('refusals', () => {
 
   it('I35: makes no data of a set that was never good', async () => {
     const data = join(makeFolder(), 'data');
-    await compileProblems(BAD, { data });
+    await compileFaults(BAD, { data });
     expect([...filesBelow(data).keys()]).toEqual([]);
     expect(readdirSync(join(data, 'releases'))).toEqual([]);
   });
@@ -322,7 +322,7 @@ describe('refusals', () => {
   it('I37: reports the same conflict whatever the order of lines and signals', async () => {
     const two = [reading('bos', { avg_delay_min: 1 }), reading('bos', { avg_delay_min: 2 })];
     const conflict = (rows: object[]) =>
-      compileProblems({ '2026-11-20/nas.ground_ops.ndjson': ndjson(rows) });
+      compileFaults({ '2026-11-20/nas.ground_ops.ndjson': ndjson(rows) });
     expect(await conflict(two)).toEqual(await conflict([...two].reverse()));
   });
 
@@ -337,9 +337,9 @@ describe('refusals', () => {
   it('I38: takes 200 and more hostile names as entities: refused by name, or one file each', async () => {
     const rows = HOSTILE_NAMES.map((name) => JSON.stringify(reading(name, { price_usd: 1 })));
     const path = '2026-11-20/crypto.spot.ndjson';
-    const problems = await compileProblems({ [path]: `${rows.join('\n')}\n` });
-    const refused = new Set(problems.map((problem) => problem.line));
-    expect(problems.every(({ field }) => field === 'entity')).toBe(true);
+    const faults = await compileFaults({ [path]: `${rows.join('\n')}\n` });
+    const refused = new Set(faults.map((fault) => fault.line));
+    expect(faults.every(({ field }) => field === 'entity')).toBe(true);
     const taken = HOSTILE_NAMES.filter((_, index) => !refused.has(index + 1));
     expect([taken.length > 120, refused.size > 40]).toEqual([true, true]);
 
@@ -366,9 +366,9 @@ describe('refusals', () => {
 
   it('I34: refuses a single line of 5 MB by name', async () => {
     const line = JSON.stringify(reading('btc', { price_usd: 1, note: 'x'.repeat(5_000_000) }));
-    const problems = await compileProblems({ '2026-11-20/crypto.spot.ndjson': line });
-    expect(problems).toMatchObject([{ code: 'bad_line', line: 1, field: 'line' }]);
-    expect(problems[0]?.message).toContain('longer than 1048576 bytes');
+    const faults = await compileFaults({ '2026-11-20/crypto.spot.ndjson': line });
+    expect(faults).toMatchObject([{ code: 'bad_line', line: 1, field: 'line' }]);
+    expect(faults[0]?.message).toContain('longer than 1048576 bytes');
   });
 });
 

@@ -6,8 +6,8 @@ import { summaryText } from '../compiler/commands/progress.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import { FILINGS, filingSet, listingRow } from './filing-rows.ts';
 import {
+  compileFaults,
   compileFolder,
-  compileProblems,
   filesBelow,
   ndjson,
   reading,
@@ -93,10 +93,10 @@ describe('compile() of bad lines that may be left out', () => {
 
   it('I23: judges each file, so that a good signal, or its history, covers no bad batch', async () => {
     const files = { [SPOT]: coins(50).join(''), [JOBLESS]: `${jobless}{"entity":"us"\n` };
-    const elsewhere = await compileProblems(files, { maxRejectsPpm: 10 * PERCENT });
+    const elsewhere = await compileFaults(files, { maxRejectsPpm: 10 * PERCENT });
     expect(elsewhere[0]).toMatchObject({ code: 'too_many_rejects', file: JOBLESS });
     const later = { [SPOT]: coins(50).join(''), [LATER]: torn(coins(4, '20'), 4).join('') };
-    const newest = await compileProblems(later, { maxRejectsPpm: 10 * PERCENT });
+    const newest = await compileFaults(later, { maxRejectsPpm: 10 * PERCENT });
     expect(newest[0]).toMatchObject({ code: 'too_many_rejects', file: LATER });
   }, 60_000);
 
@@ -105,13 +105,13 @@ describe('compile() of bad lines that may be left out', () => {
       reading('coin-1', { price_usd: 1 }),
       reading('coin-1', { price_usd: 2 }),
     ]);
-    const conflict = await compileProblems({ [LATER]: twice }, { maxRejectsPpm: 50 * PERCENT });
+    const conflict = await compileFaults({ [LATER]: twice }, { maxRejectsPpm: 50 * PERCENT });
     expect(conflict).toMatchObject([{ code: 'conflict', line: 2 }]);
     const half = { maxRejectsPpm: 50 * PERCENT };
     const strange = filingSet([listingRow(), ...FILINGS, { kind: 'x' }]);
-    const bad = await compileProblems(strange, half);
+    const bad = await compileFaults(strange, half);
     expect(bad).toMatchObject([{ code: 'bad_field', field: 'kind' }]);
-    expect(await compileProblems(filingSet([listingRow(), ...FILINGS]), half)).toEqual([]);
+    expect(await compileFaults(filingSet([listingRow(), ...FILINGS]), half)).toEqual([]);
   }, 60_000);
 
   it('I37: leaves out the same lines whatever order files and lines have', async () => {

@@ -69,11 +69,11 @@ export async function compileFolder(snapshots: string, more: Partial<CompileOpti
 }
 
 /** What a compile of these snapshots finds wrong; nothing for one that is published. */
-export async function compileProblems(files: SnapshotFiles, more: Partial<CompileOptions> = {}) {
+export async function compileFaults(files: SnapshotFiles, more: Partial<CompileOptions> = {}) {
   try {
     await compileFolder(writeSnapshots(files), more);
   } catch (error) {
-    if (error instanceof CompileError) return error.problems;
+    if (error instanceof CompileError) return error.faults;
     throw error;
   }
   return [];

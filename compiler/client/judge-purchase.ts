@@ -38,17 +38,17 @@ export function judgePurchase(
   const question = asked.target === null ? null : questionOf(asked.target, asked.catalog);
   const sold = { text: textOf(bytes, payment), receipt, payment };
   // What was asked for decides, not what the service calls its answer.
-  const { made, wrong } =
+  const { made, fault } =
     question !== null && isTable(question) ? tableOf(sold) : bodyOf(sold, question, asked);
-  if (wrong === null) return made;
-  const message = `Cannot rely on "${payment.url}": ${wrong}; keep this error's purchase as evidence`;
+  if (fault === null) return made;
+  const message = `Cannot rely on "${payment.url}": ${fault}; keep this error's purchase as evidence`;
   throw new ClientError(message, { code: 'unverified', purchase: made, payment });
 }
 
 /** A purchase, and why it cannot be relied on. */
 interface JudgedPurchase {
   readonly made: PurchasedBody;
-  readonly wrong: string | null;
+  readonly fault: string | null;
 }
 type PaidText = Pick<PurchasedBody, 'text' | 'receipt' | 'payment'>;
 
@@ -60,7 +60,7 @@ function isTable({ endpoint, values }: Route): boolean {
 function tableOf(sold: PaidText): JudgedPurchase {
   const isSeries = sold.text.startsWith(`${SERIES_CSV_HEADER}\r\n`);
   const made = { ...sold, body: null, report: null };
-  return { made, wrong: isSeries ? null : 'the table does not have the columns of a series' };
+  return { made, fault: isSeries ? null : 'the table does not have the columns of a series' };
 }
 
 function bodyOf(
@@ -71,8 +71,8 @@ function bodyOf(
   const body = jsonOf(sold);
   const report = verifyBody(body, { trust: [issuer], now, catalog });
   const made = { ...sold, body, report };
-  if (question === null) return { made, wrong: 'no answer exists for this request' };
-  return { made, wrong: reportFault(report, question) ?? answerFault(question, body, catalog) };
+  if (question === null) return { made, fault: 'no answer exists for this request' };
+  return { made, fault: reportFault(report, question) ?? answerFault(question, body, catalog) };
 }
 
 /** Why a report is not enough to rely on. A token is made at the request by a service that holds no signing key. */

@@ -33,7 +33,7 @@ export class PaymentTrip {
   challenge: ChallengeBody | null = null;
   payment: PendingPayment | null = null;
   /** What this trip threw into the wrapped fetch, which may have thrown something else in its place. */
-  trouble: ClientError | null = null;
+  failure: ClientError | null = null;
   readonly #options: TripOptions;
   readonly maxAtomic: bigint;
 
@@ -49,7 +49,7 @@ export class PaymentTrip {
     try {
       return payment === null ? await this.#ask(request) : await this.#pay(payment);
     } catch (error) {
-      if (error instanceof ClientError) this.trouble = error;
+      if (error instanceof ClientError) this.failure = error;
       throw error;
     }
   };

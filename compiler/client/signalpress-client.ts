@@ -201,7 +201,7 @@ async function bought(url: string, pay: PayingFetch, trip: PaymentTrip): Promise
     const response = await pay(trip.fetch, trip.maxAtomic)(url);
     return { response, payment: trip.payment };
   } catch (cause) {
-    if (trip.trouble !== null) throw trip.trouble;
+    if (trip.failure !== null) throw trip.failure;
     if (trip.payment !== null)
       throw unsettled(trip.payment, 'the payer failed after it signed', { cause });
     if (trip.challenge === null) {

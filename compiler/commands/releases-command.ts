@@ -18,10 +18,10 @@ import { refuseKey } from '../keys/key-command.ts';
 import { readKeys } from '../keys/key-store.ts';
 import { type FileListBytes, onlyIn, readStored } from '../stages/publish/file-list-bytes.ts';
 import {
-  correctorProblem,
+  correctorFault,
   nextPlace,
   type PublicationTime,
-  timeProblem,
+  timeFault,
 } from '../stages/publish/next-place.ts';
 import {
   currentName,
@@ -167,7 +167,7 @@ function continued({ data, previous }: Staging, back: Return): Release {
   const strange = strangeness(head, current, isServed);
   if (strange !== null) throw refusal(data, `release "${name}" ${strange}`);
   const keys = readKeys(data) ?? firstHistory(issuer_did);
-  const untimely = timeProblem(current, back) ?? correctorProblem(back, issuer_did, keys);
+  const untimely = timeFault(current, back) ?? correctorFault(back, issuer_did, keys);
   if (untimely !== null) throw refusal(data, untimely);
   refuseKey(keys, issuer_did, asOf);
   return current;

@@ -26,7 +26,7 @@ export function canonicalRequest(rawTarget: string): CanonicalRequest | TargetRe
   if (rawTarget.length > TARGET_BYTES_MAX) {
     return { status: 414, error: `request target longer than ${TARGET_BYTES_MAX} bytes` };
   }
-  const reason = objection(rawTarget);
+  const reason = spellingFault(rawTarget);
   if (reason !== null) return refusal(reason);
   const target = rawTarget.replace(ABSOLUTE_FORM, '');
   const mark = target.indexOf('?');
@@ -40,7 +40,7 @@ function refusal(error: string): TargetRefusal {
   return { status: 400, error };
 }
 
-function objection(target: string): string | null {
+function spellingFault(target: string): string | null {
   if (!PRINTABLE.test(target)) return 'request target must be printable ASCII without spaces';
   if (target.includes('#')) return 'request target must not hold "#"; encode it as %23';
   if (target.includes('\\')) return 'request target must not hold a backslash; encode it as %5C';

@@ -4,7 +4,7 @@
 const NEEDED = '20.19';
 
 /** Why a program does not run on this version of Node, as `process.versions.node` says it; null when it does. */
-export function nodeProblem(program: string, version: string): string | null {
+export function nodeFault(program: string, version: string): string | null {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [majorMin = 0, minorMin = 0] = NEEDED.split('.').map(Number);
   if (major > majorMin || (major === majorMin && minor >= minorMin)) return null;

@@ -57,7 +57,7 @@ export function replay(options: ReplayOptions): ReplayReport {
     );
   }
   const fetches = archive.fetches();
-  const run = new Replay(storedFiles(snapshots), whyNotOf(fetches, known));
+  const run = new Replay(storedFiles(snapshots), reasonsFrom(fetches, known));
   const importing = new ArchiveImport({
     archive,
     disk: run.disk,
@@ -87,7 +87,7 @@ function storedFiles(snapshots: string): Map<string, string> {
 }
 
 /** Only what is in the archive, and was read by the same rules, can be made again. */
-function whyNotOf(fetches: readonly Archived[], known?: KnownSources): WhyNot {
+function reasonsFrom(fetches: readonly Archived[], known?: KnownSources): ReasonOf {
   const archived = new Set(
     fetches.map(({ source, ...fetch }) => keyOf({ importer: source, ...fetch })),
   );
@@ -113,16 +113,16 @@ class Replay {
   readonly #files = new Map<string, string>();
   /** Stored files that nothing was compared with yet. */
   readonly #stored: Map<string, string>;
-  readonly #whyNot: WhyNot;
+  readonly #reasonOf: ReasonOf;
   readonly #differs: FileFinding[] = [];
   readonly #unshown: FileFinding[] = [];
   readonly #damaged: string[] = [];
   readonly #refused: string[] = [];
   #equal = 0;
 
-  constructor(stored: Map<string, string>, whyNot: WhyNot) {
+  constructor(stored: Map<string, string>, reasonOf: ReasonOf) {
     this.#stored = stored;
-    this.#whyNot = whyNot;
+    this.#reasonOf = reasonOf;
     this.disk = {
       read: (path) => this.#files.get(path) ?? null,
       write: (path, text) => {
@@ -166,7 +166,7 @@ class Replay {
     const place = defined(this.#stored.get(path), 'the stored file');
     this.#stored.delete(path);
     const stored = readPlain(place, STORED_BYTES_MAX).toString('utf8');
-    this.#note(path, compareFile({ path, stored, replayed }, this.#whyNot));
+    this.#note(path, compareFile({ path, stored, replayed }, this.#reasonOf));
   }
 
   #note(path: string, verdict: FileVerdict): void {
@@ -197,18 +197,18 @@ type FileVerdict =
   | { readonly kind: 'differs' | 'unshown'; readonly line: number; readonly reason: string };
 
 /** Why the payload behind some evidence cannot be imported again; null where it was. */
-type WhyNot = (evidence: Evidence) => string | null;
+type ReasonOf = (evidence: Evidence) => string | null;
 
 const BY_HAND = 'names no payload: written by hand, or imported before payloads were kept';
 const NO_SUCH_LINE = 'the archive gives no such line';
 const NO_SUCH_FILE = 'no payload of the archive gives this file';
 
 /** Compares a file byte by byte. Where it differs, every line that the archive answers for must still be in it. */
-export function compareFile(file: ComparedFile, whyNot: WhyNot): FileVerdict {
+export function compareFile(file: ComparedFile, reasonOf: ReasonOf): FileVerdict {
   const { path, stored, replayed } = file;
   if (stored === replayed) return { kind: 'equal' };
   try {
-    return compareRows(file, whyNot);
+    return compareRows(file, reasonOf);
   } catch (error) {
     if (!(error instanceof ImportError)) throw error;
     const kind = replayed === null ? 'unshown' : 'differs';
@@ -216,11 +216,11 @@ export function compareFile(file: ComparedFile, whyNot: WhyNot): FileVerdict {
   }
 }
 
-function compareRows({ path, stored, replayed }: ComparedFile, whyNot: WhyNot): FileVerdict {
+function compareRows({ path, stored, replayed }: ComparedFile, reasonOf: ReasonOf): FileVerdict {
   const remade = new Set(replayed === null ? [] : storedRows(path, replayed).map(sortText));
   let open: FileVerdict | null = null;
   for (const { line, row } of numberedRows(path, stored)) {
-    const reason = openReason(row, { path, isAlone: replayed === null, whyNot });
+    const reason = openReason(row, { path, isAlone: replayed === null, reasonOf });
     if (reason !== null) open ??= { kind: 'unshown', line, reason };
     else if (!remade.has(sortText(row))) return { kind: 'differs', line, reason: NO_SUCH_LINE };
   }
@@ -233,18 +233,18 @@ interface ReplayedFile {
   readonly path: string;
   /** Nothing was replayed into the file. */
   readonly isAlone: boolean;
-  readonly whyNot: WhyNot;
+  readonly reasonOf: ReasonOf;
 }
 
 /** Why the archive cannot answer for a row; null where it can. Filings name no evidence, so their file stands as a whole. */
 function openReason(
   { evidence }: BatchRow,
-  { path, isAlone, whyNot }: ReplayedFile,
+  { path, isAlone, reasonOf }: ReplayedFile,
 ): string | null {
   if (path.endsWith(`/${FILING_COLLECTION}.ndjson`)) return isAlone ? NO_SUCH_FILE : null;
   if (evidence === undefined) return BY_HAND;
   const parsed = evidenceSchema.safeParse(evidence);
-  return parsed.success ? whyNot(parsed.data) : 'its evidence cannot be read';
+  return parsed.success ? reasonOf(parsed.data) : 'its evidence cannot be read';
 }
 
 /** Rows with the lines that they stand at; a header is no row. */

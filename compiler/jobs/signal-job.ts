@@ -8,7 +8,7 @@ import { segmentPath } from '../contract/series-segments.ts';
 import { entityFiles } from '../stages/assemble/entity-files.ts';
 import { coreFields, entityFacts } from '../stages/assemble/entity-record.ts';
 import { seriesRow } from '../stages/assemble/series.ts';
-import type { Problem } from '../stages/intake/compile-error.ts';
+import type { InputFault } from '../stages/intake/compile-error.ts';
 import { byBatch, type SnapshotFile } from '../stages/intake/list-snapshots.ts';
 import { grouping } from '../stages/intake/partition.ts';
 import type { Rejects } from '../stages/intake/quarantine.ts';
@@ -57,7 +57,7 @@ export interface JobResult {
   readonly revisions: number;
   readonly repeats: number;
   readonly rejects: Rejects;
-  readonly problems: readonly Problem[];
+  readonly faults: readonly InputFault[];
   /** sha256 of each file that was read whole, by its name. */
   readonly digests: Readonly<Record<string, string>>;
 }
@@ -74,7 +74,7 @@ export function runSignalJob(job: SignalJob, emit: (chunk: JobChunk) => void): J
   return run.result(read);
 }
 
-type Read = Pick<JobResult, 'readings' | 'rejects' | 'digests' | 'problems'>;
+type Read = Pick<JobResult, 'readings' | 'rejects' | 'digests' | 'faults'>;
 
 /** The state of one running job: its output so far and its counts. */
 class SignalRun {
@@ -82,7 +82,7 @@ class SignalRun {
   readonly #known: KnownEntities;
   readonly #sealer: Sealer;
   readonly #emit: (chunk: JobChunk) => void;
-  readonly #problems: Problem[] = [];
+  readonly #faults: InputFault[] = [];
   readonly #memories = new ChunkMemories();
   /** Entities that only all of their lines tell about. */
   readonly #behind = new Set<string>();
@@ -101,7 +101,7 @@ class SignalRun {
   }
 
   get isBehind(): boolean {
-    return this.#behind.size > 0 && this.#problems.length === 0;
+    return this.#behind.size > 0 && this.#faults.length === 0;
   }
 
   /** Reads files, and settles what they say. */
@@ -110,7 +110,7 @@ class SignalRun {
       const known = this.#known.get(entity);
       const growth = growPast(known?.past ?? null, lines, this.#ground(batches));
       if ('isBehind' in growth) this.#behind.add(entity);
-      else if ('problem' in growth) this.#problems.push(growth.problem);
+      else if ('fault' in growth) this.#faults.push(growth.fault);
       else this.#publish(growth.ok, known, this.#job.unsureUntil);
     });
   }
@@ -124,7 +124,7 @@ class SignalRun {
     // Their lines were judged when they were read first.
     const { digests } = this.#read(files, rules, (entity, lines, batches) => {
       const growth = growPast(null, lines, this.#ground(batches));
-      if ('problem' in growth) this.#problems.push(growth.problem);
+      if ('fault' in growth) this.#faults.push(growth.fault);
       else if ('ok' in growth) this.#publish(growth.ok, this.#known.get(entity), ALWAYS);
       else throw new RangeError(`Cannot settle "${entity}": behind its own lines`);
     });
@@ -133,7 +133,7 @@ class SignalRun {
     throw new ForgottenError(`Cannot go on: "${other.name}" holds something else`);
   }
 
-  result({ readings, rejects, digests, problems }: Read): JobResult {
+  result({ readings, rejects, digests, faults }: Read): JobResult {
     return {
       signal_id: this.#job.signal_id,
       readings,
@@ -141,7 +141,7 @@ class SignalRun {
       revisions: this.#revisions,
       repeats: this.#repeats,
       rejects,
-      problems: [...problems, ...this.#problems],
+      faults: [...faults, ...this.#faults],
       digests,
     };
   }
@@ -156,7 +156,7 @@ class SignalRun {
     const groups = grouping(bytes / share.of, join(scratch, `${signal_id}-${share.index}`));
     try {
       const read = readSignal({ signal_id, files, bytes }, (stored) => groups.add(stored), rules);
-      if (read.problems.length > 0) return read;
+      if (read.faults.length > 0) return read;
       const batches = files.map((file) => file.batch);
       for (const group of groups.groups()) {
         for (const entity of this.#known.byShelf([...group.keys()])) {

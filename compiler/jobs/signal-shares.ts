@@ -1,8 +1,8 @@
 import type { SignalEntry } from '../contract/catalog/line.ts';
 import { defined } from '../contract/defined.ts';
-import { byPlace, type Problem, problemText } from '../stages/intake/compile-error.ts';
+import { byPlace, faultText, type InputFault } from '../stages/intake/compile-error.ts';
 import type { SignalFiles } from '../stages/intake/list-snapshots.ts';
-import { FILE_PROBLEMS_MAX } from '../stages/intake/quarantine.ts';
+import { FILE_FAULTS_MAX } from '../stages/intake/quarantine.ts';
 import { type Share, WHOLE } from '../stages/intake/share.ts';
 import type { JobResult } from './signal-job.ts';
 
@@ -83,7 +83,7 @@ export function joinShares(results: readonly [JobResult, ...JobResult[]]): JobRe
   if (others.length === 0) return first;
   const sum = (count: 'readings' | 'entities' | 'revisions' | 'repeats'): number =>
     results.reduce((total, result) => total + result[count], 0);
-  const all = results.flatMap(({ problems }) => problems);
+  const all = results.flatMap(({ faults }) => faults);
   const changed = others.flatMap((other) => changedFiles(first, other));
   return {
     ...first,
@@ -91,26 +91,26 @@ export function joinShares(results: readonly [JobResult, ...JobResult[]]): JobRe
     entities: sum('entities'),
     revisions: sum('revisions'),
     repeats: sum('repeats'),
-    problems: [...fewOfEachFile(eachOnce(all)), ...eachOnce(changed)],
+    faults: [...fewOfEachFile(eachOnce(all)), ...eachOnce(changed)],
   };
 }
 
 /** Several shares may see one fault: of a header that they all read, or of a file that changed. */
-function eachOnce(problems: readonly Problem[]): Problem[] {
-  return [...new Map(problems.map((problem) => [problemText(problem), problem])).values()];
+function eachOnce(faults: readonly InputFault[]): InputFault[] {
+  return [...new Map(faults.map((fault) => [faultText(fault), fault])).values()];
 }
 
-/** As many problems of a file as one job tells. */
-function fewOfEachFile(problems: readonly Problem[]): Problem[] {
+/** As many faults of a file as one job tells. */
+function fewOfEachFile(faults: readonly InputFault[]): InputFault[] {
   const counts = new Map<string, number>();
-  return [...problems].sort(byPlace).filter(({ file }) => {
+  return [...faults].sort(byPlace).filter(({ file }) => {
     const count = (counts.get(file) ?? 0) + 1;
     counts.set(file, count);
-    return count <= FILE_PROBLEMS_MAX;
+    return count <= FILE_FAULTS_MAX;
   });
 }
 
-function changedFiles(one: JobResult, other: JobResult): Problem[] {
+function changedFiles(one: JobResult, other: JobResult): InputFault[] {
   const changed = Object.keys(one.digests).filter(
     (name) => one.digests[name] !== other.digests[name],
   );

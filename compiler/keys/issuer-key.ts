@@ -10,7 +10,7 @@ const KEY_OPTION = '--key or SIGNALPRESS_ISSUER_KEY';
 const KEY_BYTES_MAX = 4096;
 const SEED_HEX = /^[0-9a-f]{64}$/;
 
-/** A problem with the issuer key; the message says what to do. */
+/** A fault with the issuer key; the message says what to do. */
 export class KeyError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

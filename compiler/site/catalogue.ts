@@ -1,7 +1,7 @@
 import { el, mount } from './dom.ts';
 import { findIn, type Hit, type Hits, piecesFor, type SignalIndex } from './find-entities.ts';
 import { entityRow, findIndex, foundUnder, type PageShop, type PageSignal } from './page-data.ts';
-import { entityLink, freshBadge, priceText, routeLink, trouble } from './page-parts.ts';
+import { entityLink, failureNote, freshBadge, priceText, routeLink } from './page-parts.ts';
 import { routeHash } from './page-route.ts';
 import { words } from './page-words.ts';
 
@@ -132,7 +132,7 @@ async function search(view: FinderView, index: SignalIndex): Promise<void> {
     await pause();
     if (own === latest) await addFreshness(view.list, shown.hits);
   } catch (error) {
-    if (own === latest) view.list.replaceChildren(el('li', {}, trouble(error)));
+    if (own === latest) view.list.replaceChildren(el('li', {}, failureNote(error)));
   }
 }
 

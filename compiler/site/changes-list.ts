@@ -1,7 +1,7 @@
 import type { SiteChange, SiteChanges } from '../contract/site.ts';
 import { el } from './dom.ts';
 import { textAt } from './page-data.ts';
-import { entityLink, trouble } from './page-parts.ts';
+import { entityLink, failureNote } from './page-parts.ts';
 import { timeText } from './page-words.ts';
 
 /** Changes that the page lists; the feed has more. */
@@ -38,7 +38,7 @@ async function fill(list: HTMLElement): Promise<void> {
       ...(items.length === 0 ? [el('li', {}, 'Nothing new since the release before.')] : items),
     );
   } catch (error) {
-    list.replaceChildren(el('li', {}, trouble(error)));
+    list.replaceChildren(el('li', {}, failureNote(error)));
   }
 }
 

@@ -6,7 +6,7 @@ import { changesList } from './changes-list.ts';
 import { el, mount } from './dom.ts';
 import { type SignalIndex, signalIndex } from './find-entities.ts';
 import { mapOf, type PageShop, type PageSignal, shop } from './page-data.ts';
-import { trouble } from './page-parts.ts';
+import { failureNote } from './page-parts.ts';
 import { type PageRoute, parseRoute, routeHash } from './page-route.ts';
 import { type VerifyPanel, verifyPanel } from './verify-panel.ts';
 
@@ -42,7 +42,7 @@ async function start(): Promise<void> {
     addEventListener('hashchange', () => void follow(page));
     await follow(page);
   } catch (error) {
-    mount('catalogue').prepend(trouble(error));
+    mount('catalogue').prepend(failureNote(error));
   }
 }
 
@@ -65,7 +65,7 @@ async function follow(page: Page): Promise<void> {
   place.setAttribute('aria-busy', 'true');
   place.replaceChildren(el('p', {}, 'Reading …'));
   reveal(section);
-  const made = await viewOf(route, page).catch(trouble);
+  const made = await viewOf(route, page).catch(failureNote);
   if (own !== followed) return;
   place.replaceChildren(made);
   place.removeAttribute('aria-busy');

@@ -94,7 +94,7 @@ export function freeLinks({ signal_id, raw }: PageSignal, entity: string): HTMLE
 }
 
 /** A message in place of something that could not be read. */
-export function trouble(error: unknown): HTMLElement {
+export function failureNote(error: unknown): HTMLElement {
   const text = error instanceof Error ? error.message : String(error);
   return el('p', { class: 'trouble', role: 'alert' }, shown(text));
 }

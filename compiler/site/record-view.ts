@@ -13,7 +13,14 @@ import {
   previewUrl,
   textAt,
 } from './page-data.ts';
-import { bandBadge, freeLinks, freshBadge, priceTable, routeLink, trouble } from './page-parts.ts';
+import {
+  bandBadge,
+  failureNote,
+  freeLinks,
+  freshBadge,
+  priceTable,
+  routeLink,
+} from './page-parts.ts';
 import { ageText, figure, shown, timeText, words } from './page-words.ts';
 import { bandFor, scaleFor, scalePlace, shadeOf } from './scale-place.ts';
 import { sparkline, valueText } from './sparkline.ts';
@@ -189,7 +196,7 @@ function subjectOf({ entity_of }: SiteBundle, signal: string, entity: string): s
 function fill(place: HTMLElement, made: Promise<HTMLElement>): void {
   made.then(
     (one) => place.replaceChildren(one),
-    (error: unknown) => place.replaceChildren(trouble(error)),
+    (error: unknown) => place.replaceChildren(failureNote(error)),
   );
 }
 

@@ -60,17 +60,17 @@ export function httpFiles({ url, auth, connections }: HttpFilesOptions): HttpFil
       const { status, bytes } = await patient({ method: 'GET', path, max });
       if (status === 200 && bytes !== null) return bytes;
       if (ABSENT.includes(status)) return null;
-      throw new UploadError(`Cannot read "${base}/${path}": ${whyNotRead(status, max)}`);
+      throw new UploadError(`Cannot read "${base}/${path}": ${readFailure(status, max)}`);
     },
     async put(path, body) {
       const { status } = await patient({ method: 'PUT', path, body });
       if ([200, 201, 202, 204].includes(status)) return;
-      throw new UploadError(`Cannot write "${base}/${path}": ${whyNotWritten(status)}`);
+      throw new UploadError(`Cannot write "${base}/${path}": ${writeFailure(status)}`);
     },
     async remove(path) {
       const { status } = await patient({ method: 'DELETE', path });
       if ([200, 202, 204, 404, 410].includes(status)) return;
-      throw new UploadError(`Cannot remove "${base}/${path}": ${whyNotWritten(status)}`);
+      throw new UploadError(`Cannot remove "${base}/${path}": ${writeFailure(status)}`);
     },
     close: () => dispatcher.destroy(),
   };
@@ -131,13 +131,13 @@ async function again(call: () => Promise<HostAnswer>, place: string): Promise<Ho
   }
 }
 
-function whyNotRead(status: number, max: number): string {
+function readFailure(status: number, max: number): string {
   if (status === 200) return `longer than ${max} bytes, so it is not what was published`;
   if (status === 401) return 'status 401; set SIGNALPRESS_DATA_AUTH to a header that may read';
   return `status ${status}; check the address`;
 }
 
-function whyNotWritten(status: number): string {
+function writeFailure(status: number): string {
   const remedies: Readonly<Record<number, string>> = {
     401: 'set SIGNALPRESS_PUBLISH_AUTH to a header that may write',
     403: 'set SIGNALPRESS_PUBLISH_AUTH to a header that may write',

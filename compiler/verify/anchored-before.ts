@@ -53,7 +53,7 @@ export function anchorsOf(disk: Disk, root: string): AnchorCheck {
       return typeof hash === 'string' ? [hash] : [];
     });
     if (hashes.length === 0) return open('the body names no record hash that a log could hold');
-    const late = hashes.map((hash) => log.problem(hash, before)).find((each) => each !== null);
+    const late = hashes.map((hash) => log.fault(hash, before)).find((each) => each !== null);
     if (late !== undefined && late !== null) return late;
     if (!isPublished(bodies, statement)) {
       return open(
@@ -85,7 +85,7 @@ class LogRows {
   }
 
   /** Why a record hash is not known to be older than a time; null when it is. */
-  problem(hash: string, before: string): AnchorAnswer | null {
+  fault(hash: string, before: string): AnchorAnswer | null {
     this.#rows ??= this.#read();
     const last = this.#rows.at(-1);
     if (last === undefined) return open('the release has no log');

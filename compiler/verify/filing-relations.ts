@@ -30,8 +30,8 @@ export function checkFiler(filer: Related): void {
   if (text === null) return;
   const lines = text.split('\n').slice(0, -1);
   for (const [at, line] of lines.entries()) {
-    const problem = lineProblem(line, body.entity, bodies);
-    if (problem !== null) fault('filings_count', `"${list}" line ${at + 1}: ${problem}`);
+    const wrong = lineFault(line, body.entity, bodies);
+    if (wrong !== null) fault('filings_count', `"${list}" line ${at + 1}: ${wrong}`);
   }
   if (!isSame(body.lists, headsOf(lines))) {
     fault('lists', `differ from the lists of "${list}"`);
@@ -53,7 +53,7 @@ function headsOf(lines: readonly string[]): JsonValue {
   }
 }
 
-function lineProblem(line: string, cik: string, bodies: StoredBodies): string | null {
+function lineFault(line: string, cik: string, bodies: StoredBodies): string | null {
   try {
     const facts = parseFilingLine(line);
     const filing = bodies.get(filingPath(cik, facts));
@@ -67,7 +67,7 @@ function lineProblem(line: string, cik: string, bodies: StoredBodies): string | 
 }
 
 /** What is wrong with one line of the list of filers. */
-export function filerLineProblem(line: string, bodies: StoredBodies): string | null {
+export function filerLineFault(line: string, bodies: StoredBodies): string | null {
   const filer: FilerLine = parseFilerLine(line);
   const body = bodies.get(filerPath(filer.cik));
   if (body === 'absent') return 'names a filer that is not stored';

@@ -1,6 +1,6 @@
 import { FILERS_PATH } from '../contract/filing-index.ts';
 import { SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
-import { filerLineProblem } from './filing-relations.ts';
+import { filerLineFault } from './filing-relations.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
 import {
   checkCatalog,
@@ -48,7 +48,7 @@ function checkFilers(index: IndexCheck): void {
   if (index.list.find(FILERS_PATH) === null) return;
   const bodies = new StoredBodies(index.disk, index.root, index.list);
   eachLine(index, FILERS_PATH, (line, where) => {
-    const problem = filerLineProblem(line, bodies);
-    return problem === null ? null : [where, problem];
+    const fault = filerLineFault(line, bodies);
+    return fault === null ? null : [where, fault];
   });
 }

@@ -119,9 +119,9 @@ function checkpointChecks({ checkpoint, size, root }: Proved, member: string, tr
     const detail = 'its signature is not checked: a note does not hold its key; pass --issuer';
     return { signer: null, checks: [at.notApplicable(detail)] };
   }
-  const { problem } = judgeNote(checkpoint, known);
-  if (problem !== null) return { signer: null, checks: [at.fail(problem)] };
-  const signer = known.find((did) => judgeNote(checkpoint, [did]).problem === null) ?? null;
+  const { fault } = judgeNote(checkpoint, known);
+  if (fault !== null) return { signer: null, checks: [at.fail(fault)] };
+  const signer = known.find((did) => judgeNote(checkpoint, [did]).fault === null) ?? null;
   return { signer, checks: [at.pass('states this tree, signed'), ...revoked(trusted, signer)] };
 }
 

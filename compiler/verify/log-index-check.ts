@@ -70,10 +70,10 @@ function checkShard(shard: Shard, text: string, digests: Buffer): Buffer {
     const read = parseLogLine(line);
     const hex = read.record_hash.slice('sha256:'.length);
     const digest = Buffer.from(hex, 'hex');
-    const problem =
-      lineProblem({ ...read, line, hex, last }, shard) ??
+    const fault =
+      lineFault({ ...read, line, hex, last }, shard) ??
       (isAt(digests, read.position, digest) ? null : 'not the entry that it names');
-    if (problem !== null) source.faults.add(path, `line ${index + 1}`, problem);
+    if (fault !== null) source.faults.add(path, `line ${index + 1}`, fault);
     last = hex;
     found.push(digest);
   }
@@ -88,7 +88,7 @@ interface ReadLine extends LogLine {
   readonly last: string;
 }
 
-function lineProblem(read: ReadLine, { run, shard }: Shard): string | null {
+function lineFault(read: ReadLine, { run, shard }: Shard): string | null {
   const { position, facts, line, hex, last } = read;
   if (logLineText(hex, position, factsText(facts)) !== `${line}\n`) {
     return 'not spelled as compile writes it';

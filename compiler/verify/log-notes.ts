@@ -12,8 +12,8 @@ import { isStrictSignature } from './strict-signature.ts';
 
 /** A note that was judged: what it states, or why that is not worth a look. */
 type JudgedNote =
-  | { readonly checkpoint: Checkpoint; readonly problem: null }
-  | { readonly checkpoint: null; readonly problem: string };
+  | { readonly checkpoint: Checkpoint; readonly fault: null }
+  | { readonly checkpoint: null; readonly fault: string };
 
 /** Judges the signed note of a checkpoint: form, and a signature of one of these issuers under the name of the log. */
 export function judgeNote(note: string, issuers: readonly string[]): JudgedNote {
@@ -28,11 +28,9 @@ export function judgeNote(note: string, issuers: readonly string[]): JudgedNote 
   });
   if (verdicts.length === 0)
     return bad('signed by no key that is known, or twice; pass --issuer for older keys');
-  return verdicts.every(Boolean)
-    ? { checkpoint, problem: null }
-    : bad('its signature does not hold');
+  return verdicts.every(Boolean) ? { checkpoint, fault: null } : bad('its signature does not hold');
 }
 
-function bad(problem: string): JudgedNote {
-  return { checkpoint: null, problem };
+function bad(fault: string): JudgedNote {
+  return { checkpoint: null, fault };
 }

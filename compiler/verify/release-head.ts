@@ -47,16 +47,16 @@ export function readHeadAlone(open: OpenHead): Release | null {
   const head = parseHead(disk, root, fault);
   if (head === null) return null;
   const { signature, ...signed } = head;
-  const problem = signatureProblem(signature, utf8ToBytes(canonicalJson(signed)), head.issuer_did);
-  if (problem !== null) fault('signature', problem);
-  const untrusted = signerProblem(open, head);
+  const unsigned = signatureFault(signature, utf8ToBytes(canonicalJson(signed)), head.issuer_did);
+  if (unsigned !== null) fault('signature', unsigned);
+  const untrusted = signerFault(open, head);
   if (untrusted !== null) fault('issuer_did', untrusted);
   if (head.key_id !== keyIdOf(head.issuer_did)) fault('key_id', 'not the key of the issuer DID');
   return head;
 }
 
 /** Why the key of a head is not one that may sign a release of its time; null when it may. */
-function signerProblem({ trust, keys }: OpenHead, { issuer_did, as_of }: Release): string | null {
+function signerFault({ trust, keys }: OpenHead, { issuer_did, as_of }: Release): string | null {
   const known = keys === undefined ? {} : { keys };
   const { status, detail } = judgeSigner({ trust, ...known }, issuer_did, as_of);
   if (status === 'refused' || status === 'suspect') return detail;
@@ -87,7 +87,7 @@ function parseHead(disk: Disk, root: string, fault: ReportFault): Release | null
   return parsed.data;
 }
 
-function signatureProblem(signature: string, bytes: Uint8Array, did: string): string | null {
+function signatureFault(signature: string, bytes: Uint8Array, did: string): string | null {
   try {
     const isSigned = isSignedBy(did, bytes, signature);
     return isSigned ? null : `not a signature of ${did} over this head`;

@@ -125,9 +125,9 @@ function seenCheckpoint(
   issuers: readonly string[],
 ): Signed | null {
   if (note === undefined) return null;
-  const { checkpoint, problem } = judgeNote(note, issuers);
+  const { checkpoint, fault } = judgeNote(note, issuers);
   if (checkpoint !== null) return { checkpoint, note };
-  faults.add('--since', '', problem);
+  faults.add('--since', '', fault);
   return null;
 }
 
@@ -153,9 +153,9 @@ interface Signed {
 function newestCheckpoint(source: LogSource, issuers: readonly string[]): Signed | null {
   const { head, faults } = source;
   const note = decodeUtf8(source.read(CHECKPOINT_PATH) ?? new Uint8Array(0));
-  const { checkpoint, problem } = judgeNote(note, issuers);
+  const { checkpoint, fault } = judgeNote(note, issuers);
   if (checkpoint === null) {
-    faults.add(CHECKPOINT_PATH, '', problem);
+    faults.add(CHECKPOINT_PATH, '', fault);
     return null;
   }
   const origin = logOrigin(head.base_url);
@@ -201,21 +201,21 @@ function checkBatches({ source, batches, issuers, rootAt }: BatchCheck): void {
     const path = logBatchesPath(Math.floor(number / BATCHES_PER_FILE));
     const follows =
       row.size_before === before && row.size > before && row.batch.startsWith(row.day);
-    const problems = [
+    const faults = [
       follows ? null : 'does not follow the row before, or is not of its day',
-      checkpointProblem(row, issuers),
+      checkpointFault(row, issuers),
       rootAt.get(row.size) === row.root ? null : 'the entries give another root',
     ];
-    for (const problem of problems) {
-      if (problem !== null) source.faults.add(path, `row ${number + 1} (${row.batch})`, problem);
+    for (const fault of faults) {
+      if (fault !== null) source.faults.add(path, `row ${number + 1} (${row.batch})`, fault);
     }
     before = row.size;
   }
 }
 
-function checkpointProblem(row: LogBatch, issuers: readonly string[]): string | null {
-  const { checkpoint, problem } = judgeNote(row.checkpoint, issuers);
-  if (checkpoint === null) return problem;
+function checkpointFault(row: LogBatch, issuers: readonly string[]): string | null {
+  const { checkpoint, fault } = judgeNote(row.checkpoint, issuers);
+  if (checkpoint === null) return fault;
   const isSame = checkpoint.size === row.size && bytesToHex(checkpoint.root) === row.root;
   return isSame ? null : 'its checkpoint states another tree';
 }

@@ -197,11 +197,11 @@ async function opened(request: PurchaseRequest, context: Context): Promise<Purch
     return { sell: async () => refusal };
   }
   // By a wrong clock a good window looks bad, even if the clock is right again when the answer is there.
-  const wrong = tender.refusal === null ? null : clockOutcome(context);
+  const failure = tender.refusal === null ? null : clockOutcome(context);
   const known = knownOutcome(tender, context) ?? knownElsewhere(tender, context);
   const outcome = known === null ? null : await known;
   if (outcome !== null) return reply(outcome);
-  if (wrong !== null) return { sell: async () => reply(wrong) };
+  if (failure !== null) return { sell: async () => reply(failure) };
   return { sell: async (delivery) => reply(await sold(tender, delivery, context)) };
 }
 

@@ -56,8 +56,8 @@ export class Purchase {
 
   /** The answer is in hand, the claim is durable before the money is asked for, the end is noted before the 200. */
   async sell(delivery: Delivery): Promise<PurchaseOutcome> {
-    const wrong = clockOutcome(this.#context);
-    if (wrong !== null) return wrong;
+    const failure = clockOutcome(this.#context);
+    if (failure !== null) return failure;
     const { refusal } = this.#tender;
     if (refusal !== null) return this.#unlessTaken(refused(refusal));
     const { inFlight, limited } = this.#context;

@@ -64,7 +64,7 @@ const later = { stated_at: day(16), valid_from: day(20), overlap_until: day(25) 
 const THREE = historyOf(K1.did, [rotation(K1, K2), rotation(K2, K3, later)], []);
 const revoked = (...statements: Revocation[]): KeyHistory =>
   historyOf(K1.did, [rotation(K1, K2), rotation(K2, K3, later)], statements);
-const problem = (value: unknown): string => {
+const fault = (value: unknown): string => {
   try {
     readKeyHistory(value, isSignedBy);
     return '';
@@ -129,24 +129,24 @@ describe('readKeyHistory()', () => {
       'malformed',
     ],
   ])('I28: refuses %s', (_, value, says) => {
-    expect(problem(value)).toContain(says === 'K1' ? K1.did : says);
+    expect(fault(value)).toContain(says === 'K1' ? K1.did : says);
   });
 
   it('I43: takes as many keys and revocations as an issuer may have', () => {
-    expect(problem(chainOf(KEYS_MAX))).toBe('');
-    expect(problem(repeated(KEYS_MAX))).toBe('');
+    expect(fault(chainOf(KEYS_MAX))).toBe('');
+    expect(fault(repeated(KEYS_MAX))).toBe('');
   });
 
   it('I43: refuses one key or one revocation more', () => {
-    expect(problem(chainOf(KEYS_MAX + 1))).toContain('"keys" is malformed');
-    expect(problem(repeated(KEYS_MAX + 1))).toContain('"revocations" is malformed');
+    expect(fault(chainOf(KEYS_MAX + 1))).toContain('"keys" is malformed');
+    expect(fault(repeated(KEYS_MAX + 1))).toContain('"revocations" is malformed');
   });
 
   it('refuses a key of small order', () => {
     const neutral = Uint8Array.from([0xed, 0x01, 0x01, ...new Array<number>(31).fill(0)]);
     const weak = `did:key:z${encodeBase58(neutral)}`;
     expect(weak).toMatch(/^did:key:z6Mk/);
-    expect(problem(firstHistory(weak))).toContain('is not a usable key');
+    expect(fault(firstHistory(weak))).toContain('is not a usable key');
   });
 });
 
@@ -199,7 +199,7 @@ describe('keyStanding()', () => {
     const early = revocation(K1, K1, { revoked_from: day(8) });
     const history = revoked(revocation(K1, K2), early, early, revocation(K1, K3));
     expect(history.keys[0]?.revoked_from).toBe(day(8));
-    expect(problem(history)).toBe('');
+    expect(fault(history)).toBe('');
   });
 
   it('I29: a revoked key cannot revoke another any more, and no key revokes a later one', () => {

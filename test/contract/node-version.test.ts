@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { nodeProblem } from '../../compiler/contract/node-version.ts';
+import { nodeFault } from '../../compiler/contract/node-version.ts';
 
 describe('nodeProblem()', () => {
   it.each(['20.19.0', '20.20.2', '21.0.0', '24.11.1'])('takes Node %s', (version) => {
-    expect(nodeProblem('signalpress', version)).toBeNull();
+    expect(nodeFault('signalpress', version)).toBeNull();
   });
 
   it.each(['18.20.8', '20.18.3', '20.9.0'])('refuses Node %s and says what to do', (version) => {
-    expect(nodeProblem('signalpress', version)).toBe(
+    expect(nodeFault('signalpress', version)).toBe(
       `signalpress needs Node 20.19 or newer, but this is ${version}; install one from https://nodejs.org`,
     );
   });

@@ -7,7 +7,7 @@ import {
   signalShares,
   wholeSignals,
 } from '../../compiler/jobs/signal-shares.ts';
-import { FILE_PROBLEMS_MAX } from '../../compiler/stages/intake/quarantine.ts';
+import { FILE_FAULTS_MAX } from '../../compiler/stages/intake/quarantine.ts';
 import { takes } from '../../compiler/stages/intake/share.ts';
 
 const SHARED_BYTES_MAX = 100_000_000;
@@ -102,11 +102,11 @@ describe('joinShares()', () => {
     revisions: 3,
     repeats: 4,
     rejects: { count: 0, digests: {} },
-    problems: [],
+    faults: [],
     digests: { [FILE]: 'ab' },
     ...more,
   });
-  const problem = (line: number, file = FILE) =>
+  const fault = (line: number, file = FILE) =>
     ({ code: 'bad_line', file, line, message: `line ${line}` }) as const;
 
   it('adds up what the shares counted', () => {
@@ -116,35 +116,32 @@ describe('joinShares()', () => {
   });
 
   it('tells the problems that one job would, in their order', () => {
-    const odd = Array.from({ length: FILE_PROBLEMS_MAX }, (_, at) => problem(2 * at + 1));
-    const even = Array.from({ length: FILE_PROBLEMS_MAX }, (_, at) => problem(2 * at + 2));
-    const other = problem(7, '2026-11-21/crypto.spot.ndjson');
-    const { problems } = joinShares([
-      result({ problems: odd }),
-      result({ problems: [...even, other] }),
-    ]);
-    const lines = problems.filter(({ file }) => file === FILE).map(({ line }) => line);
-    expect(lines).toEqual(Array.from({ length: FILE_PROBLEMS_MAX }, (_, at) => at + 1));
-    expect(problems.at(-1)).toEqual(other);
+    const odd = Array.from({ length: FILE_FAULTS_MAX }, (_, at) => fault(2 * at + 1));
+    const even = Array.from({ length: FILE_FAULTS_MAX }, (_, at) => fault(2 * at + 2));
+    const other = fault(7, '2026-11-21/crypto.spot.ndjson');
+    const { faults } = joinShares([result({ faults: odd }), result({ faults: [...even, other] })]);
+    const lines = faults.filter(({ file }) => file === FILE).map(({ line }) => line);
+    expect(lines).toEqual(Array.from({ length: FILE_FAULTS_MAX }, (_, at) => at + 1));
+    expect(faults.at(-1)).toEqual(other);
   });
 
   it('tells once what every share saw, and all that they saw apart', () => {
-    const header = { ...problem(1), field: 'header.source_tier' };
-    const problems = [header, { ...problem(1), field: 'header.grade' }, problem(3)];
+    const header = { ...fault(1), field: 'header.source_tier' };
+    const faults = [header, { ...fault(1), field: 'header.grade' }, fault(3)];
     const joined = joinShares([
-      result({ problems: [header, problem(3)] }),
-      result({ problems: problems.slice(0, 2) }),
+      result({ faults: [header, fault(3)] }),
+      result({ faults: faults.slice(0, 2) }),
     ]);
-    expect(joined.problems).toEqual(problems);
+    expect(joined.faults).toEqual(faults);
   });
 
   it('refuses a file that was not the same for all of them', () => {
     const changed = ['cd', 'ef'].map((digest) => result({ digests: { [FILE]: digest } }));
     const message = expect.stringMatching(/changed while/);
     for (const others of [changed.slice(1), changed]) {
-      const { problems } = joinShares([result({}), ...others]);
-      expect(problems).toEqual([{ code: 'cannot_publish', file: FILE, message }]);
+      const { faults } = joinShares([result({}), ...others]);
+      expect(faults).toEqual([{ code: 'cannot_publish', file: FILE, message }]);
     }
-    expect(joinShares([result({}), result({}), result({})]).problems).toEqual([]);
+    expect(joinShares([result({}), result({}), result({})]).faults).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { sampleFiles } from '../../scripts/sample/sample-files.ts';
 import { sampleFilings } from '../../scripts/sample/sample-filings.ts';
 import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
 import { writeSample } from '../../scripts/sample/write-sample.ts';
-import { compileProblems, makeFolder, removeFolders } from '../snapshot-folder.ts';
+import { compileFaults, makeFolder, removeFolders } from '../snapshot-folder.ts';
 
 afterAll(removeFolders);
 const LATER = '2028-02-29T01:00:00Z';
@@ -38,8 +38,8 @@ describe('sampleFiles() of another hour', () => {
       /\/(airquality.aqi|filing|document|stable|trust|mcp|ai-tool|crypto)/.test(path),
     );
     const files = Object.fromEntries(hourly);
-    expect(await compileProblems(files, { asOf: LATER })).toEqual([]);
-    const early = await compileProblems(files, { asOf: '2028-02-28T23:00:00Z' });
+    expect(await compileFaults(files, { asOf: LATER })).toEqual([]);
+    const early = await compileFaults(files, { asOf: '2028-02-28T23:00:00Z' });
     expect(early.length).toBeGreaterThan(0);
   }, 60_000);
 

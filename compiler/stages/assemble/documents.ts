@@ -31,14 +31,14 @@ type StoredDocument = HashedRow<DocumentRow>;
 
 /** Stored documents, each sealed and put where its operation looks; the newest batch wins. */
 export const documentPart: ReadPart = (collections, asOf, catalog) => {
-  const { rows, problems } = readCollection(
+  const { rows, faults } = readCollection(
     { files: collections[SIGNAL], asOf },
     documentRowSchema(catalog),
   );
   const keyOf = ({ operation, params }: DocumentRow): string => `${operation}\n${jcs(params)}`;
   const settled = settleRoster(rows, { kind: SIGNAL, keyOf, factsOf });
   return {
-    problems: [...problems, ...settled.problems],
+    faults: [...faults, ...settled.faults],
     rows: rows.length,
     write(press) {
       const others = paramValues(settled.kept);

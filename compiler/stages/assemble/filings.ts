@@ -2,7 +2,7 @@ import { FILING_COLLECTION, type FilingFacts } from '../../contract/filing.ts';
 import { grouped } from '../../contract/grouped.ts';
 import { newYorkDayEnd } from '../../contract/new-york-time.ts';
 import { type FilingCoverage, type ListGap, newestFirst } from '../../contract/settle-filings.ts';
-import type { Problem } from '../intake/compile-error.ts';
+import type { InputFault } from '../intake/compile-error.ts';
 import {
   type StoredFiling,
   type StoredFilingRow,
@@ -19,16 +19,16 @@ import { succeed } from './rosters/settle-rows.ts';
 
 /** Securities filings: one file a filing, lists of them by filer, and what may be asked for. */
 export const readFilings: ReadPart = (collections, asOf) => {
-  const { rows, problems } = readCollection(
+  const { rows, faults } = readCollection(
     { files: collections[FILING_COLLECTION], asOf },
     storedFilingRowSchema,
   );
   const groups = grouped(rows, ({ row }) => row.cik);
-  const faults: Problem[] = [...problems];
-  const filers = [...groups.values()].flatMap((group) => filerOf(group, faults) ?? []);
+  const all: InputFault[] = [...faults];
+  const filers = [...groups.values()].flatMap((group) => filerOf(group, all) ?? []);
   const sorted = onePlaceForEachTicker(filers.sort((a, b) => ascending(a.cik, b.cik)));
   return {
-    problems: faults,
+    faults: all,
     rows: rows.length,
     write: (press) => {
       if (sorted.length > 0) writeFilers(sorted, press);
@@ -38,14 +38,14 @@ export const readFilings: ReadPart = (collections, asOf) => {
 
 type Stored = StoredRow<StoredFilingRow>;
 
-function filerOf(group: readonly [Stored, ...Stored[]], faults: Problem[]): Filer | null {
+function filerOf(group: readonly [Stored, ...Stored[]], all: InputFault[]): Filer | null {
   const rows = group.map((stored) => stored.row);
   const listings = rows.filter((row) => row.kind === 'listing');
   const newest = newestListing(listings);
   if (newest === undefined) {
     const [{ row, file }] = group;
     const message = `filer ${row.cik} has no row of kind "listing"; store the list of its filings too`;
-    faults.push({ code: 'bad_field', file, field: 'kind', message });
+    all.push({ code: 'bad_field', file, field: 'kind', message });
     return null;
   }
   const pages = rows.filter((row) => row.kind === 'page');
@@ -55,7 +55,7 @@ function filerOf(group: readonly [Stored, ...Stored[]], faults: Problem[]): File
     name: newest.name,
     tickers: newest.tickers,
     listing: newest,
-    ...settledFilings(group, faults),
+    ...settledFilings(group, all),
   };
 }
 
@@ -70,14 +70,14 @@ interface PlacedFiling extends KeptFiling {
  */
 function settledFilings(
   group: readonly Stored[],
-  faults: Problem[],
+  all: InputFault[],
 ): Pick<Filer, 'filings' | 'revised'> {
   const { kept, revised, conflicts } = succeed(group.flatMap(storedFiling).sort(byBatch), {
     keyOf: ({ row }) => `${row.accession} ${row.source}`,
     isSame: (latest, found) => addsNothing(latest.row, found.row),
     repeated: (known, found) => (addsNothing(known.row, found.row) ? known : null),
   });
-  faults.push(...conflicts.map(([, found]) => conflict(found)));
+  all.push(...conflicts.map(([, found]) => conflict(found)));
   return { filings: [...kept.values()].sort((a, b) => newestFirst(a.row, b.row)), revised };
 }
 
@@ -99,7 +99,7 @@ function ascending(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function conflict({ row, file, line }: PlacedFiling): Problem {
+function conflict({ row, file, line }: PlacedFiling): InputFault {
   const message = `filing ${row.accession} is in this batch twice with other facts; keep one`;
   return { code: 'conflict', file, line, field: 'accession', message };
 }

@@ -1,5 +1,5 @@
 import type { Catalog } from '../../contract/catalog/catalog.ts';
-import type { Problem } from '../intake/compile-error.ts';
+import type { InputFault } from '../intake/compile-error.ts';
 import type { Snapshots } from '../intake/list-snapshots.ts';
 import type { Press } from '../publish/press.ts';
 
@@ -8,7 +8,7 @@ export type IsStored = (path: string) => boolean;
 
 /** A part of a release that comes from collections: all of them are read before any of them is written. */
 export interface CollectionPart {
-  readonly problems: readonly Problem[];
+  readonly faults: readonly InputFault[];
   /** How many rows were read. */
   readonly rows: number;
   /** `isStored` knows the files of the release that come from signals, so that no body names what is not there. */

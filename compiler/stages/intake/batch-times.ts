@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, isoTime } from '../../contract/iso-time.ts';
-import type { Problem } from './compile-error.ts';
+import type { InputFault } from './compile-error.ts';
 import type { Snapshots } from './list-snapshots.ts';
 import { isAfter } from './reading.ts';
 
@@ -42,8 +42,8 @@ export function batchTimes(asOf: string, batch: string): JudgeTime {
   };
 }
 
-/** A problem for each batch that is named after a time in the future of this compile. */
-export function futureBatches({ batches }: Pick<Snapshots, 'batches'>, asOf: string): Problem[] {
+/** A fault for each batch that is named after a time in the future of this compile. */
+export function futureBatches({ batches }: Pick<Snapshots, 'batches'>, asOf: string): InputFault[] {
   const limit = Date.parse(asOf) + CLOCK_ALLOWANCE_MS;
   return batches
     .filter(({ batch, files }) => files?.length !== 0 && spanOf(batch).start > limit)

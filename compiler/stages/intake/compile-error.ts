@@ -1,7 +1,7 @@
 import { grouped } from '../../contract/grouped.ts';
 
 /** Why a compile refuses its input; a closed list. */
-type ProblemCode =
+type FaultCode =
   | 'no_snapshots'
   | 'bad_name'
   | 'bad_catalog'
@@ -17,8 +17,8 @@ type ProblemCode =
   | 'log_refused';
 
 /** One thing that is wrong, with the place to look. */
-export interface Problem {
-  readonly code: ProblemCode;
+export interface InputFault {
+  readonly code: FaultCode;
   /** Path as the user knows it, relative to the snapshots folder. */
   readonly file: string;
   readonly line?: number;
@@ -26,40 +26,40 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Most problems that a report spells out; the rest are counted. */
-const PROBLEMS_SHOWN_MAX = 50;
+/** Most faults that a report spells out; the rest are counted. */
+const FAULTS_SHOWN_MAX = 50;
 
-/** Bad input of a compile: every problem gathered, nothing written. */
+/** Bad input of a compile: every fault gathered, nothing written. */
 export class CompileError extends Error {
-  readonly problems: readonly Problem[];
+  readonly faults: readonly InputFault[];
 
-  constructor(problems: readonly Problem[]) {
-    super(report(problems));
+  constructor(faults: readonly InputFault[]) {
+    super(report(faults));
     this.name = 'CompileError';
-    this.problems = problems;
+    this.faults = faults;
   }
 }
 
-/** One problem as one line: file:line field: message. */
-export function problemText(problem: Problem): string {
-  const line = problem.line === undefined ? '' : `:${problem.line}`;
-  const field = problem.field === undefined ? '' : ` ${problem.field}:`;
-  return `${problem.file}${line}${field} ${problem.message}`;
+/** One fault as one line: file:line field: message. */
+export function faultText(fault: InputFault): string {
+  const line = fault.line === undefined ? '' : `:${fault.line}`;
+  const field = fault.field === undefined ? '' : ` ${fault.field}:`;
+  return `${fault.file}${line}${field} ${fault.message}`;
 }
 
 /** The order of a report: by file and line. */
-export function byPlace(a: Problem, b: Problem): number {
+export function byPlace(a: InputFault, b: InputFault): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return (a.line ?? 0) - (b.line ?? 0);
 }
 
-function report(problems: readonly Problem[]): string {
-  const files = grouped(problems, ({ file }) => file);
-  const isAll = problems.length <= PROBLEMS_SHOWN_MAX;
-  const share = isAll ? problems.length : Math.max(1, Math.floor(PROBLEMS_SHOWN_MAX / files.size));
-  const shown = [...files].slice(0, PROBLEMS_SHOWN_MAX);
+function report(faults: readonly InputFault[]): string {
+  const files = grouped(faults, ({ file }) => file);
+  const isAll = faults.length <= FAULTS_SHOWN_MAX;
+  const share = isAll ? faults.length : Math.max(1, Math.floor(FAULTS_SHOWN_MAX / files.size));
+  const shown = [...files].slice(0, FAULTS_SHOWN_MAX);
   const others = files.size - shown.length;
-  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  const count = faults.length === 1 ? '1 problem' : `${faults.length} problems`;
   return [
     `Cannot compile: ${count}, nothing was published`,
     ...shown.flatMap(([file, own]) => fileLines(file, own, share)),
@@ -68,8 +68,8 @@ function report(problems: readonly Problem[]): string {
 }
 
 /** Every file is named, so that all can be corrected before the next compile. */
-function fileLines(file: string, problems: readonly Problem[], share: number): string[] {
-  const shown = problems.slice(0, share).map((problem) => `  ${problemText(problem)}`);
-  const rest = problems.length - shown.length;
+function fileLines(file: string, faults: readonly InputFault[], share: number): string[] {
+  const shown = faults.slice(0, share).map((fault) => `  ${faultText(fault)}`);
+  const rest = faults.length - shown.length;
   return rest > 0 ? [...shown, `  … and ${rest} more in ${file}`] : shown;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { COLLECTIONS, type CollectionId } from '../../contract/collections.ts';
 import { grouped } from '../../contract/grouped.ts';
-import { CompileError, type Problem } from './compile-error.ts';
+import { CompileError, type InputFault } from './compile-error.ts';
 import { CATALOG_FOLDER, SCHEMA_NAME } from './load-catalog.ts';
 import { isLitter, nameFault, storedId, storedIds } from './snapshot-name.ts';
 
@@ -22,7 +22,7 @@ export interface SnapshotFile {
   readonly id: string;
   readonly batch: string;
   readonly path: string;
-  /** Path that problems name. */
+  /** Path that faults name. */
   readonly name: string;
   readonly bytes: number;
   /** Which file it is and when it was changed last, as the disk says. */
@@ -78,11 +78,11 @@ export function listSnapshots(
   catalog: Catalog,
   closed: ClosedBatches = NONE_CLOSED,
 ): Snapshots {
-  const problems: Problem[] = [];
+  const faults: InputFault[] = [];
   const ids = storedIds(catalog);
-  const batches = existsSync(root) ? listBatches(root, { problems, closed, ids }) : [];
+  const batches = existsSync(root) ? listBatches(root, { faults, closed, ids }) : [];
   const files = batches.flatMap(({ batch, files }) => files ?? closed.collections(batch));
-  if (problems.length > 0) throw new CompileError(problems);
+  if (faults.length > 0) throw new CompileError(faults);
   const isEmpty = batches.every((listed) => listed.files?.length === 0);
   if (isEmpty) throw new CompileError([nothingStored(root)]);
   const groups = groupById(files);
@@ -103,8 +103,8 @@ export function signalFiles(signal_id: string, files: readonly SnapshotFile[]): 
   return { signal_id, files, bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
 }
 
-/** The problem with a folder that holds nothing to compile, and what to do. */
-export function nothingStored(root: string, found = 'no snapshots found'): Problem {
+/** The fault with a folder that holds nothing to compile, and what to do. */
+export function nothingStored(root: string, found = 'no snapshots found'): InputFault {
   return {
     code: 'no_snapshots',
     file: root,
@@ -135,7 +135,7 @@ export function byBatch(a: SnapshotFile, b: SnapshotFile): number {
 interface BatchListing {
   /** Of signals and collections. */
   readonly ids: readonly string[];
-  readonly problems: Problem[];
+  readonly faults: InputFault[];
   readonly closed: ClosedBatches;
 }
 
@@ -146,7 +146,7 @@ function listBatches(root: string, listing: BatchListing): ListedBatch[] {
     if (entry.isDirectory() && isBatch(entry.name)) {
       names.push(entry.name);
     } else {
-      listing.problems.push({
+      listing.faults.push({
         code: 'bad_name',
         file: entry.name,
         message: 'not a batch folder; name it after its day (2026-11-20) or hour (2026-11-20T06Z)',
@@ -181,14 +181,14 @@ function listBatch(
   return { batch, stamp, changedMs, files: isClosed ? null : filesIn(root, batch, listing) };
 }
 
-function filesIn(root: string, batch: string, { problems, ids }: BatchListing): SnapshotFile[] {
+function filesIn(root: string, batch: string, { faults, ids }: BatchListing): SnapshotFile[] {
   const files: SnapshotFile[] = [];
   for (const entry of readdirSync(join(root, batch), { withFileTypes: true })) {
     if (isLitter(entry)) continue;
     const id = storedId(entry.name, ids);
     const file = `${batch}/${entry.name}`;
     if (entry.isFile() && id !== null) files.push(snapshotFile(root, file, { id, batch }));
-    else problems.push({ code: 'bad_name', file, message: nameFault(entry, ids) });
+    else faults.push({ code: 'bad_name', file, message: nameFault(entry, ids) });
   }
   return files;
 }

@@ -18,7 +18,7 @@ import {
 } from '../../contract/catalog/whole-catalog.ts';
 import { decodeUtf8, JsonError, parseJson } from '../../contract/strict-json.ts';
 import { readPlain } from '../../verify/plain-file.ts';
-import { CompileError, type Problem } from './compile-error.ts';
+import { CompileError, type InputFault } from './compile-error.ts';
 import { isLitter } from './snapshot-name.ts';
 
 /** Below the snapshots: the publisher's own catalogue, in files of JSON. */
@@ -30,7 +30,7 @@ export const SCHEMA_NAME = 'catalog.schema.json';
 /** Longest file of a catalogue that is read: a line with 100,000 named entities is some 12 MB. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** What problems call the built-in catalogue. */
+/** What faults call the built-in catalogue. */
 const BUILTIN_NAME = 'the built-in catalogue';
 
 /** The catalogue of a shop with the files that its publisher wrote; none for the built-in one. */
@@ -45,11 +45,11 @@ export interface LoadedCatalog extends WholeCatalog {
 export function loadCatalog(snapshots: string): LoadedCatalog {
   const folder = join(snapshots, CATALOG_FOLDER);
   if (!existsSync(folder)) return { ...builtinCatalog(), files: [] };
-  const problems: Problem[] = [];
-  const names = catalogNames(folder, problems);
-  const files = names.flatMap((name) => readFile(folder, name, problems));
-  if (names.length === 0 && problems.length === 0) problems.push(nothingIn());
-  refuse(problems);
+  const faults: InputFault[] = [];
+  const names = catalogNames(folder, faults);
+  const files = names.flatMap((name) => readFile(folder, name, faults));
+  if (names.length === 0 && faults.length === 0) faults.push(nothingIn());
+  refuse(faults);
   return wholeOf(files);
 }
 
@@ -57,11 +57,11 @@ export function loadCatalog(snapshots: string): LoadedCatalog {
 function wholeOf(files: readonly NamedFile<CatalogFile>[]): LoadedCatalog {
   const own = files.map(({ value }) => value);
   // What one file alone says cannot be joined with what another one adds to the built-in catalogue.
-  refuse(catalogFaults(files).filter(differsInExtends).map(catalogProblem));
-  refuse(catalogFaults([...builtinFor(own), ...files]).map(catalogProblem));
+  refuse(catalogFaults(files).filter(differsInExtends).map(catalogFault));
+  refuse(catalogFaults([...builtinFor(own), ...files]).map(catalogFault));
   const file = wholeFile(own);
   const catalog = catalogOf([file]);
-  refuse(changedSignals(files, catalog).map(catalogProblem));
+  refuse(changedSignals(files, catalog).map(catalogFault));
   return { catalog, file, files };
 }
 
@@ -72,16 +72,16 @@ function builtinFor(own: readonly CatalogFile[]): NamedFile<CatalogFile>[] {
   return own[0]?.extends === 'builtin' ? [{ file: BUILTIN_NAME, value: builtinRest(own) }] : [];
 }
 
-function refuse(problems: readonly Problem[]): void {
-  if (problems.length > 0) throw new CompileError(problems);
+function refuse(faults: readonly InputFault[]): void {
+  if (faults.length > 0) throw new CompileError(faults);
 }
 
 /** Names of the files in the order of their names, whatever order the disk has. */
-function catalogNames(folder: string, problems: Problem[]): string[] {
+function catalogNames(folder: string, faults: InputFault[]): string[] {
   const entries = readdirSync(folder, { withFileTypes: true });
   const stored = entries.filter((entry) => !isBeside(entry));
   for (const { name } of stored.filter((entry) => !isCatalogFile(entry))) {
-    problems.push({
+    faults.push({
       code: 'bad_name',
       file: `${CATALOG_FOLDER}/${name}`,
       message:
@@ -105,35 +105,35 @@ function isCatalogFile(entry: Dirent): boolean {
 }
 
 /** A file with its parsed value; none where it is not strict JSON or lacks the format. */
-function readFile(folder: string, name: string, problems: Problem[]): NamedFile<CatalogFile>[] {
+function readFile(folder: string, name: string, faults: InputFault[]): NamedFile<CatalogFile>[] {
   const file = `${CATALOG_FOLDER}/${name}`;
   let text = '';
   try {
     text = decodeUtf8(readPlain(join(folder, name), FILE_BYTES_MAX));
     const value = parseJson(text);
-    const faults = formatFaults({ file, value });
-    problems.push(...faults.map(catalogProblem));
-    return faults.length > 0 ? [] : [{ file, value: value as unknown as CatalogFile }];
+    const own = formatFaults({ file, value });
+    faults.push(...own.map(catalogFault));
+    return own.length > 0 ? [] : [{ file, value: value as unknown as CatalogFile }];
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    problems.push({ code: 'bad_catalog', file, ...lineOf(error, text), message });
+    faults.push({ code: 'bad_catalog', file, ...lineOf(error, text), message });
     return [];
   }
 }
 
 /** The line of a file that a parser stopped in. */
-function lineOf(error: unknown, text: string): Pick<Problem, 'line'> {
+function lineOf(error: unknown, text: string): Pick<InputFault, 'line'> {
   if (!(error instanceof JsonError) || error.at < 0) return {};
   return { line: text.slice(0, error.at).split('\n').length };
 }
 
-/** A fault of a catalogue among the problems of a compile. */
-export function catalogProblem({ file, pointer, reason }: CatalogFault): Problem {
+/** A fault of a catalogue among the faults of a compile. */
+export function catalogFault({ file, pointer, reason }: CatalogFault): InputFault {
   const field = pointer === '' ? {} : { field: pointer };
   return { code: 'bad_catalog', file, ...field, message: reason };
 }
 
-function nothingIn(): Problem {
+function nothingIn(): InputFault {
   return {
     code: 'bad_catalog',
     file: CATALOG_FOLDER,

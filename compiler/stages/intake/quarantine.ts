@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Problem } from './compile-error.ts';
+import type { InputFault } from './compile-error.ts';
 import type { SnapshotFile } from './list-snapshots.ts';
 import type { TextLine } from './read-lines.ts';
 import type { LineFault } from './reading.ts';
 
-/** Most problems kept of one file; reading goes on only to count lines. */
-export const FILE_PROBLEMS_MAX = 200;
+/** Most faults kept of one file; reading goes on only to count lines. */
+export const FILE_FAULTS_MAX = 200;
 /** Most lines that one file may lose, whatever its share: they are held until the file is judged. */
 const FILE_REJECTS_MAX = 10_000;
 /** Bytes of a rejected line that are kept to recognise it by. */
@@ -45,13 +45,13 @@ export interface Rejects {
 }
 
 /**
- * Gathers the bad lines of one file and judges them when it ends. Without a rule each of them is a problem. With one they
+ * Gathers the bad lines of one file and judges them when it ends. Without a rule each of them is a fault. With one they
  * are left out and written down, as long as they are few: by file, since a share of all input would let one source vanish.
  */
 export class Quarantine {
   readonly #file: SnapshotFile;
   readonly #rule: RejectRule | null;
-  readonly #problems: Problem[] = [];
+  readonly #faults: InputFault[] = [];
   readonly #rows: string[] = [];
   #rejected = 0;
   #isStopped = false;
@@ -69,16 +69,16 @@ export class Quarantine {
     this.#rows.push(rowText(this.#file.name, line, faults));
   }
 
-  /** Ends the file after this many readings: returns the problems that stop the compile, or what was left out. */
-  close(taken: number): { readonly problems: readonly Problem[]; readonly rejects: Rejects } {
+  /** Ends the file after this many readings: returns the faults that stop the compile, or what was left out. */
+  close(taken: number): { readonly faults: readonly InputFault[]; readonly rejects: Rejects } {
     const none = { count: 0, digests: {} };
     const lines = taken + this.#rejected;
-    if (this.#rule === null || this.#isStopped) return { problems: this.#problems, rejects: none };
-    if (this.#rejected === 0) return { problems: [], rejects: none };
+    if (this.#rule === null || this.#isStopped) return { faults: this.#faults, rejects: none };
+    if (this.#rejected === 0) return { faults: [], rejects: none };
     if (this.#rejected * MILLION > lines * this.#rule.ppm || this.#rejected > FILE_REJECTS_MAX) {
-      return { problems: [this.#tooMany(lines, this.#rule), ...this.#problems], rejects: none };
+      return { faults: [this.#tooMany(lines, this.#rule), ...this.#faults], rejects: none };
     }
-    return { problems: [], rejects: this.#write(this.#rule) };
+    return { faults: [], rejects: this.#write(this.#rule) };
   }
 
   #write({ folder }: RejectRule): Rejects {
@@ -89,7 +89,7 @@ export class Quarantine {
     return { count: this.#rejected, digests: { [name]: hash('sha256', text, 'hex') } };
   }
 
-  #tooMany(lines: number, { ppm }: RejectRule): Problem {
+  #tooMany(lines: number, { ppm }: RejectRule): InputFault {
     const most =
       this.#rejected > FILE_REJECTS_MAX
         ? `the ${FILE_REJECTS_MAX} that one file may lose`
@@ -101,10 +101,10 @@ export class Quarantine {
   }
 
   #keep({ number: line }: TextLine, faults: readonly LineFault[], why: string): void {
-    const room = FILE_PROBLEMS_MAX - this.#problems.length;
+    const room = FILE_FAULTS_MAX - this.#faults.length;
     for (const fault of faults.slice(0, room)) {
       const message = `${fault.message}${why}`;
-      this.#problems.push({ line, ...fault, message, file: this.#file.name });
+      this.#faults.push({ line, ...fault, message, file: this.#file.name });
     }
   }
 }

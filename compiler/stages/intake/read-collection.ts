@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../../contract/strict-json.ts';
 import { batchTimes, type JudgeTime } from './batch-times.ts';
-import type { Problem } from './compile-error.ts';
+import type { InputFault } from './compile-error.ts';
 import { FAULT_WORDS } from './fault-words.ts';
 import {
   closing,
@@ -14,7 +14,7 @@ import {
 } from './file-header.ts';
 import type { SnapshotFile } from './list-snapshots.ts';
 import { someMembers } from './member-names.ts';
-import { FILE_PROBLEMS_MAX } from './quarantine.ts';
+import { FILE_FAULTS_MAX } from './quarantine.ts';
 import { parseLine, readLines, type TextLine, type UnparsedLine } from './read-lines.ts';
 import type { LineFault } from './reading.ts';
 import { wordFaults } from './stored-words.ts';
@@ -27,7 +27,7 @@ export interface StoredRow<Row> {
   readonly row: Row;
   /** Name of the write batch. */
   readonly batch: string;
-  /** Path that problems name. */
+  /** Path that faults name. */
   readonly file: string;
   readonly line: number;
 }
@@ -46,7 +46,7 @@ interface Collected {
 interface CollectionRows<Row> {
   /** Oldest batch first, then as stored. */
   readonly rows: readonly StoredRow<Row>[];
-  readonly problems: readonly Problem[];
+  readonly faults: readonly InputFault[];
 }
 
 /**
@@ -59,27 +59,27 @@ export function readCollection<Row extends Collected>(
   schema: z.ZodType<Row>,
 ): CollectionRows<Row> {
   const rows: StoredRow<Row>[] = [];
-  const problems: Problem[] = [];
+  const faults: InputFault[] = [];
   for (const file of files) {
     const reader = new RowReader(file, schema, batchTimes(asOf, file.batch));
     for (const line of readLines(file.path)) {
       const row = reader.read(line);
       if (row !== null) rows.push({ row, batch: file.batch, file: file.name, line: line.number });
-      if (rows.length > COLLECTION_ROWS_MAX) return { rows, problems: [tooMany(file)] };
+      if (rows.length > COLLECTION_ROWS_MAX) return { rows, faults: [tooMany(file)] };
     }
-    problems.push(...reader.problems);
+    faults.push(...reader.faults);
   }
-  return { rows, problems };
+  return { rows, faults };
 }
 
-function tooMany({ name }: SnapshotFile): Problem {
+function tooMany({ name }: SnapshotFile): InputFault {
   const message = `more than ${COLLECTION_ROWS_MAX} rows in all batches; drop the oldest batches`;
   return { code: 'too_many_readings', file: name, message };
 }
 
 /** Reads one file: keeps its header and what was wrong with its lines. */
 class RowReader<Row extends Collected> {
-  readonly problems: Problem[] = [];
+  readonly faults: InputFault[] = [];
   readonly #file: SnapshotFile;
   readonly #schema: z.ZodType<Row>;
   readonly #judgeTime: JudgeTime;
@@ -145,9 +145,9 @@ class RowReader<Row extends Collected> {
   }
 
   #report({ number: line }: TextLine, faults: readonly LineFault[]): void {
-    const room = FILE_PROBLEMS_MAX - this.problems.length;
+    const room = FILE_FAULTS_MAX - this.faults.length;
     for (const fault of faults.slice(0, room)) {
-      this.problems.push({ line, ...fault, file: this.#file.name });
+      this.faults.push({ line, ...fault, file: this.#file.name });
     }
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { SignalEntry } from '../../contract/catalog/line.ts';
 import { isObject } from '../../contract/strict-json.ts';
 import { batchTimes, type JudgeTime } from './batch-times.ts';
-import type { Problem } from './compile-error.ts';
+import type { InputFault } from './compile-error.ts';
 import {
   closing,
   HeaderFaults,
@@ -14,7 +14,7 @@ import {
 import type { SignalFiles, SnapshotFile } from './list-snapshots.ts';
 import {
   type BadLine,
-  FILE_PROBLEMS_MAX,
+  FILE_FAULTS_MAX,
   Quarantine,
   type RejectRule,
   type Rejects,
@@ -36,9 +36,9 @@ export interface StoredReading {
 
 interface ReadOutcome {
   readonly readings: number;
-  /** Lines that were left out, so that nothing is lost without a trace: every line is a reading, a reject or a problem. */
+  /** Lines that were left out, so that nothing is lost without a trace: every line is a reading, a reject or a fault. */
   readonly rejects: Rejects;
-  readonly problems: readonly Problem[];
+  readonly faults: readonly InputFault[];
   /** sha256 of each file as it was read, hex, by its name. */
   readonly digests: Readonly<Record<string, string>>;
 }
@@ -66,7 +66,7 @@ export function readSignal(
   onReading: (stored: StoredReading) => void,
   rules: IntakeRules,
 ): ReadOutcome {
-  const problems: Problem[] = [];
+  const faults: InputFault[] = [];
   const digests: Record<string, string> = {};
   const rejects: Rejects[] = [];
   let readings = 0;
@@ -90,9 +90,9 @@ export function readSignal(
     digests[file.name] = digest;
     readings += taken;
     rejects.push(closed.rejects);
-    if (problems.length < FILE_PROBLEMS_MAX) problems.push(...closed.problems);
+    if (faults.length < FILE_FAULTS_MAX) faults.push(...closed.faults);
   }
-  return { readings, rejects: joined(rejects), problems, digests };
+  return { readings, rejects: joined(rejects), faults, digests };
 }
 
 type LineRead = { readonly ok: Reading } | BadLine | null;

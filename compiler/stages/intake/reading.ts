@@ -5,7 +5,7 @@ import { nearest } from '../../contract/nearest.ts';
 import { fitsSegment } from '../../contract/path.ts';
 import { evidenceSchema, sourceSchema } from '../../contract/record.ts';
 import { foreignUnit, type UnitRange, unitLimits } from '../../contract/units.ts';
-import type { Problem } from './compile-error.ts';
+import type { InputFault } from './compile-error.ts';
 import { FAULT_WORDS, MISSING } from './fault-words.ts';
 import { checkFigures, figureFault, fitsName, isNumberText } from './figures.ts';
 import { wordFaults } from './stored-words.ts';
@@ -106,7 +106,7 @@ export type Reading = Pick<Fields, (typeof REQUIRED)[number]> &
   Partial<Omit<Fields, (typeof REQUIRED)[number]>>;
 
 /** What went wrong with one line, without its place; only what is wrong elsewhere names a line. */
-export type LineFault = Omit<Problem, 'file'>;
+export type LineFault = Omit<InputFault, 'file'>;
 type Outcome<T> = { readonly ok: T } | { readonly faults: readonly LineFault[] };
 
 /** Reads the members of the optional first line `{"header": {…}}`. */

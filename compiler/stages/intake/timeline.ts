@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../contract/canonical.ts';
 import { grouped } from '../../contract/grouped.ts';
 import { hashCore } from '../../contract/record-hash.ts';
-import type { Problem } from './compile-error.ts';
+import type { InputFault } from './compile-error.ts';
 import type { StoredReading } from './read-signal.ts';
 import type { Reading } from './reading.ts';
 
@@ -34,7 +34,7 @@ export interface Instant {
   readonly repeats: number;
 }
 
-type SettledInstant = { readonly ok: Instant } | { readonly problem: Problem };
+type SettledInstant = { readonly ok: Instant } | { readonly fault: InputFault };
 
 /** Seals the core of a reading. */
 export type HashOf = (reading: Reading) => string;
@@ -52,8 +52,8 @@ export function settle(
   let at = before;
   let last: StoredReading | null = null;
   for (const item of group) {
-    const problem = last === null ? null : conflict(last, item);
-    if (problem !== null) return { problem };
+    const fault = last === null ? null : conflict(last, item);
+    if (fault !== null) return { fault };
     at = settleOne(at, { reading: item.reading, batch: batchName(batches, item) }, hashOf);
     last = item;
   }
@@ -133,11 +133,11 @@ export function groupByTime(
   return [...byTime].sort(([a], [b]) => a - b);
 }
 
-/** The problem of an entity with too many readings; null for any other. */
+/** The fault of an entity with too many readings; null for any other. */
 export function tooMany(
   entity: string,
   { lines, file }: { readonly lines: number; readonly file: string },
-): Problem | null {
+): InputFault | null {
   if (lines <= ENTITY_READINGS_MAX) return null;
   const message =
     `"${entity}" has more than ${ENTITY_READINGS_MAX} readings; ` +
@@ -168,7 +168,7 @@ function byWholeText(a: Reading, b: Reading): number {
 }
 
 /** A batch speaks with one voice. */
-function conflict(one: StoredReading, other: StoredReading): Problem | null {
+function conflict(one: StoredReading, other: StoredReading): InputFault | null {
   if (one.batch !== other.batch || factText(one.reading) === factText(other.reading)) return null;
   const { entity, observed_at } = other.reading;
   const message =

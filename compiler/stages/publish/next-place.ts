@@ -27,7 +27,7 @@ export function nextPlace(
  * Why a release may not be published at this time after the current one, and what to do; null if it may. Time never
  * goes back, unless the operator says so and the current release is of the future.
  */
-export function timeProblem(
+export function timeFault(
   previous: Release | null,
   { asOf, acceptClock = false }: PublicationTime,
 ): string | null {
@@ -45,7 +45,7 @@ export function timeProblem(
 }
 
 /** Why a key may not sign a clock correction; null if it may, or if there is no correction. */
-export function correctorProblem(
+export function correctorFault(
   { acceptClock = false }: PublicationTime,
   did: string,
   keys: KeyHistory,

@@ -16,7 +16,7 @@ import { grouped } from '../../contract/grouped.ts';
 import { knownFilePath } from '../../contract/path.ts';
 import { CATALOG_PATH, parseCatalogRow } from '../../contract/release.ts';
 import { CompileError } from '../intake/compile-error.ts';
-import { CATALOG_FOLDER, catalogProblem, type LoadedCatalog } from '../intake/load-catalog.ts';
+import { CATALOG_FOLDER, catalogFault, type LoadedCatalog } from '../intake/load-catalog.ts';
 import { type ChangedRow, type Sold, type SoldChange, soldChanges } from './changed-sales.ts';
 import { type FileListBytes, readStored } from './file-list-bytes.ts';
 import { previousFiles } from './release-store.ts';
@@ -40,7 +40,7 @@ export function refuseChanges(
   const changes = soldChanges(sold, loaded.catalog);
   if (accepted) return changes.map((change) => `${placeText(loaded, change)} ${change.change}`);
   if (changes.length > 0) {
-    throw new CompileError(changes.map((change) => catalogProblem(faultOf(loaded, change))));
+    throw new CompileError(changes.map((change) => catalogFault(faultOf(loaded, change))));
   }
   return [];
 }

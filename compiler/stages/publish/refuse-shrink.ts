@@ -1,4 +1,4 @@
-import { CompileError, type Problem } from '../intake/compile-error.ts';
+import { CompileError, type InputFault } from '../intake/compile-error.ts';
 import { nothingStored } from '../intake/list-snapshots.ts';
 
 /** A signal that loses more than this share of its entities or readings is taken for a mistake in the input. */
@@ -17,7 +17,7 @@ interface PreviousCounts {
  * empty the shop. Throws a CompileError that names every such signal.
  */
 export function refuseShrink(before: PreviousCounts, now: ReadonlyMap<string, ShrinkCounts>): void {
-  const problems: Problem[] = [];
+  const faults: InputFault[] = [];
   for (const [id, entities] of countBySignal(before.catalog)) {
     const { readings = 0 } = before.signals[id] ?? {};
     const had: ShrinkCounts = { entities, readings };
@@ -29,9 +29,9 @@ export function refuseShrink(before: PreviousCounts, now: ReadonlyMap<string, Sh
     const message =
       `${has[less]} ${less} where the previous release has ${had[less]}; restore the missing snapshots, ` +
       'or publish anyway with --allow-shrink';
-    problems.push({ code: 'cannot_publish', file: id, message });
+    faults.push({ code: 'cannot_publish', file: id, message });
   }
-  if (problems.length > 0) throw new CompileError(problems);
+  if (faults.length > 0) throw new CompileError(faults);
 }
 
 /**
@@ -41,9 +41,9 @@ export function refuseShrink(before: PreviousCounts, now: ReadonlyMap<string, Sh
 export function refuseNothing(root: string, readings: number, rows: number): void {
   if (readings + rows > 0) return;
   const found = 'no snapshots found except files that are empty or hold only a header';
-  const problem = nothingStored(root, found);
-  const message = `${problem.message}; publish anyway with --allow-shrink`;
-  throw new CompileError([{ ...problem, message }]);
+  const fault = nothingStored(root, found);
+  const message = `${fault.message}; publish anyway with --allow-shrink`;
+  throw new CompileError([{ ...fault, message }]);
 }
 
 /** A catalog line begins with the signal: `["genus.species",`. */

@@ -67,8 +67,8 @@ export function growPast(
   const [first] = lines;
   if (first === undefined) throw new RangeError('Cannot grow an entity: no lines');
   const { entity } = first.reading;
-  const problem = tooMany(entity, { lines: (before?.lines ?? 0) + lines.length, file: first.file });
-  if (problem !== null) return { problem };
+  const fault = tooMany(entity, { lines: (before?.lines ?? 0) + lines.length, file: first.file });
+  if (fault !== null) return { fault };
   if (before !== null && !comesAfter(lines, before, ground.batches)) return BEHIND;
   const touched = new Touched(before, ground);
   for (const [time, group] of groupByTime(lines)) {

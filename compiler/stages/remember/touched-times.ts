@@ -3,7 +3,7 @@ import type { SeriesRow } from '../../contract/series.ts';
 import { SERIES_TAIL } from '../../contract/series-segments.ts';
 import { NO_SERIES, type Segment, type SeriesPast } from '../assemble/series-segments.ts';
 import { snapshotDate } from '../derive/age.ts';
-import type { Problem } from '../intake/compile-error.ts';
+import type { InputFault } from '../intake/compile-error.ts';
 import type { StoredReading } from '../intake/read-signal.ts';
 import type { Reading } from '../intake/reading.ts';
 import {
@@ -20,7 +20,7 @@ import { jcs } from '../seal/jcs.ts';
 import type { EntityPast, Ground } from './entity-past.ts';
 
 export type Unsettled =
-  | { readonly problem: Problem }
+  | { readonly fault: InputFault }
   /** The lines do not come behind what is remembered; only all lines of the entity say what follows from them. */
   | { readonly isBehind: true };
 export const BEHIND = { isBehind: true } as const;
@@ -84,7 +84,7 @@ export class Touched {
   #settle(time: number, group: readonly StoredReading[]): Unsettled | null {
     const was = this.#instants.get(time) ?? null;
     const settled = settle(was, group, this.#ground);
-    if ('problem' in settled) return settled;
+    if ('fault' in settled) return settled;
     this.#note(time, was, settled.ok);
     return null;
   }
@@ -105,7 +105,7 @@ export class Touched {
     if (others === null) return BEHIND;
     // Two facts in one batch are a conflict, whatever stood before.
     const alone = settle(null, group, this.#ground);
-    if ('problem' in alone) return alone;
+    if ('fault' in alone) return alone;
     const first = group.findIndex(({ reading }) => !this.#isFactOf(known, reading));
     const again = first === -1 ? group : group.slice(0, first);
     this.repeats += again.length;
@@ -130,14 +130,14 @@ export class Touched {
   ): Unsettled | null {
     if (first === undefined) throw new RangeError('Cannot revise a reading: by nothing');
     const fresh = settle(null, [first], this.#ground);
-    if ('problem' in fresh) return fresh;
+    if ('fault' in fresh) return fresh;
     const { record_hash, observed_at, snapshot_date } = row;
     // Of what stood before only its hash matters, which is in the log already.
     const reading = { ...first.reading, observed_at };
     const kept = { reading, batch: snapshot_date.slice(0, 'YYYY-MM-DD'.length) };
     const was: Instant = { ...fresh.ok, kept, record_hash, others };
     const settled = settle({ ...fresh.ok, others: othersOf(was) }, rest, this.#ground);
-    if ('problem' in settled) return settled;
+    if ('fault' in settled) return settled;
     this.rows?.take(time);
     this.#note(time, was, settled.ok);
     return null;

@@ -188,8 +188,8 @@ describe('loadConfig()', () => {
     ['"port"', 'not an object of strings and numbers'],
     ['{"facilitator_url":["https://a.example"]}', '"facilitator_url" is a list; write one string,'],
     ['{"port":null}', '"port" is neither a string nor a number'],
-  ])('says of the file %s what is wrong with it', (fileText, problem) => {
-    expect(() => load({ fileText })).toThrow(`signalpress.config.json: ${problem}`);
+  ])('says of the file %s what is wrong with it', (fileText, fault) => {
+    expect(() => load({ fileText })).toThrow(`signalpress.config.json: ${fault}`);
   });
 
   it('takes several facilitators in the file as one text with commas', () => {
@@ -261,9 +261,9 @@ describe('loadConfig()', () => {
       'https://u:hunter2@f.example',
       'http://f.example/hunter2',
     ]) {
-      const problems = () => load({ env: { SIGNALPRESS_FACILITATOR_URL: url } });
-      expect(problems).toThrow(/SIGNALPRESS_FACILITATOR_URL: /);
-      expect(problems).not.toThrow(/hunter2/);
+      const faults = () => load({ env: { SIGNALPRESS_FACILITATOR_URL: url } });
+      expect(faults).toThrow(/SIGNALPRESS_FACILITATOR_URL: /);
+      expect(faults).not.toThrow(/hunter2/);
     }
     expect(() => load({ env: { SIGNALPRESS_RPC_URL: 'ftp://hunter2' } })).not.toThrow(/hunter2/);
     for (const url of [
@@ -271,9 +271,9 @@ describe('loadConfig()', () => {
       'https://hunter2@a.example/?',
       'x://hunter2@a',
     ]) {
-      const problems = () => load({ env: { SIGNALPRESS_BASE_URL: url } });
-      expect(problems).toThrow(/1 setting.*SIGNALPRESS_BASE_URL "/s);
-      expect(problems).not.toThrow(/hunter2/);
+      const faults = () => load({ env: { SIGNALPRESS_BASE_URL: url } });
+      expect(faults).toThrow(/1 setting.*SIGNALPRESS_BASE_URL "/s);
+      expect(faults).not.toThrow(/hunter2/);
     }
     const plain = 'http://127.0.0.1/of@all';
     expect(load({ env: { SIGNALPRESS_BASE_URL: plain } })).toMatchObject({ baseUrl: plain });

@@ -6,8 +6,8 @@ import { tinyKey } from '../tiny-release.ts';
 const { did } = tinyKey();
 const URL_OF_DATA = 'https://static.example.com/shop';
 
-/** The problems of some settings, none for settings that hold. */
-function problems(env: Readonly<Record<string, string>>): string {
+/** The faults of some settings, none for settings that hold. */
+function faults(env: Readonly<Record<string, string>>): string {
   try {
     loadConfig({ options: {}, env: { SIGNALPRESS_ISSUER_DID: did, ...env }, fileText: null });
     return '';
@@ -31,7 +31,7 @@ describe('settings of data that a host serves', () => {
     [{ SIGNALPRESS_DATA: 'http://10.0.0.5/shop', SIGNALPRESS_DATA_HTTP: '1' }],
     [{ SIGNALPRESS_DATA: 'a folder:with a colon' }],
   ])('take %j', (env) => {
-    expect(problems(env)).toBe('');
+    expect(faults(env)).toBe('');
   });
 
   it.each<[Record<string, string>, RegExp]>([
@@ -64,8 +64,8 @@ describe('settings of data that a host serves', () => {
       /SIGNALPRESS_DATA_HTTP: has no effect/,
     ],
   ])('I49: refuse %j with its remedy and without a secret', (env, message) => {
-    expect(problems(env)).toMatch(message);
-    expect(problems(env)).not.toContain('secret');
+    expect(faults(env)).toMatch(message);
+    expect(faults(env)).not.toContain('secret');
   });
 });
 

@@ -204,11 +204,11 @@ describe.skipIf(!hasPostgres())('a sharded compile (skipped without a PostgreSQL
       '2026-11-20T10Z/airquality.aqi.ndjson': ndjson([bad]),
     });
     startShard();
-    const problems = (done: Promise<unknown>) =>
-      done.then(() => 'published').catch(({ problems }) => problems);
-    const own = await problems(plain(snapshots, dataFolder()));
+    const faults = (done: Promise<unknown>) =>
+      done.then(() => 'published').catch(({ faults }) => faults);
+    const own = await faults(plain(snapshots, dataFolder()));
     expect(own).toMatchObject([{ file: '2026-11-20T10Z/airquality.aqi.ndjson' }]);
-    expect(await problems(sharded(snapshots, dataFolder()))).toEqual(own);
+    expect(await faults(sharded(snapshots, dataFolder()))).toEqual(own);
   }, 120_000);
 
   it('takes no bytes that were changed in the shared folder', async () => {

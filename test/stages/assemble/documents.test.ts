@@ -28,7 +28,7 @@ describe('documentPart()', () => {
 
   it('refuses two documents for one request in one batch', () => {
     const out = documents(articleRow('/pay/tier2'), articleRow('/pay/tier2', {}, { text: null }));
-    expect(out.problems).toMatchObject([{ code: 'conflict', line: 2 }]);
+    expect(out.faults).toMatchObject([{ code: 'conflict', line: 2 }]);
   });
 
   it('keeps legs in their causal order, each with its own hash and time', () => {

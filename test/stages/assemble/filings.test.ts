@@ -6,8 +6,8 @@ import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { CIK, FILINGS, filingRow, filingSet, listingRow } from '../../filing-rows.ts';
 import { logLinesIn } from '../../log-lines.ts';
 import {
+  compileFaults,
   compileFolder,
-  compileProblems,
   filesBelow,
   readJson,
   removeFolders,
@@ -223,7 +223,7 @@ describe('readFilings()', () => {
     expect(covers).toContain('; incomplete from the filing day 2020-02-01 to 2020-02-09;');
     expect((await filer(listingRow(), ...rows.slice(1, 2))).gaps).toEqual([]);
     const turned = listingRow({ gaps: [{ from: '2026-02-09', to: '2026-02-01' }] });
-    expect((await compileProblems(filingSet([turned])))[0]?.message).toContain('from is after to');
+    expect((await compileFaults(filingSet([turned])))[0]?.message).toContain('from is after to');
   });
 
   it('I37: names the filer after the list of the best tier where two were collected at once', async () => {
@@ -256,9 +256,7 @@ describe('readFilings()', () => {
       [other, later],
     ]) {
       const files = { ...filingSet([listingRow(), ROW]), ...filingSet(rows, '2026-11-20T11Z') };
-      expect(await compileProblems(files)).toMatchObject([
-        { code: 'conflict', field: 'accession' },
-      ]);
+      expect(await compileFaults(files)).toMatchObject([{ code: 'conflict', field: 'accession' }]);
     }
     const blind = { ...ROW, disclosure_time: null, acceptance_basis: 'undetermined' };
     for (const rows of [
@@ -271,36 +269,36 @@ describe('readFilings()', () => {
   });
 
   it('refuses a filer without a list, a filing told twice, and a time without a basis', async () => {
-    expect(await compileProblems(filingSet([ROW]))).toMatchObject([
+    expect(await compileFaults(filingSet([ROW]))).toMatchObject([
       { code: 'bad_field', field: 'kind' },
     ]);
     const twice = [listingRow(), ROW, { ...ROW, form: '10-Q' }];
-    expect(await compileProblems(filingSet(twice))).toMatchObject([{ code: 'conflict', line: 3 }]);
+    expect(await compileFaults(filingSet(twice))).toMatchObject([{ code: 'conflict', line: 3 }]);
     const timeless = { ...ROW, disclosure_time: null };
-    const [problem] = await compileProblems(filingSet([listingRow(), timeless]));
-    expect(problem?.message).toContain('must be null if acceptance_basis');
+    const [fault] = await compileFaults(filingSet([listingRow(), timeless]));
+    expect(fault?.message).toContain('must be null if acceptance_basis');
   });
 
   it.each(['javascript:alert(1)', 'ftp://www.sec.gov/x'])(
     'refuses "%s" for the address of a filing and of a list',
     async (source_ref) => {
       for (const rows of [[listingRow({ source_ref })], [listingRow(), { ...ROW, source_ref }]]) {
-        const problems = await compileProblems(filingSet(rows));
-        expect(problems).toMatchObject([{ field: 'source_ref', line: rows.length }]);
+        const faults = await compileFaults(filingSet(rows));
+        expect(faults).toMatchObject([{ field: 'source_ref', line: rows.length }]);
       }
     },
   );
 
   it('refuses a row collected after the clock of the compile, and an acceptance after its list', async () => {
     const ahead = { collected_at: '2026-11-20T12:05:01Z' };
-    expect(await compileProblems(filingSet([listingRow(), { ...ROW, ...ahead }]))).toMatchObject([
+    expect(await compileFaults(filingSet([listingRow(), { ...ROW, ...ahead }]))).toMatchObject([
       { field: 'collected_at', line: 2 },
     ]);
     const allowed = { collected_at: '2026-11-20T12:05:00Z' };
     const allowedSet = filingSet([listingRow(), { ...ROW, ...allowed }], '2026-11-20T11Z');
-    expect(await compileProblems(allowedSet)).toEqual([]);
+    expect(await compileFaults(allowedSet)).toEqual([]);
     const accepted = { ...ROW, disclosure_time: '2026-11-20T11:00:01Z' };
-    expect(await compileProblems(filingSet([listingRow(), accepted]))).toMatchObject([
+    expect(await compileFaults(filingSet([listingRow(), accepted]))).toMatchObject([
       { field: 'disclosure_time', line: 2 },
     ]);
   });

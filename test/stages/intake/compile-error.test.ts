@@ -1,29 +1,29 @@
 import { describe, expect, it } from 'vitest';
-import { CompileError, problemText } from '../../../compiler/stages/intake/compile-error.ts';
+import { CompileError, faultText } from '../../../compiler/stages/intake/compile-error.ts';
 
-const PROBLEMS_SHOWN_MAX = 50;
+const FAULTS_SHOWN_MAX = 50;
 
-const problem = { code: 'bad_line', file: 'a.ndjson', message: 'is bad' } as const;
+const fault = { code: 'bad_line', file: 'a.ndjson', message: 'is bad' } as const;
 
 describe('CompileError', () => {
   it('says that nothing was published, and where to look', () => {
-    const error = new CompileError([{ ...problem, line: 3, field: 'current.x' }]);
+    const error = new CompileError([{ ...fault, line: 3, field: 'current.x' }]);
     expect(error.message).toBe(
       'Cannot compile: 1 problem, nothing was published\n  a.ndjson:3 current.x: is bad',
     );
   });
 
   it('counts what it does not spell out', () => {
-    const { message, problems } = new CompileError(Array(PROBLEMS_SHOWN_MAX + 7).fill(problem));
-    expect(problems).toHaveLength(PROBLEMS_SHOWN_MAX + 7);
+    const { message, faults } = new CompileError(Array(FAULTS_SHOWN_MAX + 7).fill(fault));
+    expect(faults).toHaveLength(FAULTS_SHOWN_MAX + 7);
     expect(message).toContain('57 problems');
     expect(message).toMatch(/\n {2}… and 7 more in a\.ndjson$/);
-    expect(message.split('\n')).toHaveLength(PROBLEMS_SHOWN_MAX + 2);
+    expect(message.split('\n')).toHaveLength(FAULTS_SHOWN_MAX + 2);
   });
 });
 
 describe('CompileError of many files', () => {
-  const many = (file: string, count: number) => Array(count).fill({ ...problem, file });
+  const many = (file: string, count: number) => Array(count).fill({ ...fault, file });
 
   it('names every file, however much is wrong in the first', () => {
     const { message } = new CompileError([...many('a', 200), ...many('b', 1), ...many('c', 30)]);
@@ -35,7 +35,7 @@ describe('CompileError of many files', () => {
   });
 
   it('says how many files are left when they are too many', () => {
-    const all = Array.from({ length: PROBLEMS_SHOWN_MAX + 3 }, (_, at) => many(`file ${at}`, 2));
+    const all = Array.from({ length: FAULTS_SHOWN_MAX + 3 }, (_, at) => many(`file ${at}`, 2));
     const { message } = new CompileError(all.flat());
     expect(message).toMatch(/\n {2}… and in 3 more files$/);
     expect(message).toContain('\n  … and 1 more in file 49');
@@ -44,6 +44,6 @@ describe('CompileError of many files', () => {
 
 describe('problemText()', () => {
   it('leaves out what a problem does not have', () => {
-    expect(problemText(problem)).toBe('a.ndjson is bad');
+    expect(faultText(fault)).toBe('a.ndjson is bad');
   });
 });

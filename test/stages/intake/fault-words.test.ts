@@ -3,7 +3,7 @@ import { listingRow } from '../../filing-rows.ts';
 import { serverRow } from '../../roster-rows.ts';
 import {
   AS_OF,
-  compileProblems,
+  compileFaults,
   ndjson,
   reading,
   removeFolders,
@@ -18,9 +18,9 @@ const TEXT = JSON.stringify(GOOD);
 
 /** What is said of the second line of a file, as `field: message`. */
 async function said(files: SnapshotFiles): Promise<string[]> {
-  const problems = await compileProblems(files, { asOf: AS_OF });
-  expect(problems.every(({ line }) => line === 2)).toBe(true);
-  return problems.map(({ field, message }) => `${field}: ${message}`);
+  const faults = await compileFaults(files, { asOf: AS_OF });
+  expect(faults.every(({ line }) => line === 2)).toBe(true);
+  return faults.map(({ field, message }) => `${field}: ${message}`);
 }
 
 const ofReading = (text: string) =>

@@ -2,8 +2,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { HeaderFaults } from '../../../compiler/stages/intake/file-header.ts';
 import { serverRow } from '../../roster-rows.ts';
 import {
+  compileFaults,
   compileFolder,
-  compileProblems,
   ndjson,
   reading,
   removeFolders,
@@ -38,14 +38,14 @@ describe('HeaderFaults', () => {
     const early = { observed_at: '2026-11-19T01:00:00Z', collected_at: '2026-11-19T23:56:00Z' };
     const rows = [row('a-mcp', {}), row('b-mcp', early), row('c-mcp', early)];
     const header = { capture_date: '2026-11-20' };
-    const problems = await compileProblems({ [MCP]: ndjson([{ header }, ...rows]) });
-    expect(problems.map(({ line, field }) => [line, field])).toEqual([
+    const faults = await compileFaults({ [MCP]: ndjson([{ header }, ...rows]) });
+    expect(faults.map(({ line, field }) => [line, field])).toEqual([
       [3, 'capture_date'],
       [4, 'capture_date'],
     ]);
-    expect(await compileProblems({ [MCP]: ndjson([{ header }, row('a-mcp', {})]) })).toEqual([]);
+    expect(await compileFaults({ [MCP]: ndjson([{ header }, row('a-mcp', {})]) })).toEqual([]);
     const bad = { [MCP]: ndjson([{ header: { capture_date: '20 November' } }, ...rows]) };
-    const told = await compileProblems(bad);
+    const told = await compileFaults(bad);
     expect(told.map(({ line, field }) => [line, field])).toEqual([[1, 'header.capture_date']]);
   });
 
@@ -57,8 +57,8 @@ describe('HeaderFaults', () => {
   const files = { [SPOT]: ndjson([{ header: { observed_at } }, ...lines]) };
 
   it('leaves a line its own time of collection, wherever the other time stands', async () => {
-    const problems = await compileProblems(files);
-    expect(problems.map(({ line, field }) => [line, field])).toEqual([
+    const faults = await compileFaults(files);
+    expect(faults.map(({ line, field }) => [line, field])).toEqual([
       [9, 'observed_at'],
       [11, 'observed_at'],
     ]);

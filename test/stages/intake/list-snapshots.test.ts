@@ -8,11 +8,11 @@ import { makeFolder, removeFolders, writeSnapshots } from '../../snapshot-folder
 
 afterAll(removeFolders);
 
-function problemsOf(root: string) {
+function faultsOf(root: string) {
   try {
     listSnapshots(root, BUILTIN);
   } catch (error) {
-    if (error instanceof CompileError) return error.problems;
+    if (error instanceof CompileError) return error.faults;
     throw error;
   }
   return [];
@@ -47,9 +47,9 @@ describe('listSnapshots()', () => {
     });
     expect(listSnapshots(root, BUILTIN).batches.map(({ batch }) => batch)).toEqual(['2026-11-20']);
     mkdirSync(join(root, 'archives'));
-    expect(problemsOf(root)).toMatchObject([{ code: 'bad_name', file: 'archives' }]);
+    expect(faultsOf(root)).toMatchObject([{ code: 'bad_name', file: 'archives' }]);
     const flat = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': 'x', archive: 'a file' });
-    expect(problemsOf(flat)).toMatchObject([{ code: 'bad_name', file: 'archive' }]);
+    expect(faultsOf(flat)).toMatchObject([{ code: 'bad_name', file: 'archive' }]);
   });
 
   it.each([
@@ -64,7 +64,7 @@ describe('listSnapshots()', () => {
     ['2026-11-20\n', 'a line feed'],
   ])('refuses the batch %j: %s', (batch) => {
     const root = writeSnapshots({ [`${batch}/crypto.spot.ndjson`]: '' });
-    expect(problemsOf(root)).toMatchObject([{ code: 'bad_name', file: batch }]);
+    expect(faultsOf(root)).toMatchObject([{ code: 'bad_name', file: batch }]);
   });
 
   it.each([
@@ -77,7 +77,7 @@ describe('listSnapshots()', () => {
     'crypto.spot.ndjson.bak',
   ])('refuses the file %s', (name) => {
     const root = writeSnapshots({ [`2026-11-20/${name}`]: '' });
-    expect(problemsOf(root)).toMatchObject([{ code: 'bad_name', file: `2026-11-20/${name}` }]);
+    expect(faultsOf(root)).toMatchObject([{ code: 'bad_name', file: `2026-11-20/${name}` }]);
   });
 
   it('I38: follows no symlink, to a file, to a batch or out of the folder', () => {
@@ -89,7 +89,7 @@ describe('listSnapshots()', () => {
       join(root, '2026-11-20/macro.unemployment.ndjson'),
     );
     symlinkSync('/nowhere', join(root, '2026-11-20/airquality.aqi.ndjson'));
-    const refused = problemsOf(root).map((problem) => problem.file);
+    const refused = faultsOf(root).map((fault) => fault.file);
     expect(refused.sort()).toEqual([
       '2026-11-19',
       '2026-11-20/airquality.aqi.ndjson',
@@ -101,12 +101,12 @@ describe('listSnapshots()', () => {
     const root = writeSnapshots({ 'loose.ndjson': '' });
     mkdirSync(join(root, '2026-11-20/crypto.spot.ndjson'), { recursive: true });
     writeFileSync(join(root, '2026-11-19'), '');
-    expect(problemsOf(root)).toHaveLength(3);
+    expect(faultsOf(root)).toHaveLength(3);
   });
 
   it('says what to do where nothing is stored', () => {
     for (const root of [join(makeFolder(), 'absent'), makeFolder()]) {
-      expect(problemsOf(root)).toMatchObject([{ code: 'no_snapshots', file: root }]);
+      expect(faultsOf(root)).toMatchObject([{ code: 'no_snapshots', file: root }]);
     }
   });
 });

@@ -32,13 +32,13 @@ function problemsAt(root: string) {
   try {
     loadCatalog(root);
   } catch (error) {
-    if (error instanceof CompileError) return error.problems;
+    if (error instanceof CompileError) return error.faults;
     throw error;
   }
   return [];
 }
 
-const problemsOf = (files: Files) => problemsAt(folderOf(files));
+const faultsOf = (files: Files) => problemsAt(folderOf(files));
 
 const ADDED = { ...TIDE_FILE, extends: 'builtin' };
 const EARTHQUAKES = BUILTIN.lineById.get('earthquake');
@@ -97,39 +97,39 @@ describe('loadCatalog()', () => {
     const [[id, ruler] = []] = BUILTIN.rulerById;
     const { catalog } = load(fileWith([String(id)], String(ruler?.metric)));
     expect(catalog.entryById.get('tides.level')?.signal.rulers).toEqual([ruler]);
-    expect(problemsOf(fileWith([`${id}-x`], String(ruler?.metric)))).toMatchObject([
+    expect(faultsOf(fileWith([`${id}-x`], String(ruler?.metric)))).toMatchObject([
       { code: 'bad_catalog', file: 'catalog/a.json', field: '/lines/0/signals/0/rulers/0' },
     ]);
   });
 
   it('gathers what is wrong in all files', () => {
-    const problems = problemsOf({
+    const faults = faultsOf({
       'a.json': '{',
       'b.json': { ...TIDE_FILE, linez: [] },
       'c.json': { ...TIDE_FILE, extends: 'built-in' },
       'Tides.json': TIDE_FILE,
       'notes.txt': '',
     });
-    expect(problems.map(({ file, field }) => [file, field])).toEqual([
+    expect(faults.map(({ file, field }) => [file, field])).toEqual([
       ['catalog/Tides.json', undefined],
       ['catalog/notes.txt', undefined],
       ['catalog/a.json', undefined],
       ['catalog/b.json', undefined],
       ['catalog/c.json', '/extends'],
     ]);
-    expect(problems[3]?.message).toContain('did you mean "lines"?');
+    expect(faults[3]?.message).toContain('did you mean "lines"?');
   });
 
   it('refuses files that extend different things, and a signal that is twice', () => {
     const { lines, ...rest } = TIDE_FILE;
     expect(
-      problemsOf({ 'a.json': TIDE_FILE, 'b.json': { ...rest, extends: 'builtin' } }),
+      faultsOf({ 'a.json': TIDE_FILE, 'b.json': { ...rest, extends: 'builtin' } }),
     ).toMatchObject([{ file: 'catalog/b.json', field: '/extends' }]);
     const second = {
       ...rest,
       lines: lines?.map((line) => ({ ...line, id: 'tides-two', bundle: undefined })),
     };
-    const fields = problemsOf({ 'a.json': TIDE_FILE, 'b.json': second }).map(({ field }) => field);
+    const fields = faultsOf({ 'a.json': TIDE_FILE, 'b.json': second }).map(({ field }) => field);
     expect(fields).toContain('/lines/0/signals/0/id');
   });
 
@@ -158,8 +158,8 @@ describe('loadCatalog()', () => {
       },
     });
     const { rulers: _, ...same } = { ...signal, ...known };
-    expect(problemsOf(fileWith(same))).toEqual([]);
-    expect(problemsOf(fileWith({ ...signal, id: known?.id }))).toMatchObject([
+    expect(faultsOf(fileWith(same))).toEqual([]);
+    expect(faultsOf(fileWith({ ...signal, id: known?.id }))).toMatchObject([
       { code: 'bad_catalog', file: 'catalog/a.json', field: '/lines/0' },
     ]);
   });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BUILTIN, builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { listSnapshots, type SignalFiles } from '../../../compiler/stages/intake/list-snapshots.ts';
-import { FILE_PROBLEMS_MAX } from '../../../compiler/stages/intake/quarantine.ts';
+import { FILE_FAULTS_MAX } from '../../../compiler/stages/intake/quarantine.ts';
 import { LINE_BYTES_MAX } from '../../../compiler/stages/intake/read-lines.ts';
 import { readSignal } from '../../../compiler/stages/intake/read-signal.ts';
 import { WHOLE } from '../../../compiler/stages/intake/share.ts';
@@ -49,8 +49,8 @@ const good = (count: number): string[] => Array.from({ length: count }, () => TE
 describe('Quarantine', () => {
   it('I23: leaves out a bad line and writes down where, what, why and how it begins', () => {
     const bad = TEXT.replace('price_usd', 'price');
-    const { problems, rejects, readings, rows, written, path } = judge([TEXT, bad], HALF);
-    expect([problems, readings, rejects.count]).toEqual([[], 1, 1]);
+    const { faults, rejects, readings, rows, written, path } = judge([TEXT, bad], HALF);
+    expect([faults, readings, rejects.count]).toEqual([[], 1, 1]);
     expect(rejects.digests).toEqual({ [FILE]: sha256Text(written) });
     expect(rows).toMatchObject([{ file: FILE, line: 2, raw: bad.slice(0, 500) }]);
     expect(rows[0].bytes).toBe(bad.length);
@@ -73,12 +73,12 @@ describe('Quarantine', () => {
     'I23: leaves out %i of %i lines at %i of a million, and not with one more',
     (...[bad, all, ppm]) => {
       const lines = (count: number) => [...good(all - count), ...'x'.repeat(count)];
-      expect(judge(lines(bad), ppm)).toMatchObject({ problems: [], rejects: { count: bad } });
-      const { problems, rejects, path } = judge(lines(bad + 1), ppm);
-      expect(problems[0]).toMatchObject({ code: 'too_many_rejects', file: FILE });
-      expect(problems[0]?.message).toContain(`${bad + 1} of ${all} lines rejected, more than the`);
-      expect(problems[0]?.message).toContain(`${ppm / 10_000}% of --max-rejects; correct them`);
-      expect(problems).toHaveLength(bad + 2);
+      expect(judge(lines(bad), ppm)).toMatchObject({ faults: [], rejects: { count: bad } });
+      const { faults, rejects, path } = judge(lines(bad + 1), ppm);
+      expect(faults[0]).toMatchObject({ code: 'too_many_rejects', file: FILE });
+      expect(faults[0]?.message).toContain(`${bad + 1} of ${all} lines rejected, more than the`);
+      expect(faults[0]?.message).toContain(`${ppm / 10_000}% of --max-rejects; correct them`);
+      expect(faults).toHaveLength(bad + 2);
       expect([rejects.count, existsSync(path)]).toEqual([0, false]);
     },
   );
@@ -92,16 +92,16 @@ describe('Quarantine', () => {
     ['a header of another file in the middle', [TEXT, '{"header":{"grade":"A"}}', ...good(9)], 2],
     ['a line from the future', [TEXT, TEXT.replace('T11:00:00Z', 'T13:00:00Z'), ...good(9)], 2],
   ])('I23: never leaves out %s', (_, lines, line) => {
-    const { problems, path } = judge(lines, HALF);
-    expect(problems).toMatchObject([{ file: FILE, line }]);
-    expect(problems[0]?.message).toContain('never left out');
+    const { faults, path } = judge(lines, HALF);
+    expect(faults).toMatchObject([{ file: FILE, line }]);
+    expect(faults[0]?.message).toContain('never left out');
     expect(existsSync(path)).toBe(false);
   });
 
   it('I23: keeps little of a long line, and nothing of one that is too long to be read', () => {
     const bytes = Buffer.from(`{"€":"${'é'.repeat(5000)}\xff`, 'latin1');
-    const { rows, problems } = judge([...good(3), bytes, 'x'.repeat(LINE_BYTES_MAX + 1)], HALF);
-    expect(problems).toEqual([]);
+    const { rows, faults } = judge([...good(3), bytes, 'x'.repeat(LINE_BYTES_MAX + 1)], HALF);
+    expect(faults).toEqual([]);
     expect(rows.map(({ line, bytes: size }) => [line, size])).toEqual([
       [4, bytes.length],
       [5, null],
@@ -123,10 +123,10 @@ describe('Quarantine', () => {
       ...good(FILE_REJECTS_MAX),
       ...Array.from({ length: FILE_REJECTS_MAX }, () => 'x'),
     ];
-    expect(judge(most, HALF)).toMatchObject({ problems: [], rejects: { count: FILE_REJECTS_MAX } });
-    const { problems } = judge([TEXT, ...most, 'x'], HALF);
-    expect(problems[0]?.message).toContain(`the ${FILE_REJECTS_MAX} that one file may lose`);
-    expect(problems).toHaveLength(FILE_PROBLEMS_MAX + 1);
+    expect(judge(most, HALF)).toMatchObject({ faults: [], rejects: { count: FILE_REJECTS_MAX } });
+    const { faults } = judge([TEXT, ...most, 'x'], HALF);
+    expect(faults[0]?.message).toContain(`the ${FILE_REJECTS_MAX} that one file may lose`);
+    expect(faults).toHaveLength(FILE_FAULTS_MAX + 1);
   });
 
   it('I23: loses no line without a trace: readings and rejects are the lines that were read', () => {
@@ -134,15 +134,15 @@ describe('Quarantine', () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 30 }), (tail) => {
         const all = [TEXT, ...tail];
-        const { readings, rejects, problems, rows } = judge(all, HALF);
+        const { readings, rejects, faults, rows } = judge(all, HALF);
         const filled = all.filter((text) => text !== '');
         const bad = filled.filter((text) => text !== TEXT).length;
         expect(readings).toBe(filled.length - bad);
         if (bad * 2 > filled.length) {
-          expect(problems[0]?.code).toBe('too_many_rejects');
+          expect(faults[0]?.code).toBe('too_many_rejects');
           return;
         }
-        expect([problems, rejects.count, rows.length]).toEqual([[], bad, bad]);
+        expect([faults, rejects.count, rows.length]).toEqual([[], bad, bad]);
         expect(rows.map((row) => all[row.line - 1])).toEqual(rows.map((row) => row.raw));
       }),
       { numRuns: 100 },

@@ -31,8 +31,8 @@ function readRows(...counts: readonly number[]) {
 
 describe('readCollection()', () => {
   it('I43: takes as many rows as a collection may hold, and names the file in which one more stands', () => {
-    const { problems } = readRows(COLLECTION_ROWS_MAX, 1);
-    expect(problems).toEqual([
+    const { faults } = readRows(COLLECTION_ROWS_MAX, 1);
+    expect(faults).toEqual([
       {
         code: 'too_many_readings',
         file: '2026-11-11/rows.ndjson',
@@ -42,8 +42,8 @@ describe('readCollection()', () => {
   });
 
   it('gives every row of all batches', () => {
-    const { rows, problems } = readRows(2, 1);
-    expect([rows.map(({ file, line }) => `${file}:${line}`), problems]).toEqual([
+    const { rows, faults } = readRows(2, 1);
+    expect([rows.map(({ file, line }) => `${file}:${line}`), faults]).toEqual([
       ['2026-11-10/rows.ndjson:1', '2026-11-10/rows.ndjson:2', '2026-11-11/rows.ndjson:1'],
       [],
     ]);

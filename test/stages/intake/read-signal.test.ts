@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { BUILTIN, builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { listSnapshots, type SignalFiles } from '../../../compiler/stages/intake/list-snapshots.ts';
-import { FILE_PROBLEMS_MAX } from '../../../compiler/stages/intake/quarantine.ts';
+import { FILE_FAULTS_MAX } from '../../../compiler/stages/intake/quarantine.ts';
 import { readSignal, type StoredReading } from '../../../compiler/stages/intake/read-signal.ts';
 import { WHOLE } from '../../../compiler/stages/intake/share.ts';
 import { AS_OF, ndjson, reading, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
@@ -26,8 +26,8 @@ const latin1 = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 
 describe('readSignal()', () => {
   it('reads every line, skips empty ones, and knows where each came from', () => {
-    const { stored, readings, problems } = read(`${TEXT}\n\n${TEXT}`);
-    expect([readings, problems]).toEqual([2, []]);
+    const { stored, readings, faults } = read(`${TEXT}\n\n${TEXT}`);
+    expect([readings, faults]).toEqual([2, []]);
     expect(stored.map(({ file, line, batch }) => [file, line, batch])).toEqual([
       [FILE, 1, 0],
       [FILE, 3, 0],
@@ -42,9 +42,9 @@ describe('readSignal()', () => {
       '2026-11-20/crypto.spot.ndjson': ndjson([{ entity, current }]),
     });
     const [signal] = listSnapshots(root, BUILTIN).signals;
-    const { readings, problems } = readSignal(signal as SignalFiles, () => undefined, RULES);
+    const { readings, faults } = readSignal(signal as SignalFiles, () => undefined, RULES);
     expect(readings).toBe(1);
-    expect(new Set(problems.map((problem) => problem.file))).toEqual(new Set([FILE]));
+    expect(new Set(faults.map((fault) => fault.file))).toEqual(new Set([FILE]));
   });
 
   it('reads the lines of some entities only, however these are spelt', () => {
@@ -103,16 +103,16 @@ describe('readSignal()', () => {
     ['a comment', `// ${TEXT}`, 'not JSON', 'line'],
   ])('I35: refuses %s with file, line and field', (...[, text, says, field]) => {
     const filler = Buffer.from(`${TEXT}\n`);
-    const { problems, readings } = read(
+    const { faults, readings } = read(
       Buffer.concat([filler, Buffer.from(text), latin1('\n'), filler]),
     );
     expect(readings).toBe(2);
-    expect(problems).toHaveLength(1);
-    const [problem] = problems;
-    expect([problem?.file, problem?.line]).toEqual([FILE, 2]);
-    expect(problem?.message).toContain(says);
-    if (field.endsWith('*')) expect(problem?.field).toMatch(new RegExp(`^${field.slice(0, -1)}`));
-    else expect(problem?.field).toBe(field);
+    expect(faults).toHaveLength(1);
+    const [fault] = faults;
+    expect([fault?.file, fault?.line]).toEqual([FILE, 2]);
+    expect(fault?.message).toContain(says);
+    if (field.endsWith('*')) expect(fault?.field).toMatch(new RegExp(`^${field.slice(0, -1)}`));
+    else expect(fault?.field).toBe(field);
   });
 
   it.each([
@@ -121,14 +121,14 @@ describe('readSignal()', () => {
     ['0.10', 0.1],
     ['9007199254740991', 9_007_199_254_740_991],
   ])('I35: normalises %s by a rule and refuses nothing', (text, value) => {
-    const { stored, problems } = read(price(text));
-    expect(problems).toEqual([]);
+    const { stored, faults } = read(price(text));
+    expect(faults).toEqual([]);
     expect(Object.is(stored[0]?.reading.current.price_usd, value)).toBe(true);
   });
 
   it('keeps readings behind a header that is refused apart from its fault', () => {
-    const { problems } = read(`{"header":{"unit":"ft"}}\n${TEXT}\n`);
-    expect(problems).toMatchObject([{ line: 1, field: 'header' }]);
+    const { faults } = read(`{"header":{"unit":"ft"}}\n${TEXT}\n`);
+    expect(faults).toMatchObject([{ line: 1, field: 'header' }]);
   });
 
   it.each([
@@ -138,17 +138,17 @@ describe('readSignal()', () => {
     ['2026-11-20T12:05:00.001Z', false],
     ['2027-03-01T11:00:00Z', false],
   ])('takes a line collected at %s in a compile as of noon: %s', (collected_at, isTaken) => {
-    const { problems, readings } = read(ndjson([GOOD, { ...GOOD, collected_at }]));
+    const { faults, readings } = read(ndjson([GOOD, { ...GOOD, collected_at }]));
     expect(readings).toBe(isTaken ? 2 : 1);
-    if (isTaken) return expect(problems).toEqual([]);
-    expect(problems).toMatchObject([{ file: FILE, line: 2, field: 'collected_at' }]);
-    expect(problems[0]?.message).toBe(
+    if (isTaken) return expect(faults).toEqual([]);
+    expect(faults).toMatchObject([{ file: FILE, line: 2, field: 'collected_at' }]);
+    expect(faults[0]?.message).toBe(
       `"${collected_at}" is later than this compile, as of ${AS_OF}; correct it, the clock or --as-of`,
     );
   });
 
   it('I34: keeps a bounded number of problems of a file in which every line is bad', () => {
-    const { problems, readings } = read('x\n'.repeat(5000));
-    expect([problems.length, readings]).toEqual([FILE_PROBLEMS_MAX, 0]);
+    const { faults, readings } = read('x\n'.repeat(5000));
+    expect([faults.length, readings]).toEqual([FILE_FAULTS_MAX, 0]);
   });
 });

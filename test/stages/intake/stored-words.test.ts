@@ -10,7 +10,7 @@ import {
   serverRow,
   serviceRow,
 } from '../../roster-rows.ts';
-import { compileProblems, removeFolders, type SnapshotFiles } from '../../snapshot-folder.ts';
+import { compileFaults, removeFolders, type SnapshotFiles } from '../../snapshot-folder.ts';
 
 afterAll(removeFolders);
 
@@ -114,8 +114,8 @@ const TEXTS: readonly (readonly [collection: string, field: string, row: Row])[]
 ];
 
 function said(files: SnapshotFiles) {
-  return compileProblems(files).then((problems) =>
-    problems.map(({ field, message }) => [field, message]),
+  return compileFaults(files).then((faults) =>
+    faults.map(({ field, message }) => [field, message]),
   );
 }
 const REFUSED = '"recommend" forecasts, advises or recommends; store a description only';

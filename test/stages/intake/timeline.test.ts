@@ -43,7 +43,7 @@ const good = (items: readonly StoredReading[]) => {
 };
 const problemOf = (items: readonly StoredReading[]) => {
   const outcome = outcomeOf(items);
-  return 'problem' in outcome ? outcome.problem : null;
+  return 'fault' in outcome ? outcome.fault : null;
 };
 const prices = (readings: readonly Reading[]) => readings.map((item) => item.current.price_usd);
 
@@ -155,14 +155,14 @@ describe('settle()', () => {
   it('I37: refuses two values of one batch and names both lines, in either order', () => {
     const two = [stored(1, { line: 4 }), stored(2, { line: 9 })];
     for (const items of [two, [...two].reverse()]) {
-      const problem = problemOf(items);
-      expect(problem).toMatchObject({
+      const fault = problemOf(items);
+      expect(fault).toMatchObject({
         code: 'conflict',
         file: 'batch-0',
         line: 9,
         field: 'current',
       });
-      expect(problem?.message).toContain('line 4');
+      expect(fault?.message).toContain('line 4');
     }
   });
 

@@ -79,7 +79,7 @@ export function readColumns(columns: Columns, of: ListOf): ReadColumns {
   }));
   const numbers = new Set<string>();
   for (const [at, row] of rows.entries()) {
-    const reason = objection(row, of) ?? (numbers.has(row.accession) ? 'is listed twice' : null);
+    const reason = rowFault(row, of) ?? (numbers.has(row.accession) ? 'is listed twice' : null);
     if (reason !== null) {
       const which = `row ${at} (${row.accession.slice(0, 40)})`;
       throw new RangeError(`${which} ${reason}, so the list cannot show what was not filed`);
@@ -120,7 +120,7 @@ interface FilingColumns {
 }
 
 /** Why a row cannot be read; null for a row that can. */
-function objection(row: FilingColumns, { collected_at }: ListOf): string | null {
+function rowFault(row: FilingColumns, { collected_at }: ListOf): string | null {
   const { accession, filing_date, form, report, acceptance, items } = row;
   if (!ACCESSION.test(accession)) return 'has no number such as 0000320193-26-000006';
   if (!isRealDay(filing_date)) return `has the filing day "${shown(filing_date)}"`;

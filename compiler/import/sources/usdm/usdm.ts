@@ -193,7 +193,7 @@ function stateWeeks(payload: Payload, isPercent: boolean): ReadonlyMap<string, S
     const size = sizes.get(state) ?? whole;
     const isResized = Math.abs(whole / size - 1) > SIZE_CHANGE_MAX;
     const fault =
-      objection(row, week, isPercent) ??
+      rowFault(row, week, isPercent) ??
       (weeks.has(`${state} ${day}`) ? 'lists its state and week a second time' : null) ??
       (isAsked(state, payload) ? null : `is of ${state}, which its address does not ask for`) ??
       (isResized ? `has an area of ${whole}, which was ${size} in another week` : null);
@@ -220,7 +220,7 @@ function written({ none, d0, d1, d2, d3, d4 }: DroughtRow): readonly (number | s
 }
 
 /** Why a row cannot be what it says; null for one that can. */
-function objection(row: DroughtRow, week: StateWeek, isPercent: boolean): string | null {
+function rowFault(row: DroughtRow, week: StateWeek, isPercent: boolean): string | null {
   const { day, whole, atLeast } = week;
   const isTuesday = new Date(`${day}T00:00:00Z`).getUTCDay() === TUESDAY;
   if (!isTuesday || row.mapDate !== row.validStart)

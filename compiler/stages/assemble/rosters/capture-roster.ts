@@ -6,7 +6,7 @@ import { filePath } from '../../../contract/path.ts';
 import { HASH_CORE_VERSION } from '../../../contract/record-hash.ts';
 import { NATURE } from '../../../contract/words.ts';
 import { hoursBetween } from '../../derive/age.ts';
-import type { Problem } from '../../intake/compile-error.ts';
+import type { InputFault } from '../../intake/compile-error.ts';
 import { readCollection, type StoredRow } from '../../intake/read-collection.ts';
 import type { CaptureRow } from '../../intake/row-origin.ts';
 import type { Press } from '../../publish/press.ts';
@@ -64,7 +64,7 @@ interface CaptureTable<Row extends CaptureRow> {
   /** The members of a row as they are served, among them all of its core. */
   factsOf(row: Row): Readonly<Record<string, unknown>>;
   /** What is wrong with the collection as a whole. */
-  problemsOf?(roster: CaptureRoster<Row>): readonly Problem[];
+  faultsOf?(roster: CaptureRoster<Row>): readonly InputFault[];
   views(roster: CaptureRoster<Row>, isStored: IsStored): CaptureViews<Row>;
   /** How bodies spell the version of the hash core. */
   readonly version?: string | number;
@@ -74,10 +74,10 @@ interface CaptureTable<Row extends CaptureRow> {
 export function capturePart<Row extends CaptureRow>(capture: CaptureTable<Row>): ReadPart {
   return (collections, asOf) => {
     const { id: kind } = capture.of;
-    const { rows, problems } = readCollection({ files: collections[kind], asOf }, capture.schema);
+    const { rows, faults } = readCollection({ files: collections[kind], asOf }, capture.schema);
     const roster = captureRoster(rows, capture);
     return {
-      problems: [...problems, ...roster.problems, ...(capture.problemsOf?.(roster) ?? [])],
+      faults: [...faults, ...roster.faults, ...(capture.faultsOf?.(roster) ?? [])],
       rows: rows.length,
       write(press, isStored) {
         writeCaptured(press, roster, { capture, views: capture.views(roster, isStored) });

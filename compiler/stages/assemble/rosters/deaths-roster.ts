@@ -1,7 +1,7 @@
 import { STABLECOIN_DEATHS } from '../../../contract/collections.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
-import type { Problem } from '../../intake/compile-error.ts';
+import type { InputFault } from '../../intake/compile-error.ts';
 import { batchOrder } from '../../intake/list-snapshots.ts';
 import { readCollection, type StoredRow } from '../../intake/read-collection.ts';
 import {
@@ -22,14 +22,14 @@ type Deaths = SettledRoster<StablecoinDeathRow>;
 
 /** Stablecoins that died, with what was last measured before, and their preview, which leaves that out. */
 export const deathsPart: ReadPart = (collections, asOf) => {
-  const { rows, problems } = readCollection(
+  const { rows, faults } = readCollection(
     { files: collections[SIGNAL], asOf },
     stablecoinDeathRowSchema,
   );
   const keyOf = ({ symbol, name }: StablecoinDeathRow): string => `${symbol}\n${name}`;
   const deaths = settleRoster(rows, { kind: SIGNAL, keyOf, factsOf });
   return {
-    problems: [...problems, ...deaths.problems, ...namesakes(deaths)],
+    faults: [...faults, ...deaths.faults, ...namesakes(deaths)],
     rows: rows.length,
     write(press) {
       const rows = deaths.kept.map((from) => ({ shown: record(from), from }));
@@ -49,7 +49,7 @@ export const deathsPart: ReadPart = (collections, asOf) => {
 };
 
 /** A name is in no core: two names for the same facts would share one record hash, and nobody could tell them apart. */
-function namesakes({ kept, revised }: Deaths): Problem[] {
+function namesakes({ kept, revised }: Deaths): InputFault[] {
   const seen = new Map<string, HashedRow<StablecoinDeathRow>>();
   return [...revised, ...kept].sort(byPlace).flatMap((found) => {
     if (found.record_hash === null) return [];
@@ -67,7 +67,7 @@ function byPlace(a: StoredRow<unknown>, b: StoredRow<unknown>): number {
 function namesake(
   known: StoredRow<StablecoinDeathRow>,
   { file, line, row }: StoredRow<StablecoinDeathRow>,
-): Problem {
+): InputFault {
   const message =
     `"${row.name}" tells the same facts as "${known.row.name}" in line ${known.line} of "${known.file}", ` +
     'and the record hash holds no name; keep one of the two';

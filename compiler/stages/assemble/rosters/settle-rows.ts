@@ -1,7 +1,7 @@
 import type { RosterKind } from '../../../contract/collections.ts';
 import type { Evidence } from '../../../contract/record.ts';
 import { type RosterCore, rosterCore } from '../../../contract/roster-core.ts';
-import type { Problem } from '../../intake/compile-error.ts';
+import type { InputFault } from '../../intake/compile-error.ts';
 import type { StoredRow } from '../../intake/read-collection.ts';
 import type { RowOrigin } from '../../intake/row-origin.ts';
 import { canonicalDigest } from '../../seal/canonical-digest.ts';
@@ -34,7 +34,7 @@ export interface SettledRoster<Row extends OriginRow> {
   readonly kept: readonly HashedRow<Row>[];
   /** Rows that a later batch has revised. */
   readonly revised: readonly HashedRow<Row>[];
-  readonly problems: readonly Problem[];
+  readonly faults: readonly InputFault[];
 }
 
 /** What is known of a key so far: the item that counts, and the latest one, even if it is a repeat. */
@@ -99,7 +99,7 @@ export function settleRoster<Row extends OriginRow>(
     },
   );
   const inOrder = [...kept].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
-  return { kept: inOrder, revised, problems: conflicts.map(conflict) };
+  return { kept: inOrder, revised, faults: conflicts.map(conflict) };
 }
 
 function hashedRow<Row extends OriginRow>(
@@ -127,7 +127,7 @@ function disclosed<Row extends OriginRow>(
   return { ...kept, row: { ...newest.row, collected_at, evidence } };
 }
 
-function conflict([known, found]: readonly [StoredRow<unknown>, StoredRow<unknown>]): Problem {
+function conflict([known, found]: readonly [StoredRow<unknown>, StoredRow<unknown>]): InputFault {
   const message = `differs from line ${known.line} of "${known.file}" about the same subject; keep one of them`;
   return { code: 'conflict', file: found.file, line: found.line, message };
 }

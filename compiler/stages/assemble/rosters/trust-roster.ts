@@ -1,7 +1,7 @@
 import { DEMAND_FIELDS, TRUST_SERVICES } from '../../../contract/collections.ts';
 import { HASH_CORE_VERSION } from '../../../contract/record-hash.ts';
 import { serviceId, trustModel } from '../../../contract/roster-core.ts';
-import type { Problem } from '../../intake/compile-error.ts';
+import type { InputFault } from '../../intake/compile-error.ts';
 import { type TrustServiceRow, trustServiceRowSchema } from '../../intake/trust-service-row.ts';
 import {
   absentSubjects,
@@ -26,7 +26,7 @@ export const trustPart = capturePart<TrustServiceRow>({
   schema: trustServiceRowSchema,
   idOf,
   factsOf,
-  problemsOf: sharedIds,
+  faultsOf: sharedIds,
   version: String(HASH_CORE_VERSION),
   views: (roster) => ({
     membersOf: ({ newest }) => [notesOf(newest.row), unavailable(UNAVAILABLE)],
@@ -36,7 +36,7 @@ export const trustPart = capturePart<TrustServiceRow>({
 });
 
 /** Dots become hyphens, so two hosts could claim one id. */
-function sharedIds({ subjects }: CaptureRoster<TrustServiceRow>): Problem[] {
+function sharedIds({ subjects }: CaptureRoster<TrustServiceRow>): InputFault[] {
   return subjects.flatMap(({ id, rows, newest }) => {
     const other = rows.find(({ row }) => row.host !== newest.row.host);
     if (other === undefined) return [];

@@ -7,7 +7,7 @@ import {
 } from '../../../../compiler/contract/release.ts';
 import type { JsonValue } from '../../../../compiler/contract/strict-json.ts';
 import { COLLECTION_PARTS } from '../../../../compiler/stages/assemble/collection-parts.ts';
-import type { Problem } from '../../../../compiler/stages/intake/compile-error.ts';
+import type { InputFault } from '../../../../compiler/stages/intake/compile-error.ts';
 import { listSnapshots } from '../../../../compiler/stages/intake/list-snapshots.ts';
 import { makePress } from '../../../../compiler/stages/publish/press.ts';
 import { issuerDid, makeSealer, signingKey } from '../../../../compiler/stages/seal/sealer.ts';
@@ -20,7 +20,7 @@ type Json = Readonly<Record<string, JsonValue>>;
 /** What the parts behind the rosters put into a press, kept in memory. */
 export interface Printed {
   readonly did: string;
-  readonly problems: readonly Problem[];
+  readonly faults: readonly InputFault[];
   readonly bodies: ReadonlyMap<string, Json>;
   readonly lookUps: readonly VerifyEntry[];
   readonly leaves: readonly Leaf[];
@@ -69,13 +69,13 @@ export function printed(
       startingWith: () => Buffer.alloc(0),
     },
   });
-  const problems = parts.flatMap((part) => part.problems);
-  if (problems.length === 0)
+  const faults = parts.flatMap((part) => part.faults);
+  if (faults.length === 0)
     for (const part of parts) part.write(press, (path) => stored.includes(path));
   const body = (path: string): Json => {
     const found = bodies.get(path);
     if (found === undefined) throw new RangeError(`No body at "${path}"`);
     return found;
   };
-  return { did, problems, bodies, lookUps, leaves, body };
+  return { did, faults, bodies, lookUps, leaves, body };
 }

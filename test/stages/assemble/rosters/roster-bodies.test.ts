@@ -38,7 +38,7 @@ function coreOf(row: Json): unknown {
 
 describe('the bodies of rosters, registries and documents', () => {
   it('come without problems, one file an operation and subject', () => {
-    expect(out.problems).toEqual([]);
+    expect(out.faults).toEqual([]);
     expect([...out.bodies.keys()].filter((path) => !path.startsWith('verifiable/')).sort()).toEqual(
       [
         'document/chatter/energy.json',

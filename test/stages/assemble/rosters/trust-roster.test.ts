@@ -121,9 +121,9 @@ describe('trustPart()', () => {
       [repeat, other],
       [other, repeat],
     ]) {
-      expect(trust([first, ...batch]).problems).toMatchObject([{ code: 'conflict', line: 2 }]);
+      expect(trust([first, ...batch]).faults).toMatchObject([{ code: 'conflict', line: 2 }]);
     }
-    expect(trust([first, repeat, repeat]).problems).toEqual([]);
+    expect(trust([first, repeat, repeat]).faults).toEqual([]);
   });
 
   it('refuses two rows of one day in one batch, and two hosts of one id', () => {
@@ -131,9 +131,9 @@ describe('trustPart()', () => {
       serviceRow('a.example', DAYS[0]),
       serviceRow('a.example', DAYS[0], { score_total: 0 }),
     ]);
-    expect(twice.problems).toMatchObject([{ code: 'conflict', line: 2 }]);
+    expect(twice.faults).toMatchObject([{ code: 'conflict', line: 2 }]);
     const shared = trust([serviceRow('a-b.example', DAYS[0]), serviceRow('a.b.example', DAYS[1])]);
-    expect(shared.problems).toMatchObject([{ code: 'conflict' }]);
-    expect(shared.problems[0]?.message).toContain('share the id "a-b-example"');
+    expect(shared.faults).toMatchObject([{ code: 'conflict' }]);
+    expect(shared.faults[0]?.message).toContain('share the id "a-b-example"');
   });
 });
