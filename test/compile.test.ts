@@ -35,7 +35,7 @@ import {
 
 const SHARE_BYTES_MIN = 1_000_000;
 
-afterAll(removeFolders, 60_000);
+afterAll(removeFolders);
 
 const GOOD = ndjson([reading('btc', { price_usd: 1 })]);
 const filesOf = async (files: SnapshotFiles) =>
@@ -161,7 +161,7 @@ describe('determinism', () => {
       compileInChild({ snapshots, data, workers, env });
       expect(heads(join(data, 'current'))).toEqual(want);
     }
-  }, 30_000);
+  });
 
   it('runs its jobs where it is told, with the same bytes, and closes what it opened', async () => {
     const snapshots = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': GOOD });
@@ -203,7 +203,7 @@ describe('determinism', () => {
     const report = await compileFolder(broken).catch((error: CompileError) => error.message);
     expect(report).toMatch(/10 problems/);
     expect(() => compileInChild({ snapshots: broken, data, workers: 2 })).toThrow(String(report));
-  }, 60_000);
+  });
 
   it('I37: 100 readings permuted over lines and batches give one release', async () => {
     const rows = Array.from({ length: 100 }, (_, index) => {
@@ -227,7 +227,7 @@ describe('determinism', () => {
       { numRuns: 12, verbose: 0 },
     );
     expect(releases.size).toBe(1);
-  }, 30_000);
+  });
 
   it('I34: gives the same bytes through partitions on disk as in memory', async () => {
     const entities = Array.from({ length: 300 }, (_, index) => `coin-${index}`);
@@ -392,7 +392,7 @@ describe('memory', () => {
     const { counts } = readJson(join(data, 'current'), 'release.json');
     expect([text.join('').length > 40_000_000, counts.readings]).toEqual([true, 33_000]);
     expect(peak).toBeLessThan(RSS_MB_MAX);
-  }, 40_000);
+  });
 });
 
 describe('compile() of nothing', () => {

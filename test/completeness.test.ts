@@ -44,7 +44,7 @@ beforeAll(async () => {
     // No source of the set stands at the address of the service.
     baseUrl: 'https://doors.example',
   }));
-}, 60_000);
+});
 afterAll(removeFolders);
 
 /** Each switch of an operator on and off, and a release that lacks rosters, filings and documents. */

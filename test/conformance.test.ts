@@ -27,11 +27,11 @@ beforeAll(async () => {
   writeTinyRelease(tiny);
   gate = await sampleGate(sample.data);
   empty = await sampleGate(tiny);
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([gate.close(), empty.close()]);
   removeFolders();
-}, 60_000);
+});
 
 interface Answer {
   readonly status: number;

@@ -6,7 +6,7 @@ import { removeFolders } from './snapshot-folder.ts';
 let sample: CompiledSample;
 beforeAll(async () => {
   sample = await compiledSample();
-}, 60_000);
+});
 afterAll(removeFolders);
 
 /** Every text of a JSON value with the place it stands at; names of members are ours and no sentences. */

@@ -17,7 +17,7 @@ import {
 
 const OPEN_BATCHES = 168;
 
-afterAll(removeFolders, 60_000);
+afterAll(removeFolders);
 
 const HOUR_MS = 3_600_000;
 const START = Date.UTC(2026, 0, 1);
@@ -88,7 +88,7 @@ describe('an hour in the life of a shop', () => {
     expect(old.bytes).toBeLessThan(1.3 * young.bytes);
     const { faults } = await verifyRelease(join(here.data, 'current'), { trust: 'any' });
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 
   it('I18: hour by hour gives the bytes of one compile of all hours, log and all', async () => {
     // From the first hour on, and over the hours in which a series gets its first segment.
@@ -113,7 +113,7 @@ describe('an hour in the life of a shop', () => {
     expect(whole.isIncremental).toBe(false);
     expect(list(here.data).length).toBeGreaterThan(100);
     expect(list(here.data)).toEqual(list(other));
-  }, 120_000);
+  });
 });
 
 describe('closed batches', () => {
@@ -154,5 +154,5 @@ describe('closed batches', () => {
     writeSnapshots(more, here.snapshots);
     const came = await compiled(count);
     expect([came.isIncremental, came.release.counts.entities]).toEqual([true, 2 * ENTITIES + 1]);
-  }, 120_000);
+  });
 });

@@ -31,7 +31,7 @@ import {
   writeSnapshots,
 } from './snapshot-folder.ts';
 
-afterAll(removeFolders, 60_000);
+afterAll(removeFolders);
 
 const NEXT_SEED = new Uint8Array(32).fill(9);
 const ROTATION_AT_ONCE = { from: AS_OF, now: AS_OF, overlapDays: 1 };
@@ -78,7 +78,7 @@ beforeAll(async () => {
   const { folder, isIncremental } = await compileFolder(here.snapshots, { ...here, ...AGAIN });
   expect(isIncremental).toBe(false);
   next = filesBelow(folder);
-}, 60_000);
+});
 
 /** A copy that shares the bytes: nothing that a compile has written is ever changed in place. */
 function linked(from: string, to: string): string {
@@ -216,7 +216,7 @@ describe('compile() on what is remembered', () => {
       expect(isIncremental, name).toBe(true);
     }
     expect(await faultsOf(here.data)).toEqual([]);
-  }, 120_000);
+  });
 
   it('I18: joins segments of a series into one, as a full compile does', async () => {
     const btc = (batch: string, from: number, count: number) =>
@@ -252,7 +252,7 @@ describe('compile() on what is remembered', () => {
       expect([isIncremental, segments()]).toEqual([true, expected]);
     }
     expect(await faultsOf(here.data)).toEqual([]);
-  }, 120_000);
+  });
 
   it('I18: leaves no line from the future out, so that a later compile has nothing to take up', async () => {
     const here = copied();
@@ -271,7 +271,7 @@ describe('compile() on what is remembered', () => {
     }
     const { isIncremental } = await both(here, { asOf: '2026-11-23T13:00:00Z' });
     expect(isIncremental).toBe(true);
-  }, 60_000);
+  });
 
   it.each<[string, (here: { snapshots: string; data: string }) => void, Partial<CompileOptions>]>([
     [
@@ -293,15 +293,11 @@ describe('compile() on what is remembered', () => {
         void rotateKey({ data: root, old: SEED, next: NEXT_SEED, ...ROTATION_AT_ONCE }),
       { seed: NEXT_SEED },
     ],
-  ])(
-    'reads everything again after %s',
-    async (_, harm, more) => {
-      const here = copied();
-      harm(here);
-      expect((await both(here, more)).isIncremental).toBe(false);
-    },
-    60_000,
-  );
+  ])('reads everything again after %s', async (_, harm, more) => {
+    const here = copied();
+    harm(here);
+    expect((await both(here, more)).isIncremental).toBe(false);
+  });
 
   it.each(['state.json', 'entities/crypto.spot/0', 'joined', 'parts-files', 'batches/2026-11-18'])(
     'reads everything again when "%s" of the state is damaged',
@@ -312,23 +308,18 @@ describe('compile() on what is remembered', () => {
       overwrite(path, readFileSync(path, 'utf8').replace(/[0-9]/, 'x'));
       await isWhole(here);
     },
-    60_000,
   );
 
   it.each([
     ['entities of the signal that changed', 'entities/crypto.spot'],
     ['entities of one that did not', 'entities/airquality.aqi'],
     ['batches', 'batches'],
-  ])(
-    'reads everything again when the state lacks the %s',
-    async (_, name) => {
-      const here = copied();
-      writeSnapshots(NEXT, here.snapshots);
-      rmSync(join(here.data, 'state', name), { recursive: true });
-      await isWhole(here);
-    },
-    60_000,
-  );
+  ])('reads everything again when the state lacks the %s', async (_, name) => {
+    const here = copied();
+    writeSnapshots(NEXT, here.snapshots);
+    rmSync(join(here.data, 'state', name), { recursive: true });
+    await isWhole(here);
+  });
 
   it('I16: does not believe a state that belongs to another release', async () => {
     const here = copied();
@@ -339,7 +330,7 @@ describe('compile() on what is remembered', () => {
     rmSync(join(here.data, 'state'), { recursive: true });
     cpSync(old, join(here.data, 'state'), { recursive: true });
     expect((await both(here)).isIncremental).toBe(false);
-  }, 60_000);
+  });
 
   it('I35: reports everything that is wrong, as a full compile does, and keeps what is there', async () => {
     const here = copied();
@@ -351,5 +342,5 @@ describe('compile() on what is remembered', () => {
     await expect(compiled).rejects.toThrow('2026-11-21/crypto.spot.ndjson:2');
     expect(filesBelow(here.data)).toEqual(before);
     expect(existsSync(join(here.data, '.staging'))).toBe(false);
-  }, 60_000);
+  });
 });

@@ -14,7 +14,7 @@ import {
   writeSnapshots,
 } from './snapshot-folder.ts';
 
-afterAll(removeFolders, 60_000);
+afterAll(removeFolders);
 
 const rows = (count: number) =>
   ndjson(Array.from({ length: count }, (_, at) => reading(`coin-${at}`, { price_usd: at })));
@@ -46,7 +46,6 @@ describe('compile() reads back what it wrote', () => {
       const { release } = await compileFolder(snapshots, { data, readBack: how });
       expect(release.sequence).toBe(1);
     },
-    60_000,
   );
 });
 
@@ -63,7 +62,7 @@ describe('compile() of less than before', () => {
       7,
     );
     expect((await compileFolder(snapshotsOf(6), { data })).release.counts.entities).toBe(6);
-  }, 60_000);
+  });
 
   it('I23: names a signal that is gone', async () => {
     const { data } = await compileFolder(snapshotsOf(1));
@@ -71,7 +70,7 @@ describe('compile() of less than before', () => {
       '2026-11-20/macro.unemployment.ndjson': ndjson([reading('us', { unemployment_pct: 4 })]),
     });
     await expect(compileFolder(other, { data })).rejects.toThrow('crypto.spot 0 entities');
-  }, 60_000);
+  });
 });
 
 describe('compile() on a disk that is full (injected)', () => {
@@ -88,5 +87,5 @@ describe('compile() on a disk that is full (injected)', () => {
     const whole = await compile({ ...options, issuerName: 'x', baseUrl: 'https://example.org' });
     expect(whole.release.counts.entities).toBe(4);
     rmSync(data, { recursive: true });
-  }, 60_000);
+  });
 });

@@ -16,7 +16,7 @@ import {
   writeSnapshots,
 } from './snapshot-folder.ts';
 
-afterAll(removeFolders, 60_000);
+afterAll(removeFolders);
 
 const SPOT = '2026-11-19/crypto.spot.ndjson';
 const LATER = '2026-11-20/crypto.spot.ndjson';
@@ -61,7 +61,7 @@ describe('compile() of bad lines that may be left out', () => {
     await expect(compileFolder(corrupt, { data })).rejects.toThrow('10 problems');
     expect(filesBelow(data)).toEqual(before);
     expect(existsSync(join(data, '.staging'))).toBe(false);
-  }, 60_000);
+  });
 
   it('I23: publishes what a folder without those lines gives, and says how many they were', async () => {
     const lines = torn(coins(20), 10);
@@ -72,7 +72,7 @@ describe('compile() of bad lines that may be left out', () => {
     expect(bad.counts).toEqual({ ...good.counts, rejects: 2 });
     expect(good.counts).not.toHaveProperty('rejects');
     expect(bad.counts.readings + (bad.counts.rejects ?? 0)).toBe(21);
-  }, 60_000);
+  });
 
   it('I23: the lines that are left out stand beside the release, and verify finds nothing amiss', async () => {
     const snapshots = writeSnapshots({ [SPOT]: torn(coins(20), 20).join('') });
@@ -89,7 +89,7 @@ describe('compile() of bad lines that may be left out', () => {
     const tidy = await compileFolder(writeSnapshots({ [SPOT]: coins(20).join('') }));
     expect(summaryText(tidy, 1)).not.toContain('Warning');
     expect(existsSync(join(tidy.data, 'state/rejects'))).toBe(false);
-  }, 60_000);
+  });
 
   it('I23: judges each file, so that a good signal, or its history, covers no bad batch', async () => {
     const files = { [SPOT]: coins(50).join(''), [JOBLESS]: `${jobless}{"entity":"us"\n` };
@@ -98,7 +98,7 @@ describe('compile() of bad lines that may be left out', () => {
     const later = { [SPOT]: coins(50).join(''), [LATER]: torn(coins(4, '20'), 4).join('') };
     const newest = await compileFaults(later, { maxRejectsPpm: 10 * PERCENT });
     expect(newest[0]).toMatchObject({ code: 'too_many_rejects', file: LATER });
-  }, 60_000);
+  });
 
   it('I23: a conflict and a bad row of a roster or of filings stop in any case', async () => {
     const twice = ndjson([
@@ -112,7 +112,7 @@ describe('compile() of bad lines that may be left out', () => {
     const bad = await compileFaults(strange, half);
     expect(bad).toMatchObject([{ code: 'bad_field', field: 'kind' }]);
     expect(await compileFaults(filingSet([listingRow(), ...FILINGS]), half)).toEqual([]);
-  }, 60_000);
+  });
 
   it('I37: leaves out the same lines whatever order files and lines have', async () => {
     const [first = '', ...rest] = torn(coins(12), 4);
@@ -128,7 +128,7 @@ describe('compile() of bad lines that may be left out', () => {
       { numRuns: 3 },
     );
     expect(made.counts.rejects).toBe(6);
-  }, 60_000);
+  });
 });
 
 describe('compile() that goes on from a release with bad lines', () => {
@@ -155,7 +155,7 @@ describe('compile() that goes on from a release with bad lines', () => {
     const left = (folder: string) => filesBelow(join(folder, 'state/rejects'));
     expect(left(data)).toEqual(left(full.data));
     expect([...left(data).keys()]).toEqual([SPOT, LATER]);
-  }, 60_000);
+  });
 
   it('I23: stops without the option, as a compile from nothing does', async () => {
     const { snapshots, data } = await start();
@@ -163,7 +163,7 @@ describe('compile() that goes on from a release with bad lines', () => {
     next(snapshots);
     await expect(compileFolder(snapshots, { data })).rejects.toThrow('6 problems');
     expect(filesBelow(data)).toEqual(before);
-  }, 60_000);
+  });
 
   it('I23: forgets them once the file is stored correctly', async () => {
     const { snapshots, data } = await start();
@@ -171,7 +171,7 @@ describe('compile() that goes on from a release with bad lines', () => {
     const { release } = await compileFolder(snapshots, { ...share, data });
     expect(release.counts).not.toHaveProperty('rejects');
     expect(existsSync(join(data, 'state/rejects'))).toBe(false);
-  }, 60_000);
+  });
 });
 
 describe('compile() of a feed that was cut', () => {
@@ -181,17 +181,13 @@ describe('compile() of a feed that was cut', () => {
     ['emptied', '', 'crypto.spot 10 readings where the previous release has 20'],
     ['cut between two lines', coins(3, '20').join(''), 'crypto.spot 13 readings where'],
     ['cut inside a line', coins(3, '20').join('').slice(0, -9), `${LATER}:3`],
-  ])(
-    'I23: publishes nothing when the newest file is %s',
-    async (_, text, says) => {
-      const { data } = await compileFolder(writeSnapshots(whole));
-      const before = filesBelow(data);
-      const cut = writeSnapshots({ ...whole, [LATER]: text });
-      await expect(compileFolder(cut, { data })).rejects.toThrow(says);
-      expect(filesBelow(data)).toEqual(before);
-    },
-    60_000,
-  );
+  ])('I23: publishes nothing when the newest file is %s', async (_, text, says) => {
+    const { data } = await compileFolder(writeSnapshots(whole));
+    const before = filesBelow(data);
+    const cut = writeSnapshots({ ...whole, [LATER]: text });
+    await expect(compileFolder(cut, { data })).rejects.toThrow(says);
+    expect(filesBelow(data)).toEqual(before);
+  });
 
   it('I23: publishes when little of it is missing, or when that is meant', async () => {
     const { data } = await compileFolder(writeSnapshots(whole));
@@ -200,5 +196,5 @@ describe('compile() of a feed that was cut', () => {
     const much = writeSnapshots({ ...whole, [LATER]: '' });
     const { release } = await compileFolder(much, { data, allowShrink: true });
     expect(release.counts.readings).toBe(10);
-  }, 60_000);
+  });
 });

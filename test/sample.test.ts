@@ -37,8 +37,8 @@ beforeAll(async () => {
     schemaOf: place.form === 'thin' ? thinSchemaOf : bodySchemaOf,
     body: JSON.parse(sample.text(place.path)),
   }));
-}, 60_000);
-afterAll(removeFolders, 60_000);
+});
+afterAll(removeFolders);
 
 describe('every published body of the sample', () => {
   it('answers an operation that declares a strict schema', () => {
@@ -179,7 +179,7 @@ describe('decision points of the sample', () => {
       const answered = await answer(question(how.slice('GET '.length)), service);
       expect([how, answered.kind]).toEqual([how, 'content']);
     }
-  }, 30_000);
+  });
 });
 
 describe('every sold body of the sample', () => {

@@ -11,7 +11,7 @@ import {
   writeSnapshots,
 } from '../snapshot-folder.ts';
 
-afterAll(removeFolders, 60_000);
+afterAll(removeFolders);
 
 const at = (hour: number) => ({
   observed_at: `2026-11-20T0${hour}:00:00Z`,
@@ -50,7 +50,7 @@ describe('summaryText()', () => {
     const less = await compileFolder(writeSnapshots(batch(1, { btc: 1, eth: 2 })), again);
     const back = '  changed   1 record revised, 1 back at an earlier reading, 2 gone';
     expect(changedLine(less)).toBe(back);
-  }, 60_000);
+  });
 
   it('says that it does not know where the catalog of the previous release is damaged', async () => {
     const snapshots = writeSnapshots(batch(1, { btc: 1 }));
@@ -60,7 +60,7 @@ describe('summaryText()', () => {
     writeSnapshots(batch(2, { btc: 2 }), snapshots);
     const summary = await compileFolder(snapshots, { data });
     expect(changedLine(summary)).toBe('  changed   not known: the previous release is damaged');
-  }, 60_000);
+  });
 
   it('warns of snapshot files that hold something else than when they were read first', async () => {
     const snapshots = writeSnapshots({ ...batch(1, { btc: 1 }), ...batch(2, { btc: 2 }) });
@@ -76,7 +76,7 @@ describe('summaryText()', () => {
     const long = summaryText({ ...same, changed: many }, 1);
     expect(long).toContain('"3", "4" and 2 more; this release');
     expect(long).not.toContain('"5"');
-  }, 60_000);
+  });
 });
 
 /** What a verification of 1000 files writes that looks at `perSecond` of them. */

@@ -19,7 +19,7 @@ import {
 } from '../snapshot-folder.ts';
 import { resign } from '../verify/resign.ts';
 
-afterAll(removeFolders, 60_000);
+afterAll(removeFolders);
 
 const LATER = '2026-11-20T13:00:00Z';
 const snapshotsOf = (...coins: string[]) =>
@@ -48,7 +48,7 @@ describe('releases', () => {
     expect(() => prune(join(makeFolder(), 'typo'), RETENTION)).toThrow(
       'no such folder; correct --data',
     );
-  }, 60_000);
+  });
 
   it('lists the others beside one that is damaged, and names that', async () => {
     const { data, one, two } = await twoReleases();
@@ -57,7 +57,7 @@ describe('releases', () => {
     const [first, second] = listText(data).split('\n');
     expect(first).toContain(`  ${one}  Cannot read "${path}"`);
     expect(second).toContain(`* ${two}  as of`);
-  }, 60_000);
+  });
 
   it('I26: rolls back by a newer release with the older files and the newer log', async () => {
     const { data, did, one } = await twoReleases();
@@ -68,7 +68,7 @@ describe('releases', () => {
     const next = await compileFolder(snapshotsOf('btc', 'eth'), { data, asOf: LATER });
     expect(next.release.counts.records).toBe(2);
     expect((await verifyRelease(data, { trust: [did] })).faults).toEqual([]);
-  }, 60_000);
+  });
 
   it('I26: removes no release by a rollback, whatever the compiles before kept', async () => {
     const { data, one } = await twoReleases();
@@ -85,7 +85,7 @@ describe('releases', () => {
     expect(readdirSync(`${data}/releases`)).toHaveLength(7);
     await compileFolder(snapshotsOf('btc'), { data, asOf: LATER, retention: { last: 3, days: 0 } });
     expect(readdirSync(`${data}/releases`).sort()[0]).toMatch(/^000005/);
-  }, 60_000);
+  });
 
   it('I26: refuses to roll back with another key, to nothing, or into the past', async () => {
     const { data, one } = await twoReleases();
@@ -98,7 +98,7 @@ describe('releases', () => {
     const early = rollBack({ ...roll, asOf: '2026-11-20T11:00:00Z' });
     await expect(early).rejects.toThrow('before the current');
     expect(filesBelow(data)).toEqual(before);
-  }, 60_000);
+  });
 
   it('I26: takes no time until which the older release was valid, but one of its own', async () => {
     const snapshots = snapshotsOf('btc');
@@ -112,7 +112,7 @@ describe('releases', () => {
     const past = rollBack({ ...roll, validUntil: '2026-11-20T12:30:00Z' });
     await expect(past).rejects.toThrow('pass a later --valid-until');
     expect(listText(data)).toContain('* 000004');
-  }, 60_000);
+  });
 
   it('I26: refuses to roll back to another address, to other tables, and to a head that nobody signed', async () => {
     const first = await compileFolder(snapshotsOf('btc'), { baseUrl: 'https://old.example.org' });
@@ -131,7 +131,7 @@ describe('releases', () => {
     writeFileSync(join(root, 'release.json'), head.replace('"readings": 1', '"readings": 2'));
     await expect(rollBack(roll)).rejects.toThrow('is damaged: signature');
     expect(listText(data)).toContain('* 000002');
-  }, 60_000);
+  });
 
   it('I22: refuses to roll back to a file that was damaged meanwhile, and leaves what it can', async () => {
     const { data } = await compileFolder(snapshotsOf('btc', 'eth'));
@@ -152,5 +152,5 @@ describe('releases', () => {
     expect(filesBelow(data)).toEqual(before);
     writeFileSync(path, bytes);
     expect((await rollBack(roll)).release.sequence).toBe(3);
-  }, 60_000);
+  });
 });

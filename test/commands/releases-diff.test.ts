@@ -10,7 +10,7 @@ import {
   writeSnapshots,
 } from '../snapshot-folder.ts';
 
-afterAll(removeFolders, 60_000);
+afterAll(removeFolders);
 
 /** A reading of one hour, collected in that hour or another. */
 const river = (entity: string, stage_ft: number | null, hours: number | [number, number]) => {
@@ -59,7 +59,7 @@ describe('readingsDiffText()', () => {
     ]);
     expect(readingsDiffText(data, [one, one])).toBe(`${one} -> ${one}: no record changed`);
     expect(() => readingsDiffText(data, [one, 'none'])).toThrow('Cannot find release "none"');
-  }, 60_000);
+  });
 
   it('shows so many lines and counts the rest, the rarest kind first', async () => {
     const many = Array.from({ length: 25 }, (_, at) => `e${at + 10}`);
@@ -71,7 +71,7 @@ describe('readingsDiffText()', () => {
     expect(lines).toHaveLength(22);
     expect(lines[1]).toBe('+ z hydrology.river-level stage_ft 1');
     expect(lines.at(-1)).toBe('  … and 6 more');
-  }, 60_000);
+  });
 
   it('shows no value of a record that is damaged, and refuses a damaged catalog', async () => {
     const { data, one, two } = await releasesOf(first, second);
@@ -84,7 +84,7 @@ describe('readingsDiffText()', () => {
     const damaged = () => readingsDiffText(data, [one, two]);
     expect(damaged).toThrow(`Cannot compare release "${one}": its catalog is damaged or gone`);
     expect(damaged).toThrow('compare the files with --files');
-  }, 60_000);
+  });
 });
 
 describe('filesDiffText()', () => {
@@ -96,5 +96,5 @@ describe('filesDiffText()', () => {
     expect(filesDiffText(data, [two, one])).toContain('- record/hydrology.river-level/b.json');
     expect(filesDiffText(data, [one, one])).toContain('0 added, 0 changed, 0 gone');
     expect(() => filesDiffText(data, [one, 'none'])).toThrow('Cannot find release "none"');
-  }, 60_000);
+  });
 });

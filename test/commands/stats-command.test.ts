@@ -11,7 +11,7 @@ import {
   writeSnapshots,
 } from '../snapshot-folder.ts';
 
-afterAll(removeFolders, 60_000);
+afterAll(removeFolders);
 
 const DAY = (day: number) => `2026-11-${day}T12:00:00Z`;
 const price = (day: number) =>
@@ -65,7 +65,7 @@ describe('statsText()', () => {
     expect(files).toBeLessThan(currentFiles);
     expect(rowOf(text, 'a day, on average')).toEqual([Math.round((came + before) / 2)]);
     expect(text).not.toContain(`\n${one}`);
-  }, 60_000);
+  });
 
   it('looks at what each release adds: files, its head and its list', async () => {
     const { data, names } = await releasesOf(19, 20);
@@ -79,7 +79,7 @@ describe('statsText()', () => {
     const first = bytesBelow(join(single.data, 'files')) + bytesBelow(join(data, 'releases', one));
     const own = lstatSync(join(data, 'log-checkpoint')).size;
     expect(rowOf(statsText(data), two)[1]).toBe(all - rest - own - first);
-  }, 60_000);
+  });
 
   it('knows no growth of a single release, nor across one that is damaged', async () => {
     const { data, names } = await releasesOf(18, 19, 20);
@@ -91,7 +91,7 @@ describe('statsText()', () => {
     const single = await releasesOf(20);
     expect(statsText(single.data)).toContain('known once there are two');
     expect(statsText(single.data)).toContain('1 release in ');
-  }, 60_000);
+  });
 
   it('refuses a folder without a release', () => {
     const folder = makeFolder();

@@ -5,7 +5,7 @@ import { storedPath } from '../../compiler/contract/path.ts';
 import { compiledSample } from '../compiled-sample.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 
-afterAll(removeFolders, 60_000);
+afterAll(removeFolders);
 
 const sized = (...files: readonly (readonly [string, number])[]) =>
   files.map(([path, size]) => ({ path, size }));
@@ -50,7 +50,7 @@ describe('kindOf()', () => {
     const { paths } = await compiledSample();
     const unknown = paths.filter((path) => kindOf(storedPath(path, 'f'.repeat(64))) === 'other');
     expect(unknown).toEqual([]);
-  }, 120_000);
+  });
 
   it.each([
     ['files/bundle/hurricane/record.json', 'bundles'],

@@ -61,7 +61,7 @@ beforeAll(async () => {
   const compiled = await compileFolder(writeSnapshots(snapshots({ evidence: FIRST })));
   [folder, did] = [compiled.folder, compiled.release.issuer_did];
   ({ folder: plain } = await compileFolder(writeSnapshots(snapshots({}))));
-}, 60_000);
+});
 afterAll(removeFolders);
 
 describe('evidence in compiled bodies', () => {

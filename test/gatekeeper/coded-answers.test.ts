@@ -18,7 +18,7 @@ let data: string;
 beforeAll(async () => {
   data = (await compileFolder(writeSnapshots(smallSet()))).data;
   gate = await sampleGate(data);
-}, 60_000);
+});
 afterAll(async () => {
   await gate.close();
   removeFolders();

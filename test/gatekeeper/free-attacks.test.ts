@@ -26,11 +26,11 @@ beforeAll(async () => {
   open = await sampleGate(data);
   const config = { ...tinyConfig(data), rateLimit: UNITS_A_SECOND, trustedProxy: '127.0.0.1' };
   limited = await startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined });
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([open.close(), limited.close()]);
   removeFolders();
-}, 60_000);
+});
 
 const call = (given: object): object => ({
   jsonrpc: '2.0',
@@ -151,7 +151,7 @@ describe('I54: many bodies at once', () => {
     } finally {
       await gate.close();
     }
-  }, 30_000);
+  });
 });
 
 describe('I43: answers that nobody reads', () => {
@@ -216,7 +216,7 @@ describe('I46: a flood of 422', () => {
     const bought = await buying;
     expect(bought.length).toBeGreaterThan(0);
     expect(new Set(bought)).toEqual(new Set([200]));
-  }, 60_000);
+  });
 
   /** Buys one record after the other, each after its 402; the statuses of what was paid for. */
   async function buyer(goesOn: () => boolean): Promise<number[]> {

@@ -337,7 +337,6 @@ describe('main (needs a build)', () => {
         for (const line of gate.output.out.trimEnd().split('\n')) JSON.parse(line);
         await expect(fetch(gate.url)).rejects.toThrow();
       },
-      60_000,
     );
 
     it.skipIf(!existsSync('/proc/self/task'))(

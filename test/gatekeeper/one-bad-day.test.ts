@@ -246,7 +246,7 @@ describe('one bad day', () => {
     expect(stories.filter(({ outages }) => outages > 0).length).toBeGreaterThan(PURCHASES / 20);
     expect(new Set(stories.flatMap(({ bodies }) => bodies)).size).toBeGreaterThan(1);
     rmSync(day.folder, { recursive: true });
-  }, 60_000);
+  });
 
   it('would find what is lost, unpaid, doubled or not in the journal', async () => {
     const good = { ...(await signed(1)), status: 200, bodies: ['a', 'a', 'a'] };

@@ -226,7 +226,7 @@ describe('I49: nothing that is logged or answered holds a secret', () => {
     expect([...seen, ...own.logged.map((entry) => JSON.stringify(entry))].flatMap(hits)).toEqual(
       [],
     );
-  }, 20_000);
+  });
 
   it('when the ledger is listed', async () => {
     const written: string[] = [];

@@ -11,7 +11,7 @@ import { compileFolder, removeFolders, writeSnapshots } from '../snapshot-folder
 let gate: Gatekeeper;
 beforeAll(async () => {
   gate = await sampleGate((await compileFolder(writeSnapshots(smallSet()))).data);
-}, 60_000);
+});
 afterAll(async () => {
   await gate.close();
   removeFolders();

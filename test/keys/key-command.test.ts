@@ -74,7 +74,7 @@ describe('rotateKey()', () => {
     expect(readdirSync(data)).not.toContain(KEYS_NAME);
     expect(rotate(data).keys).toHaveLength(2);
     expect(revoke(data, 2, { did: didOf(1), from: AS_OF }).revocations).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('I20: leaves the folder free after a refusal of its own', () => {
     const data = makeFolder();
@@ -239,5 +239,5 @@ describe('signalpress key', () => {
       expect(all.includes(secret)).toBe(false);
     }
     expect(spellings(one)[0]).toBe(seedText);
-  }, 60_000);
+  });
 });

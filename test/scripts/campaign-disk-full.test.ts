@@ -4,7 +4,7 @@ import { fillDisk } from '../../scripts/kill-campaign/fill-disk.ts';
 import { built } from '../built.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
-afterAll(removeFolders, 60_000);
+afterAll(removeFolders);
 
 const SCRIPT = built('scripts/campaign-disk-full.js');
 const MOUNT = 'mount -t tmpfs -o size=1m tmpfs "$1"';
@@ -19,7 +19,6 @@ describe('the disk campaign, its short form', () => {
       expect(stdout).toMatch(/2 fill points .*: [12] said that the disk is full, .* 0 broken/);
       expect(status).toBe(0);
     },
-    60_000,
   );
 
   it('I17: fillDisk() fills nothing where no point is given', async () => {

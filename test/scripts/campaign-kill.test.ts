@@ -13,7 +13,7 @@ import { readCurrent, verifyCurrent, watch } from '../../scripts/kill-campaign/w
 import { built } from '../built.ts';
 import { makeFolder, ndjson, reading, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 
-afterAll(removeFolders, 60_000);
+afterAll(removeFolders);
 
 /** `child FOLDER ROUND` compiles in a process of its own. */
 const SCRIPT = built('scripts/campaign-kill.js');
@@ -28,7 +28,7 @@ describe('the kill campaign, its short form', () => {
     expect(tally.finished).toBeGreaterThan(1);
     expect(tally.reads).toBeGreaterThan(10);
     expect(tally.verified).toBeGreaterThan(1);
-  }, 60_000);
+  });
 
   it('readCurrent() and verifyCurrent() tell a release that is older than one that was seen', async () => {
     const { root } = await compiled();
@@ -41,7 +41,7 @@ describe('the kill campaign, its short form', () => {
     await verifyCurrent(root, seen);
     const older = expect.stringContaining('older than 2');
     expect(seen.broken).toEqual([older, older]);
-  }, 60_000);
+  });
 
   it.each([
     ['the list', 'list'],
@@ -92,5 +92,5 @@ describe('compile() in two processes', () => {
     expect((await compileApart(root, 2)).code).toBe(0);
     await verifyCurrent(root, seen);
     expect(seen).toMatchObject({ newest: 2, broken: [] });
-  }, 60_000);
+  });
 });

@@ -10,7 +10,7 @@ import {
 import { built } from '../built.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
-afterAll(removeFolders, 60_000);
+afterAll(removeFolders);
 
 const TRACE = `
 10 openat(AT_FDCWD</>, "/program.js", O_RDONLY) = 3</program.js>
@@ -75,6 +75,5 @@ describe('the system call campaign, its short form', () => {
       expect(tally).toMatchObject({ injections: 2, killed: 1, finished: 1, missed: 0 });
       expect(tally).toMatchObject({ old: 1, fresh: 1, broken: [] });
     },
-    60_000,
   );
 });

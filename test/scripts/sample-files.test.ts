@@ -41,7 +41,7 @@ describe('sampleFiles() of another hour', () => {
     expect(await compileFaults(files, { asOf: LATER })).toEqual([]);
     const early = await compileFaults(files, { asOf: '2028-02-28T23:00:00Z' });
     expect(early.length).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   it('moves the filings by whole quarters, so that the newest is less than four months old', () => {
     for (const hour of [SAMPLE_AS_OF, '2027-02-20T00:00:00Z', LATER, '2031-08-31T12:00:00Z']) {

@@ -132,7 +132,7 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     expect(compared()).toMatch(/^3\d{3} vectors, 0 differ\n$/);
     rows[5] = { ...rows[5], want: { ...(rows[5] as { want: object }).want, note: 'another' } };
     expect(compared()).toMatch(/vectors, 1 differ\nsettlement.json: case 5\n$/);
-  }, 60_000);
+  });
 
   it('judges a body for an issuer that is trusted and for one that is not', () => {
     const [body = ''] = bodies;
@@ -240,7 +240,7 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     expect(refused).toEqual([true, false, false, true]);
     expect(status).toBe(1);
     expect(run([long]).status).toBe(2);
-  }, 60_000);
+  });
 
   it('agrees on inclusion proofs, and refuses each of them with one part changed', async () => {
     const service = {

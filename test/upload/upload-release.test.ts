@@ -264,7 +264,7 @@ describe('uploadRelease() to a host that takes PUT', () => {
     await expect(upload(data, to(site.url))).rejects.toThrow(
       /^Cannot reach "http.*ECONNREFUSED.*check the address and run this again/s,
     );
-  }, 20_000);
+  });
 
   it.each<[string, (bytes: Buffer) => Buffer]>([
     ['other bytes', (bytes) => Buffer.from(bytes.map((byte, at) => (at === 9 ? byte ^ 1 : byte)))],
@@ -380,7 +380,7 @@ describe('signalpress publish', () => {
     });
     expect(await new Promise((done) => failing.on('close', done))).toBe(1);
     expect(said).toMatch(/^Cannot write "publishing\.txt": "false" failed \(1\)/);
-  }, 60_000);
+  });
 
   /** When the site takes the first file, one in the middle, one after it went on, the list, and the head last. */
   const MOMENTS: readonly ((path: string, count: number) => boolean)[] = [
@@ -420,5 +420,5 @@ describe('signalpress publish', () => {
     );
     const puts = site.asked.filter((one) => one.startsWith('PUT files/')).length;
     expect(puts).toBeLessThan(filesIn(data).length + MOMENTS.length * 16);
-  }, 120_000);
+  });
 });

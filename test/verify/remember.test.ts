@@ -43,7 +43,7 @@ beforeAll(async () => {
   second = (await follow(data, first)).saved ?? '';
   writeSnapshots(batch('22', 102), snapshots);
   await compileFolder(snapshots, { data, asOf: '2026-11-22T12:00:00Z' });
-}, 60_000);
+});
 afterAll(removeFolders);
 
 interface Followed {

@@ -90,7 +90,7 @@ describe('verifyRelease() of a series in segments', () => {
         expect(faults.map(({ file, where }) => `${file} ${where}`)).toEqual([`${path} sha256`]);
       }
     }
-  }, 60_000);
+  });
 
   it('names a segment that is lost on the disk, and one that is not listed', async () => {
     const place = fileOf(root, FIRST);

@@ -55,7 +55,7 @@ beforeAll(async () => {
   service = await compiledService(data, '2026-11-20T12:30:00Z');
   did = service.release.head.issuer_did;
   for (const target of TARGETS) bodies.set(target, await delivered(target));
-}, 60_000);
+});
 afterAll(removeFolders);
 
 async function delivered(target: string, by = service): Promise<Body> {
@@ -361,7 +361,7 @@ describe('settlement answers', () => {
     expect(said.map((each, at) => [TARGETS[at], ...each])).toEqual(
       TARGETS.map((target) => [target, ...VERIFIED]),
     );
-  }, 120_000);
+  });
 
   it.each(OPERATIONS)(
     'I53: %s is refused with any leaf changed, by all four judges',
@@ -397,7 +397,7 @@ describe('settlement answers', () => {
       LIES.map(([name]) => [name, ...FAILED]),
     );
     expect(lies.length).toBeGreaterThan(15);
-  }, 60_000);
+  });
 
   it('I53: refuses a proposer that cites another filing, another filer or none', async () => {
     const target = `/resolve/proposer?entity=EXMP&${ASK.yes}`;
@@ -443,5 +443,5 @@ describe('settlement answers', () => {
       const cover = report.checks.find((each) => each.check === 'cover');
       expect(cover?.detail).toContain('does not follow from them');
     }
-  }, 60_000);
+  });
 });

@@ -173,7 +173,7 @@ describe('a facilitator that is not to be trusted', () => {
     for (const one of SILENT) await expectDoubt('/verify', one);
     for (const one of [...SILENT, ...LIES]) await expectDoubt('/settle', one);
     expect(SILENT.filter(([name]) => HANGING.includes(name))).toHaveLength(HANGING.length);
-  }, 60_000);
+  });
 
   it('I11: a refusal is a 402 under any status below 500, and its text stays text', async () => {
     const refusals: [string, Mode][] = [

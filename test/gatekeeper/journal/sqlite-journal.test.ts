@@ -106,7 +106,7 @@ describe('sqliteJournal() killed (needs a build)', () => {
       }
       journal.close();
     }
-  }, 30_000);
+  });
 });
 
 /** Lets a child write until it has spoken, waits, kills it, and returns the whole lines that it said. */

@@ -272,7 +272,7 @@ describe('pay() after a refusal', () => {
       expect(settled).toHaveLength(1);
     }
     expect(retries).toBe(ROUNDS * Object.keys(REFUSALS).length);
-  }, 20_000);
+  });
 });
 
 describe('pay() when a purchase is repeated in every way', () => {

@@ -102,7 +102,7 @@ describe('I14: forms of payment', () => {
     let good = 0;
     for (const form of forms()) good += Number(await tried(shop, form));
     expect([good, shop.purchases.calls.settle.length, shop.token.transfers]).toEqual([8, 8, 8]);
-  }, 20_000);
+  });
 
   it('charges nobody when the facilitator settles without verifying and the token refuses', async () => {
     const { purchases, token } = tokenBench(false);
@@ -233,5 +233,5 @@ describe('I1: a property of every request', () => {
     }
     expect(counts.sold).toBeGreaterThan(5);
     expect(counts.refused).toBeGreaterThan(500);
-  }, 20_000);
+  });
 });

@@ -110,7 +110,7 @@ describe.skipIf(!hasNginx())(
       await until('swapped', async () => (await gate.health()).release.sequence === 3);
       const sold = await gate.buy(targetOf('us-whole'));
       expect(JSON.parse(sold.text).current.aqi_index).toBe(3);
-    }, 120_000);
+    });
 
     it(
       'goes away: what was read is sold on, the rest is refused uncharged, and all is well when it is back',

@@ -186,7 +186,7 @@ describe('check()', () => {
       seen.add(own.verdict);
     }
     expect([...seen].sort()).toEqual(['failed', 'undecided', 'unsigned', 'verified']);
-  }, 120_000);
+  });
 });
 
 /** What both say, in one form: the verdict, how much was looked at, and where something does not hold. */

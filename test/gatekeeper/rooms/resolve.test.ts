@@ -218,7 +218,7 @@ describe('resolve() of more filings than a body carries', () => {
     const more = await resolve(one, await crowded(LIST_FILINGS_MAX + 1));
     expect(more.kind).toBe('miss');
     expect(units).toBeGreaterThan(100);
-  }, 60_000);
+  });
 });
 
 describe.each(PAYLOADS)('resolve() over recorded answers of the SEC: $name', ({ recordedFile }) => {
@@ -256,7 +256,7 @@ describe.each(PAYLOADS)('resolve() over recorded answers of the SEC: $name', ({ 
     expect(await selected('2026-01-28')).not.toEqual(filed);
     expect(await selected('2026-01-28T20:55:03-05:00')).toEqual(filed);
     expect(await selected('2026-01-28T20:55:02-05:00')).not.toEqual(filed);
-  }, 60_000);
+  });
 
   it.each(['S-4', '424B3', 'S-3ASR', '425'])(
     'does not deny the %s that stands on an older page than the list',
@@ -269,7 +269,6 @@ describe.each(PAYLOADS)('resolve() over recorded answers of the SEC: $name', ({ 
         null,
       ]);
     },
-    60_000,
   );
 
   it('tells the same acceptance whichever clock the answer of the source held', async () => {
@@ -286,5 +285,5 @@ describe.each(PAYLOADS)('resolve() over recorded answers of the SEC: $name', ({ 
       times.push(body.disclosure_time);
     }
     expect(times).toEqual(['2022-10-19T21:15:46Z', '2022-10-19T21:15:46Z']);
-  }, 60_000);
+  });
 });

@@ -172,7 +172,7 @@ describe('series() of stored histories', () => {
     const made = await compiled(all.flatMap(([, rows]) => rows));
     folder = made.folder;
     service = await compiledService(made.data, '2026-11-21T12:00:00Z');
-  }, 60_000);
+  });
   afterAll(removeFolders);
 
   it.each(HISTORIES)(
@@ -189,7 +189,6 @@ describe('series() of stored histories', () => {
       const longest = await textOf(service, '&days=1000', entity);
       expect(longest).toBe(expectedJson(plain, 1000, frame));
     },
-    60_000,
   );
 
   it('says how many rows there are, and answers that verify, for this issuer alone', async () => {
@@ -242,7 +241,7 @@ describe('series() reads', () => {
   beforeAll(async () => {
     const ages = Array.from({ length: 300 }, (_, index) => 299 - index);
     ({ data, folder } = await compiled(readings(ages)));
-  }, 60_000);
+  });
   afterAll(removeFolders);
 
   it.each([

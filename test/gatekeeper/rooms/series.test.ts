@@ -207,5 +207,5 @@ describe('series() of a long history', () => {
     const [few, many] = [await rowsRead(small), await rowsRead(large)];
     expect([few >= 60, many <= 4 * few]).toEqual([true, true]);
     expect([await rowsRead(small), await rowsRead(large)]).toEqual([0, 0]);
-  }, 20_000);
+  });
 });

@@ -64,18 +64,14 @@ describe('writeLog() that goes on from the right edge', () => {
     [[511, 1], []],
     [[1000], [2000, 1]],
     [[65_500], [35, 1, 700]],
-  ])(
-    'I18: gives the bytes of a log that was replayed: %j, then %j',
-    (before, after) => {
-      const first = memoryLog(batchesOf(before));
-      const leaves = batchesOf([...before, ...after]);
-      const whole = memoryLog(leaves, { previous: first });
-      const goneOn = memoryLog(leaves, { previous: first, mayResume: true });
-      expect(resumed(first)).not.toBeNull();
-      expect(texts(goneOn)).toEqual(texts(whole));
-    },
-    60_000,
-  );
+  ])('I18: gives the bytes of a log that was replayed: %j, then %j', (before, after) => {
+    const first = memoryLog(batchesOf(before));
+    const leaves = batchesOf([...before, ...after]);
+    const whole = memoryLog(leaves, { previous: first });
+    const goneOn = memoryLog(leaves, { previous: first, mayResume: true });
+    expect(resumed(first)).not.toBeNull();
+    expect(texts(goneOn)).toEqual(texts(whole));
+  });
 
   it('I27: appends what the log does not hold yet, once, whatever batch it comes with', () => {
     const previous = memoryLog({ '2026-01-02': hashes(0, 400) });
@@ -172,7 +168,7 @@ describe('what a resumed log costs', () => {
     ]);
     const all = hours(301);
     expect(texts(memoryLog(all, more))).toEqual(texts(memoryLog(all, { previous: log })));
-  }, 60_000);
+  });
 
   it('asks the index of the log about leaves that may be known, and of no others', () => {
     const previous = memoryLog({ '2026-01-01': hashes(0, 3000) });

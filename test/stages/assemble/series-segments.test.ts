@@ -159,7 +159,7 @@ describe('settleRows()', () => {
       expect(past.segments[0]?.before.rows).toBe(from);
       expect(past).toEqual(atOnce(rows).past);
     }
-  }, 60_000);
+  });
 
   it('writes an hour that adds one row at a cost that does not grow with the rows before', () => {
     const rows = madeRows(6000, (index) => Math.floor(index / 24));

@@ -148,7 +148,7 @@ describe('seriesFile()', () => {
     const texts = bodies.map((each) => JSON.stringify(each));
     const judged = pythonVerdicts(texts, trust, Date.parse('2026-11-22'));
     expect(judged.map((each) => each.verdict)).toEqual(wanted);
-  }, 60_000);
+  });
 
   it('verifies inside its release', async () => {
     expect(await seriesFaults(folder, did)).toEqual([]);
@@ -168,5 +168,5 @@ describe('seriesFile()', () => {
       };
     };
     expect(growth(1000, series)).toBeLessThan(GROWTH_MAX);
-  }, 20_000);
+  });
 });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const { data, release } = await compileFolder(writeSnapshots(smallSet()), { contact });
   root = join(data, 'current');
   did = release.issuer_did;
-}, 30_000);
+});
 
 const text = (path: string): string => readFileSync(fileOf(root, path), 'utf8');
 const entries = (path = 'all/well-known/manifest.json'): ManifestEntry[] =>

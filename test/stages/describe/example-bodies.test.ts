@@ -33,7 +33,7 @@ beforeAll(async () => {
     }),
     BUILTIN,
   );
-}, 60_000);
+});
 afterAll(removeFolders);
 
 describe('inventedBody()', () => {
