@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { JSON_MEDIA_TYPE } from '../http/reply.ts';
-import { bytesAt, requestFile } from '../release/release-index.ts';
+import { requestFile } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { gone } from './refuse-method.ts';
 import {
@@ -61,7 +61,7 @@ export async function storedFile(question: Question, service: Service): Promise<
   const packed = timed ? null : await packedFile(path, question, service);
   if (packed !== null) return packed;
   const content = {
-    body: timed ? bytesAt(body, clock()) : body.bytes,
+    body: timed ? release.bytesAt(body, clock()) : body.bytes,
     contentType: JSON_MEDIA_TYPE,
     keepMs: timed ? SPLICED_KEEP_MS : KEEP_FOR_RELEASE,
   };

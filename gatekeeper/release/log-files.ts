@@ -24,7 +24,7 @@ import {
 import { tileOfSubtree, tilePath } from '../../compiler/contract/tiles.ts';
 import { costOfParsing, FOR_EVERYBODY } from '../http/cost.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { perRelease } from './per-release.ts';
+import { oncePerRelease, perRelease } from './per-release.ts';
 import type { Body, ReleaseIndex, ReleaseReader } from './release-index.ts';
 
 export const sha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest();
@@ -52,22 +52,22 @@ export const logOutline = perRelease(async (release: ReleaseIndex): Promise<LogO
 
 /** Bytes of files of batches that are kept parsed. */
 const BATCHES_BYTES_MAX = 8 * 1024 * 1024;
-const parsedBatches = new BoundedMap<Body, readonly LogBatch[]>({
-  bytes: BATCHES_BYTES_MAX,
-  isByUse: true,
-});
+const parsedBatches = oncePerRelease(
+  () => new BoundedMap<Body, readonly LogBatch[]>({ bytes: BATCHES_BYTES_MAX, isByUse: true }),
+);
 
 async function batchFile(
   number: number,
   { release, spend }: ReleaseReader,
 ): Promise<readonly LogBatch[]> {
   const body = await release.body(logBatchesPath(number), spend);
-  const known = parsedBatches.get(body);
+  const parsed = parsedBatches(release);
+  const known = parsed.get(body);
   if (known !== undefined) return known;
   const { length } = body.bytes;
   spend(costOfParsing(length));
   const rows = parseLogBatches(body.bytes.toString('utf8'));
-  parsedBatches.set(body, rows, length);
+  parsed.set(body, rows, length);
   return rows;
 }
 

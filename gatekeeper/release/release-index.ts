@@ -37,6 +37,16 @@ export interface ReadOptions {
 /** Bytes of bodies kept in memory when the operator sets nothing else; the system keeps the files that are read often. */
 const MEMORY_BYTES = 12 * 1024 * 1024;
 
+/** Bytes of answers whose request-time fields are filled in already: an age has one decimal of an hour. */
+const SPLICED_BYTES_MAX = 4 * 1024 * 1024;
+
+/** A body as it is served from one instant to another, both included. */
+interface Spliced {
+  readonly bytes: Buffer;
+  readonly from: number;
+  readonly until: number;
+}
+
 /** One verified release: paths, sizes and hashes in memory, bodies on demand. */
 export class ReleaseIndex {
   readonly head: Release;
@@ -51,6 +61,8 @@ export class ReleaseIndex {
   readonly offers: Offers;
   readonly #cache: BoundedMap<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
+  /** By the hash of the stored body, which alone decides where the members go and what they are made from. */
+  readonly #spliced = new BoundedMap<string, Spliced>({ bytes: SPLICED_BYTES_MAX, isByUse: true });
   readonly #onRead: ReadOptions['onRead'];
 
   constructor(
@@ -90,6 +102,17 @@ export class ReleaseIndex {
     return loading;
   }
 
+  /** The bytes of a body at an instant, the same buffer until a member changes; those of the release when nothing in it depends on time. */
+  bytesAt({ bytes: stored, points, sha256 }: Body, now: number): Buffer {
+    if (points.length === 0) return stored;
+    const known = this.#spliced.get(sha256);
+    if (known !== undefined && known.from <= now && now <= known.until) return known.bytes;
+    const bytes = spliceRequestTime(stored, points, now);
+    const spliced = { bytes, from: now, until: membersHeldUntil(points, now) };
+    this.#spliced.set(sha256, spliced, bytes.length);
+    return bytes;
+  }
+
   async #load(path: string, spend: Spend): Promise<Body> {
     const entry = this.files.get(path);
     if (entry === undefined) throw new RangeError(`Cannot read "${path}": not in the release`);
@@ -98,29 +121,6 @@ export class ReleaseIndex {
     this.#cache.set(path, body, bytes.length);
     return body;
   }
-}
-
-/** Bytes of answers whose request-time fields are filled in already: an age has one decimal of an hour. */
-const SPLICED_BYTES_MAX = 4 * 1024 * 1024;
-
-/** A body as it is served from one instant to another, both included. */
-interface Spliced {
-  readonly bytes: Buffer;
-  readonly from: number;
-  readonly until: number;
-}
-/** By the hash of the stored body, which alone decides where the members go and what they are made from. */
-const latest = new BoundedMap<string, Spliced>({ bytes: SPLICED_BYTES_MAX, isByUse: true });
-
-/** The bytes of a body at an instant, the same buffer until a member changes; those of the release when nothing in it depends on time. */
-export function bytesAt({ bytes: stored, points, sha256 }: Body, now: number): Buffer {
-  if (points.length === 0) return stored;
-  const known = latest.get(sha256);
-  if (known !== undefined && known.from <= now && now <= known.until) return known.bytes;
-  const bytes = spliceRequestTime(stored, points, now);
-  const spliced = { bytes, from: now, until: membersHeldUntil(points, now) };
-  latest.set(sha256, spliced, bytes.length);
-  return bytes;
 }
 
 /** The path of the file of a request; null for values that no file name can be made of. */

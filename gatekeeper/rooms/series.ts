@@ -9,6 +9,7 @@ import { type StoredSegment, segmentPath } from '../../compiler/contract/series-
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
 import { JSON_MEDIA_TYPE } from '../http/reply.ts';
 import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/media-type.ts';
+import { oncePerRelease } from '../release/per-release.ts';
 import { type Body, requestFile } from '../release/release-index.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
@@ -17,7 +18,10 @@ import { layoutOf, type SeriesLayout, type Stretch, segmentLayout } from './seri
 
 /** Bytes of series that are kept as CSV, each about as long as its body. */
 const TABLES_BYTES_MAX = 16 * 1024 * 1024;
-const tables = new BoundedMap<Body, CsvTable>({ bytes: TABLES_BYTES_MAX, isByUse: true });
+type Tables = BoundedMap<Body, CsvTable>;
+const tablesOf = oncePerRelease(
+  (): Tables => new BoundedMap({ bytes: TABLES_BYTES_MAX, isByUse: true }),
+);
 
 /**
  * `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. Computed, because a look-back is cut
@@ -41,7 +45,7 @@ export async function series(question: Question, service: Service): Promise<Answ
   };
   const cut = await cutOf(layout, days, open);
   if (mediaTypeOf(endpoint, target) === CSV_MEDIA_TYPE) {
-    return content(csvCut(cut), `${CSV_MEDIA_TYPE}; charset=utf-8`);
+    return content(csvCut(cut, tablesOf(service.release)), `${CSV_MEDIA_TYPE}; charset=utf-8`);
   }
   return content(jsonCut(layout, cut, { days, now: service.clock() }), JSON_MEDIA_TYPE);
 }
@@ -117,16 +121,16 @@ interface CsvTable {
   readonly rows: readonly number[];
 }
 
-function csvCut({ before, stretches }: Cut): Buffer {
+function csvCut({ before, stretches }: Cut, tables: Tables): Buffer {
   const parts = stretches.map((stretch) => {
-    const { bytes, rows } = csvTable(stretch);
+    const { bytes, rows } = csvTable(stretch, tables);
     return bytes.subarray(offsetIn(rows, stretch, before));
   });
   return Buffer.concat([Buffer.from(csvLine(SERIES_COLUMNS)), ...parts]);
 }
 
 /** Made once for a stored body: many ask for the end of the same rows. */
-function csvTable({ body, rows: offsets }: Stretch): CsvTable {
+function csvTable({ body, rows: offsets }: Stretch, tables: Tables): CsvTable {
   const known = tables.get(body);
   if (known !== undefined) return known;
   const rows: number[] = [];

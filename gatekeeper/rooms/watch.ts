@@ -18,7 +18,7 @@ import type { Answered, Question, Service } from '../answers/service.ts';
 import type { Spend } from '../http/cost.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { oncePerRelease } from '../release/per-release.ts';
-import { bytesAt, type ReleaseIndex, type ReleaseReader } from '../release/release-index.ts';
+import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 import { catalogRows, catalogTable } from './catalog.ts';
 import type { RowList } from './catalog-table.ts';
 import { jsonContent } from './json-content.ts';
@@ -153,7 +153,7 @@ async function rowOf(row: CatalogRow, { release, spend, now }: ReadMoment): Prom
   spend(ROW_COST);
   const { signal_id, entity, entity_name, band, observed_at, record_hash } = row;
   const path = knownFilePath(endpointAt('/gauge'), { signal_id, entity });
-  const record = JSON.parse(bytesAt(await release.body(path, spend), now).toString('utf8'));
+  const record = JSON.parse(release.bytesAt(await release.body(path, spend), now).toString('utf8'));
   const { current, data_age_hours = null, provenance } = record;
   const named = { signal_id, entity, entity_name };
   return { ...named, current, band, observed_at, data_age_hours, record_hash, provenance };

@@ -194,6 +194,8 @@ class Base {
   /** Payments that nobody asks for any more although their rows still name us. */
   readonly held = new Set<string>();
   readonly #pool: pg.Pool;
+  /** Names of prepared statements by their text. */
+  readonly #names = new Map<string, string>();
   #refreshing = false;
   #lettingGo: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | null = null;
@@ -221,7 +223,15 @@ class Base {
 
   /** One statement, prepared once a connection; each is a transaction of its own. */
   async query(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
-    return this.#pool.query({ name: nameOf(text), text, values: [...values] });
+    return this.#pool.query({ name: this.#nameOf(text), text, values: [...values] });
+  }
+
+  #nameOf(text: string): string {
+    const known = this.#names.get(text);
+    if (known !== undefined) return known;
+    const name = `signalpress-${this.#names.size}`;
+    this.#names.set(text, name);
+    return name;
   }
 
   /** Rows of a statement that only reads, or that may run twice. */
@@ -270,16 +280,6 @@ class Base {
     await this.session.close();
     await atMost(this.#pool.end());
   }
-}
-
-const names = new Map<string, string>();
-
-function nameOf(text: string): string {
-  const known = names.get(text);
-  if (known !== undefined) return known;
-  const name = `signalpress-${names.size}`;
-  names.set(text, name);
-  return name;
 }
 
 class PostgresClaims {

@@ -9,7 +9,6 @@ import { OFFERS_PATH } from '../../../gatekeeper/release/offers.ts';
 import { openRelease } from '../../../gatekeeper/release/open-release.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { checkFiles, checkHead } from '../../../gatekeeper/release/release-head.ts';
-import { bytesAt } from '../../../gatekeeper/release/release-index.ts';
 import { spliceRequestTime } from '../../../gatekeeper/release/request-time.ts';
 import {
   TINY_NOW,
@@ -132,7 +131,7 @@ describe('ReleaseIndex.body()', () => {
     const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     const body = await release.body('bundle/environment/us-denver.json', FOR_EVERYBODY);
     expect(body.points).toHaveLength(3);
-    expect(JSON.parse(bytesAt(body, TINY_NOW).toString())).toMatchObject({
+    expect(JSON.parse(release.bytesAt(body, TINY_NOW).toString())).toMatchObject({
       legs: { 'air-quality': { freshness: 'fresh' }, river: { freshness: 'stale' } },
       provenance: {
         age_hours_now: 1956,
@@ -148,13 +147,13 @@ describe('ReleaseIndex.body()', () => {
     writeTinyRelease(dataDir);
     const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     const body = await release.body('bundle/environment/us-denver.json', FOR_EVERYBODY);
-    const first = bytesAt(body, TINY_NOW);
-    expect(bytesAt(body, TINY_NOW + 1)).toBe(first);
+    const first = release.bytesAt(body, TINY_NOW);
+    expect(release.bytesAt(body, TINY_NOW + 1)).toBe(first);
     for (const later of [3_600_000, 7_200_000, 0]) {
       const now = TINY_NOW + later;
-      expect(bytesAt(body, now)).toEqual(spliceRequestTime(body.bytes, body.points, now));
+      expect(release.bytesAt(body, now)).toEqual(spliceRequestTime(body.bytes, body.points, now));
     }
-    expect(bytesAt(body, TINY_NOW + 3_600_000)).not.toEqual(first);
+    expect(release.bytesAt(body, TINY_NOW + 3_600_000)).not.toEqual(first);
   });
 });
 

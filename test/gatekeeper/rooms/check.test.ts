@@ -4,7 +4,6 @@ import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import { bytesAt } from '../../../gatekeeper/release/release-index.ts';
 import { check } from '../../../gatekeeper/rooms/check.ts';
 import { resolve } from '../../../gatekeeper/rooms/resolve.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
@@ -43,7 +42,7 @@ afterAll(removeFolders);
 
 /** A body as it is served. */
 const text = async (path: string): Promise<Buffer> =>
-  bytesAt(await service.release.body(path, FOR_EVERYBODY), service.clock());
+  service.release.bytesAt(await service.release.body(path, FOR_EVERYBODY), service.clock());
 const post = async (body: Buffer | string, by = service) =>
   jsonOf(await check(question('/verify', 'application/json', Buffer.from(body)), by));
 const checked = async (body: Buffer | string) => checkSchema.parse(await post(body));

@@ -192,7 +192,10 @@ describe('watch()', () => {
       if (path.startsWith('record/')) reads += 1;
       return coined.release.body(path, FOR_EVERYBODY);
     };
-    const release = Object.create(coined.release, { body: { value: body } }) as Service['release'];
+    const release = Object.create(coined.release, {
+      body: { value: body },
+      bytesAt: { value: coined.release.bytesAt.bind(coined.release) },
+    }) as Service['release'];
     const cost = async (count: number): Promise<number> => {
       reads = 0;
       const items = coins
