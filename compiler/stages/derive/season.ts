@@ -2,8 +2,9 @@ import type { Signal } from '../../contract/catalog/line.ts';
 import { roundDecimal } from '../../contract/decimal.ts';
 import { DAY_MS } from '../../contract/iso-time.ts';
 import { WINDOW_DAYS } from '../../contract/record-views.ts';
+import { classify } from '../../contract/standing.ts';
 import type { Reading } from '../intake/reading.ts';
-import { classify, officialRuler, rulerFor } from './ruler.ts';
+import { officialRuler, rulerFor } from './ruler.ts';
 
 /** Same-season years that statistics look back. */
 const WINDOW_YEARS = 5;

@@ -7,10 +7,10 @@ import { SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
 import { isLit } from '../../../compiler/contract/lit-legs.ts';
 import { neutralFault } from '../../../compiler/contract/neutral-text.ts';
 import type { Ruler, RulerStep } from '../../../compiler/contract/rulers.ts';
+import { classify } from '../../../compiler/contract/standing.ts';
 import { summaryEn, summaryZh } from '../../../compiler/stages/assemble/entity-record.ts';
 import {
   bandOf,
-  classify,
   isOfficial,
   rulerFor,
   standardRuler,
