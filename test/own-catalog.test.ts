@@ -1,21 +1,26 @@
 import { hash } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PayingFetch } from '../compiler/client/payment-trip.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
+import { type VerifyOptions, verify } from '../compiler/client/verify.ts';
 import { linesText } from '../compiler/commands/lines-command.ts';
 import type { Catalog } from '../compiler/contract/catalog/catalog.ts';
 import type { CatalogFile } from '../compiler/contract/catalog/catalog-file.ts';
 import { builtinDigest } from '../compiler/contract/catalog/release-catalog.ts';
+import type { CheckBody } from '../compiler/contract/check-body.ts';
 import { storedPath } from '../compiler/contract/path.ts';
-import { parseFiles } from '../compiler/contract/release.ts';
-import { parseJson } from '../compiler/contract/strict-json.ts';
+import { CONTRACT_VERSION, parseFiles } from '../compiler/contract/release.ts';
+import { type JsonObject, parseJson } from '../compiler/contract/strict-json.ts';
 import { CompileError } from '../compiler/stages/intake/compile-error.ts';
 import { loadCatalog } from '../compiler/stages/intake/load-catalog.ts';
 import { canonicalDigest } from '../compiler/stages/seal/canonical-digest.ts';
+import { catalogChecks } from '../compiler/verify/catalog-checks.ts';
+import { provenCatalog } from '../compiler/verify/proven-catalog.ts';
 import { carriedFault } from '../compiler/verify/release-catalog.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
+import { runVerify } from '../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import { NETWORKS } from '../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
@@ -25,14 +30,17 @@ import { sampleGate } from './sample-gate.ts';
 import {
   AS_OF,
   compileFolder,
+  fileOf,
   makeFolder,
   ndjson,
   reading,
   readJson,
   removeFolders,
+  SEED,
   type SnapshotFiles,
   writeSnapshots,
 } from './snapshot-folder.ts';
+import { readHeadOf, resign } from './verify/resign.ts';
 
 // A publisher who writes JSON alone: three tide gauges with thresholds of their own, sold one by one and as a chain.
 
@@ -195,7 +203,7 @@ describe('a shop of its own catalogue', () => {
     expect([sold.report?.verdict, sold.text.includes('QUAY-TWO')]).toEqual(['verified', true]);
     const plain = signalpressClient({ ...options, maxUsd: '1' });
     const refused = plain.buy('/gauge/tide-region', { loc: 'QUAY-TWO' });
-    await expect(refused).rejects.toThrow('pass "catalog"');
+    await expect(refused).rejects.toThrow("pass catalog: 'served'");
   });
 
   it('lets no typed client pay for what it could not judge', async () => {
@@ -306,6 +314,172 @@ describe('a shop of its own catalogue', () => {
     const { catalog } = loadCatalog(snapshots);
     expect(linesText(catalog, 'tides.level')).toContain('PIER-ONE, QUAY-TWO, LOCK-THREE');
     expect(linesText(catalog)).not.toContain('airquality');
+  });
+});
+
+describe('a stranger who judges by the catalogue of a shop', () => {
+  const TARGET = '/gauge?entity=PIER-ONE&signal_id=tides.level';
+  const seal = 'not judged';
+  let body: string;
+  beforeAll(async () => {
+    body = (await buy(TARGET)).text;
+  });
+
+  /** What somebody saved: a body, and what a service gave away. */
+  const saved = async (change: Readonly<Record<string, string>> = {}) => {
+    const folder = makeFolder();
+    const files = {
+      'body.json': body,
+      'catalog.json': await textOf('/.well-known/catalog.json'),
+      'release.json': await textOf('/.well-known/release.json'),
+      ...change,
+    };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    return folder;
+  };
+  const judged = (folder: string, more: { readonly issuer?: string[] } = {}) => {
+    const own = { issuer: [issuer()], now: NOW_MS, ...more };
+    return runVerify(join(folder, 'body.json'), { ...own, catalog: join(folder, 'catalog.json') });
+  };
+
+  it('says what was judged, and without the catalogue what was not', async () => {
+    const folder = await saved();
+    const shown = await judged(folder);
+    expect([shown.exitCode, shown.text.match(/ok +catalog .*/)?.[0]]).toEqual([
+      0,
+      expect.stringContaining('classes, scales and ranges are those of the catalogue'),
+    ]);
+    expect(shown.text).not.toContain(seal);
+    const file = join(folder, 'body.json');
+    for (const catalog of [data, join(data, 'current')]) {
+      const options = { issuer: [issuer()], now: NOW_MS, catalog };
+      expect((await runVerify(file, options)).text).toBe(shown.text);
+    }
+    const plain = await runVerify(file, { issuer: [issuer()], now: NOW_MS });
+    expect(plain.exitCode).toBe(0);
+    expect(plain.text).toContain('"tides.level" is not built in; judging it takes the catalogue');
+    expect(plain.text).toContain(seal);
+  });
+
+  it('refuses a catalogue that the issuer of the body did not sign', async () => {
+    const milder = (await textOf('/.well-known/catalog.json')).replace('"at":3.2', '"at":9.2');
+    const other = await compileFolder(snapshots, { asOf: AS_OF, seed: Buffer.alloc(32, 9) });
+    const otherHead = readFileSync(join(other.data, 'current/release.json'), 'utf8');
+    const head = await textOf('/.well-known/release.json');
+    const lied = head.replace(/"catalog_sha256": "sha256:[0-9a-f]{64}"/, () => {
+      return `"catalog_sha256": "sha256:${hash('sha256', milder, 'hex')}"`;
+    });
+    const cases: [Readonly<Record<string, string>>, RegExp][] = [
+      [{ 'catalog.json': milder }, /it hashes to sha256:[0-9a-f]{64}, and the head of release 1/],
+      [{ 'catalog.json': milder, 'release.json': lied }, /signature: not a signature of did:key/],
+      [{ 'release.json': otherHead }, /issuer_did: .* is not one of the trusted issuers/],
+      [{ 'release.json': '{}' }, /"release.json" does not hold/],
+    ];
+    for (const [change, message] of cases) {
+      const { exitCode, text } = await judged(await saved(change));
+      expect([exitCode, text]).toEqual([2, expect.stringMatching(message)]);
+    }
+    const strange = await judged(await saved({ 'release.json': otherHead }), { issuer: [] });
+    expect([strange.exitCode, strange.text]).toEqual([
+      2,
+      expect.stringMatching(/of did:key:\w+, and the body is signed by did:key/),
+    ]);
+    const folder = await saved();
+    rmSync(join(folder, 'release.json'));
+    expect((await judged(folder)).text).toContain('nothing proves it');
+    const release = await runVerify(data, { issuer: [issuer()], catalog: data });
+    expect([release.exitCode, release.text.includes('about a body')]).toEqual([2, true]);
+  });
+
+  it('refuses the catalogue of a release whose head signs none, and of another version', async () => {
+    const root = join((await compileFolder(snapshots, { asOf: AS_OF })).data, 'current');
+    const { catalog_sha256, ...older } = readHeadOf(root);
+    const file = readFileSync(fileOf(root, 'catalog.json'));
+    const proof = (head: object) => {
+      writeFileSync(join(root, 'release.json'), JSON.stringify(head));
+      resign(root, {}, SEED);
+      return {
+        catalog: file,
+        head: readFileSync(join(root, 'release.json')),
+        trust: 'any',
+      } as const;
+    };
+    const { catalog } = provenCatalog(proof({ ...older, catalog_sha256 }));
+    expect([...catalog.entryById.keys()]).toEqual(['tides.waves', 'tides.level']);
+    expect(() => provenCatalog(proof(older))).toThrow('is older, and its head signs no catalogue');
+    const next = { ...older, catalog_sha256, contract_version: CONTRACT_VERSION + 1 };
+    expect(() => provenCatalog(proof(next))).toThrow(/is of version \d, this program reads \d/);
+  });
+
+  it.each([
+    [
+      'a class that the signal has not',
+      'current.band',
+      { current: { level_m: 3.4, band: 'awful' } },
+    ],
+    ['a milder class', 'standard_ruler.band', { standard_ruler: { band: 'high' } }],
+    ['another threshold', 'standard_ruler.thresholds', { standard_ruler: { thresholds: [] } }],
+    [
+      'more room',
+      'standard_ruler.distance_to_action',
+      { standard_ruler: { distance_to_action: 1 } },
+    ],
+    ['another value', 'standard_ruler.distance_to_action', { current: { level_m: 3.5 } }],
+    ['no value', 'standard_ruler.band', { current: { level_m: null } }],
+  ])('finds %s', (_, where, change: Readonly<Record<string, object>>) => {
+    const { catalog } = loadCatalog(snapshots);
+    const record = JSON.parse(body);
+    const altered = Object.fromEntries(
+      Object.entries(change).map(([name, more]) => [name, { ...record[name], ...more }]),
+    );
+    const faults = (value: object) =>
+      catalogChecks([{ path: '', value: value as JsonObject }], catalog)
+        .filter(({ status }) => status === 'fail')
+        .map((check) => check.where);
+    expect(faults(record)).toEqual([]);
+    expect(faults({ ...record, ...altered })).toEqual([where]);
+  });
+
+  it('is told by the service too', async () => {
+    const post = async (text: string) =>
+      (await fetch(`${gate.url}/verify`, { method: 'POST', body: text })).json();
+    const { verdict, details } = (await post(body)) as CheckBody;
+    expect(verdict).toBe('verified');
+    expect(details.filter(({ check }) => check === 'catalog').map(({ status }) => status)).toEqual([
+      'pass',
+    ]);
+    const altered = (await post(body.replace('"band":"flood"', '"band":"high"'))) as CheckBody;
+    const failed = altered.details.filter(({ status }) => status === 'fail');
+    expect(failed.map(({ where }) => where)).toContain('standard_ruler.band');
+  });
+
+  it('has the catalogue by the client, which pays nobody where it is not proven', async () => {
+    const options = { baseUrl: gate.url, issuer: issuer(), clock: () => NOW_MS, maxUsd: '1' };
+    const client = signalpressClient({ ...options, pay: wallet, catalog: 'served' });
+    const { report } = await client.buy('/gauge', { signal_id: 'tides.level', entity: 'QUAY-TWO' });
+    const words = report?.checks.filter(({ check }) => check === 'catalog') ?? [];
+    expect([report?.verdict, words.map(({ status }) => status)]).toEqual(['verified', ['pass']]);
+    const pay: PayingFetch = () => () => Promise.reject(new Error('it pays'));
+    const lying: typeof fetch = async (request) => {
+      const answer = await fetch(request);
+      if (!(request as Request).url.endsWith('/catalog.json')) return answer;
+      return new Response((await answer.text()).replace('"at":3.2', '"at":9.2'));
+    };
+    const lied = signalpressClient({ ...options, pay, catalog: 'served', fetch: lying });
+    const sold = lied.buy('/gauge', { signal_id: 'tides.level', entity: 'QUAY-TWO' });
+    await expect(sold).rejects.toThrow(/Cannot rely on the catalogue of .* it hashes to/);
+  });
+
+  it('has it in the judge for browsers', async () => {
+    const folder = await saved();
+    const bytes = (name: string) => readFileSync(join(folder, name));
+    const catalog = { file: bytes('catalog.json'), head: bytes('release.json') };
+    const own = { issuer: issuer(), now: NOW_MS };
+    const step = (options: VerifyOptions) =>
+      verify(body, options).steps.find(({ id }) => id === 'catalog')?.status;
+    expect([step({ ...own, catalog }), step(own)]).toEqual(['pass', 'not_applicable']);
+    const lie = { ...catalog, file: Buffer.from('{}') };
+    expect(() => verify(body, { ...own, catalog: lie })).toThrow('Cannot use "catalog.json"');
   });
 });
 

@@ -18,6 +18,7 @@ import {
   type TripOptions,
   unsettled,
 } from './payment-trip.ts';
+import { servedCatalog } from './served-catalog.ts';
 
 /** The most that one call may cost, unless the caller sets a cap. */
 export const MAX_USD = '0.10';
@@ -27,8 +28,11 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** did:key of the issuer whose signatures are trusted; get it from a source that you trust. */
   readonly issuer: string;
-  /** `catalog.json` of a release of the service, where it is not the built-in catalogue. */
-  readonly catalog?: Uint8Array;
+  /**
+   * Where the service does not sell by the built-in catalogue: `served` asks it for its own, which the issuer must have
+   * signed; or the bytes of a `catalog.json` that you trust.
+   */
+  readonly catalog?: 'served' | Uint8Array;
   /** Needed to buy; called with a fetch of ours and the cap of the call in atomic units. */
   readonly pay?: PayingFetch;
   /** Cap of a call in decimal USD; MAX_USD when absent. */
@@ -75,26 +79,49 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   };
   const { baseUrl, issuer, clock = Date.now } = options;
   requireIssuer(issuer);
-  const catalog = options.catalog === undefined ? BUILTIN : parseCatalog(options.catalog);
-  const sold = (url: string, answer: TripResult): Promise<PurchasedBody> =>
+  const catalogOf = catalogSource(options, trip);
+  const sold = (url: string, answer: TripResult, catalog: Catalog): Promise<PurchasedBody> =>
     purchase(answer, { issuer, catalog, target: targetOf(url, baseUrl), now: clock() });
   return {
     get: async (path, params, { token } = {}) =>
-      freeAnswer(urlOf(baseUrl, operationAt(path, catalog), params), token, trip),
+      freeAnswer(urlOf(baseUrl, operationAt(path, await catalogOf()), params), token, trip),
     async buy(path, params, { maxUsd = options.maxUsd ?? MAX_USD } = {}) {
       const { pay } = options;
       if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');
+      const catalog = await catalogOf();
       const url = urlOf(baseUrl, operationAt(path, catalog), params);
       const target = defined(targetOf(url, baseUrl), 'the target of the request');
       if (questionOf(target, catalog) === null) return notBought(url, trip);
-      return sold(url, await bought(url, pay, new PaymentTrip(atomic(maxUsd), trip)));
+      return sold(url, await bought(url, pay, new PaymentTrip(atomic(maxUsd), trip)), catalog);
     },
     async redeliver(payment) {
       if (targetOf(payment.url, baseUrl) === null) {
         throw new TypeError(`Cannot redeliver "${payment.url}": not a URL under ${baseUrl}`);
       }
-      return sold(payment.url, { response: await deliver(payment, trip), payment });
+      // Known before anything is delivered, so that what comes can be judged.
+      const catalog = await catalogOf();
+      return sold(payment.url, { response: await deliver(payment, trip), payment }, catalog);
     },
+  };
+}
+
+/** What the service sells, known from the start or asked for once; after a failure it is asked for again. */
+function catalogSource(
+  { catalog: given, baseUrl, issuer }: ClientOptions,
+  { fetch, timeoutMs }: TripOptions,
+): () => Promise<Catalog> {
+  if (given !== 'served') {
+    const catalog = given === undefined ? BUILTIN : parseCatalog(given);
+    return async () => catalog;
+  }
+  let known: Promise<Catalog> | null = null;
+  const ask = () => servedCatalog({ root: withoutSlash(baseUrl), issuer, fetch, timeoutMs });
+  return () => {
+    known ??= ask().catch((error: unknown) => {
+      known = null;
+      throw error;
+    });
+    return known;
   };
 }
 
@@ -102,7 +129,7 @@ function operationAt(path: string, { operationByPath }: Catalog): Endpoint {
   const operation = operationByPath.get(path);
   if (operation !== undefined) return operation;
   throw new RangeError(
-    `Cannot call "${path}": not in the catalogue; pass "catalog", the catalog.json of a release, if it is sold there`,
+    `Cannot call "${path}": not in the catalogue; pass catalog: 'served' if the service has one of its own`,
   );
 }
 
@@ -185,7 +212,7 @@ async function notBought(url: string, trip: TripOptions): Promise<never> {
   });
   throw new ClientError(
     `Cannot buy "${url}": the catalogue of this client does not have it, so the answer could not be judged; ` +
-      'nothing was signed. Pass "catalog", the catalog.json of a release of the service',
+      "nothing was signed. Pass catalog: 'served' if the service has one of its own; a new client reads it again",
     { code: 'refused' },
   );
 }

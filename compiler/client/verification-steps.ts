@@ -10,6 +10,7 @@ export type StepId =
   | 'log'
   | 'revocation'
   | 'consistency'
+  | 'catalog'
   | 'request_time';
 
 /** Several checks of one kind, told to a person. */
@@ -75,6 +76,12 @@ const WORDS: Readonly<Record<StepId, Words>> = {
     proves: 'Whatever the body says twice, it says alike: times, sources, legs and classes.',
     doesNotProve: 'That two sources agree with each other.',
   },
+  catalog: {
+    title: 'Its words are those of the catalogue',
+    proves:
+      'Each class and scale follows from the value, as the catalogue of the issuer defines it.',
+    doesNotProve: 'That the thresholds are those of the agency. The named document shows that.',
+  },
   request_time: {
     title: 'Age and freshness follow from signed times',
     proves:
@@ -92,6 +99,7 @@ const STEP_OF: Readonly<Record<BodyCheckName, StepId>> = {
   record_hash: 'record_hash',
   series: 'series',
   consistency: 'consistency',
+  catalog: 'catalog',
   request_time: 'request_time',
   inclusion: 'log',
   checkpoint: 'log',

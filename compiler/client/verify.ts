@@ -6,7 +6,9 @@ import { readKeyHistory } from '../contract/key-history.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { checkAt, reason } from '../verify/body-check.ts';
-import { type BodyReport, verifyBody } from '../verify/verify-body.ts';
+import type { KeyTrust } from '../verify/key-trust.ts';
+import { isOfSigner, type ProvenCatalog, provenCatalog } from '../verify/proven-catalog.ts';
+import { type BodyReport, type BodyTrust, signerOf, verifyBody } from '../verify/verify-body.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
 import { type VerificationStep, verificationSteps } from './verification-steps.ts';
 
@@ -15,6 +17,8 @@ export interface VerifyOptions {
   readonly issuer?: string | readonly string[];
   /** The parsed `/.well-known/keys.json` of the issuer: which keys follow the trusted one, and which were revoked. */
   readonly keys?: unknown;
+  /** The bytes of `/.well-known/catalog.json` and `release.json` of the service, for signals that are not built in. */
+  readonly catalog?: { readonly file: Uint8Array; readonly head: Uint8Array };
   /** Your clock, milliseconds since 1970; this machine's by default. */
   readonly now?: number;
 }
@@ -32,22 +36,31 @@ const UNSIGNED_CSV =
 /** Re-derives everything that a saved body says about itself. Bad text is a verdict; a bad option throws. */
 export function verify(saved: string | Uint8Array, options: VerifyOptions = {}): Verification {
   const trust = trustOf(options);
+  const catalog = catalogOf(options, trust);
   try {
     const text = typeof saved === 'string' ? saved : decodeUtf8(saved);
     if (text.startsWith(SERIES_CSV_HEADER)) return unsignedTable();
     const body = parseJson(text);
-    return verificationOf(verifyBody(body, trust), body);
+    const known = catalog !== null && isOfSigner(catalog.head, signerOf(body), trust.keys);
+    const judge = known ? { ...trust, catalog: catalog.catalog } : trust;
+    return verificationOf(verifyBody(body, judge), body);
   } catch (error) {
     const checks = [checkAt('json', '').fail(reason(error))];
     return verificationOf({ verdict: 'failed', issuer: null, checks }, null);
   }
 }
 
-function trustOf({ issuer = [], keys, now = Date.now() }: VerifyOptions) {
+function trustOf({ issuer = [], keys, now = Date.now() }: VerifyOptions): BodyTrust {
   const dids = typeof issuer === 'string' ? [issuer] : issuer;
   const trust = dids.length === 0 ? ('any' as const) : dids;
   const known = keys === undefined ? {} : { keys: readKeyHistory(keys, isSignedBy) };
   return { trust, now, ...known };
+}
+
+/** The catalogue that was passed; throws for one that its head does not prove. */
+function catalogOf({ catalog }: VerifyOptions, trust: KeyTrust): ProvenCatalog | null {
+  if (catalog === undefined) return null;
+  return provenCatalog({ catalog: catalog.file, head: catalog.head, ...trust });
 }
 
 function unsignedTable(): Verification {

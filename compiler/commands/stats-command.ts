@@ -245,7 +245,7 @@ function amountsByKind(files: Iterable<SizedFile>): ReadonlyMap<string, Amount> 
 }
 
 /** The catalogue of a release, in the folder of stored files. */
-const STORED_CATALOG = /^files\/catalog\.[^/]+\.json$/;
+const STORED_CATALOG = /^files\/catalog\.[^/]+$/;
 
 /** A form of a file, like `thin/bundle/…`, is of the kind of the file. */
 export function kindOf(path: string): string {

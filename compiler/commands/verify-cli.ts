@@ -22,6 +22,7 @@ interface VerifySettings extends CommandSettings {
 interface VerifyFlags {
   readonly issuer?: readonly string[];
   readonly keys?: string;
+  readonly catalog?: string;
   readonly json?: boolean;
   readonly log?: boolean;
   readonly since?: string;
@@ -37,6 +38,10 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
     .argument('<target>', 'a saved body, a release or data folder, or - for standard input')
     .option('--issuer <did>', 'an issuer you trust, did:key:z6Mk…; may be repeated', repeated)
     .option('--keys <path>', 'list of issuer keys, or a release folder with its list and its log')
+    .option(
+      '--catalog <path>',
+      'catalogue of the publisher, with its release.json beside it, or a release folder',
+    )
     .option('--json', 'print the report as JSON')
     .option('--log', 'verify the transparency log of a release instead of its bodies')
     .option('--since <file>', 'with --log: a checkpoint saved earlier; the log must extend it')
@@ -85,6 +90,9 @@ async function verified(
   }
   if (archive !== undefined && flags.log === true) {
     throw new RangeError('Cannot use --archive with --log: it is about one body; leave --log out');
+  }
+  if (flags.catalog !== undefined && flags.log === true) {
+    throw new RangeError('Cannot use --catalog with --log: it is about one body; leave --log out');
   }
   const memory = remember === undefined ? {} : { memory: memoryFile(remember) };
   if (flags.log === true) return runVerifyLog(target, rest);

@@ -71,8 +71,8 @@ export const DID_PATH = 'well-known/did.json';
 export const KEYS_URL = '/.well-known/keys.json';
 export const LOG_URL = '/log/checkpoint';
 /** Where the catalogue of the release is read, and the head that proves it. */
-const CATALOG_URL = '/.well-known/catalog.json';
-const RELEASE_URL = '/.well-known/release.json';
+export const CATALOG_URL = '/.well-known/catalog.json';
+export const RELEASE_URL = '/.well-known/release.json';
 
 /** What is given away as files; the first row that fits counts. */
 export const STATIC_FILES: readonly StaticRow[] = [

@@ -15,6 +15,7 @@ export type BodyCheckName =
   | 'record_hash'
   | 'series'
   | 'consistency'
+  | 'catalog'
   | 'request_time'
   | 'inclusion'
   | 'checkpoint';

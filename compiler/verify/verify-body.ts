@@ -11,6 +11,7 @@ import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import type { AnchorCheck } from './anchored-before.ts';
 import { agreement, type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
+import { catalogChecks } from './catalog-checks.ts';
 import { addressCheck, citedChecks, lineageChecks, lookChecks } from './consistency-checks.ts';
 import { judgeSigner, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { type LogAnswer, logAnswer } from './log-answer.ts';
@@ -59,7 +60,7 @@ export interface BodyReport {
 /** Whom to believe, and what shows that something is older than the revocation of its key; nothing does without it. */
 export interface BodyTrust extends CitationTrust {
   readonly anchors?: AnchorCheck;
-  /** Whose signals are judged by their classes; the built-in catalogue where none is known. Others are not judged. */
+  /** What readings are judged by: that of the issuer, proven; the built-in one where none is known. Other signals are not judged. */
   readonly catalog?: Catalog;
   /** Clock of the reader, epoch milliseconds: what a body says of a later moment is false. Without it no moment is. */
   readonly now?: number;
@@ -84,6 +85,7 @@ export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
     ...nodes.flatMap(seriesChecks),
     ...nodes.flatMap(lineageChecks),
     ...nodes.flatMap((node) => litChecks(node, trust.catalog ?? BUILTIN)),
+    ...catalogChecks(nodes, trust.catalog),
     ...nodes.flatMap(lookChecks),
     ...requestTimeChecks(nodes, trust.now),
   ];
@@ -121,6 +123,12 @@ function verdictOf(
   if (!isVerified(checks)) return 'failed';
   if (checks.some((each) => each.check === 'anchor' && each.status !== 'pass')) return 'unsigned';
   return cover.status === 'pass' ? soundVerdict(trust) : 'unsigned';
+}
+
+/** Who signed a body, where a readable citation says so. */
+export function signerOf(body: JsonValue): string | null {
+  if (unfitness(body) !== null) return null;
+  return issuerOf([...objectNodes(body)].filter(({ value }) => value._citation !== undefined));
 }
 
 function issuerOf([first]: readonly ObjectNode[]): string | null {

@@ -1,13 +1,15 @@
 import { parseDidKey } from '../contract/did-key.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
-import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { canonicalHash, reason } from './body-check.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
+import { givenCatalog } from './given-catalog.ts';
 import { type GivenKeys, givenKeys } from './given-keys.ts';
 import { openChunks } from './plain-file.ts';
+import { isOfSigner } from './proven-catalog.ts';
 import { parseMemory, remember } from './release-memory.ts';
 import { bodyText, releaseText } from './report-text.ts';
-import { verifyBody } from './verify-body.ts';
+import { type BodyTrust, signerOf, verifyBody } from './verify-body.ts';
 import type { CitationTrust } from './verify-citation.ts';
 import {
   EXIT,
@@ -27,6 +29,8 @@ const CLOCK_SKEW_MS = 300_000;
 
 const UNSIGNED_CSV =
   'a series as CSV is not signed; ask for it with format=json, which carries rows and signature';
+const ONLY_OF_BODIES =
+  '--catalog is about a body; a release is judged by the catalogue that it carries';
 const ONLY_OF_RELEASES = '--remember is about releases; leave it out for a body';
 
 /** For the help of the command. */
@@ -48,6 +52,11 @@ With --keys a list of issuer keys (or a release, for its list and its log) tells
 the trusted one, when each stopped, and which was revoked: what a revoked key signed before counts
 only if the log of that release shows it to be older, and cannot be judged otherwise.
 
+With --catalog the readings of a body are judged by the catalogue of their publisher too: classes,
+scales and ranges. It is the catalog.json of the service, with its release.json in the same folder
+(both below /.well-known/), or a release folder. A catalogue that the issuer of the body did not
+sign is refused. Without it, signals that are not built in are reported as not judged.
+
 Without --issuer the signature is checked against the key that the citation itself names. That
 shows that nothing was altered since, not who signed, because anybody can make a key: the verdict
 is "consistent, issuer unknown", exit code 2, whatever --keys lists. Pass the issuer that you
@@ -55,6 +64,8 @@ learnt from a source you trust; --issuer may be given more than once.
 `;
 
 export interface VerifyCommandOptions {
+  /** The catalogue of the publisher: its file beside `release.json`, or a release folder. */
+  readonly catalog?: string;
   /** DIDs that are trusted; without one nothing is called verified. */
   readonly issuer?: readonly string[];
   /** A list of issuer keys, or a release folder, whose log shows too what is older than a revocation. */
@@ -93,6 +104,9 @@ export async function runVerify(
     const given = options.keys === undefined ? {} : givenKeys(disk, options.keys, trust);
     if (target === '-') return await judgeFile(target, { trust, ...given }, options);
     const why = noRelease(disk, target);
+    if (why === null && options.catalog !== undefined) {
+      return undecided(target, ONLY_OF_BODIES, isJson);
+    }
     if (why === null) return await judgeFolder(target, { trust, ...given }, options);
     const isBody = !['folder', undefined].includes(disk.entry(target)?.kind);
     if (!isBody) return undecided(target, why, isJson);
@@ -110,7 +124,7 @@ async function judgeFolder(
   trusted: Trust,
   options: VerifyCommandOptions,
 ): Promise<VerifyOutcome> {
-  const { memory, now, json, readStdin, issuer, keys: _, ...rest } = options;
+  const { memory, now, json, readStdin, issuer, keys: _, catalog: __, ...rest } = options;
   const known = memory === undefined ? null : parseMemory(memory.text);
   const seen = known === null ? {} : { seen: known.issuers };
   const report = await verifyRelease(target, { ...rest, ...seen, ...trusted });
@@ -163,13 +177,32 @@ async function judgeFile(
     return undecided(target, UNSIGNED_CSV, options.json === true);
   const body = parseJson(saved);
   const { now } = options;
-  const report = verifyBody(body, { ...trusted, ...(now === undefined ? {} : { now }) });
+  const report = verifyBody(body, {
+    ...trusted,
+    ...(now === undefined ? {} : { now }),
+    ...catalogFor(body, trusted, options),
+  });
   const pinned = trusted.trust !== 'any';
   const text =
     options.json === true
       ? jsonText({ target, issuer_pinned: pinned, ...report })
       : bodyText(target, report, { pinned });
   return { exitCode: exitOf(report.verdict), text };
+}
+
+/** The catalogue that was passed, proven to be that of who signed the body; throws for any other. */
+function catalogFor(
+  body: JsonValue,
+  { trust, keys }: Trust,
+  { catalog: path, disk = nodeDisk }: VerifyCommandOptions,
+): Pick<BodyTrust, 'catalog'> {
+  if (path === undefined) return {};
+  const given = givenCatalog(disk, path, keys === undefined ? { trust } : { trust, keys });
+  const signer = signerOf(body);
+  if (isOfSigner(given.head, signer, keys)) return { catalog: given.catalog };
+  throw new RangeError(
+    `Cannot use "${path}" of --catalog: of ${given.head.issuer_did}, and the body is signed by ${signer ?? 'nobody'}`,
+  );
 }
 
 async function readTarget(target: string, options: VerifyCommandOptions): Promise<Uint8Array> {

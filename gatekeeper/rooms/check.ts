@@ -1,3 +1,4 @@
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import {
   CHECK_DETAILS_MAX,
   CHECKED_CITATIONS_MAX,
@@ -8,7 +9,12 @@ import { decodeUtf8, type JsonValue, parseJson } from '../../compiler/contract/s
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 // The one judge of bodies: what this service says and what the command says cannot drift apart.
-import { type BodyReport, type BodyTrust, verifyBody } from '../../compiler/verify/verify-body.ts';
+import {
+  type BodyReport,
+  type BodyTrust,
+  signerOf,
+  verifyBody,
+} from '../../compiler/verify/verify-body.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { findLeaf } from '../release/log-index.ts';
@@ -36,16 +42,20 @@ export async function check({ body, spend }: Question, service: Service): Promis
   const { release, log } = service;
   const { keys } = release;
   const own = keys.keys.map(({ did }) => did);
-  const report = judged(read.value, { trust: own, keys, now: service.clock() });
+  const report = judged(read.value, { trust: own, keys, now: service.clock() }, release.catalog);
   const inclusion = await inclusionOf(hashesOf(read.value), { release, log, spend });
   return jsonContent(checkBody(report, inclusion, own), 0);
 }
 
-/** Judges a body for this issuer; if only the issuer differs, says what can be said of any issuer's body. */
-function judged(value: JsonValue, trusted: BodyTrust): BodyReport {
+/**
+ * Judges a body for this issuer, by the catalogue of the release; if only the issuer differs, says what can be said of any
+ * issuer's body, whose words are not ours.
+ */
+function judged(value: JsonValue, trusted: BodyTrust, catalog: Catalog): BodyReport {
   // The judge runs in the serving thread: signatures are left to OpenSSL.
   const isSignature = bulkSignatureCheck();
-  const report = verifyBody(value, { ...trusted, isSignature });
+  const isOwn = trusted.trust.includes(signerOf(value) ?? '');
+  const report = verifyBody(value, { ...trusted, isSignature, ...(isOwn ? { catalog } : {}) });
   const failed = report.checks.filter(({ status }) => status === 'fail');
   const isOthers = report.issuer !== null && !trusted.trust.includes(report.issuer);
   const isSound = failed.every(({ where }) => where.endsWith('_citation.issuer_DID'));
@@ -148,7 +158,15 @@ function checkBody(
     checks: {
       hash: of('record_hash'),
       signature: of('citation', 'anchor', 'cover', 'checkpoint'),
-      content: of('json', 'content', 'consistency', 'request_time', 'series', 'inclusion'),
+      content: of(
+        'json',
+        'content',
+        'consistency',
+        'catalog',
+        'request_time',
+        'series',
+        'inclusion',
+      ),
       inclusion,
     },
     details: worstFirst.slice(0, CHECK_DETAILS_MAX),

@@ -56,6 +56,7 @@ describe('kindOf()', () => {
     ['files/bundle/hurricane/record.json', 'bundles'],
     ['files/tokenless/mcp/well-known/x.json', 'descriptions'],
     ['files/catalog.c0f82f680b2b.json', 'descriptions'],
+    ['files/catalog.json.c0f82f680b2b.br', 'descriptions'],
     ['files/nothing/such.json', 'other'],
     ['record/a/b.json', 'records'],
     ['log-checkpoint', 'other'],

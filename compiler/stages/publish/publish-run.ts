@@ -175,7 +175,7 @@ export async function publishRun(
   });
   options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
   const changes = news?.counts ?? null;
-  const { folder, cleanupFailures } = await switchTo(options, staging, { release, list, log });
+  const { folder, cleanupFailures } = await switchTo(options, run, { release, list, log });
   const hasRejects = release.counts.rejects !== undefined;
   const rejects = hasRejects ? join(options.data, STATE_FOLDER, REJECTS_FOLDER) : null;
   const isIncremental = memory !== null;
@@ -210,11 +210,11 @@ function writeSitePieces(
 /** Reads back what was written, waits until it is on the disk, and makes it the current release. */
 async function switchTo(
   options: PublishOptions,
-  staging: Staging,
+  { staging, catalog }: Pick<Run, 'staging' | 'catalog'>,
   { release, list, log }: WholeRelease,
 ): Promise<Published> {
   const { root, data } = staging;
-  const written = { data, root, entries: list.added(), issuerDid: release.issuer_did };
+  const written = { data, root, entries: list.added(), issuerDid: release.issuer_did, catalog };
   // The disk is waited for while what was written is read from memory.
   const checked = readBack(written, options.readBack ?? 'sample');
   const [settled] = await Promise.all([staging.settle(), checked]);

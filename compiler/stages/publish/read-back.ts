@@ -1,3 +1,4 @@
+import type { Catalog } from '../../contract/catalog/catalog.ts';
 import type { FileEntry } from '../../contract/release.ts';
 import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
 import { verifyBody } from '../../verify/verify-body.ts';
@@ -20,6 +21,8 @@ interface Written {
   readonly root: string;
   readonly entries: readonly FileEntry[];
   readonly issuerDid: string;
+  /** What it was compiled from. */
+  readonly catalog: Catalog;
 }
 
 /** Reads back what was written, with the verifier's code; throws a CompileError for anything that does not verify. */
@@ -35,7 +38,7 @@ async function readAllBack({ data, root, issuerDid }: Written): Promise<void> {
   throw refusal(data, `${first?.file}: ${first?.where} ${first?.detail}`);
 }
 
-function readSampleBack({ data, entries, issuerDid }: Written): void {
+function readSampleBack({ data, entries, issuerDid, catalog }: Written): void {
   const files = spread(entries, FILES_SAMPLED);
   const bodies = new Set(
     spread(
@@ -46,7 +49,7 @@ function readSampleBack({ data, entries, issuerDid }: Written): void {
   for (const entry of files) {
     const bytes = reread(data, entry);
     if (!bodies.has(entry)) continue;
-    const report = verifyBody(parseJson(decodeUtf8(bytes)), { trust: [issuerDid] });
+    const report = verifyBody(parseJson(decodeUtf8(bytes)), { trust: [issuerDid], catalog });
     const failed = report.checks.find((check) => check.status === 'fail');
     if (failed !== undefined)
       throw refusal(data, `${entry.path}: ${failed.where} ${failed.detail}`);

@@ -1,0 +1,68 @@
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { canonicalJson } from '../contract/canonical.ts';
+import { keyIdOf } from '../contract/citation.ts';
+import { keyStanding } from '../contract/key-history.ts';
+import { type Release, releaseSchema } from '../contract/release.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { reason } from './body-check.ts';
+import { judgeSigner, type KeyTrust } from './key-trust.ts';
+import { isSignedBy } from './verify-citation.ts';
+
+/** Told of each thing that is wrong with a head, by the member. */
+export type ReportHeadFault = (where: string, detail: string) => void;
+
+/** The head of a release in its bytes, checked by itself; null where it cannot be read as one. */
+export function signedHead(
+  bytes: Uint8Array,
+  trusted: KeyTrust,
+  fault: ReportHeadFault,
+): Release | null {
+  const head = parseHead(bytes, fault);
+  if (head === null) return null;
+  const { signature, ...signed } = head;
+  const unsigned = signatureFault(signature, utf8ToBytes(canonicalJson(signed)), head.issuer_did);
+  if (unsigned !== null) fault('signature', unsigned);
+  const untrusted = signerFault(trusted, head);
+  if (untrusted !== null) fault('issuer_did', untrusted);
+  if (head.key_id !== keyIdOf(head.issuer_did)) fault('key_id', 'not the key of the issuer DID');
+  return head;
+}
+
+/** Why the key of a head is not one that may sign a release of its time; null when it may. */
+function signerFault({ trust, keys }: KeyTrust, { issuer_did, as_of }: Release): string | null {
+  const known = keys === undefined ? {} : { keys };
+  const { status, detail } = judgeSigner({ trust, ...known }, issuer_did, as_of);
+  if (status === 'refused' || status === 'suspect') return detail;
+  const isEarly = keys !== undefined && keyStanding(keys, issuer_did, as_of) === 'early';
+  return isEarly ? `signed by ${issuer_did} before that key was valid` : null;
+}
+
+function parseHead(bytes: Uint8Array, fault: ReportHeadFault): Release | null {
+  let value: JsonValue;
+  let text: string;
+  try {
+    text = decodeUtf8(bytes);
+    value = parseJson(text);
+  } catch (error) {
+    fault('', reason(error));
+    return null;
+  }
+  const parsed = releaseSchema.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    fault(issue?.path.join('.') ?? '', issue?.message ?? 'not the head of a release');
+    return null;
+  }
+  // One head has one spelling: the text as compile writes it.
+  if (text !== `${JSON.stringify(value, null, 2)}\n`) fault('', 'not spelled as compile writes it');
+  return parsed.data;
+}
+
+function signatureFault(signature: string, bytes: Uint8Array, did: string): string | null {
+  try {
+    const isSigned = isSignedBy(did, bytes, signature);
+    return isSigned ? null : `not a signature of ${did} over this head`;
+  } catch (error) {
+    return `not verifiable: ${reason(error)}`;
+  }
+}
