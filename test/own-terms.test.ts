@@ -7,11 +7,15 @@ import { loadCatalog } from '../compiler/stages/intake/load-catalog.ts';
 import { checkDescription } from '../compiler/verify/description-checks.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
+import { channels } from '../gatekeeper/rooms/channels.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
+import { jsonOf, tinyService } from './gatekeeper/tiny-service.ts';
 import { sampleGate } from './sample-gate.ts';
 import {
   AS_OF,
   compileFolder,
+  ndjson,
+  reading,
   readJson,
   removeFolders,
   writeSnapshots,
@@ -297,5 +301,127 @@ describe('terms of a signal that cannot be', () => {
     const { '/gauge/ruler': _, ...prices } = TIDE_PRICES;
     const root = writeSnapshots(tideFiles({ level: { free: ['ruler'] }, catalog: { prices } }));
     expect(() => loadCatalog(root)).toThrow('"/gauge/ruler" is not sold of any signal');
+  });
+});
+
+describe('what a shop leaves out', () => {
+  const gone = ['/merkle/spec', '/merkle/proof', '/gauge/tide-region', '/mcp/preview'];
+  let gate: Gatekeeper;
+  let data: string;
+
+  beforeAll(async () => {
+    const snapshots = writeSnapshots(tideFiles({ catalog: { leftOut: gone } }));
+    ({ data } = await compileFolder(snapshots, { asOf: AS_OF }));
+    gate = await sampleGate(data);
+  });
+  afterAll(async () => gate.close());
+
+  it.each(gone)('is nowhere: %s', async (path) => {
+    expect((await fetch(gate.url + path)).status).toBe(404);
+    for (const target of [
+      '/manifest?all=1',
+      '/openapi.json',
+      '/llms.txt',
+      '/site/',
+      '/gauge/preview',
+    ]) {
+      const text = await (await fetch(gate.url + target)).text();
+      expect([target, text.includes(path)]).toEqual([target, false]);
+    }
+  });
+
+  it('leaves the rest as it was, and verifies', async () => {
+    expect((await fetch(`${gate.url}/gauge/channels`)).status).toBe(200);
+    await askPrice(gate.url + LEVEL);
+    const { issuer_did } = readJson(join(data, 'current'), 'release.json');
+    const { faults, verdict } = await verifyRelease(data, { trust: [issuer_did] });
+    expect([faults, verdict]).toEqual([[], 'verified']);
+  });
+
+  it('has no subscriptions without their price: no token is asked for that nobody sells', async () => {
+    expect((await fetch(`${gate.url}/gauge/watch?items=ports:pier-one`)).status).toBe(404);
+    const channels = await (await fetch(`${gate.url}/gauge/channels`)).json();
+    expect(channels).toMatchObject({ subscription: { configured: false } });
+  });
+
+  it('can be paid operations of the built-in catalogue, and what its readings show is no longer free', async () => {
+    const own = {
+      extends: 'builtin',
+      leftOut: ['/gauge/raw', '/gauge/census', '/gauge/region'],
+    } as const;
+    const site = reading('07010000', { stage_ft: 12 }, { entity_name: 'Mississippi' });
+    const files = (catalog: object) => ({
+      'catalog/own.json': JSON.stringify({ format: 'signalpress-catalog/1', ...catalog }),
+      '2026-11-20/hydrology.river-level.ndjson': ndjson([site, { ...site, entity: '07010001' }]),
+    });
+    const show = async (catalog: object) => {
+      const compiled = await compileFolder(writeSnapshots(files(catalog)), { asOf: AS_OF });
+      const shop = await sampleGate(compiled.data);
+      const statusOf = async (target: string) => (await fetch(shop.url + target)).status;
+      const at = '?entity=07010001&signal_id=hydrology.river-level';
+      const { record_hash } = readJson(
+        join(compiled.data, 'current'),
+        `record/hydrology.river-level/07010001.json`,
+      );
+      const proof = await (await fetch(`${shop.url}/proof/${record_hash}`)).text();
+      const statuses = [await statusOf(`/gauge/raw${at}`), await statusOf(`/gauge/census${at}`)];
+      await shop.close();
+      return { statuses, showsCore: proof.includes('stage_ft') };
+    };
+    expect(await show(own)).toEqual({ statuses: [404, 404], showsCore: false });
+    expect(await show({ extends: 'builtin' })).toEqual({ statuses: [200, 402], showsCore: true });
+  });
+
+  it.each([
+    ['/gauge/verify', 'stays: buyers verify by it'],
+    ['/proof/:record_hash', 'stays: buyers verify by it'],
+    ['/gauge/catalog', 'stays: answers, descriptions and the page lead to it'],
+    ['/resolve/preview', '"/resolve" needs "/resolve/preview"'],
+    ['/gauge/wacth', 'did you mean "/gauge/watch"'],
+  ])('is never %s', (path, reason) => {
+    const root = writeSnapshots(tideFiles({ catalog: { leftOut: [path] } }));
+    expect(() => loadCatalog(root)).toThrow(reason);
+  });
+});
+
+describe('the prices for people', () => {
+  const track = [
+    { phase: 'half_price', until: '2026-11-21' },
+    { phase: 'free', until: '2026-12-24' },
+  ] as const;
+
+  it.each([
+    [track, 'half_price'],
+    [[{ phase: 'half_price', until: '2026-11-20' }] as const, 'full_price'],
+  ])('are those of the catalogue: %j', async (humanTrack, today) => {
+    const { catalog } = loadCatalog(
+      writeSnapshots(tideFiles({ catalog: { humanTrack: [...humanTrack] } })),
+    );
+    const tiny = await tinyService({}, Date.parse('2026-11-21T23:59:59Z'));
+    const service = { ...tiny, release: Object.assign(Object.create(tiny.release), { catalog }) };
+    const phases = [...humanTrack, { phase: 'full_price', until: null }];
+    expect(jsonOf(await channels(service))).toMatchObject({
+      human_track: { phase_today: today, phases },
+    });
+  });
+
+  it('are missing where the catalogue has none, and may be taken away from the built-in one', async () => {
+    const { catalog } = loadCatalog(writeSnapshots(tideFiles()));
+    expect(catalog.humanTrack).toEqual([]);
+    const none = { format: 'signalpress-catalog/1', extends: 'builtin', humanTrack: [] };
+    const files = { 'catalog/a.json': JSON.stringify(none) };
+    expect(loadCatalog(writeSnapshots(files)).catalog.humanTrack).toEqual([]);
+    const kept = { 'catalog/a.json': JSON.stringify({ ...none, humanTrack: undefined }) };
+    expect(loadCatalog(writeSnapshots(kept)).catalog.humanTrack).toHaveLength(2);
+  });
+
+  it.each([
+    [[{ phase: 'half', until: '2026-11-20' }], 'humanTrack/0/phase'],
+    [[track[1], track[0]], 'is not after 2026-12-24'],
+    [[track[0], { ...track[1], phase: 'half_price' }], 'a second phase "half_price"'],
+    [[{ ...track[0], until: '2026-02-31' }], 'humanTrack/0/until'],
+  ])('are refused: %j', (humanTrack, reason) => {
+    const root = writeSnapshots(tideFiles({ catalog: { humanTrack: humanTrack as never } }));
+    expect(() => loadCatalog(root)).toThrow(reason);
   });
 });

@@ -313,11 +313,13 @@ export const channelsSchema = z.strictObject({
     use: z.string().optional(),
   }),
   fiat: z.looseObject({ configured: z.boolean(), available: z.boolean() }),
-  human_track: z.strictObject({
-    phases: z.array(z.strictObject({ phase, until: z.iso.date().nullable() })),
-    phase_today: phase,
-    note: z.string(),
-  }),
+  human_track: z
+    .strictObject({
+      phases: z.array(z.strictObject({ phase, until: z.iso.date().nullable() })),
+      phase_today: phase,
+      note: z.string(),
+    })
+    .optional(),
 });
 
 const described = {

@@ -1,3 +1,4 @@
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
 import type { Answered, Service } from '../answers/service.ts';
 import { TEST_WARNING } from '../config/test-payments.ts';
@@ -6,16 +7,17 @@ import { jsonContent } from './json-content.ts';
 /** Milliseconds that the day's phase may be repeated. */
 const KEEP_MS = 60_000;
 
-/** Phases of the human track with their last days, UTC. */
-const HUMAN_PHASES = [
-  { phase: 'free', until: '2026-08-30' },
-  { phase: 'half_price', until: '2026-12-31' },
-] as const;
-
-/** The phase of the human track on a day, each until the end of its last day. */
-function humanPhase(now: number): 'free' | 'half_price' | 'full_price' {
+/** The prices for people, whose phases each last until the end of a day; nothing where the catalogue has none. */
+function humanTrack({ humanTrack: phases }: Catalog, now: number): object {
+  if (phases.length === 0) return {};
   const day = new Date(now).toISOString().slice(0, 10);
-  return HUMAN_PHASES.find(({ until }) => day <= until)?.phase ?? 'full_price';
+  return {
+    human_track: {
+      phases: [...phases, { phase: 'full_price', until: null }],
+      phase_today: phases.find(({ until }) => day <= until)?.phase ?? 'full_price',
+      note: 'fiat subscription tiers for people; agents always pay per call',
+    },
+  };
 }
 
 const SUBSCRIPTION = {
@@ -37,9 +39,10 @@ function channel(configured: boolean, how: object): object {
  * `/gauge/channels`: the ways to pay and to connect that this operator offers. Computed, because the compiler does not know the
  * operator's settings.
  */
-export async function channels({ baseUrl, operator, clock }: Service): Promise<Answered> {
+export async function channels({ baseUrl, operator, clock, release }: Service): Promise<Answered> {
   const { network, payTo, tokens, settlement } = operator;
   const testOnly = settlement === 'test';
+  const isSold = release.catalog.operationByPath.has(SUBSCRIPTION.path);
   const body = {
     ...(testOnly ? { warning: TEST_WARNING } : {}),
     x402: {
@@ -58,13 +61,9 @@ export async function channels({ baseUrl, operator, clock }: Service): Promise<A
       transport: 'JSON-RPC 2.0 over HTTP POST',
       available: true,
     },
-    subscription: channel(tokens !== null, SUBSCRIPTION),
+    subscription: channel(tokens !== null && isSold, SUBSCRIPTION),
     fiat: channel(operator.takesReceipts, FIAT),
-    human_track: {
-      phases: [...HUMAN_PHASES, { phase: 'full_price', until: null }],
-      phase_today: humanPhase(clock()),
-      note: 'fiat subscription tiers for people; agents always pay per call',
-    },
+    ...humanTrack(release.catalog, clock()),
   };
   return jsonContent(body, KEEP_MS);
 }

@@ -3,6 +3,7 @@ import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { filePath } from '../../compiler/contract/path.ts';
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
 import { isRosterKind } from '../../compiler/contract/roster-core.ts';
+import { pricedRow } from '../../compiler/contract/route.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 
@@ -41,14 +42,19 @@ export function isOfReading({ kind, signal_id }: VerifyEntry, { entryById }: Cat
 }
 
 /**
- * Whether a free endpoint shows this very reading with every member of its core: the latest one of a river gauge at
- * `/gauge/raw`, and the sample of a signal at `/gauge/sample`. `/gauge/history-preview` shows values and times without
+ * Whether a free endpoint shows this very reading with every member of its core: the latest one where that is free, that of
+ * a river gauge at `/gauge/raw`, and the sample of a signal at `/gauge/sample`. `/gauge/history-preview` shows values and times without
  * sources and life cycle, so what it lists is no such reading.
  */
 export async function isFreeReading(entry: VerifyEntry, reader: ReleaseReader): Promise<boolean> {
   const { kind, state, signal_id, entity, record_hash } = entry;
   if (kind !== 'reading' || state !== 'current' || signal_id === null) return false;
-  if (reader.release.has(filePath(endpointAt('/gauge/raw'), { signal_id, entity }))) return true;
+  const { catalog } = reader.release;
+  const record = catalog.operationByPath.get('/gauge');
+  if (record !== undefined && pricedRow(record, { signal_id }).priceUsd === null) return true;
+  const isRaw = catalog.operationByPath.has('/gauge/raw');
+  const raw = filePath(endpointAt('/gauge/raw'), { signal_id, entity });
+  if (isRaw && reader.release.has(raw)) return true;
   return (await sampleHash(signal_id, reader)) === record_hash;
 }
 

@@ -1,6 +1,5 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { Line } from '../../compiler/contract/catalog/line.ts';
-import { defined } from '../../compiler/contract/defined.ts';
 import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
@@ -99,8 +98,9 @@ function bundleList(
   if (row.bundle === undefined) return [];
   const { path, param } = row.bundle;
   const name = LIST_NAMES[path] ?? `${path.slice('/gauge/'.length).replaceAll('-', '_')}s`;
+  const endpoint = release.catalog.operationByPath.get(path);
+  if (endpoint === undefined) return [];
   if (!row.open) return [[name, row.entities]];
-  const endpoint = defined(release.catalog.operationByPath.get(path), 'the operation of a bundle');
   const stored = release.files.pathsUnder(`bundle/${row.id}/`, max).flatMap((file) => {
     return parseFilePath(endpoint, file)?.[param] ?? [];
   });

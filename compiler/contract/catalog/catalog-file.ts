@@ -10,6 +10,9 @@ import { SIGNAL_PRODUCT_WORDS } from './signal-terms.ts';
 /** The word that every file says in its member `format`. */
 export const CATALOG_FORMAT = 'signalpress-catalog/1';
 
+/** Phases of the prices for people; behind the last one they pay the full price. */
+export const DISCOUNT_PHASES = ['free', 'half_price'] as const;
+
 const TEXT_CHARS_MAX = 2000;
 const WORD = /^[a-z0-9]+([_-][a-z0-9]+)*$/;
 
@@ -275,6 +278,13 @@ const line = z
   })
   .describe('One subject: its signals, its entities, and the bundle that joins them.');
 
+const discount = z
+  .strictObject({
+    phase: z.enum(DISCOUNT_PHASES).describe('What people pay: nothing, or half.'),
+    until: z.iso.date().describe('Its last UTC day: 2026-12-31.'),
+  })
+  .describe('One phase of the prices for people.');
+
 /** One file of a catalogue. */
 export const catalogFileSchema = z.strictObject({
   $schema: z
@@ -301,6 +311,16 @@ export const catalogFileSchema = z.strictObject({
       'USD a call by path, such as "/gauge"; "bundle" is that of every bundle without one of its own. ' +
         'What has no price is not offered.',
     )
+    .exactOptional(),
+  humanTrack: z
+    .array(discount)
+    .describe(
+      'Until when subscriptions for people cost less, in order; then the full price. Empty for never.',
+    )
+    .exactOptional(),
+  leftOut: z
+    .array(z.string().min(1).max(120).describe('The path of an operation.'))
+    .describe('Operations that this shop does not offer, such as "/merkle/spec".')
     .exactOptional(),
 });
 

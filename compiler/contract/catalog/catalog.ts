@@ -15,6 +15,8 @@ import { operationsOf } from './operations.ts';
 
 /** What a publisher measures and joins: a value that is built from files and passed to whoever works with it. */
 export interface Catalog {
+  /** Phases of the prices for people, each until the end of its last UTC day; empty where there are none. */
+  readonly humanTrack: readonly DiscountPhase[];
   /** In the order of the files. */
   readonly lines: readonly Line[];
   /** Every signal of every line, in the same order. */
@@ -30,6 +32,9 @@ export interface Catalog {
   readonly operations: readonly Endpoint[];
   readonly operationByPath: ReadonlyMap<string, Endpoint>;
 }
+
+/** Until when people pay nothing, or half. */
+type DiscountPhase = NonNullable<CatalogFile['humanTrack']>[number];
 
 /**
  * Builds the catalogue of files that were checked (`check-catalog.ts`). Throws a RangeError where one names a ruler that
@@ -47,8 +52,12 @@ export function catalogOf(files: readonly CatalogFile[]): Catalog {
     line.signals.map((signal): SignalEntry => entryOf(signal, line, named)),
   );
   const namedByLine = once(() => new Map(all.map(({ line, named }) => [line.id, named()])));
-  const operations = operationsOf(lines, Object.assign({}, ...files.map(({ prices }) => prices)));
+  const operations = operationsOf(lines, {
+    prices: Object.assign({}, ...files.map(({ prices }) => prices)),
+    leftOut: new Set(files.flatMap(({ leftOut }) => leftOut ?? [])),
+  });
   return {
+    humanTrack: files.findLast((file) => file.humanTrack)?.humanTrack ?? [],
     lines,
     signals: entries.map(({ signal }) => signal),
     lineById: new Map(lines.map((line) => [line.id, line])),

@@ -13,6 +13,7 @@ import {
   type SignalRow,
 } from './catalog-file.ts';
 import { signalTermFaults } from './check-signal-terms.ts';
+import { neededFor, userOf } from './left-out.ts';
 import { BUNDLE_PRICE } from './operations.ts';
 
 // What the format of one file cannot say: that rows of a whole catalogue fit each other. Everything is looked at, and every
@@ -33,7 +34,11 @@ interface Rows {
   readonly rulers: readonly (Placed<RulerRow> & { readonly id: string })[];
   readonly lines: readonly Placed<LineRow>[];
   readonly prices: readonly (Placed<string> & { readonly name: string })[];
+  readonly leftOut: readonly Placed<string>[];
+  readonly discounts: readonly Placed<Discounts>[];
 }
+
+type Discounts = NonNullable<CatalogFile['humanTrack']>;
 
 /** Every fault between the rows of a catalogue whose files have the format; empty where all fit. */
 export function catalogFaults(files: readonly NamedFile<CatalogFile>[]): CatalogFault[] {
@@ -46,6 +51,8 @@ export function catalogFaults(files: readonly NamedFile<CatalogFile>[]): Catalog
   checkTwice(rows);
   checkPrices(rows);
   checkTerms(rows);
+  checkLeftOut(rows);
+  checkDiscounts(rows);
   if (files[0]?.value.extends === null) checkPriced(rows);
   return faults;
 }
@@ -61,12 +68,21 @@ function rowsOf(files: readonly NamedFile<CatalogFile>[], faults: CatalogFault[]
     const prices = Object.entries(value.prices ?? {}).map(([name, row]) => {
       return { name, row, path: ['prices', name], report };
     });
-    return { rulers, lines, prices };
+    const leftOut = (value.leftOut ?? []).map((row, at) => ({
+      row,
+      path: ['leftOut', at],
+      report,
+    }));
+    const track = value.humanTrack;
+    const discounts = track === undefined ? [] : [{ row: track, path: ['humanTrack'], report }];
+    return { rulers, lines, prices, leftOut, discounts };
   });
   return {
     rulers: all.flatMap(({ rulers }) => rulers),
     lines: all.flatMap(({ lines }) => lines),
     prices: all.flatMap(({ prices }) => prices),
+    leftOut: all.flatMap(({ leftOut }) => leftOut),
+    discounts: all.flatMap(({ discounts }) => discounts),
   };
 }
 
@@ -126,8 +142,8 @@ function asDeep(path: string, known: readonly string[]): string[] {
 }
 
 /** Where nothing is taken over, each bundle needs a price of these files. */
-function checkPriced({ lines, prices }: Rows): void {
-  const priced = new Set(prices.map(({ name }) => name));
+function checkPriced({ lines, prices, leftOut }: Rows): void {
+  const priced = new Set([...prices.map(({ name }) => name), ...leftOut.map(({ row }) => row)]);
   if (priced.has(BUNDLE_PRICE)) return;
   for (const { row, path, report } of lines) {
     const bundle = bundleAt(row);
@@ -145,6 +161,40 @@ function checkTerms({ lines, prices }: Rows): void {
       for (const { at: member, reason } of signalTermFaults(signal, priced)) {
         report([...path, 'signals', at, ...member], reason);
       }
+    }
+  }
+}
+
+/** Only what nobody needs is left out, and what an operation needs is there with it. */
+function checkLeftOut({ lines, leftOut }: Rows): void {
+  const once = names();
+  const bundles = lines.flatMap(({ row }) => bundleAt(row)?.path ?? []);
+  const known = [...TABLE.map(({ path }): string => path), ...bundles];
+  const gone = new Set(leftOut.map(({ row }) => row));
+  const left = new Set(known.filter((path) => !gone.has(path)));
+  for (const { row, path, report } of leftOut) {
+    once(row, () => report(path, twice('entry', row)));
+    const needed = neededFor(row);
+    const user = userOf(row, left);
+    if (!known.includes(row)) report(path, unknown('operation', row, asDeep(row, known)));
+    else if (needed !== null) report(path, `"${row}" stays: ${needed}; remove it here`);
+    else if (user !== null) report(path, `"${user}" needs "${row}"; leave out both, or none`);
+  }
+}
+
+/** The phases come once, each ends after the one before. */
+function checkDiscounts({ discounts }: Rows): void {
+  discounts.slice(1).forEach(({ path, report }) => {
+    report(path, 'a second "humanTrack"; write it in one file');
+  });
+  for (const { row, path, report } of discounts) {
+    for (const [at, { phase, until }] of row.entries()) {
+      if (row.findIndex((one) => one.phase === phase) !== at) {
+        report([...path, at, 'phase'], twice('phase', phase));
+      }
+      const before = row[at - 1];
+      if (before === undefined || until > before.until) continue;
+      report([...path, at, 'until'], `${until} is not after ${before.until}; correct the order`);
     }
   }
 }

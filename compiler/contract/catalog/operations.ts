@@ -9,11 +9,19 @@ import {
   text,
   thin,
 } from '../endpoints.ts';
+import { lacksOther } from './left-out.ts';
 import type { Line } from './line.ts';
 import { signalPrices } from './signal-prices.ts';
 
 /** Decimal USD by the path of an operation. */
 export type Prices = Readonly<Record<string, string>>;
+
+/** What is offered, and at what price. */
+interface Offering {
+  readonly prices: Prices;
+  /** Paths of operations that are not. */
+  readonly leftOut: ReadonlySet<string>;
+}
 
 /** What stands for every bundle that has no price of its own. */
 export const BUNDLE_PRICE = 'bundle';
@@ -41,7 +49,10 @@ const EXAMPLES_MAX = 3;
  * The operations of a catalogue in the order of the specification: those of the table that can answer, and a bundle for each
  * line that has one. What costs and has no price is not offered; nor is what takes a value of which there is none.
  */
-export function operationsOf(lines: readonly Line[], prices: Prices): readonly Endpoint[] {
+export function operationsOf(
+  lines: readonly Line[],
+  { prices, leftOut }: Offering,
+): readonly Endpoint[] {
   const names = namesOf(lines);
   const bySignal = signalPrices(lines.flatMap(({ signals }) => signals));
   const known = (row: TableRow): Endpoint[] => {
@@ -50,7 +61,10 @@ export function operationsOf(lines: readonly Line[], prices: Prices): readonly E
     return own === undefined ? made : made.map((each) => ({ ...each, signalPrices: own }));
   };
   const bundles = lines.flatMap((line) => bundleOperation(line, prices));
-  return [...SIGNAL_ROWS.flatMap(known), ...bundles, ...OTHER_ROWS.flatMap(known)];
+  const all = [...SIGNAL_ROWS.flatMap(known), ...bundles, ...OTHER_ROWS.flatMap(known)];
+  const offered = all.filter(({ path }) => !leftOut.has(path));
+  const paths = new Set(offered.map(({ path }) => path));
+  return offered.filter(({ path }) => !lacksOther(path, paths));
 }
 
 function namesOf(lines: readonly Line[]): Names {

@@ -80,11 +80,15 @@ export function compiledCatalog(bytes: Uint8Array): Catalog {
 
 function joinedFiles(files: readonly CatalogFile[]): CatalogFile {
   const lines = files.flatMap((file) => file.lines ?? []);
+  const humanTrack = files.findLast((file) => file.humanTrack)?.humanTrack;
+  const leftOut = files.flatMap((file) => file.leftOut ?? []);
   return {
     format: CATALOG_FORMAT,
     extends: null,
     lines: [...new Map(lines.map((line) => [line.id, line])).values()],
     rulers: Object.assign({}, ...files.map(({ rulers }) => rulers)),
     prices: Object.assign({}, ...files.map(({ prices }) => prices)),
+    ...(humanTrack === undefined ? {} : { humanTrack }),
+    ...(leftOut.length === 0 ? {} : { leftOut: [...new Set(leftOut)] }),
   };
 }

@@ -154,9 +154,10 @@ export class Assembly {
 
   /** The bundles of a line that read a changed leg; all of them when there is a new subject, since each names all. */
   #writeLine(line: Line, { put, sealer }: Press, table: LatestTable): void {
-    if (line.bundle === undefined) return;
+    const { catalog } = this.#output;
+    if (line.bundle === undefined || !catalog.operationByPath.has(line.bundle.path)) return;
     const { path, param } = line.bundle;
-    const named = this.#output.catalog.namedByLine.get(line.id) ?? {};
+    const named = catalog.namedByLine.get(line.id) ?? {};
     const find = (signalId: string, entity: string) => this.#legOf(table, signalId, entity);
     const all = subjectsOf(line, table).map((subject) => {
       return { subject, placed: placeLegs(line, subject, find) };

@@ -15,10 +15,10 @@ describe('operationsOf()', () => {
   it('offers what has a price and everything free, in the order of the table', () => {
     const { operations, operationByPath } = TIDES;
     const paths = operations.map(({ path }) => path);
-    // The raw readings are those of two signals of rivers.
-    const free = TABLE.filter(({ paid, path }) => !paid && path !== '/gauge/raw').map(
-      ({ path }) => path,
-    );
+    // The raw readings are those of two signals of rivers, and nobody sells a token.
+    const free = TABLE.filter(
+      ({ paid, token, path }) => !paid && !token && path !== '/gauge/raw',
+    ).map(({ path }) => path);
     expect(paths).toEqual(['/gauge', '/gauge/tide-region', ...free]);
     expect([...operationByPath.keys()]).toEqual(paths);
   });

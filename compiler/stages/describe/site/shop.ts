@@ -1,7 +1,7 @@
 import type { Catalog } from '../../../contract/catalog/catalog.ts';
 import type { Line, SignalEntry } from '../../../contract/catalog/line.ts';
 import { defined } from '../../../contract/defined.ts';
-import { type Endpoint, endpointAt } from '../../../contract/endpoints.ts';
+import type { Endpoint } from '../../../contract/endpoints.ts';
 import { needsTokens } from '../../../contract/for-sale.ts';
 import { decodeSegment, encodeSegment } from '../../../contract/path.ts';
 import { otherPrices, priceBySignal, priceOf } from '../../../contract/price.ts';
@@ -63,7 +63,7 @@ function signalOfSite(
 ): SiteSignal {
   const { signal, line } = entry;
   const { id, measures, cadence, metrics, rulers = [], bands = [] } = signal;
-  const raw = defined(endpointAt('/gauge/raw').params.signal_id?.enum, 'the signals of raw');
+  const raw = catalog.operationByPath.get('/gauge/raw')?.params.signal_id?.enum ?? [];
   const map = mapPath(id);
   const sells = productsOf(entry, catalog.operations).filter((row) =>
     isStocked(row, id, { shelf, sold }),
@@ -106,13 +106,12 @@ function isStocked(
 }
 
 function bundleOf({ id, title, bundle, entityOf }: Line, { shelf, catalog }: ShopMaterial) {
-  if (bundle === undefined) return [];
+  const operation = bundle && catalog.operationByPath.get(bundle.path);
+  if (bundle === undefined || operation === undefined) return [];
   const subjects = subjectsUnder(`bundle/${id}/`, shelf);
   if (subjects.length === 0) return [];
   const { path, param, legs } = bundle;
-  const price_usd = priceOf(
-    defined(catalog.operationByPath.get(path), 'the operation of a bundle'),
-  );
+  const price_usd = priceOf(operation);
   const made: SiteBundle = {
     line: id,
     title,
