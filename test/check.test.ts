@@ -44,6 +44,23 @@ describe('check()', () => {
     );
   });
 
+  it('names all entities of a short list, and where those of a long one are', async () => {
+    const waves = '2026-11-20/tides.waves.ndjson';
+    const faultWith = async (entities: readonly string[]) => {
+      const lines = TIDE_FILE.lines?.map((line) => ({ ...line, entities }));
+      const file = JSON.stringify({ ...TIDE_FILE, lines });
+      const stored = { [waves]: ndjson([reading('ELSEWHERE', { height_m: 1 })]) };
+      const [fault] = await faultsOf({ 'catalog/tides.json': file, ...stored });
+      return fault?.message;
+    };
+    expect(await faultWith(['PIER-ONE', 'QUAY-TWO'])).toBe(
+      '"ELSEWHERE" is not one of PIER-ONE, QUAY-TWO; correct it, or add it to "entities" of the line',
+    );
+    expect(await faultWith(['A1', 'B2', 'C3', 'D4', 'E5', 'F6', 'G7'])).toBe(
+      '"ELSEWHERE" is not one of A1, B2, C3, D4, E5, F6, …; "signalpress lines tides.waves" lists them',
+    );
+  });
+
   it.each<[string, SnapshotFiles]>([
     [
       'an entity that the catalogue lacks',

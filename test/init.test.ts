@@ -74,6 +74,15 @@ describe('newShop()', () => {
     expect(() => shopIn(file)).toThrow();
   });
 
+  it('writes a catalogue that people can edit: short lists stand in one line', () => {
+    const folder = makeFolder();
+    shopIn(folder);
+    const text = readFileSync(join(folder, 'snapshots/catalog/tides.json'), 'utf8');
+    expect(text).toContain('\n      "metrics": ["level_m"],\n'.replace('      ', '          '));
+    expect(text.split('\n').every((line) => line.length < 120)).toBe(true);
+    expect(text.split('\n').length).toBeLessThan(80);
+  });
+
   it('quotes a folder with a blank', () => {
     expect(shopIn(join(makeFolder(), 'my shop'))).toMatch(/\. '\/.*\/my shop\/shop\.env'; set \+a/);
   });

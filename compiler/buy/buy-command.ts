@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { ClientError } from '../client/client-error.ts';
 import { MAX_USD, signalpressClient } from '../client/signalpress-client.ts';
 import type { CommandSettings } from '../commands/command-settings.ts';
 import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
@@ -33,8 +34,18 @@ async function bought(url: string, flags: BuyFlags, now: () => number): Promise<
   }
   const pay = wallet(account, now);
   const client = signalpressClient({ baseUrl, issuer, catalog, pay, maxUsd, clock: now });
-  const { text } = await client.buy(path as PaidPath, params);
-  return text;
+  try {
+    return (await client.buy(path as PaidPath, params)).text;
+  } catch (error) {
+    throw inWordsOfTheCommand(error);
+  }
+}
+
+/** The client names its own option. */
+function inWordsOfTheCommand(error: unknown): unknown {
+  if (!(error instanceof ClientError) || error.code !== 'too_expensive') return error;
+  const [text = error.message] = error.message.split(' (');
+  return new Error(text.replaceAll('maxUsd', '--max-usd'), { cause: error });
 }
 
 function partsOf(text: string) {

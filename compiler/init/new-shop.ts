@@ -11,6 +11,7 @@ import { builtinRest } from '../contract/catalog/whole-catalog.ts';
 import { CATALOG_FOLDER, SCHEMA_NAME } from '../stages/intake/load-catalog.ts';
 import { FIRST_ENTITY, shopCatalog } from './shop-catalog.ts';
 import { shopBatch } from './shop-readings.ts';
+import { tidyJson } from './tidy-json.ts';
 
 /** What a new shop is to be. */
 export interface NewShop {
@@ -78,7 +79,7 @@ function filesOf(shop: NewShop, catalog: CatalogFile): Readonly<Record<string, s
     text,
   ]);
   return {
-    [`snapshots/${CATALOG_FOLDER}/${shop.line}.json`]: `${JSON.stringify(catalog, null, 2)}\n`,
+    [`snapshots/${CATALOG_FOLDER}/${shop.line}.json`]: `${tidyJson(catalog)}\n`,
     [`snapshots/${SCHEMA_NAME}`]: catalogSchemaText(),
     ...Object.fromEntries(readings),
     'shop.env': settingsText(shop),
@@ -164,7 +165,8 @@ Everything here is an example, invented. ${beside}
 
 After each edit, run \`check\` and \`compile\` again. A running gatekeeper takes the new release by itself.
 
-Remove the invented batch before you sell: whatever lies in \`snapshots/\` is signed in your name.
+Remove the invented batch before you sell: whatever lies in \`snapshots/\` is signed in your name. If you compiled the example
+already, remove \`dist-data/\` and \`state/\` too, because what was sold is protected against changes of the catalogue.
 
 ## From here to a sale, where you ran init
 

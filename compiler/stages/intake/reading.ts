@@ -181,13 +181,22 @@ function entityFaults(reading: Reading, entry: SignalEntry): LineFault[] {
     ];
   }
   if (legal === 'open' || legal.includes(reading.entity)) return [];
-  const closest = nearest(reading.entity, legal);
-  const state =
-    closest === null
-      ? `not one of ${legal.slice(0, 6).join(', ')}, …;`
-      : `not an entity of this signal; did you mean "${closest}"?`;
-  const message = `"${reading.entity}" is ${state} "signalpress lines ${entry.signal.id}" lists them`;
+  const message = `"${reading.entity}" is ${unknownEntity(reading.entity, legal, entry.signal.id)}`;
   return [{ code: 'unknown_entity', field: 'entity', message }];
+}
+
+/** Entities of a closed list that a message names; of a longer list it says where the others are. */
+const ENTITIES_NAMED_MAX = 6;
+
+function unknownEntity(entity: string, legal: readonly string[], signalId: string): string {
+  const closest = nearest(entity, legal);
+  const command = `"signalpress lines ${signalId}" lists them`;
+  if (closest !== null)
+    return `not an entity of this signal; did you mean "${closest}"? ${command}`;
+  const named = legal.slice(0, ENTITIES_NAMED_MAX).join(', ');
+  return legal.length > ENTITIES_NAMED_MAX
+    ? `not one of ${named}, …; ${command}`
+    : `not one of ${named}; correct it, or add it to "entities" of the line`;
 }
 
 function metricFaults(reading: Reading, signal: Signal): LineFault[] {
