@@ -20,6 +20,7 @@ import { staticFile } from './rooms/static-file.ts';
 import { tokenGate } from './rooms/token-gate.ts';
 import { verify, verifyUsage } from './rooms/verify.ts';
 import { watch } from './rooms/watch.ts';
+import { search } from './search/search.ts';
 
 /**
  * Everything that stands beside the way from a request to its file and its price. That way (http/server.ts,
@@ -41,7 +42,8 @@ export const ROOMS: Rooms = {
     proof: { answer: proof, isKept: true },
     resolve: { answer: resolve },
     rpc: { answer: mcp, refusal: (facts, { baseUrl }) => mcpRefusal(facts, baseUrl) },
-    search: { answer: previewSearch },
+    'preview-search': { answer: previewSearch },
+    search: { answer: search },
     series: { answer: series },
     verify: { answer: verify, usage: verifyUsage },
     watch: { answer: watch },

@@ -164,6 +164,11 @@ export const OPERATIONS: readonly Operation[] = [
 
   { ...operation('/gauge/coverage', null, 'summary=1'), illegal: 'summary=2' },
   { ...operation('/gauge/catalog', null, AQI), illegal: 'page=0' },
+  {
+    ...operation('/gauge/search', null, 'q=smog'),
+    missing: ['x=1', ['q']],
+    illegal: 'q=smog&limit=0',
+  },
   operation('/gauge/preview', null),
   { ...operation('/gauge/sample', null, AQI), none: 'signal_id=airquality.nothing' },
   {

@@ -17,6 +17,7 @@ import {
   proofSchema,
   rawSchema,
   sampleSchema,
+  searchSchema,
   toolListSchema,
   verificationSchema,
 } from './free-body-schemas.ts';
@@ -78,6 +79,7 @@ const BODIES: Partial<Record<TablePath, z.ZodType>> = {
   '/stable/coin': coinSchema,
   '/gauge/coverage': coverageSchema,
   '/gauge/catalog': catalogSchema,
+  '/gauge/search': searchSchema,
   '/gauge/preview': previewSchema,
   '/gauge/sample': sampleSchema,
   '/gauge/history-preview': historyPreviewSchema,

@@ -34,6 +34,7 @@ export type Answer =
   | 'catalog'
   | 'preview'
   | 'search'
+  | 'preview-search'
   | 'channels'
   | 'verify'
   | 'proof'
@@ -72,7 +73,7 @@ export interface TableParam extends Omit<Param, 'enum'> {
   readonly enum?: readonly string[];
   readonly values?: 'signals' | 'cities';
   /** What examples are taken from where those of the table are not in the catalogue. */
-  readonly shows?: 'signals' | 'industries' | 'entities' | 'items';
+  readonly shows?: 'signals' | 'measures' | 'industries' | 'entities' | 'items';
 }
 type TableParams = Readonly<Record<string, TableParam>>;
 
@@ -431,6 +432,28 @@ export const OTHER_ROWS = [
     answer: 'catalog',
     summary: 'legal pairs of signal and entity',
   }),
+  free('/gauge/search', {
+    params: {
+      q: {
+        ...text(
+          'words for a subject, a place, a company or an id; at most 200 characters are read',
+          'US air quality index',
+        ),
+        shows: 'measures',
+      },
+      limit: {
+        type: 'integer',
+        required: false,
+        description: 'results at most',
+        examples: ['5'],
+        default: '5',
+        min: 1,
+        max: 20,
+      },
+    },
+    answer: 'search',
+    summary: 'words to ids: what is sold about a subject or a place, with price and request',
+  }),
   free('/gauge/preview', { answer: 'preview', summary: 'counts, prices and lists of ids' }),
   free('/gauge/sample', {
     params: { signal_id: { ...optional(text('signal id', 'airquality.aqi')), shows: 'signals' } },
@@ -470,7 +493,7 @@ export const OTHER_ROWS = [
   }),
   free('/trust/preview', {
     params: { q: optional(text('part of a host or of a service id', 'weather')) },
-    answer: 'search',
+    answer: 'preview-search',
     file: 'free/preview/trust.json',
     summary: 'what the trust endpoints hold',
   }),

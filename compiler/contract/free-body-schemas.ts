@@ -165,6 +165,22 @@ export const previewSchema = z
   })
   .catchall(z.array(z.string()));
 
+/** `/gauge/search`: what a question leads to, best first; without results, why not. */
+export const searchSchema = z.strictObject({
+  q: z.string(),
+  results: z.array(
+    z.strictObject({
+      id: z.string(),
+      title: z.string(),
+      answers: z.string(),
+      price_usd: z.string(),
+      request: path,
+    }),
+  ),
+  unknown: z.array(z.string()).exactOptional(),
+  hint: z.string().exactOptional(),
+});
+
 /** `/gauge/verify` and `/v/:record_hash`. */
 export const verificationSchema = z.strictObject({
   endpoint: z.literal('gauge/verify'),

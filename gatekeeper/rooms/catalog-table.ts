@@ -1,6 +1,6 @@
 import { type CatalogRow, parseCatalogRow } from '../../compiler/contract/release.ts';
+import { lineStarts } from '../release/line-starts.ts';
 
-const LINE_END = 0x0a;
 /** A line begins with its signal id: `["`, the id, a quote. */
 const QUOTE = 0x22;
 const ID_AT = 2;
@@ -99,14 +99,6 @@ export class RowList implements Iterable<CatalogRow> {
     rows.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
     return this.#table.list(rows.map(({ number }) => number));
   }
-}
-
-function lineStarts(bytes: Buffer): Uint32Array {
-  const starts = [0];
-  for (let end = bytes.indexOf(LINE_END); end !== -1; end = bytes.indexOf(LINE_END, end + 1)) {
-    starts.push(end + 1);
-  }
-  return Uint32Array.from(starts);
 }
 
 function hashOf(text: string): number {

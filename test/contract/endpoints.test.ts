@@ -83,6 +83,7 @@ const TOKEN = ['/gauge/watch', '/gauge/watch-changes', '/gauge/manifest-sweep'];
 const FREE = [
   '/gauge/coverage',
   '/gauge/catalog',
+  '/gauge/search',
   '/gauge/preview',
   '/gauge/sample',
   '/gauge/history-preview',
@@ -143,6 +144,7 @@ const PARAMS: Readonly<Record<string, string>> = {
   '/shadow/signal-plus': 'signal_id! entity! topic!',
   '/shadow/region-plus': 'loc! topic!',
   '/gauge/history-preview': 'signal_id! entity!',
+  '/gauge/search': 'q! limit?',
   '/gauge/raw': 'signal_id! entity!',
   '/gauge/verify': 'hash!',
   '/gauge/anchor': 'day? hash?',
@@ -151,9 +153,9 @@ const PARAMS: Readonly<Record<string, string>> = {
 };
 
 describe('BUILTIN.operations', () => {
-  it('holds the 91 operations of the specification and the look-up path of citations', () => {
-    expect(ROWS).toHaveLength(92);
-    expect(new Set(ROWS.map((row) => row.path)).size).toBe(92);
+  it('holds the 91 operations of the specification, the look-up path of citations and the search', () => {
+    expect(ROWS).toHaveLength(93);
+    expect(new Set(ROWS.map((row) => row.path)).size).toBe(93);
     const listed = [...Object.values(PRICES).flat(), ...TOKEN, ...FREE];
     expect(ROWS.map((row) => row.path).sort()).toEqual(listed.sort());
   });
@@ -166,7 +168,7 @@ describe('BUILTIN.operations', () => {
     },
   );
 
-  it('opens three operations by token and gives 25 away, without a price', () => {
+  it('opens three operations by token and gives 26 away, without a price', () => {
     expect(ROWS.filter((row) => row.token).map((row) => row.path)).toEqual(TOKEN);
     const free = ROWS.filter((row) => row.priceUsd === null && !row.token);
     expect(free.map((row) => row.path).sort()).toEqual([...FREE].sort());

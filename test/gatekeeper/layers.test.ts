@@ -11,7 +11,7 @@ const GATEKEEPER = join(import.meta.dirname, '../../gatekeeper');
 const ORDER = [
   ...['system', 'http', 'limits', 'log', 'money', 'config', 'release'],
   ...['chain', 'facilitator', 'journal', 'offer', 'metrics', 'payment'],
-  ...['purchase', 'workers', 'answers', 'rooms', 'mcp', 'dashboard', 'remote', 'doctor'],
+  ...['purchase', 'workers', 'answers', 'rooms', 'search', 'mcp', 'dashboard', 'remote', 'doctor'],
 ];
 /** They stand side by side on the vocabulary of money, and the purchase joins them. */
 const SIDE_BY_SIDE = ['chain', 'facilitator', 'journal', 'offer'];

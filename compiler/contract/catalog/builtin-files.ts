@@ -1,4 +1,6 @@
+import abbreviations from './builtin/abbreviations.json' with { type: 'json' };
 import agriculture from './builtin/agriculture.json' with { type: 'json' };
+import aliases from './builtin/aliases.json' with { type: 'json' };
 import borderWait from './builtin/border-wait.json' with { type: 'json' };
 import drought from './builtin/drought.json' with { type: 'json' };
 import drugDetail from './builtin/drug-detail.json' with { type: 'json' };
@@ -42,4 +44,6 @@ export const BUILTIN_FILES: readonly unknown[] = [
   markets,
   rulers,
   prices,
+  aliases,
+  abbreviations,
 ];

@@ -44,6 +44,8 @@ const bundlePath = z
     /^\/gauge\/[a-z0-9]+(-[a-z0-9]+)*$/,
     'write the path of a bundle as in /gauge/tide-region',
   );
+const alias = z.string().min(1).max(80);
+const abbreviation = z.string().regex(/^\S{1,16}$/, 'write one word');
 const bands = z.array(band).min(2).max(32);
 const metrics = z.tuple([metric], metric);
 
@@ -321,6 +323,16 @@ export const catalogFileSchema = z.strictObject({
   leftOut: z
     .array(z.string().min(1).max(120).describe('The path of an operation.'))
     .describe('Operations that this shop does not offer, such as "/merkle/spec".')
+    .exactOptional(),
+  aliases: z
+    .record(z.string().min(1).max(250), z.array(alias.describe('A word or a few.')).min(1).max(64))
+    .describe(
+      'Other words that people look for: by the id of a line or a signal, by "line/entity", or by the path of an operation.',
+    )
+    .exactOptional(),
+  abbreviations: z
+    .record(abbreviation, alias.describe('The whole word.'))
+    .describe('What words in names of entities are short for: "Colorado" by "CO".')
     .exactOptional(),
 });
 

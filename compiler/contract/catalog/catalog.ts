@@ -28,6 +28,10 @@ export interface Catalog {
   readonly rulerById: ReadonlyMap<string, Ruler>;
   /** Names and places, by line and entity. */
   readonly namedByLine: ReadonlyMap<string, SignalEntry['named']>;
+  /** Words that the search knows beside names: by the id of a line or signal, `line/entity`, or path of an operation. */
+  readonly aliases: ReadonlyMap<string, readonly string[]>;
+  /** What whole words in names of entities are short for. */
+  readonly abbreviations: ReadonlyMap<string, string>;
   /** What is sold and given away, in the order of the specification. */
   readonly operations: readonly Endpoint[];
   readonly operationByPath: ReadonlyMap<string, Endpoint>;
@@ -66,6 +70,8 @@ export function catalogOf(files: readonly CatalogFile[]): Catalog {
     get namedByLine() {
       return namedByLine();
     },
+    aliases: joinedRows(files.map(({ aliases }) => aliases)),
+    abbreviations: joinedRows(files.map(({ abbreviations }) => abbreviations)),
     operations,
     operationByPath: new Map(operations.map((row) => [row.path, row])),
   };
@@ -91,6 +97,13 @@ function once<Value extends object>(make: () => Value): () => Value {
     made ??= make();
     return made;
   };
+}
+
+/** Rows of several files by their ids; the last of an id holds. */
+function joinedRows<Row>(
+  files: readonly (Readonly<Record<string, Row>> | undefined)[],
+): ReadonlyMap<string, Row> {
+  return new Map(files.flatMap((rows) => Object.entries(rows ?? {})));
 }
 
 /** Entities a reading of this signal may name; `open` when any id is valid. */

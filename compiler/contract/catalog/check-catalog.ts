@@ -36,6 +36,7 @@ interface Rows {
   readonly prices: readonly (Placed<string> & { readonly name: string })[];
   readonly leftOut: readonly Placed<string>[];
   readonly discounts: readonly Placed<Discounts>[];
+  readonly aliases: readonly (Placed<readonly string[]> & { readonly name: string })[];
 }
 
 type Discounts = NonNullable<CatalogFile['humanTrack']>;
@@ -53,6 +54,7 @@ export function catalogFaults(files: readonly NamedFile<CatalogFile>[]): Catalog
   checkTerms(rows);
   checkLeftOut(rows);
   checkDiscounts(rows);
+  checkAliases(rows);
   if (files[0]?.value.extends === null) checkPriced(rows);
   return faults;
 }
@@ -75,7 +77,10 @@ function rowsOf(files: readonly NamedFile<CatalogFile>[], faults: CatalogFault[]
     }));
     const track = value.humanTrack;
     const discounts = track === undefined ? [] : [{ row: track, path: ['humanTrack'], report }];
-    return { rulers, lines, prices, leftOut, discounts };
+    const aliases = Object.entries(value.aliases ?? {}).map(([name, row]) => {
+      return { name, row, path: ['aliases', name], report };
+    });
+    return { rulers, lines, prices, leftOut, discounts, aliases };
   });
   return {
     rulers: all.flatMap(({ rulers }) => rulers),
@@ -83,6 +88,7 @@ function rowsOf(files: readonly NamedFile<CatalogFile>[], faults: CatalogFault[]
     prices: all.flatMap(({ prices }) => prices),
     leftOut: all.flatMap(({ leftOut }) => leftOut),
     discounts: all.flatMap(({ discounts }) => discounts),
+    aliases: all.flatMap(({ aliases }) => aliases),
   };
 }
 
@@ -133,6 +139,37 @@ function checkPrices({ lines, prices }: Rows): void {
     if (free.includes(name)) report(path, `"${name}" is free; remove its price`);
     else if (!known.includes(name)) report(path, unknown('operation', name, asDeep(name, known)));
   }
+}
+
+/** Words for a line, a signal, an entity of a line, or an operation; each of them in one file. */
+function checkAliases({ lines, aliases }: Rows): void {
+  const once = names();
+  const rows = lines.map(({ row }) => row);
+  const bundles = rows.flatMap((row) => bundleAt(row)?.path ?? []);
+  const signals = rows.flatMap((row) => signalPlaces(row).map(({ id }) => id));
+  const lineIds = rows.map(({ id }) => id);
+  const known = [...lineIds, ...signals, ...TABLE.map(({ path }) => path), ...bundles];
+  const all = new Set<string>([...known, ...rows.flatMap(namedEntities)]);
+  for (const { name, path, report } of aliases) {
+    once(name, () => report(path, twice('list of aliases of', name)));
+    if (all.has(name) || isOpenEntity(name, rows)) continue;
+    const advice = meantOr(name, known, 'write the id of a line or signal, line/entity, or a path');
+    report(path, `nothing in the catalogue is called "${name}"; ${advice}`);
+  }
+}
+
+/** `line/entity` of every entity that a line lists. */
+function namedEntities({ id, entities, places = [] }: LineRow): string[] {
+  return [...entities, ...places].map((row) => `${id}/${typeof row === 'string' ? row : row.id}`);
+}
+
+/** An entity of a line in which any id may be read. */
+function isOpenEntity(name: string, rows: readonly LineRow[]): boolean {
+  return rows.some(({ id, open, lifecycle, signals }) => {
+    const takesAny = open === true || lifecycle !== undefined;
+    const isOpen = takesAny || signals?.some(({ entities }) => entities === 'open') === true;
+    return isOpen && name.startsWith(`${id}/`) && name.length > id.length + 1;
+  });
 }
 
 /** Paths of as many segments as another: of more or fewer, one is only the start of the other. */

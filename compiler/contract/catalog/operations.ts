@@ -78,6 +78,7 @@ function namesOf(lines: readonly Line[]): Names {
     values: { signals, cities },
     shown: {
       signals: listed(signals),
+      measures: listed(lines.flatMap((line) => line.signals.map(({ measures }) => measures))),
       industries: listed(industries),
       entities: {
         has: (name) => lines.some(({ entities }) => entities.includes(name)),

@@ -90,5 +90,7 @@ function joinedFiles(files: readonly CatalogFile[]): CatalogFile {
     prices: Object.assign({}, ...files.map(({ prices }) => prices)),
     ...(humanTrack === undefined ? {} : { humanTrack }),
     ...(leftOut.length === 0 ? {} : { leftOut: [...new Set(leftOut)] }),
+    aliases: Object.assign({}, ...files.map(({ aliases }) => aliases)),
+    abbreviations: Object.assign({}, ...files.map(({ abbreviations }) => abbreviations)),
   };
 }

@@ -15,6 +15,7 @@ import type { Issuer } from '../seal/sealer.ts';
 import { agentCard, legacyCard, signedCard } from './agent-card.ts';
 import { type Described, described, forSale, manifestBody, offered } from './manifest.ts';
 import { openApi } from './openapi.ts';
+import { writeSearchIndex } from './search-index.ts';
 import { siteAssets } from './site/assets.ts';
 import { describeSite, type SiteMaterial } from './site/describe-site.ts';
 import { docsPage } from './site/docs-page.ts';
@@ -49,6 +50,7 @@ export function describe(press: Press, { shelf, contact, keys, site }: Descripti
   press.file('well-known/robots.txt', robotsText(issuer));
   press.file('well-known/security.txt', securityText({ issuer, asOf, contact }));
   press.file('well-known/favicon.svg', FAVICON);
+  writeSearchIndex(press, shelf, all.entries);
   describeSite(press, { ...site, shelf, keys, entries: all.entries });
 }
 

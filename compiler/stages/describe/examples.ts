@@ -2,6 +2,7 @@ import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { defined } from '../../contract/defined.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
 import type { Values } from '../../contract/path.ts';
+import { knownName } from '../../contract/places.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../contract/release.ts';
 import { isObject } from '../../contract/strict-json.ts';
 import { isDescriptionFile, type ReleaseBodies, type Shelf } from './stored-bodies.ts';
@@ -44,6 +45,8 @@ export function exampleValues(
       return row.params.items === undefined ? {} : watchValues(examples, catalog);
     case 'resolve':
       return resolveValues(row, stored);
+    case 'search':
+      return { q: searchQuestion(examples, catalog) };
     default:
       return {};
   }
@@ -53,6 +56,13 @@ function watchValues({ reading }: ExampleValues, { entryById }: Catalog): Values
   if (reading === null) return null;
   const { line } = defined(entryById.get(reading.signal_id), 'the line of the signal');
   return { items: `${line.industry}:${reading.entity}` };
+}
+
+/** A question that this release answers. */
+function searchQuestion({ reading }: ExampleValues, { entryById }: Catalog): string {
+  if (reading === null) return 'sample';
+  const entry = defined(entryById.get(reading.signal_id), 'the row of the signal');
+  return `${entry.signal.measures} ${knownName(entry, reading.entity) ?? reading.entity}`;
 }
 
 const RESOLVE_PREVIEW = 'free/preview/resolve.json';

@@ -81,6 +81,8 @@ const GUIDES: Readonly<Record<TablePath, string>> = {
     'Answers which signals exist, how fresh each one is and what sells now. Not the readings.',
   '/gauge/catalog':
     'Answers which entities each signal has and which operations sell them: the legal values. Not the readings.',
+  '/gauge/search':
+    'Answers what is sold about a subject, a place, a company or an id, in words of your own, with price and request. Not the readings themselves.',
   '/gauge/preview':
     'Answers how much is stored and what everything costs, with lists of ids. Not the readings.',
   '/gauge/sample':

@@ -1,0 +1,230 @@
+import type { Catalog } from '../../contract/catalog/catalog.ts';
+import type { Line, Signal } from '../../contract/catalog/line.ts';
+import { defined } from '../../contract/defined.ts';
+import type { Endpoint } from '../../contract/endpoints.ts';
+import { CATALOG_PATH, parseCatalogRow } from '../../contract/release.ts';
+import {
+  formatTermRow,
+  POSTED_PLACES_MAX,
+  type Posting,
+  SEARCH_DOCUMENTS_PATH,
+  SEARCH_TERMS_PATH,
+  type SearchDocument,
+  type SearchHead,
+  type SearchWeight,
+  type TermRow,
+} from '../../contract/search-index.ts';
+import { searchWords } from '../../contract/search-words.ts';
+import type { Press } from '../publish/press.ts';
+import { type ManifestEntry, rowOf } from './manifest.ts';
+import type { Shelf } from './stored-bodies.ts';
+
+/** How much a word says by where it stands; an alias is written for the search, a name is what people say. */
+const WEIGHT = {
+  alias: 9,
+  name: 9,
+  measures: 7,
+  id: 6,
+  summary: 6,
+  line: 3,
+  metric: 3,
+  band: 2,
+} as const;
+
+/** Words by where they stand; of a word that stands twice the place that says more counts. */
+type Texts = readonly (readonly [weight: SearchWeight, text: string])[];
+
+/** A document with what is known of it. */
+interface Indexed {
+  readonly document: SearchDocument;
+  readonly texts: Texts;
+}
+
+interface Place {
+  readonly line: Line;
+  readonly entity: string;
+  readonly name: string | null;
+}
+
+/** What the index is made from. */
+interface SearchMaterial {
+  readonly catalog: Catalog;
+  /** The list of latest readings. */
+  readonly table: Uint8Array;
+  /** What is offered now, by operation. */
+  readonly entries: readonly ManifestEntry[];
+}
+
+/** Writes the index of the search over everything that this release can answer. */
+export function writeSearchIndex(
+  press: Press,
+  shelf: Shelf,
+  entries: readonly ManifestEntry[],
+): void {
+  const { catalog } = press;
+  const table = shelf.has(CATALOG_PATH) ? shelf.read(CATALOG_PATH) : new Uint8Array();
+  for (const [path, text] of searchIndexFiles({ catalog, table, entries })) press.file(path, text);
+}
+
+/** The files of the index, by path. */
+export function searchIndexFiles(material: SearchMaterial): ReadonlyMap<string, string> {
+  const { catalog, table, entries } = material;
+  const { stored, places } = storedReadings(table, catalog);
+  const topics = [...signalTopics(catalog, stored), ...operationTopics(catalog, entries)];
+  const ofPlaces = places.map((place) => placeDocument(place, catalog));
+  const documents = [...topics, ...ofPlaces];
+  const head: SearchHead = {
+    topics: topics.length,
+    documents: documents.length,
+    lines: firstPlaces(places, topics.length),
+  };
+  const lines = documents.map(({ document }) => `${JSON.stringify(document)}\n`);
+  const terms = termLines(documents, topics.length);
+  return new Map([
+    [SEARCH_DOCUMENTS_PATH, lines.join('')],
+    [SEARCH_TERMS_PATH, `${JSON.stringify(head)}\n${terms}`],
+  ]);
+}
+
+/** Signals that have a reading, and whom the readings of each line are about, by line and entity. */
+function storedReadings(
+  table: Uint8Array,
+  { entryById }: Catalog,
+): { readonly stored: ReadonlySet<string>; readonly places: readonly Place[] } {
+  const stored = new Set<string>();
+  const byLine = new Map<string, Map<string, Place>>();
+  const text = new TextDecoder().decode(table);
+  for (const row of text.split('\n').slice(0, -1)) {
+    const { signal_id: id, entity, entity_name: name } = parseCatalogRow(row);
+    const { line } = defined(entryById.get(id), `the signal "${id}"`);
+    stored.add(id);
+    const own = byLine.get(line.id) ?? new Map<string, Place>();
+    if (!own.has(entity)) own.set(entity, { line, entity, name });
+    byLine.set(line.id, own);
+  }
+  const places = inOrder(byLine).flatMap(([, own]) => inOrder(own).map(([, place]) => place));
+  return { stored, places };
+}
+
+function inOrder<Value>(rows: ReadonlyMap<string, Value>): [string, Value][] {
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function firstPlaces(places: readonly Place[], topics: number): SearchHead['lines'] {
+  const first = new Map<string, number>();
+  for (const [at, { line }] of places.entries()) {
+    if (!first.has(line.id)) first.set(line.id, topics + at);
+  }
+  return [...first];
+}
+
+function signalTopics(catalog: Catalog, stored: ReadonlySet<string>): Indexed[] {
+  const known = catalog.lines.flatMap((line) => line.signals.map((signal) => ({ line, signal })));
+  return known
+    .filter(({ signal }) => stored.has(signal.id))
+    .map(({ line, signal }) => ({
+      document: ['signal', signal.id],
+      texts: [
+        ...signalTexts(signal),
+        ...aliasesOf(signal.id, catalog),
+        ...lineTexts(line, catalog),
+      ],
+    }));
+}
+
+function signalTexts({ id, measures, metrics, bands = [], rulers = [] }: Signal): Texts {
+  return [
+    [WEIGHT.id, id],
+    [WEIGHT.measures, measures],
+    ...metrics.map((metric) => [WEIGHT.metric, metric] as const),
+    ...bands.map((band) => [WEIGHT.band, band] as const),
+    ...rulers.map(({ scale }) => [WEIGHT.band, scale] as const),
+  ];
+}
+
+function lineTexts({ id, title, industry }: Line, catalog: Catalog): Texts {
+  const words = catalog.aliases.get(id) ?? [];
+  return [id, title, industry, ...words].map((text) => [WEIGHT.line, text]);
+}
+
+function aliasesOf(id: string, { aliases }: Catalog): Texts {
+  return (aliases.get(id) ?? []).map((alias) => [WEIGHT.alias, alias]);
+}
+
+/** The operations that answer now, except that which every pair of a signal and a place stands for. */
+function operationTopics(catalog: Catalog, entries: readonly ManifestEntry[]): Indexed[] {
+  const rows = entries
+    .filter((entry) => entry.sells_now && entry.path !== '/gauge')
+    .map((entry) => rowOf(entry, catalog));
+  return rows.map((row) => {
+    const line = catalog.lines.find(({ bundle }) => bundle?.path === row.path);
+    const ofLine = line === undefined ? [] : lineTexts(line, catalog);
+    return {
+      document: ['operation', row.path],
+      texts: [...operationTexts(row), ...aliasesOf(row.path, catalog), ...ofLine],
+    };
+  });
+}
+
+function operationTexts({ path, summary, params }: Endpoint): Texts {
+  return [
+    [WEIGHT.id, path],
+    [WEIGHT.summary, summary],
+    ...Object.keys(params).map((name) => [1, name] as const),
+  ];
+}
+
+function placeDocument({ line, entity, name: given }: Place, catalog: Catalog): Indexed {
+  const name = catalog.namedByLine.get(line.id)?.[entity]?.name ?? given;
+  return {
+    document: ['place', line.id, entity, name],
+    texts: [
+      [WEIGHT.id, entity],
+      ...(name === null ? [] : nameTexts(name, catalog)),
+      ...aliasesOf(`${line.id}/${entity}`, catalog),
+    ],
+  };
+}
+
+function nameTexts(name: string, { abbreviations }: Catalog): Texts {
+  const short = name.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const long = short.flatMap((word) => abbreviations.get(word) ?? []);
+  return [[WEIGHT.name, name], ...long.map((word) => [WEIGHT.name, word] as const)];
+}
+
+/** Term -> its postings, in the order of documents. */
+function termLines(documents: readonly Indexed[], topics: number): string {
+  const terms = new Map<string, Posting[]>();
+  for (const [document, { texts }] of documents.entries()) {
+    for (const [term, weight] of weightedTerms(texts)) {
+      const postings = terms.get(term);
+      if (postings === undefined) terms.set(term, [{ document, weight }]);
+      else postings.push({ document, weight });
+    }
+  }
+  const rows = [...terms].map(([term, all]) => {
+    const ofTopics = all.filter(({ document }) => document < topics);
+    const places = all.length - ofTopics.length;
+    const postings = places > POSTED_PLACES_MAX ? ofTopics : all;
+    return { term, topics: ofTopics.length, places, postings };
+  });
+  return rows.sort(byBytes).map(formatTermRow).join('');
+}
+
+/** Code units below those of surrogate pairs have the order of their UTF-8 bytes. */
+const PAIRED = /[\ud800-\uffff]/;
+
+function byBytes({ term: a }: TermRow, { term: b }: TermRow): number {
+  if (PAIRED.test(a) || PAIRED.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return a < b ? -1 : Number(a > b);
+}
+
+function weightedTerms(texts: Texts): ReadonlyMap<string, SearchWeight> {
+  const weights = new Map<string, SearchWeight>();
+  for (const [weight, text] of texts) {
+    for (const term of searchWords(text)) {
+      if (weight > (weights.get(term) ?? 0)) weights.set(term, weight);
+    }
+  }
+  return weights;
+}

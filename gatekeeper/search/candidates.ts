@@ -1,0 +1,219 @@
+import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import type { Line, SignalEntry } from '../../compiler/contract/catalog/line.ts';
+import type { Endpoint, EndpointPath } from '../../compiler/contract/endpoints.ts';
+import type { Values } from '../../compiler/contract/path.ts';
+import { sellsNow } from '../offer/example-request.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+import { requestFile } from '../release/release-index.ts';
+import { catalogRows, catalogTable } from '../rooms/catalog.ts';
+import { type Answers, addsTo, type Matches, score, together } from './matches.ts';
+import type { SearchIndex } from './open-index.ts';
+import type { QuestionWord } from './question-words.ts';
+
+/** Something that can be asked for, and how well it answers a question. */
+export interface Candidate {
+  readonly row: Endpoint;
+  /** What it is asked with; null where the example of the operation is shown. */
+  readonly values: Values | null;
+  readonly entry: SignalEntry | null;
+  readonly place: Place | null;
+  /** Whether the example place of a signal is shown, which nobody asked for. */
+  readonly isExample: boolean;
+  readonly answers: Answers;
+  readonly score: number;
+}
+
+/** Whom something is asked of. */
+export interface Place {
+  readonly line: Line;
+  readonly entity: string;
+  readonly name: string | null;
+}
+
+/** What candidates are made from. */
+interface Sources {
+  readonly release: ReleaseIndex;
+  readonly index: SearchIndex;
+  readonly words: readonly QuestionWord[];
+  readonly matches: Matches;
+}
+
+type Found = Omit<Candidate, 'score'>;
+
+/** Records and signals that another operation is asked of too, and operations that are asked of them. */
+const JOINED_MAX = 3;
+const OPERATIONS_MAX = 12;
+/** Less than any difference that a word makes: what comes first where two say the same. */
+const ORDER_STEP = 1e-6;
+
+/** Everything that may answer a question, best first. */
+export async function candidates(sources: Sources): Promise<readonly Candidate[]> {
+  const records: Found[] = [];
+  const bundles: Found[] = [];
+  for (const [number, answers] of sources.matches.places) {
+    const place = placeAt(number, sources);
+    if (place === null) continue;
+    records.push(...(await recordsOf(place, answers, sources)));
+    bundles.push(...bundleOf(place, answers, sources));
+  }
+  const signals = await signalsOf(sources);
+  const operations = operationsOf(sources, { records, signals });
+  return ranked([...bundles, ...records, ...signals, ...operations], sources.words);
+}
+
+function ranked(found: readonly Found[], words: readonly QuestionWord[]): readonly Candidate[] {
+  const scored = found.map((one, at) => ({
+    ...one,
+    score: score(one.answers, words) - at * ORDER_STEP,
+  }));
+  return scored.sort((a, b) => b.score - a.score);
+}
+
+function placeAt(number: number, { index, release }: Sources): Place | null {
+  const [kind, lineId, entity = '', name = null] = index.documents.row(number);
+  const line = release.catalog.lineById.get(lineId);
+  return kind === 'place' && line !== undefined ? { line, entity, name } : null;
+}
+
+/** The latest readings of a place, by signal. */
+async function recordsOf(place: Place, answers: Answers, sources: Sources): Promise<Found[]> {
+  const { release } = sources;
+  const table = await catalogTable(release);
+  const { line, entity } = place;
+  return table.numbersOf(entity.toLowerCase()).flatMap((number) => {
+    const id = table.signalOf(number);
+    const entry = release.catalog.entryById.get(id);
+    if (entry?.line !== line || table.row(number).entity !== entity) return [];
+    const values = { signal_id: id, entity };
+    const row = recordOperation(values, release);
+    if (row === null) return [];
+    const ofSignal = topicAnswers(id, sources);
+    if (!addsTo(answers, ofSignal)) return [];
+    const whole = together(answers, ofSignal);
+    return [{ row, values, entry, place, isExample: false, answers: whole }];
+  });
+}
+
+/** What a signal says of the words; undefined where it says nothing. */
+function topicAnswers(name: string, { index, matches }: Sources): Answers | undefined {
+  const topic = index.topicOf.get(name);
+  return topic === undefined ? undefined : matches.topics.get(topic);
+}
+
+/** The operation that sells a reading: the record, or the first other one where that is not offered. */
+function recordOperation(values: Values, release: ReleaseIndex): Endpoint | null {
+  const { operationByPath, operations } = release.catalog;
+  const record = operationByPath.get('/gauge');
+  if (record !== undefined) return record;
+  return operations.find((row) => isPriced(row) && isStored(row, values, release)) ?? null;
+}
+
+const isPriced = ({ priceUsd }: Endpoint): boolean => priceUsd !== null;
+
+/** Whether a file of a row is stored for values that name all of it. */
+function isStored(row: Endpoint, values: Values, release: ReleaseIndex): boolean {
+  const slots = slotsOf(row);
+  const isNamed = slots.length > 0 && slots.every((slot) => values[slot] !== undefined);
+  return isNamed && sellsNow(row, release) && release.has(requestFile(row, values));
+}
+
+/** Names of the parameters that the file of a row is called after. */
+function slotsOf({ file = '' }: Endpoint): string[] {
+  return Array.from(file.matchAll(/\{([a-z_]+)\}/g), ([, slot = '']) => slot);
+}
+
+function bundleOf(place: Place, answers: Answers, sources: Sources): Found[] {
+  const { bundle } = place.line;
+  const row = sources.release.catalog.operationByPath.get(bundle?.path ?? '');
+  if (bundle === undefined || row === undefined) return [];
+  const values = { [bundle.param]: place.entity };
+  if (!isStored(row, values, sources.release)) return [];
+  const whole = together(answers, topicAnswers(row.path, sources));
+  return [{ row, values, entry: null, place, isExample: false, answers: whole }];
+}
+
+/** The signals that answer by themselves, each with one of its entities as an example. */
+async function signalsOf({ release, index, matches }: Sources): Promise<Found[]> {
+  const rows = await catalogRows(release);
+  return [...matches.topics].flatMap(([topic, answers]) => {
+    const [kind, id] = index.documents.row(topic);
+    const entry = kind === 'signal' ? release.catalog.entryById.get(id) : undefined;
+    const first = rows.get(id)?.at(0);
+    if (entry === undefined || first === undefined) return [];
+    const values = { signal_id: id, entity: first.entity };
+    const row = recordOperation(values, release);
+    return row === null ? [] : [{ row, values, entry, place: null, isExample: true, answers }];
+  });
+}
+
+interface Readings {
+  readonly records: readonly Found[];
+  readonly signals: readonly Found[];
+}
+
+/** The operations that answer by themselves, and the same asked of what the other words are about. */
+function operationsOf(sources: Sources, readings: Readings): Found[] {
+  const { release, index, matches, words } = sources;
+  const touched = [...matches.topics]
+    .sort(([, a], [, b]) => score(b, words) - score(a, words))
+    .flatMap(([topic, answers]) => {
+      const [kind, path] = index.documents.row(topic);
+      const row = kind === 'operation' ? release.catalog.operationByPath.get(path) : undefined;
+      return row === undefined || !sellsNow(row, release) ? [] : [{ row, answers }];
+    })
+    .slice(0, OPERATIONS_MAX);
+  const asked = subjects(sources, readings);
+  return touched.flatMap(({ row, answers }) => {
+    const own = { row, values: null, entry: null, place: null, isExample: true, answers };
+    const joined = asked.flatMap((subject) => askedOf(row, answers, { subject, release }));
+    return [own, ...joined];
+  });
+}
+
+/** What an operation may be asked of: the best records, signals and places. */
+function subjects(sources: Sources, { records, signals }: Readings): Found[] {
+  const { words } = sources;
+  const bestOf = (found: readonly Found[]): Found[] =>
+    [...found]
+      .sort((a, b) => score(b.answers, words) - score(a.answers, words))
+      .slice(0, JOINED_MAX);
+  return [...bestOf(records), ...bestOf(signals)];
+}
+
+interface Asked {
+  readonly subject: Found;
+  readonly release: ReleaseIndex;
+}
+
+/** An operation asked of a subject, if that is stored. */
+function askedOf(row: Endpoint, answers: Answers, { subject, release }: Asked): Found[] {
+  const slots = slotsOf(row);
+  const values = valuesFor(slots, subject);
+  if (values === null || !isStored(row, values, release)) return [];
+  if (!addsTo(answers, subject.answers)) return [];
+  const { entry, place, isExample } = subject;
+  // An example place that nobody asked for is not a subject.
+  if (isExample && slots.some((slot) => slot !== 'signal_id')) return [];
+  return [
+    { row, values, entry, place, isExample: false, answers: together(answers, subject.answers) },
+  ];
+}
+
+/** The values of a subject for the slots of a file; the one slot that is no signal is the entity. */
+function valuesFor(slots: readonly string[], { entry, values }: Found): Values | null {
+  const entity = values?.entity;
+  const others = slots.filter((slot) => slot !== 'signal_id');
+  if (slots.length === 0 || others.length > 1 || entity === undefined || entry === null)
+    return null;
+  const [other] = others;
+  return {
+    ...(slots.includes('signal_id') ? { signal_id: entry.signal.id } : {}),
+    ...(other === undefined ? {} : { [other]: entity }),
+  };
+}
+
+/** The target that asks for a candidate. */
+export function targetOf({ row, values }: Candidate, release: ReleaseIndex): string {
+  if (values !== null) return canonicalTarget(row.path as EndpointPath, values);
+  return release.offers.get(row.path)?.request ?? row.path;
+}

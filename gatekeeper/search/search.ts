@@ -1,0 +1,151 @@
+import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import { pricedRow } from '../../compiler/contract/route.ts';
+import {
+  type Answered,
+  KEEP_FOR_RELEASE,
+  type Question,
+  type Service,
+} from '../answers/service.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+import { jsonContent } from '../rooms/json-content.ts';
+import { type Candidate, candidates, targetOf } from './candidates.ts';
+import { matchesOf } from './matches.ts';
+import { type SearchIndex, searchIndex } from './open-index.ts';
+import { QUESTION_CHARS_MAX, type QuestionWord, questionWords } from './question-words.ts';
+
+/** Results of one answer where the question does not say. */
+const RESULTS_DEFAULT = 5;
+/** A result that says much less than the best one is left out. */
+const SCORE_SHARE_MIN = 0.55;
+/** How much of the weight of all words must be answered. */
+const COVERAGE_MIN = 0.6;
+
+/** Units of the rate limit: what every question costs, and postings that cost as much as a plain answer. */
+const QUESTION_COST = 4;
+const POSTINGS_A_UNIT = 2000;
+
+/**
+ * `/gauge/search`: what is sold about the words of a question. Computed, because the words are the caller's.
+ */
+export async function search(question: Question, { release }: Service): Promise<Answered> {
+  const { q = '', limit } = question.route.values;
+  question.spend(QUESTION_COST);
+  const index = await searchIndex(release);
+  const found =
+    index === null ? NOTHING : await foundBy(q, { release, index, spend: question.spend });
+  const max = limit === undefined ? RESULTS_DEFAULT : Number(limit);
+  return jsonContent(bodyOf(q, found, { max, release }), KEEP_FOR_RELEASE);
+}
+
+/** What a question leads to. */
+interface Found {
+  readonly results: readonly Candidate[];
+  /** Words that nothing here is called by. */
+  readonly unknown: readonly string[];
+  /** What is next to the question where nothing answers it. */
+  readonly nearest: Candidate | null;
+}
+const NOTHING: Found = { results: [], unknown: [], nearest: null };
+
+interface Searched {
+  readonly release: ReleaseIndex;
+  readonly index: SearchIndex;
+  readonly spend: Question['spend'];
+}
+
+async function foundBy(q: string, { release, index, spend }: Searched): Promise<Found> {
+  const words = questionWords(q, index.terms);
+  const matches = matchesOf(words, index);
+  spend(matches.postings / POSTINGS_A_UNIT);
+  const all = await candidates({ release, index, words, matches });
+  const unknown = words.filter(({ meanings }) => meanings.length === 0).map(({ text }) => text);
+  const [best] = all;
+  if (best === undefined || coverage(best, words) < COVERAGE_MIN) {
+    return { results: [], unknown, nearest: all.find(({ entry }) => entry !== null) ?? null };
+  }
+  const results = all.filter(({ score }) => score >= SCORE_SHARE_MIN * best.score);
+  return { results: distinct(results, release), unknown, nearest: null };
+}
+
+/** The share of the words that are answered at all, a rare one counting more. */
+function coverage({ answers }: Candidate, words: readonly QuestionWord[]): number {
+  let [answered, open] = [0, 0];
+  for (const [at, { weight, openWeight }] of words.entries()) {
+    if ((answers[at] ?? 0) > 0) answered += weight;
+    else open += openWeight;
+  }
+  return answered / (answered + open);
+}
+
+/** The first of all that lead to the same request. */
+function distinct(found: readonly Candidate[], release: ReleaseIndex): Candidate[] {
+  const known = new Set<string>();
+  return found.filter((one) => {
+    const key = idOf(one, release);
+    if (known.has(key)) return false;
+    known.add(key);
+    return true;
+  });
+}
+
+interface Form {
+  readonly max: number;
+  readonly release: ReleaseIndex;
+}
+
+function bodyOf(q: string, { results, unknown, nearest }: Found, { max, release }: Form): object {
+  const shown = results.slice(0, max);
+  const said = q.slice(0, QUESTION_CHARS_MAX);
+  if (shown.length > 0) {
+    return { q: said, results: shown.map((one) => resultOf(one, release)) };
+  }
+  return { q: said, results: [], unknown, hint: hintOf(unknown, nearest, release) };
+}
+
+function hintOf(
+  unknown: readonly string[],
+  nearest: Candidate | null,
+  release: ReleaseIndex,
+): string {
+  const [word] = unknown;
+  const why = word === undefined ? 'Nothing here answers this' : `Nothing here is about "${word}"`;
+  const { entry = null } = nearest ?? {};
+  if (entry === null) return `${why}. GET /gauge/preview lists what is sold.`;
+  const id = entry.signal.id;
+  const list = canonicalTarget('/gauge/catalog', { signal_id: id });
+  return `${why}. Nearest: ${resultTitle(nearest, release)} (${id}); GET ${list} lists its places.`;
+}
+
+/** What a result is called by, once in an answer. */
+function idOf(one: Candidate, release: ReleaseIndex): string {
+  const { row, entry, place, isExample, values } = one;
+  if (row.file?.startsWith('record/') === true && entry !== null) {
+    return place === null ? entry.signal.id : `${entry.signal.id}/${place.entity}`;
+  }
+  return isExample || values === null ? row.path : targetOf(one, release);
+}
+
+function resultOf(one: Candidate, release: ReleaseIndex): object {
+  const row = pricedRow(one.row, one.values ?? {});
+  return {
+    id: idOf(one, release),
+    title: resultTitle(one, release),
+    answers: answersText(one),
+    price_usd: row.priceUsd ?? '0',
+    request: targetOf(one, release),
+  };
+}
+
+function resultTitle(one: Candidate | null, _: ReleaseIndex): string {
+  if (one === null) return '';
+  const { row, entry, place } = one;
+  const subject = entry === null ? place?.line.title : entry.signal.measures;
+  const where = place === null ? '' : `: ${place.name ?? place.entity}`;
+  return subject === undefined ? row.summary : `${subject}${where}`;
+}
+
+function answersText({ row, entry, isExample }: Candidate): string {
+  if (entry === null) return row.summary;
+  const cadence = `${row.summary}, ${entry.signal.cadence}`;
+  return isExample ? `${cadence}; the request shows one of its places` : cadence;
+}
