@@ -35,17 +35,18 @@ interface NoShop {
 export async function runningShop(
   port: number,
   issuer: string | null,
+  patienceMs = PATIENCE_MS,
 ): Promise<RunningShop | NoShop> {
   if (port === 0) return { absent: 'SIGNALPRESS_PORT is 0, which is no port to look at' };
   const url = `http://127.0.0.1:${port}`;
-  const health = await answerOf(url + HEALTH_PATH, healthSchema);
+  const health = await answerOf(url + HEALTH_PATH, healthSchema, patienceMs);
   if (health === 'nobody') return { absent: `Nothing listens on port ${port}` };
   if (health === 'stranger') return { absent: `Another program listens on port ${port}` };
   if (health.settlement !== 'test') {
     const state = 'it takes real payments, and the demo only pretends to pay';
     throw cannotBuy(url, port, state);
   }
-  const listed = await answerOf(url + KEYS_URL, keysSchema);
+  const listed = await answerOf(url + KEYS_URL, keysSchema, patienceMs);
   if (
     issuer === null ||
     typeof listed === 'string' ||
@@ -67,11 +68,15 @@ function cannotBuy(url: string, port: number, state: string): Error {
 }
 
 /** The JSON of an address; 'nobody' where no program listens, 'stranger' where it answers something else, or nothing. */
-async function answerOf<T>(url: string, schema: z.ZodType<T>): Promise<T | 'nobody' | 'stranger'> {
+async function answerOf<T>(
+  url: string,
+  schema: z.ZodType<T>,
+  patienceMs: number,
+): Promise<T | 'nobody' | 'stranger'> {
   try {
     const response = await fetch(url, {
       redirect: 'error',
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(patienceMs),
     });
     const answer = schema.safeParse(await response.json());
     return answer.success ? answer.data : 'stranger';

@@ -49,11 +49,16 @@ describe('runningShop()', () => {
     ['other JSON', (_, response) => response.end('{"status":"ready"}')],
     ['another address', (_, response) => response.writeHead(302, { location: '/x' }).end()],
     ['nothing', (_, response) => response.destroy()],
-    ['never', () => undefined],
   ])('takes what answers %s for another program', async (_, answer) => {
     const port = await listening(answer);
     const want = { absent: `Another program listens on port ${port}` };
     expect(await runningShop(port, ISSUER)).toEqual(want);
+  });
+
+  it('takes what never answers for another program', async () => {
+    const port = await listening(() => undefined);
+    const want = { absent: `Another program listens on port ${port}` };
+    expect(await runningShop(port, ISSUER, 100)).toEqual(want);
   });
 
   it('takes what speaks no HTTP for another program', async () => {

@@ -97,9 +97,9 @@ describe('I24: verifyRelease() names the file of a flipped bit', () => {
     }
   });
 
-  it('I24: in every eleventh bit of the head', async () => {
+  it('I24: in every 29th bit of the head', async () => {
     const bytes = readFileSync(join(release.root, 'release.json'));
-    for (let bit = 0; bit < bytes.length * 8; bit += 11) {
+    for (let bit = 0; bit < bytes.length * 8; bit += 29) {
       const disk = overlayDisk((path, same) =>
         path.endsWith('release.json') ? flipBit(bytes, bit) : same,
       );
@@ -243,9 +243,11 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
 
   /** Changes files and signs the release again, as only its issuer can. */
   function republish(edits: Record<string, (text: string) => string>, head: object = {}): void {
-    const entries = entriesOf(copy).map(({ path }) => {
+    const entries = entriesOf(copy).map((same) => {
+      const { path } = same;
       const text = edits[path]?.(readFileSync(at(path), 'utf8'));
-      const bytes = text === undefined ? readFileSync(at(path)) : Buffer.from(text);
+      if (text === undefined) return same;
+      const bytes = Buffer.from(text);
       const entry = { path, size: bytes.length, sha256: digest(bytes) };
       writeFileSync(join(data, storedPath(path, entry.sha256)), bytes);
       return entry;

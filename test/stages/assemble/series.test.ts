@@ -137,17 +137,17 @@ describe('seriesFile()', () => {
       4096,
       4096,
     ]);
-    // One of 21,000 rows and its lie are enough: each takes a second.
+    // One of 21,000 rows is enough, for one judge: each takes a second.
     const [one, two, , all] = answers;
     if (one === undefined || two === undefined || all === undefined) throw new RangeError('none');
-    const bodies = [one, two, all, withoutFirst(all)];
-    const wanted = ['verified', 'verified', 'verified', 'failed'];
+    const bodies = [one, two, withoutFirst(two), all];
+    const wanted = ['verified', 'verified', 'failed', 'verified'];
     const trust = [made.release.issuer_did];
     expect(bodies.map((body) => verifyBody(body as never, { trust }).verdict)).toEqual(wanted);
     if (!hasPython) return;
-    const texts = bodies.map((each) => JSON.stringify(each));
+    const texts = bodies.slice(0, 3).map((each) => JSON.stringify(each));
     const judged = pythonVerdicts(texts, trust, Date.parse('2026-11-22'));
-    expect(judged.map((each) => each.verdict)).toEqual(wanted);
+    expect(judged.map((each) => each.verdict)).toEqual(wanted.slice(0, 3));
   });
 
   it('verifies inside its release', async () => {
