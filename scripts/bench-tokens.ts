@@ -5,6 +5,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { compileSample } from './sample/write-sample.ts';
 import type { Child } from './serve-bench/child.ts';
 import { startGate } from './serve-bench/gate.ts';
+import { httpRows } from './token-bench/http-rows.ts';
 import { mcpRows } from './token-bench/mcp-rows.ts';
 import type { TokenRow } from './token-bench/token-row.ts';
 
@@ -19,14 +20,16 @@ try {
   await compileSample(folder);
   gate = await startGate({ folder, facilitator: null });
   const origin = `http://127.0.0.1:${gate.port}`;
-  for (const row of await mcpRows(origin)) console.log(line(row));
+  const rows = [...(await mcpRows(origin)), ...(await httpRows(origin, Date.now()))];
+  for (const row of rows) console.log(line(row));
 } finally {
   await gate?.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
-function line({ name, text, goal }: TokenRow): string {
+function line({ name, text, goal: fixed, share }: TokenRow): string {
   const tokens = countTokens(text);
+  const goal = share === undefined ? fixed : Math.floor(countTokens(share.of) * share.atMost);
   const bound = goal === null ? '' : `of ${goal}${tokens > goal ? '  MISSED' : ''}`;
   const shown = name.length > NAME_CHARS ? `${name.slice(0, NAME_CHARS - 1)}…` : name;
   return `${shown.padEnd(NAME_CHARS)}${String(tokens).padStart(7)} ${bound}`;

@@ -1,9 +1,14 @@
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Catalog } from '../../../compiler/contract/catalog/catalog.ts';
 import { described } from '../../../compiler/stages/describe/manifest.ts';
 import { MEMBER_TEXTS, withMemberTexts } from '../../../compiler/stages/describe/member-texts.ts';
 import { openApi } from '../../../compiler/stages/describe/openapi.ts';
+import {
+  functionTools,
+  type OpenApiDocument,
+} from '../../../scripts/token-bench/function-tools.ts';
 import { TIDES } from '../../tide-catalog.ts';
 
 const NOTHING = { has: () => false, under: () => [], read: () => Buffer.alloc(0) };
@@ -114,6 +119,32 @@ describe.each([
     )) {
       expect(document.components).toHaveProperty([kind ?? '', name ?? '']);
     }
+  });
+});
+
+describe('as function tools of an agent framework', () => {
+  const tools = functionTools(documentOf(BUILTIN) as unknown as OpenApiDocument);
+  const tokens = (value: object): number => countTokens(JSON.stringify(value));
+  const TOKENS_MAX = 12_000;
+
+  it('the document stays short enough to be read whole, and would not with one long list', () => {
+    expect(tools).toHaveLength(operationsOf(documentOf(BUILTIN)).length);
+    expect(tokens(tools)).toBeLessThan(TOKENS_MAX);
+    const ids = [...BUILTIN.entryById.keys()];
+    const listed = tools.filter((tool) => JSON.stringify(tool).includes('"signal_id":{'));
+    const withLists = listed.map((tool) => ({ ...tool, enum: ids }));
+    expect(tokens([...tools, ...withLists])).toBeGreaterThan(TOKENS_MAX);
+  });
+
+  it('every tool has a name, a description and its parameters by their place', () => {
+    const gauge = tools.find((tool) => JSON.stringify(tool).includes('"getGauge"'));
+    expect(gauge).toMatchObject({
+      type: 'function',
+      function: {
+        description: expect.stringMatching(/^Answers what one signal reads/),
+        parameters: { properties: { params: { required: ['signal_id', 'entity'] } } },
+      },
+    });
   });
 });
 
