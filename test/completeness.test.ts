@@ -355,7 +355,7 @@ describe('gaps()', () => {
   const row: Endpoint = builtinOperation('/gauge');
   const shown = {
     price: atomicAmount(row.priceUsd ?? ''),
-    params: ['signal_id!', 'entity!', 'issuer', 'dim'],
+    params: ['signal_id!', 'entity!', 'issuer', 'dim', 'format'],
   };
   const of = (told: [string, Shown][]): string[] =>
     gaps([row], { name: 'here', belongs: isPaid, shown: new Map(told) }, new Map());

@@ -32,6 +32,7 @@ import {
   strataBodySchema,
   thinBundleSchema,
   thinCalibratedSchema,
+  thinRecordSchema,
 } from './record.ts';
 import { proposerBodySchema, resolveBodySchema, resolvePreviewSchema } from './resolve-bodies.ts';
 import {
@@ -109,6 +110,7 @@ const BODIES: Partial<Record<TablePath, z.ZodType>> = {
 
 /** Strict schema of the `format=thin` body by operation; bundles share one. */
 const THIN_BODIES: Partial<Record<TablePath, z.ZodType>> = {
+  '/gauge': thinRecordSchema,
   '/gauge/calibrated': thinCalibratedSchema,
 };
 

@@ -6,7 +6,15 @@ import { joinedProvenance } from './joined-provenance.ts';
 import { type LegReading, nameAmong } from './leg.ts';
 import { legsLit } from './lit-legs.ts';
 import type { Bundle } from './record.ts';
-import { GRADE, LAST_FACT_NOTE, LEGS_LINEAGE, LEGS_NOTE, NATURE, SCOPE } from './words.ts';
+import {
+  GRADE,
+  LAST_FACT_NOTE,
+  LEGS_LINEAGE,
+  LEGS_NOTE,
+  NATURE,
+  NATURE_SHORT,
+  SCOPE,
+} from './words.ts';
 
 /** A leg of a bundle with its place in the causal chain. */
 export interface PlacedLeg {
@@ -93,20 +101,24 @@ function lastFact(placed: readonly PlacedLeg[], degraded: ReadonlySet<string>) {
   return { leg, signal_id, entity, current, band, observed_at, record_hash, note: LAST_FACT_NOTE };
 }
 
-/** The thin form: identity, current, band, hash and times of each leg. */
+/** The short form: of each leg its place, identity, time, reading, class and hash; no member of request time. */
 export function thinBundle(bundle: Bundle): Record<string, unknown> {
-  const { nature, location, entity, name, legs, legs_lit, leg_availability, last_fact } = bundle;
-  const { provenance } = bundle;
+  const { location, entity, provenance, leg_availability } = bundle;
+  const legs = Object.entries(bundle.legs).map(([name, leg]) => {
+    return [name, thinLeg(leg)] as const;
+  });
   return {
-    nature,
+    nature: NATURE_SHORT,
     ...(location === undefined ? { entity } : { location }),
-    name,
-    legs,
-    legs_lit,
-    provenance,
+    observed_at: provenance.oldest_leg_as_of,
+    legs: Object.fromEntries(legs),
     ...(leg_availability === undefined ? {} : { leg_availability }),
-    ...(last_fact === undefined ? {} : { last_fact }),
   };
+}
+
+function thinLeg(leg: Bundle['legs'][string]) {
+  const { position, signal_id, entity, observed_at, current, band, lit, record_hash } = leg;
+  return { position, signal_id, entity, observed_at, current, band, lit, record_hash };
 }
 
 /** The legs of a subject's bundle in causal order, each with its reading where one is stored. */

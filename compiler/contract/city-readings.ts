@@ -49,16 +49,36 @@ export function cityBody(
   };
 }
 
-/** What the citation of a bundle says; `more` is the rest of its query. */
-export function bundleStatement(line: Line, bundle: Bundle, legs: readonly LegReading[]) {
+/** What the citation of a bundle says. */
+export function bundleStatement(
+  line: Line,
+  bundle: Bundle,
+  legs: readonly LegReading[],
+): Statement {
   const { path, param } = defined(line.bundle, 'the bundle of the line');
   const subject = defined(bundle.location ?? bundle.entity, 'the subject of the bundle');
-  return (more: string): Statement => ({
+  return {
     claim: `${line.title}: joined readings of ${subject}, in causal order`,
     fact: bundle.cross_line_narrative,
-    target: `${path}?${param}=${encodeURIComponent(subject)}${more}`,
+    target: `${path}?${param}=${encodeURIComponent(subject)}`,
     ...timesOf(legs),
-  });
+  };
+}
+
+/** What the citation of the short form says; the legs themselves say what they read. */
+export function thinBundleStatement(
+  line: Line,
+  bundle: Bundle,
+  legs: readonly LegReading[],
+): Statement {
+  const { target, ...statement } = bundleStatement(line, bundle, legs);
+  const { count, of } = bundle.legs_lit;
+  return {
+    ...statement,
+    claim: `joined readings of ${bundle.location ?? bundle.entity}`,
+    fact: `${count} of ${of} legs lit`,
+    target: `${target}&format=thin`,
+  };
 }
 
 /** What the citation of a city add-on says. */

@@ -162,7 +162,7 @@ const pair = { signal_id: signalId, entity };
 /** The short form of a body. */
 export const thin: Param = {
   ...optional(
-    oneOf('full body, or identity, reading, band, hash and times only', ['json', 'thin']),
+    oneOf('thin: signed, with identity, time, reading, class and hash alone', ['json', 'thin']),
   ),
   default: 'json',
   variant: { thin: 'thin' },
@@ -228,7 +228,7 @@ const batch = (path: string, summary: string): RowParts => ({
 /** What is sold of single signals and cities, in the order of the specification; the bundles of the lines come next. */
 export const SIGNAL_ROWS = [
   paid('/gauge', {
-    params: { ...pair, dim },
+    params: { ...pair, dim, format: thin },
     file: 'record/{signal_id}/{entity}.json',
     summary: 'one signal record',
   }),

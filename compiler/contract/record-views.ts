@@ -4,6 +4,7 @@ import { positionIn } from './places.ts';
 import type { SignalRecord, StandardRuler } from './record.ts';
 import type { CatalogRow } from './release.ts';
 import type { SeriesRow } from './series.ts';
+import { NATURE_SHORT } from './words.ts';
 
 // Bodies that repeat one record, each as a pure function of it. The compiler publishes what they return, and `verify` makes
 // it again from the signed record and compares it whole.
@@ -62,13 +63,21 @@ export function historyAddOn(record: SignalRecord, percentile_table: PercentileT
   return addOn(record, 'history', { history });
 }
 
-/** The thin form of the calibrated add-on: identity, reading, class, figures, hash and times only; null without a ruler. */
+/** The short form of a record: identity, time, reading, class and hash; no member of request time. */
+export function thinRecord(record: SignalRecord) {
+  const { signal_id, entity, entity_name, observed_at, current, record_hash } = record;
+  const identity = { nature: NATURE_SHORT, signal_id, entity, entity_name, observed_at };
+  return { ...identity, current, band: bandOfRecord(record), record_hash };
+}
+
+/** The short form of the calibrated add-on: that of the record with the figures; null without a ruler. */
 export function thinCalibrated(record: SignalRecord) {
-  const { current, standard_ruler: ruler } = record;
+  const { standard_ruler: ruler } = record;
   if (ruler === null) return null;
-  const member = { current, band: ruler.band, calibrated: calibratedMember(ruler) };
-  const { entity_name, grade, scope, ...thin } = addOn(record, 'calibrated', member);
-  return thin;
+  const { nature, entity_name, record_hash, ...reading } = thinRecord(record);
+  const { normalized_index, pct_to_action } = ruler;
+  const calibrated = { normalized_index, pct_to_action };
+  return { nature, dim: 'calibrated', ...reading, calibrated, record_hash };
 }
 
 /** `/gauge/raw`: the bare record, without rulers, statistics and what is derived from them. */

@@ -261,10 +261,29 @@ export const calibratedBodySchema = z.strictObject({
   }),
   ...addOnTail,
 });
-/** The thin form of the calibrated add-on: identity, reading, class, figures, hash and times. */
-export const thinCalibratedSchema = calibratedBodySchema
-  .omit({ entity_name: true, grade: true, scope: true })
-  .extend({ current: open, band: z.string() })
+/** The short form of a record. */
+export const thinRecordSchema = z.strictObject({
+  nature: z.string(),
+  signal_id: z.string(),
+  entity: z.string(),
+  entity_name: z.string().nullable(),
+  observed_at: dateTime,
+  current: open.nullable(),
+  band: z.string().nullable(),
+  record_hash: recordHash,
+  _citation: citationSchema.optional(),
+});
+/** The short form of the calibrated add-on. */
+export const thinCalibratedSchema = thinRecordSchema
+  .omit({ entity_name: true })
+  .extend({
+    dim: z.literal('calibrated'),
+    band: z.string(),
+    calibrated: z.strictObject({
+      normalized_index: z.number(),
+      pct_to_action: z.number().nullable(),
+    }),
+  })
   .strict();
 export const strataBodySchema = z.strictObject({ ...addOn, strata: strataSchema, ...addOnTail });
 export const historyBodySchema = z.strictObject({ ...addOn, history: historySchema, ...addOnTail });
@@ -349,20 +368,20 @@ export const RECORD_PARTS = {
   LegLastFact: bundleLastFact,
 } as const;
 
-/** The thin form of a bundle: identity, current, class, hash and times of each leg. */
+const thinLegSchema = z.strictObject({
+  position: z.int().min(1),
+  signal_id: z.string(),
+  entity: z.string(),
+  observed_at: dateTime,
+  current: open.nullable(),
+  band: z.string().nullable(),
+  lit,
+  record_hash: recordHash,
+});
+/** The short form of a bundle; `observed_at` is that of its oldest leg. */
 export const thinBundleSchema = bundleSchema
-  .pick({
-    nature: true,
-    location: true,
-    entity: true,
-    name: true,
-    legs: true,
-    legs_lit: true,
-    provenance: true,
-    leg_availability: true,
-    last_fact: true,
-    _citation: true,
-  })
+  .pick({ nature: true, location: true, entity: true, leg_availability: true, _citation: true })
+  .extend({ observed_at: dateTime, legs: z.record(z.string(), thinLegSchema) })
   .strict();
 
 /** One row of a census: the whole hash core of a reading beside its name, age and class. */

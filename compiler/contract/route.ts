@@ -72,8 +72,9 @@ export function route(request: CanonicalRequest, catalog: Catalog): Route | unde
   const found = findRow(request.path, catalog);
   if (found === undefined) return undefined;
   const { legal, fault } = parameters(found.row, request, found.segment);
-  const values = subjectCase(valuesOf(legal), catalog);
-  const endpoint = pricedRow(redirected(found.row, legal, catalog), values);
+  const row = redirected(found.row, legal, catalog);
+  const values = subjectCase(valuesOf(legal, row), catalog);
+  const endpoint = pricedRow(row, values);
   const path = endpoint.path.replace(SLOT_AT_END, (_, name) => `/${found.segment[name]}`);
   const inQuery = withoutSegment(values, found.segment);
   const bare = request.values.size === 0;
@@ -101,10 +102,10 @@ function parameters(row: Endpoint, request: CanonicalRequest, segment: Values): 
   return { legal: sent.filter(isLegal), fault };
 }
 
-function valuesOf(legal: readonly Given[]): Values {
-  return Object.fromEntries(
-    legal.filter((one) => !isDefault(one)).map((one) => [one.name, canonicalValue(one)]),
-  );
+/** What the operation that answers takes: one behind `dim` may lack a parameter of the one that was asked. */
+function valuesOf(legal: readonly Given[], { params }: Endpoint): Values {
+  const meant = legal.filter((one) => params[one.name] !== undefined && !isDefault(one));
+  return Object.fromEntries(meant.map((one) => [one.name, canonicalValue(one)]));
 }
 
 interface Given {

@@ -3,6 +3,8 @@
 
 export const NATURE =
   'descriptive record of official readings: no forecast, no judgement, no recommendation, no advice';
+/** The same in a short form. */
+export const NATURE_SHORT = 'descriptive only';
 export const GRADE = 'screening-level, not decision-grade';
 export const SCOPE =
   'a stored snapshot of what the source published; it is not fetched when it is asked for';

@@ -6,6 +6,7 @@ import {
   cityBody,
   cityStatement,
   lifecycleStatement,
+  thinBundleStatement,
 } from '../contract/city-readings.ts';
 import { defined } from '../contract/defined.ts';
 import { endpointAt } from '../contract/endpoints.ts';
@@ -64,7 +65,7 @@ function madeBundle({ joined, subject }: Joined): object | null {
   const bundle = bundleBody(line, { subject, name, placed, subjects });
   const legs = legReadings(placed);
   joined.count('legs', legs.length);
-  return bundle && cited(bundle, joined.body, bundleStatement(line, bundle, legs)(''));
+  return bundle && cited(bundle, joined.body, bundleStatement(line, bundle, legs));
 }
 
 function madeThin({ joined, subject }: Joined): object | null {
@@ -74,8 +75,7 @@ function madeThin({ joined, subject }: Joined): object | null {
   const bundle = usual as unknown as Bundle;
   const legs = legReadings(placedLegs(joined, line, subject));
   joined.count('forms');
-  const says = bundleStatement(line, bundle, legs)('&format=thin');
-  return cited(thinBundle(bundle), joined.body, says);
+  return cited(thinBundle(bundle), joined.body, thinBundleStatement(line, bundle, legs));
 }
 
 type BundleLine = Line & { readonly bundle: NonNullable<Line['bundle']> };

@@ -10,6 +10,7 @@ import {
   rawBody,
   recordAddOns,
   thinCalibrated,
+  thinRecord,
 } from '../contract/record-views.ts';
 import type { FileEntry } from '../contract/release.ts';
 import type { SeriesRow } from '../contract/series.ts';
@@ -28,6 +29,7 @@ const MADE: Readonly<Record<string, (record: SignalRecord, view: JsonObject) => 
   '/gauge/raw': rawBody,
   '/gauge/ruler': (record) => recordAddOns(record)['/gauge/ruler'] ?? null,
   '/gauge/calibrated': (record) => recordAddOns(record)['/gauge/calibrated'] ?? null,
+  'thin/gauge': thinRecord,
   'thin/gauge/calibrated': thinCalibrated,
   '/gauge/strata': (record) => recordAddOns(record)['/gauge/strata'] ?? null,
   '/gauge/history': (record, { history }) => historyAddOn(record, percentilesOf(history)),

@@ -237,8 +237,8 @@ function contentCheck(node: ObjectNode, citation: Citation, own: boolean): BodyC
 
 /** Whether legs and readings are lit as their classes say, and counted as such; a body without these members says nothing. */
 function litChecks(node: ObjectNode, { entryById }: Catalog): BodyCheck[] {
-  const { signal_id, lit, provenance, freshness_basis = provenance } = node.value;
-  const isJudged = lit !== undefined && freshness_basis !== undefined;
+  const { signal_id, lit, provenance, position = provenance } = node.value;
+  const isJudged = lit !== undefined && position !== undefined;
   const signal = entryById.get(String(signal_id))?.signal;
   const own = isJudged && signal !== undefined ? [litCheck(node, signal)] : [];
   return [...own, ...countCheck(node)];

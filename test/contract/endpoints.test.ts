@@ -111,7 +111,7 @@ const FREE = [
 
 /** Parameters in the order of the specification: `!` is required, `?` is optional. */
 const PARAMS: Readonly<Record<string, string>> = {
-  '/gauge': 'signal_id! entity! dim?',
+  '/gauge': 'signal_id! entity! dim? format?',
   '/gauge/ruler': 'signal_id! entity!',
   '/gauge/calibrated': 'signal_id! entity! format?',
   '/gauge/strata': 'signal_id! entity!',

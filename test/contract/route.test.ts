@@ -60,6 +60,20 @@ describe('route()', () => {
     );
   });
 
+  it('leaves out what the product behind dim does not take: one product has one target', () => {
+    const asked = '/gauge?signal_id=airquality.aqi&entity=us-denver&format=thin';
+    expect(routed(`${asked}&dim=ruler`).target).toBe(
+      '/gauge/ruler?entity=us-denver&signal_id=airquality.aqi',
+    );
+    const query = 'entity=us-denver&format=thin&signal_id=airquality.aqi';
+    expect(routed(`${asked}&dim=calibrated`).target).toBe(`/gauge/calibrated?${query}`);
+    expect(routed(asked).target).toBe(`/gauge?${query}`);
+    const full = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+    expect(routed(asked.replace('thin', 'json')).target).toBe(full);
+    // Nobody selects members of a signed body: whoever asks for some pays for the whole, and once.
+    expect(routed(`${full}&fields=current`).target).toBe(full);
+  });
+
   it('writes tickers in upper case where the line does, and nothing else', () => {
     expect(routed('/gauge/filing-company?entity=aapl').values).toEqual({ entity: 'AAPL' });
     expect(routed('/gauge?signal_id=filing.insider&entity=aapl').values.entity).toBe('AAPL');

@@ -291,6 +291,8 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
       'strata/hydrology.river-level/07010000.json _citation.fact',
       'thin/calibrated/hydrology.river-level/07010000.json current.stage_ft',
       'thin/calibrated/hydrology.river-level/07010000.json _citation.fact',
+      'thin/record/hydrology.river-level/07010000.json current.stage_ft',
+      'thin/record/hydrology.river-level/07010000.json _citation.fact',
     ]);
   });
 

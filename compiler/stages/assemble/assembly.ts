@@ -13,6 +13,7 @@ import {
   cityBody,
   cityStatement,
   lifecycleStatement,
+  thinBundleStatement,
 } from '../../contract/city-readings.ts';
 import { defined } from '../../contract/defined.ts';
 import type { LegReading } from '../../contract/leg.ts';
@@ -172,10 +173,10 @@ export class Assembly {
       const bundle = bundleBody(line, { subject, name, placed, subjects });
       if (bundle === null) continue;
       const values = { [param]: subject };
-      const statement = bundleStatement(line, bundle, legReadings(placed));
-      put(path, values, sealer.seal(bundle, statement('')));
-      const thin = { ...values, format: 'thin' };
-      put(path, thin, sealer.seal(thinBundle(bundle), statement('&format=thin')));
+      const legs = legReadings(placed);
+      put(path, values, sealer.seal(bundle, bundleStatement(line, bundle, legs)));
+      const says = thinBundleStatement(line, bundle, legs);
+      put(path, { ...values, format: 'thin' }, sealer.seal(thinBundle(bundle), says));
     }
   }
 

@@ -9,6 +9,7 @@ import {
   rawBody,
   recordAddOns,
   thinCalibrated,
+  thinRecord,
 } from '../../contract/record-views.ts';
 import type { Grown } from '../remember/grow-past.ts';
 import type { Sealer } from '../seal/sealer.ts';
@@ -52,11 +53,17 @@ function addOnFiles(facts: EntityFacts, bare: SignalRecord, sealer: Sealer): Pub
     const sold = path as keyof typeof addOns;
     return at(facts, sold, sealer.seal(body, statementOf(facts, { path: sold })));
   });
-  const thin = thinCalibrated(bare);
-  if (thin === null) return files;
-  const statement = statementOf(facts, { path: '/gauge/calibrated', more: '&format=thin' });
-  const path = pathOf(facts, '/gauge/calibrated', { format: 'thin' });
-  return [...files, { path, body: sealer.seal(thin, statement) }];
+  const calibrated = thinCalibrated(bare);
+  const thin = {
+    '/gauge': thinRecord(bare),
+    ...(calibrated && { '/gauge/calibrated': calibrated }),
+  };
+  const short = Object.entries(thin).map(([path, body]) => {
+    const sold = path as keyof typeof thin;
+    const statement = statementOf(facts, { path: sold, more: '&format=thin' });
+    return { path: pathOf(facts, sold, { format: 'thin' }), body: sealer.seal(body, statement) };
+  });
+  return [...files, ...short];
 }
 
 function at(facts: EntityFacts, path: TablePath, body: object): PublishedFile {

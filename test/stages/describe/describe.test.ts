@@ -151,7 +151,7 @@ describe('describe() writes an OpenAPI document', () => {
 
   it('with every form that a parameter can choose, and with one where none does', () => {
     const products = ['GaugeRuler', 'GaugeCalibrated', 'GaugeStrata', 'GaugeHistory'];
-    expect(schemasOf('/gauge')).toEqual(['Gauge', ...products]);
+    expect(schemasOf('/gauge')).toEqual(['Gauge', 'GaugeThin', ...products]);
     expect(schemasOf('/gauge/calibrated')).toEqual(['GaugeCalibrated', 'GaugeCalibratedThin']);
     expect(schemasOf('/gauge/nas-region')).toEqual(schemasOf('/gauge/region'));
     expect(schemasOf('/gauge/region')).toEqual(['GaugeRegion', 'GaugeRegionThin']);
@@ -210,7 +210,7 @@ describe('describe() writes an OpenAPI document', () => {
   it('with the other names of a parameter', () => {
     const named = (path: string): string[] =>
       document().paths[path].get.parameters.map(({ name }: { name: string }) => name);
-    expect(named('/gauge')).toEqual(['signal_id', 'entity', 'issuer', 'dim']);
+    expect(named('/gauge')).toEqual(['signal_id', 'entity', 'issuer', 'dim', 'format']);
     expect(named('/gauge/census')).toEqual(['signal_id']);
   });
 
