@@ -58,8 +58,8 @@ async function remembered(data: string, text: string | null, now = FUTURE) {
   };
   const issuer = [issuerDid(signingKey(SEED))];
   const options = { memory: { text, save }, issuer, now: Date.parse(now), workers: 0 };
-  const { exitCode, text: said } = await runVerify(data, options);
-  return { exitCode, said, memory: saved };
+  const { exitCode, text: output } = await runVerify(data, options);
+  return { exitCode, output, memory: saved };
 }
 
 describe('a data folder that a wrong clock locked', () => {
@@ -136,7 +136,7 @@ describe('readers who remember a release of the future', () => {
     expect(after).toBe(0);
     // The old release of the future, once more: its sequence is lower, whatever its time says.
     const old = await remembered(locked, newest);
-    expect([old.exitCode, old.said]).toEqual([1, expect.stringContaining('rollback: 2, but 4')]);
+    expect([old.exitCode, old.output]).toEqual([1, expect.stringContaining('rollback: 2, but 4')]);
   });
 
   it('I26: refuse a release of a higher sequence and an earlier time that corrects nothing', async () => {
@@ -146,8 +146,8 @@ describe('readers who remember a release of the future', () => {
       await compileFolder(snapshots, { data, asOf: `2026-11-20T${hour}:30:00Z` });
     }
     const { memory } = await remembered(locked, null);
-    const { exitCode, said } = await remembered(data, memory);
-    expect([exitCode, said]).toEqual([1, expect.stringContaining('rollback: before 2076')]);
+    const { exitCode, output } = await remembered(data, memory);
+    expect([exitCode, output]).toEqual([1, expect.stringContaining('rollback: before 2076')]);
   });
 
   it('I24: find a correction that is taken out of the head, or put into it', async () => {

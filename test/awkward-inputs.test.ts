@@ -222,8 +222,8 @@ describe('what is said of awkward inputs', () => {
   it.each(TABLE.filter(([name]) => !MAY_BE_LEFT_OUT.has(name)))(
     '%s: is the same whatever share of bad lines may be left out',
     async (_, files) => {
-      const told = await compileFaults(files, { maxRejectsPpm: 1_000_000 });
-      const bare = told.map(({ message, ...place }) => {
+      const reported = await compileFaults(files, { maxRejectsPpm: 1_000_000 });
+      const bare = reported.map(({ message, ...place }) => {
         return { ...place, message: message.replace(WHY_IT_STOPS, '') };
       });
       expect(bare).toEqual(await compileFaults(files));
@@ -233,10 +233,10 @@ describe('what is said of awkward inputs', () => {
   it.each([...MAY_BE_LEFT_OUT])('%s: is the same until it may be left out', async (name, ppm) => {
     const [, files = {}] = TABLE.find(([each]) => each === name) ?? [];
     const more = { ...files, '2026-11-20/macro.unemployment.ndjson': ndjson([US]) };
-    const [tooMany, ...told] = await compileFaults(more, { maxRejectsPpm: ppm - 1 });
+    const [tooMany, ...reported] = await compileFaults(more, { maxRejectsPpm: ppm - 1 });
     expect(tooMany?.code).toBe('too_many_rejects');
-    expect(told).toHaveLength(1);
-    expect(told).toEqual(await compileFaults(more));
+    expect(reported).toHaveLength(1);
+    expect(reported).toEqual(await compileFaults(more));
     expect(await compileFaults(more, { maxRejectsPpm: ppm })).toEqual([]);
   });
 });
@@ -281,12 +281,12 @@ describe('what is no snapshot', () => {
     execFileSync('mkfifo', [at('macro.unemployment')]);
     symlinkSync(at('crypto.spot'), at('airquality.aqi'));
     execFileSync('mkdir', [at('airquality.pm25')]);
-    for (const said of [
+    for (const stated of [
       'aqi.ndjson not a plain file: a link',
       'pm25.ndjson not a plain file: a folder',
       'unemployment.ndjson not a plain file: a pipe',
     ]) {
-      expect(() => listSnapshots(root, BUILTIN)).toThrow(said);
+      expect(() => listSnapshots(root, BUILTIN)).toThrow(stated);
     }
   });
 });

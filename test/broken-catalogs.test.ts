@@ -957,8 +957,8 @@ describe('a catalogue that breaks what was sold', () => {
   it('is published where it is told, and says what it changed', async () => {
     const [, edits, messages] = BROKEN_SALES.find(([what]) => what === 'another meaning') as Row;
     const first = await compileFolder(snapshotsOf([]), { asOf: AS_OF });
-    const told = { data: first.data, acceptCatalogChanges: true };
-    const { catalogChanges, release } = await compileFolder(snapshotsOf(edits), told);
+    const reported = { data: first.data, acceptCatalogChanges: true };
+    const { catalogChanges, release } = await compileFolder(snapshotsOf(edits), reported);
     expect([release.sequence, catalogChanges.length]).toEqual([2, 1]);
     expect(messages[0]).toContain(catalogChanges[0]);
     // Once published it is what is sold.

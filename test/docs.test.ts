@@ -140,7 +140,7 @@ describe('the rate limit in gatekeeper/SIGNS.md', () => {
 });
 
 /** The invariants that the titles of a test file name, those of tables of cases too. */
-function numbersTold(text: string): Set<number> {
+function numbersIn(text: string): Set<number> {
   const titles = [...text.matchAll(/(?:\b(?:it|describe)(?:\.\w+)?|\))\(\s*(['"`])(.*?)\1/g)];
   const numbers = titles.flatMap(([, , title = '']) => [...title.matchAll(/\bI(\d+)\b/g)]);
   return new Set(numbers.map(([, number]) => Number(number)));
@@ -174,10 +174,10 @@ describe('the table of test/INVARIANTS.md', () => {
   });
 
   it.each(proved)('names tests with these numbers in their titles: $promise', (row) => {
-    const told = row.files.map((file) => numbersTold(readFileSync(pathOf(file) ?? '', 'utf8')));
-    expect(row.numbers.filter((id) => !told.some((ids) => ids.has(id)))).toEqual([]);
+    const reported = row.files.map((file) => numbersIn(readFileSync(pathOf(file) ?? '', 'utf8')));
+    expect(row.numbers.filter((id) => !reported.some((ids) => ids.has(id)))).toEqual([]);
     const idle = row.files.filter(
-      (file, at) => file.endsWith('.test.ts') && !row.numbers.some((id) => told[at]?.has(id)),
+      (file, at) => file.endsWith('.test.ts') && !row.numbers.some((id) => reported[at]?.has(id)),
     );
     expect(idle).toEqual([]);
   });
@@ -190,6 +190,6 @@ describe('the table of test/INVARIANTS.md', () => {
     ["['I12: a row of a table', 1],", []],
     ["it('takes MI12 and I123x', () => {", []],
   ])('are looked for in titles alone: %j', (text, numbers) => {
-    expect([...numbersTold(text)]).toEqual(numbers);
+    expect([...numbersIn(text)]).toEqual(numbers);
   });
 });

@@ -40,11 +40,11 @@ export function examplesOf({ entries }: Doors): ReadonlyMap<string, string> {
 }
 
 /** What a description says, by `METHOD path`. */
-type Told = Promise<ReadonlyMap<string, Shown>>;
+type Projection = Promise<ReadonlyMap<string, Shown>>;
 
 /** Every description of operations, and which of those that are for sale belong into it. */
 export const DOORS: Readonly<
-  Record<string, { belongs(row: Endpoint): boolean; read(doors: Doors): Told }>
+  Record<string, { belongs(row: Endpoint): boolean; read(doors: Doors): Projection }>
 > = {
   '/manifest': {
     belongs: () => true,
@@ -89,7 +89,7 @@ export function manifestShown(listed: Iterable<ManifestEntry>): Map<string, Show
   return new Map(shown);
 }
 
-function card(path: string): (doors: Doors) => Told {
+function card(path: string): (doors: Doors) => Projection {
   return async ({ url, baseUrl }) => {
     const { skills } = await json<{ skills: [] }>(url, path);
     return skillsShown(skills, baseUrl);
@@ -102,7 +102,7 @@ interface Item {
   readonly input_example_request: string;
 }
 
-async function paymentManifestShown({ url, baseUrl }: Doors): Told {
+async function paymentManifestShown({ url, baseUrl }: Doors): Projection {
   const { items, resources } = await json<{ items: Item[]; resources: string[] }>(
     url,
     '/.well-known/x402',
@@ -116,7 +116,7 @@ async function paymentManifestShown({ url, baseUrl }: Doors): Told {
   return new Map(shown);
 }
 
-async function menuShown({ url }: Doors): Told {
+async function menuShown({ url }: Doors): Projection {
   const { prices } = await json<{ prices: { path: string; price_atomic: string }[] }>(
     url,
     '/gauge/preview',
@@ -125,7 +125,7 @@ async function menuShown({ url }: Doors): Told {
 }
 
 /** Challenges that show a request, as discovery lists them; the price question of an empty row shows none. */
-async function challengesShown({ url }: Doors): Told {
+async function challengesShown({ url }: Doors): Projection {
   const shown = ROWS.filter(isPaid).map(async (row): Promise<[string, Shown][]> => {
     const response = await fetch(url + row.path);
     if (response.status !== 402) return [];

@@ -249,18 +249,18 @@ describe('signalpress-gate', () => {
     // The tiny release names a public address.
     const env = { ...place, ...(isReal ? {} : { SIGNALPRESS_TEST_PAYMENTS: '1' }), ...more };
     const child = spawn(process.execPath, [GATE], { cwd, env });
-    let said = '';
+    let stated = '';
     for (const output of [child.stdout, child.stderr]) {
       output.on('data', (chunk) => {
-        said += chunk;
+        stated += chunk;
       });
     }
     const exit = new Promise<number | null>((done) => child.on('close', done));
     const text = async (found: RegExp): Promise<string> => {
-      for (let tries = 0; tries < 400 && !found.test(said); tries += 1) {
+      for (let tries = 0; tries < 400 && !found.test(stated); tries += 1) {
         await new Promise((done) => setTimeout(done, 25));
       }
-      return said;
+      return stated;
     };
     return { dataDir, root, child, exit, text };
   };
@@ -313,9 +313,9 @@ describe('signalpress-gate', () => {
     const isRelayed = 'SIGNALPRESS_RELAYER_KEY' in more;
     const { SIGNALPRESS_FACILITATOR_URL: _, ...relayed } = pays;
     const at = await gate({ ...(isRelayed ? relayed : pays), ...more }, cwd);
-    const said = await at.text(/Cannot|listens/);
+    const stated = await at.text(/Cannot|listens/);
     const killer = setTimeout(() => at.child.kill('SIGKILL'), LIMIT_MS);
-    expect([await at.exit, said]).toEqual([
+    expect([await at.exit, stated]).toEqual([
       1,
       expect.stringMatching(/Cannot (read|open|load|use)/),
     ]);

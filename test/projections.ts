@@ -38,16 +38,16 @@ export function gaps(
   const wanted = new Map(rows.filter(belongs).map((row) => [keyOf(row), row]));
   const extra = [...shown.keys()].filter((key) => !wanted.has(key));
   const found = [...wanted].flatMap(([key, row]) => {
-    const told = shown.get(key);
-    if (told === undefined) return [`${name}: ${key} is missing`];
+    const reported = shown.get(key);
+    if (reported === undefined) return [`${name}: ${key} is missing`];
     const table: Required<Shown> = {
       price: atomicAmount(row.priceUsd ?? '0'),
       params: paramNames(describedParams(row)),
       example: examples.get(key) ?? '',
     };
-    return (Object.keys(told) as (keyof Shown)[])
-      .filter((member) => String(told[member]) !== String(table[member]))
-      .map((member) => `${name}: ${key} has ${member} ${told[member]}, not ${table[member]}`);
+    return (Object.keys(reported) as (keyof Shown)[])
+      .filter((member) => String(reported[member]) !== String(table[member]))
+      .map((member) => `${name}: ${key} has ${member} ${reported[member]}, not ${table[member]}`);
   });
   return [...extra.map((key) => `${name}: ${key} does not belong there`), ...found];
 }

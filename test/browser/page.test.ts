@@ -1,8 +1,8 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { chromiumPath, openChromium } from './chromium.ts';
+import { axeFaults, openSession, type PageSession } from './page-session.ts';
 import { type Shop, sampleShop } from './shops.ts';
-import { axeFaults, type Visit, visit } from './visit.ts';
 
 /** The page for people over the shop of `npm start`, in a real browser. */
 
@@ -31,8 +31,8 @@ afterAll(async () => {
   await shop?.close();
 });
 
-async function visitor(options: BrowserContextOptions = {}): Promise<Visit> {
-  const made = await visit(browser, shop.url, options);
+async function session(options: BrowserContextOptions = {}): Promise<PageSession> {
+  const made = await openSession(browser, shop.url, options);
   onTestFinished(() => made.close());
   return made;
 }
@@ -51,7 +51,7 @@ async function isRed(page: Page, selector: string): Promise<boolean> {
 
 describe('the first view', () => {
   it('says what is sold, for how much and how to buy, without a program', async () => {
-    const { page, open, expectClean } = await visitor({ javaScriptEnabled: false });
+    const { page, open, expectClean } = await session({ javaScriptEnabled: false });
     await open('/');
     const text = await page.innerText('body');
     for (const word of ['Test shop', 'Catalogue', 'air quality', '0.01', 'How to buy', 'curl']) {
@@ -61,7 +61,7 @@ describe('the first view', () => {
   });
 
   it('leads without a program to free answers about entities', async () => {
-    const { page, open } = await visitor({ javaScriptEnabled: false });
+    const { page, open } = await session({ javaScriptEnabled: false });
     await open('/');
     const links = await page.locator('#catalogue a[href^="/"]').evaluateAll((all) => {
       return all.map((one) => one.getAttribute('href') ?? '');
@@ -73,7 +73,7 @@ describe('the first view', () => {
   });
 
   it('takes less than 150 KB, and is usable at once', async () => {
-    const { page, open, transferred, expectClean } = await visitor();
+    const { page, open, transferred, expectClean } = await session();
     await open('/');
     expect(transferred()).toBeGreaterThan(1000);
     expect(transferred()).toBeLessThan(150_000);
@@ -82,7 +82,7 @@ describe('the first view', () => {
   });
 
   it('says that the shop is a test', async () => {
-    const { page, open } = await visitor();
+    const { page, open } = await session();
     await open('/');
     expect(await page.locator('.test-shop').isVisible()).toBe(true);
   });
@@ -90,7 +90,7 @@ describe('the first view', () => {
 
 describe('search', () => {
   it('finds as one types, opens with a click, and the back button leads back', async () => {
-    const { page, open, expectClean } = await visitor();
+    const { page, open, expectClean } = await session();
     await open('/');
     await page.locator('#find').pressSequentially('denver aqi');
     const hit = page.locator('.finder > .hits a[href="#/airquality.aqi/us-denver"]');
@@ -108,7 +108,7 @@ describe('search', () => {
   });
 
   it('says so where nothing is found', async () => {
-    const { page, open } = await visitor();
+    const { page, open } = await session();
     await open('/');
     await page.locator('#find').fill('zzzzzz');
     await page.getByText('Nothing found').waitFor();
@@ -116,7 +116,7 @@ describe('search', () => {
   });
 
   it('takes markup in a query for text', async () => {
-    const { page, open, expectClean } = await visitor();
+    const { page, open, expectClean } = await session();
     await open(`/site/#/find/${encodeURIComponent('<img src=x onerror=alert(1)>')}`);
     await page.getByText('Nothing found').waitFor();
     expect(await page.locator('img[src="x"]').count()).toBe(0);
@@ -126,7 +126,7 @@ describe('search', () => {
 
 describe('"Is this genuine?"', () => {
   it('shows every check of a genuine body, and which one an altered digit turns red', async () => {
-    const { page, open, expectClean } = await visitor();
+    const { page, open, expectClean } = await session();
     await open('/');
     await page.getByRole('button', { name: 'Try a genuine one' }).click();
     await page.locator('#verify .verdict.verified').waitFor();
@@ -141,7 +141,7 @@ describe('"Is this genuine?"', () => {
   });
 
   it('works without a connection once it is loaded, and sends nothing anywhere', async () => {
-    const { page, open, asked } = await visitor();
+    const { page, open, asked } = await session();
     const body = await (await fetch(`${shop.url}/gauge/sample`)).text();
     await open('/');
     await page.context().setOffline(true);
@@ -155,7 +155,7 @@ describe('"Is this genuine?"', () => {
   });
 
   it('takes a file, and calls a file that is no body what it is', async () => {
-    const { page, open } = await visitor();
+    const { page, open } = await session();
     await open('/');
     const buffer = Buffer.from(await (await fetch(`${shop.url}/gauge/sample`)).arrayBuffer());
     const file = { name: 'answer.json', mimeType: 'application/json', buffer };
@@ -167,7 +167,7 @@ describe('"Is this genuine?"', () => {
   });
 
   it('takes a record hash, and says that the log does not hold an unknown one', async () => {
-    const { page, open } = await visitor();
+    const { page, open } = await session();
     await open('/');
     const { sample } = (await (await fetch(`${shop.url}/gauge/sample`)).json()) as {
       sample: { record_hash: string };
@@ -181,7 +181,7 @@ describe('"Is this genuine?"', () => {
   });
 
   it('does not call the body of another issuer genuine', async () => {
-    const { page, open } = await visitor();
+    const { page, open } = await session();
     await open('/');
     const body = await (await fetch(`${shop.url}/gauge/sample`)).text();
     await page.evaluate(() => {
@@ -199,7 +199,7 @@ describe('"Is this genuine?"', () => {
 
 describe('views', () => {
   it('a record shows its reading, the hashed part of the JSON, its source and its place in the log', async () => {
-    const { page, open, expectClean } = await visitor();
+    const { page, open, expectClean } = await session();
     await open(DENVER);
     await page.locator('#record h2').waitFor();
     expect(await page.locator('#record h2').innerText()).toMatch(/\d/);
@@ -210,7 +210,7 @@ describe('views', () => {
   });
 
   it('a map moves through the free last seven', async () => {
-    const { page, open, expectClean } = await visitor();
+    const { page, open, expectClean } = await session();
     await open(VIEWS.map);
     const slider = page.locator('#map-day');
     await slider.waitFor();
@@ -237,7 +237,7 @@ describe('views', () => {
   });
 
   it('a bundle shows its legs in causal order, and what a purchase adds', async () => {
-    const { page, open, expectClean } = await visitor();
+    const { page, open, expectClean } = await session();
     await open(VIEWS.bundle);
     await page.locator('#bundle .chain > li').first().waitFor();
     expect(await page.locator('#bundle .chain > li').count()).toBe(3);
@@ -246,7 +246,7 @@ describe('views', () => {
   });
 
   it('an address of nothing says so', async () => {
-    const { page, open, expectClean } = await visitor();
+    const { page, open, expectClean } = await session();
     await open('/site/#/no.such/thing');
     await page.getByText('Cannot show').waitFor();
     await expectClean();
@@ -255,7 +255,7 @@ describe('views', () => {
 
 describe('a paid link', () => {
   it('opened in a browser, shows the card with the status and the headers of the challenge', async () => {
-    const { page, expectClean } = await visitor();
+    const { page, expectClean } = await session();
     const answer = await page.goto(shop.url + VIEWS['paid link']);
     const plain = await fetch(shop.url + VIEWS['paid link']);
     expect([answer?.status(), plain.status]).toEqual([402, 402]);
@@ -272,7 +272,7 @@ describe('a paid link', () => {
   });
 
   it('shows hostile text of the address as text, or not at all', async () => {
-    const { page, expectClean } = await visitor();
+    const { page, expectClean } = await session();
     const name = encodeURIComponent('"><script>document.title="taken"</script>');
     await page.goto(`${shop.url}${VIEWS['paid link']}&x=${name}`);
     expect(await page.title()).not.toBe('taken');
@@ -283,7 +283,7 @@ describe('a paid link', () => {
 
 describe('keyboard alone', () => {
   it('skips to the content, searches, opens a record, and the focus follows', async () => {
-    const { page, open } = await visitor();
+    const { page, open } = await session();
     await open('/');
     await page.keyboard.press('Tab');
     expect(await focused(page)).toContain('Skip to the content');
@@ -304,7 +304,7 @@ describe('keyboard alone', () => {
   });
 
   it('checks a body and alters a digit', async () => {
-    const { page, open } = await visitor();
+    const { page, open } = await session();
     await open('/');
     await tabToText(page, 'Try a genuine one');
     await page.keyboard.press('Enter');
@@ -315,7 +315,7 @@ describe('keyboard alone', () => {
   });
 
   it('shows where the focus is', async () => {
-    const { page, open } = await visitor();
+    const { page, open } = await session();
     await open('/');
     for (let at = 0; at < 12; at += 1) {
       await page.keyboard.press('Tab');
@@ -357,21 +357,21 @@ async function tabToText(page: Page, text: string): Promise<void> {
 }
 
 /** Opens a view and waits until nothing in it is still being read. */
-async function openView({ page, open }: Visit, name: keyof typeof VIEWS): Promise<void> {
+async function openView({ page, open }: PageSession, name: keyof typeof VIEWS): Promise<void> {
   await open(VIEWS[name]);
   await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
 }
 
 describe.each(NAMES)('%s', (name) => {
   it.each(['light', 'dark'] as const)('axe-core finds nothing, %s', async (colorScheme) => {
-    const visited = await visitor({ colorScheme });
+    const visited = await session({ colorScheme });
     await openView(visited, name);
     expect(await axeFaults(visited.page)).toEqual([]);
     await visited.expectClean();
   });
 
   it('fits a phone: nothing is wider than the screen, and axe-core finds nothing', async () => {
-    const visited = await visitor(PHONE);
+    const visited = await session(PHONE);
     await openView(visited, name);
     expect(await tooWide(visited.page)).toEqual([]);
     expect(await axeFaults(visited.page)).toEqual([]);
@@ -400,7 +400,7 @@ function tooWide(page: Page): Promise<string[]> {
 
 describe('verified and failed', () => {
   it.each(['light', 'dark'] as const)('axe-core finds nothing, %s', async (colorScheme) => {
-    const { page, open } = await visitor({ colorScheme, reducedMotion: 'reduce' });
+    const { page, open } = await session({ colorScheme, reducedMotion: 'reduce' });
     await open('/');
     await page.getByRole('button', { name: 'Try a genuine one' }).click();
     await page.locator('#verify .verdict.verified').waitFor();
@@ -418,7 +418,7 @@ describe('the browser', () => {
   });
 
   it('tells what breaks the policy, and what throws', async () => {
-    const { page, open, expectClean } = await visitor();
+    const { page, open, expectClean } = await session();
     await open('/');
     await expectClean();
     await page.evaluate(() => {
@@ -434,7 +434,7 @@ describe('the browser', () => {
   });
 
   it('tells what is asked of another origin', async () => {
-    const { page, open, expectClean } = await visitor();
+    const { page, open, expectClean } = await session();
     await open('/');
     await page.evaluate(() => location.assign('http://127.0.0.1:1/elsewhere'));
     await page.waitForTimeout(200);
@@ -442,7 +442,7 @@ describe('the browser', () => {
   });
 
   it('tells what axe-core finds', async () => {
-    const { page, open } = await visitor();
+    const { page, open } = await session();
     await open('/');
     await page.evaluate(() =>
       document.querySelector('main')?.append(document.createElement('button')),

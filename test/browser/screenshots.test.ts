@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { openChromium } from './chromium.ts';
+import { openSession } from './page-session.ts';
 import { type Shop, sampleShop } from './shops.ts';
-import { visit } from './visit.ts';
 
 /** `npm run screenshots`: pictures of the page, to be looked at. */
 const FOLDER = '.signalpress/screenshots';
@@ -65,7 +65,7 @@ describe.skipIf(!isWanted)('screenshots (only where npm run screenshots asks for
   });
 
   it.each(Object.entries(PICTURES))('%s', async (name, { path, options = {}, act }) => {
-    const { page, open, close } = await visit(browser, shop.url, {
+    const { page, open, close } = await openSession(browser, shop.url, {
       reducedMotion: 'reduce',
       ...options,
     });

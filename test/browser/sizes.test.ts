@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openChromium } from './chromium.ts';
+import { axeFaults, openSession, type PageSession } from './page-session.ts';
 import {
   HOSTILE_TEXTS,
   hostileShop,
@@ -10,7 +11,6 @@ import {
   type Shop,
   smallestShop,
 } from './shops.ts';
-import { axeFaults, type Visit, visit } from './visit.ts';
 
 /** The page of a shop that sells almost nothing, of one with very many entities, and of one with hostile texts. */
 
@@ -23,8 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-async function visitor({ url }: Shop): Promise<Visit> {
-  const made = await visit(browser, url);
+async function session({ url }: Shop): Promise<PageSession> {
+  const made = await openSession(browser, url);
   onTestFinished(() => made.close());
   return made;
 }
@@ -37,7 +37,7 @@ describe('a shop with one signal', () => {
   afterAll(() => shop?.close());
 
   it('has a page, a search, a record and no chain or map that is empty', async () => {
-    const { page, open, transferred, expectClean } = await visitor(shop);
+    const { page, open, transferred, expectClean } = await session(shop);
     await open('/');
     expect(transferred()).toBeLessThan(FIRST_VIEW_BYTES_MAX);
     expect(await axeFaults(page)).toEqual([]);
@@ -57,7 +57,7 @@ describe(`a shop with ${LARGE} entities`, () => {
   afterAll(() => shop?.close());
 
   it('has a first view under 150 KB', async () => {
-    const { page, open, transferred, expectClean } = await visitor(shop);
+    const { page, open, transferred, expectClean } = await session(shop);
     await open('/');
     await page.locator('#find').waitFor();
     expect(transferred()).toBeLessThan(FIRST_VIEW_BYTES_MAX);
@@ -70,7 +70,7 @@ describe(`a shop with ${LARGE} entities`, () => {
     ['an id', '10042424', '42424'],
     ['two words', 'elm 42424', '42424'],
   ])('finds %s in less than 100 ms, once its pieces are read', async (_, query, number) => {
-    const { page, open, transferred, expectClean } = await visitor(shop);
+    const { page, open, transferred, expectClean } = await session(shop);
     await open('/');
     await page.locator('#find').waitFor();
     const before = transferred();
@@ -82,7 +82,7 @@ describe(`a shop with ${LARGE} entities`, () => {
   });
 
   it('answers words that very many entities have, and says that there are more', async () => {
-    const { page, open } = await visitor(shop);
+    const { page, open } = await session(shop);
     await open('/');
     const took = await found(page, 'creek', '');
     expect(await page.locator('.finder > .hits a').count()).toBeGreaterThan(10);
@@ -91,7 +91,7 @@ describe(`a shop with ${LARGE} entities`, () => {
   });
 
   it('opens one of them', async () => {
-    const { page, open, expectClean } = await visitor(shop);
+    const { page, open, expectClean } = await session(shop);
     await open('/site/#/hydrology.river-level/10042424');
     await page.locator('#record h2').waitFor();
     expect(await page.locator('#record h2').innerText()).toContain('42424');
@@ -99,7 +99,7 @@ describe(`a shop with ${LARGE} entities`, () => {
   });
 
   it('lists a signal in pages', async () => {
-    const { page, open, transferred, expectClean } = await visitor(shop);
+    const { page, open, transferred, expectClean } = await session(shop);
     await open('/site/#/hydrology.streamflow');
     await page.locator('#record h2').waitFor();
     expect(transferred()).toBeLessThan(2 * FIRST_VIEW_BYTES_MAX);
@@ -108,7 +108,7 @@ describe(`a shop with ${LARGE} entities`, () => {
 });
 
 /** Milliseconds from the input of a query until a link with this text is shown, measured in the page. */
-async function found(page: Visit['page'], query: string, text: string): Promise<number> {
+async function found(page: PageSession['page'], query: string, text: string): Promise<number> {
   return page.evaluate(
     async ([typed = '', sought = '']) => {
       const field = document.querySelector<HTMLInputElement>('#find');
@@ -138,7 +138,7 @@ describe('a shop with hostile texts', () => {
   afterAll(() => shop?.close());
 
   it('shows them as text wherever they stand', async () => {
-    const { page, open, expectClean } = await visitor(shop);
+    const { page, open, expectClean } = await session(shop);
     await open('/');
     await unharmed(page);
     for (const [at, text] of HOSTILE_TEXTS.entries()) {
@@ -154,7 +154,7 @@ describe('a shop with hostile texts', () => {
   });
 
   it('shows them as text in the API page and in the list of changes', async () => {
-    const { page, open, expectClean } = await visitor(shop);
+    const { page, open, expectClean } = await session(shop);
     await open('/docs');
     await unharmed(page);
     const feed = await (await fetch(`${shop.url}/changes.atom`)).text();
@@ -170,7 +170,7 @@ function shownPart(text: string): string {
   return pieces[0] ?? '';
 }
 
-async function unharmed(page: Visit['page']): Promise<void> {
+async function unharmed(page: PageSession['page']): Promise<void> {
   expect(await page.title()).not.toBe('taken');
   const strange = await page.evaluate(
     () =>

@@ -126,16 +126,16 @@ function spawned(
 
 function listening(gate: ChildProcess): Promise<void> {
   return new Promise((done, reject) => {
-    let said = '';
+    let output = '';
     const fail = (): void => {
       clearTimeout(timer);
-      reject(new Error(`Cannot start the gatekeeper: ${said}`));
+      reject(new Error(`Cannot start the gatekeeper: ${output}`));
     };
     const timer = setTimeout(fail, START_TIMEOUT_MS);
     gate.once('exit', fail);
     gate.stderr?.on('data', (chunk) => {
-      said += chunk;
-      if (!said.includes('listens on')) return;
+      output += chunk;
+      if (!output.includes('listens on')) return;
       clearTimeout(timer);
       gate.off('exit', fail);
       done();

@@ -247,14 +247,14 @@ describe('buy()', () => {
   });
 
   it('tells the payment before it is sent', async () => {
-    const told: PendingPayment[] = [];
+    const reported: PendingPayment[] = [];
     const { fetch: watched, seen } = faulty(honest);
     const onSigned = (payment: PendingPayment): void => {
       expect(seen).toEqual([]);
-      told.push(payment);
+      reported.push(payment);
     };
     const bought = await client({ onSigned, fetch: watched }).buy('/gauge', PAIR);
-    expect(told).toEqual([bought.payment]);
+    expect(reported).toEqual([bought.payment]);
     expect(seen).toEqual([bought.payment.value]);
   });
 
@@ -438,9 +438,9 @@ describe('buy()', () => {
       const saying = (text: string) =>
         faulty(async (send) => {
           const { headers } = await send();
-          const told = new Headers(headers);
-          told.set('content-type', type);
-          return new Response(text, { headers: told });
+          const reported = new Headers(headers);
+          reported.set('content-type', type);
+          return new Response(text, { headers: reported });
         });
       const table = `${SERIES_CSV_HEADER}\r\n1,2\r\n`;
       for (const text of [table, 'null', '[]', '"x"', '{}']) {

@@ -6,7 +6,7 @@ import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
 afterAll(removeFolders);
 
-function said(act: () => unknown): string {
+function stated(act: () => unknown): string {
   try {
     act();
   } catch (error) {
@@ -19,11 +19,11 @@ describe('errorText()', () => {
   it('says what the operating system could not do, with what, and what to do next', () => {
     const file = join(makeFolder(), 'data');
     writeFileSync(file, '');
-    expect(said(() => mkdirSync(join(file, 'x')))).toBe(
+    expect(stated(() => mkdirSync(join(file, 'x')))).toBe(
       `Cannot make folder "${join(file, 'x')}": a file stands where a folder is needed; name another place (ENOTDIR)`,
     );
-    expect(said(() => readdirSync(file))).toContain(`Cannot list "${file}": a file stands where`);
-    expect(said(() => readdirSync(`${file}2`))).toContain(
+    expect(stated(() => readdirSync(file))).toContain(`Cannot list "${file}": a file stands where`);
+    expect(stated(() => readdirSync(`${file}2`))).toContain(
       'no such file or folder; correct the path',
     );
   });

@@ -41,14 +41,14 @@ describe('programOf()', () => {
       );
     }
     const program = await programOf(ROWS, { version: '1.2.3', args: ['stat'] });
-    const said: string[] = [];
-    const quiet = { writeErr: (text: string) => void said.push(text) };
+    const output: string[] = [];
+    const quiet = { writeErr: (text: string) => void output.push(text) };
     const run = program
       .exitOverride()
       .configureOutput(quiet)
       .parseAsync(['stat'], { from: 'user' });
     await expect(run).rejects.toThrow('unknown command');
-    expect(said.join('')).toContain('(Did you mean stats?)');
+    expect(output.join('')).toContain('(Did you mean stats?)');
   });
 
   it('refuses a command without an example', async () => {

@@ -195,11 +195,13 @@ const SENTENCES: readonly (readonly [string, Truth])[] = [
   [
     'The (?<n>\\d+) listings of filing (?<accession>\\S+) do not tell the same facts, so nothing is settled\\.',
     ({ n, accession }, { given }) => {
-      const told = given.filings.filter((one) => one.accession === accession);
-      const words = told.map((one) => [one.form.replace('SCHEDULE', 'SC'), one.filing_date].join());
-      const hours = told.flatMap(({ disclosure_time }) => disclosure_time ?? []);
+      const reported = given.filings.filter((one) => one.accession === accession);
+      const words = reported.map((one) =>
+        [one.form.replace('SCHEDULE', 'SC'), one.filing_date].join(),
+      );
+      const hours = reported.flatMap(({ disclosure_time }) => disclosure_time ?? []);
       const differ = new Set(words).size > 1 || new Set(hours).size > 1;
-      return told.length === Number(n) && told.length > 1 && differ;
+      return reported.length === Number(n) && reported.length > 1 && differ;
     },
   ],
   [
@@ -242,7 +244,7 @@ function noteOf({ filings, coverage, question }: Case) {
 
 describe('settlementNote()', () => {
   it('says nothing that the filings do not bear out, and every kind of sentence', () => {
-    const said = new Set<string>();
+    const stated = new Set<string>();
     fc.assert(
       fc.property(CASE, (given) => {
         const { note, settlement } = noteOf(given);
@@ -250,16 +252,16 @@ describe('settlementNote()', () => {
         const late = isLate(given) && note.includes('does not tell what was filed later');
         expect(late).toBe(isLate(given));
         if (settlement.filed_by_cutoff === false) expect(isLate(given)).toBe(false);
-        for (const [pattern] of SENTENCES) if (new RegExp(pattern).test(note)) said.add(pattern);
+        for (const [pattern] of SENTENCES) if (new RegExp(pattern).test(note)) stated.add(pattern);
       }),
       { numRuns: 6000, seed: 21 },
     );
-    expect(SENTENCES.map(([pattern]) => pattern).filter((one) => !said.has(one))).toEqual([]);
+    expect(SENTENCES.map(([pattern]) => pattern).filter((one) => !stated.has(one))).toEqual([]);
   });
 
   it('is caught by these facts when it speaks of another question, filing, count or list', () => {
     let caught = 0;
-    let told = 0;
+    let reported = 0;
     fc.assert(
       fc.property(CASE, ({ filings, coverage, question }) => {
         const given = { filings, coverage, question };
@@ -273,12 +275,12 @@ describe('settlementNote()', () => {
           note.replace(/filings? day (\d{4})/, 'filing day 2025'),
           note.replace(/: (\d+)\./, (_all, count) => `: ${Number(count) + 1}.`),
         ].filter((lie) => lie !== note);
-        told += lies.length;
+        reported += lies.length;
         caught += lies.filter((lie) => untrue(lie, given).length > 0).length;
       }),
       { numRuns: 1000, seed: 21 },
     );
-    expect(told).toBeGreaterThan(1000);
-    expect(caught / told).toBeGreaterThan(0.9);
+    expect(reported).toBeGreaterThan(1000);
+    expect(caught / reported).toBeGreaterThan(0.9);
   });
 });

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { envName, SETTING_NAMES } from '../../gatekeeper/config/settings.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { changed } from './balancer.ts';
-import { freePorts, said } from './gate-process.ts';
+import { freePorts, hasLogged } from './gate-process.ts';
 
 const PACKAGES_MB_MAX = 60;
 /** The user of the image. */
@@ -121,7 +121,7 @@ describe('Dockerfile', () => {
           stdio: ['ignore', 'ignore', 'pipe'],
         });
         try {
-          await said(gate, 'listens on');
+          await hasLogged(gate, 'listens on');
           expect(healthy()).toBe(0);
           expect((await fetch(`http://127.0.0.1:${port}/gauge/sample`)).status).toBe(200);
         } finally {

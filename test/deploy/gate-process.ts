@@ -31,7 +31,7 @@ export function gateProcess({ port, cwd, env }: GateProcessOptions): GateProcess
         stdio: ['ignore', 'ignore', 'pipe'],
         env: { PATH: process.env.PATH, SIGNALPRESS_PORT: String(port), ...env },
       });
-      await said(gate, 'listens on');
+      await hasLogged(gate, 'listens on');
     },
     async stop(signal) {
       const running = gate;
@@ -44,7 +44,7 @@ export function gateProcess({ port, cwd, env }: GateProcessOptions): GateProcess
 }
 
 /** Resolves once a process wrote certain words to its errors; rejects with what it wrote when it ends before. */
-export function said(child: ChildProcess, words: string): Promise<void> {
+export function hasLogged(child: ChildProcess, words: string): Promise<void> {
   return new Promise((done, reject) => {
     let text = '';
     const fail = (): void => reject(new Error(`Cannot start "${child.spawnfile}": ${text}`));

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { changed } from './balancer.ts';
-import { freePorts, GATE, gateProcess, said } from './gate-process.ts';
+import { freePorts, GATE, gateProcess, hasLogged } from './gate-process.ts';
 import { startLoad } from './load.ts';
 
 /** Exposure that `systemd-analyze security` gives a service without any hardening: 9.6. */
@@ -113,10 +113,10 @@ describe.skipIf(!runs('python3'))('a socket that is held (needs python3)', () =>
       });
       holders.add(holder);
       const words = `listens on http://127.0.0.1:${port}`;
-      await said(holder, words);
+      await hasLogged(holder, words);
       const load = startLoad(`http://127.0.0.1:${port}`, { buyers: 4 });
       for (let restart = 0; restart < 2; restart += 1) {
-        const restarted = said(holder, words);
+        const restarted = hasLogged(holder, words);
         holder.kill('SIGHUP');
         await restarted;
         await pause(500);

@@ -51,7 +51,7 @@ interface Links {
     readonly data_lineage: readonly { readonly signal: string; readonly evidence?: Evidence }[];
   };
 }
-const told = ({ provenance }: Links): [string, Evidence | undefined][] =>
+const reported = ({ provenance }: Links): [string, Evidence | undefined][] =>
   provenance.data_lineage.map(({ signal, evidence: one }) => [signal, one]);
 
 let folder = '';
@@ -72,12 +72,12 @@ describe('evidence in compiled bodies', () => {
     `series/${AQI}/${DENVER}.json`,
     `census/${AQI}.json`,
   ])('stands in the lineage of %s', (path) => {
-    expect(told(readJson(folder, path))).toEqual([[AQI, FIRST]]);
+    expect(reported(readJson(folder, path))).toEqual([[AQI, FIRST]]);
   });
 
   it('stands with each leg that has some, and with no other', () => {
     for (const path of [`bundle/environment/${DENVER}.json`, `air/${DENVER}.json`]) {
-      const links = new Map(told(readJson(folder, path)));
+      const links = new Map(reported(readJson(folder, path)));
       expect(links.get(AQI)).toEqual(FIRST);
       expect(links.has('airquality.pm25')).toBe(true);
       expect(links.get('airquality.pm25')).toBeUndefined();
@@ -86,7 +86,7 @@ describe('evidence in compiled bodies', () => {
 
   it('stands in the lineage of a roster and of its subject', () => {
     for (const path of ['subject/mcp/weather-mcp.json', 'roster/mcp/census.json']) {
-      expect(told(readJson(folder, path))).toEqual([['mcp.server', FIRST]]);
+      expect(reported(readJson(folder, path))).toEqual([['mcp.server', FIRST]]);
     }
   });
 
@@ -171,7 +171,7 @@ describe('evidence of a reading that is told again', () => {
     const before = bodiesOf(first.folder);
     const second = await compileFolder(root, { data, asOf: '2026-11-20T13:00:00Z' });
     expect(bodiesOf(second.folder)).toEqual(before);
-    expect(told(readJson(second.folder, RECORD))).toEqual([[AQI, FIRST]]);
+    expect(reported(readJson(second.folder, RECORD))).toEqual([[AQI, FIRST]]);
     expect(readJson(second.folder, RECORD).last_looked_at).toBe('2026-11-20T11:00:00Z');
   });
 
@@ -179,7 +179,7 @@ describe('evidence of a reading that is told again', () => {
     const root = writeSnapshots(hour('10', { evidence: FIRST }));
     writeSnapshots(hour('11', { evidence: SECOND, current: { aqi_index: 121 } }), root);
     const { folder: revised } = await compileFolder(root);
-    expect(told(readJson(revised, RECORD))).toEqual([[AQI, SECOND]]);
+    expect(reported(readJson(revised, RECORD))).toEqual([[AQI, SECOND]]);
   });
 
   it('is the same whether compiled at once or hour by hour', async () => {
@@ -195,7 +195,7 @@ describe('evidence of a reading that is told again', () => {
     }
     const { folder: whole } = await compileFolder(root, { asOf: '2026-11-20T18:00:00Z' });
     const [grown, atOnce] = [`${data}/current`, whole].map((each) => readJson(each, RECORD));
-    expect(told(grown)).toEqual([[AQI, evidence('4')]]);
+    expect(reported(grown)).toEqual([[AQI, evidence('4')]]);
     expect(grown).toEqual(atOnce);
   });
 });

@@ -47,7 +47,7 @@ async function answered(time: string, points: Points | string, url = URL): Promi
 }
 
 /** Values of a site and minute by batch. */
-function told(): string[] {
+function reported(): string[] {
   return [...files].sort().flatMap(([path, text]) =>
     text
       .trimEnd()
@@ -67,7 +67,7 @@ describe('ArchiveImport', () => {
     taker.take(await answered('11:05:00', { '07010000': { '10:30': 1, '10:45': 2 } }));
     taker.take(await answered('12:05:00', { '07010000': { '10:30': 1, '10:45': 2, '11:45': 3 } }));
     taker.take(await answered('13:05:00', { '07010000': { '10:30': 1, '10:45': 2, '11:45': 3 } }));
-    expect(told()).toEqual([
+    expect(reported()).toEqual([
       '11Z 07010000 10:30 1',
       '11Z 07010000 10:45 2',
       '12Z 07010000 11:45 3',
@@ -96,7 +96,7 @@ describe('ArchiveImport', () => {
     expect(taker.settle(Date.parse('2026-11-20T11:59:00Z')).rows).toBe(0);
     expect(taker.waiting()).toBe(1);
     expect(taker.settle(Date.parse('2026-11-20T12:00:00Z'))).toMatchObject({ rows: 1, dropped: 0 });
-    expect(told()).toEqual([
+    expect(reported()).toEqual([
       '11Z 07010000 10:45 2',
       '11Z 07020000 10:45 7',
       '11Z 07020000 11:00 8',
@@ -119,7 +119,7 @@ describe('ArchiveImport', () => {
       await answered('11:40:00', { '07010000': { '10:45': 4 }, '07020000': { '10:45': 7 } }),
     );
     taker.settle(Date.parse('2026-11-20T12:00:00Z'));
-    expect(told()).toEqual([
+    expect(reported()).toEqual([
       '11Z 07010000 10:45 2',
       '11Z 07020000 10:45 7',
       '12Z 07010000 10:45 4',
@@ -133,7 +133,7 @@ describe('ArchiveImport', () => {
     taker.take(await answered('11:20:00', { '07010000': { '10:45': 3 } }, asked('20')));
     taker.take(await answered('11:40:00', { '07010000': { '10:45': 2 } }, asked('40')));
     taker.settle(Date.parse('2026-11-20T12:00:00Z'));
-    expect(told()).toEqual(['11Z 07010000 10:45 2']);
+    expect(reported()).toEqual(['11Z 07010000 10:45 2']);
   });
 
   it('does not lose a revision of what the next answer no longer holds', async () => {
@@ -141,7 +141,7 @@ describe('ArchiveImport', () => {
     taker.take(await answered('11:05:00', { '07010000': { '10:45': 2 } }));
     taker.take(await answered('11:40:00', { '07010000': { '10:45': 3 } }));
     taker.take(await answered('12:05:00', { '07010000': { '11:45': 5 } }));
-    expect(told()).toEqual([
+    expect(reported()).toEqual([
       '11Z 07010000 10:45 2',
       '12Z 07010000 10:45 3',
       '12Z 07010000 11:45 5',
@@ -160,7 +160,7 @@ describe('ArchiveImport', () => {
     for (const archived of archive.fetches()) again.take(archived);
     again.settle(Date.parse('2026-11-20T13:00:00Z'));
     expect(files).toEqual(first);
-    expect(told()).toContain('13Z 07010000 10:45 4');
+    expect(reported()).toContain('13Z 07010000 10:45 4');
   });
 
   it('refuses what its importer refuses, and then wrote nothing', async () => {
@@ -170,7 +170,7 @@ describe('ArchiveImport', () => {
     expect(files.size).toBe(0);
     // The next answer has nothing to be compared with, and is told whole.
     taker.take(await answered('11:20:00', { '07010000': { '10:30': 1, '10:45': 2 } }));
-    expect(told()).toHaveLength(2);
+    expect(reported()).toHaveLength(2);
   });
 
   it('holds back what is part of a whole that did not come', async () => {
@@ -197,7 +197,7 @@ describe('ArchiveImport', () => {
     isFull = false;
     expect(taker.settle(noon)).toMatchObject({ rows: 1, dropped: 0 });
     expect(taker.waiting()).toBe(0);
-    expect(told()).toEqual(['11Z 07010000 10:45 2', '12Z 07010000 10:45 3']);
+    expect(reported()).toEqual(['11Z 07010000 10:45 2', '12Z 07010000 10:45 3']);
   });
 
   it('hands back what a stored batch says otherwise for another reason', async () => {

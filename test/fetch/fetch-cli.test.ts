@@ -60,8 +60,8 @@ function programOf(): Command {
     env: (name) => env[name],
     print: (text) => printed.push(text),
     exit: (code) => exits.push(code),
-    onStop: (told) => {
-      stop = told;
+    onStop: (reported) => {
+      stop = reported;
       return () => {};
     },
     errorText: String,
@@ -186,9 +186,9 @@ describe('signalpress fetch', () => {
     [['usgs-nwis', 'sec-edgar', '--entities', '1'], 'fetch one source at a time'],
     [['usgs-nwis', '--every', 'often'], 'not minutes, hours or days'],
     [['usgs-nwis', '--contact', 'me (you)'], 'not an address such as mailto:'],
-  ])('refuses %j', async (args, told) => {
+  ])('refuses %j', async (args, reported) => {
     write();
-    await expect(cli('fetch', ...args)).rejects.toThrow(told);
+    await expect(cli('fetch', ...args)).rejects.toThrow(reported);
     expect(agency.asked).toEqual([]);
   });
 

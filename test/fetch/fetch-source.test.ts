@@ -158,7 +158,7 @@ describe('fetchSource()', () => {
     expect(agency.asked[1]?.headers['if-none-match']).toBeUndefined();
   });
 
-  const TOLD: Readonly<Record<BrokenMood, RegExp>> = {
+  const REPORTED: Readonly<Record<BrokenMood, RegExp>> = {
     busy: /answered HTTP 429, and to come back in 3600 s; ask less often/,
     down: /answered HTTP 500; the agency is at fault/,
     refusing: /answered HTTP 403; check the data key and SIGNALPRESS_CONTACT/,
@@ -176,13 +176,13 @@ describe('fetchSource()', () => {
     'other-format': /^$/,
   };
 
-  it.each(BROKEN_MOODS.filter((mood) => TOLD[mood].source !== '^$'))(
+  it.each(BROKEN_MOODS.filter((mood) => REPORTED[mood].source !== '^$'))(
     'keeps nothing of an agency that is %s, and says so by its address',
     async (mood) => {
       agency.moods.set(HOST, mood);
       const outcome = await fetchSource(source(), [], by);
       expect(outcome).toMatchObject({ fetched: [], answered: 0 });
-      expect(outcome.failure).toMatch(TOLD[mood]);
+      expect(outcome.failure).toMatch(REPORTED[mood]);
       expect(outcome.failure).toContain(`https://${HOST}/a`);
       expect(archive.fetches()).toEqual([]);
       expect(leftovers()).toEqual([]);
@@ -351,9 +351,9 @@ describe('fetchSource()', () => {
     ['no entity', { addresses: () => [] }, /does not know what to ask for; name entities/],
     ['another host', { addresses: () => ['https://evil.example/'] }, /not the agency's/],
     ['no https', { addresses: () => [`http://${HOST}/a`] }, /not the agency's/],
-  ])('asks nothing with %s', async (_, plan, told) => {
+  ])('asks nothing with %s', async (_, plan, reported) => {
     const poor = { ...by, contact: null, keyOf: () => undefined };
-    expect((await fetchSource(source(plan), [], poor)).failure).toMatch(told);
+    expect((await fetchSource(source(plan), [], poor)).failure).toMatch(reported);
     expect(agency.asked).toEqual([]);
   });
 

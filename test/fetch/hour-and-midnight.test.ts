@@ -32,7 +32,7 @@ describe('a step over the turn of an hour', () => {
   const RIVERS = '2026-11-20T12Z/hydrology.river-level.ndjson';
 
   /** Stage of the first river at 10:45, as each step is told it; the second is asked five seconds later. */
-  async function told(stages: readonly (readonly [time: string, stage: number])[]) {
+  async function reported(stages: readonly (readonly [time: string, stage: number])[]) {
     shop = new PlayedShop(agency, {
       start: '2026-11-20T11:05:00Z',
       ids: ['usgs-nwis'],
@@ -54,7 +54,7 @@ describe('a step over the turn of an hour', () => {
   }
 
   it('stores nothing that the agency took back before that hour, as a replay does', async () => {
-    const { log, replayed } = await told([
+    const { log, replayed } = await reported([
       ['11:05:00', 2],
       ['11:40:00', 3],
       ['11:59:58', 2],
@@ -66,7 +66,7 @@ describe('a step over the turn of an hour', () => {
   });
 
   it('stores and tells what the agency stood by', async () => {
-    const { log, replayed } = await told([
+    const { log, replayed } = await reported([
       ['11:05:00', 2],
       ['11:40:00', 3],
       ['11:59:58', 3],

@@ -46,8 +46,8 @@ describe('parseConfig()', () => {
       { origins: { 'data.sec.gov': 'ftp://x' }, sources: { 'usgs-nwis': {} } },
       'origins.data.sec.gov',
     ],
-  ])('refuses %s', (_, value, told) => {
-    expect(() => parse(value)).toThrow(told);
+  ])('refuses %s', (_, value, reported) => {
+    expect(() => parse(value)).toThrow(reported);
   });
 
   it('names every fault at once, and the file', () => {

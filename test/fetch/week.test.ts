@@ -153,7 +153,7 @@ function batchFiles(folder: string): (readonly [string, string])[] {
 function revisedIn(folder: string): number {
   let revised = 0;
   const last = new Map<string, number>();
-  for (const [key, stage] of toldStages(folder)) {
+  for (const [key, stage] of reportedStages(folder)) {
     if ((last.get(key) ?? stage) !== stage) revised += 1;
     last.set(key, stage);
   }
@@ -162,10 +162,10 @@ function revisedIn(folder: string): number {
 
 /** The last stage of each site and time, as the batches tell it. */
 function storedStages(folder: string): Map<string, number> {
-  return new Map(toldStages(folder));
+  return new Map(reportedStages(folder));
 }
 
-function toldStages(folder: string): (readonly [string, number])[] {
+function reportedStages(folder: string): (readonly [string, number])[] {
   const stages: (readonly [string, number])[] = [];
   for (const [path, text] of batchFiles(folder)) {
     if (!path.endsWith('hydrology.river-level.ndjson')) continue;

@@ -40,7 +40,7 @@ const call = (given: object): object => ({
 });
 const batchOf = (given: object): string => JSON.stringify(Array(20).fill(call(given)));
 
-interface Told {
+interface ToolReply {
   readonly result: {
     readonly isError: boolean;
     readonly content: readonly [{ readonly text: string }];
@@ -57,9 +57,9 @@ describe('I54: a batch of tool calls', () => {
   it('answers at most a megabyte, and says of each call beyond it what to send instead', async () => {
     const text = await (await tools(batchOf({ full: true }))).text();
     expect(text.length).toBeLessThanOrEqual(FREE_BYTES_MAX);
-    const told = JSON.parse(text) as Told[];
-    expect(told).toHaveLength(20);
-    const refused = told.filter(({ result }) => result.isError);
+    const reported = JSON.parse(text) as ToolReply[];
+    expect(reported).toHaveLength(20);
+    const refused = reported.filter(({ result }) => result.isError);
     expect(refused.length).toBeGreaterThan(10);
     for (const { result } of refused) {
       expect(result.content[0].text).toMatch(
@@ -67,14 +67,14 @@ describe('I54: a batch of tool calls', () => {
       );
       expect(result.structuredContent).toBeUndefined();
     }
-    expect(told.filter(({ result }) => !result.isError).length).toBeGreaterThan(0);
+    expect(reported.filter(({ result }) => !result.isError).length).toBeGreaterThan(0);
   });
 
   it('gives whole answers to who asks for as much as fits', async () => {
-    const told = (await (
+    const reported = (await (
       await tools(batchOf({ industry: 'aviation', full: true }))
-    ).json()) as Told[];
-    for (const { result } of told) {
+    ).json()) as ToolReply[];
+    for (const { result } of reported) {
       expect(result.isError).toBe(false);
       expect(JSON.parse(result.content[0].text)).toEqual(result.structuredContent);
     }

@@ -73,7 +73,7 @@ const rpc = (name: string, given: object): Door => {
 };
 
 /** Everything that an answer says: its bytes, and the challenge of version 2 in its header. */
-async function said(door: Door, at = gate): Promise<string> {
+async function stated(door: Door, at = gate): Promise<string> {
   const { path, method, body, accept = 'application/json' } = door;
   const headers = { accept, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
   const answer = await fetch(at.url + path, {
@@ -88,10 +88,13 @@ async function said(door: Door, at = gate): Promise<string> {
 const AT_ONCE = 16;
 
 /** What each door says, with the door. */
-async function* told(doors: readonly Door[], at = gate): AsyncGenerator<readonly [Door, string]> {
+async function* reported(
+  doors: readonly Door[],
+  at = gate,
+): AsyncGenerator<readonly [Door, string]> {
   for (let from = 0; from < doors.length; from += AT_ONCE) {
     const some = doors.slice(from, from + AT_ONCE);
-    const texts = await Promise.all(some.map((door) => said(door, at)));
+    const texts = await Promise.all(some.map((door) => stated(door, at)));
     for (const [index, door] of some.entries()) yield [door, texts[index] ?? ''];
   }
 }
@@ -99,7 +102,7 @@ async function* told(doors: readonly Door[], at = gate): AsyncGenerator<readonly
 /** Facts that any of the doors tells and that are not free, with the door that told them first. */
 async function leaks(doors: readonly Door[]): Promise<readonly string[]> {
   const found = new Map<string, string>();
-  for await (const [{ path }, text] of told(doors)) {
+  for await (const [{ path }, text] of reported(doors)) {
     for (const fact of factsIn(text, facts)) {
       if (!free.has(fact) && !found.has(fact)) found.set(fact, path);
     }
@@ -112,7 +115,7 @@ async function madeUp(): Promise<Set<string>> {
   const priced = OPERATIONS.filter(({ price }) => price !== null).map(({ path }) => ({ path }));
   const doors = [...priced, { path: '/openapi.json' }, { path: '/manifest?all=1' }];
   const found = new Set<string>();
-  for await (const [, text] of told(doors, bare)) {
+  for await (const [, text] of reported(doors, bare)) {
     for (const fact of factsIn(text, facts)) found.add(fact);
   }
   return found;
@@ -171,8 +174,8 @@ describe('I52: what is free does not tell what is sold', () => {
 
   it('sees a fact that is told: every sold body is full of them', () => {
     for (const path of ['roster/trust/scorecard.json', 'document/macro-reconcile-full.json']) {
-      const told = factsIn(JSON.stringify({ text: sample.text(path) }), facts);
-      expect([path, [...told].some((fact) => !free.has(fact))]).toEqual([path, true]);
+      const reported = factsIn(JSON.stringify({ text: sample.text(path) }), facts);
+      expect([path, [...reported].some((fact) => !free.has(fact))]).toEqual([path, true]);
     }
   });
 
@@ -226,7 +229,7 @@ describe('I52: what is free does not tell what is sold', () => {
 
   it('coverage, catalog and searches in every form', async () => {
     const { signals } = JSON.parse(
-      await said({ path: '/gauge/catalog?all=1' }).then(firstLine),
+      await stated({ path: '/gauge/catalog?all=1' }).then(firstLine),
     ) as {
       signals: readonly { signal_id: string; industry: string }[];
     };

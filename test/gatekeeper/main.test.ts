@@ -255,11 +255,11 @@ describe('main (needs a build)', () => {
       const body = await (await fetch(`${url}/healthz`)).json();
       child.kill('SIGTERM');
       await exit;
-      const told =
+      const reported =
         output.err.match(/^WARNING: No chain node is asked. .*SIGNALPRESS_RPC_URL/gm) ?? [];
       const logged = output.out.match(/"event":"settlement_warning","warning":"No chain/g) ?? [];
       const { status, warnings = [] } = body as { status: string; warnings?: readonly string[] };
-      const counts = [told.length, logged.length, warnings.length];
+      const counts = [reported.length, logged.length, warnings.length];
       expect([status, ...counts]).toEqual(['ready', count, count, count]);
     }
   });

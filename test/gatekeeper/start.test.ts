@@ -149,9 +149,9 @@ describe('startGatekeeper()', () => {
   it('I33: says at its start that a clock before the journal keeps payments away, and nothing about another', async () => {
     for (const newest of [TINY_NOW, TINY_NOW + 60_000]) {
       const gate = await tinyGate({ journal: emptyJournal(newest) });
-      const told = gate.logged.filter(({ event }) => event === 'clock_behind');
-      expect(told).toHaveLength(newest === TINY_NOW ? 0 : 1);
-      if (newest > TINY_NOW) expect(told[0]?.error).toMatch(/ledger accept-clock$/);
+      const reported = gate.logged.filter(({ event }) => event === 'clock_behind');
+      expect(reported).toHaveLength(newest === TINY_NOW ? 0 : 1);
+      if (newest > TINY_NOW) expect(reported[0]?.error).toMatch(/ledger accept-clock$/);
       await gate.close();
     }
   });

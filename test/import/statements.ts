@@ -87,8 +87,8 @@ export function filingStatements(
 }
 
 /** Statements that do not stand in what is true; one that says nothing is never false. */
-export function falseStatements(said: Statements, truth: Statements): string[] {
-  return [...said]
+export function falseStatements(stated: Statements, truth: Statements): string[] {
+  return [...stated]
     .filter(([name, value]) => value !== null && !isSame(value, truth.get(name)))
     .map(([name, value]) => `${name}: ${String(value)}, not ${String(truth.get(name))}`);
 }
@@ -127,11 +127,11 @@ export function mutationReport({ source, payload, note, says, honest }: Mutated)
       continue;
     }
     report.read += 1;
-    const said = says(imported);
-    if ([...truth].some(([fact, value]) => value !== null && (said.get(fact) ?? null) === null)) {
+    const stated = says(imported);
+    if ([...truth].some(([fact, value]) => value !== null && (stated.get(fact) ?? null) === null)) {
       report.weakened += 1;
     }
-    report.lies.push(...falseStatements(said, truth).map((lie) => `${name} -> ${lie}`));
+    report.lies.push(...falseStatements(stated, truth).map((lie) => `${name} -> ${lie}`));
   }
   return report;
 }

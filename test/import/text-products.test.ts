@@ -64,17 +64,17 @@ describe.each(Object.entries(PRODUCTS))(
 
     it('I55: makes no false statement', () => {
       const truth = says(text) ?? new Map();
-      const said = [...mutants(text)].map(([name, written]) => ({
+      const stated = [...mutants(text)].map(([name, written]) => ({
         name,
         statements: says(written),
       }));
-      const lies = said.flatMap(({ name, statements }) =>
+      const lies = stated.flatMap(({ name, statements }) =>
         falseStatements(statements ?? new Map(), truth).map((lie) => `${name} -> ${lie}`),
       );
       expect(lies).toEqual([]);
       expect(truth.size).toBeGreaterThan(3);
-      expect(said.filter(({ statements }) => statements === null).length).toBeGreaterThan(20);
-      expect(said.filter(({ statements }) => statements !== null).length).toBeGreaterThan(20);
+      expect(stated.filter(({ statements }) => statements === null).length).toBeGreaterThan(20);
+      expect(stated.filter(({ statements }) => statements !== null).length).toBeGreaterThan(20);
     });
   },
 );

@@ -147,7 +147,7 @@ const imported = (payload: unknown, note: typeof LIST_NOTE) =>
   readPayload(sourceOf('sec-edgar'), { bytes: bytesOf(payload), note, subject: 'payload' });
 
 /** A list as text, so that two equal ones are the same. */
-const asText = (said: unknown): unknown => (Array.isArray(said) ? said.join() : said);
+const asText = (stated: unknown): unknown => (Array.isArray(stated) ? stated.join() : stated);
 const GRAVE = 'This is a PARTICULARLY DANGEROUS SITUATION.';
 const WARNING = { tornadoDamageThreat: ['CONSIDERABLE'] };
 
@@ -161,7 +161,7 @@ const KINDS: Readonly<Record<string, Mutated>> = {
     ),
     note: at('https://www.nhc.noaa.gov/CurrentStorms.json', '2026-08-02T05:00:00Z'),
     says: (list) =>
-      new Map([...currentStatements(list)].map(([name, said]) => [name, asText(said)])),
+      new Map([...currentStatements(list)].map(([name, stated]) => [name, asText(stated)])),
     // The source itself writes null where there is no product, and a shorter list where a storm is gone.
     honest: /(WatchesWarnings|WarningGIS) = null$|^activeStorms(\.\d absent| = \[)/,
   },

@@ -229,12 +229,12 @@ describe('signalpress key', () => {
       compileWith(one),
     ].map((end) => end());
     expect(ended.map(({ status }) => status)).toEqual([0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1]);
-    const said = ended.flatMap(({ stdout, stderr }) => [stdout, stderr]);
-    expect(said.join('')).toContain(second);
+    const output = ended.flatMap(({ stdout, stderr }) => [stdout, stderr]);
+    expect(output.join('')).toContain(second);
     expect(statSync(one).mode & 0o777).toBe(0o600);
     const written = [...filesBelow(data)].map(([path, text]) => path + text);
     expect(written.length).toBeGreaterThan(50);
-    const all = [...said, ...written].join('\n');
+    const all = [...output, ...written].join('\n');
     for (const secret of [...spellings(one), ...spellings(two)]) {
       expect(all.includes(secret)).toBe(false);
     }

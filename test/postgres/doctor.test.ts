@@ -4,7 +4,7 @@ import { clockCheck } from '../../gatekeeper/doctor/clock-check.ts';
 import { examine } from '../../gatekeeper/doctor/examine.ts';
 import { journalCheck } from '../../gatekeeper/doctor/journal-check.ts';
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
-import { examined, told } from '../gatekeeper/doctor/examined.ts';
+import { examined, reported } from '../gatekeeper/doctor/examined.ts';
 import { claimOf } from '../gatekeeper/journal/journal-suite.ts';
 import { TINY_NOW } from '../gatekeeper/tiny-release.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
@@ -25,7 +25,7 @@ const about = (journal: string) => examined({ config: { journal } as Partial<Con
 
 describe('doctor and a journal in PostgreSQL', () => {
   it('says that the first start makes its tables', async () => {
-    const findings = told(await examine(about(await server.freshUrl()), CHECKS));
+    const findings = reported(await examine(about(await server.freshUrl()), CHECKS));
     expect(findings[0]).toMatch(/^skipped: nothing in ".*" yet; the first start makes it$/);
     expect(findings[1]).toBe('skipped: no journal to compare the clock with');
   });
@@ -36,7 +36,7 @@ describe('doctor and a journal in PostgreSQL', () => {
     const journal = await postgresJournal({ url, clock, log: () => {} });
     await journal.claim(claimOf(KEY));
     await journal.close();
-    const findings = told(await examine(about(url), CHECKS));
+    const findings = reported(await examine(about(url), CHECKS));
     expect(findings[0]).toMatch(/^ok: ".*" is whole$/);
     expect(findings[1]).toMatch(/^warning: open payments: 1, the oldest since /);
     expect(findings[2]).toMatch(/^failed: Cannot take payments at /);

@@ -167,12 +167,12 @@ class Runner {
       ...identity(),
     });
     this.#server = server;
-    let said = '';
+    let output = '';
     server.stderr?.on('data', (chunk) => {
-      said = `${said}${chunk}`.slice(-2000);
+      output = `${output}${chunk}`.slice(-2000);
     });
     while (!(await isReady(port))) {
-      if (server.exitCode !== null || server.signalCode !== null) return said;
+      if (server.exitCode !== null || server.signalCode !== null) return output;
       await pause(50);
     }
     return null;

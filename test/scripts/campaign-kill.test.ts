@@ -69,12 +69,12 @@ async function compiled(): Promise<{ root: string; folder: string }> {
 /** One more compile of a folder as a process. */
 async function compileApart(root: string, round: number) {
   const child = spawn(process.execPath, [SCRIPT, 'child', root, String(round)]);
-  let said = '';
+  let output = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    output += text;
   });
   const [code] = await once(child, 'close');
-  return { code, said };
+  return { code, output };
 }
 
 describe('compile() in two processes', () => {
@@ -85,7 +85,7 @@ describe('compile() in two processes', () => {
     const outcomes = await Promise.all([compileApart(root, 0), compileApart(root, 1)]);
     expect(outcomes.map(({ code }) => code).sort()).toEqual([0, 1]);
     const refused = outcomes.find(({ code }) => code === 1);
-    expect(refused?.said).toMatch(/another command \(process \d+\) is writing there/);
+    expect(refused?.output).toMatch(/another command \(process \d+\) is writing there/);
     const seen = watch();
     await verifyCurrent(root, seen);
     expect(seen.newest).toBe(1);

@@ -176,8 +176,8 @@ describe('sampleFiles()', () => {
         const of = (wanted: readonly string[]) =>
           row.entities.flatMap((entity) =>
             (bySeries.get(`${id}/${entity}`) ?? []).filter(({ reading: { observed_at } }) => {
-              const told = bySeries.get(`${row.id}.lifecycle/${entity}`) ?? [];
-              const then = told.find(({ reading }) => reading.observed_at === observed_at);
+              const reported = bySeries.get(`${row.id}.lifecycle/${entity}`) ?? [];
+              const then = reported.find(({ reading }) => reading.observed_at === observed_at);
               return wanted.includes(String(then?.reading.current.state));
             }),
           );

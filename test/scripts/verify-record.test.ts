@@ -142,8 +142,8 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     expect(run([body, '--issuer', other, '--issuer', did]).status).toBe(0);
     const { status, judged } = run([body]);
     expect([status, judged[0]?.verdict]).toEqual([2, 'issuer_unknown']);
-    const said = spawnSync('python3', [VERIFY_RECORD, body], { encoding: 'utf8' }).stdout;
-    expect(said).toMatch(/^consistent, issuer unknown {2}/);
+    const output = spawnSync('python3', [VERIFY_RECORD, body], { encoding: 'utf8' }).stdout;
+    expect(output).toMatch(/^consistent, issuer unknown {2}/);
   });
 
   it('refuses what our strict parser refuses', () => {

@@ -315,8 +315,8 @@ describe('signalpress publish with settings that make no sense', () => {
   ])('I47: refuses %j with one message and no secret', async (args, env, message) => {
     const data = tinyDataDir();
     writeHostedRelease(data);
-    const said: string[] = [];
-    const print = (text: string) => void said.push(text);
+    const output: string[] = [];
+    const print = (text: string) => void output.push(text);
     const program = new Command();
     const screen = { isTTY: false, write: print };
     definePublish(program.command('publish'), {
@@ -329,7 +329,7 @@ describe('signalpress publish with settings that make no sense', () => {
     const failure = await program.parseAsync(words, { from: 'user' }).then(String, errorText);
     expect(failure).toMatch(message);
     expect(failure).not.toMatch(/secret|\n {4}at /);
-    expect(said).toEqual([]);
+    expect(output).toEqual([]);
   });
 });
 
@@ -361,11 +361,11 @@ describe('signalpress publish', () => {
     const args = [CLI, 'publish', '--data', data, '--command', command, '--at', site.url];
     const remove = ['--prune', '--remove-command', `rm ${site.folder}/{path}`];
     const child = spawn(process.execPath, [...args, ...remove]);
-    let said = '';
+    let output = '';
     child.stderr.on('data', (chunk) => {
-      said += chunk;
+      output += chunk;
     });
-    expect([await new Promise((done) => child.on('close', done)), said]).toEqual([0, '']);
+    expect([await new Promise((done) => child.on('close', done)), output]).toEqual([0, '']);
     expect(filesIn(site.folder)).toEqual(filesIn(data));
     const failing = spawn(process.execPath, [
       ...args.slice(0, 4),
@@ -376,10 +376,10 @@ describe('signalpress publish', () => {
       site.url,
     ]);
     failing.stderr.on('data', (chunk) => {
-      said += chunk;
+      output += chunk;
     });
     expect(await new Promise((done) => failing.on('close', done))).toBe(1);
-    expect(said).toMatch(/^Cannot write "publishing\.txt": "false" failed \(1\)/);
+    expect(output).toMatch(/^Cannot write "publishing\.txt": "false" failed \(1\)/);
   });
 
   /** When the site takes the first file, one in the middle, one after it went on, the list, and the head last. */

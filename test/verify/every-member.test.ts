@@ -138,8 +138,12 @@ describe('I53: the bodies of the 64 paid operations as they are sold', () => {
   it.each(TARGETS)('%s is accepted by the command, the service and the client', async (target) => {
     const text = bodies.get(target) ?? '';
     const signed = target !== TOKEN;
-    const said = [await commandPasses(text), await servicePasses(text), clientPasses(target, text)];
-    expect(said).toEqual([signed, signed, true]);
+    const stated = [
+      await commandPasses(text),
+      await servicePasses(text),
+      clientPasses(target, text),
+    ];
+    expect(stated).toEqual([signed, signed, true]);
   });
 
   it.skipIf(!hasPython)('are accepted by verify_record.py (skipped without python3)', () => {
@@ -411,10 +415,10 @@ describe.skipIf(!hasPython)(
     it('is judged for the issuer that was named, and for nobody where none was', async () => {
       const text = bodies.get(RECORD) ?? '';
       const other = JSON.stringify(reseal(JSON.parse(text) as Body, new Uint8Array(32).fill(9)));
-      const said = (issuers: readonly string[]): string[] =>
+      const stated = (issuers: readonly string[]): string[] =>
         inPython([text, other, '{"a":1}', '['], issuers).map(({ verdict }) => verdict);
-      expect(said([shop.did])).toEqual(['verified', 'failed', 'unsigned', 'failed']);
-      expect(said([])).toEqual(['issuer_unknown', 'issuer_unknown', 'unsigned', 'failed']);
+      expect(stated([shop.did])).toEqual(['verified', 'failed', 'unsigned', 'failed']);
+      expect(stated([])).toEqual(['issuer_unknown', 'issuer_unknown', 'unsigned', 'failed']);
     });
   },
 );

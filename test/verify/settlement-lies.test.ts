@@ -109,12 +109,12 @@ interface Delivery {
 /** What the four judges say of each body. */
 async function verdicts(deliveries: readonly Delivery[]): Promise<string[][]> {
   const second = hasPython ? python(deliveries.map(({ body }) => body)) : [];
-  const said: string[][] = [];
+  const stated: string[][] = [];
   for (const [at, { target, body }] of deliveries.entries()) {
     const first = [own(body), await posted(body), await bought(target, body)];
-    said.push([...first, second[at] ?? 'no python']);
+    stated.push([...first, second[at] ?? 'no python']);
   }
-  return said;
+  return stated;
 }
 const all = (own: string, client: string): string[] => [
   own,
@@ -357,8 +357,8 @@ const LIES: readonly (readonly [string, string, (body: Body) => Body])[] = [
 
 describe('settlement answers', () => {
   it('I53: hold as they are delivered, for all four judges', async () => {
-    const said = await verdicts(TARGETS.map((target) => ({ target, body: bodyOf(target) })));
-    expect(said.map((each, at) => [TARGETS[at], ...each])).toEqual(
+    const stated = await verdicts(TARGETS.map((target) => ({ target, body: bodyOf(target) })));
+    expect(stated.map((each, at) => [TARGETS[at], ...each])).toEqual(
       TARGETS.map((target) => [target, ...VERIFIED]),
     );
   });
@@ -392,8 +392,8 @@ describe('settlement answers', () => {
       const target = `/resolve?entity=EXMP&${query}`;
       return { target, body: lie(bodyOf(target)) };
     });
-    const said = await verdicts(lies);
-    expect(said.map((each, at) => [LIES[at]?.[0], ...each])).toEqual(
+    const stated = await verdicts(lies);
+    expect(stated.map((each, at) => [LIES[at]?.[0], ...each])).toEqual(
       LIES.map(([name]) => [name, ...FAILED]),
     );
     expect(lies.length).toBeGreaterThan(15);
@@ -411,8 +411,8 @@ describe('settlement answers', () => {
       { ...body, confidence: 0 },
       { ...body, answer: null, confidence: 0 },
     ];
-    const said = await verdicts(lies.map((body) => ({ target, body })));
-    expect(said).toEqual(lies.map(() => FAILED));
+    const stated = await verdicts(lies.map((body) => ({ target, body })));
+    expect(stated).toEqual(lies.map(() => FAILED));
   });
 
   it('I53: refuses parts of an older release beside those of a newer one', async () => {
@@ -427,8 +427,8 @@ describe('settlement answers', () => {
       { ...after, coverage: before.coverage ?? null },
       { ...after, list: before.list ?? null },
     ];
-    const said = await verdicts(mixed.map((body) => ({ target, body })));
-    expect(said).toEqual(mixed.map(() => FAILED));
+    const stated = await verdicts(mixed.map((body) => ({ target, body })));
+    expect(stated).toEqual(mixed.map(() => FAILED));
   });
 
   it('I53: calls an answer of an older form not covered, and the client refuses it', async () => {
@@ -437,8 +437,11 @@ describe('settlement answers', () => {
     )) {
       const { list: _list, ...older } = bodyOf(target);
       const lies = [older, { ...older, filed_by_cutoff: false, answer: false }];
-      const said = await verdicts(lies.map((body) => ({ target, body })));
-      expect([target, ...said]).toEqual([target, ...lies.map(() => all('unsigned', 'unverified'))]);
+      const stated = await verdicts(lies.map((body) => ({ target, body })));
+      expect([target, ...stated]).toEqual([
+        target,
+        ...lies.map(() => all('unsigned', 'unverified')),
+      ]);
       const report = verifyBody(older, { trust: [did] });
       const cover = report.checks.find((each) => each.check === 'cover');
       expect(cover?.detail).toContain('does not follow from them');

@@ -3,7 +3,7 @@ import { addressCheck } from '../../../gatekeeper/doctor/address-check.ts';
 import { ask } from '../../../gatekeeper/doctor/ask.ts';
 import { tinyGate } from '../tiny-gate.ts';
 import { TINY_BASE_URL } from '../tiny-release.ts';
-import { answer, examined, freePort, proxyTo, stub, told } from './examined.ts';
+import { answer, examined, freePort, proxyTo, reported, stub } from './examined.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -21,11 +21,11 @@ const FORWARDED = { 'x-forwarded-for': '203.0.113.9' };
 describe('addressCheck()', () => {
   it('sees what arrives from the public address, before there is a gatekeeper', async () => {
     const findings = await behind({ headers: FORWARDED }, { trustedProxy: '127.0.0.1' });
-    expect(told(findings).slice(1)).toEqual([
+    expect(reported(findings).slice(1)).toEqual([
       `ok: ${TINY_BASE_URL} leads here`,
       'ok: the proxy at 127.0.0.1 is trusted and names its clients',
     ]);
-    expect(told(await behind()).at(-1)).toBe(
+    expect(reported(await behind()).at(-1)).toBe(
       'ok: requests come from 127.0.0.1, without X-Forwarded-For',
     );
   });
@@ -34,7 +34,7 @@ describe('addressCheck()', () => {
     const port = await freePort();
     const free = () => addressCheck(examined({ config: { port }, ask: proxyTo(port) }));
     for (const findings of [await free(), await free()]) {
-      expect(told(findings)[0]).toBe(`ok: 127.0.0.1:${port} is free`);
+      expect(reported(findings)[0]).toBe(`ok: 127.0.0.1:${port} is free`);
     }
   });
 
@@ -46,23 +46,23 @@ describe('addressCheck()', () => {
     [{ path: '/healthz' }, /failed: the path or the query is changed on the way/],
     [{ headers: FORWARDED }, /warning: a proxy at 127.0.0.1 names its clients, but is not trusted/],
   ])('names what a proxy does wrong: %j', async (change, expected) => {
-    expect(told(await behind(change)).join('\n')).toMatch(expected);
+    expect(reported(await behind(change)).join('\n')).toMatch(expected);
   });
 
   it('warns of a trusted proxy that names no client, and of a public address without TLS', async () => {
     const silent = await behind({}, { trustedProxy: '127.0.0.1', baseUrl: 'http://shop.example' });
-    expect(told(silent)).toContain(
+    expect(reported(silent)).toContain(
       'warning: the trusted proxy at 127.0.0.1 names no client: they all share one rate limit',
     );
-    expect(told(silent).join('\n')).toMatch(/warning: http:\/\/shop.example is not https/);
+    expect(reported(silent).join('\n')).toMatch(/warning: http:\/\/shop.example is not https/);
   });
 
   it('fails where the address leads elsewhere or nowhere', async () => {
     const elsewhere = { ask: async () => answer(502) };
-    expect(told(await addressCheck(examined(elsewhere)))[1]).toBe(
+    expect(reported(await addressCheck(examined(elsewhere)))[1]).toBe(
       `failed: ${TINY_BASE_URL} answers with status 502, and not from here`,
     );
-    expect(told(await addressCheck(examined()))[1]).toBe(
+    expect(reported(await addressCheck(examined()))[1]).toBe(
       `failed: ${TINY_BASE_URL} does not answer from here: ENOTFOUND`,
     );
   });
@@ -74,7 +74,7 @@ describe('addressCheck()', () => {
       asked.push(url);
       return answer(200);
     };
-    expect(told(await addressCheck(examined({ config, ask: noted })))[1]).toBe(
+    expect(reported(await addressCheck(examined({ config, ask: noted })))[1]).toBe(
       'skipped: http://127.0.0.1:4021 is not public: only this machine reaches it',
     );
     expect(asked).toEqual([]);
@@ -85,18 +85,18 @@ describe('addressCheck()', () => {
     open.push(gate);
     const passed = (url: string) => ask(url.replace(TINY_BASE_URL, gate.url));
     const running = await addressCheck(examined({ config: { port: gate.port }, ask: passed }));
-    expect(told(running)).toEqual([
+    expect(reported(running)).toEqual([
       `ok: a gatekeeper runs on 127.0.0.1:${gate.port} and serves release 1`,
       `ok: ${TINY_BASE_URL} answers with release 1`,
     ]);
     const other = await stub((_, response) => response.end('{}'));
     open.push(other);
     const taken = await addressCheck(examined({ config: { port: other.port }, ask }));
-    expect(told(taken)[0]).toBe(`failed: 127.0.0.1:${other.port} is taken by another process`);
+    expect(reported(taken)[0]).toBe(`failed: 127.0.0.1:${other.port} is taken by another process`);
   });
 
   it('fails for an address that this machine does not have', async () => {
     const findings = await addressCheck(examined({ config: { host: '192.0.2.1' } }));
-    expect(told(findings)[0]).toBe('failed: cannot listen on 192.0.2.1:0: EADDRNOTAVAIL');
+    expect(reported(findings)[0]).toBe('failed: cannot listen on 192.0.2.1:0: EADDRNOTAVAIL');
   });
 });

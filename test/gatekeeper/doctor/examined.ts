@@ -30,7 +30,7 @@ export function examined({ config = {}, ...other }: Parts = {}): Examined {
 type Parts = Partial<Omit<Examined, 'config'>> & { readonly config?: Partial<Config> };
 
 /** `state: detail` of each finding. */
-export function told(findings: readonly Finding[]): string[] {
+export function reported(findings: readonly Finding[]): string[] {
   return findings.map(({ state, detail }) => `${state}: ${detail}`);
 }
 

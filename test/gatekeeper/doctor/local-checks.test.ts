@@ -12,7 +12,7 @@ import { settingsCheck } from '../../../gatekeeper/doctor/settings-check.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { keepNewest } from '../../../gatekeeper/release/newest-served.ts';
 import { TINY_NOW, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
-import { answer, examined, told } from './examined.ts';
+import { answer, examined, reported } from './examined.ts';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'signalpress-doctor-'));
 const CLAIM = {
@@ -44,7 +44,7 @@ describe('settingsCheck()', () => {
     expect(first?.detail).toBe('127.0.0.1:0, network base-sepolia; payments are simulated');
     expect(second?.detail).toContain('TEST-ONLY');
     const node = { ...FACILITATED, rpcUrl: 'https://node.example' };
-    expect(told(await settingsCheck(examined({ config: node })))).toEqual([
+    expect(reported(await settingsCheck(examined({ config: node })))).toEqual([
       `ok: 127.0.0.1:0, network base-sepolia; facilitator settles, paid to ${FACILITATED.payTo}`,
     ]);
   });
@@ -66,7 +66,7 @@ describe('secretsCheck()', () => {
     writeFileSync(module, '', { mode: 0o644 });
     const stateDir = await stateAt(TINY_NOW);
     const config = { relayerKey: key, facilitatorAuthModule: module, stateDir };
-    expect(told(await secretsCheck(examined({ config })))).toEqual([
+    expect(reported(await secretsCheck(examined({ config })))).toEqual([
       'ok: files with secrets are for their owner alone',
     ]);
   });
@@ -149,12 +149,12 @@ const seen = (dir: string): string[] =>
 
 describe('journalCheck()', () => {
   it('is content before the first start, and with a whole journal, and writes nothing', async () => {
-    expect(told(await journalCheck(examined()))[0]).toMatch(
+    expect(reported(await journalCheck(examined()))[0]).toMatch(
       /^skipped: nothing in ".*payments.db" yet/,
     );
     const stateDir = await stateAt(TINY_NOW);
     const before = seen(stateDir);
-    expect(told(await journalCheck(examined({ config: { stateDir } })))).toEqual([
+    expect(reported(await journalCheck(examined({ config: { stateDir } })))).toEqual([
       `ok: "${join(stateDir, 'payments.db')}" is whole`,
       'ok: no payment is open',
     ]);
@@ -163,7 +163,7 @@ describe('journalCheck()', () => {
 
   it('warns of a payment in doubt', async () => {
     const stateDir = await stateAt(TINY_NOW, false);
-    expect(told(await journalCheck(examined({ config: { stateDir } })))[1]).toBe(
+    expect(reported(await journalCheck(examined({ config: { stateDir } })))[1]).toBe(
       'warning: open payments: 1, the oldest since 2026-11-21T12:00:00.000Z',
     );
   });
@@ -200,12 +200,12 @@ describe('diskCheck()', () => {
 
 describe('clockCheck()', () => {
   it('compares the clock with the journal', async () => {
-    const told = async (now: number) => {
+    const reported = async (now: number) => {
       const config = { stateDir: await stateAt(TINY_NOW) };
       return (await clockCheck(examined({ config, clock: () => now })))[0];
     };
-    expect((await told(TINY_NOW + 1000))?.state).toBe('ok');
-    const behind = await told(TINY_NOW - 60_000);
+    expect((await reported(TINY_NOW + 1000))?.state).toBe('ok');
+    const behind = await reported(TINY_NOW - 60_000);
     expect(behind?.state).toBe('failed');
     expect(behind?.remedy).toContain('ledger accept-clock');
   });
@@ -219,7 +219,7 @@ describe('clockCheck()', () => {
   ])('judges a facilitator that is %d s later: %s', async (seconds, expected) => {
     const date = new Date(TINY_NOW + seconds * 1000).toUTCString();
     const ask = async () => answer(401, '', { date });
-    expect(told(await clockCheck(examined({ config: FACILITATED, ask })))).toEqual([
+    expect(reported(await clockCheck(examined({ config: FACILITATED, ask })))).toEqual([
       'skipped: no journal to compare the clock with',
       expected,
     ]);
@@ -227,7 +227,7 @@ describe('clockCheck()', () => {
 
   it('shows no path of a URL, which may hold a key', async () => {
     const rpcUrl = 'https://node.example/v2/secret';
-    expect(told(await clockCheck(examined({ config: { rpcUrl } })))).toEqual([
+    expect(reported(await clockCheck(examined({ config: { rpcUrl } })))).toEqual([
       'skipped: no journal to compare the clock with',
       'skipped: node.example told no time',
     ]);

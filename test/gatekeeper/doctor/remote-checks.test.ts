@@ -10,7 +10,7 @@ import { tokenNode } from '../../../gatekeeper/doctor/token-node.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { HANG, type RpcStub, rpcStub } from '../rpc-stub.ts';
 import { TINY_NOW } from '../tiny-release.ts';
-import { examined, type Stub, stub, told } from './examined.ts';
+import { examined, reported, type Stub, stub } from './examined.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -64,7 +64,7 @@ describe('facilitatorCheck()', () => {
   });
 
   it('has nothing to ask where payments are simulated', async () => {
-    expect(told(await facilitatorCheck(examined()))).toEqual([
+    expect(reported(await facilitatorCheck(examined()))).toEqual([
       'skipped: none: payments are simulated',
     ]);
   });
@@ -89,10 +89,10 @@ interface Chain {
 /** A node whose answers a test may change. */
 async function node(chain: Chain = {}): Promise<RpcStub> {
   const { chainId = NETWORK.chainId, ageS = 2, facts = {}, code = null, gas = '0x1' } = chain;
-  const told = { name: 'USDC', version: '2', decimals: 6, isBlacklisted: false, ...facts };
+  const reported = { name: 'USDC', version: '2', decimals: 6, isBlacklisted: false, ...facts };
   const results = new Map(
     ABI.map((item) => {
-      const args = { abi: [item], functionName: item.name, result: told[item.name] };
+      const args = { abi: [item], functionName: item.name, result: reported[item.name] };
       return [toFunctionSelector(item), encodeFunctionResult(args as never)];
     }),
   );
@@ -124,11 +124,11 @@ async function withNode(chain: Chain = {}, config = {}) {
 
 describe('chainCheck()', () => {
   it('is content with a node of the network that has its newest block and its token', async () => {
-    expect(told(await chainCheck(await withNode()))).toEqual([
+    expect(reported(await chainCheck(await withNode()))).toEqual([
       'ok: chain 84532 (base-sepolia), block 16, 2 s old',
       `ok: token ${NETWORK.asset}: "USDC", version "2", 6 decimals`,
     ]);
-    expect(told(await chainCheck(examined()))).toEqual(['skipped: no chain node is set']);
+    expect(reported(await chainCheck(examined()))).toEqual(['skipped: no chain node is set']);
   });
 
   it.each([
@@ -139,7 +139,7 @@ describe('chainCheck()', () => {
     [{ facts: { version: '1' } }, /failed: token .*version "1"/],
     [{ facts: { decimals: 18 } }, /failed: token .*18 decimals/],
   ] as const)('judges a node with %j', async (chain, expected) => {
-    expect(told(await chainCheck(await withNode(chain))).join('\n')).toMatch(expected);
+    expect(reported(await chainCheck(await withNode(chain))).join('\n')).toMatch(expected);
   });
 
   it('fails for a node that does not answer, and never shows its URL', async () => {
@@ -169,13 +169,13 @@ describe('chainCheck()', () => {
 
 describe('payeeCheck()', () => {
   it('is content with an account that the token pays to', async () => {
-    expect(told(await payeeCheck(await withNode()))).toEqual([
+    expect(reported(await payeeCheck(await withNode()))).toEqual([
       `ok: ${PAYEE} is an address with a matching checksum`,
       'ok: it is a plain account',
       'ok: the token pays to it',
     ]);
     const delegated = await withNode({ code: `0xef0100${'11'.repeat(20)}` });
-    expect(told(await payeeCheck(delegated))[1]).toBe(
+    expect(reported(await payeeCheck(delegated))[1]).toBe(
       'ok: it is an account that delegates to a contract',
     );
   });
@@ -183,15 +183,17 @@ describe('payeeCheck()', () => {
   it('warns of a contract, and fails for an account that is barred', async () => {
     expect((await payeeCheck(await withNode({ code: '0x6001' })))[1]?.state).toBe('warning');
     const barred = await payeeCheck(await withNode({ facts: { isBlacklisted: true } }));
-    expect(told(barred)[2]).toMatch(/^failed: the issuer of the token has barred it/);
+    expect(reported(barred)[2]).toMatch(/^failed: the issuer of the token has barred it/);
   });
 
   it('knows only the spelling without a node, and refuses a wrong one', async () => {
     const config = { payTo: PAYEE, facilitatorUrls: ['https://pay.example'] };
-    const alone = told(await payeeCheck(examined({ config })));
+    const alone = reported(await payeeCheck(examined({ config })));
     expect(alone.map((text) => text.split(':')[0])).toEqual(['ok', 'skipped']);
     const wrong = { ...config, payTo: PAYEE.replace('E0F', 'e0F') };
     await expect(payeeCheck(examined({ config: wrong }))).rejects.toThrow(/checksum/);
-    expect(told(await payeeCheck(examined()))).toEqual(['skipped: none: payments are simulated']);
+    expect(reported(await payeeCheck(examined()))).toEqual([
+      'skipped: none: payments are simulated',
+    ]);
   });
 });

@@ -101,7 +101,7 @@ describe('/healthz', () => {
         config: { relayerKey: '11'.repeat(32) },
         facilitator: SILENT,
       });
-      const said = async (at: TinyGate): Promise<unknown[]> => {
+      const stated = async (at: TinyGate): Promise<unknown[]> => {
         const answer = await fetch(at.url + target, { headers });
         const v1 = (await answer.json()) as { accepts: object[]; warning?: string };
         const required = answer.headers.get('payment-required') ?? '';
@@ -109,8 +109,8 @@ describe('/healthz', () => {
         expect(JSON.stringify([v1.accepts, v2.accepts])).not.toContain('TEST-ONLY');
         return [answer.status, v1.warning, v2.warning];
       };
-      expect(await said(gate)).toEqual([402, WARNING, WARNING]);
-      expect(await said(settled)).toEqual([402, undefined, undefined]);
+      expect(await stated(gate)).toEqual([402, WARNING, WARNING]);
+      expect(await stated(settled)).toEqual([402, undefined, undefined]);
       await settled.close();
     },
   );

@@ -52,11 +52,11 @@ beforeAll(async () => {
 });
 
 async function ledger(...args: string[]): Promise<string> {
-  return (await said(...args)).out;
+  return (await output(...args)).out;
 }
 
 /** What a command writes, and what it tells people beside that. */
-async function said(...args: string[]): Promise<{ out: string; notes: string }> {
+async function output(...args: string[]): Promise<{ out: string; notes: string }> {
   let [out, notes] = ['', ''];
   const write = (text: string): void => {
     out += text;
@@ -85,7 +85,7 @@ function freshLedger() {
     at = settledMs;
     await own.conclude({ key: row.key, state: 'settled', transaction: '0xt' });
   }
-  return { sell, said: (...args: string[]) => said(...args, '--state', state) };
+  return { sell, output: (...args: string[]) => output(...args, '--state', state) };
 }
 
 const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
@@ -106,31 +106,31 @@ describe('ledger', () => {
     const fresh = freshLedger();
     await fresh.sell(claim(1, '5000'), NOW_MS + DAY_MS);
     const [claimed, settled] = [isoDay(NOW_MS), isoDay(NOW_MS + DAY_MS)];
-    expect((await fresh.said('revenue', '--since', settled)).out).toContain(
+    expect((await fresh.output('revenue', '--since', settled)).out).toContain(
       `${settled},base,0xasset,1,5000,`,
     );
-    expect((await fresh.said('revenue', '--until', settled)).out).not.toContain('5000');
-    expect((await fresh.said('list', '--until', settled)).out).toMatch(new RegExp(`^${claimed}`));
-    expect((await fresh.said('list', '--since', settled)).out).toBe('');
+    expect((await fresh.output('revenue', '--until', settled)).out).not.toContain('5000');
+    expect((await fresh.output('list', '--until', settled)).out).toMatch(new RegExp(`^${claimed}`));
+    expect((await fresh.output('list', '--since', settled)).out).toBe('');
   });
 
   it('revenue leaves out amounts that do not exist, and says how many', async () => {
     const fresh = freshLedger();
     await fresh.sell(claim(1, '5000'), NOW_MS);
-    expect((await fresh.said('revenue')).notes).toBe('');
+    expect((await fresh.output('revenue')).notes).toBe('');
     await fresh.sell(claim(2, '9'.repeat(31)), NOW_MS);
-    const { out, notes } = await fresh.said('revenue');
+    const { out, notes } = await fresh.output('revenue');
     expect(out).toMatch(/,1,5000,0\.005\r\n$/);
     expect(notes).toMatch(/^left out: settled payments with impossible amounts \(1\);/);
-    expect((await fresh.said('export')).out).toContain(`${'9'.repeat(31)},,0xt`);
+    expect((await fresh.output('export')).out).toContain(`${'9'.repeat(31)},,0xt`);
   });
 
   it('revenue goes on where real amounts add up to more dollars than can be written', async () => {
     const fresh = freshLedger();
     await fresh.sell(claim(1, '9'.repeat(30)), NOW_MS);
-    expect((await fresh.said('revenue')).out).toMatch(/,9{30},9{24}\.999999\r\n$/);
+    expect((await fresh.output('revenue')).out).toMatch(/,9{30},9{24}\.999999\r\n$/);
     await fresh.sell(claim(2, '9'.repeat(30)), NOW_MS);
-    expect((await fresh.said('revenue')).out).toMatch(/,2,19{29}8,\r\n$/);
+    expect((await fresh.output('revenue')).out).toMatch(/,2,19{29}8,\r\n$/);
   });
 
   it('list shows the last payments with their state', async () => {
@@ -146,10 +146,10 @@ describe('ledger', () => {
 
   it('list and revenue say that there is nothing, and say nothing where there is something', async () => {
     const fresh = freshLedger();
-    expect(await fresh.said('list')).toEqual({ out: '', notes: 'no payments\n' });
-    expect((await fresh.said('revenue')).notes).toBe('no settled payments\n');
+    expect(await fresh.output('list')).toEqual({ out: '', notes: 'no payments\n' });
+    expect((await fresh.output('revenue')).notes).toBe('no settled payments\n');
     await fresh.sell(claim(1, '5000'), NOW_MS);
-    expect([(await fresh.said('list')).notes, (await fresh.said('revenue')).notes]).toEqual([
+    expect([(await fresh.output('list')).notes, (await fresh.output('revenue')).notes]).toEqual([
       '',
       '',
     ]);

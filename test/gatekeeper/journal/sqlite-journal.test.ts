@@ -92,12 +92,12 @@ describe('sqliteJournal() killed (needs a build)', () => {
   it('I2: what sqliteJournal() promised is there after kill -9', async () => {
     const killed = Array.from({ length: 3 }, async (_, round) => {
       const path = fresh();
-      return { path, said: await killedChild(path, 60 + round * 37) };
+      return { path, output: await killedChild(path, 60 + round * 37) };
     });
-    for (const { path, said } of await Promise.all(killed)) {
-      expect(said.length).toBeGreaterThan(10);
+    for (const { path, output } of await Promise.all(killed)) {
+      expect(output.length).toBeGreaterThan(10);
       const journal = sqliteJournal({ path, clock });
-      for (const line of said) {
+      for (const line of output) {
         const [what, key = ''] = line.split(' ');
         const entry = await journal.find(key);
         expect(entry?.body).toHaveLength(3000);

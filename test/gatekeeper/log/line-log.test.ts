@@ -58,9 +58,9 @@ describe('lineLog()', () => {
     read.goOn();
     log({ event: 'started' });
     output.flush();
-    const told = read.entries.at(-2);
+    const reported = read.entries.at(-2);
     const kept = read.entries.length - 2;
-    expect(told).toMatchObject({ event: 'log_lines_lost', level: 'warn', lines: tries - kept });
+    expect(reported).toMatchObject({ event: 'log_lines_lost', level: 'warn', lines: tries - kept });
     log({ event: 'stopped' });
     output.flush();
     expect(read.entries.slice(-2).map(({ event }) => event)).toEqual(['started', 'stopped']);

@@ -5,17 +5,17 @@ import { jsonReply } from '../../../gatekeeper/http/reply.ts';
 import { type AskTarget, callTool } from '../../../gatekeeper/mcp/call-tool.ts';
 import { verifyUsage } from '../../../gatekeeper/rooms/verify.ts';
 
-interface Told {
+interface VerifyAnswer {
   readonly content: readonly [{ readonly text: string }];
   readonly structuredContent?: object;
   readonly isError: boolean;
 }
 
-async function verified(record_hash: string, ask: AskTarget): Promise<Told> {
+async function verified(record_hash: string, ask: AskTarget): Promise<VerifyAnswer> {
   const tool = toolsOf(BUILTIN).find(({ name }) => name === 'verify_citation');
   if (tool === undefined) throw new Error('no such tool');
   const { members } = await callTool(tool, { record_hash }, { ask, catalog: BUILTIN });
-  return JSON.parse(`{${members}}`) as Told;
+  return JSON.parse(`{${members}}`) as VerifyAnswer;
 }
 
 describe('callTool()', () => {

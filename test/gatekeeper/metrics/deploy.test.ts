@@ -146,9 +146,9 @@ describe('a scrape of the gatekeeper (needs a build)', () => {
 
   it('is explained whole in OBSERVING.md, which explains nothing else', () => {
     const text = readFileSync(resolve('gatekeeper/OBSERVING.md'), 'utf8');
-    const told = [...text.matchAll(/^\| `(signalpress_\w+)`/gm)].map(([, name]) => name);
+    const reported = [...text.matchAll(/^\| `(signalpress_\w+)`/gm)].map(([, name]) => name);
     const own = new Set(samples.filter(({ name }) => /^signalpress_/.test(name)).map(familyOf));
-    expect(told.sort()).toEqual([...own].sort());
+    expect(reported.sort()).toEqual([...own].sort());
   });
 
   it('has labels of few values', () => {

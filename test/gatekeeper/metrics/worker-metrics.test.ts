@@ -69,14 +69,14 @@ describe('metrics of several workers (needs a build)', () => {
     const cwd = mkdtempSync(join(tmpdir(), 'signalpress-run-'));
     const child = spawn(process.execPath, [built(MAIN)], { cwd, env });
     running.add(child);
-    let said = '';
+    let output = '';
     child.stderr.on('data', (chunk) => {
-      said += chunk;
+      output += chunk;
     });
     const places = [port, port + 1];
     const all = () => Promise.all(places.map(answersAt));
     for (let tries = 0; tries < 400 && (await all()).includes(null); tries += 1) await pause(50);
-    const url = /listens on (\S+)/.exec(said)?.[1];
+    const url = /listens on (\S+)/.exec(output)?.[1];
     // Which of them takes a connection is up to the system, so it is asked until each had one.
     let [asked, counts] = [0, [0, 0]];
     while (Math.min(...counts) === 0 && asked < ASKED_MAX) {

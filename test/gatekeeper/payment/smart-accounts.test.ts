@@ -233,10 +233,10 @@ describe('a purchase by an account with code', () => {
         Promise.race([reply, new Promise<null>((done) => setTimeout(done, 500, null))]),
       ),
     );
-    const told = answered.filter((reply) => reply !== null);
-    expect(told).toHaveLength(1000 - CHECKS_MAX);
-    expect(new Set(told.map(({ status }) => status))).toEqual(new Set([503]));
-    for (const reply of told.slice(0, 1)) {
+    const reported = answered.filter((reply) => reply !== null);
+    expect(reported).toHaveLength(1000 - CHECKS_MAX);
+    expect(new Set(reported.map(({ status }) => status))).toEqual(new Set([503]));
+    for (const reply of reported.slice(0, 1)) {
       expect(json(reply).error).toMatch(/^Not charged\. Too many payments by smart accounts/);
     }
     expect(purchases.calls.verify).toHaveLength(CHECKS_MAX);

@@ -165,14 +165,14 @@ describe('a running gatekeeper', () => {
     const follow = await served(null, { seed: 1 });
     expect(await follow(rotated(1, 2), { seed: 2 })).toEqual([6, 'release_swapped ']);
     const stay = await served(null, { seed: 1 });
-    const [sequence, said] = await stay(null, { seed: 2 });
-    expect([sequence, said]).toEqual([5, expect.stringContaining('release_refused')]);
+    const [sequence, stated] = await stay(null, { seed: 2 });
+    expect([sequence, stated]).toEqual([5, expect.stringContaining('release_refused')]);
   });
 
   it('I29: never takes a revocation back', async () => {
     const stay = await served(revoked(), { seed: 2 });
-    const [sequence, said] = await stay(rotated(1, 2), { seed: 2 });
-    expect([sequence, said]).toEqual([5, expect.stringContaining('lacks a key or a revocation')]);
+    const [sequence, stated] = await stay(rotated(1, 2), { seed: 2 });
+    expect([sequence, stated]).toEqual([5, expect.stringContaining('lacks a key or a revocation')]);
   });
 
   it('I26: refuses an older release of the old key after one of the new key was served', async () => {
@@ -200,8 +200,13 @@ describe('POST /verify after a rotation', () => {
       const { verdict, is_issuer_record } = jsonOf(await check(asked, service));
       const issuer = [rootDid(service.release.keys)];
       const list = fileOf(join(data, 'current'), KEYS_PATH);
-      const said = await runVerify('-', { issuer, keys: list, json: true, readStdin: () => body });
-      return [verdict, is_issuer_record, JSON.parse(said.text).verdict];
+      const stated = await runVerify('-', {
+        issuer,
+        keys: list,
+        json: true,
+        readStdin: () => body,
+      });
+      return [verdict, is_issuer_record, JSON.parse(stated.text).verdict];
     };
     expect(await outcome(AS_OF.replace('12:', '13:'))).toEqual(['verified', true, 'verified']);
     const from = '2026-11-20T12:00:00.001Z';

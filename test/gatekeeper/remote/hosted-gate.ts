@@ -30,7 +30,7 @@ export interface HostedGate {
   /** Entries of its log with an event, those of this moment among them. */
   events(): Promise<Entry[]>;
   /** Whether the log has told of an event. */
-  told(event: string): boolean;
+  reported(event: string): boolean;
   get(target: string): Promise<{ status: number; headers: Headers; text: string }>;
   /** Asks, signs what the 402 wants, and sends it; the 402 itself may be refused. */
   buy(target: string): Promise<{ status: number; headers: Headers; text: string }>;
@@ -95,7 +95,7 @@ export async function hostedGate({
     state,
     settled: facilitator.settled,
     events: async () => entries.filter((entry) => 'event' in entry),
-    told: (event) => entries.some((entry) => entry.event === event),
+    reported: (event) => entries.some((entry) => entry.event === event),
     close,
   };
   return hosted;
@@ -119,7 +119,7 @@ export async function shippedGate(
       await new Promise((done) => setTimeout(done, LOG_MS));
       return entriesOf(output.out).filter((entry) => 'event' in entry);
     },
-    told: (event) => output.out.includes(`"event":"${event}"`),
+    reported: (event) => output.out.includes(`"event":"${event}"`),
     kill,
     close: async () => void (await kill('SIGTERM')),
   };

@@ -39,13 +39,13 @@ async function publish(data: string, to: string, auth: string) {
   const args = [built(CLI), 'publish', '--data', data, '--to', to];
   const env = { PATH: process.env.PATH ?? '', SIGNALPRESS_PUBLISH_AUTH: auth };
   const child = spawn(process.execPath, args, { env });
-  let said = '';
+  let stated = '';
   for (const output of [child.stdout, child.stderr]) {
     output.on('data', (chunk) => {
-      said += chunk;
+      stated += chunk;
     });
   }
-  return { code: await new Promise((done) => child.on('close', done)), said };
+  return { code: await new Promise((done) => child.on('close', done)), stated };
 }
 
 afterEach(async () => {
@@ -63,10 +63,10 @@ describe.skipIf(!hasNginx())(
       const refused = await publish(data, site.url, 'Authorization: Bearer wrong');
       expect(refused).toEqual({
         code: 1,
-        said: expect.stringMatching(/status 403; set SIGNALPRESS_PUBLISH_AUTH/),
+        stated: expect.stringMatching(/status 403; set SIGNALPRESS_PUBLISH_AUTH/),
       });
       const first = await publish(data, site.url, site.auth);
-      expect(first).toEqual({ code: 0, said: expect.stringMatching(/^Release 1 is published/) });
+      expect(first).toEqual({ code: 0, stated: expect.stringMatching(/^Release 1 is published/) });
       const head = join(site.root, 'current/release.json');
       expect(readFileSync(head)).toEqual(readFileSync(join(root, 'release.json')));
 
@@ -95,7 +95,7 @@ describe.skipIf(!hasNginx())(
       // The head and the list of an older release, as they once were.
       const now = readFileSync(head);
       writeFileSync(head, readFileSync(join(root, 'release.json')));
-      await until('refused', () => gate.told('release_refused'));
+      await until('refused', () => gate.reported('release_refused'));
       expect((await gate.health()).release.sequence).toBe(2);
       writeFileSync(head, now);
 
@@ -105,7 +105,7 @@ describe.skipIf(!hasNginx())(
       const third = await publish(data, site.url, site.auth);
       expect(third).toEqual({
         code: 0,
-        said: expect.stringMatching(/: 6 files written, 0\.0 MB\n$/),
+        stated: expect.stringMatching(/: 6 files written, 0\.0 MB\n$/),
       });
       await until('swapped', async () => (await gate.health()).release.sequence === 3);
       const sold = await gate.buy(targetOf('us-whole'));

@@ -71,9 +71,9 @@ describe('releases that a host replays', () => {
       const site = await staticSite();
       writeHostedRelease(site.dataDir, { sequence: 5 });
       const gate = await hostedGate({ data: site.url });
-      await until('fetched', () => gate.told('release_fetched'));
+      await until('fetched', () => gate.reported('release_fetched'));
       publish(site);
-      await until('refused', () => gate.told('release_refused'));
+      await until('refused', () => gate.reported('release_refused'));
       expect((await gate.health()).release.sequence).toBe(5);
       expect((await gate.buy(TARGET)).status).toBe(200);
       await gate.close();

@@ -150,7 +150,7 @@ describe('a gatekeeper over a host', () => {
     const site = await staticSite();
     writeHostedRelease(site.dataDir);
     const first = await shippedGate({ data: site.url });
-    await until('fetched', () => first.told('release_fetched'));
+    await until('fetched', () => first.reported('release_fetched'));
     await first.kill('SIGKILL');
     await site.goAway();
     const gate = await hostedGate({ data: site.url, state: first.state });

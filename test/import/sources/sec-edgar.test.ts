@@ -179,8 +179,8 @@ describe('sec-edgar: read()', () => {
       form4_90d_count: count(90, 0),
       form4_30d_count: count(30, 0),
     });
-    const said = `its list is whole from ${day} on, so counts over ${remark} are null; older filings are on its other pages`;
-    expect(remarks.slice(1)).toEqual(open.length === 0 ? [] : [said]);
+    const stated = `its list is whole from ${day} on, so counts over ${remark} are null; older filings are on its other pages`;
+    expect(remarks.slice(1)).toEqual(open.length === 0 ? [] : [stated]);
     const whole = made({ files: [] });
     expect(whole.readings.get('filing.delinquency')?.[0]?.current.nt_24mo_count).toBe(0);
     expect(whole.remarks).toHaveLength(1);

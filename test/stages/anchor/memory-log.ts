@@ -31,7 +31,7 @@ export interface MemoryOptions extends Partial<Pick<LogParts, 'lastSigned'>> {
   readonly stamped?: readonly string[];
   readonly mayResume?: boolean;
   /** What the leaves say beside their hash and batch, where that is not factsOf. */
-  readonly said?: (recordHash: string) => Partial<Leaf>;
+  readonly stated?: (recordHash: string) => Partial<Leaf>;
   /** Is told what is written, and what of the previous log is read. */
   readonly onWrite?: (path: string) => void;
   readonly onRead?: (path: string) => void;
@@ -51,7 +51,7 @@ export function memoryLog(leaves: Leaves, options: MemoryOptions = {}): LogFiles
   const files: LogFiles = new Map();
   const { gone, isResumed } = writeLog({
     press: memoryPress(files, options),
-    leaves: storeOf(leaves, options.said),
+    leaves: storeOf(leaves, options.stated),
     previous: previous === undefined ? null : noted(releaseOf(previous), options.onRead),
     lastSigned,
     anchors: { read: anchorOf, changedSince: () => [...stamped] },
@@ -89,11 +89,11 @@ function memoryPress(files: LogFiles, options: MemoryOptions) {
   return press as Press;
 }
 
-function storeOf(leaves: Leaves, said: MemoryOptions['said'] = () => ({})) {
+function storeOf(leaves: Leaves, stated: MemoryOptions['stated'] = () => ({})) {
   const store = leafStore(mkdtempSync(join(tmpdir(), 'signalpress-leaves-')));
   for (const [batch, hashes] of Object.entries(leaves)) {
     for (const record_hash of hashes)
-      store.add({ batch, record_hash, ...factsOf(record_hash), ...said(record_hash) });
+      store.add({ batch, record_hash, ...factsOf(record_hash), ...stated(record_hash) });
   }
   return store;
 }

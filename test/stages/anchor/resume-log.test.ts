@@ -173,9 +173,9 @@ describe('what a resumed log costs', () => {
   it('asks the index of the log about leaves that may be known, and of no others', () => {
     const previous = memoryLog({ '2026-01-01': hashes(0, 3000) });
     const leaves = { '2026-01-02': hashes(3000, 5) };
-    const readBy = (said: () => object) => {
+    const readBy = (stated: () => object) => {
       const read: string[] = [];
-      memoryLog(leaves, { previous, mayResume: true, said, onRead: (path) => read.push(path) });
+      memoryLog(leaves, { previous, mayResume: true, stated, onRead: (path) => read.push(path) });
       return read.filter((path) => path.startsWith('log/index/'));
     };
     // The open run alone is read where it is written again.
@@ -228,8 +228,8 @@ describe('what the index says of an entry', () => {
     'is what its first leaf said, also when it is resumed: %s',
     (mayResume) => {
       const leaves = { ...later, '2026-01-01': [hash] };
-      const said = () => ({ entity: 'another' });
-      expect(factsIn(memoryLog(leaves, { previous: first, mayResume, said }))).toEqual(
+      const stated = () => ({ entity: 'another' });
+      expect(factsIn(memoryLog(leaves, { previous: first, mayResume, stated }))).toEqual(
         factsOf(hash),
       );
       expect(factsIn(memoryLog(later, { previous: first, mayResume }))).toEqual(factsOf(hash));
@@ -242,9 +242,9 @@ describe('what the index says of an entry', () => {
       ['2026-01-02', '2026-01-01'],
     ]) {
       let count = 0;
-      const said = () => ({ entity: names[count++] ?? '' });
+      const stated = () => ({ entity: names[count++] ?? '' });
       const leaves = Object.fromEntries(names.map((name) => [name, [hash]]));
-      expect(factsIn(memoryLog(leaves, { said }))).toMatchObject({ entity: '2026-01-01' });
+      expect(factsIn(memoryLog(leaves, { stated }))).toMatchObject({ entity: '2026-01-01' });
     }
   });
 

@@ -17,16 +17,16 @@ const SOURCE = { name: 'a', weight: 1, independent: true };
 const TEXT = JSON.stringify(GOOD);
 
 /** What is said of the second line of a file, as `field: message`. */
-async function said(files: SnapshotFiles): Promise<string[]> {
+async function stated(files: SnapshotFiles): Promise<string[]> {
   const faults = await compileFaults(files, { asOf: AS_OF });
   expect(faults.every(({ line }) => line === 2)).toBe(true);
   return faults.map(({ field, message }) => `${field}: ${message}`);
 }
 
 const ofReading = (text: string) =>
-  said({ '2026-11-20/hydrology.river-level.ndjson': `${TEXT}\n${text}\n` });
+  stated({ '2026-11-20/hydrology.river-level.ndjson': `${TEXT}\n${text}\n` });
 const ofRow = (collection: string, good: { collected_at: string }, bad: object) =>
-  said({ [`${good.collected_at.slice(0, 10)}/${collection}.ndjson`]: ndjson([good, bad]) });
+  stated({ [`${good.collected_at.slice(0, 10)}/${collection}.ndjson`]: ndjson([good, bad]) });
 
 const NO_METRIC = 'a metric is a number, text, true, false, null or a flat list';
 

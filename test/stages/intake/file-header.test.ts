@@ -25,8 +25,8 @@ describe('HeaderFaults', () => {
     [{ collected_at }, false],
   ])('blames a time of the header for the line %j: %s', (line, isOfHeader) => {
     const header = new HeaderFaults({ observed_at, collected_at });
-    const told = { ...LATE, field: 'header.observed_at', line: 1 };
-    expect(header.placed([LATE], line)).toEqual([isOfHeader ? told : LATE]);
+    const reported = { ...LATE, field: 'header.observed_at', line: 1 };
+    expect(header.placed([LATE], line)).toEqual([isOfHeader ? reported : LATE]);
     expect(header.placed([LATE], line)).toEqual(isOfHeader ? [] : [LATE]);
   });
 
@@ -45,8 +45,8 @@ describe('HeaderFaults', () => {
     ]);
     expect(await compileFaults({ [MCP]: ndjson([{ header }, row('a-mcp', {})]) })).toEqual([]);
     const bad = { [MCP]: ndjson([{ header: { capture_date: '20 November' } }, ...rows]) };
-    const told = await compileFaults(bad);
-    expect(told.map(({ line, field }) => [line, field])).toEqual([[1, 'header.capture_date']]);
+    const reported = await compileFaults(bad);
+    expect(reported.map(({ line, field }) => [line, field])).toEqual([[1, 'header.capture_date']]);
   });
 
   const lines = Array.from({ length: 20 }, (_, at) => ({

@@ -147,25 +147,25 @@ describe('parseReading()', () => {
   it.each([-999, -999.9, -9999, -999_999])(
     'refuses the no-data code %d in a declared metric, and no other negative value',
     (code) => {
-      const said = (current: object, signal = SIGNAL, entity = '07010000') => {
+      const stated = (current: object, signal = SIGNAL, entity = '07010000') => {
         const outcome = parseReading({ ...GOOD, entity, current }, {}, builtinEntry(signal));
         return 'faults' in outcome ? outcome.faults : [];
       };
-      expect(said({ stage_ft: code })).toEqual([
+      expect(stated({ stage_ft: code })).toEqual([
         {
           code: 'bad_field',
           field: 'current.stage_ft',
           message: `${code} is a no-data code; store null`,
         },
       ]);
-      expect(said({ vhi_index: code }, 'agriculture.crop-vhi', 'ua-ukraine')).toHaveLength(1);
+      expect(stated({ vhi_index: code }, 'agriculture.crop-vhi', 'ua-ukraine')).toHaveLength(1);
       const second = { max_mag: 2, count_m25_count: code };
-      const [fault] = said(second, 'earthquake.current_activity', 'california-san-andreas');
+      const [fault] = stated(second, 'earthquake.current_activity', 'california-san-andreas');
       expect(fault?.field).toBe('current.count_m25_count');
       for (const value of [code - 0.5, -1, -0.2, 0, null]) {
-        expect(said({ stage_ft: value })).toEqual([]);
+        expect(stated({ stage_ft: value })).toEqual([]);
       }
-      expect(said({ stage_ft: 1, datum_note: code })).toEqual([]);
+      expect(stated({ stage_ft: 1, datum_note: code })).toEqual([]);
     },
   );
 
@@ -181,7 +181,7 @@ describe('parseReading()', () => {
   ] as const)('takes of %s only %s from %d to %s', (...[signal, metric, from, to, text]) => {
     const legal = entitiesOf(signal);
     const entity = legal === 'open' ? 'any' : (legal[0] ?? '');
-    const said = (value: unknown) => {
+    const stated = (value: unknown) => {
       const outcome = parseReading(
         { ...GOOD, entity, current: { [metric]: value } },
         {},
@@ -190,10 +190,10 @@ describe('parseReading()', () => {
       return 'faults' in outcome ? outcome.faults : [];
     };
     for (const value of [from, from + 0.5, to ?? 1e6, null]) {
-      expect(said(value)).toEqual([]);
+      expect(stated(value)).toEqual([]);
     }
     for (const value of [from - 0.1, -1, ...(to === null ? [] : [to + 0.1])]) {
-      expect(said(value)).toEqual([
+      expect(stated(value)).toEqual([
         {
           code: 'bad_field',
           field: `current.${metric}`,

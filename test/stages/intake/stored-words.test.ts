@@ -113,7 +113,7 @@ const TEXTS: readonly (readonly [collection: string, field: string, row: Row])[]
   ],
 ];
 
-function said(files: SnapshotFiles) {
+function stated(files: SnapshotFiles) {
   return compileFaults(files).then((faults) =>
     faults.map(({ field, message }) => [field, message]),
   );
@@ -124,8 +124,8 @@ describe('wordFaults()', () => {
   it.each(TEXTS)('I55: refuses advice of %s in %s, and takes a description', async (...text) => {
     const [collection, field, row] = text;
     const files = (words: string) => rosterFiles({ [collection]: [row(words)] });
-    expect(await said(files(ADVICE))).toEqual([[field, REFUSED]]);
-    expect(await said(files('as the registry lists it'))).toEqual([]);
+    expect(await stated(files(ADVICE))).toEqual([[field, REFUSED]]);
+    expect(await stated(files('as the registry lists it'))).toEqual([]);
   });
 
   it('refuses advice in the header of a collection and in the texts of filings', async () => {
@@ -133,9 +133,9 @@ describe('wordFaults()', () => {
     const [[path = '', text = ''] = []] = Object.entries(
       rosterFiles({ 'mcp.server': [serverRow('a-mcp', DAY)] }),
     );
-    expect(await said({ [path]: header + text })).toEqual([['header.scope', REFUSED]]);
+    expect(await stated({ [path]: header + text })).toEqual([['header.scope', REFUSED]]);
     const filings = (listing: object, filing: object) =>
-      said(filingSet([listingRow(listing), filingRow(1, ['10-K', '2026-02-01'], filing)]));
+      stated(filingSet([listingRow(listing), filingRow(1, ['10-K', '2026-02-01'], filing)]));
     expect(await filings({ name: ADVICE }, {})).toContainEqual(['name', REFUSED]);
     expect(await filings({}, { grade: ADVICE })).toEqual([['grade', REFUSED]]);
     expect(await filings({ name: 'BEST BUY CO INC' }, { grade: 'as listed' })).toEqual([]);

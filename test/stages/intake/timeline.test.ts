@@ -80,11 +80,11 @@ describe('settle()', () => {
   ])('I37: takes %s of a repeat from the newest batch, in any order', (name, old, fresh) => {
     const first = stored(1, { more: { [name]: old } });
     const newer = { collected_at: at(12), source_ref: first.reading.source_ref };
-    const said = fresh === undefined ? {} : { [name]: fresh };
-    const again = stored(1, { batch: 2, more: { ...newer, ...said } });
+    const stated = fresh === undefined ? {} : { [name]: fresh };
+    const again = stored(1, { batch: 2, more: { ...newer, ...stated } });
     const between = stored(1, { batch: 1, more: { ...newer, [name]: old } });
     const timeline = good([first, between, again]);
-    expect(timeline.readings[0]).toEqual({ ...stored(1).reading, ...said });
+    expect(timeline.readings[0]).toEqual({ ...stored(1).reading, ...stated });
     expect(timeline.readings[0]?.collected_at).toBe(at(11));
     expect(timeline.instants[0]?.kept.batch).toBe(BATCHES[0]);
     for (const items of [
@@ -126,17 +126,17 @@ describe('settle()', () => {
   });
 
   it('I37: a reading that replaces another has disclosures of its own', () => {
-    const said = [
+    const stated = [
       [1, 'a'],
       [1, 'b'],
       [2, 'c'],
       [2, 'd'],
     ] as const;
-    const items = said.map(([price, grade], batch) => stored(price, { batch, more: { grade } }));
+    const items = stated.map(([price, grade], batch) => stored(price, { batch, more: { grade } }));
     const timeline = good([...items].reverse());
-    const told = (readings: readonly Reading[]) =>
+    const reported = (readings: readonly Reading[]) =>
       readings.map(({ current, grade }) => [current.price_usd, grade]);
-    expect([prices(timeline.replaced), told(timeline.readings)]).toEqual([[1], [[2, 'd']]]);
+    expect([prices(timeline.replaced), reported(timeline.readings)]).toEqual([[1], [[2, 'd']]]);
   });
 
   it('I37: lets a later batch replace a value, and keeps the replaced one', () => {

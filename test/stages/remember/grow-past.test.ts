@@ -31,7 +31,7 @@ const time = (hour: number) => new Date(START + hour * HOUR_MS).toISOString();
 const batchName = (hour: number) => `${time(hour).slice(0, 13)}Z`;
 
 /** A line of a batch: how many hours before the batch it was observed, its value and what it says beside. */
-interface Said {
+interface Statement {
   readonly back: number;
   readonly value: number | null;
   readonly grade: string;
@@ -58,11 +58,11 @@ function lean(readings: readonly Reading[]): Reading[] {
 }
 
 /** Batches, one an hour or so, of one entity. */
-type Life = readonly { readonly hour: number; readonly said: readonly Said[] }[];
+type Life = readonly { readonly hour: number; readonly stated: readonly Statement[] }[];
 
 function linesOf(life: Life, metric: string): StoredReading[][] {
-  return life.map(({ hour, said }, batch) =>
-    said.map(({ back, value, grade, lag = 0 }, line) => ({
+  return life.map(({ hour, stated }, batch) =>
+    stated.map(({ back, value, grade, lag = 0 }, line) => ({
       reading: reading(
         'one',
         { [metric]: value },
@@ -145,16 +145,18 @@ interface Standing {
 
 /** Lines of one time, in the order of their batches, judged all at once; equal values in a row are one fact. */
 function standing(lines: readonly StoredReading[], here: Ground): Standing {
-  const said = lines.map(({ reading }) => reading);
+  const stated = lines.map(({ reading }) => reading);
   const value = (item: Reading): string => JSON.stringify(item.current);
-  const firsts = said.filter((item, at) => at === 0 || value(item) !== value(said[at - 1] ?? item));
-  const [kept, last] = [firsts.at(-1), said.at(-1)];
+  const firsts = stated.filter(
+    (item, at) => at === 0 || value(item) !== value(stated[at - 1] ?? item),
+  );
+  const [kept, last] = [firsts.at(-1), stated.at(-1)];
   if (kept === undefined || last === undefined)
     throw new RangeError('Cannot judge a time: no lines');
   return {
     reading: { ...last, ...collectionOf(kept) },
     hashes: [...new Set(firsts.map(here.hashOf))],
-    repeats: said.length - firsts.length,
+    repeats: stated.length - firsts.length,
   };
 }
 
@@ -195,7 +197,7 @@ function newestFact(readings: readonly Reading[]): Reading | null {
   return found === undefined ? null : withoutEvidence(found);
 }
 
-function told({ grown, hashes }: Outcome, here: Ground) {
+function reported({ grown, hashes }: Outcome, here: Ground) {
   const { past, recent, rows } = grown;
   const facts = entityFacts(builtinEntry(here.signal.id), grown, here.hashOf);
   const newest = recent.at(-1);
@@ -224,16 +226,16 @@ function check(life: Life, signalId = 'crypto.spot', metric = 'price_usd'): Outc
   if (!('ok' in whole)) throw new RangeError('the entity did not grow at once');
   const { past, rows } = outcome.grown;
   expect([past.series, rows]).toEqual([whole.ok.past.series, whole.ok.rows]);
-  const { season, ...rest } = told(outcome, here);
+  const { season, ...rest } = reported(outcome, here);
   const { season: seen, ...wanted } = expected(lines, signalId, here);
   expect(rest).toEqual(wanted);
   expect([season?.n, season?.percentile]).toEqual([seen?.n, seen?.percentile]);
   return outcome;
 }
 
-const hourly = (hours: number, said: (hour: number) => readonly Said[]): Life =>
-  Array.from({ length: hours }, (_, hour) => ({ hour: hour + 100, said: said(hour) }));
-const plain = (value: number | null, back = 0): Said => ({ back, value, grade: 'A' });
+const hourly = (hours: number, stated: (hour: number) => readonly Statement[]): Life =>
+  Array.from({ length: hours }, (_, hour) => ({ hour: hour + 100, stated: stated(hour) }));
+const plain = (value: number | null, back = 0): Statement => ({ back, value, grade: 'A' });
 
 describe('growPast()', () => {
   it('I56: settles an hour upon what is remembered, and never looks back', () => {
@@ -249,7 +251,7 @@ describe('growPast()', () => {
     expect(outcome.grown.past.revisions).toBeGreaterThan(40);
   });
 
-  const day = (hour: number): Said[] =>
+  const day = (hour: number): Statement[] =>
     Array.from({ length: Math.min(24, hour + 1) }, (_, back) => plain(hour - back, back));
 
   it('I56: a source that tells its last day every hour is settled without looking back', () => {
@@ -268,7 +270,7 @@ describe('growPast()', () => {
   it('I56: settles a reading that comes late upon the rows of the series', () => {
     const life = hourly(60, (hour) => (hour === 10 ? [plain(1, 0.5)] : [plain(hour)]));
     const late = life.map((batch, at) =>
-      at === 40 ? { ...batch, said: [...batch.said, plain(7, 30.25)] } : batch,
+      at === 40 ? { ...batch, stated: [...batch.stated, plain(7, 30.25)] } : batch,
     );
     expect(check(late).lookedBack).toBe(0);
   });
@@ -283,14 +285,14 @@ describe('growPast()', () => {
     const days = 365 * 3;
     const life = Array.from({ length: days }, (_, day) => ({
       hour: day * 24,
-      said: [plain((day * 37) % 400)],
+      stated: [plain((day * 37) % 400)],
     }));
     const first = life
       .slice(0, days - 100)
-      .flatMap(({ hour, said }) => said.map((one) => ({ hour, one })));
+      .flatMap(({ hour, stated }) => stated.map((one) => ({ hour, one })));
     const start = first.map(({ hour, one }) => ({ ...one, back: (days - 101) * 24 - hour }));
     const outcome = check(
-      [{ hour: (days - 101) * 24, said: start }, ...life.slice(days - 100)],
+      [{ hour: (days - 101) * 24, stated: start }, ...life.slice(days - 100)],
       'hydrology.streamflow',
       'discharge_cfs',
     );
@@ -305,9 +307,9 @@ describe('growPast()', () => {
     });
     const later = Array.from({ length: 30 }, (_, day) => ({
       hour: 26_000 + day * 24,
-      said: [plain(day), ...(day === 20 ? [plain(1000, daysBack * 24)] : [])],
+      stated: [plain(day), ...(day === 20 ? [plain(1000, daysBack * 24)] : [])],
     }));
-    return [{ hour: 26_000 - 24, said: first }, ...later];
+    return [{ hour: 26_000 - 24, stated: first }, ...later];
   };
 
   it('I56: settles a revision of a row that an old shop still delivers upon its segments', () => {
@@ -329,7 +331,7 @@ describe('growPast()', () => {
   });
 
   it('looks back where more revisions were made than are remembered', () => {
-    const twice = (hour: number): Said[] =>
+    const twice = (hour: number): Statement[] =>
       hour > 0 ? [plain(hour), plain(hour + 1000, 1)] : [plain(hour)];
     const life = hourly(90, (hour) => [...twice(hour), ...(hour === 80 ? [plain(5, 70)] : [])]);
     expect(check(life).lookedBack).toBe(1);
@@ -359,7 +361,7 @@ describe('growPast()', () => {
     ['hydrology.river-level', 'stage_ft', 30],
     ['crypto.spot', 'price_usd', 200],
   ])('I18: knows after any batches of %s what all readings at once tell', (id, metric, most) => {
-    const said = fc.record({
+    const stated = fc.record({
       back: fc.integer({ min: 0, max: most }),
       value: fc.option(fc.integer({ min: 0, max: 2 })),
       grade: fc.constantFrom('A', 'B'),
@@ -367,15 +369,15 @@ describe('growPast()', () => {
     });
     const batch = fc.record({
       step: fc.integer({ min: 1, max: 4 }),
-      said: fc.uniqueArray(said, { selector: ({ back }) => back, minLength: 1, maxLength: 5 }),
+      stated: fc.uniqueArray(stated, { selector: ({ back }) => back, minLength: 1, maxLength: 5 }),
     });
     fc.assert(
       fc.property(fc.array(batch, { minLength: 1, maxLength: 25 }), (batches) => {
         let hour = 100;
         check(
-          batches.map(({ step, said: lines }) => {
+          batches.map(({ step, stated: lines }) => {
             hour += step;
-            return { hour, said: lines };
+            return { hour, stated: lines };
           }),
           id,
           metric,

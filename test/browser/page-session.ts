@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwrigh
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** A page of a shop in a browser of its own, with what it did that it must not do. */
-export interface Visit {
+export interface PageSession {
   readonly page: Page;
   /** Opens a path of the shop and waits until nothing more is asked for. */
   open(path: string): Promise<void>;
@@ -25,11 +25,11 @@ interface Faults {
   readonly thrown: string[];
 }
 
-export async function visit(
+export async function openSession(
   browser: Browser,
   origin: string,
   options: BrowserContextOptions = {},
-): Promise<Visit> {
+): Promise<PageSession> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
   const asked: string[] = [];
