@@ -425,3 +425,48 @@ describe('the prices for people', () => {
     expect(() => loadCatalog(root)).toThrow(reason);
   });
 });
+
+describe('an own line of cities', () => {
+  const city = (signals: readonly string[]) => ({
+    format: 'signalpress-catalog/1',
+    extends: null,
+    prices: { '/gauge': '0.02', '/gauge/air': '0.01', '/gauge/precip': '0.01' },
+    lines: [
+      {
+        id: 'environment',
+        industry: 'cities',
+        title: 'cities',
+        signals: signals.map((id) => ({
+          id,
+          measures: 'a city',
+          cadence: 'daily',
+          metrics: ['precip_mm'],
+        })),
+        entities: ['wien', 'graz'],
+      },
+    ],
+  });
+
+  it.each([
+    [['noise.level'], [404, 404]],
+    [
+      ['precipitation.daily', 'noise.level'],
+      [404, 402],
+    ],
+  ] as const)('of %j offers the add-ons that it has readings for', async (signals, statuses) => {
+    const files = signals.map((id) => [
+      `2026-11-20/${id}.ndjson`,
+      ndjson([reading('wien', { precip_mm: 12 }), reading('graz', { precip_mm: 9 })]),
+    ]);
+    const catalog = { 'catalog/cities.json': JSON.stringify(city(signals)) };
+    const root = writeSnapshots({ ...catalog, ...Object.fromEntries(files) });
+    const { data } = await compileFolder(root, { asOf: AS_OF });
+    const shop = await sampleGate(data);
+    const statusOf = async (addon: string) =>
+      (await fetch(`${shop.url}/gauge/${addon}?loc=wien`)).status;
+    expect([await statusOf('air'), await statusOf('precip')]).toEqual(statuses);
+    const { issuer_did } = readJson(join(data, 'current'), 'release.json');
+    expect((await verifyRelease(data, { trust: [issuer_did] })).faults).toEqual([]);
+    await shop.close();
+  });
+});

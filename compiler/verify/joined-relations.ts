@@ -125,7 +125,9 @@ function madeCity(addon: keyof typeof CITY_ADD_ONS, { joined, subject: loc }: Jo
   if (readings.length === 0) return null;
   joined.count('legs', readings.length);
   const listed = new Set(listedIn(joined.bodies.list, endpointAt(`/gauge/${addon}`), `${addon}/`));
-  const cities = joined.catalog.entryById.get(CITY_ADD_ONS[addon][0])?.line.entities ?? [];
+  const { entryById } = joined.catalog;
+  const first = CITY_ADD_ONS[addon].find((id) => entryById.has(id)) ?? '';
+  const cities = entryById.get(first)?.line.entities ?? [];
   const locs = cities.filter((each) => listed.has(each));
   const body = cityBody(addon, { loc, readings, locs });
   return cited(body, joined.body, cityStatement(addon, loc, readings));

@@ -1,7 +1,7 @@
 import { closeSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { findRow } from '../../compiler/contract/route.ts';
 import { messageOf } from '../system/message-of.ts';
 import { openOwnFile } from '../system/plain-file.ts';
@@ -17,6 +17,7 @@ const answerLine = z.object({
   method: z.string(),
   path: z.string(),
   status: z.int(),
+  payer: z.string().optional(),
 });
 
 /** How often the price of a product was told, and how often the product was delivered. */
@@ -40,8 +41,11 @@ export interface LoggedAnswers {
 }
 
 /** Counts the answers to GETs of what is sold, in files that hold the standard output of the gatekeeper. */
-export function readAnswers(files: readonly string[], period: Period): LoggedAnswers {
-  const counts = new AnswerCounts(period);
+export function readAnswers(
+  files: readonly string[],
+  { period, catalog }: { readonly period: Period; readonly catalog: Catalog },
+): LoggedAnswers {
+  const counts = new AnswerCounts(period, catalog);
   for (const file of files) {
     try {
       for (const line of linesOf(file)) counts.add(line);
@@ -55,13 +59,15 @@ export function readAnswers(files: readonly string[], period: Period): LoggedAns
 
 class AnswerCounts {
   readonly #period: Period;
+  readonly #catalog: Catalog;
   readonly #products = new Map<string, { priced: number; delivered: number }>();
   #otherLines = 0;
   #first: string | null = null;
   #last: string | null = null;
 
-  constructor(period: Period) {
+  constructor(period: Period, catalog: Catalog) {
     this.#period = period;
+    this.#catalog = catalog;
   }
 
   add(line: string): void {
@@ -78,12 +84,14 @@ class AnswerCounts {
     this.#count(answer);
   }
 
-  #count({ method, path, status }: z.infer<typeof answerLine>): void {
-    const row = method === 'GET' ? findRow(path, BUILTIN)?.row : undefined;
+  #count({ method, path, status, payer }: z.infer<typeof answerLine>): void {
+    const row = method === 'GET' ? findRow(path, this.#catalog)?.row : undefined;
     if (row === undefined || row.priceUsd === null) return;
     const counts = this.#products.get(row.path) ?? { priced: 0, delivered: 0 };
     if (status === 402) counts.priced += 1;
-    if (status === 200) counts.delivered += 1;
+    // Where some signals are free, only a payer tells what was bought.
+    const isGiven = payer === undefined && Object.values(row.signalPrices ?? {}).includes(null);
+    if (status === 200 && !isGiven) counts.delivered += 1;
     this.#products.set(row.path, counts);
   }
 

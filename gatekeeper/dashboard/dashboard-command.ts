@@ -1,11 +1,15 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { Command } from 'commander';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import { parseCatalog } from '../../compiler/contract/catalog/whole-catalog.ts';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import type { JournalPlace } from '../journal/open-journal.ts';
 import { dayStart, placeOf, STATE_OPTION, withLedger } from '../journal/with-journal.ts';
 import { listen } from '../system/listen.ts';
 import { isLoopbackHost } from '../system/loopback.ts';
 import { messageOf } from '../system/message-of.ts';
+import { readOwnFile } from '../system/plain-file.ts';
 import { replaceFile } from '../system/replace-file.ts';
 import { StartError } from '../system/start-error.ts';
 import { readAnswers } from './answers-log.ts';
@@ -14,6 +18,8 @@ import { readRunStatus } from './read-run-status.ts';
 import { readSales } from './sales.ts';
 
 const DAYS_SHOWN = 30;
+/** Far more than 2,000 lines with 100,000 entities take. */
+const CATALOG_BYTES_MAX = 256 * 1024 * 1024;
 const EXIT_CODES =
   'Exit codes: 0 done, or stopped on request; 1 refused, nothing was changed, and the error says why';
 
@@ -31,6 +37,7 @@ interface DashboardCommandOptions {
 interface DashboardFlags {
   readonly state?: string;
   readonly log: readonly string[];
+  readonly catalog?: string;
   readonly status?: string;
   readonly since?: number;
   readonly until?: number;
@@ -44,6 +51,7 @@ export function dashboardCommand(by: DashboardCommandOptions): Command {
     .description('write a page with sales, open payments and the health of sources')
     .option('--state <folder>', STATE_OPTION)
     .option('--log <file>', 'standard output of the gatekeeper; may be repeated', repeated, [])
+    .option('--catalog <file>', 'catalog.json of a release that has its own catalogue')
     .option('--status <file>', 'status file of `signalpress run`')
     .option('--since <day>', `first day in UTC (default: ${DAYS_SHOWN} days back)`, dayStart)
     .option('--until <day>', 'day after the last one, in UTC', dayStart)
@@ -75,7 +83,7 @@ function port(text: string): number {
 }
 
 async function pageOf(
-  { state, log, status, since, until }: DashboardFlags,
+  { state, log, catalog, status, since, until }: DashboardFlags,
   by: DashboardCommandOptions,
 ): Promise<string> {
   const nowMs = by.clock();
@@ -88,9 +96,20 @@ async function pageOf(
     nowMs,
     period,
     sales: await withLedger(placeOf(state, by.place), (ledger) => readSales(ledger, period)),
-    answers: log.length === 0 ? null : readAnswers(log, period),
+    answers: log.length === 0 ? null : readAnswers(log, { period, catalog: catalogAt(catalog) }),
     status: status === undefined ? null : readRunStatus(status),
   });
+}
+
+/** By the catalogue the log tells what is sold. */
+function catalogAt(file: string | undefined): Catalog {
+  if (file === undefined) return BUILTIN;
+  try {
+    return parseCatalog(readOwnFile(file, CATALOG_BYTES_MAX).bytes);
+  } catch (cause) {
+    const why = `${messageOf(cause)}; name the catalog.json of a release`;
+    throw new StartError(`Cannot read catalogue "${file}": ${why}`, { cause });
+  }
 }
 
 function written(file: string, page: string, { note }: DashboardCommandOptions): void {

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import { catalogOf } from '../../compiler/contract/catalog/catalog.ts';
 import { CIRCUIT_STATES } from '../facilitator/circuit.ts';
 import type { SentAnswer } from '../http/request.ts';
 import { inTime } from '../system/in-time.ts';
@@ -31,12 +31,15 @@ export interface Instruments {
   readonly contentType: string;
 }
 
+/** No release is served yet, so no answer is one of an operation. */
+const NOTHING = catalogOf([]);
+
 /** The one place where metrics are declared; `gatekeeper/OBSERVING.md` says what each of them tells. */
 export function instruments(options: InstrumentsOptions): Instruments {
   const register = new Registry();
   collectDefaultMetrics({ register });
   build(register, options);
-  const answers = answerMeters(register, () => condition?.catalog() ?? BUILTIN);
+  const answers = answerMeters(register, () => condition?.catalog() ?? NOTHING);
   const gauges = gaugesOf(register, options);
   let condition: MeasuredState | null = null;
   let running: Promise<string> | null = null;

@@ -1,5 +1,4 @@
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
 import { describedParams } from '../../compiler/contract/described-params.ts';
 import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
 import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
@@ -60,7 +59,7 @@ export interface Challenger {
   challenge(endpoint: Endpoint, target: string, error?: string): Challenge;
   /** What was challenged, in the shape of one version. */
   requirements(endpoint: Endpoint, target: string, version: X402Version): Requirements;
-  /** Of the release that is shown; the built-in one before. */
+  /** Of the release that is shown; an empty one before. */
   readonly catalog: () => Catalog;
   /** From now on challenges show what this release offers; before, they show nothing. */
   show(release: ShownRelease): void;
@@ -82,7 +81,7 @@ export function challenger(options: ChallengerOptions): Challenger {
   const checked = checkedOptions(options);
   const templates = new BoundedMap<string, Template>(TEMPLATES_MAX);
   const cache = new Map<string, Challenge>();
-  let shown: ShownRelease = { offers: new Map(), catalog: BUILTIN };
+  let shown: ShownRelease = { offers: new Map(), catalog: catalogOf([]) };
   const templateOf = (endpoint: Endpoint, target: string): Template => {
     const key = `${endpoint.path} ${endpoint.priceUsd} ${mediaTypeOf(endpoint, target)}`;
     const known = templates.get(key);

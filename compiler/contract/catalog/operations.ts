@@ -9,6 +9,7 @@ import {
   text,
   thin,
 } from '../endpoints.ts';
+import { CITY_ADD_ONS } from '../products.ts';
 import { lacksOther } from './left-out.ts';
 import type { Line } from './line.ts';
 import { signalPrices } from './signal-prices.ts';
@@ -57,7 +58,7 @@ export function operationsOf(
   const bySignal = signalPrices(lines.flatMap(({ signals }) => signals));
   const known = (row: TableRow): Endpoint[] => {
     const own = bySignal.get(row.path);
-    const made = operationOf(row, names, prices);
+    const made = hasReadings(row, lines) ? operationOf(row, names, prices) : [];
     return own === undefined ? made : made.map((each) => ({ ...each, signalPrices: own }));
   };
   const bundles = lines.flatMap((line) => bundleOperation(line, prices));
@@ -65,6 +66,14 @@ export function operationsOf(
   const offered = all.filter(({ path }) => !leftOut.has(path));
   const paths = new Set(offered.map(({ path }) => path));
   return offered.filter(({ path }) => !lacksOther(path, paths));
+}
+
+/** Whether the cities have a signal that the add-on of a city reads; true for every other operation. */
+function hasReadings({ path }: TableRow, lines: readonly Line[]): boolean {
+  const read = Object.entries(CITY_ADD_ONS).find(([addon]) => path === `/gauge/${addon}`)?.[1];
+  if (read === undefined) return true;
+  const cities = lines.find(({ id }) => id === CITY_LINE);
+  return cities?.signals.some(({ id }) => (read as readonly string[]).includes(id)) === true;
 }
 
 function namesOf(lines: readonly Line[]): Names {

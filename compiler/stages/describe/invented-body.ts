@@ -78,11 +78,12 @@ function subjectOf(catalog: Catalog): InventedMembers {
 function ownValues({ path, params }: Endpoint, catalog: Catalog): InventedMembers {
   const word = path.slice(path.lastIndexOf('/') + 1);
   const city = Object.entries(CITY_ADD_ONS).find(([addon]) => path === `/gauge/${addon}`);
+  const read = city?.[1].find((id) => catalog.entryById.has(id));
   return {
     dim: word,
     addon: word,
     operation: path,
-    ...(city === undefined ? {} : readingOf(city[1][0], catalog)),
+    ...(read === undefined ? {} : readingOf(read, catalog)),
     ...(path === '/stable/coin' ? { current: { price_in_peg: 1, peg: 'USD' } } : {}),
     ...(path.endsWith('/graveyard') ? { state: 'absent' } : {}),
     ...(params.cutoff === undefined ? {} : { entity: 'EXMPL', entity_name: 'Invented Corp' }),

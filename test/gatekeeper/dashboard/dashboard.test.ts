@@ -7,6 +7,7 @@ import type { RunStatus, SourceStatus } from '../../../compiler/contract/run-sta
 import { dashboardCommand } from '../../../gatekeeper/dashboard/dashboard-command.ts';
 import { JOURNAL_NAME } from '../../../gatekeeper/journal/journal-file.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
+import { tideCatalog } from '../../tide-shop.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
 
 const HOUR_MS = 3_600_000;
@@ -184,6 +185,33 @@ describe('dashboard: conversion', () => {
     expect(text).toContain('/gauge/census 0 1 0 0.0 %');
     expect(text).toContain('Lines that are no answer: 2.');
     expect(text).not.toContain('/no/such/path');
+  });
+
+  it('goes by the catalogue that it is given, and counts no free answer as sold', async () => {
+    const catalog = file(
+      'catalog.json',
+      JSON.stringify(tideCatalog({ level: { free: ['latest'] } })),
+    );
+    const payer = { payer: '0xabc' };
+    const log = file(
+      'tides-log',
+      [
+        answered(402, '/gauge/tide-region'),
+        answered(200, '/gauge/tide-region'),
+        answered(402, '/gauge/region'),
+        answered(200, '/gauge'),
+        JSON.stringify({ ...JSON.parse(answered(200, '/gauge')), ...payer }),
+      ].join('\n'),
+    );
+    const text = textOf(await page('--log', log, '--catalog', catalog));
+    expect(text).toContain('2 answers 200, 1 answers 402');
+    expect(text).not.toContain('/gauge/region');
+    expect(textOf(await page('--log', log))).toContain('2 answers 200, 1 answers 402');
+    expect(textOf(await page('--log', log))).toContain('/gauge/region');
+    const broken = page('--log', log, '--catalog', file('broken', '{"format":"x"}'));
+    await expect(broken).rejects.toThrow(
+      /^Cannot read catalogue .*name the catalog.json of a release/,
+    );
   });
 
   it('says that a log is missing, instead of showing 0 %', async () => {
