@@ -11,6 +11,8 @@ const PIECE_CHARS_MIN = 3;
  * are used up are not looked at.
  */
 const NEAREST_STEPS_MAX = 6000;
+/** Names of one list that are compared at all: to rank 100,000 by their letters takes milliseconds of a free answer. */
+const NAMES_MAX = 5000;
 /** Steps that looking for one text inside of another costs. */
 const PIECE_STEPS = 4;
 
@@ -83,7 +85,7 @@ function notePiece(wanted: Name, name: Name, search: Search): void {
 function namesOf(options: readonly string[]): readonly Name[] {
   const known = prepared.get(options);
   if (known !== undefined) return known;
-  const names = options.map(nameOf);
+  const names = options.slice(0, NAMES_MAX).map(nameOf);
   prepared.set(options, names);
   return names;
 }

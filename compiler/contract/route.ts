@@ -158,11 +158,22 @@ function isDefault({ param, value }: Given): boolean {
 
 function isLegal({ param, value, rival }: Given): boolean {
   if (rival !== undefined) return false;
-  if (param.enum !== undefined) return param.enum.includes(value);
+  if (param.enum !== undefined) return isListed(value, param.enum);
   if (param.type !== 'integer') return true;
   if (!/^[0-9]{1,9}$/.test(value)) return false;
   const number = Number(value);
   return number >= (param.min ?? 0) && number <= (param.max ?? Number.MAX_SAFE_INTEGER);
+}
+
+/** Values of lists that are too long to be looked through for a request; forgotten with their catalogue. */
+const valueSets = new WeakMap<readonly string[], ReadonlySet<string>>();
+const LOOKED_THROUGH_MAX = 200;
+
+function isListed(value: string, list: readonly string[]): boolean {
+  if (list.length <= LOOKED_THROUGH_MAX) return list.includes(value);
+  const known = valueSets.get(list) ?? new Set(list);
+  valueSets.set(list, known);
+  return known.has(value);
 }
 
 function redirected(

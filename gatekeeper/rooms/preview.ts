@@ -1,10 +1,12 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import type { Line } from '../../compiler/contract/catalog/line.ts';
 import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
 import { atomicAmount, priceBySignal, priceOf } from '../../compiler/contract/price.ts';
 import type { Release } from '../../compiler/contract/release.ts';
+import { CATALOG_URL } from '../../compiler/contract/static-files.ts';
 import {
   type Answered,
   type ContentAnswer,
@@ -68,11 +70,18 @@ function body(release: ReleaseIndex, counts: object, max: number): object {
     },
     prices: priced.map(priceRow),
     ...Object.fromEntries(catalog.lines.flatMap((row) => bundleList(row, release, max))),
+    ...(isCut(catalog, max)
+      ? { lists: `at most ${max} names each; all are in ${CATALOG_URL}` }
+      : {}),
     documents: documentRequests(release, max),
     catalog: '/gauge/catalog',
     coverage: '/gauge/coverage?summary=1',
     sample: '/gauge/sample',
   };
+}
+
+function isCut({ lines }: Catalog, max: number): boolean {
+  return lines.some(({ bundle, entities }) => bundle !== undefined && entities.length > max);
 }
 
 /** What is stored, beside the counts that the catalog tells too. */
@@ -100,11 +109,11 @@ function bundleList(
   const name = LIST_NAMES[path] ?? `${path.slice('/gauge/'.length).replaceAll('-', '_')}s`;
   const endpoint = release.catalog.operationByPath.get(path);
   if (endpoint === undefined) return [];
-  if (!row.open) return [[name, row.entities]];
+  if (!row.open) return [[name, row.entities.slice(0, max)]];
   const stored = release.files.pathsUnder(`bundle/${row.id}/`, max).flatMap((file) => {
     return parseFilePath(endpoint, file)?.[param] ?? [];
   });
-  return [[name, [...new Set([...row.entities, ...stored])]]];
+  return [[name, [...new Set([...row.entities.slice(0, max), ...stored])]]];
 }
 
 /** The request of every stored document, up to `max` an operation. */

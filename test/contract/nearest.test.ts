@@ -100,4 +100,10 @@ describe('nearest() and its bounds', () => {
     const ordinary = Array.from({ length: 1000 }, (_, at) => `us-place-${at}`);
     expect(nearest('us-plcae-999', ordinary)).toBe('us-place-999');
   });
+
+  it('I54: looks at no more than the first names of a list that is very long', () => {
+    const behind = (others: number) => [...Array(others).fill('zzzz-zzzz'), 'us-denver'];
+    expect(nearest('us-dnever', behind(4999))).toBe('us-denver');
+    expect(nearest('us-dnever', behind(5000))).toBeNull();
+  });
 });

@@ -150,6 +150,23 @@ describe('route()', () => {
     expect(findRow('/gauge/tide-region', BUILTIN)).toBeUndefined();
   });
 
+  it('takes each of very many values, and no other', () => {
+    const [line] = TIDE_FILE.lines ?? [];
+    const entities = Array.from({ length: 1000 }, (_, at) => `PIER-${at}`);
+    const wide = catalogOf([
+      { ...TIDE_FILE, lines: line === undefined ? [] : [{ ...line, entities }] },
+    ]);
+    const faultOf = (name: string) => routed(`/gauge/tide-region?entity=${name}`, wide).fault?.miss;
+    expect(['PIER-0', 'PIER-999', 'PIER-0'].map(faultOf)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(['PIER-1000', 'PIER', 'constructor'].map(faultOf)).toEqual(
+      Array(3).fill('illegal_value'),
+    );
+  });
+
   it('never answers a form that is not offered with another one', () => {
     const asked = '/gauge?signal_id=tides.level&entity=PIER-ONE&dim=ruler';
     expect(routed(asked, TIDES).fault).toMatchObject({ miss: 'illegal_value', name: 'dim' });

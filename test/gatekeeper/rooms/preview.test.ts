@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { type Catalog, catalogOf } from '../../../compiler/contract/catalog/catalog.ts';
 import type { Line } from '../../../compiler/contract/catalog/line.ts';
+import { defined } from '../../../compiler/contract/defined.ts';
 import { LINES } from '../../../compiler/contract/lines.ts';
+import { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import { FREE_BYTES_MAX } from '../../../gatekeeper/rooms/json-content.ts';
 import { preview } from '../../../gatekeeper/rooms/preview.ts';
+import { TIDE_FILE, TIDES } from '../../tide-catalog.ts';
 import { jsonOf, tinyService } from '../tiny-service.ts';
 
 const PREVIEW_LIST_MAX = 500;
@@ -50,6 +54,25 @@ describe('preview()', () => {
     expect(400 * 180 * lines.length).toBeGreaterThan(FREE_BYTES_MAX);
     expect(bytes).toBeLessThanOrEqual(FREE_BYTES_MAX);
     expect(JSON.stringify(jsonOf(answered))).toContain('x'.repeat(180));
+  });
+
+  it('I54: cuts a closed list of very many names, and says where they are', async () => {
+    const [known] = TIDE_FILE.lines ?? [];
+    const entities = Array.from({ length: 100_000 }, (_, at) => `PIER-${at}`);
+    const line = { ...defined(known, 'the line'), entities };
+    const selling = async (catalog: Catalog) => {
+      const service = await tinyService();
+      const { place, head, keys, files, offers } = service.release;
+      const release = new ReleaseIndex(place, { head, keys, files, offers, catalog });
+      return { ...service, release };
+    };
+    const answered = await preview(await selling(catalogOf([{ ...TIDE_FILE, lines: [line] }])));
+    const body = jsonOf(answered);
+    expect(body.tide_regions).toEqual(entities.slice(0, PREVIEW_LIST_MAX));
+    expect(body.lists).toBe('at most 500 names each; all are in /.well-known/catalog.json');
+    const whole = jsonOf(await preview(await selling(TIDES)));
+    expect(whole.tide_regions).toHaveLength(TIDES.lines[0]?.entities.length ?? 0);
+    expect(whole.lists).toBeUndefined();
   });
 
   it('adds what is stored to an open list', async () => {
