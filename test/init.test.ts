@@ -133,6 +133,7 @@ describe.each([[null], ['builtin']] as const)('a shop that extends %s', (extende
 
 /** Ids, paths and places that only the built-in catalogue has. */
 const FOREIGN = [
+  ...['/trust/', '/stable/', '/mcp/preview', '/stablecoin-deaths', '/resolve/'],
   ...BUILTIN.signals.map(({ id }) => id),
   ...BUILTIN.lines.flatMap(({ bundle, entities }) => [
     ...(bundle === undefined ? [] : [bundle.path]),

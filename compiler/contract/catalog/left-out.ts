@@ -6,6 +6,9 @@ import type { TablePath } from '../endpoints.ts';
 const VERIFY = 'buyers verify by it';
 const FIND = 'answers, descriptions and the page lead to it';
 
+/** How the path of a free preview of a collection ends. */
+const PREVIEW = '/preview';
+
 /** Free operations that every shop offers, and why. */
 const NEEDED: Readonly<Partial<Record<TablePath, string>>> = {
   '/gauge/verify': VERIFY,
@@ -44,6 +47,13 @@ export function neededFor(path: string): string | null {
 export function lacksOther(path: string, offered: ReadonlySet<string>): boolean {
   const other = NEEDS[path as TablePath];
   return other !== undefined && !offered.has(other);
+}
+
+/** Whether an operation is the free preview of a collection of which nothing is sold. */
+export function previewsNothing(path: string, priced: readonly string[]): boolean {
+  if (!path.endsWith(PREVIEW) || neededFor(path) !== null) return false;
+  const shown = path.slice(0, -PREVIEW.length);
+  return !priced.some((sold) => sold === shown || sold.startsWith(`${shown}/`));
 }
 
 /** An operation that is offered and cannot be without a path; null where none is. */

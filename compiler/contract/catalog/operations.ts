@@ -10,7 +10,7 @@ import {
   thin,
 } from '../endpoints.ts';
 import { CITY_ADD_ONS } from '../products.ts';
-import { lacksOther } from './left-out.ts';
+import { lacksOther, previewsNothing } from './left-out.ts';
 import type { Line } from './line.ts';
 import { signalPrices } from './signal-prices.ts';
 
@@ -48,7 +48,8 @@ const EXAMPLES_MAX = 3;
 
 /**
  * The operations of a catalogue in the order of the specification: those of the table that can answer, and a bundle for each
- * line that has one. What costs and has no price is not offered; nor is what takes a value of which there is none.
+ * line that has one. What costs and has no price is not offered; nor is what takes a value of which there is none, nor the
+ * preview of what is not offered.
  */
 export function operationsOf(
   lines: readonly Line[],
@@ -63,7 +64,9 @@ export function operationsOf(
   };
   const bundles = lines.flatMap((line) => bundleOperation(line, prices));
   const all = [...SIGNAL_ROWS.flatMap(known), ...bundles, ...OTHER_ROWS.flatMap(known)];
-  const offered = all.filter(({ path }) => !leftOut.has(path));
+  const kept = all.filter(({ path }) => !leftOut.has(path));
+  const priced = kept.filter(({ priceUsd }) => priceUsd !== null).map(({ path }) => path);
+  const offered = kept.filter(({ path }) => !previewsNothing(path, priced));
   const paths = new Set(offered.map(({ path }) => path));
   return offered.filter(({ path }) => !lacksOther(path, paths));
 }

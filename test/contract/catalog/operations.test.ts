@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { catalogOf } from '../../../compiler/contract/catalog/catalog.ts';
 import type { CatalogFile } from '../../../compiler/contract/catalog/catalog-file.ts';
-import { TABLE } from '../../../compiler/contract/endpoints.ts';
+import { TABLE, type TableRow } from '../../../compiler/contract/endpoints.ts';
 import { TIDE_FILE, TIDES } from '../../tide-catalog.ts';
 
 /** What the catalogue of one line sells at, by path; free operations are left out. */
@@ -12,13 +13,13 @@ function sold(prices: Record<string, string>): Record<string, string | null> {
 }
 
 describe('operationsOf()', () => {
-  it('offers what has a price and everything free, in the order of the table', () => {
+  it('offers what has a price, and what is free for all shops, in the order of the table', () => {
     const { operations, operationByPath } = TIDES;
     const paths = operations.map(({ path }) => path);
-    // The raw readings are those of two signals of rivers, and nobody sells a token.
-    const free = TABLE.filter(
-      ({ paid, token, path }) => !paid && !token && path !== '/gauge/raw',
-    ).map(({ path }) => path);
+    // The raw readings are those of two signals of rivers, nobody sells a token, and no collection is sold.
+    const isFree = ({ paid, token, path }: TableRow): boolean =>
+      !paid && !token && path !== '/gauge/raw' && !/^\/(?!gauge\/).+\/preview$/.test(path);
+    const free = TABLE.filter(isFree).map(({ path }) => path);
     expect(paths).toEqual(['/gauge', '/gauge/tide-region', ...free]);
     expect([...operationByPath.keys()]).toEqual(paths);
   });
@@ -59,5 +60,20 @@ describe('operationsOf()', () => {
     const { operationByPath } = catalogOf([TIDE_FILE, more]);
     expect(operationByPath.get('/gauge')?.priceUsd).toBe('0.02');
     expect(operationByPath.get('/gauge/ruler')?.priceUsd).toBe('0.005');
+  });
+
+  it('are no previews of collections of which nothing is sold', () => {
+    const previews = (prices: Readonly<Record<string, string>>) =>
+      catalogOf([{ ...TIDE_FILE, prices: { '/gauge': '0.02', bundle: '0.4', ...prices } }])
+        .operations.map(({ path }): string => path)
+        .filter((path) => path.endsWith('/preview'));
+    expect(previews({})).toEqual(['/gauge/preview']);
+    expect(previews({ '/trust/precheck': '0.1', '/stablecoin-deaths': '0.1' })).toEqual([
+      '/gauge/preview',
+      '/stablecoin-deaths/preview',
+      '/trust/preview',
+    ]);
+    expect(previews({ '/resolve': '0.1' })).toEqual(['/gauge/preview', '/resolve/preview']);
+    expect(BUILTIN.operations.filter(({ path }) => path.endsWith('/preview'))).toHaveLength(7);
   });
 });
