@@ -484,6 +484,25 @@ describe('a stranger who judges by the catalogue of a shop', () => {
 });
 
 describe('a changed catalogue', () => {
+  it('goes on from a release whose head signs no catalogue yet, and verifies both', async () => {
+    const first = await compileFolder(snapshots, { asOf: AS_OF });
+    const root = join(first.data, 'current');
+    const { catalog_sha256: _, ...older } = readHeadOf(root);
+    writeFileSync(join(root, 'release.json'), JSON.stringify(older));
+    resign(root, {}, SEED);
+    const trust = [older.issuer_did];
+    const before = await verifyRelease(first.data, { trust });
+    expect([before.faults, before.verdict, before.ownTables]).toEqual([[], 'verified', true]);
+    const next = await compileFolder(snapshots, { data: first.data, asOf: '2026-11-20T13:00:00Z' });
+    expect(next.release.sequence).toBe(2);
+    expect(next.release.catalog_sha256).toMatch(/^sha256:[0-9a-f]{64}$/);
+    const after = await verifyRelease(first.data, { trust });
+    expect([after.faults, after.verdict]).toEqual([[], 'verified']);
+    resign(root, { catalog_sha256: `sha256:${'0'.repeat(64)}` }, SEED);
+    const lying = await verifyRelease(first.data, { trust });
+    expect(lying.faults.map(({ file }) => file)).toContain('catalog.json');
+  });
+
   it('is compiled again as a whole, and what did not change goes on', async () => {
     const root = writeSnapshots(shopFiles(), join(makeFolder(), 'snapshots'));
     const first = await compileFolder(root, { asOf: AS_OF });
