@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Config, settlementOf } from '../config/config.ts';
+import { type Config, paidNetworks, settlementOf } from '../config/config.ts';
 import { TEST_WARNING } from '../config/test-payments.ts';
 import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
@@ -52,7 +52,7 @@ export function openService(
   const report = (error: unknown, id?: string): void =>
     log({ event: 'payment_failed', id, error: messageOf(error) });
   const operator = {
-    network: config.network,
+    networks: asked.networks,
     payTo: config.payTo,
     tokens: tokensOf(config, clock),
     takesReceipts: config.receiptKey !== null,
@@ -80,10 +80,13 @@ function tokensOf(
 
 function challengerOrRefuse(config: Config, baseUrl: string, issuerName: string): Challenger {
   const { payTo, network } = config;
+  const furtherNetworks = paidNetworks(config)
+    .slice(1)
+    .map((one) => one.network);
   const warned = settlementOf(config) === 'test' ? { warning: TEST_WARNING } : {};
   try {
     const serviceName = serviceNameOf(issuerName);
-    return challenger({ baseUrl, payTo, network, serviceName, ...warned });
+    return challenger({ baseUrl, payTo, network, furtherNetworks, serviceName, ...warned });
   } catch (cause) {
     throw new StartError(messageOf(cause), { cause });
   }

@@ -16,7 +16,8 @@ import type { SoldTargets } from './sold-targets.ts';
 
 /** How the operator is paid, as far as strangers may know. */
 interface Operator {
-  readonly network: Network;
+  /** In the order in which they are offered. */
+  readonly networks: readonly [Network, ...Network[]];
   readonly payTo: string;
   /** Null where no subscription secret is set. */
   readonly tokens: TokenService | null;

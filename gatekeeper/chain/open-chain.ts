@@ -1,6 +1,6 @@
 import { parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { Config } from '../config/config.ts';
+import type { Config, PaidNetwork } from '../config/config.ts';
 import type { ChainEvidence } from '../money/evidence.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import { messageOf } from '../system/message-of.ts';
@@ -19,6 +19,8 @@ export interface ChainOptions {
   readonly report: (error: unknown) => void;
 }
 
+type NodeSettings = PaidNetwork & { readonly rpcUrl: string };
+
 /** The configured chain and, if a relayer key is set, the settler that needs no facilitator. */
 export interface OpenChain {
   readonly evidence: ChainEvidence;
@@ -31,7 +33,7 @@ export interface OpenChain {
  * it answers, what only it can tell stays unknown.
  */
 export async function openChain(
-  config: Config & { readonly rpcUrl: string },
+  config: NodeSettings & Pick<Config, 'relayerKey'>,
   by: ChainOptions,
 ): Promise<OpenChain> {
   const node = nodeOrRefuse(config);
@@ -47,7 +49,7 @@ export async function openChain(
   };
 }
 
-function nodeOrRefuse({ rpcUrl, network }: Config & { readonly rpcUrl: string }): ChainNode {
+function nodeOrRefuse({ rpcUrl, network }: NodeSettings): ChainNode {
   try {
     return chainNode({ url: rpcUrl, network });
   } catch (cause) {
@@ -70,7 +72,7 @@ interface DirectParts extends ChainOptions {
 }
 
 function openDirect(
-  { relayerKey: setting, maxFeeGwei }: Config & { readonly relayerKey: string },
+  { relayerKey: setting, maxFeeGwei }: NodeSettings & { readonly relayerKey: string },
   { node, evidence, clock, report }: DirectParts,
 ): { readonly facilitator: Facilitator; close(): void } {
   const account = privateKeyToAccount(relayerKey(setting));

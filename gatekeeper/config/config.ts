@@ -9,7 +9,10 @@ export interface Config {
   readonly port: number;
   readonly baseUrl: string | null;
   readonly payTo: string;
+  /** The one that is offered first. */
   readonly network: Network;
+  /** Where payments are taken besides; empty for most sellers. */
+  readonly furtherNetworks: readonly PaidNetwork[];
   /**
    * In order of preference; without any, and without a relayer key, the local test facilitator is used and no money
    * moves.
@@ -19,12 +22,13 @@ export interface Config {
   readonly facilitatorAuth: string | null;
   /** Path of a module that makes the headers of each call. */
   readonly facilitatorAuthModule: string | null;
+  /** Node of the first network. */
   readonly rpcUrl: string | null;
   /** Blocks that must hold a transfer before it counts. */
   readonly confirmations: number;
   /** Key, or path of the key file, of the account that settles without a facilitator. */
   readonly relayerKey: string | null;
-  /** Most that a relayed transaction pays for one unit of gas. */
+  /** Most that a relayed transaction on the first network pays for one unit of gas. */
   readonly maxFeeGwei: string;
   /** Payments may be simulated on a public address. */
   readonly testPayments: boolean;
@@ -60,6 +64,15 @@ export interface Config {
   readonly logRequests: LoggedRequests;
   /** Where numbers about the service can be read; null where nobody asked for them. */
   readonly metrics: MetricsSettings | null;
+}
+
+/** A network that payments are taken on, with what is set for it alone. */
+export interface PaidNetwork
+  extends Pick<Config, 'network' | 'rpcUrl' | 'confirmations' | 'maxFeeGwei'> {}
+
+/** All of them, in the order in which they are offered. */
+export function paidNetworks(config: Config): readonly [PaidNetwork, ...PaidNetwork[]] {
+  return [config, ...config.furtherNetworks];
 }
 
 /** Who settles payments; if nobody is configured, they are only simulated. */

@@ -1,9 +1,11 @@
 import { isAbsolute, relative, sep } from 'node:path';
+import type { Network } from '../money/networks.ts';
 import { confirmationsMax, depthMs } from '../money/settlement-time.ts';
 import { isLoopback } from '../system/loopback.ts';
-import type { Config } from './config.ts';
+import { type Config, paidNetworks } from './config.ts';
 import { dataUrl, isRemote } from './data-url.ts';
 import { addressText } from './metrics-settings.ts';
+import { misfit, spelling } from './per-network.ts';
 import { envName, SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
 import { testPaymentsFault } from './test-payments.ts';
 
@@ -24,10 +26,11 @@ export function jointFaults(effective: Config, written: WrittenSettings): string
     ...halfRules(written),
     ...testRules(effective, written),
     ...payeeRules(effective, written),
+    ...networkRules(effective, written),
     ...remoteRules(effective, written),
   ];
   const others = [
-    depthRule(effective, written),
+    ...depthRules(effective, written),
     assetRule(effective, written),
     folderRule(effective),
   ];
@@ -41,15 +44,45 @@ function isNetworkKnown({ values, isGiven }: WrittenSettings): boolean {
   return values.network !== undefined || !isGiven('network');
 }
 
+function networksOf(effective: Config): readonly Network[] {
+  return paidNetworks(effective).map(({ network }) => network);
+}
+
+function realNetwork(effective: Config): Network | undefined {
+  return networksOf(effective).find(({ isTestnet }) => !isTestnet);
+}
+
+/** Each network has a node and a price of gas of its own, and its money must be worth what that of the others is. */
+function networkRules(effective: Config, written: WrittenSettings): Rule[] {
+  const networks = networksOf(effective);
+  const [real, test] = [realNetwork(effective), networks.find(({ isTestnet }) => isTestnet)];
+  const perNetwork = (['rpc_url', 'max_fee_gwei'] as const).map((name): Rule => {
+    const { [name]: text } = written.values;
+    const why = typeof text === 'string' ? misfit(networks, text) : null;
+    const example = spelling(networks, name === 'rpc_url' ? 'https://…' : '2');
+    const write = networks.length === 1 ? SETTINGS[name].help : example;
+    return [isNetworkKnown(written) && why !== null, `${envName(name)}: ${why}; set ${write}`];
+  });
+  return [
+    [
+      real !== undefined && test !== undefined,
+      `SIGNALPRESS_NETWORK: money of "${test?.name}" is worth nothing and would buy what "${real?.name}" sells; set networks of one kind`,
+    ],
+    ...perNetwork,
+  ];
+}
+
 /** Nobody holds the key of these addresses: money paid to them is lost. */
 const NOBODYS = [`0x${'0'.repeat(40)}`, TEST_PAYEE.toLowerCase()];
 
 /** Money needs somebody who is paid and somebody who moves it. */
-function payeeRules({ network }: Config, { values, isGiven }: WrittenSettings): Rule[] {
+function payeeRules(effective: Config, { values, isGiven }: WrittenSettings): Rule[] {
   const payTo = String(values.pay_to).toLowerCase();
-  const isNobodys = [...NOBODYS, network.asset.toLowerCase()].includes(payTo);
+  const tokens = networksOf(effective).map(({ asset }) => asset.toLowerCase());
+  const isNobodys = [...NOBODYS, ...tokens].includes(payTo);
   const settles = isGiven('facilitator_url') || isGiven('relayer_key');
-  const isReal = network.name === 'base';
+  const real = realNetwork(effective);
+  const isReal = real !== undefined;
   const settler = 'set an https URL, or set SIGNALPRESS_RELAYER_KEY';
   return [
     [
@@ -62,7 +95,7 @@ function payeeRules({ network }: Config, { values, isGiven }: WrittenSettings): 
     ],
     [
       !settles && isReal,
-      `SIGNALPRESS_FACILITATOR_URL: missing for network "base", where money is real; ${settler}`,
+      `SIGNALPRESS_FACILITATOR_URL: missing for network "${real?.name}", where money is real; ${settler}`,
     ],
   ];
 }
@@ -121,7 +154,7 @@ function halfRules({ values, isGiven }: WrittenSettings): Rule[] {
 function testRules(effective: Config, { isGiven }: WrittenSettings): Rule[] {
   const settles = isGiven('facilitator_url') || isGiven('relayer_key');
   return [
-    [!settles && effective.network.name !== 'base', testPaymentsFault(effective)],
+    [!settles && realNetwork(effective) === undefined, testPaymentsFault(effective)],
     [
       settles && effective.testPayments,
       'SIGNALPRESS_TEST_PAYMENTS: set together with a facilitator or a relayer key; leave it out to be paid',
@@ -167,17 +200,25 @@ function metricsRules({ host, port, metrics, workers }: Config): Rule[] {
 }
 
 /** A buyer who is kept waiting for longer hears of a timeout after the money has moved. */
-function depthRule({ network, confirmations }: Config, written: WrittenSettings): Rule {
-  const [max, seconds] = [confirmationsMax(network), depthMs(network, confirmations) / 1000];
-  return [
-    isNetworkKnown(written) && confirmations > max,
-    `SIGNALPRESS_CONFIRMATIONS "${confirmations}": takes ${seconds} s on ${network.name}, longer than a buyer can wait; set at most ${max}`,
-  ];
+function depthRules(effective: Config, written: WrittenSettings): Rule[] {
+  const { confirmations } = effective;
+  return networksOf(effective).map((network) => {
+    const [max, seconds] = [confirmationsMax(network), depthMs(network, confirmations) / 1000];
+    return [
+      isNetworkKnown(written) && confirmations > max,
+      `SIGNALPRESS_CONFIRMATIONS "${confirmations}": takes ${seconds} s on ${network.name}, longer than a buyer can wait; set at most ${max}`,
+    ];
+  });
 }
 
-function assetRule({ network }: Config, written: WrittenSettings): Rule {
+function assetRule(effective: Config, written: WrittenSettings): Rule {
+  const { network, furtherNetworks } = effective;
   const { asset } = written.values;
   const isOther = typeof asset === 'string' && asset.toLowerCase() !== network.asset.toLowerCase();
+  if (furtherNetworks.length > 0) {
+    const fault = 'each of the networks has its own USDC contract; leave it out';
+    return [asset !== undefined, `SIGNALPRESS_ASSET "${asset}": ${fault}`];
+  }
   return [
     isNetworkKnown(written) && isOther,
     `SIGNALPRESS_ASSET "${asset}": not the USDC contract of ${network.name}; set ${network.asset} or leave it out`,

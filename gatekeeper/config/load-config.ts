@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { defined } from '../../compiler/contract/defined.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { LOG_LEVELS, LOGGED_REQUESTS } from '../log/log-level.ts';
@@ -6,9 +7,10 @@ import { findNetwork } from '../money/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from '../money/token.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import type { Config } from './config.ts';
+import type { Config, PaidNetwork } from './config.ts';
 import { jointFaults } from './joint-faults.ts';
 import { metricsSettings } from './metrics-settings.ts';
+import { valueFor } from './per-network.ts';
 import {
   envName,
   SECRET,
@@ -18,9 +20,6 @@ import {
   shownValue,
   TEST_PAYEE,
 } from './settings.ts';
-
-/** Cap on gas where none is set: on Base a hundred times what is usual. */
-const MAX_FEE_GWEI = '2';
 
 /** Default units per second and client: about 3 % of a core, or 80 purchases a second. */
 const RATE_LIMIT = 500;
@@ -143,6 +142,23 @@ function checked(name: SettingName, text: string, faults: string[]): unknown {
   return undefined;
 }
 
+/** How single settings are read. */
+interface Readers {
+  readonly text: (name: SettingName) => string | null;
+  readonly whole: (name: SettingName, otherwise: number) => number;
+}
+
+function paidNetwork(name: string, { text, whole }: Readers): PaidNetwork {
+  const network = findNetwork(name);
+  if (network === undefined) throw new RangeError('Cannot read settings: network not checked');
+  return {
+    network,
+    rpcUrl: valueFor(network, text('rpc_url')),
+    confirmations: whole('confirmations', 1),
+    maxFeeGwei: valueFor(network, text('max_fee_gwei')) ?? network.maxFeeGwei,
+  };
+}
+
 function configOf(values: Partial<Record<SettingName, unknown>>): Config {
   const text = (name: SettingName): string | null => {
     const value = values[name];
@@ -157,21 +173,20 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
   };
   const stateDir = textOr('state', STATE_DIR);
   const list = values.facilitator_url;
-  const network = findNetwork(textOr('network', 'base-sepolia'));
-  if (network === undefined) throw new RangeError('Cannot read settings: network not checked');
+  const [first, ...furtherNetworks] = textOr('network', 'base-sepolia')
+    .split(',')
+    .map((name) => paidNetwork(name.trim(), { text, whole }));
   return {
+    ...defined(first, 'the first network'),
+    furtherNetworks,
     host: textOr('host', '127.0.0.1'),
     port: whole('port', 4021),
     baseUrl: text('base_url'),
     payTo: textOr('pay_to', TEST_PAYEE),
-    network,
     facilitatorUrls: Array.isArray(list) ? list.map(String) : [],
     facilitatorAuth: text('facilitator_auth'),
     facilitatorAuthModule: text('facilitator_auth_module'),
-    rpcUrl: text('rpc_url'),
-    confirmations: whole('confirmations', 1),
     relayerKey: text('relayer_key'),
-    maxFeeGwei: textOr('max_fee_gwei', MAX_FEE_GWEI),
     testPayments: values.test_payments === true,
     dataDir: textOr('data', 'dist-data'),
     dataAuth: text('data_auth'),

@@ -3,13 +3,14 @@ import { parseDidKey } from '../../compiler/contract/did-key.ts';
 import { trustedProxies } from '../limits/client-address.ts';
 import { LOG_LEVELS, LOGGED_REQUESTS } from '../log/log-level.ts';
 import { payeeAddress } from '../money/address.ts';
-import { findNetwork } from '../money/networks.ts';
+import { findNetwork, NETWORKS } from '../money/networks.ts';
 import { facilitatorUrl, remoteUrl } from '../money/remote-url.ts';
 import { TOKEN_DAYS_MAX, tokenSecrets } from '../money/token.ts';
 import { messageOf } from '../system/message-of.ts';
 import { dataUrl, isRemote } from './data-url.ts';
 import { HEADER } from './header-setting.ts';
 import { METRICS_TOKEN, metricsAddress } from './metrics-settings.ts';
+import { networkValues } from './per-network.ts';
 import { isPostgresUrl } from './postgres-url.ts';
 
 /** Less would not hold one release. */
@@ -59,7 +60,21 @@ const usable =
     }
   };
 const facilitator = url.superRefine(usable(facilitatorUrl));
-const node = url.superRefine(usable((text) => remoteUrl(text, 'chain node')));
+/** One value, or one for each network. */
+const perNetwork = (one: z.ZodType<string, string>) =>
+  z.string().superRefine((text, context) => {
+    for (const { value } of networkValues(text)) {
+      for (const { message } of one.safeParse(value).error?.issues ?? []) context.addIssue(message);
+    }
+  });
+const node = perNetwork(url.superRefine(usable((text) => remoteUrl(text, 'chain node'))));
+const networks = z.string().superRefine((text, context) => {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.some((name) => findNetwork(name) === undefined))
+    context.addIssue('not a known network');
+  const chains = new Set(names.map((name) => findNetwork(name)));
+  if (chains.size < names.length) context.addIssue('names a network twice');
+});
 
 /** What is wrong with the place of a journal, without repeating it: it holds a password. */
 function usableJournal(text: string, context: z.RefinementCtx): void {
@@ -87,8 +102,8 @@ export const SETTINGS = {
   base_url: { schema: origin, help: 'public address, for example https://api.example.com' },
   pay_to: { schema: payee, help: 'address that is paid, 0x and 40 hex digits' },
   network: {
-    schema: z.string().refine((name) => findNetwork(name) !== undefined, 'not a known network'),
-    help: 'base or base-sepolia',
+    schema: networks,
+    help: `one of ${Object.keys(NETWORKS).join(', ')}, or several of them separated by commas, the one to offer first in front`,
   },
   asset: { schema: address, help: 'leave it out: only the USDC contract of the network is served' },
   facilitator_url: {
@@ -103,7 +118,10 @@ export const SETTINGS = {
     schema: z.string(),
     help: 'path of a module that exports an async function authHeaders({ method, url })',
   },
-  rpc_url: { schema: node, help: 'https URL of a node of the network' },
+  rpc_url: {
+    schema: node,
+    help: 'https URL of a node of the network; for several networks base=https://…,polygon=https://…',
+  },
   confirmations: {
     schema: integer(1, 1000),
     help: 'a number of blocks, from 1 (as soon as a transfer is mined) to 17 (all that a buyer can be kept waiting for)',
@@ -113,11 +131,13 @@ export const SETTINGS = {
     help: 'path of a key file of mode 600, or 64 hex digits, of an account that holds some gas money',
   },
   max_fee_gwei: {
-    schema: z
-      .string()
-      .regex(/^[0-9]{1,6}(\.[0-9]{1,9})?$/, 'not a decimal number')
-      .refine((gwei) => /[1-9]/.test(gwei), 'no gas is that cheap'),
-    help: 'most gwei for one unit of gas, for example 2',
+    schema: perNetwork(
+      z
+        .string()
+        .regex(/^[0-9]{1,6}(\.[0-9]{1,9})?$/, 'not a decimal number')
+        .refine((gwei) => /[1-9]/.test(gwei), 'no gas is that cheap'),
+    ),
+    help: 'most gwei for one unit of gas, for example 2; for several networks base=2,polygon=500',
   },
   test_payments: {
     schema: z.enum(['0', '1'], { error: 'neither 0 nor 1' }).transform((on) => on === '1'),

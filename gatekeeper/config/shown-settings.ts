@@ -1,27 +1,28 @@
-import type { Config } from './config.ts';
+import { type Config, type PaidNetwork, paidNetworks } from './config.ts';
 import { isRemote } from './data-url.ts';
 import { addressText } from './metrics-settings.ts';
 import { isPostgresUrl, shownPlace } from './postgres-url.ts';
 
 /** What the log shows of the settings: secrets only as set or not, and URLs without what may be a key in them. */
 export function shownSettings(config: Config): Readonly<Record<string, unknown>> {
-  const { network, metrics, rpcUrl } = config;
+  const { metrics } = config;
+  const networks = paidNetworks(config);
   return {
     host: config.host,
     port: config.port,
     workers: config.workers,
     drain_seconds: config.drainSeconds,
     base_url: config.baseUrl,
-    network: network.name,
+    network: networks.map(({ network }) => network.name).join(','),
     pay_to: config.payTo,
     facilitator_url: config.facilitatorUrls.map(originOf),
     facilitator_auth: isSet(config.facilitatorAuth),
     facilitator_auth_module: config.facilitatorAuthModule,
     verify: config.verifyFirst ? 'always' : 'settle-only',
-    rpc_url: rpcUrl === null ? null : originOf(rpcUrl),
+    rpc_url: joined(networks, ({ rpcUrl }) => (rpcUrl === null ? null : originOf(rpcUrl))),
     confirmations: config.confirmations,
     relayer_key: isSet(config.relayerKey),
-    max_fee_gwei: config.maxFeeGwei,
+    max_fee_gwei: joined(networks, ({ maxFeeGwei }) => maxFeeGwei),
     test_payments: config.testPayments,
     data: isRemote(config.dataDir) ? originOf(config.dataDir) : config.dataDir,
     data_auth: isSet(config.dataAuth),
@@ -40,6 +41,18 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
     metrics: metrics?.address == null ? null : addressText(metrics.address),
     metrics_token: isSet(metrics?.token ?? null),
   };
+}
+
+/** The one value, or that of each network; null where there is none. */
+function joined(
+  networks: readonly PaidNetwork[],
+  shown: (of: PaidNetwork) => string | null,
+): string | null {
+  const [only, ...others] = networks;
+  if (only !== undefined && others.length === 0) return shown(only);
+  const values = networks.map((one) => [one.network.name, shown(one)] as const);
+  const known = values.filter(([, value]) => value !== null);
+  return known.length === 0 ? null : known.map(([name, value]) => `${name}=${value}`).join(',');
 }
 
 function isSet(secret: string | null): 'set' | null {

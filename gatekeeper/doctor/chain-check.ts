@@ -1,6 +1,6 @@
 import type { Block } from '../chain/chain-node.ts';
 import { relayerKey } from '../chain/relayer-key.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, type PaidNetwork, paidNetworks } from '../config/config.ts';
 import type { Network } from '../money/networks.ts';
 import { messageOf } from '../system/message-of.ts';
 import type { Examined } from './check.ts';
@@ -13,12 +13,21 @@ const DECIMALS = 6;
 const BLOCK_AGE_MS_OK = 60_000;
 const BLOCK_AGE_MS_MAX = 600_000;
 
-/** Asks the chain node for its chain, its newest block and the token that buyers sign for. */
+/** Asks the chain node of each network for its chain, its newest block and the token that buyers sign for. */
 export async function chainCheck(examined: Examined): Promise<Finding[]> {
-  const { config, clock } = examined;
-  const node = await examined.node();
+  const networks = paidNetworks(examined.config);
+  const findings = await Promise.all(networks.map((one) => findingsOf(one, examined)));
+  return findings.flat();
+}
+
+async function findingsOf(
+  paid: PaidNetwork,
+  { config, clock, node: nodeOf }: Examined,
+): Promise<Finding[]> {
+  const { network } = paid;
+  const node = await nodeOf(paid);
   if (node === null) return [skipped('no chain node is set')];
-  const { network, relayerKey: key } = config;
+  const { relayerKey: key } = config;
   try {
     await node.check();
     const block = await node.block('latest');

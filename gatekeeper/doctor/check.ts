@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts';
+import type { Config, PaidNetwork } from '../config/config.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import type { AskWeb } from './ask.ts';
 import type { Finding } from './finding.ts';
@@ -13,8 +13,8 @@ export interface Examined {
   readonly ignored: readonly string[];
   /** Opens the release once for all checks; rejects with a StartError. */
   readonly release: () => Promise<ReleaseIndex>;
-  /** The chain node; null where none is configured. */
-  readonly node: () => Promise<TokenNode | null>;
+  /** The chain node of a network; null where none is configured. */
+  readonly node: (of: PaidNetwork) => Promise<TokenNode | null>;
   readonly ask: AskWeb;
   /** Free and total bytes of the file system of a path. */
   readonly space: (path: string) => { readonly free: number; readonly total: number };

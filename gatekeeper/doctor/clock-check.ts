@@ -1,3 +1,4 @@
+import { paidNetworks } from '../config/config.ts';
 import { journalFacts } from '../journal/journal-facts.ts';
 import { clockFailure } from '../money/clock-guard.ts';
 import { dateOf } from './ask.ts';
@@ -23,9 +24,10 @@ async function journalFinding({ config, clock }: Examined): Promise<Finding> {
 }
 
 function remoteFindings(examined: Examined): Promise<Finding>[] {
-  const { facilitatorUrls, rpcUrl } = examined.config;
+  const { facilitatorUrls } = examined.config;
+  const nodes = paidNetworks(examined.config).flatMap(({ rpcUrl }) => rpcUrl ?? []);
   const asked = facilitatorUrls.map((url) => `${url.replace(/\/$/, '')}/supported`);
-  return [...asked, ...(rpcUrl === null ? [] : [rpcUrl])].map((url) => skewFinding(url, examined));
+  return [...asked, ...nodes].map((url) => skewFinding(url, examined));
 }
 
 async function skewFinding(url: string, { ask, clock }: Examined): Promise<Finding> {

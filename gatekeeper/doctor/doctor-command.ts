@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandLine } from '../config/command-line.ts';
-import { type Config, switchesOf } from '../config/config.ts';
+import { type Config, type PaidNetwork, switchesOf } from '../config/config.ts';
 import {
   type ConfigSources,
   loadConfig,
@@ -107,7 +107,7 @@ function examinedOf(
     ask,
     ignored: unknownVariables(env).map(unknownVariableText),
     release: once(() => openedRelease(config, clock)),
-    node: once(() => nodeOf(config)),
+    node: nodeOf,
     space: (path) => {
       const { bavail, blocks, bsize } = statfsSync(path);
       return { free: bavail * bsize, total: blocks * bsize };
@@ -122,7 +122,7 @@ async function openedRelease(config: Config, clock: () => number): Promise<Relea
 }
 
 /** Only who names a node waits for the libraries of the chain to load. */
-async function nodeOf({ rpcUrl, network }: Config): Promise<TokenNode | null> {
+async function nodeOf({ rpcUrl, network }: PaidNetwork): Promise<TokenNode | null> {
   if (rpcUrl === null) return null;
   const { tokenNode } = await import('./token-node.ts');
   return tokenNode(rpcUrl, network);

@@ -1,9 +1,10 @@
-import { type Config, settlementOf } from '../config/config.ts';
+import { type Config, paidNetworks, settlementOf } from '../config/config.ts';
 import { facilitatorAuth } from '../facilitator/facilitator-auth.ts';
 import { facilitatorWarning } from '../facilitator/facilitator-health.ts';
 import { remoteFacilitator } from '../facilitator/remote-facilitator.ts';
 import { listedVersions } from '../facilitator/translating-facilitator.ts';
 import type { Facilitator } from '../money/facilitator.ts';
+import type { Network } from '../money/networks.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failure, ok, skipped } from './finding.ts';
 
@@ -15,25 +16,37 @@ export async function facilitatorCheck({ config }: Examined): Promise<Finding[]>
     return [skipped(isTest ? 'none: payments are simulated' : 'none: the relayer settles')];
   }
   const auth = await facilitatorAuth({ header, module });
-  return Promise.all(
+  const findings = await Promise.all(
     facilitatorUrls.map(async (url) => {
       const remote = remoteFacilitator({ url, ...(auth === undefined ? {} : { auth }) });
       try {
-        return await settlingFinding(remote, new URL(url).host, config);
+        return await settlingFindings(remote, new URL(url).host, config);
       } finally {
         await remote.close();
       }
     }),
   );
+  return findings.flat();
+}
+
+/** One for each network, or for the first alone where there is no answer. */
+async function settlingFindings(
+  facilitator: Facilitator,
+  host: string,
+  config: Config,
+): Promise<Finding[]> {
+  const outcome = await facilitator.supported();
+  const known = { ...facilitator, supported: async () => outcome };
+  const networks = outcome.verdict === 'none' ? [config] : paidNetworks(config);
+  return Promise.all(networks.map(({ network }) => settlingFinding(known, host, network)));
 }
 
 async function settlingFinding(
-  facilitator: Facilitator,
+  known: Facilitator,
   host: string,
-  { network }: Config,
+  network: Network,
 ): Promise<Finding> {
-  const outcome = await facilitator.supported();
-  const known = { ...facilitator, supported: async () => outcome };
+  const outcome = await known.supported();
   const warning = await facilitatorWarning({ facilitator: known, name: `"${host}"` }, network);
   const versions = outcome.verdict === 'none' ? [] : listedVersions(outcome.kinds, network);
   const [version] = versions;

@@ -1,4 +1,4 @@
-import { settlementOf } from '../config/config.ts';
+import { type PaidNetwork, paidNetworks, settlementOf } from '../config/config.ts';
 import { payeeAddress } from '../money/address.ts';
 import { silence } from './chain-check.ts';
 import type { Examined } from './check.ts';
@@ -14,13 +14,28 @@ export async function payeeCheck(examined: Examined): Promise<Finding[]> {
   if (settlementOf(config) === 'test') return [skipped('none: payments are simulated')];
   const payee = payeeAddress(config.payTo);
   const spelling = ok(`${payee} is an address with a matching checksum`);
-  const node = await examined.node();
-  if (node === null) return [spelling, skipped('what it is cannot be known without a chain node')];
+  const networks = paidNetworks(config);
+  const findings = await Promise.all(
+    networks.map(async (paid) => {
+      const found = await findingsOn(await examined.node(paid), payee);
+      return networks.length === 1 ? found : found.map((one) => namedFor(paid, one));
+    }),
+  );
+  return [spelling, ...findings.flat()];
+}
+
+async function findingsOn(node: TokenNode | null, payee: string): Promise<Finding[]> {
+  if (node === null) return [skipped('what it is cannot be known without a chain node')];
   try {
-    return [spelling, await accountFinding(node, payee), await barFinding(node, payee)];
+    return [await accountFinding(node, payee), await barFinding(node, payee)];
   } catch (error) {
-    return [spelling, silence(error)];
+    return [silence(error)];
   }
+}
+
+/** An address may be a plain account on one network and a contract on another. */
+function namedFor({ network }: PaidNetwork, finding: Finding): Finding {
+  return { ...finding, detail: `${network.name}: ${finding.detail}` };
 }
 
 async function accountFinding(node: TokenNode, payee: string): Promise<Finding> {

@@ -1,16 +1,17 @@
-import { type SettlerKind, settlementOf } from '../config/config.ts';
+import { paidNetworks, type SettlerKind, settlementOf } from '../config/config.ts';
 import { settlementWarnings } from '../config/settlement-warnings.ts';
 import type { Examined } from './check.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
 /** The settings could be read, or there would be nothing to examine; this says what they amount to. */
 export async function settingsCheck({ config, ignored }: Examined): Promise<Finding[]> {
-  const { network, payTo, host, port } = config;
+  const { payTo, host, port } = config;
+  const networks = paidNetworks(config).map(({ network }) => network.name);
   const settlement = settlementOf(config);
   const paid =
     settlement === 'test' ? 'payments are simulated' : `${settlement} settles, paid to ${payTo}`;
   return [
-    ok(`${host}:${port}, network ${network.name}; ${paid}`),
+    ok(`${host}:${port}, network ${networks.join(', ')}; ${paid}`),
     ...ignored.map((text) => warning(text, 'correct its name or remove it')),
     ...settlementWarnings(config).map((text) => warning(text, remedyOf(settlement))),
   ];

@@ -10,15 +10,18 @@ import {
 import { BoundedMap } from '../system/bounded-map.ts';
 import type { Canary } from './canary.ts';
 import { Circuit, type CircuitState, type Probe } from './circuit.ts';
+import type { ListingFacilitator } from './translating-facilitator.ts';
 
 /** Payments whose facilitator is remembered; the oldest make room, and are then asked about on chain. */
 const REMEMBERED_MAX = 20_000;
 /** A call that takes longer counts as failed before its own timeout: a facilitator that hangs is noticed by then. */
 const SLOW_MS = 10_000;
 
+type PooledFacilitator = Facilitator & Partial<Pick<ListingFacilitator, 'lists'>>;
+
 interface FacilitatorPoolOptions {
   /** In order of preference. */
-  readonly facilitators: readonly Facilitator[];
+  readonly facilitators: readonly PooledFacilitator[];
   /** What a facilitator is asked to verify when calls to it fail. */
   readonly canary: Canary;
   /**
@@ -60,7 +63,7 @@ export function facilitatorPool(options: FacilitatorPoolOptions): FacilitatorPoo
 }
 
 interface PoolMember {
-  readonly facilitator: Facilitator;
+  readonly facilitator: PooledFacilitator;
   readonly circuit: Circuit;
 }
 /** Who has a payment: it only verified it, or it was asked to settle it. */
@@ -78,16 +81,21 @@ interface PoolState extends FacilitatorPoolOptions {
 function alone(member: PoolMember, pool: PoolState): Facilitator {
   const { facilitator } = member;
   return {
-    verify: (request) => asked(pool, { member, request, ask: () => facilitator.verify(request) }),
-    settle: (request, isFirst) =>
-      asked(pool, { member, request, ask: () => facilitator.settle(request, isFirst) }),
+    verify: async (request) =>
+      isListed(member, request)
+        ? asked(pool, { member, request, ask: () => facilitator.verify(request) })
+        : NOT_LISTED,
+    settle: async (request, isFirst) =>
+      isListed(member, request)
+        ? asked(pool, { member, request, ask: () => facilitator.settle(request, isFirst) })
+        : NOT_LISTED,
     supported: () => facilitator.supported(),
   };
 }
 
 async function verify(pool: PoolState, request: FacilitatorRequest): Promise<ValidityOutcome> {
-  let last: NoVerdict = ALL_OUT;
-  for (const member of inOrder(pool, undefined)) {
+  let last: NoVerdict = NOT_LISTED;
+  for (const member of inOrder(pool, request, undefined)) {
     const ask = (): Promise<ValidityOutcome> => member.facilitator.verify(request);
     const outcome = await asked(pool, { member, request, ask });
     if (outcome.verdict === 'none') {
@@ -116,8 +124,8 @@ async function settle(pool: PoolState, { request, isFirst }: SettleCall): Promis
   const key = authorizationKey(request);
   const known = pool.seen.get(key);
   const mayBeSent = known === undefined ? !isFirst : known.isAsked;
-  let last: NoVerdict = ALL_OUT;
-  for (const member of inOrder(pool, known?.member)) {
+  let last: NoVerdict = NOT_LISTED;
+  for (const member of inOrder(pool, request, known?.member)) {
     const isHolder = member === known?.member;
     if (mayBeSent && !isHolder && !(await isFree(pool, request))) return last;
     const ask = (): Promise<SettleOutcome> => {
@@ -135,12 +143,21 @@ async function settle(pool: PoolState, { request, isFirst }: SettleCall): Promis
 }
 
 /** Who has the payment first, then whoever gives verdicts at this moment. */
-function inOrder({ members }: PoolState, holder: PoolMember | undefined): readonly PoolMember[] {
+function inOrder(
+  { members }: PoolState,
+  request: FacilitatorRequest,
+  holder: PoolMember | undefined,
+): readonly PoolMember[] {
   const rank = (member: PoolMember): number => {
     if (member === holder) return 0;
     return member.circuit.isSuspect() ? 2 : 1;
   };
-  return [...members].sort((left, right) => rank(left) - rank(right));
+  const able = members.filter((member) => member === holder || isListed(member, request));
+  return able.sort((left, right) => rank(left) - rank(right));
+}
+
+function isListed({ facilitator }: PoolMember, request: FacilitatorRequest): boolean {
+  return facilitator.lists?.(request) ?? true;
 }
 
 async function isFree({ isUnused }: PoolState, request: FacilitatorRequest): Promise<boolean> {
@@ -213,7 +230,11 @@ function remember({ seen }: PoolState, key: string, holder: Holder | undefined):
   else seen.set(key, holder);
 }
 
-const ALL_OUT: NoVerdict = { verdict: 'none', detail: 'no facilitator answers', unsent: true };
+const NOT_LISTED: NoVerdict = {
+  verdict: 'none',
+  detail: 'no facilitator lists the network',
+  unsent: true,
+};
 const LEFT_OUT: NoVerdict = {
   verdict: 'none',
   detail: 'the facilitator gave no verdicts and is skipped for a while',

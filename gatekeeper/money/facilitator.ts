@@ -137,10 +137,11 @@ export function isAwaited({ trace }: FacilitatorRequest): boolean {
   return trace?.isAwaited?.() ?? true;
 }
 
-/** What a token takes once. */
+/** What a token takes once: a payer may use a nonce on each network. */
 export function authorizationKey(request: FacilitatorRequest): string {
+  const { network, asset } = request.paymentRequirements;
   const { from, nonce } = authorizationOf(request);
-  return `${from}|${nonce}`.toLowerCase();
+  return `${network}|${asset}|${from}|${nonce}`.toLowerCase();
 }
 
 /** A settlement that the chain shows. */

@@ -1,12 +1,27 @@
+/** Names that clients of version 1 know; any other one makes them drop the whole challenge. */
+export type NetworkName =
+  | 'base'
+  | 'base-sepolia'
+  | 'polygon'
+  | 'polygon-amoy'
+  | 'avalanche'
+  | 'avalanche-fuji'
+  | 'sei'
+  | 'sei-testnet';
+
 /** A chain that payments arrive on, under each of its names, with the token's EIP-712 domain. */
 export interface Network {
   /** Name in x402 v1. */
-  readonly name: 'base' | 'base-sepolia';
+  readonly name: NetworkName;
   /** CAIP-2 name, in x402 v2. */
   readonly caip2: string;
   readonly chainId: number;
+  /** Its money is worth nothing. */
+  readonly isTestnet: boolean;
   /** Milliseconds from one block to the next. */
   readonly blockMs: number;
+  /** Most gwei for one unit of gas where nothing is set: far more than is usual. */
+  readonly maxFeeGwei: string;
   /** USDC contract in checksum case, which clients compare byte for byte. */
   readonly asset: string;
   /** `name` and `version` of the token's EIP-712 domain. */
@@ -14,12 +29,14 @@ export interface Network {
 }
 
 /** Every supported network by its v1 name. */
-export const NETWORKS: Readonly<Record<Network['name'], Network>> = {
+export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
   base: {
     name: 'base',
     caip2: 'eip155:8453',
     chainId: 8453,
+    isTestnet: false,
     blockMs: 2000,
+    maxFeeGwei: '2',
     asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
     extra: { name: 'USD Coin', version: '2' },
   },
@@ -27,8 +44,70 @@ export const NETWORKS: Readonly<Record<Network['name'], Network>> = {
     name: 'base-sepolia',
     caip2: 'eip155:84532',
     chainId: 84532,
+    isTestnet: true,
     blockMs: 2000,
+    maxFeeGwei: '2',
     asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+    extra: { name: 'USDC', version: '2' },
+  },
+  polygon: {
+    name: 'polygon',
+    caip2: 'eip155:137',
+    chainId: 137,
+    isTestnet: false,
+    blockMs: 2000,
+    maxFeeGwei: '500',
+    asset: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
+    extra: { name: 'USD Coin', version: '2' },
+  },
+  'polygon-amoy': {
+    name: 'polygon-amoy',
+    caip2: 'eip155:80002',
+    chainId: 80002,
+    isTestnet: true,
+    blockMs: 2000,
+    maxFeeGwei: '500',
+    asset: '0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582',
+    extra: { name: 'USDC', version: '2' },
+  },
+  avalanche: {
+    name: 'avalanche',
+    caip2: 'eip155:43114',
+    chainId: 43114,
+    isTestnet: false,
+    blockMs: 1700,
+    maxFeeGwei: '50',
+    asset: '0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E',
+    extra: { name: 'USD Coin', version: '2' },
+  },
+  'avalanche-fuji': {
+    name: 'avalanche-fuji',
+    caip2: 'eip155:43113',
+    chainId: 43113,
+    isTestnet: true,
+    blockMs: 1700,
+    maxFeeGwei: '50',
+    asset: '0x5425890298aed601595a70AB815c96711a31Bc65',
+    extra: { name: 'USD Coin', version: '2' },
+  },
+  sei: {
+    name: 'sei',
+    caip2: 'eip155:1329',
+    chainId: 1329,
+    isTestnet: false,
+    blockMs: 400,
+    maxFeeGwei: '50',
+    asset: '0xe15fC38F6D8c56aF07bbCBe3BAf5708A2Bf42392',
+    extra: { name: 'USDC', version: '2' },
+  },
+  'sei-testnet': {
+    name: 'sei-testnet',
+    caip2: 'eip155:1328',
+    chainId: 1328,
+    isTestnet: true,
+    blockMs: 400,
+    maxFeeGwei: '50',
+    asset: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
     extra: { name: 'USDC', version: '2' },
   },
 };

@@ -40,6 +40,8 @@ interface ChallengerOptions {
   readonly baseUrl: string;
   readonly payTo: string;
   readonly network: Network;
+  /** Where else the same may be paid, offered after the first. */
+  readonly furtherNetworks?: readonly Network[];
   /** Shown by v2 catalogues, 1 to 32 printable ASCII characters. */
   readonly serviceName: string;
   /** What every challenge says beside its terms, in both versions; clients ignore keys that they do not know. */
@@ -54,11 +56,16 @@ interface ShownRelease {
 
 /** Makes challenges, and the requirements that a facilitator is sent for them. */
 export interface Challenger {
-  readonly network: Network;
+  /** In the order in which they are offered. */
+  readonly networks: readonly [Network, ...Network[]];
   /** `target` is the canonical `path?query` of the request, the path alone for a price question. */
   challenge(endpoint: Endpoint, target: string, error?: string): Challenge;
-  /** What was challenged, in the shape of one version. */
-  requirements(endpoint: Endpoint, target: string, version: X402Version): Requirements;
+  /** What was challenged, in the shape of one version, for each network in their order. */
+  terms(
+    endpoint: Endpoint,
+    target: string,
+    version: X402Version,
+  ): readonly [Requirements, ...Requirements[]];
   /** Of the release that is shown; an empty one before. */
   readonly catalog: () => Catalog;
   /** From now on challenges show what this release offers; before, they show nothing. */
@@ -90,8 +97,14 @@ export function challenger(options: ChallengerOptions): Challenger {
     templates.set(key, made);
     return made;
   };
+  const terms: Challenger['terms'] = (endpoint, target, version) => {
+    const ready = templateOf(endpoint, target);
+    if (version === 2) return listed(ready, target);
+    const resource = checked.baseUrl + target;
+    return mapAll(ready.v1, (one) => ({ ...one, resource }));
+  };
   return {
-    network: checked.network,
+    networks: networksOf(checked),
     challenge(endpoint, target, error) {
       if (error !== undefined) return fill(templateOf(endpoint, target), target, error);
       const key = `${endpoint.path} ${target}`;
@@ -101,11 +114,7 @@ export function challenger(options: ChallengerOptions): Challenger {
       if (target.length <= CHALLENGE_TARGET_CHARS_MAX) keep(cache, key, made);
       return made;
     },
-    requirements(endpoint, target, version) {
-      const ready = templateOf(endpoint, target);
-      if (version === 2) return listed(ready, target);
-      return { ...ready.v1, resource: checked.baseUrl + target };
-    },
+    terms,
     catalog: () => shown.catalog,
     show(next) {
       shown = next;
@@ -118,6 +127,20 @@ export function challenger(options: ChallengerOptions): Challenger {
 /** How the challenge of these v2 terms describes what is sold; absent for v1, whose terms say it themselves. */
 export function listingOf(requirements: Requirements): Listing | undefined {
   return listings.get(requirements);
+}
+
+function networksOf({
+  network,
+  furtherNetworks = [],
+}: Pick<ChallengerOptions, 'network' | 'furtherNetworks'>): Challenger['networks'] {
+  return [network, ...furtherNetworks];
+}
+
+function mapAll<In, Out>(
+  [first, ...others]: readonly [In, ...In[]],
+  make: (one: In, at: number) => Out,
+): readonly [Out, ...Out[]] {
+  return [make(first, 0), ...others.map((one, at) => make(one, at + 1))];
 }
 
 function checkedOptions(options: ChallengerOptions): ChallengerOptions {
@@ -141,8 +164,9 @@ interface Template {
   readonly path: string;
   /** What the hint calls where only the price was asked for. */
   readonly anyRequest: string;
-  readonly v1: RequirementsV1;
-  readonly v2: RequirementsV2;
+  /** One for each network. */
+  readonly v1: readonly [RequirementsV1, ...RequirementsV1[]];
+  readonly v2: readonly [RequirementsV2, ...RequirementsV2[]];
   /** With the slot for its URL. */
   readonly listing: Listing;
   readonly body: readonly string[];
@@ -153,20 +177,24 @@ function template(shown: Shown, options: ChallengerOptions): Template {
   const { endpoint, mimeType } = shown;
   const { baseUrl, serviceName, warning } = options;
   const warned = warning === undefined ? {} : { warning };
-  const v1 = requirementsV1(shown, options);
-  const v2 = requirementsV2(endpoint, options);
+  const v1 = mapAll(networksOf(options), (network, at) =>
+    requirementsV1(shown, { ...options, network, isFirst: at === 0 }),
+  );
+  const v2 = mapAll(networksOf(options), (network) =>
+    requirementsV2(endpoint, { ...options, network }),
+  );
   const hint = clientHint(shown, baseUrl, REQUEST_SLOT);
   const body = {
     x402Version: 1,
     error: ERROR_SLOT,
     ...warned,
-    accepts: [v1],
+    accepts: v1,
     ...(hint === null ? {} : { client_hint: hint }),
   };
-  const { description } = v1;
+  const [{ description }] = v1;
   const resource = { url: RESOURCE_SLOT, description, mimeType, serviceName };
   const more = extensions(shown);
-  const terms = { resource, accepts: [v2], ...more };
+  const terms = { resource, accepts: v2, ...more };
   const header = { x402Version: 2, error: ERROR_SLOT, ...warned, ...terms };
   const { path } = endpoint;
   return {
@@ -192,7 +220,8 @@ function cut(value: object): string[] {
 
 function fill(ready: Template, target: string, error?: string): Challenge {
   const resource = JSON.stringify(ready.baseUrl + target);
-  const texts = [JSON.stringify(error ?? ERROR_V1), resource, hinted(ready, target)];
+  const resources = ready.v1.map(() => resource);
+  const texts = [JSON.stringify(error ?? ERROR_V1), ...resources, hinted(ready, target)];
   const shown = JSON.stringify(shownUrl(ready, target));
   const headerTexts = [JSON.stringify(error ?? ERROR_V2), shown];
   const paymentRequired = Buffer.from(joined(ready.header, headerTexts), 'utf8').toString('base64');
@@ -209,12 +238,14 @@ function shownUrl({ baseUrl, path }: Template, target: string): string {
 }
 
 /** The v2 terms of one target, with the listing of its challenge. */
-function listed(ready: Template, target: string): RequirementsV2 {
+function listed(ready: Template, target: string): Template['v2'] {
   const { v2, listing } = ready;
-  const terms = { ...v2 };
   const resource = { ...listing.resource, url: shownUrl(ready, target) };
-  listings.set(terms, { ...listing, resource });
-  return terms;
+  return mapAll(v2, (one) => {
+    const terms = { ...one };
+    listings.set(terms, { ...listing, resource });
+    return terms;
+  });
 }
 
 /** What the hint calls, for the inside of a JSON text that holds it between single quotes. */
@@ -240,9 +271,12 @@ function keep(cache: Map<string, Challenge>, key: string, made: Challenge): void
   cache.set(key, made);
 }
 
-function requirementsV1(shown: Shown, options: ChallengerOptions): RequirementsV1 {
+/** The example of the answer stands in the first entry alone: it is long, and the same for all. */
+function requirementsV1(
+  shown: Shown,
+  { network, payTo, isFirst }: ChallengerOptions & { readonly isFirst: boolean },
+): RequirementsV1 {
   const { endpoint, example, mimeType, output } = shown;
-  const { network, payTo } = options;
   return {
     scheme: 'exact',
     network: network.name,
@@ -265,7 +299,7 @@ function requirementsV1(shown: Shown, options: ChallengerOptions): RequirementsV
           }),
         ),
       },
-      output,
+      ...(isFirst ? { output } : {}),
     },
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { ChainOptions, OpenChain } from '../chain/open-chain.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, type PaidNetwork, paidNetworks } from '../config/config.ts';
 import { canary } from '../facilitator/canary.ts';
 import { facilitatorAuth } from '../facilitator/facilitator-auth.ts';
 import { facilitatorWarning } from '../facilitator/facilitator-health.ts';
@@ -13,9 +13,11 @@ import { translatingFacilitator } from '../facilitator/translating-facilitator.t
 import type { Meters, NamedCircuit } from '../metrics/meters.ts';
 import type { ChainEvidence } from '../money/evidence.ts';
 import { authorizationOf, type Facilitator } from '../money/facilitator.ts';
+import { findNetwork, type Network } from '../money/networks.ts';
 import { depthMs } from '../money/settlement-time.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
+import { settlersByNetwork } from './by-network.ts';
 import { meteredFacilitator } from './metered.ts';
 import type { SettlementContext } from './settlement.ts';
 import { SmartAccounts } from './smart-accounts.ts';
@@ -35,56 +37,104 @@ interface SettlementOptions extends ChainOptions {
   readonly meters?: Meters | undefined;
 }
 
+/** A network with the chain node that knows it; null without one. */
+interface PaidChain extends PaidNetwork {
+  readonly chain: OpenChain | null;
+}
+type PaidChains = readonly [PaidChain, ...PaidChain[]];
+
 /** Throws a StartError that tells what to do when the settings cannot work. */
 export async function openSettlementServices(
   config: Config,
   by: SettlementOptions,
 ): Promise<SettlementServices> {
-  const chain = await chainOf(config, by);
+  const chains = await chainsOf(config, by);
   try {
     const remotes = await remotesOf(config);
-    const waitMs = depthMs(config.network, config.confirmations);
     const { clock, meters } = by;
     const names = labelsOf(config);
     const facilitators = remotes.map((remote, at) => {
       const facilitator = meteredFacilitator(remote, defined(names[at], 'the name'), meters);
-      return translatingFacilitator({ facilitator, network: config.network, clock });
+      return translatingFacilitator({ facilitator, networks: chains.map(networkOf), clock });
     });
-    const pool = facilitators.length === 0 ? null : poolOf(facilitators, { chain, clock });
-    const own = chain?.direct ?? localFacilitator({ clock });
-    const settler =
-      pool === null
-        ? meteredFacilitator(own, ownLabel(chain), meters)
-        : provenBy(pool, { chain, waitMs });
-    const asked = facilitators.length > 0 ? facilitators : [settler];
+    const hasChain = chains[0].chain !== null;
+    const pool = facilitators.length === 0 ? null : poolOf(facilitators, { chains, clock });
+    const settlers = settlersOf(chains, { pool, by });
     const circuitOf = (name: string, at: number): NamedCircuit[] => {
       const state = pool?.circuits()[at];
       return state === undefined ? [] : [{ facilitator: name, state }];
     };
     return {
-      facilitator: settler,
+      facilitator: settlersByNetwork(settlers),
       circuits: () => names.flatMap(circuitOf),
-      ...(chain === null ? {} : { evidence: evidenceBy(chain.evidence) }),
+      ...(hasChain ? { evidence: evidenceBy(chains) } : {}),
       // Simulated payments have no chain that an account could be asked on.
-      ...(pool === null && chain === null ? {} : { accounts: new SmartAccounts(clock) }),
-      warning: () => warningOf(asked, config),
+      ...(pool === null && !hasChain ? {} : { accounts: new SmartAccounts(clock) }),
+      warning: () => (pool === null ? ownWarning(settlers) : warningOf(facilitators, config)),
       async close() {
-        chain?.close();
+        closeAll(chains);
         await Promise.all(remotes.map((remote) => remote.close()));
       },
     };
   } catch (error) {
-    chain?.close();
+    closeAll(chains);
     throw error;
   }
 }
 
-async function chainOf(config: Config, by: ChainOptions): Promise<OpenChain | null> {
-  const { rpcUrl } = config;
+async function chainsOf(config: Config, by: ChainOptions): Promise<PaidChains> {
+  const { relayerKey } = config;
+  const opened: PaidChain[] = [];
+  try {
+    for (const { network, rpcUrl, confirmations, maxFeeGwei } of paidNetworks(config)) {
+      const one = { network, rpcUrl, confirmations, maxFeeGwei };
+      opened.push({ ...one, chain: await chainOf({ ...one, relayerKey }, by) });
+    }
+  } catch (error) {
+    closeAll(opened);
+    throw error;
+  }
+  const [first, ...others] = opened;
+  return [defined(first, 'the first network'), ...others];
+}
+
+function networkOf({ network }: PaidNetwork): Network {
+  return network;
+}
+
+function closeAll(chains: readonly PaidChain[]): void {
+  for (const { chain } of chains) chain?.close();
+}
+
+async function chainOf(
+  one: PaidNetwork & Pick<Config, 'relayerKey'>,
+  by: ChainOptions,
+): Promise<OpenChain | null> {
+  const { rpcUrl } = one;
   if (rpcUrl === null) return null;
   // Only who names a node waits for the libraries of the chain to load.
   const { openChain } = await import('../chain/open-chain.ts');
-  return openChain({ ...config, rpcUrl }, by);
+  return openChain({ ...one, rpcUrl }, by);
+}
+
+interface Settling {
+  readonly pool: FacilitatorPool | null;
+  readonly by: SettlementOptions;
+}
+type Settlers = Parameters<typeof settlersByNetwork>[0];
+
+/** Of each network: the facilitators, held to what its chain shows, or else an account of our own. */
+function settlersOf([first, ...others]: PaidChains, { pool, by }: Settling): Settlers {
+  const simulated = localFacilitator(by);
+  const settlerOf = ({ network, confirmations, chain }: PaidChain): Settlers[number] => {
+    const own = chain?.direct ?? simulated;
+    const facilitator =
+      pool === null
+        ? meteredFacilitator(own, ownLabel(chain), by.meters)
+        : provenBy(pool, { chain, waitMs: depthMs(network, confirmations) });
+    return { network, facilitator };
+  };
+  return [settlerOf(first), ...others.map(settlerOf)];
 }
 
 type Remote = ReturnType<typeof remoteFacilitator>;
@@ -111,41 +161,49 @@ function ownLabel(chain: OpenChain | null): string {
   return chain?.direct == null ? 'test' : 'relayer';
 }
 
-interface SettlementParts {
-  readonly chain: OpenChain | null;
+interface PoolParts {
+  readonly chains: PaidChains;
   readonly clock: () => number;
-  /** How long a transfer may take to be deep enough. */
-  readonly waitMs: number;
 }
 
 function poolOf(
   facilitators: readonly Facilitator[],
-  { chain, clock }: Omit<SettlementParts, 'waitMs'>,
+  { chains, clock }: PoolParts,
 ): FacilitatorPool {
   const asked = { facilitators, clock, canary: canary({ clock, random: randomBytes }) };
-  if (chain === null) return facilitatorPool(asked);
-  const { evidence } = chain;
+  if (chains[0].chain === null) return facilitatorPool(asked);
   return facilitatorPool({
     ...asked,
     isUnused: async (request) => {
-      const { state } = await evidence.find(authorizationOf(request));
-      return state === 'unused';
+      const evidence = evidenceOf(chains, request.paymentRequirements.network);
+      const finding = await evidence?.find(authorizationOf(request));
+      return finding?.state === 'unused';
     },
   });
 }
 
-function provenBy(
-  facilitator: Facilitator,
-  { chain, waitMs }: Omit<SettlementParts, 'clock'>,
-): Facilitator {
+interface ProofParts {
+  readonly chain: OpenChain | null;
+  /** How long a transfer may take to be deep enough. */
+  readonly waitMs: number;
+}
+
+function provenBy(facilitator: Facilitator, { chain, waitMs }: ProofParts): Facilitator {
   if (chain === null) return facilitator;
   return provenFacilitator({ facilitator, evidence: chain.evidence, waitMs });
 }
 
-function evidenceBy(evidence: ChainEvidence): NonNullable<SettlementContext['evidence']> {
-  return async ({ authorization }) => {
-    const finding = await evidence.find(authorization);
-    return finding.state === 'unconfirmed' ? { state: 'unknown' } : finding;
+/** Of the network of this name, in either version. */
+function evidenceOf(chains: PaidChains, name: string): ChainEvidence | undefined {
+  const asked = findNetwork(name);
+  return chains.find(({ network }) => network === asked)?.chain?.evidence;
+}
+
+function evidenceBy(chains: PaidChains): NonNullable<SettlementContext['evidence']> {
+  return async ({ network, authorization }) => {
+    const finding = await evidenceOf(chains, network)?.find(authorization);
+    if (finding === undefined || finding.state === 'unconfirmed') return { state: 'unknown' };
+    return finding;
   };
 }
 
@@ -156,16 +214,37 @@ function namesOf(urls: readonly string[]): readonly string[] {
 }
 
 async function warningOf(
-  asked: readonly Facilitator[],
-  { network, facilitatorUrls }: Config,
+  facilitators: readonly Facilitator[],
+  config: Config,
 ): Promise<string | null> {
-  const names = namesOf(facilitatorUrls);
+  const names = namesOf(config.facilitatorUrls);
   const warnings = await Promise.all(
-    asked.map((facilitator, at) => {
+    facilitators.map(async (facilitator, at) => {
       const name = names[at];
-      return facilitatorWarning({ facilitator, ...(name === undefined ? {} : { name }) }, network);
+      const outcome = await facilitator.supported();
+      const known = { ...facilitator, supported: async () => outcome };
+      const asked = { facilitator: known, ...(name === undefined ? {} : { name }) };
+      const networks = outcome.verdict === 'none' ? [config] : paidNetworks(config);
+      return Promise.all(networks.map(({ network }) => facilitatorWarning(asked, network)));
     }),
   );
+  return joined(warnings.flat());
+}
+
+async function ownWarning(settlers: Settlers): Promise<string | null> {
+  const asked = settlers.map(({ facilitator, network }) =>
+    facilitatorWarning(
+      {
+        facilitator,
+        ...(settlers.length === 1 ? {} : { name: `the relayer on "${network.name}"` }),
+      },
+      network,
+    ),
+  );
+  return joined(await Promise.all(asked));
+}
+
+function joined(warnings: readonly (string | null)[]): string | null {
   const found = warnings.filter((warning) => warning !== null);
   return found.length === 0 ? null : found.join('\n');
 }

@@ -37,7 +37,8 @@ function checkTerms(payment: Payment, { network, requirements }: Terms): Refusal
     return { reason: 'invalid_scheme', error: `the scheme must be "${requirements.scheme}"` };
   }
   if (payment.network !== requirements.network) {
-    return { reason: 'invalid_network', error: `the network must be "${requirements.network}"` };
+    const error = `the network must be that of an entry of "accepts", such as "${requirements.network}"`;
+    return { reason: 'invalid_network', error };
   }
   if (!sameHex(payment.authorization.to, requirements.payTo)) {
     const reason = 'invalid_exact_evm_payload_recipient_mismatch';

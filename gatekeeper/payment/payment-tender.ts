@@ -1,3 +1,4 @@
+import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { X402Header } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
@@ -12,7 +13,6 @@ import {
   parseSignedText,
   type Refusal,
   signedText,
-  type X402Version,
 } from '../money/payment.ts';
 import type { Requirements } from '../money/requirements.ts';
 import { priceOf } from '../money/requirements.ts';
@@ -39,51 +39,56 @@ export interface PaymentReaderOptions extends SettlementContext {
 /** Reads x402 payments against the terms of one seller. */
 export function paymentReader(options: PaymentReaderOptions): TenderReader<X402Header> {
   const { challenger, clock, signatures, accounts } = options;
-  const { network } = challenger;
+  const { networks } = challenger;
   const termsOf = cachedTerms(challenger);
+  const offered = (endpoint: Endpoint, target: string, payment: Payment): Terms => {
+    const network = networkOf(payment, networks);
+    const all = termsOf(endpoint, target, payment.version);
+    const requirements = defined(all[networks.indexOf(network)], 'the terms of the network');
+    return { network, requirements, asksAccounts: accounts !== undefined };
+  };
   return {
     async read({ endpoint, target, method, trace }, header) {
       const payment = paymentIn(header);
       if (isRefusal(payment)) return payment;
+      const terms = offered(endpoint, target, payment);
+      const { network } = terms;
       // The other thread takes signatures of 65 bytes, and no other one can be a key's.
       if (payment.signature.length === SIGNATURE_CHARS) await signatures?.judge(payment, network);
-      const requirements = termsOf(endpoint, target, header.version);
-      const terms: Terms = { network, requirements, asksAccounts: accounts !== undefined };
       const refusal = checkPayment(payment, terms, clock() / 1000);
       if (refusal !== null && !mayBeKnown(payment, terms)) return refusal;
       const resource = `${method} ${target}`;
-      return tenderOf({ payment, resource, requirements, refusal, trace }, options);
+      return tenderOf({ payment, resource, terms, refusal, trace }, options);
     },
     identify(header) {
       const payment = paymentIn(header);
       if (isRefusal(payment)) return null;
-      return { key: paymentKey(payment, network), signed: signedText(payment) };
+      const key = paymentKey(payment, networkOf(payment, networks));
+      return { key, signed: signedText(payment) };
     },
     recall(entry) {
-      const payment = paymentOf(entry, network);
+      const payment = paymentOf(entry, networks);
       if (payment === null) return null;
       const target = targetOfResource(entry.resource);
       // A release may have taken away what was paid for: its money is asked about all the same.
       const row = soldEndpoint(target, challenger.catalog()) ?? formerEndpoint(target, entry.value);
-      const requirements = termsOf(row, target, entry.version);
+      const terms = offered(row, target, payment);
       const { resource } = entry;
-      return tenderOf({ payment, resource, requirements, refusal: ONLY_KNOWN }, options);
+      return tenderOf({ payment, resource, terms, refusal: ONLY_KNOWN }, options);
     },
   };
 }
 
 const paymentIn = oncePer(({ text, version }: X402Header) => decodePayment(text, version));
 
-type TermsOf = (endpoint: Endpoint, target: string, version: X402Version) => Requirements;
-
-function cachedTerms(challenger: Challenger): TermsOf {
-  const known = new BoundedMap<string, Requirements>(TERMS_CACHE_MAX);
+function cachedTerms(challenger: Challenger): Challenger['terms'] {
+  const known = new BoundedMap<string, ReturnType<Challenger['terms']>>(TERMS_CACHE_MAX);
   return (endpoint, target, version) => {
     // A release may change the price of a request.
     const key = `${version} ${endpoint.path} ${endpoint.priceUsd} ${target}`;
     const found = known.get(key);
     if (found !== undefined) return found;
-    const made = challenger.requirements(endpoint, target, version);
+    const made = challenger.terms(endpoint, target, version);
     known.set(key, made);
     return made;
   };
@@ -91,13 +96,13 @@ function cachedTerms(challenger: Challenger): TermsOf {
 
 interface PaymentTerms extends Pick<Tender, 'resource' | 'refusal'> {
   readonly payment: Payment;
-  readonly requirements: Requirements;
+  readonly terms: Terms;
   readonly trace?: RequestTrace | undefined;
 }
 
-function tenderOf(terms: PaymentTerms, options: PaymentReaderOptions): Tender {
-  const { payment, resource, refusal, requirements, trace } = terms;
-  const { network } = options.challenger;
+function tenderOf(of: PaymentTerms, options: PaymentReaderOptions): Tender {
+  const { payment, resource, refusal, trace } = of;
+  const { network, requirements } = of.terms;
   const { from, value, validBefore } = payment.authorization;
   const key = paymentKey(payment, network);
   const waiters = new Waiters(trace?.isAwaited);
@@ -169,7 +174,24 @@ function asSigned(requirements: Requirements, { authorization }: Payment): Requi
     : { ...requirements, payTo, maxAmountRequired: amount };
 }
 
-function paymentOf({ key, signed, version }: JournalEntry, network: Network): Payment | null {
+/** The network that a payment names; the first for any other, whose terms it does not meet. */
+function networkOf(
+  { version, network: named }: Payment,
+  networks: Challenger['networks'],
+): Network {
+  const [first] = networks;
+  const isNamed = ({ name, caip2 }: Network): boolean => named === (version === 1 ? name : caip2);
+  return networks.find(isNamed) ?? first;
+}
+
+function paymentOf(
+  { key, signed, version }: JournalEntry,
+  networks: readonly Network[],
+): Payment | null {
+  const network = networks.find(({ name, asset }) =>
+    key.startsWith(`${name}|${asset}|`.toLowerCase()),
+  );
+  if (network === undefined) return null;
   const payment: Payment = {
     version,
     scheme: 'exact',

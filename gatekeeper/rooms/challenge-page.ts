@@ -45,8 +45,12 @@ function sentence(text: string): string {
 }
 
 function terms({ operator }: Service): Html {
-  const { network, payTo } = operator;
-  return html`<dl><dt>Network</dt><dd>${network.name} (${network.caip2})</dd><dt>Asset</dt><dd>USDC, <code>${network.asset}</code></dd><dt>Paid to</dt><dd><code>${payTo}</code></dd></dl>`;
+  const { networks, payTo } = operator;
+  const ways = networks.map(
+    ({ name, caip2, asset }) =>
+      html`<dt>Network</dt><dd>${name} (${caip2})</dd><dt>Asset</dt><dd>USDC, <code>${asset}</code></dd>`,
+  );
+  return html`<dl>${ways}<dt>Paid to</dt><dd><code>${payTo}</code></dd></dl>`;
 }
 
 /** A price question names nothing in particular: the example does. */

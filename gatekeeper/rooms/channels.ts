@@ -2,6 +2,7 @@ import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
 import type { Answered, Service } from '../answers/service.ts';
 import { TEST_WARNING } from '../config/test-payments.ts';
+import type { Network } from '../money/networks.ts';
 import { jsonContent } from './json-content.ts';
 
 /** Milliseconds that the day's phase may be repeated. */
@@ -30,6 +31,11 @@ const FIAT = {
     "the operator's payment processor signs a receipt for one request; send the same GET with X-RECEIPT",
 };
 
+/** Where several networks are offered, each has a contract of its own. */
+function assetOf({ name, caip2, asset }: Network): object {
+  return { network: name, caip2, asset };
+}
+
 /** A channel is explained only where the operator configured it. */
 function channel(configured: boolean, how: object): object {
   return { configured, available: configured, ...(configured ? how : {}) };
@@ -40,7 +46,8 @@ function channel(configured: boolean, how: object): object {
  * operator's settings.
  */
 export async function channels({ baseUrl, operator, clock, release }: Service): Promise<Answered> {
-  const { network, payTo, tokens, settlement } = operator;
+  const { networks, payTo, tokens, settlement } = operator;
+  const [first] = networks;
   const testOnly = settlement === 'test';
   const isSold = release.catalog.operationByPath.has(SUBSCRIPTION.path);
   const body = {
@@ -50,8 +57,9 @@ export async function channels({ baseUrl, operator, clock, release }: Service): 
       test_only: testOnly,
       versions: [1, 2],
       scheme: 'exact',
-      networks: [network.name, network.caip2],
-      asset: network.asset,
+      networks: networks.flatMap(({ name, caip2 }) => [name, caip2]),
+      asset: first.asset,
+      ...(networks.length === 1 ? {} : { assets: networks.map(assetOf) }),
       asset_symbol: 'USDC',
       payTo,
       how_to: 'GET a paid path, sign the challenge, send the same GET with X-PAYMENT',

@@ -13,7 +13,7 @@ export function paymentManifest({ baseUrl, challenger, release }: Service): Answ
     const row = defined(catalog.operationByPath.get(path), `the operation "${path}"`);
     // The requirements hold the parameters already.
     const { params, ...shown } = entry;
-    const accepts = [challenger.requirements(row, row.path, 1)];
+    const accepts = challenger.terms(row, row.path, 1);
     return { resource: baseUrl + row.path, type: 'http', x402Version: 1, accepts, ...shown };
   });
   const body = {

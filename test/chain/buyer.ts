@@ -66,13 +66,17 @@ export async function send(
 
 /** What a request costs, in the shape of one version. */
 export async function termsOf(url: string, version: X402Version): Promise<Requirements> {
+  const [terms] = await termsOn(url, version);
+  if (terms === undefined) throw new Error(`Cannot buy "${url}": no terms`);
+  return terms;
+}
+
+/** The same on each network that is offered. */
+export async function termsOn(url: string, version: X402Version): Promise<readonly Requirements[]> {
   const response = await fetch(url);
   const body = await response.json();
   const challenge = version === 1 ? body : decoded(response.headers.get('payment-required') ?? '');
-  const { accepts } = challenge as { accepts: Requirements[] };
-  const [terms] = accepts;
-  if (terms === undefined) throw new Error(`Cannot buy "${url}": no terms`);
-  return terms;
+  return (challenge as { accepts: Requirements[] }).accepts;
 }
 
 function decoded(header: string): Record<string, unknown> {

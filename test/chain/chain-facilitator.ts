@@ -7,6 +7,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { privateKeyToAccount } from 'viem/accounts';
 import { createNonceManager, jsonRpc } from 'viem/nonce';
 import { z } from 'zod';
+import type { Network } from '../../gatekeeper/money/networks.ts';
 import type { Chain } from './chain.ts';
 
 /** What goes wrong with one call; null when nothing does. */
@@ -67,6 +68,7 @@ export async function chainFacilitator(
 ): Promise<ChainFacilitator> {
   const published = await publishedFacilitator(chain, factories);
   const settlements = new Map<string, SettleCall[]>();
+  const { network } = chain;
   const server = createServer(async (request, response) => {
     const call: SettleCall = { askedMs: performance.now(), doneMs: null };
     const name = (request.url ?? '').slice(1) as CallName;
@@ -74,7 +76,8 @@ export async function chainFacilitator(
     const text = await textOf(request);
     const nonce = nonceOf(text);
     if (name === 'settle') settlements.set(nonce, [...(settlements.get(nonce) ?? []), call]);
-    await answer({ name, text, fault: one.fault(name, nonce), published }, response).finally(() => {
+    const asked = { name, text, fault: one.fault(name, nonce), published, network };
+    await answer(asked, response).finally(() => {
       call.doneMs = performance.now();
     });
   });
@@ -130,6 +133,7 @@ interface Asked {
   readonly text: string;
   readonly fault: Fault;
   readonly published: x402Facilitator;
+  readonly network: Network;
 }
 
 async function answer(asked: Asked, response: ServerResponse): Promise<void> {
@@ -145,8 +149,8 @@ async function answer(asked: Asked, response: ServerResponse): Promise<void> {
   response.end(JSON.stringify(name === 'settle' ? told(result, fault) : result));
 }
 
-async function resultOf({ name, text, fault, published }: Asked): Promise<object> {
-  if (name === 'supported') return published.getSupported();
+async function resultOf({ name, text, fault, published, network }: Asked): Promise<object> {
+  if (name === 'supported') return supportedOn(network, published);
   const call = callSchema.parse(JSON.parse(text));
   if (fault === 'keys-only') {
     const reason = 'invalid_payload';
@@ -160,6 +164,12 @@ async function resultOf({ name, text, fault, published }: Asked): Promise<object
     return { success: true, transaction: LIE, network, payer: payerOf(call) };
   }
   return verdict(() => published.settle(...partsOf(call)), 'success');
+}
+
+/** The published classes list every network in version 1, whatever chain they stand on. */
+function supportedOn({ name, caip2 }: Network, published: x402Facilitator): object {
+  const all = published.getSupported();
+  return { ...all, kinds: all.kinds.filter((kind) => [name, caip2].includes(kind.network)) };
 }
 
 /** The published classes throw for what their own server would answer with a false verdict. */

@@ -48,6 +48,8 @@ export interface Chain {
   readonly client: Client;
   /** A fresh account with money for gas. */
   relayer(): Promise<LocalAccount & { readonly key: Hex }>;
+  /** Gives an account of another chain money for gas here. */
+  fund(key: Hex): Promise<void>;
   mint(to: string, value: bigint): Promise<void>;
   balanceOf(account: string): Promise<bigint>;
   isUsed(payment: SignedPayment): Promise<boolean>;
@@ -82,6 +84,7 @@ export async function startChain({ network, blockTimeS }: ChainOptions): Promise
     network,
     client,
     relayer: () => funded(client),
+    fund: async (key) => void (await funded(client, key)),
     mint: async (to, value) => void (await send('mint', [to as Hex, value])),
     balanceOf: (account) =>
       client.readContract({ ...read, functionName: 'balanceOf', args: [account as Hex] }),
@@ -166,8 +169,10 @@ function clientOf(url: string, { chainId, name }: Network) {
     .extend(walletActions);
 }
 
-async function funded(client: Client): Promise<LocalAccount & { readonly key: Hex }> {
-  const key = generatePrivateKey();
+async function funded(
+  client: Client,
+  key = generatePrivateKey(),
+): Promise<LocalAccount & { readonly key: Hex }> {
   const account = privateKeyToAccount(key);
   await client.setBalance({ address: account.address, value: parseEther('100') });
   return { ...account, key };

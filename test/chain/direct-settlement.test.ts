@@ -23,7 +23,7 @@ const shop = challenger({
   network,
   serviceName: 'Example',
 });
-const terms = shop.requirements(builtinOperation('/gauge'), '/gauge', 1);
+const terms = shop.terms(builtinOperation('/gauge'), '/gauge', 1)[0];
 const PRICE = BigInt('maxAmountRequired' in terms ? terms.maxAmountRequired : 0);
 const alice = payer(network, 'alice');
 const now = (): number => Math.floor(Date.now() / 1000);

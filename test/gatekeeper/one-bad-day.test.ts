@@ -160,7 +160,7 @@ const shop = challenger({
 async function signed(index: number): Promise<Story> {
   const nonce = `0x${index.toString(16).padStart(64, '0')}`;
   const window = { validAfter: '0', validBefore: String(NOW_S + WINDOW_S), nonce };
-  const terms = shop.requirements(builtinOperation('/gauge'), PAID, 1);
+  const terms = shop.terms(builtinOperation('/gauge'), PAID, 1)[0];
   const header = await payer(NETWORK, `client ${index % 7}`).header(terms, window);
   return { nonce, header, bodies: [], status: 0, outages: 0 };
 }

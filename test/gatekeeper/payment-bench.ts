@@ -39,8 +39,8 @@ export const shop = challenger({
   serviceName: 'Example',
 });
 export const gauge = builtinOperation('/gauge');
-export const v1 = shop.requirements(gauge, TARGET, 1);
-export const v2 = shop.requirements(gauge, TARGET, 2);
+export const v1 = shop.terms(gauge, TARGET, 1)[0];
+export const v2 = shop.terms(gauge, TARGET, 2)[0];
 export const alice = payer(network);
 
 /** What a test may script while purchases are made. */

@@ -6,7 +6,7 @@ import { builtinOperation } from '../builtin-rows.ts';
 import { shop } from './example-shop.ts';
 import { type Payer, payer } from './payer.ts';
 
-const terms = shop.requirements(builtinOperation('/gauge'), '/gauge', 1);
+const terms = shop.terms(builtinOperation('/gauge'), '/gauge', 1)[0];
 
 /** A request to a facilitator with a payment that no other call returns. */
 export async function paymentRequest(

@@ -29,7 +29,7 @@ export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Pr
     release: await openRelease({ source: folderSource(dataDir), issuerDid: null, baseUrl: null }),
     baseUrl: TINY_BASE_URL,
     operator: {
-      network,
+      networks: [network],
       payTo: TEST_PAYEE,
       tokens: null,
       takesReceipts: false,

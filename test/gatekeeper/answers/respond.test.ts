@@ -96,7 +96,7 @@ describe('respond() without a payment', () => {
     for (const row of BUILTIN.operations as readonly Endpoint[]) {
       if (row.priceUsd === null || row.answer === 'mint') continue;
       const { reply } = await served(row.path, { service });
-      const { amount } = service.challenger.requirements(row, row.path, 2) as { amount: string };
+      const { amount } = service.challenger.terms(row, row.path, 2)[0] as { amount: string };
       const body = JSON.parse(reply.body.toString());
       expect([row.path, reply.status, body.accepts[0].maxAmountRequired]).toEqual([
         row.path,

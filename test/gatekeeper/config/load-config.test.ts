@@ -22,6 +22,7 @@ describe('loadConfig()', () => {
       baseUrl: null,
       payTo: TEST_PAYEE,
       network: NETWORKS['base-sepolia'],
+      furtherNetworks: [],
       facilitatorUrls: [],
       facilitatorAuth: null,
       facilitatorAuthModule: null,
@@ -51,6 +52,73 @@ describe('loadConfig()', () => {
     });
   });
 
+  it('takes several networks, each with its node and its price of gas', () => {
+    const env = {
+      SIGNALPRESS_NETWORK: 'base, polygon',
+      SIGNALPRESS_PAY_TO: PAYEE,
+      SIGNALPRESS_RELAYER_KEY: '11'.repeat(32),
+      SIGNALPRESS_RPC_URL: 'polygon=https://p.example/?key=a,b=c,base=https://b.example',
+    };
+    expect(load({ env })).toMatchObject({
+      network: NETWORKS.base,
+      rpcUrl: 'https://b.example',
+      maxFeeGwei: '2',
+      furtherNetworks: [
+        {
+          network: NETWORKS.polygon,
+          rpcUrl: 'https://p.example/?key=a,b=c',
+          maxFeeGwei: '500',
+          confirmations: 1,
+        },
+      ],
+    });
+    const fees = { ...env, SIGNALPRESS_MAX_FEE_GWEI: 'base=0.5,polygon=80' };
+    expect(load({ env: fees })).toMatchObject({
+      maxFeeGwei: '0.5',
+      furtherNetworks: [{ maxFeeGwei: '80' }],
+    });
+  });
+
+  it.each([
+    [{ NETWORK: 'base,base' }, /_NETWORK "base,base": names a network twice/],
+    [{ NETWORK: 'base,eip155:8453' }, /_NETWORK .*: names a network twice/],
+    [{ NETWORK: 'base,ethereum' }, /_NETWORK "base,ethereum": not a known network/],
+    [
+      { NETWORK: 'base,base-sepolia' },
+      /"base-sepolia" is worth nothing and would buy what "base" /,
+    ],
+    [{ RPC_URL: 'https://b.example' }, /_RPC_URL: does not say for which network; set base=https/],
+    [{ RPC_URL: 'base=https://b.example' }, /_RPC_URL: says nothing for "polygon"/],
+    [
+      { RPC_URL: 'base=https://b.example,polygon=https://p.example,sei=https://s.example' },
+      /_RPC_URL: names "sei", which SIGNALPRESS_NETWORK does not/,
+    ],
+    [
+      { RPC_URL: 'base=https://b.example,base=https://c.example,polygon=https://p.example' },
+      /_RPC_URL: names a network twice/,
+    ],
+    [
+      { RPC_URL: 'base=https://b.example,polygon=http://p.example' },
+      /_RPC_URL: Cannot use chain node "http:\/\/p.example": not https/,
+    ],
+    [{ MAX_FEE_GWEI: '2' }, /_MAX_FEE_GWEI: does not say for which network; set base=2,polygon=2/],
+    [{ ASSET: NETWORKS.base.asset }, /_ASSET .*: each of the networks has its own USDC contract/],
+    [{ CONFIRMATIONS: '18', NETWORK: 'base,polygon' }, /takes .* s on base, .*\n.* s on polygon, /],
+  ])('refuses %j for two networks, and says why', (wrong, message) => {
+    const right = {
+      NETWORK: 'base,polygon',
+      PAY_TO: PAYEE,
+      RELAYER_KEY: '11'.repeat(32),
+      RPC_URL: 'base=https://b.example,polygon=https://p.example',
+    };
+    const named = (settings: object) =>
+      Object.fromEntries(
+        Object.entries(settings).map(([name, value]) => [`SIGNALPRESS_${name}`, String(value)]),
+      );
+    expect(() => load({ env: named(right) })).not.toThrow();
+    expect(() => load({ env: named({ ...right, ...wrong }) })).toThrow(message);
+  });
+
   it('takes an option before the environment before the file', () => {
     const fileText = JSON.stringify({ port: 1, host: 'file', data: 'file', issuer_name: 'X' });
     const env = { SIGNALPRESS_PORT: '2', SIGNALPRESS_HOST: 'env', SIGNALPRESS_STATE: '' };
@@ -71,6 +139,7 @@ describe('loadConfig()', () => {
       rateLimit: 5,
       host: '::1',
       network: NETWORKS['base-sepolia'],
+      furtherNetworks: [],
     });
     expect(load({ env, fileText: '{"port":0}' })).toMatchObject({ port: 0, rateLimit: RATE_LIMIT });
   });
@@ -142,7 +211,7 @@ describe('loadConfig()', () => {
       /_BASE_URL "https:\/\/…@api\.example\.com": a user or password .*; set public address/,
     ],
     [{ SIGNALPRESS_PAY_TO: '0x12' }, /SIGNALPRESS_PAY_TO .*40 hex/],
-    [{ SIGNALPRESS_NETWORK: 'mainnet' }, /base or base-sepolia/],
+    [{ SIGNALPRESS_NETWORK: 'mainnet' }, /set one of base, base-sepolia, polygon/],
     [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example,f' }, /SIGNALPRESS_FACILITATOR_URL/],
     [
       { SIGNALPRESS_FACILITATOR_URL: 'https://f.example,http://g.example' },

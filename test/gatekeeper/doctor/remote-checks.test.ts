@@ -155,6 +155,38 @@ describe('chainCheck()', () => {
     expect((await chainCheck(hung))[0]?.state).toBe('failed');
   });
 
+  it('asks the node of each network, and names the one that is wrong', async () => {
+    const amoy = NETWORKS['polygon-amoy'];
+    const [first, second] = [await node(), await node({ chainId: amoy.chainId, code: '0x60' })];
+    const further = { network: amoy, rpcUrl: second.url, confirmations: 1, maxFeeGwei: '500' };
+    const config = { rpcUrl: first.url, furtherNetworks: [further], payTo: PAYEE };
+    const settled = { ...config, facilitatorUrls: ['https://pay.example'] };
+    const parts = examined({
+      config: settled,
+      node: async ({ network, rpcUrl }) => tokenNode(rpcUrl ?? '', network),
+    });
+    expect(told(await chainCheck(parts)).map((text) => text.slice(0, 36))).toEqual([
+      'ok: chain 84532 (base-sepolia), bloc',
+      `ok: token ${NETWORK.asset}`.slice(0, 36),
+      'ok: chain 80002 (polygon-amoy), bloc',
+      `ok: token ${amoy.asset}`.slice(0, 36),
+    ]);
+    const payee = told(await payeeCheck(parts));
+    expect(payee.map((text) => text.split(',')[0]).slice(1)).toEqual([
+      'ok: base-sepolia: it is a plain account',
+      'ok: base-sepolia: the token pays to it',
+      'warning: polygon-amoy: it is a contract',
+      'ok: polygon-amoy: the token pays to it',
+    ]);
+    const swapped = examined({
+      config: { ...settled, furtherNetworks: [{ ...further, rpcUrl: first.url }] },
+      node: parts.node,
+    });
+    expect(told(await chainCheck(swapped))[2]).toMatch(
+      /^failed: .*serves chain 84532, but "polygon-amoy" is chain 80002/,
+    );
+  });
+
   it('looks whether the relayer can pay for gas', async () => {
     const key = join(mkdtempSync(join(tmpdir(), 'signalpress-doctor-')), 'relayer.key');
     writeFileSync(key, '1'.repeat(64), { mode: 0o600 });

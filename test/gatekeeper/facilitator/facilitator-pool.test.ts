@@ -166,6 +166,23 @@ describe('facilitatorPool()', () => {
     expect(other.calls).toEqual([]);
   });
 
+  it('facilitatorPool() asks only who lists the network, and nobody where none does', async () => {
+    const [first, second] = [member(refused), member()];
+    const listing = (one: Member, lists: boolean) => ({ ...one, lists: () => lists });
+    const { settle, verify } = pool([listing(first, false), listing(second, true)]);
+    expect(await verify(request)).toBe(valid);
+    expect(await settle(request, true)).toBe(settled);
+    expect([first.calls, second.calls]).toEqual([[], ['verify', 'settle']]);
+    const nobody = { verdict: 'none', unsent: true, detail: 'no facilitator lists the network' };
+    for (const members of [[first], [first, second]]) {
+      const none = pool(members.map((one) => listing(one, false)));
+      expect(await none.settle(request, true)).toEqual(nobody);
+      expect(await none.verify(request)).toEqual(nobody);
+      expect(none.circuits()).toEqual(members.map(() => 'closed'));
+    }
+    expect([first.calls, second.calls]).toEqual([[], ['verify', 'settle']]);
+  });
+
   it('I4: facilitatorPool() stays open to honest buyers when strangers make a facilitator fail', async () => {
     const bad: readonly NoVerdict[] = [
       { verdict: 'none', detail: 'status 400, no boolean', status: 400 },

@@ -9,7 +9,7 @@ import { builtinOperation } from '../../builtin-rows.ts';
 import { shop } from '../example-shop.ts';
 import { NOW_MS, NOW_S, payer } from '../payer.ts';
 
-const v1 = shop.requirements(builtinOperation('/gauge'), '/gauge', 1);
+const v1 = shop.terms(builtinOperation('/gauge'), '/gauge', 1)[0];
 const alice = payer(NETWORKS.base);
 
 async function request(overrides: Partial<Authorization> = {}) {

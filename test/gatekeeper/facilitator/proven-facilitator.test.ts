@@ -17,7 +17,7 @@ import { payer } from '../payer.ts';
 
 const TX = `0x${'12'.repeat(32)}`;
 const REAL_TX = `0x${'34'.repeat(32)}`;
-const terms = shop.requirements(builtinOperation('/gauge'), '/gauge', 1);
+const terms = shop.terms(builtinOperation('/gauge'), '/gauge', 1)[0];
 const alice = payer(NETWORKS.base);
 const payment = decodePayment(await alice.header(terms), 1);
 if (isRefusal(payment)) throw new Error(payment.error);

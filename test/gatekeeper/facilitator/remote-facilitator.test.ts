@@ -18,8 +18,8 @@ import { tinyOffers } from '../tiny-offers.ts';
 const FACILITATOR_BODY_BYTES_MAX = 65_536;
 const TX = `0x${'12'.repeat(32)}`;
 const OTHER = `0x${'cd'.repeat(20)}`;
-const v1 = shop.requirements(builtinOperation('/gauge'), '/gauge', 1);
-const v2 = shop.requirements(builtinOperation('/gauge'), '/gauge', 2);
+const v1 = shop.terms(builtinOperation('/gauge'), '/gauge', 1)[0];
+const v2 = shop.terms(builtinOperation('/gauge'), '/gauge', 2)[0];
 const alice = payer(NETWORKS.base);
 
 async function request(version: 1 | 2) {
@@ -80,7 +80,7 @@ function listed(target: string) {
   const open = challenger({ baseUrl: 'https://api.example.com', ...options });
   const offers = tinyOffers(() => '/gauge?entity=us-denver&signal_id=airquality.aqi');
   open.show({ offers, catalog: BUILTIN });
-  const terms = open.requirements(builtinOperation('/gauge'), target, 2);
+  const terms = open.terms(builtinOperation('/gauge'), target, 2)[0];
   return { terms, listing: listingOf(terms) };
 }
 

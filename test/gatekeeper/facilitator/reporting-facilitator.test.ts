@@ -19,7 +19,7 @@ import { payer } from '../payer.ts';
 
 const REPORT_EVERY_MS = 1000;
 
-const terms = shop.requirements(builtinOperation('/gauge'), '/gauge', 1);
+const terms = shop.terms(builtinOperation('/gauge'), '/gauge', 1)[0];
 const payment = decodePayment(await payer(NETWORKS.base).header(terms), 1);
 if (isRefusal(payment)) throw new Error(payment.error);
 const request = facilitatorRequest(payment, terms);

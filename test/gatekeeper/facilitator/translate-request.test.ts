@@ -17,8 +17,8 @@ import { payer } from '../payer.ts';
 
 const TARGET = '/gauge?entity=us-denver&signal_id=airquality.aqi';
 const terms = {
-  1: shop.requirements(builtinOperation('/gauge'), TARGET, 1),
-  2: shop.requirements(builtinOperation('/gauge'), TARGET, 2),
+  1: shop.terms(builtinOperation('/gauge'), TARGET, 1)[0],
+  2: shop.terms(builtinOperation('/gauge'), TARGET, 2)[0],
 } as const;
 
 async function request(version: 1 | 2, isListed = true) {

@@ -38,7 +38,7 @@ function translating(kinds: readonly PaymentKind[] | null) {
     },
   };
   const clock = (): number => time.now;
-  const one = translatingFacilitator({ facilitator, network: NETWORKS.base, clock });
+  const one = translatingFacilitator({ facilitator, networks: [NETWORKS.base], clock });
   const versions = async (...requests: readonly FacilitatorRequest[]): Promise<number[]> => {
     got.length = 0;
     for (const request of requests) {
@@ -49,6 +49,42 @@ function translating(kinds: readonly PaymentKind[] | null) {
   };
   return { one, time, said, got, versions };
 }
+
+describe('lists()', () => {
+  const { base, polygon } = NETWORKS;
+  const kind = (network: string) => ({ x402Version: 1, scheme: 'exact', network });
+  const listing = async (...listed: readonly string[]) => {
+    const supported = async (): Promise<SupportedOutcome> => ({
+      verdict: 'supported',
+      kinds: listed.map(kind),
+    });
+    const facilitator = { supported } as Facilitator;
+    const one = translatingFacilitator({
+      facilitator,
+      networks: [base, polygon],
+      clock: () => 0,
+    });
+    const payment = await paymentRequest();
+    const on = ({ name }: { readonly name: string }) => {
+      const { paymentRequirements } = payment;
+      return one.lists({
+        ...payment,
+        paymentRequirements: { ...paymentRequirements, network: name },
+      });
+    };
+    const before = [on(base), on(polygon)];
+    await one.supported();
+    return [...before, on(base), on(polygon)];
+  };
+
+  it('is false only for a network that is not listed beside one of ours that is', async () => {
+    expect(await listing('base')).toEqual([true, true, true, false]);
+    expect(await listing('polygon', 'sei')).toEqual([true, true, false, true]);
+    expect(await listing('base', 'polygon')).toEqual([true, true, true, true]);
+    expect(await listing('sei')).toEqual([true, true, true, true]);
+    expect(await listing()).toEqual([true, true, true, true]);
+  });
+});
 
 describe('translatingFacilitator()', () => {
   it.each([

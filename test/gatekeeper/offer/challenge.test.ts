@@ -42,7 +42,8 @@ const both = (row: Endpoint, target: string, error?: string) => {
 // The rules of an x402 1.x client: one malformed entry makes it reject the whole challenge.
 const entryV1 = z.object({
   scheme: z.literal('exact'),
-  network: z.enum(['base', 'base-sepolia']),
+  // As its published schema has them, of those that we have too.
+  network: z.enum(Object.keys(NETWORKS) as [string, ...string[]]),
   maxAmountRequired: z.string().regex(/^[0-9]+$/),
   resource: z.url(),
   description: z.string(),
@@ -70,8 +71,8 @@ describe('challenge()', () => {
       const { v1, v2 } = both(row, row.path);
       expect(v1.accepts[0].maxAmountRequired).toBe(price);
       expect(v2.accepts[0].amount).toBe(price);
-      expect(shop.requirements(row, row.path, 1)).toStrictEqual(v1.accepts[0]);
-      expect(shop.requirements(row, row.path, 2)).toStrictEqual(v2.accepts[0]);
+      expect(shop.terms(row, row.path, 1)[0]).toStrictEqual(v1.accepts[0]);
+      expect(shop.terms(row, row.path, 2)[0]).toStrictEqual(v2.accepts[0]);
     }
     expect(
       both(builtinOperation('/gauge/ruler'), '/gauge/ruler').v1.accepts[0].maxAmountRequired,
@@ -156,7 +157,7 @@ describe('challenge()', () => {
       const series = builtinOperation('/gauge/history-series');
       const { v1, v2 } = both(series, target);
       expect([v1.accepts[0].mimeType, v2.resource.mimeType]).toEqual([mimeType, mimeType]);
-      expect(shop.requirements(series, target, 1)).toStrictEqual(v1.accepts[0]);
+      expect(shop.terms(series, target, 1)[0]).toStrictEqual(v1.accepts[0]);
       const { info, schema } = v2.extensions.bazaar;
       expect([info.output.type, info.input.queryParams.format]).toEqual([
         type,
@@ -171,6 +172,34 @@ describe('challenge()', () => {
     for (const row of PAID) {
       const made = shop.challenge(row, `${row.path}?topic=${'x'.repeat(8000)}`, 'e'.repeat(300));
       expect(requiredBy(made).length).toBeLessThan(8192);
+    }
+  });
+
+  it('challenge() offers every network in one challenge, within the headers of 16 KB', () => {
+    const [network, ...furtherNetworks] = Object.values(NETWORKS);
+    if (network === undefined) throw new Error('no network');
+    const all = challenger({ ...options, network, furtherNetworks });
+    all.show({ offers: tinyOffers(requestOf), catalog: BUILTIN });
+    for (const row of PAID) {
+      const target = `${row.path}?topic=${'x'.repeat(1000)}`;
+      const made = all.challenge(row, target, 'e'.repeat(300));
+      expect(requiredBy(made).length).toBeLessThan(12_288);
+      const [v1, v2] = [JSON.parse(made.body.toString('utf8')), decoded(requiredBy(made))];
+      expect(() => PaymentRequiredV1Schema.parse(v1)).not.toThrow();
+      expect(() => PaymentRequiredV2Schema.parse(v2)).not.toThrow();
+      expect(v1.accepts.map((one: { network: string }) => one.network)).toEqual(
+        Object.keys(NETWORKS),
+      );
+      for (const [at, { asset, caip2, extra }] of Object.values(NETWORKS).entries()) {
+        expect(entryV1.safeParse(v1.accepts[at]).error).toBeUndefined();
+        expect(v1.accepts[at]).toMatchObject({ asset, extra, payTo: PAY_TO });
+        expect(v1.accepts[at].resource).toBe(options.baseUrl + target);
+        expect(v2.accepts[at]).toMatchObject({ network: caip2, asset, extra });
+        expect(v1.accepts[at].maxAmountRequired).toBe(atomicAmount(row.priceUsd ?? ''));
+        expect('output' in v1.accepts[at].outputSchema).toBe(at === 0);
+      }
+      expect(all.terms(row, target, 1)).toStrictEqual(v1.accepts);
+      expect(all.terms(row, target, 2)).toStrictEqual(v2.accepts);
     }
   });
 
@@ -240,7 +269,7 @@ describe('challenger()', () => {
   it('challenger() writes the payee in checksum case', () => {
     for (const payTo of [PAY_TO, PAY_TO.toLowerCase(), `0x${PAY_TO.slice(2).toUpperCase()}`]) {
       const made = challenger({ ...options, payTo });
-      expect(made.requirements(builtinOperation('/gauge'), '/gauge', 2).payTo).toBe(PAY_TO);
+      expect(made.terms(builtinOperation('/gauge'), '/gauge', 2)[0].payTo).toBe(PAY_TO);
     }
   });
 
@@ -265,18 +294,18 @@ describe('listingOf()', () => {
     for (const row of PAID) {
       for (const target of [row.path, `${row.path}?x=1`, `${row.path}?x=${'1'.repeat(2000)}`]) {
         const { resource, extensions } = both(row, target).v2;
-        const listing = listingOf(shop.requirements(row, target, 2));
+        const listing = listingOf(shop.terms(row, target, 2)[0]);
         expect(listing).toStrictEqual(
           extensions === undefined ? { resource } : { resource, extensions },
         );
-        expect(listingOf(shop.requirements(row, target, 1))).toBeUndefined();
+        expect(listingOf(shop.terms(row, target, 1)[0])).toBeUndefined();
       }
     }
   });
 
   it('listingOf() knows the terms that were made and no copy of them', () => {
-    const terms = shop.requirements(builtinOperation('/gauge'), '/gauge?entity=a', 2);
-    shop.requirements(builtinOperation('/gauge'), '/gauge?entity=b', 2);
+    const terms = shop.terms(builtinOperation('/gauge'), '/gauge?entity=a', 2)[0];
+    shop.terms(builtinOperation('/gauge'), '/gauge?entity=b', 2)[0];
     expect(listingOf(terms)?.resource.url).toBe('https://api.example.com/gauge?entity=a');
     expect(listingOf({ ...terms })).toBeUndefined();
   });

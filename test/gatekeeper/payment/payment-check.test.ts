@@ -21,8 +21,8 @@ const shop = challenger({
   serviceName: 'Example',
 });
 const gauge = builtinOperation('/gauge');
-const v1 = shop.requirements(gauge, '/gauge', 1);
-const v2 = shop.requirements(gauge, '/gauge', 2);
+const v1 = shop.terms(gauge, '/gauge', 1)[0];
+const v2 = shop.terms(gauge, '/gauge', 2)[0];
 const alice = payer(network);
 
 async function payment(of: Requirements, overrides: Partial<Authorization> = {}): Promise<Payment> {

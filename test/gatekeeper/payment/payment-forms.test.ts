@@ -180,7 +180,7 @@ describe('I1: a property of every request', () => {
   async function payment(service: Service, target: string, form: number): Promise<string[]> {
     if (form === 8) return [];
     const version = form % 2 === 0 ? 1 : 2;
-    const terms = service.challenger.requirements(builtinOperation('/gauge'), target, version);
+    const terms = service.challenger.terms(builtinOperation('/gauge'), target, version)[0];
     const header = {
       4: () => bob.header(terms, { value: '1' }),
       5: () => bob.header(terms, { validBefore: String(NOW_S) }),

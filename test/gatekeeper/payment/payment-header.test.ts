@@ -9,8 +9,8 @@ import { encoded, headerOf, payer, paymentObject } from '../payer.ts';
 const PAYMENT_HEADER_CHARS_MAX = 8192;
 
 const gauge = builtinOperation('/gauge');
-const v1 = shop.requirements(gauge, '/gauge', 1);
-const v2 = shop.requirements(gauge, '/gauge', 2);
+const v1 = shop.terms(gauge, '/gauge', 1)[0];
+const v2 = shop.terms(gauge, '/gauge', 2)[0];
 const alice = payer(NETWORKS.base);
 const signedPayment = await alice.sign(PAY_TO, '10000');
 

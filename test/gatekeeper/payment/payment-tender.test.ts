@@ -52,11 +52,11 @@ describe('recall()', () => {
   let reader: ReturnType<typeof readerOf>;
   beforeEach(() => {
     written = [];
-    const requirements: Challenger['requirements'] = (_, target) => {
+    const terms: Challenger['terms'] = (_, target) => {
       written.push(target);
-      return v1;
+      return [v1];
     };
-    reader = readerOf({ ...shop, requirements });
+    reader = readerOf({ ...shop, terms });
   });
   const recall = (entity: string) => reader.recall(entryOf(entity));
 
@@ -69,7 +69,7 @@ describe('recall()', () => {
   it('settles a recalled v2 payment with the listing that its challenge had, also at an older price', async () => {
     const { recall: recallV2, settled } = readerOf(shop);
     const target = '/gauge?entity=us-denver&signal_id=airquality.aqi';
-    const listing = listingOf(shop.requirements(gauge, target, 2));
+    const listing = listingOf(shop.terms(gauge, target, 2)[0]);
     const entry = { ...entryOf('us-denver'), version: 2 } as const;
     const cheap = { ...entry, signed: entry.signed.replace('|10000|', '|1|') };
     for (const one of [entry, cheap]) {

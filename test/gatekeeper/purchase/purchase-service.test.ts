@@ -39,7 +39,7 @@ async function expectOnePrice(purchases: Bench, endpoint: Endpoint, version: 1 |
   const target = endpoint.path;
   const price = atomicAmount(endpoint.priceUsd ?? '');
   const asked = JSON.parse(shop.challenge(endpoint, target).body.toString()).accepts[0];
-  const terms = shop.requirements(endpoint, target, version);
+  const terms = shop.terms(endpoint, target, version)[0];
   const order = { endpoint, target, version };
   const value = String(BigInt(price) - 1n);
   const less = await purchases.pay({ ...order, header: await alice.header(terms, { value }) });
@@ -508,7 +508,7 @@ function brokenOptions(
     case 'evidence':
       return { evidence: broken as () => Promise<never> };
     case 'challenger':
-      return { challenger: { ...shop, requirements: broken as () => never } };
+      return { challenger: { ...shop, terms: broken as () => never } };
     case 'bindingOf':
     case 'claim':
       return { journal: { ...freshJournal(), [part]: broken } };
