@@ -6,20 +6,20 @@ import { BoundedMap } from '../system/bounded-map.ts';
 import type { CheckResult } from './tender.ts';
 
 /** Checks a second: of one account, and of all of them as many times that. */
-export const CHECKS_PER_ACCOUNT_S = 2;
-export const ACCOUNTS_FACTOR = 5;
+const CHECKS_PER_ACCOUNT_S = 2;
+const ACCOUNTS_FACTOR = 5;
 /** Seconds of these rates that may be used at once. */
-export const CHECKS_BURST_S = 5;
+const CHECKS_BURST_S = 5;
 /** Checks in flight, of all accounts and of one: a wallet may let whoever asks it wait. */
-export const CHECKS_MAX = 16;
-export const CHECKS_PER_ACCOUNT_MAX = 4;
+const CHECKS_MAX = 16;
+const CHECKS_PER_ACCOUNT_MAX = 4;
 /** Refused payments that are remembered, and for how long: a wallet may be deployed or filled meanwhile. */
-export const REFUSALS_MAX = 1000;
-export const REFUSAL_MS = 10_000;
+const REFUSALS_MAX = 1000;
+const REFUSAL_MS = 10_000;
 /** How long an account is refused whose payment passed its check and then did not settle. */
-export const FAILED_MS = 600_000;
+const FAILED_MS = 600_000;
 /** So many accounts that did so in that time, and none is taken until some of it is over. */
-export const FAILED_MAX = 10;
+const FAILED_MAX = 10;
 
 type Due = Pick<Payment, 'authorization' | 'signature'>;
 interface Remembered {

@@ -165,13 +165,13 @@ describe('chainCheck()', () => {
       config: settled,
       node: async ({ network, rpcUrl }) => tokenNode(rpcUrl ?? '', network),
     });
-    expect(told(await chainCheck(parts)).map((text) => text.slice(0, 36))).toEqual([
+    expect(reported(await chainCheck(parts)).map((text) => text.slice(0, 36))).toEqual([
       'ok: chain 84532 (base-sepolia), bloc',
       `ok: token ${NETWORK.asset}`.slice(0, 36),
       'ok: chain 80002 (polygon-amoy), bloc',
       `ok: token ${amoy.asset}`.slice(0, 36),
     ]);
-    const payee = told(await payeeCheck(parts));
+    const payee = reported(await payeeCheck(parts));
     expect(payee.map((text) => text.split(',')[0]).slice(1)).toEqual([
       'ok: base-sepolia: it is a plain account',
       'ok: base-sepolia: the token pays to it',
@@ -182,7 +182,7 @@ describe('chainCheck()', () => {
       config: { ...settled, furtherNetworks: [{ ...further, rpcUrl: first.url }] },
       node: parts.node,
     });
-    expect(told(await chainCheck(swapped))[2]).toMatch(
+    expect(reported(await chainCheck(swapped))[2]).toMatch(
       /^failed: .*serves chain 84532, but "polygon-amoy" is chain 80002/,
     );
   });

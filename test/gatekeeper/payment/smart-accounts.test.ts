@@ -1,16 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SIGNATURE_CHARS } from '../../../gatekeeper/money/signature.ts';
-import {
-  ACCOUNTS_FACTOR,
-  CHECKS_BURST_S,
-  CHECKS_MAX,
-  CHECKS_PER_ACCOUNT_MAX,
-  CHECKS_PER_ACCOUNT_S,
-  FAILED_MAX,
-  FAILED_MS,
-  REFUSAL_MS,
-  SmartAccounts,
-} from '../../../gatekeeper/payment/smart-accounts.ts';
+import { SmartAccounts } from '../../../gatekeeper/payment/smart-accounts.ts';
 import type { CheckResult } from '../../../gatekeeper/payment/tender.ts';
 import {
   encoded,
@@ -23,6 +13,10 @@ import {
 } from '../payer.ts';
 import { alice, bench, expectRefused, json, keyOf, PAY_TO, v1, v2 } from '../payment-bench.ts';
 
+/** Of one account, of all as many times that, and for how many seconds at once; in flight, of all and of one. */
+const [CHECKS_PER_ACCOUNT_S, ACCOUNTS_FACTOR, CHECKS_BURST_S] = [2, 5, 5];
+const [CHECKS_MAX, CHECKS_PER_ACCOUNT_MAX] = [16, 4];
+const [REFUSAL_MS, FAILED_MS, FAILED_MAX] = [10_000, 600_000, 10];
 const REFUSED: CheckResult = { kind: 'refused', refusal: { reason: 'no', error: 'no' } };
 
 /** An account with code; the same number is always the same one. */
