@@ -250,12 +250,10 @@ describe('chainEvidence()', () => {
   it('chainEvidence() gives up a search that takes too long', async () => {
     stub.answer = (method, params) =>
       method === 'eth_getLogs' ? HANG : chainOf([used(), moved()])(method, params);
-    const started = performance.now();
-    // Its node would be waited for much longer.
-    expect(await evidence({ timeoutMs: 50, nodeTimeoutMs: 20_000 }).find(authorization)).toEqual({
+    // Its node would be waited for longer than for any test.
+    expect(await evidence({ timeoutMs: 50, nodeTimeoutMs: 600_000 }).find(authorization)).toEqual({
       state: 'unknown',
     });
-    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   it('chainEvidence() searches from the last possible block to the first, in bounded steps', async () => {
