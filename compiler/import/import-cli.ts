@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { CommandSettings } from '../commands/command-settings.ts';
 import { keepPayload } from '../evidence/keep-payload.ts';
 import { openArchive } from '../fetch/archive.ts';
+import { loadCatalog } from '../stages/intake/load-catalog.ts';
 import {
   givenPayload,
   type ImportOptions,
@@ -12,7 +13,9 @@ import { importDisk } from './import-disk.ts';
 import { SOURCES } from './sources.ts';
 import { tableSource } from './table/table-source.ts';
 
-type ImportFlags = Omit<ImportOptions, 'source' | 'file'> & { readonly archive?: string };
+type ImportFlags = Omit<ImportOptions, 'source' | 'file' | 'catalog'> & {
+  readonly archive?: string;
+};
 
 /** Defines `import` with a command for each source, and two for tables. */
 export function defineImport(importer: Command, { print }: CommandSettings): void {
@@ -20,7 +23,8 @@ export function defineImport(importer: Command, { print }: CommandSettings): voi
     addImporter(importer, id, `import a payload of ${agency}`)
       .option('--archive <folder>', 'keep the payload there, to lead readings back to it')
       .action(async (file: string, { archive, ...flags }: ImportFlags) => {
-        const options = { source: id, file, ...flags };
+        const { catalog } = loadCatalog(flags.out);
+        const options = { source: id, file, catalog, ...flags };
         print(importSummaryText(runImport(options, importDisk)));
         if (archive === undefined) return;
         await keepPayload(openArchive(archive), id, givenPayload(options, importDisk));
@@ -31,8 +35,9 @@ export function defineImport(importer: Command, { print }: CommandSettings): voi
     addImporter(importer, format, about)
       .requiredOption('--map <file>', 'what its columns are: compiler/import/README.md')
       .action((file: string, { map, ...flags }: ImportFlags & { readonly map: string }) => {
-        const source = tableSource(format, { bytes: importDisk.readFile(map), file: map });
-        print(importSummaryText(runImport({ source, file, ...flags }, importDisk)));
+        const { catalog } = loadCatalog(flags.out);
+        const source = tableSource(format, { bytes: importDisk.readFile(map), file: map, catalog });
+        print(importSummaryText(runImport({ source, file, catalog, ...flags }, importDisk)));
       });
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { builtinEntry } from '../contract/catalog/builtin.ts';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Catalog } from '../contract/catalog/catalog.ts';
 import type { CollectionId } from '../contract/collections.ts';
 import { FILING_COLLECTION } from '../contract/filing.ts';
 import { isoTime } from '../contract/iso-time.ts';
@@ -26,6 +27,8 @@ export interface ImportOptions {
   readonly fetchedAt?: string | undefined;
   /** The snapshots folder. */
   readonly out: string;
+  /** That of the snapshots, by which readings are judged; the built-in one by default. */
+  readonly catalog?: Catalog;
 }
 
 /** What an import did. */
@@ -49,7 +52,7 @@ export function runImport(options: ImportOptions, disk: ImportDisk): ImportSumma
   const source = givenSource(options);
   const { from, ...payload } = givenPayload(options, disk);
   const { note } = payload;
-  const imported = readPayload(source, payload);
+  const imported = readPayload(source, payload, options.catalog);
   refusePart(imported, options.file);
   const files = mergeBatch(imported, note.fetched_at, disk.snapshots(options.out));
   const rows = [...(imported.rows?.values() ?? [])].flat();
@@ -85,20 +88,30 @@ function givenSource({ source }: Pick<ImportOptions, 'source'>): Source {
 /**
  * What an importer makes of a payload, each reading with the payload as its evidence. It is held to the rules that the
  * compiler has for it: what a compile would refuse is refused here, while the payload is at hand. Throws an ImportError
- * that names the reading or row.
+ * that names the reading or row. The official importers know the signals of the built-in catalogue, which is the default.
  */
-export function readPayload(source: Source, payload: Payload): Imported {
+export function readPayload(
+  source: Source,
+  payload: Payload,
+  catalog: Catalog = BUILTIN,
+): Imported {
   const imported = withEvidence(source.read(payload), evidenceOf(source, payload));
-  const fault = firstFault(imported);
+  const fault = firstFault(imported, catalog);
   if (fault !== null) throw new ImportError({ subject: payload.subject, state: fault });
   return imported;
 }
 
 /** The first reading or row that a compile would refuse, in words; null where there is none. */
-function firstFault({ readings, rows = new Map() }: Imported): string | null {
+function firstFault(
+  { readings, rows = new Map() }: Imported,
+  { entryById }: Catalog,
+): string | null {
   for (const [signal, list] of readings) {
+    const entry = entryById.get(signal);
+    if (entry === undefined)
+      return `${signal}: not in the catalogue of the snapshots; add it there`;
     for (const reading of list) {
-      const outcome = parseReading(reading, {}, builtinEntry(signal));
+      const outcome = parseReading(reading, {}, entry);
       if ('ok' in outcome) continue;
       const [fault] = outcome.faults;
       return `${signal} of ${reading.entity}: ${fault?.field}: ${fault?.message}`;

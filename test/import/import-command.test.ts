@@ -1,15 +1,26 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { CollectionId } from '../../compiler/contract/collections.ts';
 import { importSummaryText, readPayload, runImport } from '../../compiler/import/import-command.ts';
 import { importDisk } from '../../compiler/import/import-disk.ts';
 import type { Source } from '../../compiler/import/source.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import { tableSource } from '../../compiler/import/table/table-source.ts';
+import { loadCatalog } from '../../compiler/stages/intake/load-catalog.ts';
 import { compileFolder, readJson, removeFolders } from '../snapshot-folder.ts';
+import { tideCatalog } from '../tide-shop.ts';
 import { bytesOf, feed, quake } from './feed.ts';
 import { registryPage, server } from './registry-pages.ts';
 
@@ -80,6 +91,39 @@ describe('runImport()', () => {
     expect(summary).toMatchObject({ source: source.id, batch: '2026-11-20T11Z', readings: 1 });
     const stored = join(folder, 'table', '2026-11-20T11Z', 'hydrology.river-level.ndjson');
     expect(readFileSync(stored, 'utf8')).toContain('"current":{"stage_ft":13.6}');
+  });
+
+  it('imports a table of a signal of the own catalogue, which stands beside the batches', () => {
+    const out = join(folder, 'tides');
+    mkdirSync(join(out, 'catalog'), { recursive: true });
+    writeFileSync(join(out, 'catalog', 'tides.json'), JSON.stringify(tideCatalog()));
+    const map = {
+      signal: 'tides.level',
+      entity: { column: 'gauge' },
+      time: { column: 'at', format: 'iso' },
+      metrics: [{ name: 'level_m', column: 'level', unit: 'm' }],
+      sources: [{ name: 'Harbour', weight: 1, independent: true }],
+      source_ref: 'https://harbour.example.org/',
+      source_tier: 'T1',
+    };
+    const { catalog } = loadCatalog(out);
+    const source = tableSource('csv', { bytes: bytesOf(map), file: 'map.json', catalog });
+    const file = put('tides.csv', 'at,gauge,level\n2026-11-20T10:30:00Z,pier-one,3.4\n');
+    const options = { source, file, out, fetchedAt: '2026-11-20T11:05:00Z', catalog };
+    expect(runImport(options, importDisk)).toMatchObject({ readings: 1 });
+    // By the built-in catalogue nobody knows the signal, and the own one knows no river.
+    expect(() => tableSource('csv', { bytes: bytesOf(map), file: 'map.json' })).toThrow(
+      '"tides.level" is not known',
+    );
+    const near = bytesOf({ ...map, signal: 'tides.levle' });
+    expect(() => tableSource('csv', { bytes: near, file: 'map.json', catalog })).toThrow(
+      'did you mean "tides.level"?',
+    );
+    expect(() => runImport({ ...options, catalog: BUILTIN }, importDisk)).toThrow(
+      'tides.level: not in the catalogue of the snapshots',
+    );
+    const bad = put('bad.csv', 'at,gauge,level\n2026-11-20T10:30:00Z,pier-nine,3.4\n');
+    expect(() => runImport({ ...options, file: bad }, importDisk)).toThrow('pier-nine');
   });
 
   it('takes the time of a fetch from a note, without the key in its address', () => {

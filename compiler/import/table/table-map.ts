@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { BUILTIN } from '../../contract/catalog/builtin.ts';
+import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { COLLECTIONS, type CollectionId } from '../../contract/collections.ts';
-import { SIGNALS } from '../../contract/lines.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { sourceSchema } from '../../contract/record.ts';
 import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
@@ -112,7 +113,8 @@ const shared = {
 };
 const readingsSchema = z
   .strictObject({
-    signal: oneOf(SIGNALS.map(({ id }) => id)),
+    /** One of the catalogue: `parseTableMap` looks. */
+    signal: z.string(),
     entity: part,
     entity_name: part.optional(),
     metrics: z.array(metric).min(1),
@@ -160,8 +162,16 @@ function oneOf<Id extends string>(ids: readonly Id[]) {
   });
 }
 
+/** A map file as an operator gives it; `file` is what messages call it. */
+export interface MapFile {
+  readonly bytes: Uint8Array;
+  readonly file: string;
+  /** Whose signals a map may name; the built-in one by default. */
+  readonly catalog?: Catalog;
+}
+
 /** Reads a map file; throws an ImportError that names the member at fault. */
-export function parseTableMap(bytes: Uint8Array, file: string): TableMap {
+export function parseTableMap({ bytes, file, catalog = BUILTIN }: MapFile): TableMap {
   let value: unknown;
   try {
     value = parseJson(decodeUtf8(bytes));
@@ -170,7 +180,9 @@ export function parseTableMap(bytes: Uint8Array, file: string): TableMap {
     throw new ImportError({ subject: file, state }, { cause });
   }
   const isRows = typeof value === 'object' && value !== null && 'collection' in value;
-  const parsed = (isRows ? rowsSchema : readingsSchema).safeParse(value, { error: words });
+  const known = oneOf(catalog.signals.map(({ id }) => id));
+  const ofReadings = readingsSchema.safeExtend({ signal: known });
+  const parsed = (isRows ? rowsSchema : ofReadings).safeParse(value, { error: words });
   if (parsed.success) return parsed.data as TableMap;
   const faults = parsed.error.issues.map(({ path, message }) => {
     return `${path.join('.') || 'map'}: ${message}`;

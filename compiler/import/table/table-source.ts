@@ -8,6 +8,7 @@ import { fetchAgain, ImportError, type Imported, type Payload } from '../payload
 import { ReadingList } from '../readings.ts';
 import type { Source } from '../source.ts';
 import {
+  type MapFile,
   type Member,
   parseTableMap,
   type ReadingsMap,
@@ -21,15 +22,10 @@ type TableFormat = 'csv' | 'json';
 /** Letters of the hash of a map that name it. */
 const MAP_ID_CHARS = 12;
 
-/** A map file as an operator gives it; `file` is what messages call it. */
-interface MapFile {
-  readonly bytes: Uint8Array;
-  readonly file: string;
-}
-
 /** The source that a map describes. Its name tells which map it was, so that evidence of a reading does. */
-export function tableSource(format: TableFormat, { bytes, file }: MapFile): Source {
-  const map = parseTableMap(bytes, file);
+export function tableSource(format: TableFormat, given: MapFile): Source {
+  const { bytes, file } = given;
+  const map = parseTableMap(given);
   const other = format === 'csv' ? 'rows' : 'separator';
   if (map[other] !== undefined) {
     const state = `${other}: a table in ${format} has none; remove it from the map`;
