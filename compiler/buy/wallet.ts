@@ -39,13 +39,13 @@ const entry = z.object({
   maxTimeoutSeconds: z.int().min(1).max(3600),
   extra: z.looseObject({ name: z.string(), version: z.string() }),
 });
-type Entry = z.infer<typeof entry>;
+type OfferEntry = z.infer<typeof entry>;
 const challenge = z.object({ resource: z.unknown(), accepts: z.array(z.unknown()).max(64) });
 
-type Account = ReturnType<typeof privateKeyToAccount>;
+type BuyerAccount = ReturnType<typeof privateKeyToAccount>;
 
 /** The account of a key file of 64 hex digits; one that nobody else has, and that owns nothing, without a file. */
-export function accountOf(file: string | undefined): Account {
+export function accountOf(file: string | undefined): BuyerAccount {
   if (file === undefined) return privateKeyToAccount(generatePrivateKey());
   const [, digits] =
     /^(?:0x)?([0-9a-f]{64})\s*$/i.exec(readPlain(file, KEY_BYTES_MAX).toString()) ?? [];
@@ -55,7 +55,7 @@ export function accountOf(file: string | undefined): Account {
 }
 
 /** Pays a challenge with an account, once. `now` is in milliseconds. */
-export function wallet(account: Account, now: () => number): PayingFetch {
+export function wallet(account: BuyerAccount, now: () => number): PayingFetch {
   return (ask) => async (input, init) => {
     const asked = await ask(input, init);
     if (asked.status !== 402) return asked;
@@ -67,7 +67,7 @@ export function wallet(account: Account, now: () => number): PayingFetch {
   };
 }
 
-async function paymentFor(header: string, account: Account, nowMs: number): Promise<string> {
+async function paymentFor(header: string, account: BuyerAccount, nowMs: number): Promise<string> {
   const { resource, accepts } = challenge.parse(JSON.parse(atob(header)));
   const readable = accepts.flatMap((one) => entry.safeParse(one).data ?? []);
   const accepted = readable.find(
@@ -80,7 +80,7 @@ async function paymentFor(header: string, account: Account, nowMs: number): Prom
   return btoa(JSON.stringify({ x402Version: 2, resource, accepted, payload }));
 }
 
-async function signedTransfer(accepted: Entry, account: Account, nowMs: number) {
+async function signedTransfer(accepted: OfferEntry, account: BuyerAccount, nowMs: number) {
   const { network, asset, payTo, amount, extra, maxTimeoutSeconds } = accepted;
   const nowS = Math.floor(nowMs / 1000);
   const message = {

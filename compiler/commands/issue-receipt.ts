@@ -80,13 +80,13 @@ export function issueReceipt(options: ReceiptOptions): string {
   return `${text}.${encodeBase64Url(new Uint8Array(signature))}`;
 }
 
-interface Sold {
+interface PaidRequest {
   readonly target: string;
   readonly priceUsd: string;
 }
 
 /** What the gatekeeper would sell for a target, found by the gatekeeper's own rules. */
-function soldAt(target: string, catalog: Catalog): Sold {
+function soldAt(target: string, catalog: Catalog): PaidRequest {
   const request = canonicalRequest(target);
   const routed = 'status' in request ? undefined : route(request, catalog);
   const priceUsd = routed?.endpoint.priceUsd ?? null;

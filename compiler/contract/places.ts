@@ -1,10 +1,10 @@
 import type { Catalog } from './catalog/catalog.ts';
 import type { NamedEntity, SignalEntry } from './catalog/line.ts';
 
-type Named = Pick<SignalEntry, 'named'>;
+type NamingEntry = Pick<SignalEntry, 'named'>;
 
 /** What people call an entity of a signal; null where the catalogue does not know it. */
-export function knownName(entry: Named, entity: string): string | null {
+export function knownName(entry: NamingEntry, entity: string): string | null {
   return knownEntity(entry, entity)?.name ?? null;
 }
 
@@ -15,7 +15,7 @@ interface BodyPosition {
 }
 
 /** Where an entity of a signal is; without members where the catalogue does not know it. */
-export function positionOf(entry: Named, entity: string): BodyPosition {
+export function positionOf(entry: NamingEntry, entity: string): BodyPosition {
   return positionIn(knownEntity(entry, entity) ?? {});
 }
 
@@ -38,6 +38,6 @@ export function placeTables({ namedByLine }: Catalog): {
 }
 
 /** An id may be any text, also the name of something that every object has. */
-function knownEntity({ named }: Named, entity: string): NamedEntity | undefined {
+function knownEntity({ named }: NamingEntry, entity: string): NamedEntity | undefined {
   return Object.hasOwn(named, entity) ? named[entity] : undefined;
 }

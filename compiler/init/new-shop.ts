@@ -14,7 +14,7 @@ import { shopBatch } from './shop-readings.ts';
 import { tidyJson } from './tidy-json.ts';
 
 /** What a new shop is to be. */
-export interface NewShop {
+interface NewShop {
   /** A folder that does not exist, or is empty. */
   readonly folder: string;
   /** The id of its line. */

@@ -32,9 +32,9 @@ export function shopBatch(
   };
 }
 
-type Values = Readonly<Record<string, readonly number[]>>;
+type EntityValues = Readonly<Record<string, readonly number[]>>;
 
-function rowsOf(values: Values, nowMs: number, current: (value: number) => object): object[] {
+function rowsOf(values: EntityValues, nowMs: number, current: (value: number) => object): object[] {
   const hour = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
   return Object.entries(values).flatMap(([entity, list]) =>
     list.map((value, at) => {

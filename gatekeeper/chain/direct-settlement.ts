@@ -52,7 +52,7 @@ interface DirectSettlementOptions {
  */
 export function directSettlement(options: DirectSettlementOptions): Facilitator {
   const { node } = options;
-  const memory: Memory = { pending: new Map(), reverted: new BoundedMap(REVERTED_MAX) };
+  const memory: SettlementMemory = { pending: new Map(), reverted: new BoundedMap(REVERTED_MAX) };
   return {
     verify: (request) => verify(options, request),
     async settle(request) {
@@ -104,7 +104,7 @@ interface PendingSettlement {
   readonly sending: Promise<Relayed>;
   readonly waiting: Set<() => boolean>;
 }
-interface Memory {
+interface SettlementMemory {
   readonly pending: Map<string, PendingSettlement>;
   /** When a transaction for an account reverted, by the clock of the options. */
   readonly reverted: BoundedMap<string, number>;
@@ -118,7 +118,7 @@ type Trial =
 async function settle(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
-  { pending, reverted }: Memory,
+  { pending, reverted }: SettlementMemory,
 ): Promise<SettleOutcome> {
   const { now = () => performance.now(), minedTimeoutMs = SETTLEMENT_MS_MAX } = options;
   const endMs = now() + minedTimeoutMs;

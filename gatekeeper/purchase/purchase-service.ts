@@ -76,7 +76,7 @@ interface Sale {
 }
 
 /** A request with a payment that the catalogue has no answer to. */
-export interface FormerRequest extends Pick<PurchaseRequest, 'method' | 'paymentHeader' | 'trace'> {
+interface FormerRequest extends Pick<PurchaseRequest, 'method' | 'paymentHeader' | 'trace'> {
   readonly request: CanonicalRequest;
 }
 

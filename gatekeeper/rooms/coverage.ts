@@ -82,7 +82,7 @@ async function stocksOf(entity: string, release: ReleaseIndex): Promise<readonly
   });
 }
 
-interface Answers {
+interface CoverageAnswers {
   readonly at: number;
   /** By canonical target, which unknown parameters do not change. */
   readonly listed: BoundedMap<string, Buffer>;
@@ -90,10 +90,10 @@ interface Answers {
   readonly entities: BoundedMap<string, Buffer>;
 }
 
-const answersOf = new WeakMap<ReleaseIndex, Answers>();
+const answersOf = new WeakMap<ReleaseIndex, CoverageAnswers>();
 
 /** The answers of one time to live. */
-function answersAt(release: ReleaseIndex, now: number): Answers {
+function answersAt(release: ReleaseIndex, now: number): CoverageAnswers {
   const known = answersOf.get(release);
   if (known !== undefined && Math.abs(now - known.at) < COVERAGE_TTL_S * 1000) return known;
   const made = {

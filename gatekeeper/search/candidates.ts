@@ -6,7 +6,7 @@ import { sellsNow } from '../offer/example-request.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { requestFile } from '../release/release-index.ts';
 import { catalogRows, catalogTable } from '../rooms/catalog.ts';
-import { type Answers, addsTo, type Matches, score, together } from './matches.ts';
+import { addsTo, type MatchAnswers, type Matches, score, together } from './matches.ts';
 import type { SearchIndex } from './open-index.ts';
 import type { QuestionWord } from './question-words.ts';
 
@@ -16,15 +16,15 @@ export interface Candidate {
   /** What it is asked with; null where the example of the operation is shown. */
   readonly values: Values | null;
   readonly entry: SignalEntry | null;
-  readonly place: Place | null;
+  readonly place: RecordPlace | null;
   /** Whether the example place of a signal is shown, which nobody asked for. */
   readonly isExample: boolean;
-  readonly answers: Answers;
+  readonly answers: MatchAnswers;
   readonly score: number;
 }
 
 /** Whom something is asked of. */
-export interface Place {
+export interface RecordPlace {
   readonly line: Line;
   readonly entity: string;
   readonly name: string | null;
@@ -38,7 +38,7 @@ interface Sources {
   readonly matches: Matches;
 }
 
-type Found = Omit<Candidate, 'score'>;
+type FoundSubject = Omit<Candidate, 'score'>;
 
 /** Records and signals that another operation is asked of too, and operations that are asked of them. */
 const JOINED_MAX = 3;
@@ -48,8 +48,8 @@ const ORDER_STEP = 1e-6;
 
 /** Everything that may answer a question, best first. */
 export async function candidates(sources: Sources): Promise<readonly Candidate[]> {
-  const records: Found[] = [];
-  const bundles: Found[] = [];
+  const records: FoundSubject[] = [];
+  const bundles: FoundSubject[] = [];
   for (const [number, answers] of sources.matches.places) {
     const place = placeAt(number, sources);
     if (place === null) continue;
@@ -61,7 +61,10 @@ export async function candidates(sources: Sources): Promise<readonly Candidate[]
   return ranked([...bundles, ...records, ...signals, ...operations], sources.words);
 }
 
-function ranked(found: readonly Found[], words: readonly QuestionWord[]): readonly Candidate[] {
+function ranked(
+  found: readonly FoundSubject[],
+  words: readonly QuestionWord[],
+): readonly Candidate[] {
   const scored = found.map((one, at) => ({
     ...one,
     score: score(one.answers, words) - at * ORDER_STEP,
@@ -69,14 +72,18 @@ function ranked(found: readonly Found[], words: readonly QuestionWord[]): readon
   return scored.sort((a, b) => b.score - a.score);
 }
 
-function placeAt(number: number, { index, release }: Sources): Place | null {
+function placeAt(number: number, { index, release }: Sources): RecordPlace | null {
   const [kind, lineId, entity = '', name = null] = index.documents.row(number);
   const line = release.catalog.lineById.get(lineId);
   return kind === 'place' && line !== undefined ? { line, entity, name } : null;
 }
 
 /** The latest readings of a place, by signal. */
-async function recordsOf(place: Place, answers: Answers, sources: Sources): Promise<Found[]> {
+async function recordsOf(
+  place: RecordPlace,
+  answers: MatchAnswers,
+  sources: Sources,
+): Promise<FoundSubject[]> {
   const { release } = sources;
   const table = await catalogTable(release);
   const { line, entity } = place;
@@ -95,7 +102,7 @@ async function recordsOf(place: Place, answers: Answers, sources: Sources): Prom
 }
 
 /** What a signal says of the words; undefined where it says nothing. */
-function topicAnswers(name: string, { index, matches }: Sources): Answers | undefined {
+function topicAnswers(name: string, { index, matches }: Sources): MatchAnswers | undefined {
   const topic = index.topicOf.get(name);
   return topic === undefined ? undefined : matches.topics.get(topic);
 }
@@ -122,7 +129,7 @@ function slotsOf({ file = '' }: Endpoint): string[] {
   return Array.from(file.matchAll(/\{([a-z_]+)\}/g), ([, slot = '']) => slot);
 }
 
-function bundleOf(place: Place, answers: Answers, sources: Sources): Found[] {
+function bundleOf(place: RecordPlace, answers: MatchAnswers, sources: Sources): FoundSubject[] {
   const { bundle } = place.line;
   const row = sources.release.catalog.operationByPath.get(bundle?.path ?? '');
   if (bundle === undefined || row === undefined) return [];
@@ -133,7 +140,7 @@ function bundleOf(place: Place, answers: Answers, sources: Sources): Found[] {
 }
 
 /** The signals that answer by themselves, each with one of its entities as an example. */
-async function signalsOf({ release, index, matches }: Sources): Promise<Found[]> {
+async function signalsOf({ release, index, matches }: Sources): Promise<FoundSubject[]> {
   const rows = await catalogRows(release);
   return [...matches.topics].flatMap(([topic, answers]) => {
     const [kind, id] = index.documents.row(topic);
@@ -147,12 +154,12 @@ async function signalsOf({ release, index, matches }: Sources): Promise<Found[]>
 }
 
 interface Readings {
-  readonly records: readonly Found[];
-  readonly signals: readonly Found[];
+  readonly records: readonly FoundSubject[];
+  readonly signals: readonly FoundSubject[];
 }
 
 /** The operations that answer by themselves, and the same asked of what the other words are about. */
-function operationsOf(sources: Sources, readings: Readings): Found[] {
+function operationsOf(sources: Sources, readings: Readings): FoundSubject[] {
   const { release, index, matches, words } = sources;
   const touched = [...matches.topics]
     .sort(([, a], [, b]) => score(b, words) - score(a, words))
@@ -171,22 +178,26 @@ function operationsOf(sources: Sources, readings: Readings): Found[] {
 }
 
 /** What an operation may be asked of: the best records, signals and places. */
-function subjects(sources: Sources, { records, signals }: Readings): Found[] {
+function subjects(sources: Sources, { records, signals }: Readings): FoundSubject[] {
   const { words } = sources;
-  const bestOf = (found: readonly Found[]): Found[] =>
+  const bestOf = (found: readonly FoundSubject[]): FoundSubject[] =>
     [...found]
       .sort((a, b) => score(b.answers, words) - score(a.answers, words))
       .slice(0, JOINED_MAX);
   return [...bestOf(records), ...bestOf(signals)];
 }
 
-interface Asked {
-  readonly subject: Found;
+interface JoinedSubject {
+  readonly subject: FoundSubject;
   readonly release: ReleaseIndex;
 }
 
 /** An operation asked of a subject, if that is stored. */
-function askedOf(row: Endpoint, answers: Answers, { subject, release }: Asked): Found[] {
+function askedOf(
+  row: Endpoint,
+  answers: MatchAnswers,
+  { subject, release }: JoinedSubject,
+): FoundSubject[] {
   const slots = slotsOf(row);
   const values = valuesFor(slots, subject);
   if (values === null || !isStored(row, values, release)) return [];
@@ -200,7 +211,7 @@ function askedOf(row: Endpoint, answers: Answers, { subject, release }: Asked): 
 }
 
 /** The values of a subject for the slots of a file; the one slot that is no signal is the entity. */
-function valuesFor(slots: readonly string[], { entry, values }: Found): Values | null {
+function valuesFor(slots: readonly string[], { entry, values }: FoundSubject): Values | null {
   const entity = values?.entity;
   const others = slots.filter((slot) => slot !== 'signal_id');
   if (slots.length === 0 || others.length > 1 || entity === undefined || entry === null)

@@ -9,13 +9,13 @@ const TOPICS_MAX = 200;
 const PLACES_MAX = 40;
 
 /** How much a document says about each word of a question, 0 to 1 in the order of the words. */
-export type Answers = readonly number[];
+export type MatchAnswers = readonly number[];
 
 /** What a question finds in the index. */
 export interface Matches {
   /** By number, those that say most. */
-  readonly topics: ReadonlyMap<number, Answers>;
-  readonly places: ReadonlyMap<number, Answers>;
+  readonly topics: ReadonlyMap<number, MatchAnswers>;
+  readonly places: ReadonlyMap<number, MatchAnswers>;
   /** Postings that were read, which is what the question costs. */
   readonly postings: number;
 }
@@ -24,7 +24,7 @@ export interface Matches {
 export function matchesOf(words: readonly QuestionWord[], index: SearchIndex): Matches {
   const { topics, places, postings } = postingsOf(words, index);
   const near = lineScores(topics, words, index);
-  const ofPlace = (place: number, answers: Answers): number =>
+  const ofPlace = (place: number, answers: MatchAnswers): number =>
     score(answers, words) + (near.get(lineAt(place, index)) ?? 0);
   return {
     topics: best(topics, (_, answers) => score(answers, words), TOPICS_MAX),
@@ -33,14 +33,14 @@ export function matchesOf(words: readonly QuestionWord[], index: SearchIndex): M
   };
 }
 
-interface Read {
+interface ReadPostings {
   readonly topics: Map<number, number[]>;
   readonly places: Map<number, number[]>;
   readonly postings: number;
 }
 
 /** Reads the postings of every term that a word may stand for. */
-function postingsOf(words: readonly QuestionWord[], index: SearchIndex): Read {
+function postingsOf(words: readonly QuestionWord[], index: SearchIndex): ReadPostings {
   const { topics: first } = index.terms.head;
   const [topics, places] = [new Map<number, number[]>(), new Map<number, number[]>()];
   let postings = 0;
@@ -61,7 +61,7 @@ function postingsOf(words: readonly QuestionWord[], index: SearchIndex): Read {
 }
 
 /** How well a document answers all words. */
-export function score(answers: Answers, words: readonly QuestionWord[]): number {
+export function score(answers: MatchAnswers, words: readonly QuestionWord[]): number {
   return words.reduce((sum, { weight }, at) => sum + weight * (answers[at] ?? 0), 0);
 }
 
@@ -69,7 +69,7 @@ export function score(answers: Answers, words: readonly QuestionWord[]): number 
 const SAID_TWICE = 0.05;
 
 /** What two documents say together. */
-export function together(one: Answers, other: Answers | undefined): Answers {
+export function together(one: MatchAnswers, other: MatchAnswers | undefined): MatchAnswers {
   if (other === undefined) return one;
   return one.map((value, at) => {
     const more = other[at] ?? 0;
@@ -78,15 +78,15 @@ export function together(one: Answers, other: Answers | undefined): Answers {
 }
 
 /** Whether a document answers a word that another one leaves open. */
-export function addsTo(one: Answers, other: Answers | undefined): boolean {
+export function addsTo(one: MatchAnswers, other: MatchAnswers | undefined): boolean {
   return one.some((value, at) => value > 0 && (other?.[at] ?? 0) === 0);
 }
 
 function best(
-  found: ReadonlyMap<number, Answers>,
-  scoreOf: (document: number, answers: Answers) => number,
+  found: ReadonlyMap<number, MatchAnswers>,
+  scoreOf: (document: number, answers: MatchAnswers) => number,
   max: number,
-): ReadonlyMap<number, Answers> {
+): ReadonlyMap<number, MatchAnswers> {
   if (found.size <= max) return found;
   const scored = Array.from(found, ([document, answers]) => ({
     document,
@@ -99,7 +99,7 @@ function best(
 
 /** The best score of the topics of each line. */
 function lineScores(
-  topics: ReadonlyMap<number, Answers>,
+  topics: ReadonlyMap<number, MatchAnswers>,
   words: readonly QuestionWord[],
   { lineOfTopic }: SearchIndex,
 ): ReadonlyMap<string, number> {

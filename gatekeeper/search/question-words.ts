@@ -5,7 +5,7 @@ import { hasDigit, type TermTable } from './term-table.ts';
 /** Longest text that is searched for, in UTF-16 units. */
 export const QUESTION_CHARS_MAX = 200;
 /** Words of a question that are looked up; the others are left out. */
-export const QUESTION_WORDS_MAX = 12;
+const QUESTION_WORDS_MAX = 12;
 /** Words of one question that are taken for misspelt or shortened: each costs hundreds of look-ups. */
 const CORRECTED_WORDS_MAX = 4;
 /** Terms that one word may stand for. */
@@ -31,7 +31,7 @@ const FILLERS = new Set(
 );
 
 /** A term that a word may stand for. */
-export interface Meaning {
+interface Meaning {
   readonly row: TermRow;
   /** 0 to 1. */
   readonly sure: number;

@@ -38,22 +38,25 @@ export async function search(question: Question, { release }: Service): Promise<
 }
 
 /** What a question leads to. */
-interface Found {
+interface SearchResult {
   readonly results: readonly Candidate[];
   /** Words that nothing here is called by. */
   readonly unknown: readonly string[];
   /** What is next to the question where nothing answers it. */
   readonly nearest: Candidate | null;
 }
-const NOTHING: Found = { results: [], unknown: [], nearest: null };
+const NOTHING: SearchResult = { results: [], unknown: [], nearest: null };
 
-interface Searched {
+interface SearchedRelease {
   readonly release: ReleaseIndex;
   readonly index: SearchIndex;
   readonly spend: Question['spend'];
 }
 
-async function foundBy(q: string, { release, index, spend }: Searched): Promise<Found> {
+async function foundBy(
+  q: string,
+  { release, index, spend }: SearchedRelease,
+): Promise<SearchResult> {
   const words = questionWords(q, index.terms);
   const matches = matchesOf(words, index);
   spend(matches.postings / POSTINGS_A_UNIT);
@@ -88,12 +91,16 @@ function distinct(found: readonly Candidate[], release: ReleaseIndex): Candidate
   });
 }
 
-interface Form {
+interface AnswerForm {
   readonly max: number;
   readonly release: ReleaseIndex;
 }
 
-function bodyOf(q: string, { results, unknown, nearest }: Found, { max, release }: Form): object {
+function bodyOf(
+  q: string,
+  { results, unknown, nearest }: SearchResult,
+  { max, release }: AnswerForm,
+): object {
   const shown = results.slice(0, max);
   const said = q.slice(0, QUESTION_CHARS_MAX);
   if (shown.length > 0) {

@@ -2,7 +2,7 @@ interface JsonSchema {
   readonly type?: string;
   readonly description?: string;
 }
-interface Parameter {
+interface FunctionParameter {
   readonly name: string;
   readonly in: 'query' | 'path' | 'header' | 'cookie';
   readonly required?: boolean;
@@ -12,7 +12,7 @@ interface Parameter {
 interface Operation {
   readonly operationId: string;
   readonly description: string;
-  readonly parameters?: readonly Parameter[];
+  readonly parameters?: readonly FunctionParameter[];
   readonly requestBody?: {
     readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
   };
@@ -50,7 +50,7 @@ function groups({ parameters = [], requestBody }: Operation): Readonly<Record<st
   return { ...Object.fromEntries(places), ...(body === undefined ? {} : { json: body }) };
 }
 
-function grouped(parameters: readonly Parameter[]): object {
+function grouped(parameters: readonly FunctionParameter[]): object {
   const properties = parameters.map(({ name, schema, description }) => {
     return [name, { ...schema, description }] as const;
   });

@@ -11,7 +11,7 @@ import { SIGNAL_PRODUCT_WORDS } from './signal-terms.ts';
 export const CATALOG_FORMAT = 'signalpress-catalog/1';
 
 /** Phases of the prices for people; behind the last one they pay the full price. */
-export const DISCOUNT_PHASES = ['free', 'half_price'] as const;
+const DISCOUNT_PHASES = ['free', 'half_price'] as const;
 
 const TEXT_CHARS_MAX = 2000;
 const WORD = /^[a-z0-9]+([_-][a-z0-9]+)*$/;
@@ -288,7 +288,7 @@ const discount = z
   .describe('One phase of the prices for people.');
 
 /** One file of a catalogue. */
-export const catalogFileSchema = z.strictObject({
+const catalogFileSchema = z.strictObject({
   $schema: z
     .string()
     .describe('The JSON Schema of this format, by which editors complete and check.')

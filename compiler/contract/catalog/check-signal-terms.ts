@@ -8,7 +8,7 @@ import {
 } from './signal-terms.ts';
 
 /** What is wrong with one member of a signal. */
-interface MemberFault {
+interface TermFault {
   readonly at: readonly PropertyKey[];
   readonly reason: string;
 }
@@ -20,7 +20,7 @@ interface NamedProduct {
 }
 
 /** Whatever keeps a signal from being sold as it says; `priced` are the names that the catalogue has prices for. */
-export function signalTermFaults(signal: SignalRow, priced: ReadonlySet<string>): MemberFault[] {
+export function signalTermFaults(signal: SignalRow, priced: ReadonlySet<string>): TermFault[] {
   const free = (signal.free ?? []).map((product, at) => ({ product, at: ['free', at] }));
   const sold = Object.keys(signal.prices ?? {}).map((name) => {
     return { product: name as SignalProduct, at: ['prices', name] };
@@ -32,7 +32,7 @@ export function signalTermFaults(signal: SignalRow, priced: ReadonlySet<string>)
   ];
 }
 
-function faultOf({ at }: NamedProduct, reason: string | null): MemberFault[] {
+function faultOf({ at }: NamedProduct, reason: string | null): TermFault[] {
   return reason === null ? [] : [{ at, reason }];
 }
 

@@ -15,7 +15,7 @@ import type { Line } from './line.ts';
 import { signalPrices } from './signal-prices.ts';
 
 /** Decimal USD by the path of an operation. */
-export type Prices = Readonly<Record<string, string>>;
+type Prices = Readonly<Record<string, string>>;
 
 /** What is offered, and at what price. */
 interface Offering {

@@ -44,7 +44,7 @@ export function bodySchemas(rows: readonly Endpoint[], { operationByPath }: Cata
 }
 
 /** Where a schema stands in the document. */
-export const SCHEMA_POINTER = '#/components/schemas/';
+const SCHEMA_POINTER = '#/components/schemas/';
 
 /** One JSON Schema for each name; wherever one holds another, or a shared part, it refers to that. */
 function componentsOf(names: ReadonlyMap<z.ZodType, string>): Record<string, object> {

@@ -482,7 +482,7 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   message: 'the error in words',
 };
 
-type Node = Readonly<Record<string, unknown>>;
+type SchemaNode = Readonly<Record<string, unknown>>;
 
 /** A JSON Schema whose every member says what it means; `holder` is the name of the component. */
 export function withMemberTexts(schema: object, holder: string): object {
@@ -492,11 +492,11 @@ export function withMemberTexts(schema: object, holder: string): object {
 function described(value: unknown, holder: string): unknown {
   if (Array.isArray(value)) return value.map((item) => described(item, holder));
   if (typeof value !== 'object' || value === null) return value;
-  const { properties, ...rest } = value as Node;
+  const { properties, ...rest } = value as SchemaNode;
   const others = Object.entries(rest).map(([key, inner]) => [key, described(inner, holder)]);
   if (typeof properties !== 'object' || properties === null) return Object.fromEntries(others);
   const members = Object.entries(properties).map(([name, member]) => {
-    const inner = described(member, name) as Node;
+    const inner = described(member, name) as SchemaNode;
     return [name, { ...inner, description: inner.description ?? textOf(name, holder) }];
   });
   return { ...Object.fromEntries(others), properties: Object.fromEntries(members) };

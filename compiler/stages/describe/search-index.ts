@@ -40,7 +40,7 @@ interface Indexed {
   readonly texts: Texts;
 }
 
-interface Place {
+interface IndexedPlace {
   readonly line: Line;
   readonly entity: string;
   readonly name: string | null;
@@ -90,15 +90,15 @@ export function searchIndexFiles(material: SearchMaterial): ReadonlyMap<string, 
 function storedReadings(
   table: Uint8Array,
   { entryById }: Catalog,
-): { readonly stored: ReadonlySet<string>; readonly places: readonly Place[] } {
+): { readonly stored: ReadonlySet<string>; readonly places: readonly IndexedPlace[] } {
   const stored = new Set<string>();
-  const byLine = new Map<string, Map<string, Place>>();
+  const byLine = new Map<string, Map<string, IndexedPlace>>();
   const text = new TextDecoder().decode(table);
   for (const row of text.split('\n').slice(0, -1)) {
     const { signal_id: id, entity, entity_name: name } = parseCatalogRow(row);
     const { line } = defined(entryById.get(id), `the signal "${id}"`);
     stored.add(id);
-    const own = byLine.get(line.id) ?? new Map<string, Place>();
+    const own = byLine.get(line.id) ?? new Map<string, IndexedPlace>();
     if (!own.has(entity)) own.set(entity, { line, entity, name });
     byLine.set(line.id, own);
   }
@@ -110,7 +110,7 @@ function inOrder<Value>(rows: ReadonlyMap<string, Value>): [string, Value][] {
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function firstPlaces(places: readonly Place[], topics: number): SearchHead['lines'] {
+function firstPlaces(places: readonly IndexedPlace[], topics: number): SearchHead['lines'] {
   const first = new Map<string, number>();
   for (const [at, { line }] of places.entries()) {
     if (!first.has(line.id)) first.set(line.id, topics + at);
@@ -174,7 +174,7 @@ function operationTexts({ path, summary, params }: Endpoint): Texts {
   ];
 }
 
-function placeDocument({ line, entity, name: given }: Place, catalog: Catalog): Indexed {
+function placeDocument({ line, entity, name: given }: IndexedPlace, catalog: Catalog): Indexed {
   const name = catalog.namedByLine.get(line.id)?.[entity]?.name ?? given;
   return {
     document: ['place', line.id, entity, name],

@@ -220,14 +220,14 @@ function movedText(was: NamedEntity | undefined, is: NamedEntity | undefined): s
   return `was at ${from.join(', ')}, and is now at ${to.join(', ')}`;
 }
 
-type Point = readonly [latitude: number, longitude: number];
+type MapPosition = readonly [latitude: number, longitude: number];
 
-function pointOf({ latitude, longitude }: NamedEntity): Point | null {
+function pointOf({ latitude, longitude }: NamedEntity): MapPosition | null {
   return latitude === undefined || longitude === undefined ? null : [latitude, longitude];
 }
 
 /** On a plane, which is close enough to tell a correction from another place. */
-function kmBetween([fromNorth, fromEast]: Point, [toNorth, toEast]: Point): number {
+function kmBetween([fromNorth, fromEast]: MapPosition, [toNorth, toEast]: MapPosition): number {
   const middle = ((fromNorth + toNorth) / 2) * (Math.PI / 180);
   const turn = Math.abs(fromEast - toEast);
   const east = Math.min(turn, 360 - turn) * Math.cos(middle);
