@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { catalogText } from './contract/catalog/whole-catalog.ts';
 import { defined } from './contract/defined.ts';
 import { inlineRunner } from './jobs/job-runner.ts';
 import { ALWAYS, type JobResult, type SignalJob } from './jobs/signal-job.ts';
@@ -40,7 +42,10 @@ export interface CheckSummary {
 export async function check(options: CheckOptions): Promise<CheckSummary> {
   const { snapshots, asOf } = options;
   const loaded = loadCatalog(snapshots);
-  if (options.data !== null) refuseChanges(options.data, loaded, { accepted: false });
+  if (options.data !== null) {
+    const sha256 = `sha256:${hash('sha256', catalogText(loaded.file), 'hex')}`;
+    refuseChanges(options.data, { ...loaded, sha256 }, { accepted: false });
+  }
   const { catalog } = loaded;
   const stored = listSnapshots(snapshots, catalog);
   const due = stored.signals.map((signal): DueSignal => {

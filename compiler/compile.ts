@@ -117,7 +117,8 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   refuseNesting(options);
   // What an earlier compile read and accepted, it accepted by its clock.
   const isFull = options.full === true || options.acceptClock === true;
-  const whole = loadCatalog(options.snapshots);
+  const loaded = loadCatalog(options.snapshots);
+  const whole = { ...loaded, ...statedCatalog(loaded) };
   const catalogChanges = refuseChanges(options.data, whole, {
     accepted: options.acceptCatalogChanges === true,
   });
@@ -143,12 +144,15 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
 async function compileInto(
   options: CompileOptions,
   staging: Staging,
-  { isFull, whole, ...listed }: Listed & { readonly whole: WholeCatalog; readonly isFull: boolean },
+  {
+    isFull,
+    whole,
+    ...listed
+  }: Listed & { readonly whole: StatedCatalog; readonly isFull: boolean },
 ): Promise<Omit<CompileSummary, 'catalogChanges'>> {
   const issuerKey = signingKey(options.seed);
   const issuer = issuerOf(options, issuerKey);
-  const { catalog } = whole;
-  const { text, tableDigest, sha256 } = statedCatalog(whole);
+  const { catalog, text, tableDigest, sha256 } = whole;
   const key = stateKey(issuer, tableDigest, options.maxRejectsPpm ?? 0);
   const keys = issuerKeys(options, staging, issuer);
   const stated = { catalog, catalogText: text, catalogSha256: sha256, tableDigest };
@@ -167,6 +171,8 @@ async function compileInto(
   const source = { memory: null, known: listed.known, stored, added: allFiles(stored) };
   return compileRun(options, openRun(options, open, source));
 }
+
+type StatedCatalog = WholeCatalog & ReturnType<typeof statedCatalog>;
 
 /** A catalogue as the release and its head state it. */
 function statedCatalog({ catalog, file }: WholeCatalog) {

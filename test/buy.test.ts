@@ -1,86 +1,18 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { provedCatalog } from '../compiler/buy/proved-catalog.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { accountOf, USDC, wallet } from '../compiler/buy/wallet.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
+import { catalogText, wholeFile } from '../compiler/contract/catalog/whole-catalog.ts';
 import { findNetwork } from '../gatekeeper/money/networks.ts';
-import {
-  compileFolder,
-  fileOf,
-  makeFolder,
-  ndjson,
-  reading,
-  removeFolders,
-  SEED,
-  writeSnapshots,
-} from './snapshot-folder.ts';
+import { makeFolder, removeFolders, SEED } from './snapshot-folder.ts';
 import { TIDE_FILE } from './tide-catalog.ts';
 
-const HEAD_URL = '/.well-known/release.json';
-const CATALOG_URL = '/.well-known/catalog.json';
-const snapshots = writeSnapshots({
-  'catalog/tides.json': JSON.stringify(TIDE_FILE),
-  '2026-11-20/tides.level.ndjson': ndjson([reading('PIER-ONE', { level_m: 1 })]),
-});
+// The command itself buys in init.test.ts, from a shop that runs.
 
-/** What the shop of a test answers, by path. */
-const answers = new Map<string, string>();
-let server: Server;
-let baseUrl: string;
-let head: Record<string, string>;
-let catalog: string;
+const ISSUER = 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
 
-beforeAll(async () => {
-  const { data } = await compileFolder(snapshots);
-  const file = (path: string): string => readFileSync(fileOf(join(data, 'current'), path), 'utf8');
-  head = JSON.parse(file('release.json'));
-  catalog = file('catalog.json');
-  server = createServer((request, response) => {
-    const text = answers.get(request.url ?? '');
-    response.writeHead(text === undefined ? 404 : 200).end(text);
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(async () => {
-  await new Promise((resolve) => server.close(resolve));
-  removeFolders();
-});
-
-function shopSays(says: { readonly head?: object; readonly catalog?: string }): void {
-  answers.set(HEAD_URL, JSON.stringify(says.head ?? head));
-  answers.set(CATALOG_URL, says.catalog ?? catalog);
-}
-const issuer = (): string => String(head.issuer_did);
-
-describe('provedCatalog()', () => {
-  it('gives the catalogue that the issuer signed', async () => {
-    shopSays({});
-    expect(Buffer.from(await provedCatalog(baseUrl, issuer())).toString()).toBe(catalog);
-  });
-
-  it('refuses a shop that says something else', async () => {
-    const proved = () => provedCatalog(baseUrl, issuer());
-    shopSays({ catalog: catalog.replace('0.02', '0.01') });
-    await expect(proved()).rejects.toThrow('its catalogue is not the one that its issuer signed');
-    shopSays({ head: { ...head, as_of: '2026-11-20T12:00:01Z' } });
-    await expect(proved()).rejects.toThrow('its release is not signed by its issuer');
-    const { catalog_sha256: _, ...older } = head;
-    shopSays({ head: older });
-    await expect(proved()).rejects.toThrow('not signed by its issuer');
-    shopSays({});
-    const other = 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
-    await expect(provedCatalog(baseUrl, other)).rejects.toThrow(`its issuer is ${issuer()}`);
-    answers.clear();
-    await expect(proved()).rejects.toThrow('status 404');
-    answers.set(HEAD_URL, 'x'.repeat(70_000));
-    await expect(proved()).rejects.toThrow('longer than 65536 bytes');
-    await expect(provedCatalog('http://127.0.0.1:1', issuer())).rejects.toThrow('start the shop');
-  });
-});
+afterAll(removeFolders);
 
 describe('wallet()', () => {
   const BASE = 'eip155:8453';
@@ -135,8 +67,11 @@ describe('wallet()', () => {
 
   it('sends no more than the cap, also where a shop asks for more in version 2 than in version 1', async () => {
     const { paid, shop } = shopAsking(entry({ amount: '900000000' }));
-    const options = { baseUrl: 'https://shop.example', issuer: issuer(), fetch: shop, pay };
-    const client = signalpressClient({ ...options, catalog: Buffer.from(catalog) });
+    const options = { baseUrl: 'https://shop.example', issuer: ISSUER, fetch: shop, pay };
+    const client = signalpressClient({
+      ...options,
+      catalog: Buffer.from(catalogText(wholeFile([TIDE_FILE]))),
+    });
     const record = { signal_id: 'tides.level', entity: 'PIER-ONE' };
     await expect(client.buy('/gauge', record)).rejects.toThrow('maxUsd is 0.10');
     expect(paid).toEqual([]);

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import {
   type CatalogFault,
@@ -6,11 +5,7 @@ import {
   type NamedFile,
   pointerOf,
 } from '../../contract/catalog/catalog-file.ts';
-import {
-  catalogText,
-  parseCatalog,
-  WHOLE_CATALOG_PATH,
-} from '../../contract/catalog/whole-catalog.ts';
+import { parseCatalog, WHOLE_CATALOG_PATH } from '../../contract/catalog/whole-catalog.ts';
 import { endpointAt } from '../../contract/endpoints.ts';
 import { grouped } from '../../contract/grouped.ts';
 import { knownFilePath } from '../../contract/path.ts';
@@ -24,6 +19,11 @@ import { previousFiles } from './release-store.ts';
 /** The option that lets a catalogue change what was sold. */
 export const ACCEPT_CHANGES = '--accept-catalog-changes';
 
+/** A catalogue with `sha256:` of its bytes, which tell that nothing changed. */
+export interface JudgedCatalog extends LoadedCatalog {
+  readonly sha256: string;
+}
+
 const MANIFEST = knownFilePath(endpointAt('/manifest'), { all: '1' });
 
 /**
@@ -32,7 +32,7 @@ const MANIFEST = knownFilePath(endpointAt('/manifest'), { all: '1' });
  */
 export function refuseChanges(
   data: string,
-  loaded: LoadedCatalog,
+  loaded: JudgedCatalog,
   { accepted }: { readonly accepted: boolean },
 ): readonly string[] {
   const sold = soldBefore(data, loaded);
@@ -58,12 +58,12 @@ function faultOf({ files }: LoadedCatalog, { row, change, remedy }: SoldChange):
 }
 
 /** What the current release sells; null where nothing is sold, or by the same catalogue. */
-function soldBefore(data: string, { file }: LoadedCatalog): Sold | null {
+function soldBefore(data: string, { sha256 }: JudgedCatalog): Sold | null {
   const files = previousFiles(data)?.files() ?? null;
   const entry = files?.find(WHOLE_CATALOG_PATH) ?? null;
   // A release of the time before catalogues says nothing that could be compared.
   if (files === null || entry === null) return null;
-  if (entry.sha256 === hash('sha256', catalogText(file), 'hex')) return null;
+  if (`sha256:${entry.sha256}` === sha256) return null;
   const read = (path: string): Buffer => bytesOf(data, files, path);
   return {
     catalog: catalogBefore(data, read(WHOLE_CATALOG_PATH)),
