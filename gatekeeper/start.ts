@@ -4,7 +4,7 @@ import { type FirstService, openService, type ServiceOptions } from './answers/o
 import { respond } from './answers/respond.ts';
 import type { Service } from './answers/service.ts';
 import { SoldTargets } from './answers/sold-targets.ts';
-import { type Config, settlementOf, switchesOf } from './config/config.ts';
+import { type Config, paidNetworks, settlementOf, switchesOf } from './config/config.ts';
 import { addressText, metricsOfWorker } from './config/metrics-settings.ts';
 import { settlementWarnings } from './config/settlement-warnings.ts';
 import { shownSettings } from './config/shown-settings.ts';
@@ -92,12 +92,17 @@ export async function startGatekeeper(config: Config, given: StartOptions): Prom
 
 /** Null where nobody asked for metrics: nothing is loaded and nothing is measured. */
 async function metricsOf(
-  { metrics }: Config,
+  config: Config,
   { clock, version, place = 0 }: StartOptions,
 ): Promise<OpenMetrics | null> {
+  const { metrics } = config;
   if (metrics === null) return null;
   const { openMetrics } = await ON_DEMAND.metrics();
-  return openMetrics(metricsOfWorker(metrics, place), { clock, version: version ?? null });
+  return openMetrics(metricsOfWorker(metrics, place), {
+    clock,
+    version: version ?? null,
+    networks: paidNetworks(config).map(({ network }) => network.name),
+  });
 }
 
 /** The newest release, or the one that was served last where the source gives no good one. */

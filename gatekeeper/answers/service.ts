@@ -16,7 +16,6 @@ import type { SoldTargets } from './sold-targets.ts';
 
 /** How the operator is paid, as far as strangers may know. */
 interface Operator {
-  /** In the order in which they are offered. */
   readonly networks: readonly [Network, ...Network[]];
   readonly payTo: string;
   /** Null where no subscription secret is set. */

@@ -18,13 +18,9 @@ export interface RateLimit {
 }
 
 /** Token buckets per client address and for all together; `perSecond` units, 0 turns them off. */
-export function rateLimit(
-  perSecond: number,
-  burstS = BURST_S,
-  overallFactor = OVERALL_FACTOR,
-): RateLimit {
+export function rateLimit(perSecond: number, burstS = BURST_S, factor = OVERALL_FACTOR): RateLimit {
   if (perSecond === 0) return { isOn: false, account: () => UNLIMITED, clients: 0 };
-  const overall = new Bucket(perSecond * overallFactor, burstS, null);
+  const overall = new Bucket(perSecond * factor, burstS, null);
   const buckets = new Buckets();
   return {
     isOn: true,

@@ -19,6 +19,8 @@ export interface InstrumentsOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly version: string | null;
+  /** Names of the networks that payments come from. */
+  readonly networks: readonly string[];
 }
 
 /** Everything that is measured. */
@@ -49,7 +51,11 @@ export function instruments(options: InstrumentsOptions): Instruments {
     return register.metrics();
   };
   return {
-    meters: { ...answers.meters, ...purchaseMeters(register), ...facilitatorMeter(register) },
+    meters: {
+      ...answers.meters,
+      ...purchaseMeters(register, options),
+      ...facilitatorMeter(register),
+    },
     watch(given) {
       condition = given;
     },
@@ -187,7 +193,10 @@ class LabelCounts<Labels> {
   }
 }
 
-function purchaseMeters(register: Registry): Pick<Meters, 'stage' | 'concluded' | 'synced'> {
+function purchaseMeters(
+  register: Registry,
+  { networks }: InstrumentsOptions,
+): Pick<Meters, 'stage' | 'concluded' | 'synced'> {
   const registers = [register];
   const stages = new Histogram({
     name: 'signalpress_purchase_stage_seconds',
@@ -200,10 +209,11 @@ function purchaseMeters(register: Registry): Pick<Meters, 'stage' | 'concluded' 
   const concluded = new Counter({
     name: 'signalpress_payments_concluded_total',
     help: 'Payments whose end was noted, and doubts that were',
-    labelNames: ['state'],
+    labelNames: ['state', 'network'],
     registers,
   });
-  for (const state of PAYMENT_STATES) concluded.inc({ state }, 0);
+  for (const network of networks)
+    for (const state of PAYMENT_STATES) concluded.inc({ state, network }, 0);
   const syncs = new Histogram({
     name: 'signalpress_journal_sync_seconds',
     help: 'How long the disk takes to keep what the journal wrote',
@@ -212,7 +222,9 @@ function purchaseMeters(register: Registry): Pick<Meters, 'stage' | 'concluded' 
   });
   return {
     stage: (stage, ms) => stages.observe({ stage }, ms / 1000),
-    concluded: (state) => concluded.inc({ state }),
+    // A key begins with its network, that of a receipt with "receipt".
+    concluded: ({ state, key }) =>
+      concluded.inc({ state, network: key.slice(0, key.indexOf('|')) }),
     synced: (ms) => syncs.observe(ms / 1000),
   };
 }

@@ -34,7 +34,7 @@ export interface Meters {
   refused(limit: Limit): void;
   stage(stage: PurchaseStage, ms: number): void;
   called(call: FacilitatorCall): void;
-  concluded(state: Conclusion['state']): void;
+  concluded(conclusion: Pick<Conclusion, 'key' | 'state'>): void;
   /** The journal waited so long for the disk. */
   synced(ms: number): void;
   /** A stored body was needed: it was in memory, or had to be read. */

@@ -24,7 +24,7 @@ export function meteredJournal(journal: Journal, meters: Meters | undefined): Jo
     claim: (claim) => staged(meters, 'claim', () => journal.claim(claim)),
     async conclude(conclusion) {
       await staged(meters, 'conclude', () => journal.conclude(conclusion));
-      meters.concluded(conclusion.state);
+      meters.concluded(conclusion);
     },
   };
 }

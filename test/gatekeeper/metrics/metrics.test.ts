@@ -197,7 +197,9 @@ describe('the metrics', () => {
       expect(sampleValue(samples, 'signalpress_purchase_stage_seconds_count', { stage })).toBe(3);
     }
     for (const state of ['settled', 'refused', 'unknown']) {
-      expect(sampleValue(samples, 'signalpress_payments_concluded_total', { state })).toBe(1);
+      const ended = (network: string) =>
+        sampleValue(samples, 'signalpress_payments_concluded_total', { state, network });
+      expect([ended('base-sepolia'), ended('base')]).toEqual([1, undefined]);
     }
     for (const verdict of ['settled', 'refused', 'none']) {
       const labels = { facilitator: 'given', call: 'settle', verdict };
