@@ -41,11 +41,7 @@ const MEMORY_BYTES = 12 * 1024 * 1024;
 const SPLICED_BYTES_MAX = 4 * 1024 * 1024;
 
 /** A body as it is served from one instant to another, both included. */
-interface Spliced {
-  readonly bytes: Buffer;
-  readonly from: number;
-  readonly until: number;
-}
+type Spliced = { readonly bytes: Buffer } & Readonly<Record<'from' | 'until', number>>;
 
 /** One verified release: paths, sizes and hashes in memory, bodies on demand. */
 export class ReleaseIndex {
@@ -108,8 +104,8 @@ export class ReleaseIndex {
     const known = this.#spliced.get(sha256);
     if (known !== undefined && known.from <= now && now <= known.until) return known.bytes;
     const bytes = spliceRequestTime(stored, points, now);
-    const spliced = { bytes, from: now, until: membersHeldUntil(points, now) };
-    this.#spliced.set(sha256, spliced, bytes.length);
+    const until = membersHeldUntil(points, now);
+    this.#spliced.set(sha256, { bytes, from: now, until }, bytes.length);
     return bytes;
   }
 
