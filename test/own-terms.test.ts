@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PayingFetch } from '../compiler/client/payment-trip.ts';
+import { signalpressClient } from '../compiler/client/signalpress-client.ts';
 import { canonicalRequest } from '../compiler/contract/canonical-request.ts';
 import { route } from '../compiler/contract/route.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
@@ -9,6 +11,7 @@ import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import { channels } from '../gatekeeper/rooms/channels.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
+import { NOW_MS } from './gatekeeper/payer.ts';
 import { jsonOf, tinyService } from './gatekeeper/tiny-service.ts';
 import { sampleGate } from './sample-gate.ts';
 import {
@@ -134,6 +137,23 @@ describe('a product that is free of one signal', () => {
     // The same authorization still buys what costs.
     const headers = { 'x-payment': answered.header };
     expect((await fetch(gate.url + WAVES, { headers })).status).toBe(200);
+  });
+
+  it('costs the typed client nothing, which says how to get it', async () => {
+    const whole: PayingFetch = (inner) => inner;
+    const options = { baseUrl: gate.url, issuer: issuer(), pay: whole, clock: () => NOW_MS };
+    const catalog = Buffer.from(
+      await (await fetch(`${gate.url}/.well-known/catalog.json`)).arrayBuffer(),
+    );
+    const client = signalpressClient({ ...options, catalog });
+    const asked = { signal_id: 'tides.level', entity: 'pier-one' };
+    await expect(client.buy('/gauge', asked)).rejects.toMatchObject({
+      code: 'not_charged',
+      message: expect.stringContaining('what is free'),
+    });
+    expect(await client.get('/gauge', asked)).toMatchObject({ entity: 'pier-one' });
+    const sold = client.get('/gauge', { ...asked, signal_id: 'tides.waves' });
+    await expect(sold).rejects.toMatchObject({ code: 'refused' });
   });
 
   it('is told by every description', async () => {

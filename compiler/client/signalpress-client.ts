@@ -1,5 +1,6 @@
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
+import type { SIGNAL_PRODUCTS, SignalProduct } from '../contract/catalog/signal-terms.ts';
 import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
 import { parseDidKey } from '../contract/did-key.ts';
@@ -49,7 +50,8 @@ export interface ClientOptions {
 type CallParams<Path extends EndpointPath> = Readonly<
   Partial<Record<ParamName<Path>, string | number | undefined>>
 >;
-type FreePath = Exclude<EndpointPath, PaidPath>;
+/** What is free, or may be of some signals. */
+type FreePath = Exclude<EndpointPath, PaidPath> | (typeof SIGNAL_PRODUCTS)[SignalProduct];
 
 /** Calls of one service, typed by its table. */
 export interface SignalpressClient {
@@ -267,9 +269,13 @@ function receiptOf(headers: Headers): PaymentReceipt | null {
 }
 
 /** The error of an answer that is not what was asked for. */
+/** A 200 that nobody paid for: some signals are free. */
+const FREE = 'Cannot buy what is free: it was answered, and nothing was signed. Use get()';
+
 function refusal(status: number, text: string, payment: PendingPayment | null): ClientError {
   const answer = answerOf(text);
-  const message = typeof answer.error === 'string' ? answer.error : `status ${status}`;
+  const said = typeof answer.error === 'string' ? answer.error : `status ${status}`;
+  const message = status === 200 ? FREE : said;
   const code = status === 402 ? 'refused' : status >= 500 ? 'failed' : 'not_charged';
   const facts = { code, status, answer, clientHint: answer.client_hint } as const;
   return new ClientError(message, payment === null ? facts : { ...facts, payment });
