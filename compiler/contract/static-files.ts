@@ -74,6 +74,10 @@ export const LOG_URL = '/log/checkpoint';
 export const CATALOG_URL = '/.well-known/catalog.json';
 export const RELEASE_URL = '/.well-known/release.json';
 
+/** Where the document that defines every hash and signature is read, and where a release holds it. */
+export const FORMAT_URL = '/format.md';
+export const FORMAT_PATH = 'well-known/format.md';
+
 /** What is given away as files; the first row that fits counts. */
 export const STATIC_FILES: readonly StaticRow[] = [
   named('OpenAPI 3.1 description', described('/openapi.json', 'openapi.json', JSON_TYPE)),
@@ -92,6 +96,12 @@ export const STATIC_FILES: readonly StaticRow[] = [
     url: RELEASE_URL,
     path: RELEASE_NAME,
     contentType: JSON_TYPE,
+    cache: 'release',
+  }),
+  named('how bodies are hashed, signed and logged: verify one without this service', {
+    url: FORMAT_URL,
+    path: FORMAT_PATH,
+    contentType: 'text/markdown; charset=utf-8',
     cache: 'release',
   }),
   page('/', SITE_INDEX_PATH, HTML),

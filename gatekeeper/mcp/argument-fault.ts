@@ -1,5 +1,9 @@
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
-import type { Tool, ToolArgument } from '../../compiler/contract/tools.ts';
+import {
+  TOOL_ARGUMENT_CHARS_MAX,
+  type Tool,
+  type ToolArgument,
+} from '../../compiler/contract/tools.ts';
 
 /** Longest piece of a stranger's text that an error repeats. */
 const SHOWN_CHARS_MAX = 60;
@@ -28,11 +32,14 @@ export function argumentFault({ inputSchema }: Tool, given: JsonObject): string 
 }
 
 function valueFault(argument: ToolArgument, value: JsonValue): string | null {
-  const { type, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = argument;
-  if (typeof value !== type) return `is not a ${type}; send ${argument.description}`;
+  const { type } = argument;
+  const wanted = argument.description ?? `a ${type}`;
+  if (typeof value !== type) return `is not a ${type}; send ${wanted}`;
   if (typeof value !== 'string') return null;
-  if (value.length < minLength) return `is empty; send ${argument.description}`;
-  if (value.length > maxLength) return `is longer than ${maxLength} characters`;
+  if (value === '') return `is empty; send ${wanted}`;
+  if (value.length > TOOL_ARGUMENT_CHARS_MAX) {
+    return `is longer than ${TOOL_ARGUMENT_CHARS_MAX} characters`;
+  }
   const legal = argument.enum ?? [value];
   return legal.includes(value) ? null : `is ${shown(value)}; send one of ${legal.join(', ')}`;
 }

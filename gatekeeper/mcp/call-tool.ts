@@ -1,36 +1,13 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
-import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import type { EndpointPath } from '../../compiler/contract/endpoints.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
-import type { Tool, ToolName } from '../../compiler/contract/tools.ts';
-import { respond } from '../answers/respond.ts';
-import type { Question, Service } from '../answers/service.ts';
-import { headerFacts } from '../http/header-facts.ts';
+import { SEARCH_OPERATION, type Tool, type ToolName } from '../../compiler/contract/tools.ts';
 import type { Reply } from '../http/reply.ts';
 import { argumentFault, shown } from './argument-fault.ts';
 import { nothingFound } from './nothing-found.ts';
+import { quote } from './quote.ts';
+import type { Shop } from './shop.ts';
 import { failed, succeeded, succeededAgain, type ToolResult } from './tool-result.ts';
-
-/** What this service answers to a GET of a target without any payment. */
-export type AskTarget = (target: string) => Promise<Reply>;
-
-/** What a tool works with: a service that is asked, and what it can sell. */
-export interface Shop {
-  readonly ask: AskTarget;
-  readonly catalog: Catalog;
-}
-
-/** The unpaid GET of a program that sends no header. */
-const TOOL_FACTS = headerFacts(['host', 'localhost', 'accept', 'application/json']);
-
-/** Plain GETs in the name of a tool call, which pays what they cost. */
-export function plainGets({ spend, trace }: Question, service: Service): AskTarget {
-  const readBody = (): Promise<Buffer> => Promise.resolve(Buffer.alloc(0));
-  return async (target) => {
-    const asked = { method: 'GET', target, facts: TOOL_FACTS, spend, readBody, trace };
-    return (await respond(asked, service)).reply;
-  };
-}
 
 /** Calls a tool as a plain GET that anyone could send, so that there is no second way to an answer. */
 export async function callTool(tool: Tool, given: JsonObject, shop: Shop): Promise<ToolResult> {
@@ -57,6 +34,8 @@ function refused({ name }: Tool, fault: string): ToolResult {
 
 type ToolCall = (given: JsonObject, shop: Shop, tool: Tool) => Promise<ToolResult>;
 const CALLS: Readonly<Record<ToolName, ToolCall>> = {
+  search: ({ query }, shop) => searched(String(query), shop),
+  quote,
   verify_citation: verifyCitation,
   find_signal: findSignal,
   get_official_record: getOfficialRecord,
@@ -72,8 +51,19 @@ async function verifyCitation(given: JsonObject, { ask }: Shop, tool: Tool): Pro
   return refused(tool, `argument "record_hash" is ${shown(hash)}; send ${legal}`);
 }
 
-async function findSignal(given: JsonObject, { ask, catalog }: Shop): Promise<ToolResult> {
-  const { industry, signal_id, entity, full } = given;
+/** Words to ids; no result is an answer too, which says why. */
+async function searched(words: string, { ask }: Shop): Promise<ToolResult> {
+  const reply = await ask(target(SEARCH_OPERATION, { q: words }));
+  return reply.status === 200 ? succeeded(reply) : failed(reply.body.toString());
+}
+
+async function findSignal(given: JsonObject, shop: Shop): Promise<ToolResult> {
+  const { ask, catalog } = shop;
+  const { query, industry, signal_id, entity, full } = given;
+  if (query !== undefined) {
+    const words = [query, signal_id, entity, industry].filter((one) => typeof one === 'string');
+    return searched(words.join(' '), shop);
+  }
   const compact = full === true ? {} : { summary: '1' };
   const reply = await ask(target('/gauge/coverage', { industry, signal_id, entity, ...compact }));
   if (reply.status !== 200) return failed(reply.body.toString());

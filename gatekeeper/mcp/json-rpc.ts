@@ -13,6 +13,8 @@ const RPC_ERRORS = {
   invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602,
+  /** Of the handshake era; the stateless revision takes it for a wrong parameter. */
+  noResource: -32002,
   headerMismatch: -32020,
   unsupportedVersion: -32022,
 } as const;

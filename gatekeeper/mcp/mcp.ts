@@ -6,7 +6,7 @@ import type { RpcHeaders } from '../http/header-facts.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import { FREE_BYTES_MAX } from '../rooms/json-content.ts';
-import { type AskTarget, callTool, plainGets, tooLong } from './call-tool.ts';
+import { callTool, tooLong } from './call-tool.ts';
 import {
   bodyValue,
   type RpcAnswer,
@@ -16,6 +16,8 @@ import {
   rpcMessage,
   rpcText,
 } from './json-rpc.ts';
+import { promptList, promptText } from './prompts.ts';
+import { readResource, resourceList, resourceTemplates } from './resources.ts';
 import {
   BATCH_REVISION,
   type Era,
@@ -24,6 +26,7 @@ import {
   NEWEST_HANDSHAKE,
   STATELESS_REVISION,
 } from './revision.ts';
+import { type Shop, shopOf } from './shop.ts';
 
 /** Messages of one batch. */
 export const BATCH_MESSAGES_MAX = 20;
@@ -32,8 +35,17 @@ const FRAME_BYTES_MAX = 150_000;
 /** Milliseconds that a client may keep what describes this server. */
 const DESCRIPTION_TTL_MS = 60_000;
 
-const INSTRUCTIONS =
-  'Official readings, signed and sold one by one over x402. These tools are free and take no payment: find_signal says what is covered, get_official_record returns the payment challenge of one record, verify_citation checks a record hash. To buy, send GET to accepts[0].resource with an X-PAYMENT header.';
+/** What is sold, how it is paid and how it is verified, in at most 120 words: a model reads them at each start. */
+function instructions({ baseUrl }: Service): string {
+  return (
+    'Official readings and rosters, each signed by its issuer and bound into a public log, sold one request at a time over ' +
+    'x402 in USDC. These tools are free: none takes a payment or returns what is sold. Start with search: words in; ids, ' +
+    'prices and requests out. quote says what any request costs, how it is paid and what comes back. To buy, send the request ' +
+    `as GET to ${baseUrl} over HTTP, sign accepts[0] of the 402, and send the same GET with X-PAYMENT; sent again, it ` +
+    'fetches the same bytes and is not charged twice. To verify, give record_hash to verify_citation, or POST the body to ' +
+    '/verify, or read the resource format and check it without us.'
+  );
+}
 
 /**
  * `POST /mcp`: one stateless JSON answer to one message or to a batch of them. Computed, because the caller brings the messages.
@@ -46,7 +58,7 @@ export async function mcp(question: Question, service: Service): Promise<Answere
     return { kind: 'reply', reply: answerReply(malformed('parse', parsed.fault)) };
   const { value } = parsed;
   const room = FREE_BYTES_MAX - FRAME_BYTES_MAX - body.length;
-  const talk = { rpc, ask: plainGets(question, service), service, room };
+  const talk = { rpc, shop: shopOf(question, service), service, room };
   // Each message of a batch counts as the request that it could have been.
   if (Array.isArray(value)) {
     spend(Math.max(0, value.length - 1));
@@ -59,7 +71,7 @@ export async function mcp(question: Question, service: Service): Promise<Answere
 /** What the messages of one request have in common. */
 interface Talk {
   readonly rpc: RpcHeaders;
-  readonly ask: AskTarget;
+  readonly shop: Shop;
   readonly service: Service;
   /** Bytes that results of tools may still have. */
   room: number;
@@ -129,8 +141,10 @@ async function answerTo(value: JsonValue, talk: Talk): Promise<StatusAnswer | nu
 
 /** Every result of the stateless revision says that it is whole and who speaks. */
 function statelessAnswer(answer: RpcAnswer, service: Service): StatusAnswer {
-  if ('name' in answer)
+  if ('name' in answer) {
+    if (answer.name === 'noResource') return { ...answer, name: 'invalidParams' };
     return answer.name === 'methodNotFound' ? { ...answer, status: 404 } : answer;
+  }
   const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo(service) };
   if ('result' in answer) {
     return { ...answer, result: { resultType: 'complete', ...answer.result, _meta } };
@@ -144,39 +158,89 @@ type Method = (request: RpcRequest, talk: Talk) => Promise<RpcAnswer>;
 const METHODS: Readonly<Record<Era, Method>> = { handshake, stateless };
 
 async function handshake(request: RpcRequest, talk: Talk): Promise<RpcAnswer> {
-  const { id, params } = request;
-  switch (request.method) {
-    case 'initialize':
-      return initialize(request, talk.service);
-    case 'ping':
-      return { id, result: {} };
-    case 'tools/list':
-      return cursorRefusal(request) ?? { id, members: toolList(talk.service.release).member };
-    case 'tools/call':
-      return toolAnswer({ id, params }, talk);
-    default:
-      return unknownMethod(request, 'initialize, ping, tools/list, tools/call');
-  }
+  const { id } = request;
+  if (request.method === 'initialize') return initialize(request, talk.service);
+  if (request.method === 'ping') return { id, result: {} };
+  const answer = await shared(request, talk);
+  return answer ?? unknownMethod(request, `initialize, ping, ${SHARED_METHODS.join(', ')}`);
 }
 
 async function stateless(request: RpcRequest, talk: Talk): Promise<RpcAnswer> {
-  const { id, params } = request;
-  switch (request.method) {
-    case 'server/discover':
-      return { id, result: { supportedVersions: [STATELESS_REVISION], ...ABILITIES, ...KEPT } };
-    case 'tools/list':
-      return (
-        cursorRefusal(request) ?? {
-          id,
-          members: `${toolList(talk.service.release).member},${KEPT_MEMBERS}`,
-        }
-      );
-    case 'tools/call':
-      return toolAnswer({ id, params }, talk);
-    default:
-      return unknownMethod(request, 'server/discover, tools/list, tools/call');
+  const { id } = request;
+  if (request.method === 'server/discover') {
+    const abilities = abilitiesOf(talk.service);
+    return { id, result: { supportedVersions: [STATELESS_REVISION], ...abilities, ...KEPT } };
   }
+  const answer = await shared(request, talk);
+  if (answer === null)
+    return unknownMethod(request, `server/discover, ${SHARED_METHODS.join(', ')}`);
+  return KEPT_METHODS.includes(request.method) ? keptAnswer(answer) : answer;
 }
+
+/** An answer that says how long it may be kept. */
+function keptAnswer(answer: RpcAnswer): RpcAnswer {
+  if ('members' in answer) return { ...answer, members: `${answer.members},${KEPT_MEMBERS}` };
+  return 'result' in answer ? { ...answer, result: { ...answer.result, ...KEPT } } : answer;
+}
+
+type SharedMethod = (request: RpcRequest, talk: Talk) => RpcAnswer | Promise<RpcAnswer>;
+
+/** A list of one page. */
+const listed =
+  (members: (talk: Talk) => object): SharedMethod =>
+  (request, talk) =>
+    cursorRefusal(request) ?? { id: request.id, result: members(talk) };
+
+/** What both eras know. */
+const SHARED: Readonly<Record<string, SharedMethod>> = {
+  'tools/list': (request, { service }) =>
+    cursorRefusal(request) ?? { id: request.id, members: toolList(service.release).member },
+  'tools/call': toolAnswer,
+  'resources/list': listed(({ shop }) => resourceList(shop)),
+  'resources/templates/list': listed(({ shop }) => resourceTemplates(shop)),
+  'resources/read': resourceAnswer,
+  'prompts/list': listed(promptList),
+  'prompts/get': ({ id, params }, { shop }) => {
+    const prompt = promptText(params, shop);
+    return typeof prompt === 'string'
+      ? { id, name: 'invalidParams', message: prompt }
+      : { id, result: prompt };
+  },
+};
+const SHARED_METHODS = Object.keys(SHARED);
+/** Whose answers a client may keep for a while. */
+const KEPT_METHODS: readonly string[] = SHARED_METHODS.filter(
+  (name) => name.endsWith('/list') || name === 'resources/read',
+);
+
+async function shared(request: RpcRequest, talk: Talk): Promise<RpcAnswer | null> {
+  const { method } = request;
+  const answer = Object.hasOwn(SHARED, method) ? SHARED[method] : undefined;
+  return answer === undefined ? null : answer(request, talk);
+}
+
+async function resourceAnswer({ id, params }: RpcRequest, talk: Talk): Promise<RpcAnswer> {
+  const { uri } = params;
+  if (typeof uri !== 'string') {
+    return { id, name: 'invalidParams', message: 'uri is not a string; resources/list has them' };
+  }
+  const result = await readResource(uri, talk.shop);
+  if (result === null) {
+    const message = 'No such resource; send a uri of resources/list';
+    return { id, name: 'noResource', message, data: { uri: uri.slice(0, URI_CHARS_SHOWN) } };
+  }
+  const members = JSON.stringify(result).slice(1, -1);
+  const bytes = Buffer.byteLength(members);
+  if (bytes > talk.room) {
+    const message = `Resource of ${bytes} bytes is too long for this batch; send it alone`;
+    return { id, name: 'invalidParams', message };
+  }
+  talk.room -= bytes;
+  return { id, members };
+}
+
+/** Of an address that is not known, so much is repeated. */
+const URI_CHARS_SHOWN = 200;
 
 const KEPT = { ttlMs: DESCRIPTION_TTL_MS, cacheScope: 'public' };
 /** The tools of a release, and the member of a result that lists them, printed once. */
@@ -186,7 +250,10 @@ const toolList = oncePerRelease(({ catalog }) => {
 });
 const KEPT_MEMBERS = JSON.stringify(KEPT).slice(1, -1);
 
-const ABILITIES = { capabilities: { tools: {} }, instructions: INSTRUCTIONS };
+function abilitiesOf(service: Service): object {
+  const capabilities = { tools: {}, resources: {}, prompts: {} };
+  return { capabilities, instructions: instructions(service) };
+}
 
 function serverInfo({ release }: Service): object {
   const { issuer_name, contract_version } = release.head;
@@ -200,7 +267,10 @@ function initialize({ id, params }: RpcRequest, service: Service): RpcAnswer {
     return { id, name: 'invalidParams', message };
   }
   const protocolVersion = HANDSHAKE_REVISIONS.includes(asked) ? asked : NEWEST_HANDSHAKE;
-  return { id, result: { protocolVersion, serverInfo: serverInfo(service), ...ABILITIES } };
+  return {
+    id,
+    result: { protocolVersion, serverInfo: serverInfo(service), ...abilitiesOf(service) },
+  };
 }
 
 /** The list has one page, so this server issues no cursor. */
@@ -213,13 +283,9 @@ function cursorRefusal({ id, params }: RpcRequest): RpcAnswer | null {
   };
 }
 
-async function toolAnswer(
-  { id, params }: Pick<RpcRequest, 'id' | 'params'>,
-  talk: Talk,
-): Promise<RpcAnswer> {
+async function toolAnswer({ id, params }: RpcRequest, talk: Talk): Promise<RpcAnswer> {
   const { name, arguments: given = {} } = params;
-  const { ask, service } = talk;
-  const { catalog } = service.release;
+  const { shop, service } = talk;
   const { tools } = toolList(service.release);
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined) {
@@ -229,7 +295,7 @@ async function toolAnswer(
   if (!isObject(given)) {
     return { id, name: 'invalidParams', message: 'arguments is not an object; send {} for none' };
   }
-  const result = await callTool(tool, given as JsonObject, { ask, catalog });
+  const result = await callTool(tool, given as JsonObject, shop);
   if (result.bytes > talk.room) {
     return { id, members: tooLong(tool, result.bytes, talk.room).members };
   }

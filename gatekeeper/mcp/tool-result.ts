@@ -14,6 +14,12 @@ export function succeeded({ body }: Reply): ToolResult {
   return result(`${content(json)},"structuredContent":${json}`, false);
 }
 
+/** A result of members of its own. */
+export function succeededWith(members: object): ToolResult {
+  const json = JSON.stringify(members);
+  return result(`${content(json)},"structuredContent":${json}`, false);
+}
+
 /** Bytes of results that are kept, with the bodies that they repeat. */
 const PRINTED_BYTES_MAX = 16 * 1024 * 1024;
 const printed = new BoundedMap<Reply['body'], ToolResult>({

@@ -2,7 +2,7 @@ import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
 
 /** What a release says about one operation; every description and every refusal says exactly this. */
-interface Offer {
+export interface Offer {
   /** Something is stored, so that a request is answered. */
   readonly sellsNow: boolean;
   /** Decimal USD of `request`, '0' for what is free. */

@@ -13,6 +13,12 @@ interface ToolCall {
 
 /** Calls of a client that looks for something to buy. */
 const CALLS: readonly ToolCall[] = [
+  { name: 'search', arguments: { query: 'air quality in Denver' } },
+  { name: 'search', arguments: { query: 'did Apple file its 10-K' } },
+  { name: 'search', arguments: { query: 'wildfires' } },
+  { name: 'find_signal', arguments: { query: 'smog', entity: 'us-denver' } },
+  { name: 'quote', arguments: { request: '/gauge?signal_id=airquality.aqi&entity=us-denver' } },
+  { name: 'quote', arguments: { request: '/gauge/nas-region?entity=ewr' } },
   { name: 'find_signal', arguments: { signal_id: 'airquality.aqi', entity: 'us-denver' } },
   { name: 'find_signal', arguments: {} },
   { name: 'get_official_record', arguments: { signal_id: 'airquality.aqi', entity: 'us-denver' } },

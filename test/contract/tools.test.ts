@@ -6,9 +6,8 @@ import { builtinOperation } from '../builtin-rows.ts';
 import { TIDE_FILE, TIDES } from '../tide-catalog.ts';
 
 /** Keywords that mean the same in draft-07 and 2020-12. */
-const SHARED = [
-  ...['type', 'properties', 'required', 'additionalProperties', 'enum', 'description'],
-  ...['minLength', 'maxLength', 'items', 'minItems', 'minimum', 'pattern'],
+const SHARED: readonly string[] = [
+  ...['type', 'properties', 'required', 'additionalProperties', 'enum', 'description', 'anyOf'],
 ];
 
 /** Keywords of a schema and of all schemas inside it. */
@@ -16,20 +15,22 @@ function keywords(schema: object): string[] {
   return Object.entries(schema).flatMap(([keyword, value]) => {
     if (keyword === 'properties')
       return [keyword, ...Object.values(value as object).flatMap(keywords)];
-    return keyword === 'items' ? [keyword, ...keywords(value as object)] : [keyword];
+    return [keyword];
   });
 }
 
 describe('toolsOf()', () => {
-  it('are the three of the specification with their arguments', () => {
+  it('are the three of the specification, the search and the quote, with their arguments', () => {
     const shape = toolsOf(BUILTIN).map(({ name, inputSchema }) => [
       name,
       Object.keys(inputSchema.properties),
       inputSchema.required,
     ]);
     expect(shape).toEqual([
+      ['search', ['query'], ['query']],
+      ['quote', ['request'], ['request']],
       ['verify_citation', ['record_hash'], ['record_hash']],
-      ['find_signal', ['industry', 'signal_id', 'entity', 'full'], []],
+      ['find_signal', ['query', 'industry', 'signal_id', 'entity', 'full'], []],
       ['get_official_record', ['signal_id', 'entity', 'dim'], ['signal_id', 'entity']],
     ]);
   });
@@ -39,7 +40,11 @@ describe('toolsOf()', () => {
       expect(schema.type).toBe('object');
       expect(keywords(schema).filter((keyword) => !SHARED.includes(keyword))).toEqual([]);
     }
-    expect(keywords({ $schema: '', items: { const: 1 } })).toEqual(['$schema', 'items', 'const']);
+    expect(keywords({ $schema: '', properties: { a: { const: 1 } } })).toEqual([
+      '$schema',
+      'properties',
+      'const',
+    ]);
   });
 
   it.each(toolsOf(BUILTIN))(
@@ -60,8 +65,13 @@ describe('toolsOf()', () => {
   it('offer a record at the price of the catalogue, or none where none is sold', () => {
     const names = (catalog: Catalog) => toolsOf(catalog).map(({ name }) => name);
     expect(toolsOf(TIDES).at(-1)?.description).toContain('from 0.02 USD');
-    expect(names(TIDES)).toEqual(['verify_citation', 'find_signal', 'get_official_record']);
+    const always = ['search', 'quote', 'verify_citation', 'find_signal'];
+    expect(names(TIDES)).toEqual([...always, 'get_official_record']);
     const priceless = catalogOf([{ ...TIDE_FILE, prices: {} }]);
-    expect(names(priceless)).toEqual(['verify_citation', 'find_signal']);
+    expect(names(priceless)).toEqual(always);
+    const silent = catalogOf([{ ...TIDE_FILE, leftOut: ['/gauge/search'] }]);
+    expect(names(silent)).not.toContain('search');
+    const find = toolsOf(silent).find(({ name }) => name === 'find_signal');
+    expect(Object.keys(find?.inputSchema.properties ?? {})).not.toContain('query');
   });
 });

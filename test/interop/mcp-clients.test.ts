@@ -22,6 +22,15 @@ const PAIR = { signal_id: 'airquality.aqi', entity: 'us-denver' };
 /** What all clients have in common, as far as the tools need it. */
 interface AnyClient {
   listTools(): Promise<{ tools: readonly { readonly name: string }[] }>;
+  listResources(): Promise<{
+    resources: readonly { readonly uri: string; readonly name: string }[];
+  }>;
+  readResource(asked: {
+    uri: string;
+  }): Promise<{ contents: readonly { readonly text?: string }[] }>;
+  listPrompts(): Promise<{ prompts: readonly { readonly name: string }[] }>;
+  getPrompt(asked: { name: string; arguments: Record<string, string> }): Promise<unknown>;
+  getInstructions(): string | undefined;
   callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
   getServerVersion(): { readonly name: string } | undefined;
   close(): Promise<void>;
@@ -77,6 +86,8 @@ describe.each(CLIENTS)('%s', (_, connect) => {
     expect(client.getServerVersion()?.name).toBe('Interop');
     const { tools } = await client.listTools();
     expect(tools.map((tool) => tool.name)).toEqual([
+      'search',
+      'quote',
       'verify_citation',
       'find_signal',
       'get_official_record',
@@ -96,6 +107,35 @@ describe.each(CLIENTS)('%s', (_, connect) => {
     const hash = `sha256:${'0'.repeat(64)}`;
     const checked = await call('verify_citation', { record_hash: hash });
     expect(JSON.parse(checked.content[0]?.text ?? '')).toMatchObject({ found: false });
+  });
+
+  it('finds in words, is quoted a price, and sends the GET itself', async () => {
+    const { results } = JSON.parse(
+      (await call('search', { query: 'air quality in Denver' })).content[0]?.text ?? '',
+    ) as { results: [{ id: string; request: string }] };
+    expect(results[0].id).toBe('airquality.aqi/us-denver');
+    const quote = JSON.parse(
+      (await call('quote', { request: results[0].request })).content[0]?.text ?? '',
+    );
+    expect(quote).toMatchObject({ price_usd: '0.01', accepts: [{ maxAmountRequired: '10000' }] });
+    const [, target = ''] = /send GET \S+?(\/gauge\S*) over HTTP/.exec(quote.how) ?? [];
+    expect((await fetch(shop.url + target)).status).toBe(402);
+  });
+
+  it('reads instructions, resources and prompts', async () => {
+    expect((client.getInstructions() ?? '').split(/\s+/).length).toBeLessThanOrEqual(120);
+    const { resources } = await client.listResources();
+    const names = resources.map(({ name }) => name);
+    expect(names).toEqual(['guide', 'catalogue', 'prices', 'terms', 'format']);
+    for (const { uri } of resources) {
+      const { contents } = await client.readResource({ uri });
+      expect(contents[0]?.text?.length).toBeGreaterThan(100);
+    }
+    await expect(client.readResource({ uri: 'https://elsewhere.example/' })).rejects.toThrow();
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(['find_and_buy', 'verify_record']);
+    const asked = { name: 'find_and_buy', arguments: { question: 'smog in Denver' } };
+    expect(JSON.stringify(await client.getPrompt(asked))).toContain('smog in Denver');
   });
 
   it('is told what to send instead, without data', async () => {

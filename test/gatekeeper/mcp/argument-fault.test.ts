@@ -33,8 +33,12 @@ describe('argumentFault()', () => {
       { signal_id: 'a', entity: 'b', dim: 'x' },
       'argument "dim" is "x"; send one of gauge',
     ],
-    ['find_signal', { full: 1 }, 'argument "full" is not a boolean; send true'],
-    ['find_signal', { toString: 'x' }, 'unknown argument "toString"; legal arguments: industry'],
+    ['find_signal', { full: 1 }, 'argument "full" is not a boolean; send a boolean'],
+    [
+      'find_signal',
+      { toString: 'x' },
+      'unknown argument "toString"; legal arguments: query, industry',
+    ],
     ['find_signal', { entity: `${long}a` }, 'argument "entity" is longer than 200 characters'],
   ])('says of %s %j: %s', (name, given, words) => {
     expect(wrong(name, given)).toMatch(new RegExp(`^${words}`));

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { toolsOf } from '../../../compiler/contract/tools.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
-import { type AskTarget, callTool } from '../../../gatekeeper/mcp/call-tool.ts';
+import { callTool } from '../../../gatekeeper/mcp/call-tool.ts';
+import type { AskTarget } from '../../../gatekeeper/mcp/shop.ts';
 import { verifyUsage } from '../../../gatekeeper/rooms/verify.ts';
 
 interface VerifyAnswer {
@@ -14,7 +15,17 @@ interface VerifyAnswer {
 async function verified(record_hash: string, ask: AskTarget): Promise<VerifyAnswer> {
   const tool = toolsOf(BUILTIN).find(({ name }) => name === 'verify_citation');
   if (tool === undefined) throw new Error('no such tool');
-  const { members } = await callTool(tool, { record_hash }, { ask, catalog: BUILTIN });
+  const { members } = await callTool(
+    tool,
+    { record_hash },
+    {
+      ask,
+      catalog: BUILTIN,
+      offers: new Map(),
+      hasFile: () => false,
+      baseUrl: 'https://shop.example',
+    },
+  );
   return JSON.parse(`{${members}}`) as VerifyAnswer;
 }
 
@@ -23,7 +34,7 @@ describe('callTool()', () => {
     const { isError, content } = await verified('nowhere"', async () => verifyUsage());
     expect(isError).toBe(true);
     expect(content[0].text).toMatch(
-      /^Cannot call "verify_citation": argument "record_hash" is "nowhere\\""; send record_hash of a citation, /,
+      /^Cannot call "verify_citation": argument "record_hash" is "nowhere\\""; send "sha256:" and 64 hex digits, /,
     );
     expect(content[0].text).not.toMatch(/hash=/);
   });

@@ -192,6 +192,9 @@ describe('I44: POST /mcp', () => {
   it.each([
     ['find_signal', {}],
     ['find_signal', { ...PAIR, full: true }],
+    ['find_signal', { query: 'smog' }],
+    ['search', { query: 'smog' }],
+    ['quote', { request: PAID }],
     ['verify_citation', { record_hash: RECORD.record_hash }],
     ['get_official_record', PAIR],
   ])('%s shows its data as text and as structured content', async (name, given) => {
@@ -208,12 +211,12 @@ describe('I44: POST /mcp', () => {
     ['find_signal', { industry: 'enviroment' }, /did you mean "environment"/],
     ['find_signal', { signal_id: 'airquality.aq' }, /did you mean "airquality.aqi"/],
     ['find_signal', { entity: 'us-nowhere' }, /find_signal with signal_id and full=true/],
-    ['find_signal', { limit: 1 }, /legal arguments: industry, signal_id, entity, full/],
+    ['find_signal', { limit: 1 }, /legal arguments: query, industry, signal_id, entity, full/],
     ['verify_citation', {}, /argument missing: record_hash/],
     [
       'verify_citation',
       { record_hash: 'x' },
-      /argument "record_hash" is "x"; send record_hash of a citation/,
+      /argument "record_hash" is "x"; send "sha256:" and 64 hex digits/,
     ],
     ['get_official_record', { ...PAIR, dim: 'all' }, /one of gauge, ruler, calibrated/],
     [
