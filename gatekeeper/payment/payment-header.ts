@@ -3,8 +3,8 @@ import { decodeUtf8, JsonError, parseJson } from '../../compiler/contract/strict
 import type { Payment, Refusal, X402Version } from '../money/payment.ts';
 import { SIGNATURE_CHARS, SIGNATURE_CHARS_MAX } from '../money/signature.ts';
 
-/** Longest payment header in characters. */
-const PAYMENT_HEADER_CHARS_MAX = 8192;
+/** Longest payment header in characters: the listing that a client of version 2 repeats, and the longest signature. */
+const PAYMENT_HEADER_CHARS_MAX = 10_240;
 /** Containers that may be open at once in a payment; v2 carries echoed extensions. */
 const PAYMENT_DEPTH_MAX = 16;
 

@@ -9,6 +9,7 @@ import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { buyer, send } from '../chain/buyer.ts';
 import { type Chain, startChain } from '../chain/chain.ts';
+import { deployed, prefixed, signedBy, undeployed, withDeployment } from '../chain/wallets.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type ChainFacilitator, chainFacilitator } from './chain-facilitator.ts';
 import { PAYEE } from './shop.ts';
@@ -71,6 +72,38 @@ describe('x402 1.2 on a chain', () => {
     const answer = await send(gate.url, purchase);
     expect(answer).toMatchObject({ status: 200, receipt: { network: 'eip155:84532' } });
     expect(FUNDS - (await chain.balanceOf(alice.address))).toBe(purchase.price);
+  });
+
+  it('I2: its facilitator knows contracts that sign, and refuses those that did not', async () => {
+    const owner = privateKeyToAccount(generatePrivateKey());
+    const wallet = await deployed(chain, 'Wallet', owner.address);
+    await chain.mint(wallet, FUNDS);
+    const request = { base: gate.url, target: RECORD };
+    const paid = await signedBy(chain, { from: wallet, signs: prefixed(owner) }, request);
+    expect(await send(gate.url, paid)).toMatchObject({ status: 200, receipt: { payer: wallet } });
+    expect(await chain.balanceOf(wallet)).toBe(FUNDS - paid.price);
+    const stranger = privateKeyToAccount(generatePrivateKey());
+    const wrong = await signedBy(chain, { from: wallet, signs: prefixed(stranger) }, request);
+    expect(await send(gate.url, wrong)).toMatchObject({ status: 402, receipt: null });
+    expect(await chain.balanceOf(wallet)).toBe(FUNDS - paid.price);
+  });
+
+  it('I14: a wallet that is not deployed is told so, and pays once it is', async () => {
+    const owner = privateKeyToAccount(generatePrivateKey());
+    const factory = await deployed(chain, 'Factory');
+    const { address: wallet, create } = await undeployed(chain, factory, owner.address);
+    await chain.mint(wallet, FUNDS);
+    const signs = withDeployment(prefixed(owner), factory, create);
+    const request = { base: gate.url, target: RECORD };
+    const purchase = await signedBy(chain, { from: wallet, signs }, request);
+    const early = await send(gate.url, purchase);
+    expect(early).toMatchObject({ status: 402, receipt: null });
+    expect(early?.body).toContain('not deployed yet');
+    expect(await chain.balanceOf(wallet)).toBe(FUNDS);
+    const account = await chain.relayer();
+    await chain.client.sendTransaction({ account, to: factory, data: create });
+    expect(await send(gate.url, purchase)).toMatchObject({ status: 200 });
+    expect(await chain.balanceOf(wallet)).toBe(FUNDS - purchase.price);
   });
 
   it('I14: its client without money is refused, and nothing moves', async () => {

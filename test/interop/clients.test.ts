@@ -15,6 +15,7 @@ import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402
 import type { PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { decodePayment } from '../../gatekeeper/payment/payment-header.ts';
 import { openShop, PAYEE, type Shop } from './shop.ts';
 
 /**
@@ -78,6 +79,33 @@ describe('402 challenges', () => {
     expect(PaymentRequirementsSchema.safeParse(entry).success).toBe(false);
     expect(parsePaymentRequired({ x402Version: 2, accepts: [entry] }).success).toBe(false);
   });
+});
+
+describe('@x402/fetch', () => {
+  it.each(PAID)(
+    'leaves room for the longest signature in a payment for $path',
+    async ({ path }) => {
+      let sent = '';
+      const watched: typeof fetch = async (input, init) => {
+        const request = new Request(input, init);
+        sent = request.headers.get('payment-signature') ?? '';
+        return sent === '' ? fetch(request) : Response.json({});
+      };
+      const client = new ExactEvmScheme(privateKeyToAccount(generatePrivateKey()));
+      const schemes = [{ network: 'eip155:8453' as const, client }];
+      const pay = wrapFetchWithPaymentFromConfig(watched, { schemes, spendControls: false });
+      await pay(shop.url + path);
+      const payment = JSON.parse(Buffer.from(sent, 'base64').toString('utf8'));
+      expect(payment.payload.signature).toHaveLength(132);
+      const of = (bytes: number) => {
+        const signature = `0x${'77'.repeat(bytes)}`;
+        const long = { ...payment, payload: { ...payment.payload, signature } };
+        return decodePayment(Buffer.from(JSON.stringify(long)).toString('base64'), 2);
+      };
+      expect(of(2048)).toMatchObject({ version: 2 });
+      expect(of(2049)).toMatchObject({ error: expect.stringContaining('longer than 2048 bytes') });
+    },
+  );
 });
 
 describe('x402-fetch 1.2', () => {

@@ -6,7 +6,7 @@ import { builtinOperation } from '../../builtin-rows.ts';
 import { PAY_TO, shop } from '../example-shop.ts';
 import { encoded, headerOf, payer, paymentObject } from '../payer.ts';
 
-const PAYMENT_HEADER_CHARS_MAX = 8192;
+const PAYMENT_HEADER_CHARS_MAX = 10_240;
 
 const gauge = builtinOperation('/gauge');
 const v1 = shop.terms(gauge, '/gauge', 1)[0];
