@@ -36,6 +36,16 @@ const TOKENS = [
   '/gauge/manifest-sweep',
 ];
 
+/** What describes the service as a whole, written down here and not asked of the code. */
+const LINKED = [
+  '/openapi.json',
+  '/docs',
+  '/llms.txt',
+  '/llms-full.txt',
+  '/.well-known/api-catalog',
+  '/.well-known/mcp/server-card.json',
+];
+
 let sample: CompiledSample;
 let small: string;
 beforeAll(async () => {
@@ -213,6 +223,43 @@ describe.each(CONFIGURATIONS)('I57: with %s', (_, settings) => {
         settings.tokens,
       ]);
     }
+  });
+
+  it('every file that describes the service is in the catalogue of APIs, and answers with its type', async () => {
+    const [api] = (
+      await json<{ linkset: [Record<string, { href: string; type: string }[]>] }>(
+        gate.url,
+        '/.well-known/api-catalog',
+      )
+    ).linkset;
+    const linked = Object.values(api).filter(Array.isArray).flat();
+    expect(linked.map(({ href }) => href.slice(doors.baseUrl.length))).toEqual(
+      expect.arrayContaining(LINKED.filter((path) => path !== '/.well-known/api-catalog')),
+    );
+    for (const { href, type } of linked) {
+      const answer = await fetch(gate.url + href.slice(doors.baseUrl.length));
+      expect([href, answer.status, answer.headers.get('content-type')]).toEqual([href, 200, type]);
+    }
+  });
+
+  it('where a reader starts, the answer leads to what describes the service', async () => {
+    for (const path of ['/', ...LINKED, '/gauge']) {
+      for (const method of ['GET', 'HEAD']) {
+        const link = (await fetch(gate.url + path, { method })).headers.get('link') ?? '';
+        expect([path, link.split(', ').length]).toEqual([path, 5]);
+        expect(link).toContain('/.well-known/api-catalog>; rel="api-catalog"');
+        expect(link).toContain('/openapi.json>; rel="service-desc"');
+      }
+    }
+    expect((await fetch(`${gate.url}/robots.txt`)).headers.get('link')).toBeNull();
+  });
+
+  it('the card of the tool server is the same beside it, and names it', async () => {
+    const card = await json<{ remotes: [{ url: string }] }>(gate.url, '/mcp/server-card');
+    expect(await json(gate.url, '/.well-known/mcp/server-card.json')).toEqual(card);
+    const { remotes } = await json<{ remotes: object[] }>(gate.url, '/server.json');
+    expect(remotes).toEqual(card.remotes);
+    expect(card.remotes[0].url).toBe(`${doors.baseUrl}/mcp`);
   });
 
   it('keys and log are named where a reader looks', async () => {

@@ -16,6 +16,7 @@ const DOCS = [
   'compiler/CATALOG.md',
   'compiler/SHARDING.md',
   'dist-data/README.md',
+  'gatekeeper/DISCOVERY.md',
   'gatekeeper/OBSERVING.md',
   'gatekeeper/README.md',
   'gatekeeper/REMOTE.md',

@@ -65,6 +65,12 @@ export const DOORS: Readonly<
       return llmsShown(await (await fetch(`${url}/llms.txt`)).text(), baseUrl);
     },
   },
+  '/llms-full.txt': {
+    belongs: () => true,
+    async read({ url, baseUrl }) {
+      return llmsShown(await (await fetch(`${url}/llms-full.txt`)).text(), baseUrl);
+    },
+  },
   '/.well-known/agent-card.json': { belongs: isPaid, read: card('/.well-known/agent-card.json') },
   '/.well-known/agent.json': { belongs: isPaid, read: card('/.well-known/agent.json') },
   '/manifest?platform=a2a': { belongs: isPaid, read: card('/manifest?platform=a2a') },
@@ -158,6 +164,10 @@ export async function linksOf({ url, baseUrl, entries }: Doors): Promise<Readonl
 
 const MORE = [
   '/llms.txt',
+  '/llms-full.txt',
+  '/.well-known/api-catalog',
+  '/.well-known/mcp/server-card.json',
+  '/server.json',
   '/openapi.json',
   '/manifest?all=1',
   '/manifest?platform=a2a',

@@ -24,11 +24,20 @@ export interface StaticRow {
   readonly summary?: string;
   /** Belongs to the page for people: sent with its policy. */
   readonly site?: true;
+  /** What it is to the service (RFC 8631, RFC 9727): the catalogue of APIs and `Link` headers name rows with one. */
+  readonly rel?: LinkRelation;
 }
+
+/** Relations of a service to what describes it. */
+export type LinkRelation = 'service-desc' | 'service-doc' | 'service-meta' | 'api-catalog';
 
 const TEXT = 'text/plain; charset=utf-8';
 const BYTES = 'application/octet-stream';
 const JSON_TYPE = 'application/json';
+/** A set of links (RFC 9264) of the kind that RFC 9727 defines. */
+const API_CATALOG_TYPE =
+  'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
+const SERVER_CARD_TYPE = 'application/mcp-server-card+json';
 
 const described = (url: string, path: string, contentType: string): StaticRow => ({
   url,
@@ -38,6 +47,7 @@ const described = (url: string, path: string, contentType: string): StaticRow =>
 });
 
 const named = (summary: string, row: StaticRow): StaticRow => ({ ...row, summary });
+const linked = (rel: LinkRelation, row: StaticRow): StaticRow => ({ ...row, rel });
 const logFile = (url: string): StaticRow => ({
   url,
   path: url.slice(1),
@@ -77,10 +87,18 @@ export const RELEASE_URL = '/.well-known/release.json';
 /** Where the document that defines every hash and signature is read, and where a release holds it. */
 export const FORMAT_URL = '/format.md';
 export const FORMAT_PATH = 'well-known/format.md';
+/** Every operation in full, for a language model. */
+export const LLMS_FULL_URL = '/llms-full.txt';
+/** The card of the tool server, also beside it. */
+const SERVER_CARD_URL = '/.well-known/mcp/server-card.json';
+const SERVER_CARD_NAME = 'mcp-server-card.json';
 
 /** What is given away as files; the first row that fits counts. */
 export const STATIC_FILES: readonly StaticRow[] = [
-  named('OpenAPI 3.1 description', described('/openapi.json', 'openapi.json', JSON_TYPE)),
+  linked(
+    'service-desc',
+    named('OpenAPI 3.1 description', described('/openapi.json', 'openapi.json', JSON_TYPE)),
+  ),
   named(
     'every issuer key as a DID document',
     described('/.well-known/did.json', 'did.json', JSON_TYPE),
@@ -106,7 +124,7 @@ export const STATIC_FILES: readonly StaticRow[] = [
   }),
   page('/', SITE_INDEX_PATH, HTML),
   page('/site/', SITE_INDEX_PATH, HTML),
-  page('/docs', SITE_DOCS_PATH, HTML),
+  linked('service-doc', page('/docs', SITE_DOCS_PATH, HTML)),
   page('/changes.json', SITE_CHANGES_PATH, JSON_TYPE),
   page('/changes.atom', SITE_FEED_PATH, 'application/atom+xml; charset=utf-8'),
   page('/sitemap.xml', `${SITE_FOLDER}/sitemap.xml`, 'application/xml; charset=utf-8'),
@@ -115,7 +133,15 @@ export const STATIC_FILES: readonly StaticRow[] = [
   part('assets', '.css', 'text/css; charset=utf-8'),
   part('data', '.json', JSON_TYPE),
   described('/.well-known/security.txt', 'security.txt', TEXT),
-  described('/llms.txt', 'llms.txt', TEXT),
+  linked('service-doc', described('/llms.txt', 'llms.txt', TEXT)),
+  linked('service-doc', described(LLMS_FULL_URL, 'llms-full.txt', TEXT)),
+  linked(
+    'api-catalog',
+    described('/.well-known/api-catalog', 'api-catalog.json', API_CATALOG_TYPE),
+  ),
+  linked('service-meta', described(SERVER_CARD_URL, SERVER_CARD_NAME, SERVER_CARD_TYPE)),
+  described('/mcp/server-card', SERVER_CARD_NAME, SERVER_CARD_TYPE),
+  described('/server.json', 'server.json', JSON_TYPE),
   described('/robots.txt', 'robots.txt', TEXT),
   described('/favicon.svg', 'favicon.svg', 'image/svg+xml'),
   described('/favicon.ico', 'favicon.svg', 'image/svg+xml'),
@@ -137,6 +163,17 @@ export const STATIC_FILES: readonly StaticRow[] = [
 export const NAMED_FILES = STATIC_FILES.flatMap(({ url, summary }) =>
   summary === undefined ? [] : [{ path: url, summary }],
 );
+
+/** What describes the service, by its relation to it, in the order of the table. */
+export const LINKED_FILES = STATIC_FILES.flatMap(({ url, contentType, rel }) =>
+  rel === undefined ? [] : [{ url, contentType, rel }],
+);
+
+/** The value of a `Link` header (RFC 8288) that leads from an answer to what describes the service. */
+export function serviceLinks(baseUrl: string): string {
+  const shown = LINKED_FILES.filter(({ rel }) => rel !== 'service-meta');
+  return shown.map(({ url, rel }) => `<${baseUrl}${url}>; rel="${rel}"`).join(', ');
+}
 
 /** The row of a URL path and the path in the release, which need not exist there; null for any other URL. */
 export function findStaticFile(url: string): { row: StaticRow; path: string } | null {

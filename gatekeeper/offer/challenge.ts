@@ -2,7 +2,8 @@ import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog
 import { describedParams } from '../../compiler/contract/described-params.ts';
 import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
 import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
-import { JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
+import { serviceLinks } from '../../compiler/contract/static-files.ts';
+import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
 import { payeeAddress } from '../money/address.ts';
 import type { Network } from '../money/networks.ts';
 import type { X402Version } from '../money/payment.ts';
@@ -171,6 +172,8 @@ interface Template {
   readonly listing: Listing;
   readonly body: readonly string[];
   readonly header: readonly string[];
+  /** What describes the service, for whoever meets it here first. */
+  readonly link: Header;
 }
 
 function template(shown: Shown, options: ChallengerOptions): Template {
@@ -206,6 +209,7 @@ function template(shown: Shown, options: ChallengerOptions): Template {
     listing: { resource, ...more },
     body: cut(body),
     header: cut(header),
+    link: ['link', serviceLinks(baseUrl)],
   };
 }
 
@@ -227,7 +231,7 @@ function fill(ready: Template, target: string, error?: string): Challenge {
   const paymentRequired = Buffer.from(joined(ready.header, headerTexts), 'utf8').toString('base64');
   return {
     status: 402,
-    headers: [JSON_TYPE, NO_STORE, ['payment-required', paymentRequired]],
+    headers: [JSON_TYPE, NO_STORE, ready.link, ['payment-required', paymentRequired]],
     body: Buffer.from(joined(ready.body, texts), 'utf8'),
   };
 }

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import { RELEASE_NAME } from '../../compiler/contract/release.ts';
 import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/site-page.ts';
-import { findStaticFile, type StaticRow } from '../../compiler/contract/static-files.ts';
+import {
+  findStaticFile,
+  type StaticRow,
+  serviceLinks,
+} from '../../compiler/contract/static-files.ts';
 import { FREE_CACHE, type Service, type StaticFile } from '../answers/service.ts';
 import { type Header, jsonReply, type Reply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
@@ -36,7 +40,8 @@ export function staticFile(
     return Promise.resolve({ reply: wrongMethod(path, method), etag: null });
   }
   if (found.path === RELEASE_NAME) return Promise.resolve(signedHead(found.row, release));
-  return storedFile(found, facts.acceptEncoding, { release, spend });
+  const links = linksOf(found.row, service);
+  return storedFile({ ...found, links }, facts.acceptEncoding, { release, spend });
 }
 
 /** The head signs the list of files and stands in none. */
@@ -61,15 +66,26 @@ function shopStyles({ operator }: Service): StaticFile {
   return { reply: { status: 200, headers, body }, etag: null };
 }
 
+/** Where a reader starts, an answer leads to all that describes the service. */
+function linksOf({ rel, url }: StaticRow, { baseUrl }: Service): Header[] {
+  return rel === undefined && url !== '/' ? [] : [['link', serviceLinks(baseUrl)]];
+}
+
+interface FoundFile {
+  readonly row: StaticRow;
+  readonly path: string;
+  readonly links: readonly Header[];
+}
+
 async function storedFile(
-  { row, path }: NonNullable<ReturnType<typeof findStaticFile>>,
+  { row, path, links }: FoundFile,
   acceptEncoding: string,
   { release, spend }: ReleaseReader,
 ): Promise<StaticFile> {
   const { place, headers: coded } = codedFile(path, acceptEncoding, release);
   const { bytes, sha256 } = await release.body(place, spend);
   const { headers, etag } = sentAs(row, sha256);
-  return { reply: { status: 200, headers: [...headers, ...coded], body: bytes }, etag };
+  return { reply: { status: 200, headers: [...headers, ...links, ...coded], body: bytes }, etag };
 }
 
 /** What a reply says of a file of this hash. */

@@ -16,6 +16,7 @@ import { PACKAGE_FOLDER } from '../../package-folder.ts';
 import type { Press } from '../publish/press.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { agentCard, legacyCard, signedCard } from './agent-card.ts';
+import { apiCatalog, registryEntry, serverCard } from './discovery.ts';
 import { type Described, described, forSale, manifestBody, offered } from './manifest.ts';
 import { openApi } from './openapi.ts';
 import { writeSearchIndex } from './search-index.ts';
@@ -23,7 +24,7 @@ import { siteAssets } from './site/assets.ts';
 import { describeSite, type SiteMaterial } from './site/describe-site.ts';
 import { docsPage } from './site/docs-page.ts';
 import type { Shelf } from './stored-bodies.ts';
-import { FAVICON, llmsText, robotsText, securityText } from './texts.ts';
+import { FAVICON, llmsFullText, llmsText, robotsText, securityText } from './texts.ts';
 
 /** The document as this version of the package has it. */
 const FORMAT_SOURCE = join(PACKAGE_FOLDER, 'compiler/contract/FORMAT.md');
@@ -57,6 +58,9 @@ export function describe(press: Press, { shelf, contact, keys, site }: Descripti
   press.file('well-known/robots.txt', robotsText(issuer));
   press.file('well-known/security.txt', securityText({ issuer, asOf, contact }));
   press.file('well-known/favicon.svg', FAVICON);
+  press.file('well-known/api-catalog.json', JSON.stringify(apiCatalog(issuer)));
+  press.file('well-known/mcp-server-card.json', JSON.stringify(serverCard(issuer)));
+  press.file('well-known/server.json', JSON.stringify(registryEntry(issuer)));
   writeSearchIndex(press, shelf, all.entries);
   describeSite(press, { ...site, shelf, keys, entries: all.entries });
 }
@@ -86,6 +90,7 @@ function describeOffer(press: Press, { all, switches, contact }: DescribedSwitch
   const docs = docsPage(document, { issuer, assets: siteAssets() });
   press.pack(`${folder}${SITE_DOCS_PATH}`, docs);
   press.pack(`${folder}well-known/llms.txt`, llmsText({ issuer, catalog }, entries));
+  press.pack(`${folder}well-known/llms-full.txt`, llmsFullText({ issuer, catalog }, entries));
 }
 
 interface DidParts {

@@ -1,21 +1,43 @@
 import type { Catalog } from '../../contract/catalog/catalog.ts';
+import type { Param } from '../../contract/endpoints.ts';
 import { DAY_MS } from '../../contract/iso-time.ts';
 import { otherPrices } from '../../contract/price.ts';
-import { NAMED_FILES } from '../../contract/static-files.ts';
+import { LLMS_FULL_URL, NAMED_FILES } from '../../contract/static-files.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
+import { guideOf } from './operation-guides.ts';
 
 /** Days for which the security contact is said to hold; RFC 9116 asks for less than a year. */
 const SECURITY_DAYS = 364;
 
+interface Described {
+  readonly issuer: Issuer;
+  readonly catalog: Catalog;
+}
+
 /** What a language model needs to use the service, one screen of Markdown; `entries` are for sale. */
-export function llmsText(
-  { issuer: { baseUrl, name }, catalog }: { readonly issuer: Issuer; readonly catalog: Catalog },
+export function llmsText(of: Described, entries: readonly ManifestEntry[]): string {
+  return modelText(of, entries, (entry) => [line(entry, of.issuer.baseUrl)]);
+}
+
+/** The same with the question that each operation answers, and with its parameters. */
+export function llmsFullText(of: Described, entries: readonly ManifestEntry[]): string {
+  return modelText(of, entries, (entry) => [
+    line(entry, of.issuer.baseUrl),
+    `  ${guideOf(entry, of.catalog)}`,
+    ...Object.entries(entry.params).map(([name, param]) => parameterLine(name, param)),
+  ]);
+}
+
+function modelText(
+  { issuer: { baseUrl, name }, catalog }: Described,
   entries: readonly ManifestEntry[],
+  linesOf: (entry: ManifestEntry) => readonly string[],
 ): string {
-  const shown = (of: readonly ManifestEntry[]): string[] => of.map((entry) => line(entry, baseUrl));
   const unpriced = entries.filter((entry) => entry.price_atomic === '0');
   const gated = unpriced.filter((entry) => rowOf(entry, catalog).token);
+  const free = unpriced.filter((entry) => !rowOf(entry, catalog).token);
+  const paid = entries.filter((entry) => entry.price_atomic !== '0');
   return [
     `# ${name}`,
     '',
@@ -23,14 +45,14 @@ export function llmsText(
     '',
     GUIDANCE,
     '',
-    `Machine-readable: [OpenAPI](${baseUrl}/openapi.json), [manifest](${baseUrl}/manifest?all=1), MCP tools at \`POST ${baseUrl}/mcp\`.`,
+    `Machine-readable: [OpenAPI](${baseUrl}/openapi.json), [manifest](${baseUrl}/manifest?all=1), [every operation in full](${baseUrl}${LLMS_FULL_URL}), MCP tools at \`POST ${baseUrl}/mcp\`.`,
     '',
-    ...section('Free', shown(unpriced.filter((entry) => !rowOf(entry, catalog).token))),
+    ...section('Free', free.flatMap(linesOf)),
+    ...section('Paid, charged only when the answer is 200', paid.flatMap(linesOf)),
     ...section(
-      'Paid, charged only when the answer is 200',
-      shown(entries.filter((entry) => entry.price_atomic !== '0')),
+      'Needs a token of /gauge/subscribe, sent as Authorization: Bearer',
+      gated.flatMap(linesOf),
     ),
-    ...section('Needs a token of /gauge/subscribe, sent as Authorization: Bearer', shown(gated)),
     ...section(
       'Keys and log, to check what was bought',
       NAMED_FILES.map(({ path, summary }) => `- [${path}](${baseUrl}${path}): ${summary}`),
@@ -44,6 +66,11 @@ function line(entry: ManifestEntry, baseUrl: string): string {
   const other = otherPrices(entry.price_by_signal ?? null);
   const link = method === 'GET' ? `[${path}](${baseUrl}${example})` : `${method} ${path}`;
   return `- ${link}: ${description}${entry.price_atomic === '0' ? '' : `, ${price_usd} USD${other}`}`;
+}
+
+function parameterLine(name: string, { required, description, enum: legal }: Param): string {
+  const values = legal === undefined ? '' : `; one of ${legal.join(', ')}`;
+  return `  - \`${name}\`${required ? ', required' : ''}: ${description}${values}`;
 }
 
 /** A heading with its lines; nothing if there are no lines. */

@@ -319,6 +319,7 @@ describe('the reply of a challenge', () => {
       [
         ['content-type', 'application/json'],
         ['cache-control', 'no-store'],
+        ['link', expect.stringContaining('/openapi.json>; rel="service-desc"')],
         ['payment-required', expect.stringMatching(/^[A-Za-z0-9+/=]{100,}$/)],
       ],
     ]);
