@@ -178,6 +178,17 @@ describe('a product that is free of one signal', () => {
     expect(signals[0].prices).toMatchObject({ '/gauge': '0', '/gauge/ruler': '0' });
     const { prices: menu } = await jsonOf('/gauge/preview');
     expect(menu[0].price_by_signal).toEqual(prices);
+    const { signals: listed } = await jsonOf('/gauge/catalog');
+    const [level, waves] = listed;
+    expect(level.free).toEqual([
+      '/gauge',
+      '/gauge/ruler',
+      '/gauge/calibrated',
+      '/gauge/history-series',
+    ]);
+    expect(level.sells).toEqual(['/gauge/census', '/gauge/tide-region']);
+    expect(waves).not.toHaveProperty('free');
+    expect(waves.sells).toContain('/gauge');
     const { items } = await jsonOf('/.well-known/x402');
     expect(items[0].price_by_signal).toEqual(prices);
   });

@@ -125,6 +125,8 @@ export const catalogSchema = z.strictObject({
       industry: z.string(),
       /** Paths of the paid operations that have an answer about this signal now. */
       sells: z.array(path),
+      /** Those that are free of this signal; absent where none is. */
+      free: z.array(path).optional(),
       entities: z.array(
         z.strictObject({
           entity: z.string(),

@@ -6,6 +6,7 @@ import { encodeSegment, type Values } from '../../compiler/contract/path.ts';
 import { positionOf } from '../../compiler/contract/places.ts';
 import { productsOf } from '../../compiler/contract/products.ts';
 import { CATALOG_PATH } from '../../compiler/contract/release.ts';
+import { pricedRow } from '../../compiler/contract/route.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Question } from '../answers/service.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { sellsNow } from '../offer/example-request.ts';
@@ -94,15 +95,19 @@ interface SignalHead {
   readonly industry: string;
   /** Paths of the paid operations that have an answer about the signal. */
   readonly sells: readonly string[];
+  /** Those that are free of this signal; absent where none is. */
+  readonly free?: readonly string[];
 }
 
 function headOf(entry: SignalEntry, release: ReleaseIndex): SignalHead {
   const { id: signalId } = entry.signal;
-  const sold = productsOf(entry, release.catalog.operations).filter((row) =>
-    isStocked(row, signalId, release),
-  );
+  const stocked = productsOf(entry, release.catalog.operations)
+    .filter((row) => isStocked(row, signalId, release))
+    .map((row) => pricedRow(row, { signal_id: signalId }));
+  const free = stocked.flatMap(({ path, priceUsd }) => (priceUsd === null ? [path] : []));
+  const sells = stocked.flatMap(({ path, priceUsd }) => (priceUsd === null ? [] : [path]));
   const { industry } = entry.line;
-  return { signal_id: signalId, industry, sells: sold.map(({ path }) => path) };
+  return { signal_id: signalId, industry, sells, ...(free.length === 0 ? {} : { free }) };
 }
 
 /** Whether something of one signal is stored for an operation that can answer about it. */

@@ -303,6 +303,7 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   cache_ttl_s: 'seconds for which the answer may be kept',
   cache_policy: 'how the answer is kept',
   sells: 'paths of the paid operations that answer about it now',
+  free: 'paths of the operations that answer about it now and are free of it',
   sells_now: 'whether it is answered now',
   total_signals: 'number of signals',
   total_pairs: 'number of pairs of signal and entity',

@@ -67,7 +67,9 @@ describe.each([
   const operations = operationsOf(document);
 
   it('says of each operation which question it answers and which not, and of no two the same', () => {
-    expect(operations.length).toBeGreaterThan(15);
+    // Every operation but the retired one, which no description names.
+    const described = catalog.operations.filter(({ answer }) => answer !== 'gone');
+    expect(operations).toHaveLength(described.length);
     for (const { operationId, description } of operations) {
       expect([operationId, description.split(/\. |\.$/).length]).toEqual([
         operationId,
