@@ -19,15 +19,15 @@ export async function httpRows(origin: ShopOrigin, nowMs: number): Promise<Token
     row('/openapi.json', openApi),
     row('/openapi.json as function tools', toolsText(openApi), 12_000),
     row('/llms.txt', await text('/llms.txt')),
+    row('/llms-full.txt', await text('/llms-full.txt')),
     row('/manifest', await text('/manifest')),
+    row('/gauge/search', await text(`/gauge/search?q=${encodeURIComponent(QUESTION)}`), 400),
     row('402 of a record', await text(RECORD)),
     row('402 of a bundle', await text(BUNDLE)),
     row('422 of a record', await text('/gauge?signal_id=airquality.aqi')),
   ];
   const pairs = [await formsOf('record', RECORD, buy), await formsOf('bundle', BUNDLE, buy)];
-  const search = await fetch(`${origin}/gauge/search?q=${encodeURIComponent(QUESTION)}`);
-  const found = search.status === 200 ? await search.text() : null;
-  return [...rows, ...pairs.flat(), ...(found === null ? [] : await ways(found, text, buy))];
+  return [...rows, ...pairs.flat(), ...(await ways(text, buy))];
 }
 
 type Buy = (target: string) => Promise<string>;
@@ -48,11 +48,8 @@ async function formsOf(name: string, target: string, buy: Buy): Promise<TokenRow
 }
 
 /** Everything that a model reads from the question to the bought record: the search, the price, the body. */
-async function ways(
-  found: string,
-  text: (target: string) => Promise<string>,
-  buy: Buy,
-): Promise<TokenRow[]> {
+async function ways(text: (target: string) => Promise<string>, buy: Buy): Promise<TokenRow[]> {
+  const found = await text(`/gauge/search?q=${encodeURIComponent(QUESTION)}`);
   const price = await text(RECORD);
   const thin = `${RECORD}&format=thin`;
   return [

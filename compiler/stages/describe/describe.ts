@@ -17,7 +17,14 @@ import type { Press } from '../publish/press.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { agentCard, legacyCard, signedCard } from './agent-card.ts';
 import { apiCatalog, registryEntry, serverCard } from './discovery.ts';
-import { type Described, described, forSale, manifestBody, offered } from './manifest.ts';
+import {
+  type Described,
+  described,
+  forSale,
+  manifestBody,
+  offered,
+  withoutExamples,
+} from './manifest.ts';
 import { openApi } from './openapi.ts';
 import { writeSearchIndex } from './search-index.ts';
 import { siteAssets } from './site/assets.ts';
@@ -80,7 +87,7 @@ function describeOffer(press: Press, { all, switches, contact }: DescribedSwitch
   const folder = switchFolder(switches);
   const put = (path: TablePath, values: Values, body: object): void =>
     press.pack(`${folder}${filePath(endpointAt(path), values)}`, JSON.stringify(body));
-  put('/manifest', {}, manifestBody(entries));
+  put('/manifest', {}, manifestBody(withoutExamples(entries)));
   put('/manifest', { all: '1' }, manifestBody(listed));
   put('/manifest', { platform: 'a2a' }, agentCard(card));
   put('/.well-known/agent-card.json', {}, signedCard(agentCard(card), press));

@@ -92,7 +92,13 @@ export function forSale(entries: readonly ManifestEntry[]): ManifestEntry[] {
   return entries.filter((entry) => entry.sells_now);
 }
 
-const NOTE = 'sells_now is false where nothing is stored at present; all=1 lists those too';
+const NOTE =
+  'sells_now is false where nothing is stored at present; all=1 lists those too, with an example of each answer';
+
+/** What an agent chooses and asks by: an example of each answer would be half of the list. */
+export function withoutExamples(entries: readonly ManifestEntry[]): ManifestEntry[] {
+  return entries.map(({ output_example, ...entry }) => entry);
+}
 
 /** The body of `/manifest`: what can be asked for now, or everything. */
 export function manifestBody(entries: readonly ManifestEntry[]): object {

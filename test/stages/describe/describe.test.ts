@@ -52,6 +52,13 @@ describe('describe() writes a manifest', () => {
     expect(entries().find((entry) => entry.path === '/gauge/japan-region')?.sells_now).toBe(false);
   });
 
+  it('whose usual form has no example of an answer, which all=1 has', () => {
+    const examples = (path?: string) =>
+      entries(path).filter(({ output_example }) => output_example !== undefined).length;
+    expect(examples('well-known/manifest.json')).toBe(0);
+    expect(examples()).toBeGreaterThan(20);
+  });
+
   it('whose examples name what is stored, the example of the table first', () => {
     const of = (path: string) => entries().find((entry) => entry.path === path);
     expect(of('/gauge')?.input_example_request).toBe(
