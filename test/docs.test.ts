@@ -20,6 +20,7 @@ const DOCS = [
   'gatekeeper/OBSERVING.md',
   'gatekeeper/README.md',
   'gatekeeper/REMOTE.md',
+  'gatekeeper/EXTENSIONS.md',
   'gatekeeper/WALLETS.md',
   'gatekeeper/deploy/README.md',
   'snapshots/README.md',

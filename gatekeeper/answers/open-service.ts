@@ -3,6 +3,7 @@ import { type Config, paidNetworks, settlementOf } from '../config/config.ts';
 import { TEST_WARNING } from '../config/test-payments.ts';
 import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
+import { PAYMENT_IDENTIFIER } from '../money/payment-identifier.ts';
 import { type TokenService, tokenSecrets, tokenService } from '../money/token.ts';
 import { type Challenger, challenger } from '../offer/challenge.ts';
 import type { PaymentServices } from '../payment/open-payment-services.ts';
@@ -57,10 +58,20 @@ export function openService(
     tokens: tokensOf(config, clock),
     takesReceipts: config.receiptKey !== null,
     settlement: settlementOf(config),
+    extensions: config.extensions,
   };
-  const { verifyFirst, receiptKey: processor } = config;
+  const { verifyFirst, receiptKey: processor, extensions } = config;
+  const identifiers = extensions.includes(PAYMENT_IDENTIFIER);
   const beside = signatures === undefined ? {} : { signatures };
-  const terms = { ...beside, challenger: asked, clock, report, verifyFirst, processor };
+  const terms = {
+    ...beside,
+    challenger: asked,
+    clock,
+    report,
+    verifyFirst,
+    processor,
+    identifiers,
+  };
   const limited = meters === undefined ? {} : { limited: meters.refused };
   const plain = purchaseService({ ...payments, ...terms, ...limited });
   const purchases = meters === undefined ? plain : meteredPurchases(plain, meters);
@@ -79,14 +90,22 @@ function tokensOf(
 }
 
 function challengerOrRefuse(config: Config, baseUrl: string, issuerName: string): Challenger {
-  const { payTo, network } = config;
+  const { payTo, network, extensions } = config;
   const furtherNetworks = paidNetworks(config)
     .slice(1)
     .map((one) => one.network);
   const warned = settlementOf(config) === 'test' ? { warning: TEST_WARNING } : {};
   try {
     const serviceName = serviceNameOf(issuerName);
-    return challenger({ baseUrl, payTo, network, furtherNetworks, serviceName, ...warned });
+    return challenger({
+      baseUrl,
+      payTo,
+      network,
+      furtherNetworks,
+      extensions,
+      serviceName,
+      ...warned,
+    });
   } catch (cause) {
     throw new StartError(messageOf(cause), { cause });
   }

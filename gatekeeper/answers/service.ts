@@ -5,6 +5,7 @@ import type { SettlerKind } from '../config/config.ts';
 import type { HeaderFacts, RpcHeaders } from '../http/header-facts.ts';
 import { type Header, JSON_MEDIA_TYPE, type Reply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
+import type { Extension } from '../money/extensions.ts';
 import type { SoldCitations } from '../money/journal.ts';
 import type { Network } from '../money/networks.ts';
 import type { TokenService } from '../money/token.ts';
@@ -22,6 +23,8 @@ interface Operator {
   readonly tokens: TokenService | null;
   /** Whether the receipts of a payment processor are taken. */
   readonly takesReceipts: boolean;
+  /** What of x402 version 2 is on beside `bazaar`. */
+  readonly extensions: readonly Extension[];
   /** With `test` the local facilitator stands in for a real one: no money moves. */
   readonly settlement: SettlerKind;
 }

@@ -1,5 +1,6 @@
 import type { Switches } from '../../compiler/contract/for-sale.ts';
 import type { LoggedRequests, LogLevel } from '../log/log-level.ts';
+import type { Extension } from '../money/extensions.ts';
 import type { Network } from '../money/networks.ts';
 import type { MetricsSettings } from './metrics-settings.ts';
 
@@ -57,6 +58,8 @@ export interface Config {
   readonly drainSeconds: number;
   /** Proxies whose X-Forwarded-For is believed: addresses and ranges, separated by commas. */
   readonly trustedProxy: string;
+  /** What of x402 version 2 is on beside `bazaar`. */
+  readonly extensions: readonly Extension[];
   /** Whether `/verify` is asked before `/settle`; every payment is checked here in any case. */
   readonly verifyFirst: boolean;
   /** The least level that is logged. */

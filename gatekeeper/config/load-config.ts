@@ -202,6 +202,7 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     workers: whole('workers', 1),
     drainSeconds: whole('drain_seconds', 0),
     trustedProxy: textOr('trusted_proxy', ''),
+    extensions: Array.isArray(values.extensions) ? values.extensions : [],
     verifyFirst: text('verify') === 'always',
     logLevel: choice('log_level', LOG_LEVELS, 'info'),
     logRequests: choice('log_requests', LOGGED_REQUESTS, 'all'),

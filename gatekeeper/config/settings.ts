@@ -3,6 +3,7 @@ import { parseDidKey } from '../../compiler/contract/did-key.ts';
 import { trustedProxies } from '../limits/client-address.ts';
 import { LOG_LEVELS, LOGGED_REQUESTS } from '../log/log-level.ts';
 import { payeeAddress } from '../money/address.ts';
+import { EXTENSIONS } from '../money/extensions.ts';
 import { findNetwork, NETWORKS } from '../money/networks.ts';
 import { facilitatorUrl, remoteUrl } from '../money/remote-url.ts';
 import { TOKEN_DAYS_MAX, tokenSecrets } from '../money/token.ts';
@@ -89,6 +90,12 @@ const facilitators = z
   .string()
   .transform((list) => list.split(',').map((one) => one.trim()))
   .pipe(z.array(facilitator));
+
+const extensions = z
+  .string()
+  .transform((list) => list.split(',').map((one) => one.trim()))
+  .pipe(z.array(z.enum(EXTENSIONS, { error: 'not a list of known extensions' })))
+  .refine((names) => new Set(names).size === names.length, 'names an extension twice');
 
 /** A folder is anything that is no URL. */
 const usableData = (text: string, context: z.RefinementCtx): void => {
@@ -196,6 +203,10 @@ export const SETTINGS = {
   verify: {
     schema: z.enum(['always', 'settle-only'], { error: 'not a way to verify' }),
     help: 'settle-only, or always to ask /verify before /settle',
+  },
+  extensions: {
+    schema: extensions,
+    help: `extensions of x402 version 2 with commas between them: ${EXTENSIONS.join(', ')}`,
   },
   log_level: {
     schema: z.enum(LOG_LEVELS, { error: 'not a level' }),

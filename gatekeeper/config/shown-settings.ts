@@ -18,6 +18,7 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
     facilitator_url: config.facilitatorUrls.map(originOf),
     facilitator_auth: isSet(config.facilitatorAuth),
     facilitator_auth_module: config.facilitatorAuthModule,
+    extensions: config.extensions.join(',') || null,
     verify: config.verifyFirst ? 'always' : 'settle-only',
     rpc_url: joined(networks, ({ rpcUrl }) => (rpcUrl === null ? null : originOf(rpcUrl))),
     confirmations: config.confirmations,

@@ -47,10 +47,12 @@ export interface ClaimValues {
   readonly sha256: Buffer;
   /** Until when its body must be kept, in milliseconds since the epoch. */
   readonly purgeAt: number;
+  readonly identifier: string | null;
 }
 
 export function claimValues(claim: Claim, now: number): ClaimValues {
   const { key, resource, version, signed, value, validBefore, body, contentType } = claim;
+  const { identifier = null } = claim;
   // A body must outlive its authorization, or a payment that can still settle could not be delivered.
   const retention = now + JOURNAL_RETENTION_DAYS * DAY_MS;
   const dead = (validBefore + DEAD_AFTER_S) * 1000;
@@ -58,5 +60,6 @@ export function claimValues(claim: Claim, now: number): ClaimValues {
     row: [key, resource, version, signed, value, validBefore, contentType, now],
     sha256: soldHash(body),
     purgeAt: Math.min(Math.max(retention, dead), Number.MAX_SAFE_INTEGER),
+    identifier,
   };
 }

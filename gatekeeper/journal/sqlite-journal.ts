@@ -29,12 +29,13 @@ const FILTER_ROWS = 10_000;
 // Nothing is claimed for a body that is not stored, or would be cleaned up too early.
 const CLAIM = `
 INSERT INTO payment(key, state, resource, version, signed, value, valid_before, body, content_type, created_at,
-  holder)
-SELECT ?, 'settling', ?, ?, ?, ?, ?, sha256, ?, ?, ? FROM body WHERE sha256 = ? AND purge_at >= ?
+  holder, identifier)
+SELECT ?1, 'settling', ?2, ?3, ?4, ?5, ?6, sha256, ?7, ?8, ?9, ?12 FROM body WHERE sha256 = ?10 AND purge_at >= ?11
+  AND NOT EXISTS (SELECT 1 FROM payment AS other WHERE other.identifier = ?12 AND other.state <> 'refused')
 ON CONFLICT(key) DO UPDATE SET state = 'settling', resource = excluded.resource, version = excluded.version,
   signed = excluded.signed, value = excluded.value, valid_before = excluded.valid_before, body = excluded.body,
   content_type = excluded.content_type, detail = NULL, created_at = excluded.created_at,
-  holder = excluded.holder
+  holder = excluded.holder, identifier = excluded.identifier
 WHERE payment.state = 'refused'`;
 // What is settled stays settled, whatever a late answer says.
 const CONCLUDE = `
@@ -42,6 +43,8 @@ UPDATE payment SET state = ?, tx = ?, detail = ?, settled_at = ?, holder = NULL 
 const FIND = `
 SELECT payment.*, body.encoding, body.bytes FROM payment LEFT JOIN body ON body.sha256 = payment.body WHERE key = ?`;
 const BOUND = `SELECT resource, signed FROM payment WHERE key = ? AND state <> 'refused'`;
+const IDENTIFIED = `
+SELECT key FROM payment WHERE identifier = ? AND identifier IS NOT NULL AND state <> 'refused'`;
 const OPEN_OF = `
 SELECT COUNT(*) AS payments, MIN(created_at) AS oldest FROM (
   SELECT created_at FROM payment WHERE state = ? AND state <> 'settled' ORDER BY id LIMIT ?)`;
@@ -91,6 +94,7 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
       const row = filter.mayHave(key) ? bound.get([key]) : undefined;
       return row === undefined ? null : boundRow.parse(row);
     },
+    identifiedKey: identifiedIn(db),
     async claim(claim) {
       const now = clock();
       const values = claimValues(claim, now);
@@ -138,9 +142,9 @@ class SqliteClaims {
   }
 
   /** Most bodies are there already, so they are sent to the database only when the claim finds none. */
-  claim({ row, sha256, purgeAt }: ClaimValues, body: Buffer): boolean {
-    const insert = (): boolean =>
-      this.#insert.run([...row, this.#own, sha256, purgeAt]).changes === 1;
+  claim({ row, sha256, purgeAt, identifier }: ClaimValues, body: Buffer): boolean {
+    const values = [...row, this.#own, sha256, purgeAt, identifier];
+    const insert = (): boolean => this.#insert.run(values).changes === 1;
     if (insert()) return true;
     this.#bodies.keep(sha256, body, purgeAt);
     return insert();
@@ -210,6 +214,14 @@ function taker(db: Database.Database): Journal['takeTransaction'] {
     if (isOthers || otherOf.get([transaction, key]) !== undefined) return false;
     taken.set(transaction, key);
     return true;
+  };
+}
+
+function identifiedIn(db: Database.Database): Journal['identifiedKey'] {
+  const identified = db.prepare(IDENTIFIED);
+  return async (identifier) => {
+    const row = identified.get([identifier]);
+    return row === undefined ? null : keyRow.parse(row).key;
   };
 }
 

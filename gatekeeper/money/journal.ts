@@ -19,10 +19,12 @@ export interface Claim {
   readonly value: string;
   /** Unix seconds; from then on the token refuses the authorization. */
   readonly validBefore: number;
+  /** `payer|id`: the payer's own name of the purchase. No two payments that stand have the same. */
+  readonly identifier?: string;
 }
 
 /** The row of one payment key: what was promised for it and what came of it. */
-export interface JournalEntry extends Omit<Claim, 'body'> {
+export interface JournalEntry extends Omit<Claim, 'body' | 'identifier'> {
   readonly state: PaymentState;
   /** Null once the retention is over: the sale stays in the ledger, its bytes do not. */
   readonly body: Buffer | null;
@@ -100,7 +102,12 @@ export interface Journal extends SoldCitations {
    * anything. What another process noted, `claim` and `findOnDisk` notice.
    */
   bindingOf(key: string): PaymentBinding | null;
-  /** Claims a key as `settling`; false when another claim stands. A refused payment may be claimed again. */
+  /** Key of the payment that was not refused and has this identifier, also of what another process noted; else null. */
+  identifiedKey(identifier: string): Promise<string | null>;
+  /**
+   * Claims a key as `settling`; false when another claim of the key or of its identifier stands. A refused payment may be
+   * claimed again.
+   */
   claim(claim: Claim): Promise<boolean>;
   /**
    * Takes a transaction for the one that settled a payment; false when it stands for another one, in the journal or

@@ -28,6 +28,8 @@ export interface Payment {
   readonly accepted: AcceptedTerms | null;
   readonly signature: string;
   readonly authorization: Authorization;
+  /** The payer's own name of the purchase, '' for a malformed one. */
+  readonly identifier?: string;
 }
 
 /** Why a payment is not taken: `reason` for programs, an open set; `error` for people. */

@@ -5,6 +5,7 @@ import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
 import { serviceLinks } from '../../compiler/contract/static-files.ts';
 import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
 import { payeeAddress } from '../money/address.ts';
+import { declaredExtensions, type Extension } from '../money/extensions.ts';
 import type { Network } from '../money/networks.ts';
 import type { X402Version } from '../money/payment.ts';
 import type {
@@ -43,6 +44,8 @@ interface ChallengerOptions {
   readonly network: Network;
   /** Where else the same may be paid, offered after the first. */
   readonly furtherNetworks?: readonly Network[];
+  /** What of version 2 is on beside `bazaar`. */
+  readonly extensions?: readonly Extension[];
   /** Shown by v2 catalogues, 1 to 32 printable ASCII characters. */
   readonly serviceName: string;
   /** What every challenge says beside its terms, in both versions; clients ignore keys that they do not know. */
@@ -197,7 +200,9 @@ function template(shown: Shown, options: ChallengerOptions): Template {
   const [{ description }] = v1;
   const resource = { url: RESOURCE_SLOT, description, mimeType, serviceName };
   const more = extensions(shown);
-  const terms = { resource, accepts: v2, ...more };
+  const declared = { ...more.extensions, ...declaredExtensions(options.extensions ?? []) };
+  const announced = Object.keys(declared).length === 0 ? {} : { extensions: declared };
+  const terms = { resource, accepts: v2, ...announced };
   const header = { x402Version: 2, error: ERROR_SLOT, ...warned, ...terms };
   const { path } = endpoint;
   return {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { decodeUtf8, JsonError, parseJson } from '../../compiler/contract/strict-json.ts';
 import type { Payment, Refusal, X402Version } from '../money/payment.ts';
+import { paymentIdentifier } from '../money/payment-identifier.ts';
 import { SIGNATURE_CHARS, SIGNATURE_CHARS_MAX } from '../money/signature.ts';
 
 /** Longest payment header in characters: the listing that a client of version 2 repeats, and the longest signature. */
@@ -129,7 +130,10 @@ function readV2(value: unknown): Payment | Refusal {
   if (!parsed.success) return shapeRefusal(parsed.error);
   const { accepted, payload } = parsed.data;
   const { scheme, network, amount, asset, payTo } = accepted;
-  return signed({ version: 2, scheme, network, accepted: { amount, asset, payTo }, ...payload });
+  const identifier = paymentIdentifier(value);
+  const named = identifier === undefined ? {} : { identifier };
+  const terms = { scheme, network, accepted: { amount, asset, payTo } };
+  return signed({ version: 2, ...terms, ...payload, ...named });
 }
 
 /** Accounts with code may sign with more than 65 bytes (EIP-1271, ERC-6492, EIP-7702), but not with any number. */

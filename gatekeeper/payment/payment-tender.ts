@@ -25,7 +25,7 @@ import { checkPayment, checkSigner, isSignedByKey, type Terms } from './payment-
 import { decodePayment } from './payment-header.ts';
 import { PaymentSettlement, type SettlementContext } from './settlement.ts';
 import type { SignaturePool } from './signature-pool.ts';
-import { type Tender, type TenderReader, Waiters } from './tender.ts';
+import { type Tender, type TenderIdentifier, type TenderReader, Waiters } from './tender.ts';
 
 /** Requirements that are kept ready, so that they are written out once for all payments of one request. */
 const TERMS_CACHE_MAX = 4096;
@@ -34,11 +34,13 @@ export interface PaymentReaderOptions extends SettlementContext {
   readonly challenger: Challenger;
   /** Recovers signers beside this thread; without it this thread does. */
   readonly signatures?: Pick<SignaturePool, 'judge'>;
+  /** Whether payers may name their purchases; without it such names are ignored. */
+  readonly identifiers?: boolean;
 }
 
 /** Reads x402 payments against the terms of one seller. */
 export function paymentReader(options: PaymentReaderOptions): TenderReader<X402Header> {
-  const { challenger, clock, signatures, accounts } = options;
+  const { challenger, clock, signatures, accounts, identifiers = false } = options;
   const { networks } = challenger;
   const termsOf = cachedTerms(challenger);
   const offered = (endpoint: Endpoint, target: string, payment: Payment): Terms => {
@@ -55,10 +57,13 @@ export function paymentReader(options: PaymentReaderOptions): TenderReader<X402H
       const { network } = terms;
       // The other thread takes signatures of 65 bytes, and no other one can be a key's.
       if (payment.signature.length === SIGNATURE_CHARS) await signatures?.judge(payment, network);
-      const refusal = checkPayment(payment, terms, clock() / 1000);
+      const named = identifiers ? payment.identifier : undefined;
+      const refusal =
+        checkPayment(payment, terms, clock() / 1000) ?? (named === '' ? MISNAMED : null);
       if (refusal !== null && !mayBeKnown(payment, terms)) return refusal;
       const resource = `${method} ${target}`;
-      return tenderOf({ payment, resource, terms, refusal, trace }, options);
+      const identifier = identifierOf(payment, { network, named });
+      return tenderOf({ payment, resource, terms, refusal, trace, identifier }, options);
     },
     identify(header) {
       const payment = paymentIn(header);
@@ -66,7 +71,7 @@ export function paymentReader(options: PaymentReaderOptions): TenderReader<X402H
       const key = paymentKey(payment, networkOf(payment, networks));
       return { key, signed: signedText(payment) };
     },
-    recall(entry) {
+    recall(entry, trace) {
       const payment = paymentOf(entry, networks);
       if (payment === null) return null;
       const target = targetOfResource(entry.resource);
@@ -74,7 +79,7 @@ export function paymentReader(options: PaymentReaderOptions): TenderReader<X402H
       const row = soldEndpoint(target, challenger.catalog()) ?? formerEndpoint(target, entry.value);
       const terms = offered(row, target, payment);
       const { resource } = entry;
-      return tenderOf({ payment, resource, terms, refusal: ONLY_KNOWN }, options);
+      return tenderOf({ payment, resource, terms, refusal: ONLY_KNOWN, trace }, options);
     },
   };
 }
@@ -94,14 +99,16 @@ function cachedTerms(challenger: Challenger): Challenger['terms'] {
   };
 }
 
-interface PaymentTerms extends Pick<Tender, 'resource' | 'refusal'> {
+type Named = Pick<Tender, 'identifier'>;
+
+interface PaymentTerms extends Pick<Tender, 'resource' | 'refusal'>, Partial<Named> {
   readonly payment: Payment;
   readonly terms: Terms;
   readonly trace?: RequestTrace | undefined;
 }
 
 function tenderOf(of: PaymentTerms, options: PaymentReaderOptions): Tender {
-  const { payment, resource, refusal, trace } = of;
+  const { payment, resource, refusal, trace, identifier = null } = of;
   const { network, requirements } = of.terms;
   const { from, value, validBefore } = payment.authorization;
   const key = paymentKey(payment, network);
@@ -124,6 +131,7 @@ function tenderOf(of: PaymentTerms, options: PaymentReaderOptions): Tender {
     validBefore: Number(validBefore),
     refusal,
     waiters,
+    identifier,
     settlement: new PaymentSettlement(
       { key, payment, request, isSignedByKey: () => isSignedByKey(payment, network) },
       options,
@@ -131,6 +139,15 @@ function tenderOf(of: PaymentTerms, options: PaymentReaderOptions): Tender {
     paidHeader: (transaction) => paidHeader(payment, network, transaction),
     paidBy: from,
   };
+}
+
+function identifierOf(
+  payment: Payment,
+  { network, named }: { readonly network: Network; readonly named: string | undefined },
+): TenderIdentifier | null {
+  if (named === undefined || named === '') return null;
+  const text = `${payment.authorization.from.toLowerCase()}|${named}`;
+  return { text, isSignedByKey: () => isSignedByKey(payment, network) };
 }
 
 /** Copies of one payment may spell the payer differently; each receipt spells it as its request did. */
@@ -205,4 +222,11 @@ function paymentOf(
 const ONLY_KNOWN: Refusal = {
   reason: 'payment_unknown',
   error: 'the payment is no longer in the journal',
+};
+
+const MISNAMED: Refusal = {
+  reason: 'invalid_payment_identifier',
+  error:
+    '"extensions.payment-identifier" must hold "info" with "required" and an "id" of 16 to 128 letters, digits, "-" or "_"; ' +
+    'nothing was charged',
 };

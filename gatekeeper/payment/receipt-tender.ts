@@ -79,7 +79,10 @@ function signatureCheck(processor: string): (parsed: ParsedReceipt) => boolean {
   return ({ signed, signature }) => verify(null, signed, key, signature);
 }
 
-type ReceiptTerms = Omit<Tender, 'version' | 'payer' | 'settlement' | 'paidHeader' | 'paidBy'>;
+type ReceiptTerms = Omit<
+  Tender,
+  'version' | 'payer' | 'identifier' | 'settlement' | 'paidHeader' | 'paidBy'
+>;
 
 function tenderOf(terms: ReceiptTerms): Tender {
   const { key } = terms;
@@ -88,6 +91,7 @@ function tenderOf(terms: ReceiptTerms): Tender {
     version: 1,
     // A receipt names nobody, so all of them share the room of one payer.
     payer: KEY,
+    identifier: null,
     settlement: paidAlready(key),
     paidHeader: () => receiptHeader(key.slice(KEY.length)),
     paidBy: null,

@@ -22,12 +22,22 @@ export interface TenderBinding extends PaymentBinding {
   readonly payer: string;
 }
 
+/** A payer's own name of a purchase. */
+export interface TenderIdentifier {
+  /** `payer|id`, the payer in lower case: as long as it is, of an account that signed. */
+  readonly text: string;
+  /** Whether the payer's own key signed; else its code may have, which a check tells. */
+  readonly isSignedByKey: () => boolean;
+}
+
 /** What is bound to one request: the same for a payment and for a receipt, whatever moves the money. */
 export interface Tender extends TenderBinding, Pick<Claim, 'version' | 'value' | 'validBefore'> {
   /** Why a tender that the journal does not know is refused; null if it is accepted. */
   readonly refusal: Refusal | null;
   readonly settlement: TenderSettlement;
   readonly waiters: Waiters;
+  /** Null where the payer named nothing. */
+  readonly identifier: TenderIdentifier | null;
   /** Tells the buyer what moved the money. */
   readonly paidHeader: (transaction: string) => Header;
   /** Who paid, as the request spells it; null for a receipt, which names nobody. */
@@ -86,6 +96,9 @@ export interface TenderReader<Kind extends PaymentHeader> {
    * waits.
    */
   identify(header: Kind): Pick<TenderBinding, 'key' | 'signed'> | null;
-  /** A tender out of the journal, to learn what became of it; null for one of another network. */
-  recall(entry: JournalEntry): Tender | null;
+  /**
+   * A tender out of the journal, to learn what became of it; null for one of another network. `trace` is that of a request
+   * which waits for it.
+   */
+  recall(entry: JournalEntry, trace?: RequestTrace): Tender | null;
 }

@@ -44,6 +44,15 @@ export const ALREADY_USED: PurchaseOutcome = {
       'this payment or receipt was already used for another request, or with another signature; send a new one',
   },
 };
+export const IDENTIFIER_USED: PurchaseOutcome = {
+  kind: 'refused',
+  refusal: {
+    reason: 'payment_identifier_used',
+    error:
+      'your payment identifier names another purchase of yours: another request, network, payee or value; nothing was charged ' +
+      'for this one; send it again with a new identifier',
+  },
+};
 export const NO_LONGER_KEPT: PurchaseOutcome = {
   kind: 'refused',
   refusal: {

@@ -16,6 +16,8 @@
  * in the journal. Where several gatekeepers share one for good (`SharedJournal`), `open()` also learns what the others
  * noted, and a payment whose end nobody noted is taken before its money is asked for again.
  *
+ * A payer may name a purchase (`named-purchase.ts`): then another signature for it finds the first one's answer.
+ *
  * Known limit: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). A repeat after that is refused
  * and charges nothing.
  */
@@ -34,6 +36,7 @@ import { isReceiptKey, receiptReader } from '../payment/receipt-tender.ts';
 import type { PurchaseRequest, Tender, TenderReader } from '../payment/tender.ts';
 import { Doubts } from './doubts.ts';
 import { InFlight } from './in-flight.ts';
+import { namedOutcome } from './named-purchase.ts';
 import {
   clockOutcome,
   isSameBinding,
@@ -165,7 +168,7 @@ function contextOf(options: PurchaseServiceOptions): Context {
       paymentHeader.kind === 'payment'
         ? payments.identify(paymentHeader)
         : receipts.identify(paymentHeader),
-    recall: (entry) => (isReceiptKey(entry.key) ? receipts : payments).recall(entry),
+    recall: (entry, trace) => (isReceiptKey(entry.key) ? receipts : payments).recall(entry, trace),
   };
 }
 
@@ -201,6 +204,8 @@ async function opened(request: PurchaseRequest, context: Context): Promise<Purch
   const known = knownOutcome(tender, context) ?? knownElsewhere(tender, context);
   const outcome = known === null ? null : await known;
   if (outcome !== null) return reply(outcome);
+  const earlier = tender.identifier === null ? null : await named(tender, request, context);
+  if (earlier !== null) return reply(earlier);
   if (failure !== null) return { sell: async () => reply(failure) };
   return { sell: async (delivery) => reply(await sold(tender, delivery, context)) };
 }
@@ -271,6 +276,23 @@ function knownElsewhere(tender: Tender, context: Context): Promise<PurchaseOutco
     return UNKNOWN;
   };
   return shared.learn(tender.key).then(() => knownOutcome(tender, context), unread);
+}
+
+/** What an earlier payment of the same name came to; null for a new name, or for a payment that is used already. */
+async function named(
+  tender: Tender,
+  { trace }: PurchaseRequest,
+  context: Context,
+): Promise<PurchaseOutcome | null> {
+  if (bindingOf(tender.key, context) !== null) return null;
+  try {
+    const known = (first: Tender) => knownOutcome(first, context);
+    return await namedOutcome({ tender, trace }, { ...context, knownOutcome: known });
+  } catch (error) {
+    // It may be paid already, so nobody is told that it is not.
+    context.report(error);
+    return UNKNOWN;
+  }
 }
 
 /** No wait from here to the binding: whatever was learnt about the key still holds when it is bound. */

@@ -108,7 +108,7 @@ export class Purchase {
       }
       if (!waiters.isWaiting()) return ABANDONED;
       if (await this.#context.journal.claim(claimOf(this.#tender, delivery))) return null;
-      // Another process holds the claim; its outcome will be in the journal.
+      // Another process holds the claim, or a payment of the same name: the outcome will be in the journal.
       return await this.#unlessTaken(UNKNOWN);
     } catch (error) {
       this.#context.report(error);
@@ -216,8 +216,9 @@ export class Purchase {
 }
 
 function claimOf(tender: Tender, { body, contentType }: Delivery): Claim {
-  const { key, resource, version, signed, value, validBefore } = tender;
-  return { key, resource, version, signed, value, validBefore, body, contentType };
+  const { key, resource, version, signed, value, validBefore, identifier } = tender;
+  const named = identifier === null ? {} : { identifier: identifier.text };
+  return { key, resource, version, signed, value, validBefore, body, contentType, ...named };
 }
 
 /** What a repeat is answered without asking anybody; null when the end of the payment is not known. */

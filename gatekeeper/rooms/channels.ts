@@ -46,7 +46,7 @@ function channel(configured: boolean, how: object): object {
  * operator's settings.
  */
 export async function channels({ baseUrl, operator, clock, release }: Service): Promise<Answered> {
-  const { networks, payTo, tokens, settlement } = operator;
+  const { networks, payTo, tokens, settlement, extensions } = operator;
   const [first] = networks;
   const testOnly = settlement === 'test';
   const isSold = release.catalog.operationByPath.has(SUBSCRIPTION.path);
@@ -56,6 +56,7 @@ export async function channels({ baseUrl, operator, clock, release }: Service): 
       available: true,
       test_only: testOnly,
       versions: [1, 2],
+      ...(extensions.length === 0 ? {} : { extensions }),
       scheme: 'exact',
       networks: networks.flatMap(({ name, caip2 }) => [name, caip2]),
       asset: first.asset,

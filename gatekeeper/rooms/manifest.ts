@@ -6,7 +6,7 @@ import { jsonContent } from './json-content.ts';
  * `/.well-known/x402`: every operation that can be bought now, as the compiled manifest describes it, with the payment
  * terms accepted here. Computed, because the compiler does not know the payee and the network.
  */
-export function paymentManifest({ baseUrl, challenger, release }: Service): Answered {
+export function paymentManifest({ baseUrl, challenger, operator, release }: Service): Answered {
   const { offers, catalog } = release;
   const paid = [...offers].filter(([, { sellsNow, output }]) => sellsNow && output !== null);
   const items = paid.map(([path, { entry }]) => {
@@ -19,6 +19,7 @@ export function paymentManifest({ baseUrl, challenger, release }: Service): Answ
   const body = {
     version: 1,
     x402Version: 1,
+    ...(operator.extensions.length === 0 ? {} : { extensions: operator.extensions }),
     resources: items.map(({ resource }) => resource),
     items,
     openapi: `${baseUrl}/openapi.json`,

@@ -5,6 +5,7 @@ export const emptyJournal = (newestMs = 0): Journal => ({
   find: async () => null,
   findOnDisk: async () => null,
   bindingOf: () => null,
+  identifiedKey: async () => null,
   claim: async () => false,
   takeTransaction: async () => true,
   conclude: async () => {},

@@ -78,6 +78,7 @@ const TABLES: readonly JournalTable[] = [
       ['detail', 'text'],
       ['created_at', INT],
       ['settled_at', INT],
+      ['identifier', 'text'],
     ],
     page: 1000,
   },

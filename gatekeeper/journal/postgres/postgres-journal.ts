@@ -58,13 +58,14 @@ const TAKEN_MS = 3_600_000;
 
 const CLAIM = `
 INSERT INTO signalpress.payment AS known
-  (key, state, resource, version, signed, value, valid_before, body, content_type, created_at, holder, claim)
-SELECT $1, 'settling', $2, $3, $4, $5, $6, sha256, $7, $8, $9, $10
+  (key, state, resource, version, signed, value, valid_before, body, content_type, created_at, holder, claim,
+    identifier)
+SELECT $1, 'settling', $2, $3, $4, $5, $6, sha256, $7, $8, $9, $10, $13
 FROM signalpress.body WHERE sha256 = $11 AND purge_at >= $12
 ON CONFLICT (key) DO UPDATE SET state = 'settling', resource = excluded.resource, version = excluded.version,
   signed = excluded.signed, value = excluded.value, valid_before = excluded.valid_before, body = excluded.body,
   content_type = excluded.content_type, detail = NULL, created_at = excluded.created_at,
-  holder = excluded.holder, claim = excluded.claim
+  holder = excluded.holder, claim = excluded.claim, identifier = excluded.identifier
 WHERE known.state = 'refused' AND known.claim <> excluded.claim
 RETURNING (${newestAmong(`${CLAIM_NEWEST_ROWS}`)}) AS ms`;
 // A claim of our own whose answer was lost; the session may be another one by now.
@@ -89,6 +90,8 @@ const FIND = `
 SELECT payment.*, body.encoding, body.bytes
 FROM signalpress.payment LEFT JOIN signalpress.body ON body.sha256 = payment.body WHERE key = $1`;
 const BOUND = `SELECT resource, signed FROM signalpress.payment WHERE key = $1 AND state <> 'refused'`;
+const IDENTIFIED = `
+SELECT key FROM signalpress.payment WHERE identifier = $1 AND identifier IS NOT NULL AND state <> 'refused'`;
 const TAKE = `
 UPDATE signalpress.payment SET holder = $2
 WHERE key = $1 AND state IN ('settling', 'unknown') AND resource = $5 AND signed = $6 AND ${isFree('$3', '$4')}`;
@@ -163,6 +166,10 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
     find,
     findOnDisk: find,
     bindingOf: (key) => base.bindings.get(key) ?? null,
+    async identifiedKey(identifier) {
+      const [row] = await base.rows(IDENTIFIED, [identifier]);
+      return row === undefined ? null : keyRow.parse(row).key;
+    },
     claim: (claim) => claimer.claim(claim),
     takeTransaction: (key, transaction) => takeTransaction(base, key, transaction.toLowerCase()),
     conclude: (conclusion) => concluder.conclude(conclusion),
@@ -295,11 +302,11 @@ class PostgresClaims {
     const { session, bindings, clock, held } = this.#base;
     const now = clock();
     held.delete(claim.key);
-    const { row, sha256, purgeAt } = claimValues(claim, now);
+    const { row, sha256, purgeAt, identifier } = claimValues(claim, now);
     const token = randomUUID();
     const write = async (isRetry: boolean): Promise<boolean> => {
       const number = session.number();
-      const values = [...row, number, token, sha256, purgeAt];
+      const values = [...row, number, token, sha256, purgeAt, identifier];
       // Most bodies are there already, so they are sent only when the claim finds none.
       if (await this.#insert(values)) return true;
       if (isRetry && (await this.#isOwn(claim.key, token, number))) return true;
@@ -318,7 +325,7 @@ class PostgresClaims {
   }
 
   async #insert(values: readonly unknown[]): Promise<boolean> {
-    const { rows } = await this.#base.query(CLAIM, values);
+    const { rows } = await this.#base.query(CLAIM, values).catch(unlessIdentified);
     if (rows.length === 0) return false;
     this.#base.session.note(newestRow.parse(rows[0]).ms);
     return true;
@@ -337,6 +344,13 @@ class PostgresClaims {
     // Old rows may wait for the next clean-up; payments may not.
     purge(this.#base, now).catch(() => {});
   }
+}
+
+/** Another payment that stands has the identifier: no row. */
+function unlessIdentified(error: unknown): Pick<pg.QueryResult, 'rows'> {
+  const isTaken = error instanceof pg.DatabaseError && error.constraint === 'payment_identifier';
+  if (isTaken) return { rows: [] };
+  throw error;
 }
 
 async function purge(base: Base, now: number): Promise<void> {

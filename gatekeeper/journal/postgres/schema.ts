@@ -7,6 +7,15 @@ const POSTGRES_FORMAT = 1;
 /** Makers of the tables wait for each other under this advisory lock. */
 const MAKING = 7_241_020_117;
 
+/** A version without the column writes its rows as before, so the format stays the same. */
+const ADD_IDENTIFIER =
+  'ALTER TABLE signalpress.payment ADD COLUMN IF NOT EXISTS identifier text COLLATE "C"';
+const IDENTIFIERS = `
+CREATE UNIQUE INDEX IF NOT EXISTS payment_identifier ON signalpress.payment(identifier)
+  WHERE identifier IS NOT NULL AND state <> 'refused'`;
+const HAS_IDENTIFIERS =
+  "SELECT to_regclass('signalpress.payment_identifier') IS NOT NULL AS exists";
+
 // The rows are those of the SQLite journal. `holder` is the session of the gatekeeper that asks for the money of an open
 // payment at this moment; `claim` tells one's own claim from another one when the answer to a commit was lost.
 const TABLES = `
@@ -23,7 +32,8 @@ CREATE TABLE signalpress.payment(
   state text NOT NULL CHECK (state IN ('settling', 'settled', 'refused', 'unknown')), resource text NOT NULL,
   version integer NOT NULL, signed text NOT NULL, value text NOT NULL, valid_before bigint NOT NULL,
   body bytea NOT NULL, content_type text NOT NULL, tx text, detail text,
-  created_at bigint NOT NULL, settled_at bigint, holder integer, claim uuid NOT NULL);
+  created_at bigint NOT NULL, settled_at bigint, holder integer, claim uuid NOT NULL, identifier text COLLATE "C");
+${IDENTIFIERS};
 CREATE INDEX payment_not_settled ON signalpress.payment(id) WHERE state <> 'settled';
 CREATE INDEX payment_tx ON signalpress.payment(lower(tx)) WHERE tx IS NOT NULL;
 CREATE TABLE signalpress.taken_transaction(tx text COLLATE "C" PRIMARY KEY, key text NOT NULL);
@@ -51,13 +61,20 @@ export async function hasTables(client: pg.ClientBase): Promise<boolean> {
   );
 }
 
+async function hasIdentifiers(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query(HAS_IDENTIFIERS);
+  return existsRow.parse(rows[0]).exists;
+}
+
 /** Makes the tables where there are none, all or nothing; gatekeepers that start together wait for the first one. */
 export async function makeTables(client: pg.ClientBase): Promise<void> {
-  if (await hasTables(client)) return;
+  if ((await hasTables(client)) && (await hasIdentifiers(client))) return;
   // Before the transaction: one that began before the wait would not see what the first one made.
   await client.query('SELECT pg_advisory_lock($1)', [MAKING]);
   try {
     if (!(await hasTables(client))) await client.query(`BEGIN; ${TABLES} COMMIT;`);
+    else if (!(await hasIdentifiers(client)))
+      await client.query(`BEGIN; ${ADD_IDENTIFIER}; ${IDENTIFIERS}; COMMIT;`);
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
     throw error;

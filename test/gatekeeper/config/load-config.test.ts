@@ -48,6 +48,7 @@ describe('loadConfig()', () => {
       verifyFirst: false,
       logLevel: 'info',
       logRequests: 'all',
+      extensions: [],
       metrics: null,
     });
   });

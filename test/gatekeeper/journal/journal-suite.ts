@@ -103,6 +103,40 @@ export function journalSuite(engine: Engine): void {
       });
     });
 
+    it(`I10: ${name}() gives an identifier to one payment that stands, over a reopening and between two processes`, async () => {
+      const place = await engine.fresh();
+      const [one, two] = [await opened(place), await opened(place)];
+      const named = (key: string, identifier = '0xa|x') => claimOf(key, { identifier });
+      expect(await one.identifiedKey('0xa|x')).toBeNull();
+      const claims = await Promise.all([
+        one.claim(named('a')),
+        two.claim(named('b')),
+        one.claim(named('c')),
+      ]);
+      expect(claims.filter(Boolean)).toHaveLength(1);
+      const first = ['a', 'b', 'c'][claims.indexOf(true)] ?? '';
+      expect(await two.identifiedKey('0xa|x')).toBe(first);
+      expect(await two.claim(named('d', '0xb|x'))).toBe(true);
+      expect(await two.claim(claimOf('e'))).toBe(true);
+      await one.conclude({ key: first, state: 'settled', transaction: '0x1' });
+      await closed(one);
+      const again = await opened(place);
+      expect(await again.claim(named('f'))).toBe(false);
+      expect(await again.find('f')).toBeNull();
+      expect(await again.identifiedKey('0xa|x')).toBe(first);
+    });
+
+    it(`I10: ${name}() gives the identifier of a refused payment to the next one`, async () => {
+      const journal = await fresh();
+      const named = (key: string) => claimOf(key, { identifier: '0xa|x' });
+      await journal.claim(named('a'));
+      await journal.conclude({ key: 'a', state: 'refused', detail: 'no' });
+      expect(await journal.identifiedKey('0xa|x')).toBeNull();
+      expect(await journal.claim(named('b'))).toBe(true);
+      expect(await journal.claim(named('a'))).toBe(false);
+      expect(await journal.identifiedKey('0xa|x')).toBe('b');
+    });
+
     it(`${name}() counts what is open and says since when`, async () => {
       const time = { now: NOW_MS };
       const journal = await fresh(() => time.now);

@@ -1,0 +1,12 @@
+import { IDENTIFIER_DECLARATION, PAYMENT_IDENTIFIER } from './payment-identifier.ts';
+
+/** Extensions of x402 version 2 that an operator may switch on, beside `bazaar`, which every challenge has. */
+export const EXTENSIONS = [PAYMENT_IDENTIFIER] as const;
+export type Extension = (typeof EXTENSIONS)[number];
+
+/** What the challenge of version 2 says of those that are on, the same for every request. */
+export function declaredExtensions(extensions: readonly Extension[]): Record<string, object> {
+  return extensions.includes(PAYMENT_IDENTIFIER)
+    ? { [PAYMENT_IDENTIFIER]: IDENTIFIER_DECLARATION }
+    : {};
+}
