@@ -319,7 +319,12 @@ export const channelsSchema = z.strictObject({
     networks: z.array(z.string()),
     asset: z.string(),
     asset_symbol: z.string(),
+    /** Where payments are taken on several networks. */
+    assets: z
+      .array(z.strictObject({ network: z.string(), caip2: z.string(), asset: z.string() }))
+      .optional(),
     payTo: z.string(),
+    smart_accounts: z.boolean(),
     how_to: z.string(),
   }),
   mcp: z.strictObject({ url: z.url(), transport: z.string(), available: z.boolean() }),

@@ -60,9 +60,11 @@ export async function channels({ baseUrl, operator, clock, release }: Service): 
       scheme: 'exact',
       networks: networks.flatMap(({ name, caip2 }) => [name, caip2]),
       asset: first.asset,
-      ...(networks.length === 1 ? {} : { assets: networks.map(assetOf) }),
       asset_symbol: 'USDC',
+      ...(networks.length === 1 ? {} : { assets: networks.map(assetOf) }),
       payTo,
+      // Simulated payments have no chain that an account with code could be asked on.
+      smart_accounts: !testOnly,
       how_to: 'GET a paid path, sign the challenge, send the same GET with X-PAYMENT',
     },
     mcp: {

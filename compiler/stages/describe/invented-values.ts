@@ -178,6 +178,7 @@ export const INVENTED_VALUES: Readonly<Record<string, unknown>> = {
   payTo: NOBODY,
   fiat: { configured: false, available: false },
   subscription: { configured: false, available: false },
+  smart_accounts: true,
   test_only: false,
   transport: 'JSON-RPC 2.0 over HTTP POST',
   token: 'invented-token',

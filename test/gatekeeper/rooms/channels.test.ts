@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { channelsSchema } from '../../../compiler/contract/free-body-schemas.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { channels } from '../../../gatekeeper/rooms/channels.ts';
 import { jsonOf, tinyService } from '../tiny-service.ts';
 
@@ -16,6 +18,27 @@ describe('channels()', () => {
     });
     const real = { ...service, operator: { ...service.operator, settlement: 'relayer' as const } };
     expect(jsonOf(await channels(real))).not.toHaveProperty('warning');
+  });
+
+  it('says whether accounts with code can pay: where there is a chain to ask them on', async () => {
+    const service = await tinyService();
+    expect(jsonOf(await channels(service))).toMatchObject({ x402: { smart_accounts: false } });
+    const real = { ...service, operator: { ...service.operator, settlement: 'relayer' as const } };
+    expect(jsonOf(await channels(real))).toMatchObject({ x402: { smart_accounts: true } });
+  });
+
+  it('has the contract of each of several networks, as its schema says', async () => {
+    const service = await tinyService();
+    const { 'base-sepolia': first, 'polygon-amoy': second } = NETWORKS;
+    const operator = { ...service.operator, networks: [first, second] as const };
+    const body = jsonOf(await channels({ ...service, operator }));
+    expect(channelsSchema.parse(body).x402).toMatchObject({
+      networks: ['base-sepolia', 'eip155:84532', 'polygon-amoy', 'eip155:80002'],
+      asset: first.asset,
+      assets: [{ asset: first.asset }, { network: 'polygon-amoy', asset: second.asset }],
+    });
+    const alone = channelsSchema.parse(jsonOf(await channels(service)));
+    expect(alone.x402).not.toHaveProperty('assets');
   });
 });
 
