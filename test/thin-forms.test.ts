@@ -1,9 +1,13 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import { REQUEST_TIME_FIELDS } from '../compiler/contract/citation.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
+import { NETWORKS } from '../gatekeeper/money/networks.ts';
+import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { type CompiledSample, compiledSample } from './compiled-sample.ts';
+import { payer } from './gatekeeper/payer.ts';
+import { sampleGate } from './sample-gate.ts';
 
 /** What of the full form the short one may have. Its citation alone has some 440 tokens, hashes and a signature. */
 const FORMS = [
@@ -53,5 +57,48 @@ describe.each(FORMS)('format=thin of a %s', (folder, most) => {
     for (const { thin } of pairs(folder)) {
       for (const name of Object.keys(REQUEST_TIME_FIELDS)) expect(thin).not.toContain(`"${name}"`);
     }
+  });
+});
+
+describe('a payment is for one form', () => {
+  const full = '/gauge?signal_id=airquality.aqi&entity=us-denver';
+  let gate: Gatekeeper;
+  beforeAll(async () => {
+    gate = await sampleGate(sample.data);
+  });
+  afterAll(() => gate.close());
+
+  async function ask(target: string, payment?: string) {
+    const headers = payment === undefined ? {} : { 'x-payment': payment };
+    const answer = await fetch(gate.url + target, { headers });
+    return { status: answer.status, text: await answer.text() };
+  }
+
+  async function paymentFor(target: string): Promise<string> {
+    const { accepts } = JSON.parse((await ask(target)).text);
+    return payer(NETWORKS['base-sepolia']).header(accepts[0]);
+  }
+
+  it.each([
+    [full, `${full}&format=thin`],
+    [`${full}&format=thin`, full],
+  ])('that of %s buys nothing at %s, and delivers its own again', async (bought, other) => {
+    const payment = await paymentFor(bought);
+    const first = await ask(bought, payment);
+    expect(first.status).toBe(200);
+    const refused = await ask(other, payment);
+    expect(refused.status).toBe(402);
+    expect(refused.text).not.toContain('"signature"');
+    expect(await ask(bought, payment)).toEqual(first);
+  });
+
+  it('a parameter that selects members changes neither price nor answer nor what is charged', async () => {
+    const payment = await paymentFor(full);
+    const selecting = `${full}&fields=current`;
+    const first = await ask(selecting, payment);
+    expect(first.status).toBe(200);
+    expect(JSON.parse(first.text)).toHaveProperty('_citation');
+    expect(await ask(full, payment)).toEqual(first);
+    expect((await ask(selecting)).text).toBe((await ask(full)).text);
   });
 });
