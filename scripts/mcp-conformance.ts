@@ -17,15 +17,12 @@ import { writeSample } from './sample/write-sample.ts';
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
 const NODE = 'node@22';
 
-/** Checks of what this server does not offer: prompts, resources, logs, questions back, the suite's own test tools. */
+/** Checks of what this server does not offer: logs, questions back, the suite's own test tools. */
 const NOT_OFFERED: readonly string[] = [
   'sep-2575-server-rejects-undeclared-capability',
   'sep-2575-missing-capability-http-400',
   'sep-2575-http-server-no-independent-requests-on-stream',
   'sep-2575-server-no-log-without-loglevel',
-  'sep-2549-prompts-list-caching-hints',
-  'sep-2549-resources-list-caching-hints',
-  'sep-2549-resources-templates-list-caching-hints',
 ];
 
 /** Scenarios that need nothing but tools of any name, with the revisions that the suite asks them of. */

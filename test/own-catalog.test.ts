@@ -65,6 +65,8 @@ const HARBOUR: CatalogFile = {
     },
   },
   prices: { '/gauge': '0.02', '/gauge/census': '0.3', '/gauge/tide-region': '0.4' },
+  aliases: { 'tides.level': ['depth'], 'tides/LOCK-THREE': ['old gate'] },
+  abbreviations: { One: 'First' },
 };
 const TIDES: CatalogFile = {
   format: FORMAT,
@@ -253,6 +255,24 @@ describe('a shop of its own catalogue', () => {
       expect([target, BUILTIN_NAMES.exec(text)?.[0]]).toEqual([target, undefined]);
     }
     expect(await textOf('/llms.txt')).toContain('tide');
+  });
+
+  it.each([
+    ['water level at Quay Two', 'tides.level/QUAY-TWO'],
+    ['depth old gate', 'tides.level/LOCK-THREE'],
+    ['waves at the first pier', 'tides.waves/PIER-ONE'],
+    ['everywhere', undefined],
+    ['air quality in Denver', undefined],
+    ['bitcoin', undefined],
+  ])('answers "%s" with %s', async (words, id) => {
+    const { results } = JSON.parse(
+      await textOf(`/gauge/search?q=${encodeURIComponent(words)}`),
+    ) as { results: readonly { id: string; request: string; price_usd: string }[] };
+    const [first] = results;
+    expect(first?.id).toBe(id);
+    if (first === undefined) return;
+    expect((await fetch(gate.url + first.request)).status).toBe(402);
+    expect(first.price_usd).toBe('0.02');
   });
 
   it('publishes no file that names what only the built-in catalogue has', () => {

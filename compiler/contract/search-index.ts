@@ -31,15 +31,21 @@ export interface SearchHead {
   readonly lines: readonly (readonly [line: string, first: number])[];
 }
 
-/** How much a term says of a document, 1 to 9. */
-export type SearchWeight = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
-/** The most that a term can say. */
-export const SEARCH_WEIGHT_MAX: SearchWeight = 9;
+/** The most that a term can say of a document; the least is 1. */
+export const SEARCH_WEIGHT_MAX = 9;
 
-/** A term in one document. */
-export interface Posting {
-  readonly document: number;
-  readonly weight: SearchWeight;
+/** A term in one document as one number, of which a list of many thousands stays small: ten times the document, and the weight. */
+export type Posting = number;
+const WEIGHTS = 10;
+
+export function posting(document: number, weight: number): Posting {
+  return document * WEIGHTS + weight;
+}
+export function postedDocument(one: Posting): number {
+  return Math.floor(one / WEIGHTS);
+}
+export function postedWeight(one: Posting): number {
+  return one % WEIGHTS;
 }
 
 /** A term with its postings. */
@@ -51,19 +57,20 @@ export interface TermRow {
   readonly postings: readonly Posting[];
 }
 
+const COMMA = 0x2c;
+const RADIX = 36;
+
 /** One line of the terms, with its line end. */
 export function formatTermRow({ term, topics, places, postings }: TermRow): string {
   let before = 0;
-  const texts = postings.map(({ document, weight }) => {
-    const text = (document - before).toString(36) + weight;
+  const texts = postings.map((one) => {
+    const document = postedDocument(one);
+    const text = (document - before).toString(RADIX) + postedWeight(one);
     before = document;
     return text;
   });
   return `${term}\t${topics}\t${places}\t${texts.join(',')}\n`;
 }
-
-const COMMA = 0x2c;
-const RADIX = 36;
 
 /** The inverse of formatTermRow, of one line without its line end. */
 export function parseTermRow(line: string): TermRow {
@@ -74,7 +81,7 @@ export function parseTermRow(line: string): TermRow {
     let end = from;
     while (end < texts.length && texts.charCodeAt(end) !== COMMA) end += 1;
     document += Number.parseInt(texts.slice(from, end - 1), RADIX);
-    postings.push({ document, weight: Number(texts[end - 1]) as SearchWeight });
+    postings.push(posting(document, Number(texts[end - 1])));
     from = end + 1;
   }
   return { term, topics: Number(topics), places: Number(places), postings };

@@ -1,4 +1,8 @@
-import { SEARCH_WEIGHT_MAX } from '../../compiler/contract/search-index.ts';
+import {
+  postedDocument,
+  postedWeight,
+  SEARCH_WEIGHT_MAX,
+} from '../../compiler/contract/search-index.ts';
 import type { SearchIndex } from './open-index.ts';
 import type { QuestionWord } from './question-words.ts';
 
@@ -50,10 +54,11 @@ function postingsOf(words: readonly QuestionWord[], index: SearchIndex): ReadPos
   for (const { row, sure, at } of meanings) {
     postings += row.postings.length;
     if (postings > POSTINGS_MAX) break;
-    for (const { document, weight } of row.postings) {
+    for (const one of row.postings) {
+      const document = postedDocument(one);
       const found = document < first ? topics : places;
       const answers = found.get(document) ?? words.map(() => 0);
-      answers[at] = Math.max(answers[at] ?? 0, (sure * weight) / SEARCH_WEIGHT_MAX);
+      answers[at] = Math.max(answers[at] ?? 0, (sure * postedWeight(one)) / SEARCH_WEIGHT_MAX);
       found.set(document, answers);
     }
   }

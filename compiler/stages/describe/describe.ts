@@ -68,7 +68,8 @@ export function describe(press: Press, { shelf, contact, keys, site }: Descripti
   press.file('well-known/api-catalog.json', JSON.stringify(apiCatalog(issuer)));
   press.file('well-known/mcp-server-card.json', JSON.stringify(serverCard(issuer)));
   press.file('well-known/server.json', JSON.stringify(registryEntry(issuer)));
-  writeSearchIndex(press, shelf, all.entries);
+  const hasOtherNames = site.news?.hasOtherNames ?? true;
+  writeSearchIndex(press, shelf, { entries: all.entries, hasOtherNames });
   describeSite(press, { ...site, shelf, keys, entries: all.entries });
 }
 

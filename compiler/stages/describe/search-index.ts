@@ -2,16 +2,18 @@ import type { Catalog } from '../../contract/catalog/catalog.ts';
 import type { Line, Signal } from '../../contract/catalog/line.ts';
 import { defined } from '../../contract/defined.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
+import { firstWhere } from '../../contract/first-where.ts';
 import { CATALOG_PATH, parseCatalogRow } from '../../contract/release.ts';
 import {
   formatTermRow,
   POSTED_PLACES_MAX,
   type Posting,
+  postedDocument,
+  posting,
   SEARCH_DOCUMENTS_PATH,
   SEARCH_TERMS_PATH,
   type SearchDocument,
   type SearchHead,
-  type SearchWeight,
   type TermRow,
 } from '../../contract/search-index.ts';
 import { searchWords } from '../../contract/search-words.ts';
@@ -32,7 +34,7 @@ const WEIGHT = {
 } as const;
 
 /** Words by where they stand; of a word that stands twice the place that says more counts. */
-type Texts = readonly (readonly [weight: SearchWeight, text: string])[];
+type Texts = readonly (readonly [weight: number, text: string])[];
 
 /** A document with what is known of it. */
 interface Indexed {
@@ -55,15 +57,46 @@ interface SearchMaterial {
   readonly entries: readonly ManifestEntry[];
 }
 
-/** Writes the index of the search over everything that this release can answer. */
+/** What a release can answer, and how it differs from the one before. */
+interface Answerable {
+  /** What is offered now, by operation. */
+  readonly entries: readonly ManifestEntry[];
+  /** False where no entity came, went or got another name. */
+  readonly hasOtherNames: boolean;
+}
+
+/**
+ * Writes the index of the search over everything that this release can answer. To make it of 100,000 entities takes a second,
+ * so that of the previous release stays where neither names nor operations differ.
+ */
 export function writeSearchIndex(
   press: Press,
   shelf: Shelf,
-  entries: readonly ManifestEntry[],
+  { entries, hasOtherNames }: Answerable,
 ): void {
   const { catalog } = press;
+  if (!hasOtherNames && isSameOffer(shelf, operationTopics(catalog, entries))) return;
   const table = shelf.has(CATALOG_PATH) ? shelf.read(CATALOG_PATH) : new Uint8Array();
   for (const [path, text] of searchIndexFiles({ catalog, table, entries })) press.file(path, text);
+}
+
+/** Whether the stored index is about these operations; what their words are follows from the catalogue. */
+function isSameOffer(shelf: Shelf, operations: readonly Indexed[]): boolean {
+  if (!shelf.has(SEARCH_DOCUMENTS_PATH)) return false;
+  const stored = new TextDecoder().decode(shelf.read(SEARCH_DOCUMENTS_PATH));
+  const lines = operations.map(documentLine).join('');
+  const from = Math.max(0, stored.indexOf('["operation",'));
+  const end = stored.indexOf('["place",', from);
+  return stored.slice(from, end < 0 ? stored.length : end) === lines;
+}
+
+function documentLine({ document }: Pick<Indexed, 'document'>): string {
+  return `${JSON.stringify(document)}\n`;
+}
+
+/** Whether a path is a file of the index, which stays until another takes its place. */
+export function isSearchIndex(path: string): boolean {
+  return path === SEARCH_DOCUMENTS_PATH || path === SEARCH_TERMS_PATH;
 }
 
 /** The files of the index, by path. */
@@ -71,18 +104,22 @@ export function searchIndexFiles(material: SearchMaterial): ReadonlyMap<string, 
   const { catalog, table, entries } = material;
   const { stored, places } = storedReadings(table, catalog);
   const topics = [...signalTopics(catalog, stored), ...operationTopics(catalog, entries)];
-  const ofPlaces = places.map((place) => placeDocument(place, catalog));
-  const documents = [...topics, ...ofPlaces];
   const head: SearchHead = {
     topics: topics.length,
-    documents: documents.length,
+    documents: topics.length + places.length,
     lines: firstPlaces(places, topics.length),
   };
-  const lines = documents.map(({ document }) => `${JSON.stringify(document)}\n`);
-  const terms = termLines(documents, topics.length);
+  const terms: Terms = new Map();
+  const lines: string[] = [];
+  const add = (one: Indexed): void => {
+    addTerms(terms, lines.length, one.texts);
+    lines.push(documentLine(one));
+  };
+  for (const topic of topics) add(topic);
+  for (const place of places) add(placeDocument(place, catalog));
   return new Map([
     [SEARCH_DOCUMENTS_PATH, lines.join('')],
-    [SEARCH_TERMS_PATH, `${JSON.stringify(head)}\n${terms}`],
+    [SEARCH_TERMS_PATH, `${JSON.stringify(head)}\n${termLines(terms, topics.length)}`],
   ]);
 }
 
@@ -193,20 +230,33 @@ function nameTexts(name: string, { abbreviations }: Catalog): Texts {
 }
 
 /** Term -> its postings, in the order of documents. */
-function termLines(documents: readonly Indexed[], topics: number): string {
-  const terms = new Map<string, Posting[]>();
-  for (const [document, { texts }] of documents.entries()) {
-    for (const [term, weight] of weightedTerms(texts)) {
+type Terms = Map<string, Posting[]>;
+
+/** Of a term that stands twice in a document the place that says more counts. */
+function addTerms(terms: Terms, document: number, texts: Texts): void {
+  for (const [weight, text] of texts) {
+    const one = posting(document, weight);
+    for (const term of searchWords(text)) {
       const postings = terms.get(term);
-      if (postings === undefined) terms.set(term, [{ document, weight }]);
-      else postings.push({ document, weight });
+      if (postings === undefined) terms.set(term, [one]);
+      else addPosting(postings, one);
     }
   }
-  const rows = [...terms].map(([term, all]) => {
-    const ofTopics = all.filter(({ document }) => document < topics);
-    const places = all.length - ofTopics.length;
-    const postings = places > POSTED_PLACES_MAX ? ofTopics : all;
-    return { term, topics: ofTopics.length, places, postings };
+}
+
+function addPosting(postings: Posting[], one: Posting): void {
+  const last = postings.length - 1;
+  const before = postings[last] ?? one;
+  if (postedDocument(before) < postedDocument(one)) postings.push(one);
+  else postings[last] = Math.max(before, one);
+}
+
+function termLines(terms: Terms, topics: number): string {
+  const rows = [...terms].map(([term, all]): TermRow => {
+    const ofTopics = firstWhere(all.length, (at) => postedDocument(all[at] ?? 0) >= topics);
+    const places = all.length - ofTopics;
+    const postings = places > POSTED_PLACES_MAX ? all.slice(0, ofTopics) : all;
+    return { term, topics: ofTopics, places, postings };
   });
   return rows.sort(byBytes).map(formatTermRow).join('');
 }
@@ -217,14 +267,4 @@ const PAIRED = /[\ud800-\uffff]/;
 function byBytes({ term: a }: TermRow, { term: b }: TermRow): number {
   if (PAIRED.test(a) || PAIRED.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
   return a < b ? -1 : Number(a > b);
-}
-
-function weightedTerms(texts: Texts): ReadonlyMap<string, SearchWeight> {
-  const weights = new Map<string, SearchWeight>();
-  for (const [weight, text] of texts) {
-    for (const term of searchWords(text)) {
-      if (weight > (weights.get(term) ?? 0)) weights.set(term, weight);
-    }
-  }
-  return weights;
 }

@@ -21,6 +21,7 @@ import type { Assembly, Material } from '../assemble/assembly.ts';
 import { LatestTable } from '../assemble/latest-table.ts';
 import type { CollectionPart } from '../assemble/part.ts';
 import { type Description, describe } from '../describe/describe.ts';
+import { isSearchIndex } from '../describe/search-index.ts';
 import { CatalogView } from '../describe/site/catalog-view.ts';
 import { writePieces } from '../describe/site/write-pieces.ts';
 import type { Shelf } from '../describe/stored-bodies.ts';
@@ -293,7 +294,7 @@ function writeParts(
   const shelf = shelfOf(options.data, list);
   describe(press, { shelf, contact: options.contact ?? null, keys: run.keys, site });
   list.add(press.files);
-  const written = press.files.filter(({ path }) => !isOfLog(path));
+  const written = press.files.filter(({ path }) => !isOfLog(path) && !isSearchIndex(path));
   notes.write('parts-files', written.map(({ path }) => `${path}\n`).join(''));
   notes.write('parts-look-ups', press.lookUps.map(([, line]) => line).join(''));
   return log;
