@@ -277,6 +277,23 @@ const FORMAT_FAULTS: readonly Row[] = [
     ],
   ],
   [
+    'words for what is not in the catalogue',
+    [['harbour.json', '/aliases', { 'tides.levl': ['depth'] }]],
+    [
+      'catalog/harbour.json /aliases/tides.levl: nothing in the catalogue is called "tides.levl"; did you mean "tides.level"?',
+    ],
+  ],
+  [
+    'an alias that is no text',
+    [['harbour.json', '/aliases', { tides: [1] }]],
+    ['catalog/harbour.json /aliases/tides/0: a number, which it cannot be; write a text in quotes'],
+  ],
+  [
+    'an abbreviation of two words',
+    [['harbour.json', '/abbreviations', { 'N Y': 'New York' }]],
+    ['catalog/harbour.json /abbreviations/N Y: write one word'],
+  ],
+  [
     'a price as a number',
     [['harbour.json', '/prices/bundle', 0.25]],
     ['catalog/harbour.json /prices/bundle: write a price as a text, such as "0.05"'],

@@ -21,7 +21,7 @@ const SCORE_SHARE_MIN = 0.55;
 const COVERAGE_MIN = 0.6;
 
 /** Units of the rate limit: what every question costs, and postings that cost as much as a plain answer. */
-const QUESTION_COST = 8;
+export const QUESTION_COST = 8;
 const POSTINGS_A_UNIT = 2000;
 
 /**

@@ -9,6 +9,7 @@ import { siteAssets } from '../../compiler/stages/describe/site/assets.ts';
 import { costOfParsing, costOfReading, REQUEST_COST } from '../../gatekeeper/http/cost.ts';
 import { checkCost, judgingCost } from '../../gatekeeper/rooms/check-cost.ts';
 import { RECOMPUTED_BYTES_MAX } from '../../gatekeeper/rooms/verify-hash.ts';
+import { QUESTION_COST } from '../../gatekeeper/search/search.ts';
 
 /** What is asked about: pairs of the catalog as queries, record hashes of the log, a whole record, a row of a long file. */
 export interface FreeSubject {
@@ -55,6 +56,11 @@ function post(name: string, body: (n: number) => string, more = 0): FreeCase {
   return { name, target: () => path, body, units };
 }
 
+/** As many words as one question may have, none of which is known. */
+function twelveWords(n: number): string {
+  return Array.from({ length: 12 }, (_, at) => fresh(12 * n + at, 9)).join('+');
+}
+
 /** Every free operation and file, each at its dearest: with a parameter that nobody knows, so that nothing is ready. */
 function freeCases({ pairs, hashes }: FreeSubject): FreeCase[] {
   const pair = (n: number): string => pairs[n % pairs.length] ?? '';
@@ -64,6 +70,10 @@ function freeCases({ pairs, hashes }: FreeSubject): FreeCase[] {
     target,
     units: REQUEST_COST,
   });
+  const dear = (name: string, target: (n: number) => string): FreeCase => ({
+    ...each(name, target),
+    units: REQUEST_COST + QUESTION_COST,
+  });
   return [
     get('coverage', `/gauge/coverage?x=${FRESH}`),
     get('coverage, compact', `/gauge/coverage?summary=1&x=${FRESH}`),
@@ -72,6 +82,8 @@ function freeCases({ pairs, hashes }: FreeSubject): FreeCase[] {
     get('catalog', `/gauge/catalog?x=${FRESH}`),
     get('catalog, all', `/gauge/catalog?all=1&x=${FRESH}`),
     get('catalog of an unknown signal', `/gauge/catalog?signal_id=${FRESH}`),
+    dear('search', (n) => `/gauge/search?q=air+quality+in+denver+${fresh(n, 8)}`),
+    dear('search, twelve words', (n) => `/gauge/search?q=${twelveWords(n)}`),
     get('preview', `/gauge/preview?x=${FRESH}`),
     get('sample', `/gauge/sample?x=${FRESH}`),
     each('history-preview', (n) => `/gauge/history-preview?${pair(n)}&x=${fresh(n, 8)}`),
@@ -117,6 +129,7 @@ const FILE_TARGETS: readonly string[] = [
   '/robots.txt',
   '/favicon.svg',
   '/favicon.ico',
+  '/format.md',
   '/log/checkpoint',
   '/log/vkey',
   '/log/tile/entries/000',
@@ -228,6 +241,12 @@ function postCases({ hashes, record }: FreeSubject): FreeCase[] {
     post('POST /mcp, tools/list', () => rpc('tools/list', {})),
     post('POST /mcp, find_signal', () => tool('find_signal', {})),
     post('POST /mcp, find_signal full', () => full),
+    post(
+      'POST /mcp, search',
+      (n) => tool('search', { query: `smog denver ${fresh(n, 8)}` }),
+      QUESTION_COST,
+    ),
+    post('POST /mcp, quote', () => tool('quote', { request: '/gauge/region' })),
     post('POST /mcp, find_signal, unknown', (n) =>
       tool('find_signal', { signal_id: fresh(n, LONG_CHARS) }),
     ),

@@ -399,6 +399,7 @@ const NO_ENTITY = 'not an entity; write its id as a text, or an object with id a
 
 function reasonOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'unrecognized_keys') return unknownMembers(issue.keys, membersOf(issue));
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message;
   if (issue.code === 'invalid_union') return NO_ENTITY;
   if (issue.code === 'invalid_value') return unknownWord(issue.input, issue.values);
   if (issue.code === 'invalid_type') return otherType(issue.input, issue.expected);

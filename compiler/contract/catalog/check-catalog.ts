@@ -153,9 +153,15 @@ function checkAliases({ lines, aliases }: Rows): void {
   for (const { name, path, report } of aliases) {
     once(name, () => report(path, twice('list of aliases of', name)));
     if (all.has(name) || isOpenEntity(name, rows)) continue;
-    const advice = meantOr(name, known, 'write the id of a line or signal, line/entity, or a path');
+    const alike = known.filter((one) => separatorOf(one) === separatorOf(name));
+    const advice = meantOr(name, alike, 'write the id of a line or signal, line/entity, or a path');
     report(path, `nothing in the catalogue is called "${name}"; ${advice}`);
   }
+}
+
+/** What tells a path, a signal and a line from each other. */
+function separatorOf(name: string): string | undefined {
+  return /[./]/.exec(name)?.[0];
 }
 
 /** `line/entity` of every entity that a line lists. */
