@@ -185,7 +185,8 @@ describe('a shop of its own catalogue', () => {
     expect(body.legs_lit).toEqual({ count: 2, of: 2, names: ['waves', 'level'] });
     const { catalog } = loadCatalog(snapshots);
     const litFaults = (judged: object, known?: Catalog) => {
-      const trust = { trust: [issuer()], ...(known === undefined ? {} : { catalog: known }) };
+      const judgedBy = known === undefined ? {} : { judgedBy: { catalog: known, isOfBody: true } };
+      const trust = { trust: [issuer()], ...judgedBy };
       const { checks } = verifyBody(parseJson(JSON.stringify(judged)), trust);
       return checks.filter(({ where, status }) => where.endsWith('.lit') && status === 'fail');
     };
@@ -454,7 +455,7 @@ describe('a stranger who judges by the catalogue of a shop', () => {
       Object.entries(change).map(([name, more]) => [name, { ...record[name], ...more }]),
     );
     const faults = (value: object) =>
-      catalogChecks([{ path: '', value: value as JsonObject }], catalog)
+      catalogChecks([{ path: '', value: value as JsonObject }], { catalog, isOfBody: true })
         .filter(({ status }) => status === 'fail')
         .map((check) => check.where);
     expect(faults(record)).toEqual([]);

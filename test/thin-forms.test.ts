@@ -43,8 +43,9 @@ describe.each(FORMS)('format=thin of a %s', (folder, most) => {
   it('is verified by itself, and not with another reading or less of it', () => {
     const { thin } = pairs(folder).at(0) ?? { thin: '{}' };
     const body = JSON.parse(thin);
+    const judgedBy = { catalog: BUILTIN, isOfBody: true };
     const verdict = (value: object): string =>
-      verifyBody(value as never, { trust: [body._citation.issuer_DID], catalog: BUILTIN }).verdict;
+      verifyBody(value as never, { trust: [body._citation.issuer_DID], judgedBy }).verdict;
     expect(verdict(body)).toBe('verified');
     expect(
       verdict(JSON.parse(thin.replaceAll(/"observed_at":"2026/g, '"observed_at":"2025'))),

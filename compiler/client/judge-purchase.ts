@@ -15,6 +15,8 @@ import { ClientError } from './client-error.ts';
 export interface AskedTarget {
   /** What the service sells. */
   readonly catalog: Catalog;
+  /** Whether what is sold now must agree with that catalogue; else a body that differs was made under another one. */
+  readonly isSoldNow: boolean;
   readonly issuer: string;
   /** Path and query behind the address of the service; null where the request went elsewhere. */
   readonly target: string | null;
@@ -23,7 +25,7 @@ export interface AskedTarget {
 }
 
 /** What a 200 brought for a payment. */
-interface PaidAnswer extends Pick<PurchasedBody, 'receipt' | 'payment'> {
+export interface PaidAnswer extends Pick<PurchasedBody, 'receipt' | 'payment'> {
   readonly bytes: Uint8Array;
 }
 
@@ -66,10 +68,11 @@ function tableOf(sold: PaidText): JudgedPurchase {
 function bodyOf(
   sold: PaidText,
   question: Route | null,
-  { issuer, now, catalog }: AskedTarget,
+  { issuer, now, catalog, isSoldNow }: AskedTarget,
 ): JudgedPurchase {
   const body = jsonOf(sold);
-  const report = verifyBody(body, { trust: [issuer], now, catalog });
+  const judgedBy = { catalog, isOfBody: isSoldNow };
+  const report = verifyBody(body, { trust: [issuer], now, judgedBy });
   const made = { ...sold, body, report };
   if (question === null) return { made, fault: 'no answer exists for this request' };
   return { made, fault: reportFault(report, question) ?? answerFault(question, body, catalog) };

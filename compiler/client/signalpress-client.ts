@@ -9,7 +9,7 @@ import { atomicAmount } from '../contract/price.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import type { PaymentReceipt, PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
-import { type AskedTarget, judgePurchase, questionOf } from './judge-purchase.ts';
+import { type AskedTarget, judgePurchase, type PaidAnswer, questionOf } from './judge-purchase.ts';
 import {
   ANSWER_TIMEOUT_MS,
   deliver,
@@ -81,9 +81,9 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   };
   const { baseUrl, issuer, clock = Date.now } = options;
   requireIssuer(issuer);
-  const catalogOf = catalogSource(options, trip);
-  const sold = (url: string, answer: TripResult, catalog: Catalog): Promise<PurchasedBody> =>
-    purchase(answer, { issuer, catalog, target: targetOf(url, baseUrl), now: clock() });
+  const { catalogOf, served } = catalogSource(options, trip);
+  const judge = (url: string, paid: PaidAnswer, by: Pick<AskedTarget, 'catalog' | 'isSoldNow'>) =>
+    judgePurchase(paid, { ...by, issuer, target: targetOf(url, baseUrl), now: clock() });
   return {
     get: async (path, params, { token } = {}) =>
       freeAnswer(urlOf(baseUrl, operationAt(path, await catalogOf()), params), token, trip),
@@ -94,7 +94,10 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       const url = urlOf(baseUrl, operationAt(path, catalog), params);
       const target = defined(targetOf(url, baseUrl), 'the target of the request');
       if (questionOf(target, catalog) === null) return notBought(url, trip);
-      return sold(url, await bought(url, pay, new PaymentTrip(atomic(maxUsd), trip)), catalog);
+      const paid = await paidAnswer(await bought(url, pay, new PaymentTrip(atomic(maxUsd), trip)));
+      if (served === null) return judge(url, paid, { catalog, isSoldNow: false });
+      const judgeNow = (now: Catalog) => judge(url, paid, { catalog: now, isSoldNow: true });
+      return judgedByServed(judgeNow, { catalog, served });
     },
     async redeliver(payment) {
       if (targetOf(payment.url, baseUrl) === null) {
@@ -102,29 +105,52 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       }
       // Known before anything is delivered, so that what comes can be judged.
       const catalog = await catalogOf();
-      return sold(payment.url, { response: await deliver(payment, trip), payment }, catalog);
+      const paid = await paidAnswer({ response: await deliver(payment, trip), payment });
+      return judge(payment.url, paid, { catalog, isSoldNow: false });
     },
   };
+}
+
+interface CatalogSource {
+  readonly catalogOf: () => Promise<Catalog>;
+  /** Asks the service for what it sells now; null where it was given. */
+  readonly served: (() => Promise<Catalog>) | null;
 }
 
 /** What the service sells, known from the start or asked for once; after a failure it is asked for again. */
 function catalogSource(
   { catalog: given, baseUrl, issuer }: ClientOptions,
   { fetch, timeoutMs }: TripOptions,
-): () => Promise<Catalog> {
+): CatalogSource {
   if (given !== 'served') {
     const catalog = given === undefined ? BUILTIN : parseCatalog(given);
-    return async () => catalog;
+    return { catalogOf: async () => catalog, served: null };
   }
   let known: Promise<Catalog> | null = null;
   const ask = () => servedCatalog({ root: withoutSlash(baseUrl), issuer, fetch, timeoutMs });
-  return () => {
-    known ??= ask().catch((error: unknown) => {
+  const served = () => {
+    known = ask().catch((error: unknown) => {
       known = null;
       throw error;
     });
     return known;
   };
+  return { catalogOf: () => known ?? served(), served };
+}
+
+/** What is sold now agrees with the catalogue of now, which may have changed since this client asked for it. */
+async function judgedByServed(
+  judge: (catalog: Catalog) => PurchasedBody,
+  { catalog, served }: { readonly catalog: Catalog; readonly served: () => Promise<Catalog> },
+): Promise<PurchasedBody> {
+  try {
+    return judge(catalog);
+  } catch (error) {
+    if (!(error instanceof ClientError) || error.facts.purchase?.report == null) throw error;
+    const now = await served().catch(() => null);
+    if (now === null) throw error;
+    return judge(now);
+  }
 }
 
 function operationAt(path: string, { operationByPath }: Catalog): Endpoint {
@@ -247,15 +273,12 @@ async function bought(url: string, pay: PayingFetch, trip: PaymentTrip): Promise
   }
 }
 
-async function purchase(
-  { response, payment }: TripResult,
-  asked: AskedTarget,
-): Promise<PurchasedBody> {
+async function paidAnswer({ response, payment }: TripResult): Promise<PaidAnswer> {
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (response.status !== 200 || payment === null) {
     throw refusal(response.status, new TextDecoder().decode(bytes), payment);
   }
-  return judgePurchase({ bytes, receipt: receiptOf(response.headers), payment }, asked);
+  return { bytes, receipt: receiptOf(response.headers), payment };
 }
 
 /** Null as well when it cannot be read: what was bought is there all the same. */

@@ -42,7 +42,9 @@ export function verify(saved: string | Uint8Array, options: VerifyOptions = {}):
     if (text.startsWith(SERIES_CSV_HEADER)) return unsignedTable();
     const body = parseJson(text);
     const known = catalog !== null && isOfSigner(catalog.head, signerOf(body), trust.keys);
-    const judge = known ? { ...trust, catalog: catalog.catalog } : trust;
+    const judge = known
+      ? { ...trust, judgedBy: { catalog: catalog.catalog, isOfBody: false } }
+      : trust;
     return verificationOf(verifyBody(body, judge), body);
   } catch (error) {
     const checks = [checkAt('json', '').fail(reason(error))];

@@ -14,12 +14,11 @@ import {
   runsOf,
   shardOfLead,
 } from '../contract/log-runs.ts';
-import { verifyShardPath } from '../contract/path.ts';
-import { parseVerifyEntry } from '../contract/release.ts';
 import type { JsonObject } from '../contract/strict-json.ts';
 import type { Disk } from './disk.ts';
 import { openFileList } from './file-list.ts';
 import { objectNodes } from './object-nodes.ts';
+import { isPublished } from './published-statement.ts';
 import { StoredBodies } from './stored-bodies.ts';
 
 /** Something that a revoked key signed. */
@@ -66,13 +65,6 @@ export function anchorsOf(disk: Disk, root: string): AnchorCheck {
 
 function open(detail: string): AnchorAnswer {
   return { state: 'open', detail };
-}
-
-function isPublished(bodies: StoredBodies, statement: string): boolean {
-  const shard = bodies.text(verifyShardPath(statement));
-  return (shard ?? '').split('\n').some((line) => {
-    return line.startsWith(`["${statement}"`) && parseVerifyEntry(line).kind === 'citation';
-  });
 }
 
 /** The batches of a log, and the entries that they added. */

@@ -1,23 +1,66 @@
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import type { Signal } from '../contract/catalog/line.ts';
+import { bandOfRecord } from '../contract/leg.ts';
+import { isLit } from '../contract/lit-legs.ts';
+import type { SignalRecord } from '../contract/record.ts';
 import type { Ruler } from '../contract/rulers.ts';
 import { ownScale, positionOn, standingOn } from '../contract/standing.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
-import { type BodyCheck, checkAt } from './body-check.ts';
+import { agreement, type BodyCheck, checkAt } from './body-check.ts';
 import { memberPath, type ObjectNode } from './object-nodes.ts';
 import { isSame, rowsOf } from './relation.ts';
 
-// What a body says in words of the catalogue: the class, the official scale and the range of each reading. A record names
-// its scale, so one that a later catalogue replaced is not judged by the scale that came after it.
+// What a body says in words of the catalogue: the class, the official scale and the range of each reading, and whether its
+// class lights it.
 
 const NOT_JUDGED = 'its class, scale and range were not judged';
+
+/** A catalogue that a body is judged by. */
+export interface JudgingCatalog {
+  readonly catalog: Catalog;
+  /**
+   * Whether the body is known to be of a release of this catalogue. A publisher may change a catalogue, and no body says which one
+   * it was made under: so any other body that differs is named, and neither judged nor failed.
+   */
+  readonly isOfBody: boolean;
+}
 
 /**
  * Whether the readings of a body are what a catalogue says of their signals. Without one, a signal that is not built in is
  * named: nothing of it is known here, not even which classes light it.
  */
-export function catalogChecks(nodes: readonly ObjectNode[], catalog?: Catalog): BodyCheck[] {
+export function catalogChecks(
+  nodes: readonly ObjectNode[],
+  judgedBy?: JudgingCatalog,
+): BodyCheck[] {
+  const { catalog = BUILTIN, isOfBody = true } = judgedBy ?? {};
+  const checks = [
+    ...nodes.flatMap((node) => litChecks(node, catalog)),
+    ...wordChecks(nodes, judgedBy?.catalog),
+  ];
+  const different = checks.find(({ status }) => status === 'fail');
+  if (isOfBody || different === undefined) return checks;
+  const why = 'this body was made under another catalogue, which nobody passed';
+  const at = checkAt('catalog', different.where);
+  return [
+    at.notApplicable(`${different.detail}: ${why}; classes, scales and ranges were not judged`),
+  ];
+}
+
+/** Whether a reading or a leg is lit as its class says; one without these members says nothing. */
+function litChecks({ path, value }: ObjectNode, { entryById }: Catalog): BodyCheck[] {
+  const { signal_id, lit, provenance, position = provenance } = value;
+  const signal = entryById.get(String(signal_id))?.signal;
+  if (lit === undefined || position === undefined || signal === undefined) return [];
+  const band =
+    value.band === undefined ? bandOfRecord(value as unknown as SignalRecord) : value.band;
+  const right = isLit(signal, typeof band === 'string' ? band : null);
+  const where = memberPath(path, 'lit');
+  return [agreement(where, lit === right, `${right}, which follows from its class`)];
+}
+
+function wordChecks(nodes: readonly ObjectNode[], catalog?: Catalog): BodyCheck[] {
   const { entryById } = catalog ?? BUILTIN;
   const why =
     catalog === undefined

@@ -36,7 +36,8 @@ export function judgeBody(
   body: JsonValue,
   { catalog, head, isSignature }: BodyUnder,
 ): JudgedBody {
-  const report = verifyBody(body, { trust: [head.issuer_did], isSignature, catalog });
+  const judgedBy = { catalog, isOfBody: true };
+  const report = verifyBody(body, { trust: [head.issuer_did], isSignature, judgedBy });
   const failed = report.checks
     .filter((each) => each.status === 'fail')
     .map((each): BodyFault => [each.where, `${each.check}: ${each.detail}`]);

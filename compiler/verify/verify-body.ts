@@ -1,17 +1,12 @@
 import { canonicalJson } from '../contract/canonical.ts';
-import { BUILTIN } from '../contract/catalog/builtin.ts';
-import type { Catalog } from '../contract/catalog/catalog.ts';
-import type { Signal } from '../contract/catalog/line.ts';
 import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
-import { bandOfRecord } from '../contract/leg.ts';
-import { isLit, legsLit } from '../contract/lit-legs.ts';
-import type { SignalRecord } from '../contract/record.ts';
+import { legsLit } from '../contract/lit-legs.ts';
 import { seriesHead } from '../contract/series.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import type { AnchorCheck } from './anchored-before.ts';
 import { agreement, type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
-import { catalogChecks } from './catalog-checks.ts';
+import { catalogChecks, type JudgingCatalog } from './catalog-checks.ts';
 import { addressCheck, citedChecks, lineageChecks, lookChecks } from './consistency-checks.ts';
 import { judgeSigner, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { type LogAnswer, logAnswer } from './log-answer.ts';
@@ -60,8 +55,8 @@ export interface BodyReport {
 /** Whom to believe, and what shows that something is older than the revocation of its key; nothing does without it. */
 export interface BodyTrust extends CitationTrust {
   readonly anchors?: AnchorCheck;
-  /** What readings are judged by: that of the issuer, proven; the built-in one where none is known. Other signals are not judged. */
-  readonly catalog?: Catalog;
+  /** What readings are judged by: a catalogue of the issuer, proven. Without it only what is built in says what is lit. */
+  readonly judgedBy?: JudgingCatalog;
   /** Clock of the reader, epoch milliseconds: what a body says of a later moment is false. Without it no moment is. */
   readonly now?: number;
 }
@@ -84,8 +79,8 @@ export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
     ...nodes.flatMap(recordHashChecks),
     ...nodes.flatMap(seriesChecks),
     ...nodes.flatMap(lineageChecks),
-    ...nodes.flatMap((node) => litChecks(node, trust.catalog ?? BUILTIN)),
-    ...catalogChecks(nodes, trust.catalog),
+    ...nodes.flatMap(countCheck),
+    ...catalogChecks(nodes, trust.judgedBy),
     ...nodes.flatMap(lookChecks),
     ...requestTimeChecks(nodes, trust.now),
   ];
@@ -129,6 +124,14 @@ function verdictOf(
 export function signerOf(body: JsonValue): string | null {
   if (unfitness(body) !== null) return null;
   return issuerOf([...objectNodes(body)].filter(({ value }) => value._citation !== undefined));
+}
+
+/** The hash of the statement about a whole body, by which a release lists it; null where no readable citation covers all. */
+export function statementOf(body: JsonValue): string | null {
+  if (!isObject(body)) return null;
+  const cited = isObject(body.sample) && Object.keys(body).length === 1 ? body.sample : body;
+  const citation = citationSchema.safeParse(cited._citation);
+  return citation.success ? citation.data.record_hash : null;
 }
 
 function issuerOf([first]: readonly ObjectNode[]): string | null {
@@ -233,23 +236,6 @@ function contentCheck(node: ObjectNode, citation: Citation, own: boolean): BodyC
   return at.notApplicable(
     'not recomputable: this issuer hashes something else, so only the citation is signed',
   );
-}
-
-/** Whether legs and readings are lit as their classes say, and counted as such; a body without these members says nothing. */
-function litChecks(node: ObjectNode, { entryById }: Catalog): BodyCheck[] {
-  const { signal_id, lit, provenance, position = provenance } = node.value;
-  const isJudged = lit !== undefined && position !== undefined;
-  const signal = entryById.get(String(signal_id))?.signal;
-  const own = isJudged && signal !== undefined ? [litCheck(node, signal)] : [];
-  return [...own, ...countCheck(node)];
-}
-
-function litCheck({ path, value }: ObjectNode, signal: Signal): BodyCheck {
-  const band =
-    value.band === undefined ? bandOfRecord(value as unknown as SignalRecord) : value.band;
-  const right = isLit(signal, typeof band === 'string' ? band : null);
-  const where = memberPath(path, 'lit');
-  return agreement(where, value.lit === right, `${right}, which follows from its class`);
 }
 
 /** The names are in causal order; members of an object have none, so positions must not fall. */

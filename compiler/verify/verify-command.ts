@@ -9,7 +9,7 @@ import { openChunks } from './plain-file.ts';
 import { isOfSigner } from './proven-catalog.ts';
 import { parseMemory, remember } from './release-memory.ts';
 import { bodyText, releaseText } from './report-text.ts';
-import { type BodyTrust, signerOf, verifyBody } from './verify-body.ts';
+import { type BodyTrust, signerOf, statementOf, verifyBody } from './verify-body.ts';
 import type { CitationTrust } from './verify-citation.ts';
 import {
   EXIT,
@@ -55,7 +55,9 @@ only if the log of that release shows it to be older, and cannot be judged other
 With --catalog the readings of a body are judged by the catalogue of their publisher too: classes,
 scales and ranges. It is the catalog.json of the service, with its release.json in the same folder
 (both below /.well-known/), or a release folder. A catalogue that the issuer of the body did not
-sign is refused. Without it, signals that are not built in are reported as not judged.
+sign is refused. A publisher may change a catalogue: a body that the given release lists must agree
+with it, and any other that differs is reported as made under another catalogue, and not judged.
+Without one, signals that are not built in are reported as not judged.
 
 Without --issuer the signature is checked against the key that the citation itself names. That
 shows that nothing was altered since, not who signed, because anybody can make a key: the verdict
@@ -195,11 +197,15 @@ function catalogFor(
   body: JsonValue,
   { trust, keys }: Trust,
   { catalog: path, disk = nodeDisk }: VerifyCommandOptions,
-): Pick<BodyTrust, 'catalog'> {
+): Pick<BodyTrust, 'judgedBy'> {
   if (path === undefined) return {};
   const given = givenCatalog(disk, path, keys === undefined ? { trust } : { trust, keys });
   const signer = signerOf(body);
-  if (isOfSigner(given.head, signer, keys)) return { catalog: given.catalog };
+  if (isOfSigner(given.head, signer, keys)) {
+    const statement = statementOf(body);
+    const isOfBody = statement !== null && given.lists(statement);
+    return { judgedBy: { catalog: given.catalog, isOfBody } };
+  }
   throw new RangeError(
     `Cannot use "${path}" of --catalog: of ${given.head.issuer_did}, and the body is signed by ${signer ?? 'nobody'}`,
   );

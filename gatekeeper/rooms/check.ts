@@ -1,4 +1,3 @@
-import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import {
   CHECK_DETAILS_MAX,
   CHECKED_CITATIONS_MAX,
@@ -13,6 +12,7 @@ import {
   type BodyReport,
   type BodyTrust,
   signerOf,
+  statementOf,
   verifyBody,
 } from '../../compiler/verify/verify-body.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
@@ -23,6 +23,7 @@ import type { ReleaseReader } from '../release/release-index.ts';
 import { messageOf } from '../system/message-of.ts';
 import { CHECK_COST_MAX, type CheckCost, checkCost, judgingCost } from './check-cost.ts';
 import { jsonContent } from './json-content.ts';
+import { isPublished } from './verify-hash.ts';
 
 /** Record hashes of one body that are looked up in the log. */
 const INCLUSIONS_MAX = 64;
@@ -42,25 +43,46 @@ export async function check({ body, spend }: Question, service: Service): Promis
   const { release, log } = service;
   const { keys } = release;
   const own = keys.keys.map(({ did }) => did);
-  const report = judged(read.value, { trust: own, keys, now: service.clock() }, release.catalog);
-  const inclusion = await inclusionOf(hashesOf(read.value), { release, log, spend });
+  const reader = { release, log, spend };
+  const judgedBy = {
+    catalog: release.catalog,
+    isOfBody: await isOfRelease(read.value, reader),
+  };
+  const report = judged(read.value, { trust: own, keys, now: service.clock(), judgedBy });
+  const inclusion = await inclusionOf(hashesOf(read.value), reader);
   return jsonContent(checkBody(report, inclusion, own), 0);
+}
+
+/** A body that this release lists must agree with its catalogue; an older one may have been made under another. */
+async function isOfRelease(
+  value: JsonValue,
+  { log, ...reader }: ReleaseReader & Pick<Service, 'log'>,
+): Promise<boolean> {
+  const statement = statementOf(value);
+  if (statement === null) return false;
+  try {
+    return await isPublished(statement, reader);
+  } catch (error) {
+    if (!isLogged(error)) log({ event: 'look_up_failed', error: messageOf(error) });
+    return false;
+  }
 }
 
 /**
  * Judges a body for this issuer, by the catalogue of the release; if only the issuer differs, says what can be said of any
  * issuer's body, whose words are not ours.
  */
-function judged(value: JsonValue, trusted: BodyTrust, catalog: Catalog): BodyReport {
+function judged(value: JsonValue, trusted: BodyTrust): BodyReport {
   // The judge runs in the serving thread: signatures are left to OpenSSL.
   const isSignature = bulkSignatureCheck();
   const isOwn = trusted.trust.includes(signerOf(value) ?? '');
-  const report = verifyBody(value, { ...trusted, isSignature, ...(isOwn ? { catalog } : {}) });
+  const { judgedBy: _, ...ofOthers } = trusted;
+  const report = verifyBody(value, { ...(isOwn ? trusted : ofOthers), isSignature });
   const failed = report.checks.filter(({ status }) => status === 'fail');
   const isOthers = report.issuer !== null && !trusted.trust.includes(report.issuer);
   const isSound = failed.every(({ where }) => where.endsWith('_citation.issuer_DID'));
   return isOthers && isSound
-    ? verifyBody(value, { ...trusted, trust: 'any', isSignature })
+    ? verifyBody(value, { ...ofOthers, trust: 'any', isSignature })
     : report;
 }
 

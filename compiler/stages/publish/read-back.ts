@@ -49,7 +49,8 @@ function readSampleBack({ data, entries, issuerDid, catalog }: Written): void {
   for (const entry of files) {
     const bytes = reread(data, entry);
     if (!bodies.has(entry)) continue;
-    const report = verifyBody(parseJson(decodeUtf8(bytes)), { trust: [issuerDid], catalog });
+    const judge = { trust: [issuerDid], judgedBy: { catalog, isOfBody: true } };
+    const report = verifyBody(parseJson(decodeUtf8(bytes)), judge);
     const failed = report.checks.find((check) => check.status === 'fail');
     if (failed !== undefined)
       throw refusal(data, `${entry.path}: ${failed.where} ${failed.detail}`);

@@ -1,0 +1,304 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { PendingPayment } from '../compiler/client/client-error.ts';
+import type { PayingFetch } from '../compiler/client/payment-trip.ts';
+import { signalpressClient } from '../compiler/client/signalpress-client.ts';
+import { verify } from '../compiler/client/verify.ts';
+import { rollBack } from '../compiler/commands/releases-command.ts';
+import type { CheckBody } from '../compiler/contract/check-body.ts';
+import { storedPath } from '../compiler/contract/path.ts';
+import { runVerify } from '../compiler/verify/verify-command.ts';
+import { verifyRelease } from '../compiler/verify/verify-release.ts';
+import { NETWORKS } from '../gatekeeper/money/networks.ts';
+import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
+import type { Gatekeeper } from '../gatekeeper/start.ts';
+import { NOW_MS, payer } from './gatekeeper/payer.ts';
+import { sampleGate } from './sample-gate.ts';
+import {
+  AS_OF,
+  compileFolder,
+  fileOf,
+  makeFolder,
+  ndjson,
+  reading,
+  readJson,
+  removeFolders,
+  SEED,
+  writeSnapshots,
+} from './snapshot-folder.ts';
+import { readHeadOf, resign } from './verify/resign.ts';
+
+// A publisher changes a scale under its own name, and buyers hold bodies of before.
+
+const TARGET = '/gauge?entity=PIER-ONE&signal_id=tides.level';
+const PARAMS = { signal_id: 'tides.level', entity: 'PIER-ONE' } as const;
+const LATER = '2026-11-20T13:00:00Z';
+const OTHER = 'made under another catalogue';
+
+const catalogOf = ({ flood, price }: { readonly flood: number; readonly price: string }) => ({
+  format: 'signalpress-catalog/1',
+  extends: null,
+  lines: [
+    {
+      id: 'tides',
+      industry: 'ports',
+      title: 'tide gauges',
+      signals: [
+        {
+          id: 'tides.level',
+          measures: 'water level',
+          cadence: 'hourly',
+          metrics: ['level_m'],
+          rulers: ['harbour'],
+        },
+      ],
+      upperCase: true,
+      entities: ['PIER-ONE', 'QUAY-TWO'],
+    },
+  ],
+  rulers: {
+    harbour: {
+      scale: 'Harbour stages',
+      metric: 'level_m',
+      unit: 'm',
+      direction: 'up',
+      edge: 'worse',
+      actionBand: 'flood',
+      provenance: 'Harbour Authority, Notice 4',
+      steps: [
+        { band: 'normal', at: 0 },
+        { band: 'flood', at: flood },
+      ],
+    },
+  },
+  prices: { '/gauge': price },
+});
+const filesOf = (terms: { readonly flood: number; readonly price: string }) => ({
+  'catalog/tides.json': JSON.stringify(catalogOf(terms)),
+  '2026-11-20/tides.level.ndjson': ndjson([
+    reading('PIER-ONE', { level_m: 3.4 }),
+    reading('QUAY-TWO', { level_m: 1.4 }),
+  ]),
+});
+const BEFORE = filesOf({ flood: 3.2, price: '0.02' });
+const AFTER = filesOf({ flood: 4.5, price: '0.03' });
+
+afterAll(removeFolders);
+
+const rootOf = (data: string, sequence: number): string => {
+  const [name] = readdirSync(join(data, 'releases')).filter(
+    (each) => Number.parseInt(each, 10) === sequence,
+  );
+  return join(data, 'releases', name ?? 'none');
+};
+const priceAt = async (gate: Gatekeeper): Promise<string> => {
+  const { accepts } = (await (await fetch(gate.url + TARGET)).json()) as {
+    accepts: [RequirementsV1];
+  };
+  return accepts[0].maxAmountRequired;
+};
+const openGate = (data: string) => sampleGate(data, { tokens: false, receipts: false, pollMs: 20 });
+const seenBy = (gate: Gatekeeper, price: string) =>
+  vi.waitFor(async () => expect(await priceAt(gate)).toBe(price), { timeout: 10_000 });
+
+const wallet: PayingFetch = (inner) => async (input, init) => {
+  const asked = await inner(input, init);
+  if (asked.status !== 402) return asked;
+  const { accepts } = (await asked.json()) as { accepts: [RequirementsV1] };
+  const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
+  return inner(input, { ...init, headers: { 'X-PAYMENT': header } });
+};
+
+describe('a body that was sold before the catalogue changed', () => {
+  let data: string;
+  let issuer: string;
+  let gate: Gatekeeper;
+  let old: string;
+  let fresh: string;
+  let payment: PendingPayment;
+  const client = (more: { readonly fetch?: typeof fetch } = {}) =>
+    signalpressClient({
+      baseUrl: gate.url,
+      issuer,
+      pay: wallet,
+      clock: () => NOW_MS,
+      catalog: 'served',
+      onSigned: (signed) => {
+        payment = signed;
+      },
+      ...more,
+    });
+  const catalogStep = (checks: readonly CheckBody['details'][number][]) =>
+    checks.filter(({ check }) => check === 'catalog').map(({ status, detail }) => [status, detail]);
+
+  beforeAll(async () => {
+    const snapshots = writeSnapshots(BEFORE);
+    const first = await compileFolder(snapshots);
+    ({ data } = first);
+    issuer = first.release.issuer_did;
+    gate = await openGate(data);
+    // Knows the catalogue of the first release when the second one comes.
+    const faithful = client();
+    old = (await faithful.buy('/gauge', PARAMS)).text;
+    writeSnapshots(AFTER, snapshots);
+    await expect(compileFolder(snapshots, { data })).rejects.toThrow(/ruler "harbour".*--accept/s);
+    await compileFolder(snapshots, { data, acceptCatalogChanges: true });
+    await seenBy(gate, '30000');
+    const first_payment = payment;
+    const sold = await faithful.buy('/gauge', PARAMS);
+    fresh = sold.text;
+    expect(catalogStep(sold.report?.checks ?? [])).toEqual([['pass', expect.anything()]]);
+    payment = first_payment;
+  });
+  afterAll(() => gate.close());
+
+  const saved = (text: string): string => {
+    const path = join(makeFolder(), 'body.json');
+    writeFileSync(path, text);
+    return path;
+  };
+  const judged = (text: string, catalog: string) =>
+    runVerify(saved(text), { issuer: [issuer], now: NOW_MS, catalog });
+  /** The two files that a service gives away. */
+  const givenAway = (sequence: number): string => {
+    const folder = makeFolder();
+    const root = rootOf(data, sequence);
+    const bytes = (name: string) => readFileSync(fileOf(root, name));
+    for (const name of ['catalog.json', 'release.json'])
+      writeFileSync(join(folder, name), bytes(name));
+    return join(folder, 'catalog.json');
+  };
+
+  it('is verified by the newer catalogue, and said not to be judged by it', async () => {
+    for (const catalog of [data, rootOf(data, 2), givenAway(2)]) {
+      const { exitCode, text } = await judged(old, catalog);
+      expect([exitCode, text]).toEqual([
+        0,
+        expect.stringMatching(new RegExp(`- +catalog .*${OTHER}`)),
+      ]);
+    }
+    for (const catalog of [rootOf(data, 1), givenAway(1)]) {
+      const { exitCode, text } = await judged(old, catalog);
+      expect([exitCode, text]).toEqual([0, expect.stringMatching(/ok +catalog /)]);
+      expect(text).not.toContain(OTHER);
+    }
+  });
+
+  it('is not verified where it was altered, whatever catalogue is passed', async () => {
+    for (const catalog of [data, givenAway(2), rootOf(data, 1)]) {
+      const altered = old.replace('"band":"flood"', '"band":"normal"');
+      expect((await judged(altered, catalog)).exitCode).toBe(1);
+    }
+  });
+
+  it('fails where the release lists it and its catalogue says otherwise', async () => {
+    const copy = await compileFolder(writeSnapshots(BEFORE));
+    const root = rootOf(copy.data, 1);
+    const listed = (folder: string) =>
+      readFileSync(join(folder, 'files.txt'), 'utf8').match(/^([0-9a-f]{64}) \d+ catalog\.json$/m);
+    const [own = ''] = listed(root) ?? [];
+    const [other = '', wanted = ''] = listed(rootOf(data, 2)) ?? [];
+    const stored = join(copy.data, storedPath('catalog.json', wanted));
+    mkdirSync(dirname(stored), { recursive: true });
+    writeFileSync(stored, readFileSync(fileOf(rootOf(data, 2), 'catalog.json')));
+    const list = join(root, 'files.txt');
+    writeFileSync(list, readFileSync(list, 'utf8').replace(own, other));
+    resign(root, { catalog_sha256: `sha256:${wanted}` }, SEED);
+    // PIER-ONE, in the spelling of file names.
+    const path = 'record/tides.level/~50~49~45~52-~4f~4e~45.json';
+    const body = readFileSync(fileOf(root, path), 'utf8');
+    const lying = await runVerify(saved(body), { issuer: [issuer], now: NOW_MS, catalog: root });
+    expect([lying.exitCode, lying.text]).toEqual([
+      1,
+      expect.stringMatching(
+        /FAIL +catalog .*does not follow from the value and the official scale/,
+      ),
+    ]);
+    // A list that the head does not sign shows nothing.
+    writeFileSync(list, readFileSync(list, 'utf8').replace(/.+\n$/, ''));
+    const unsigned = await runVerify(saved(body), { issuer: [issuer], now: NOW_MS, catalog: root });
+    expect(unsigned.text).toContain(OTHER);
+  });
+
+  it('is told so by the service and by the judge for browsers', async () => {
+    const post = async (body: string) =>
+      (await (await fetch(`${gate.url}/verify`, { method: 'POST', body })).json()) as CheckBody;
+    const [before, now] = [await post(old), await post(fresh)];
+    expect([before.verdict, now.verdict]).toEqual(['verified', 'verified']);
+    const named = [['not_applicable', expect.stringContaining(OTHER)]];
+    expect(catalogStep(before.details)).toEqual(named);
+    expect(catalogStep(now.details)).toEqual([['pass', expect.anything()]]);
+    const bytes = (name: string) => readFileSync(fileOf(rootOf(data, 2), name));
+    const catalog = { file: bytes('catalog.json'), head: bytes('release.json') };
+    const report = verify(old, { issuer, now: NOW_MS, catalog });
+    expect([report.verdict, catalogStep(report.checks)]).toEqual(['verified', named]);
+  });
+
+  it('is delivered again to who paid for it', async () => {
+    const again = await client().redeliver(payment);
+    expect(again.text).toBe(old);
+    expect(catalogStep(again.report?.checks ?? [])).toEqual([
+      ['not_applicable', expect.stringContaining(OTHER)],
+    ]);
+  });
+
+  it('is not sold now: the client wants what the catalogue of now says', async () => {
+    const folder = givenAway(1);
+    const outdated: typeof fetch = async (request) => {
+      const { pathname } = new URL((request as Request).url);
+      const name = /^\/\.well-known\/(catalog|release)\.json$/.exec(pathname)?.[1];
+      if (name === undefined) return fetch(request);
+      return new Response(readFileSync(join(folder, '..', `${name}.json`)));
+    };
+    const sold = client({ fetch: outdated }).buy('/gauge', PARAMS);
+    await expect(sold).rejects.toMatchObject({
+      code: 'unverified',
+      message: expect.stringContaining('does not follow from the value and the official scale'),
+    });
+  });
+});
+
+describe('a rollback to a release of another catalogue', () => {
+  it.each(['with its hash in the head', 'from before heads had its hash'])(
+    'serves what that release sold, and goes on: %s',
+    async (age) => {
+      const snapshots = writeSnapshots(BEFORE);
+      const { data, release } = await compileFolder(snapshots, { asOf: AS_OF });
+      const first = rootOf(data, 1);
+      if (age !== 'with its hash in the head') {
+        const { catalog_sha256: _, ...older } = readHeadOf(first);
+        writeFileSync(join(first, 'release.json'), JSON.stringify(older));
+        resign(first, {}, SEED);
+      }
+      writeSnapshots(AFTER, snapshots);
+      const changed = { data, acceptCatalogChanges: true };
+      await compileFolder(snapshots, { ...changed, asOf: AS_OF });
+      const gate = await openGate(data);
+      expect(await priceAt(gate)).toBe('30000');
+      const [name = ''] = readdirSync(join(data, 'releases')).sort();
+      const back = await rollBack({ data, name, asOf: LATER, seed: SEED });
+      expect(back.release.catalog_sha256).toBe(readHeadOf(first).catalog_sha256);
+      await seenBy(gate, '20000');
+      const carried = await (await fetch(`${gate.url}/.well-known/catalog.json`)).json();
+      expect(carried).toEqual(readJson(first, 'catalog.json'));
+      const trust = [release.issuer_did];
+      const verdict = async () => {
+        const { faults, verdict: said } = await verifyRelease(data, { trust });
+        return [faults, said];
+      };
+      expect(await verdict()).toEqual([[], 'verified']);
+      // What is remembered is of the release that was turned back, so the next compile reads everything.
+      const refused = compileFolder(snapshots, { data, asOf: LATER });
+      await expect(refused).rejects.toThrow(/ruler "harbour"/);
+      const next = await compileFolder(snapshots, { ...changed, asOf: LATER });
+      expect([next.release.sequence, next.isIncremental]).toEqual([4, false]);
+      await seenBy(gate, '30000');
+      expect(await verdict()).toEqual([[], 'verified']);
+      const later = await compileFolder(snapshots, { data, asOf: LATER });
+      expect([later.release.sequence, later.isIncremental]).toEqual([5, true]);
+      await gate.close();
+    },
+    60_000,
+  );
+});
