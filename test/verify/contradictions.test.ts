@@ -151,7 +151,7 @@ describe('verifyRelease() names what one body says against another', () => {
       views: expect.any(Number),
       legs: expect.any(Number),
       forms: expect.any(Number),
-      descriptions: 16,
+      descriptions: 19,
       releases: 1,
       log_entries: expect.any(Number),
       // One for each record; the others in the log were superseded.
