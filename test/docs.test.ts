@@ -9,6 +9,7 @@ const DOCS = [
   'README.md',
   'ARCHITECTURE.md',
   'compiler/contract/FORMAT.md',
+  'compiler/contract/SERIES-CSV.md',
   'compiler/contract/SETTLEMENTS.md',
   'compiler/fetch/README.md',
   'compiler/import/README.md',

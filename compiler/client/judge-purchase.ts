@@ -6,7 +6,8 @@ import type { Answer, Endpoint } from '../contract/endpoints.ts';
 import { canonicalForm } from '../contract/filing.ts';
 import { type Route, route } from '../contract/route.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
-import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { bodyOfText, isSignedCsv, SIGNED_CSV } from '../contract/series-csv.ts';
+import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { type BodyReport, coversContent, verifyBody } from '../verify/verify-body.ts';
 import type { PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
@@ -58,6 +59,10 @@ function isTable({ endpoint, values }: Route): boolean {
   return endpoint.answer === 'series' && values.format === 'csv';
 }
 
+function isSignedTable({ endpoint, values }: Route): boolean {
+  return endpoint.answer === 'series' && values.format === SIGNED_CSV;
+}
+
 /** A series as CSV carries no signature. */
 function tableOf(sold: PaidText): JudgedPurchase {
   const isSeries = sold.text.startsWith(`${SERIES_CSV_HEADER}\r\n`);
@@ -70,7 +75,8 @@ function bodyOf(
   question: Route | null,
   { issuer, now, catalog, isSoldNow }: AskedTarget,
 ): JudgedPurchase {
-  const body = jsonOf(sold);
+  const isTableToo = question !== null && isSignedTable(question);
+  const body = jsonOf(sold, isTableToo);
   const judgedBy = { catalog, isOfBody: isSoldNow };
   const report = verifyBody(body, { trust: [issuer], now, judgedBy });
   const made = { ...sold, body, report };
@@ -94,11 +100,14 @@ function textOf(bytes: Uint8Array, payment: PendingPayment): string {
   }
 }
 
-function jsonOf({ text, payment }: PaidText): JsonValue {
+function jsonOf({ text, payment }: PaidText, isSigned: boolean): JsonValue {
+  if (isSigned !== isSignedCsv(text)) {
+    throw unreadable(payment, 'not in the format that was asked for', undefined);
+  }
   try {
-    return parseJson(text);
+    return bodyOfText(text);
   } catch (cause) {
-    throw unreadable(payment, 'not strict JSON', cause);
+    throw unreadable(payment, isSigned ? 'not a signed table' : 'not strict JSON', cause);
   }
 }
 
@@ -167,7 +176,9 @@ function addressFault(asked: Route, body: JsonValue, catalog: Catalog): string |
 /** A question without the parameters that the body repeats. */
 function signedTarget({ endpoint, values }: Route): string {
   const repeated = REPEATED[endpoint.answer] ?? {};
-  const signed = Object.entries(values).filter(([name]) => !Object.hasOwn(repeated, name));
+  const isShown = (name: string): boolean =>
+    Object.hasOwn(repeated, name) || (endpoint.answer === 'series' && name === 'format');
+  const signed = Object.entries(values).filter(([name]) => !isShown(name));
   return canonicalTarget(endpoint.path, Object.fromEntries(signed));
 }
 

@@ -4,7 +4,8 @@
  */
 import { readKeyHistory } from '../contract/key-history.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
-import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { bodyOfText } from '../contract/series-csv.ts';
+import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { checkAt, reason } from '../verify/body-check.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
 import { isOfSigner, type ProvenCatalog, provenCatalog } from '../verify/proven-catalog.ts';
@@ -31,21 +32,32 @@ export interface Verification extends BodyReport {
 }
 
 const UNSIGNED_CSV =
-  'a series as CSV is not signed; ask for it with format=json, which carries rows and signature';
+  'a series as CSV is not signed; ask for it with format=csv-signed or format=json';
 
 /** Re-derives everything that a saved body says about itself. Bad text is a verdict; a bad option throws. */
 export function verify(saved: string | Uint8Array, options: VerifyOptions = {}): Verification {
   const trust = trustOf(options);
   const catalog = catalogOf(options, trust);
+  return verified(saved, (body) => {
+    const known = catalog !== null && isOfSigner(catalog.head, signerOf(body), trust.keys);
+    return known ? { ...trust, judgedBy: { catalog: catalog.catalog, isOfBody: false } } : trust;
+  });
+}
+
+/** As `verify`, for trust that was read before. */
+export function verifyText(saved: string | Uint8Array, trust: BodyTrust): Verification {
+  return verified(saved, () => trust);
+}
+
+function verified(
+  saved: string | Uint8Array,
+  trustFor: (body: JsonValue) => BodyTrust,
+): Verification {
   try {
     const text = typeof saved === 'string' ? saved : decodeUtf8(saved);
     if (text.startsWith(SERIES_CSV_HEADER)) return unsignedTable();
-    const body = parseJson(text);
-    const known = catalog !== null && isOfSigner(catalog.head, signerOf(body), trust.keys);
-    const judge = known
-      ? { ...trust, judgedBy: { catalog: catalog.catalog, isOfBody: false } }
-      : trust;
-    return verificationOf(verifyBody(body, judge), body);
+    const body = bodyOfText(text);
+    return verificationOf(verifyBody(body, trustFor(body)), body);
   } catch (error) {
     const checks = [checkAt('json', '').fail(reason(error))];
     return verificationOf({ verdict: 'failed', issuer: null, checks }, null);

@@ -265,7 +265,16 @@ export const SIGNAL_ROWS = [
         min: 1,
         max: SERIES_DAYS_MAX,
       },
-      format: { ...optional(oneOf('json, or csv (unsigned)', ['json', 'csv'])), default: 'json' },
+      format: {
+        ...optional(
+          oneOf('json, csv (unsigned), or csv-signed (a line of JSON, then the table)', [
+            'json',
+            'csv',
+            'csv-signed',
+          ]),
+        ),
+        default: 'json',
+      },
     },
     answer: 'series',
     file: 'series/{signal_id}/{entity}.json',

@@ -1,6 +1,7 @@
 import { parseDidKey } from '../contract/did-key.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
-import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { bodyOfText } from '../contract/series-csv.ts';
+import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { canonicalHash, reason } from './body-check.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
 import { givenCatalog } from './given-catalog.ts';
@@ -28,7 +29,7 @@ const STDIN = 0;
 const CLOCK_SKEW_MS = 300_000;
 
 const UNSIGNED_CSV =
-  'a series as CSV is not signed; ask for it with format=json, which carries rows and signature';
+  'a series as CSV is not signed; ask for it with format=csv-signed or format=json';
 const ONLY_OF_BODIES =
   '--catalog is about a body; a release is judged by the catalogue that it carries';
 const ONLY_OF_RELEASES = '--remember is about releases; leave it out for a body';
@@ -177,7 +178,7 @@ async function judgeFile(
   const saved = decodeUtf8(await readTarget(target, options));
   if (saved.startsWith(SERIES_CSV_HEADER))
     return undecided(target, UNSIGNED_CSV, options.json === true);
-  const body = parseJson(saved);
+  const body = bodyOfText(saved);
   const { now } = options;
   const report = verifyBody(body, {
     ...trusted,

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
+import { csvLine } from '../../compiler/contract/csv-line.ts';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
-import { csvLine } from '../system/csv-line.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { type AcceptedClock, acceptClock } from './accepted-clock.ts';

@@ -21,7 +21,8 @@ export function shownOf(endpoint: Endpoint, target: string, offers: Offers): Sho
   const mimeType = mediaTypeOf(endpoint, target);
   const offer = offers.get(endpoint.path);
   const isCsv = mimeType === CSV_MEDIA_TYPE;
-  const form = isCsv ? { format: 'csv' } : {};
+  const format = new URLSearchParams(target.split('?')[1]).get('format');
+  const form = isCsv && format !== null ? { format } : {};
   const example = offer?.sellsNow === true ? { ...valuesOf(offer.request), ...form } : null;
   const output = isCsv ? { columns: SERIES_COLUMNS } : (offer?.output ?? {});
   return { endpoint, offers, example, mimeType, output };

@@ -1,3 +1,4 @@
+import { csvLine } from '../../compiler/contract/csv-line.ts';
 import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
 import {
   type ChainState,
@@ -5,6 +6,7 @@ import {
   seriesFrom,
   stateBefore,
 } from '../../compiler/contract/series.ts';
+import { SIGNED_CSV, signedCsvHead } from '../../compiler/contract/series-csv.ts';
 import { type StoredSegment, segmentPath } from '../../compiler/contract/series-segments.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
 import { JSON_MEDIA_TYPE } from '../http/reply.ts';
@@ -13,7 +15,6 @@ import { oncePerRelease } from '../release/per-release.ts';
 import { type Body, requestFile } from '../release/release-index.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { csvLine } from '../system/csv-line.ts';
 import { layoutOf, type SeriesLayout, type Stretch, segmentLayout } from './series-layout.ts';
 
 /** Bytes of series that are kept as CSV, each about as long as its body. */
@@ -45,7 +46,10 @@ export async function series(question: Question, service: Service): Promise<Answ
   };
   const cut = await cutOf(layout, days, open);
   if (mediaTypeOf(endpoint, target) === CSV_MEDIA_TYPE) {
-    return content(csvCut(cut, tablesOf(service.release)), `${CSV_MEDIA_TYPE}; charset=utf-8`);
+    const isSigned = values.format === SIGNED_CSV;
+    const head = isSigned ? signedHead(layout, cut, { days, now: service.clock() }) : '';
+    const table = csvCut(cut, tablesOf(service.release), head);
+    return content(table, `${CSV_MEDIA_TYPE}; charset=utf-8`);
   }
   return content(jsonCut(layout, cut, { days, now: service.clock() }), JSON_MEDIA_TYPE);
 }
@@ -89,21 +93,40 @@ async function beginning(
   return stateBefore(cut, [begin, ...ends, ...near.map(([date]) => date)]);
 }
 
+/** What was asked for, and the time of the request in milliseconds. */
+interface Asked {
+  readonly days: number;
+  readonly now: number;
+}
+
 /** The stored bytes with fewer rows: the chain state in front of them is listed in the files. */
-function jsonCut(
-  { body, headEnd, end }: SeriesLayout,
-  { before, stretches }: Cut,
-  { days, now }: { days: number; now: number },
-): Buffer {
-  const count = end - before.rows;
-  const members = `${JSON.stringify({ days, count, before }).slice(1, -1)},"rows":[\n`;
+function jsonCut(layout: SeriesLayout, { before, stretches }: Cut, asked: Asked): Buffer {
   return Buffer.concat([
-    spliceRequestTime(body.bytes.subarray(0, headEnd), body.points, now),
-    Buffer.from(members),
+    ...beforeRows(layout, before, asked),
     ...stretches.map((stretch) =>
       stretch.body.bytes.subarray(offsetIn(stretch.rows, stretch, before)),
     ),
   ]);
+}
+
+function beforeRows(
+  { body, headEnd, end }: SeriesLayout,
+  before: ChainState,
+  { days, now }: Asked,
+): readonly Buffer[] {
+  const count = end - before.rows;
+  const members = `${JSON.stringify({ days, count, before }).slice(1, -1)},"rows":[\n`;
+  return [
+    spliceRequestTime(body.bytes.subarray(0, headEnd), body.points, now),
+    Buffer.from(members),
+  ];
+}
+
+/** The line in front of a signed table: the JSON answer without its rows. No text of JSON holds a line end. */
+function signedHead(layout: SeriesLayout, { before }: Cut, asked: Asked): string {
+  const behindRows = layout.body.bytes.subarray(layout.rows.at(-1));
+  const answer = Buffer.concat([...beforeRows(layout, before, asked), behindRows]);
+  return signedCsvHead(answer.toString('utf8').replaceAll('\n', ''));
 }
 
 /** Where the rows behind a state begin, out of the offsets of all rows of a stretch. */
@@ -121,12 +144,12 @@ interface CsvTable {
   readonly rows: readonly number[];
 }
 
-function csvCut({ before, stretches }: Cut, tables: Tables): Buffer {
+function csvCut({ before, stretches }: Cut, tables: Tables, head: string): Buffer {
   const parts = stretches.map((stretch) => {
     const { bytes, rows } = csvTable(stretch, tables);
     return bytes.subarray(offsetIn(rows, stretch, before));
   });
-  return Buffer.concat([Buffer.from(csvLine(SERIES_COLUMNS)), ...parts]);
+  return Buffer.concat([Buffer.from(head + csvLine(SERIES_COLUMNS)), ...parts]);
 }
 
 /** Made once for a stored body: many ask for the end of the same rows. */

@@ -85,7 +85,9 @@ describe('package.json', () => {
     const named = [...readme.matchAll(/(?:\]\(|python3 )([\w/.-]+\.(?:md|py))/g)].map(
       ([, file = '']) => file,
     );
-    expect(named).toEqual(expect.arrayContaining(['scripts/verify_record.py', 'SECURITY.md']));
+    expect(named).toEqual(
+      expect.arrayContaining(['compiler/client/python/verify_record.py', 'SECURITY.md']),
+    );
     expect(named.filter((file) => !isPacked(file))).toEqual([]);
     const sources = ['compiler/cli.ts', 'scripts/demo.ts', 'test/docs.test.ts'];
     expect(sources.filter(isPacked)).toEqual([]);

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
 
 /** The second verifier, in Python. */
-export const VERIFY_RECORD = join(import.meta.dirname, '../../scripts/verify_record.py');
+export const VERIFY_RECORD = join(
+  import.meta.dirname,
+  '../../compiler/client/python/verify_record.py',
+);
 
 export const hasPython = spawnSync('python3', ['--version']).status === 0;
 

@@ -96,7 +96,9 @@ describe('runVerify() exit codes', () => {
     const head = 'snapshot_date,observed_at,data_age_hours,current,band,record_hash';
     const { exitCode, text } = await judgeText(`${head}\r\n2026-11-20T10:00:00Z,,,,,\r\n`);
     expect(exitCode).toBe(2);
-    expect(text).toContain('a series as CSV is not signed; ask for it with format=json');
+    expect(text).toContain(
+      'a series as CSV is not signed; ask for it with format=csv-signed or format=json',
+    );
     const other = await judgeText('snapshot_date,observed_at\r\n');
     expect(other.exitCode).toBe(2);
     expect(other.text).not.toContain('CSV');

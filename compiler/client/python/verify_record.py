@@ -5,6 +5,7 @@ A second implementation of compiler/contract/FORMAT.md, written from that text: 
 hash, citation hash, Ed25519 signature, what a body says twice, and the inclusion of a hash in the transparency log.
 
   verify_record.py BODY.json...                    bodies as saved, and answers of /proof/<hash> or /gauge/anchor?hash=
+  verify_record.py SERIES.csv                      a series as CSV that was asked for with format=csv-signed
   verify_record.py --lines BODIES.ndjson           one body a line, - for standard input
   verify_record.py --proof PROOF.json              a proof of the log, and nothing else
   --issuer did:key:z6Mk...                         whom you trust, may be repeated; without it nothing is verified
@@ -1373,11 +1374,80 @@ def is_signature(key, message, signature):
     return is_equal(multiply(scalar, BASE), add(commitment, multiply(challenge, point)))
 
 
+# ---- a series as CSV with its signature: compiler/contract/SERIES-CSV.md ------------------------------------------
+
+CSV_ROWS_MAX = 25000
+CSV_CELL = re.compile(r'("[^"]*(?:""[^"]*)*"|[^",\r\n]*)(,|\r\n)')
+# What a spreadsheet would run as a formula has one apostrophe more in front.
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
+def body_of(data):
+    """The body that saved bytes stand for: strict JSON, or a signed series as CSV."""
+    return series_of_csv(data) if data.startswith(b"# ") else parse(data)
+
+
+def series_of_csv(data):
+    """The JSON answer in the first line, with the rows of the table behind it."""
+    head, end, table = data.partition(b"\r\n")
+    body = parse(head[2:])
+    if not end or not isinstance(body, dict) or body.get("rows") != []:
+        raise Refused("the first line is not the answer of a series without its rows")
+    try:
+        lines = csv_lines(table.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise Refused("not UTF-8: %s" % error) from error
+    if next(lines, None) != list(SERIES_COLUMNS):
+        raise Refused("the second line is not the columns of a series")
+    rows = []
+    for cells in lines:
+        if len(rows) == CSV_ROWS_MAX or len(cells) != len(SERIES_COLUMNS):
+            raise Refused("rows: too many, or not of the columns of a series")
+        rows.append(row_of(dict(zip(SERIES_COLUMNS, cells))))
+    return dict(body, rows=rows)
+
+
+def csv_lines(text):
+    """The cells of each line, which have one spelling, so that no other reader finds other cells in it."""
+    cells, begin, at = [], 0, 0
+    while at < len(text):
+        found = CSV_CELL.match(text, at)
+        if found is None:
+            raise Refused("not CSV at character %d" % at)
+        at = found.end()
+        cells.append(plain_text(found.group(1)))
+        if found.group(2) == "\r\n":
+            if ",".join(cell_text(cell) for cell in cells) + "\r\n" != text[begin:at]:
+                raise Refused("the line at character %d has cells in another spelling" % begin)
+            yield cells
+            cells, begin = [], at
+    if cells:
+        raise Refused("the last line has no end")
+
+
+def plain_text(cell):
+    text = cell[1:-1].replace('""', '"') if cell.startswith('"') else cell
+    return text[1:] if text.startswith("'") and FORMULA.match(text) else text
+
+
+def cell_text(text):
+    shown = "'" + text if FORMULA.match(text) else text
+    return '"%s"' % shown.replace('"', '""') if re.search(r'[",\r\n]', shown) else shown
+
+
+def row_of(cells):
+    age = parse(cells["data_age_hours"].encode("utf-8"))
+    if not is_number(age) or number(age) != cells["data_age_hours"]:
+        raise Refused("data_age_hours: not a number in its one spelling")
+    current = parse(cells["current"].encode("utf-8"))
+    return dict(cells, data_age_hours=age, current=current, band=None if cells["band"] == "" else cells["band"])
+
+
 # ---- command ------------------------------------------------------------------------------------------------------
 
 
 def judge_body(data, issuers, now):
-    body = parse(data)
+    body = body_of(data)
     if not isinstance(body, dict):
         raise Refused("not a JSON object")
     canonical(body)

@@ -1,0 +1,73 @@
+import { csvLine, csvRows } from './csv-line.ts';
+import { SERIES_COLUMNS, SERIES_CSV_HEADER, SERIES_ROWS_MAX } from './series.ts';
+import { isObject, type JsonObject, type JsonValue, parseJson } from './strict-json.ts';
+
+// A series as CSV that can be verified (SERIES-CSV.md): one line with the JSON answer of which the rows are taken out, then
+// the table. The rows go back into the answer, which is then judged like any other.
+
+/** Value of `format` that asks for it. */
+export const SIGNED_CSV = 'csv-signed';
+const MARK = '# ';
+const LINE_END = '\r\n';
+
+/** The first line: a series whose list of rows is empty, as JSON without line ends. */
+export function signedCsvHead(series: string): string {
+  return `${MARK}${series}${LINE_END}`;
+}
+
+/** True for a text that says of itself that it is one; nothing of it is checked. */
+export function isSignedCsv(text: string): boolean {
+  return text.startsWith(MARK);
+}
+
+/** The body that a saved text stands for: strict JSON, or a signed series as CSV; throws for any other. */
+export function bodyOfText(text: string): JsonValue {
+  return isSignedCsv(text) ? seriesOfCsv(text) : parseJson(text);
+}
+
+function seriesOfCsv(text: string): JsonObject {
+  const end = text.indexOf(LINE_END);
+  const head = end === -1 ? null : parseJson(text.slice(MARK.length, end));
+  if (!isObject(head) || !Array.isArray(head.rows) || head.rows.length > 0) {
+    throw new SyntaxError('the first line is not the answer of a series without its rows');
+  }
+  const table = end + LINE_END.length;
+  if (!text.startsWith(csvLine(SERIES_COLUMNS), table)) {
+    throw new SyntaxError(`the second line is not "${SERIES_CSV_HEADER}"`);
+  }
+  const rows: JsonObject[] = [];
+  for (const cells of csvRows(text, table + SERIES_CSV_HEADER.length + LINE_END.length)) {
+    if (rows.length === SERIES_ROWS_MAX) throw new RangeError(`more than ${SERIES_ROWS_MAX} rows`);
+    rows.push(rowOf(cells));
+  }
+  return { ...head, rows };
+}
+
+function rowOf(cells: readonly string[]): JsonObject {
+  if (cells.length !== SERIES_COLUMNS.length) {
+    throw new SyntaxError(`a line has ${cells.length} cells, not ${SERIES_COLUMNS.length}`);
+  }
+  return Object.fromEntries(
+    SERIES_COLUMNS.map((name, index) => [name, memberOf(name, cells[index] ?? '')]),
+  );
+}
+
+function memberOf(column: (typeof SERIES_COLUMNS)[number], cell: string): JsonValue {
+  switch (column) {
+    case 'current':
+      return parseJson(cell);
+    case 'data_age_hours':
+      return ageOf(cell);
+    case 'band':
+      return cell === '' ? null : cell;
+    default:
+      return cell;
+  }
+}
+
+/** A number in its one spelling. */
+function ageOf(cell: string): number {
+  const age = Number(cell);
+  if (String(age) === cell && Number.isFinite(age)) return age;
+  throw new SyntaxError(`data_age_hours "${cell}" is not a number`);
+}
