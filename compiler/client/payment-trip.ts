@@ -17,6 +17,8 @@ export interface TripOptions {
   readonly onSigned: (payment: PendingPayment) => void | Promise<void>;
   /** Longest wait for one answer. */
   readonly timeoutMs: number;
+  /** Names of the networks on which money may move; null for any. */
+  readonly networks: readonly string[] | null;
 }
 
 /** How often the same payment is sent again before the trip gives up. */
@@ -70,8 +72,10 @@ export class PaymentTrip {
 
   /** Never sends more than the cap, whatever the challenge asked for. */
   async #pay(payment: PendingPayment): Promise<Response> {
-    const signed = signedAmount(payment.value);
-    if (signed > this.maxAtomic) throw tooExpensive(signed, this.maxAtomic, this.challenge);
+    const { amount, network } = signedTransfer(payment.value);
+    if (amount > this.maxAtomic) throw tooExpensive(amount, this.maxAtomic, this.challenge);
+    const { networks } = this.#options;
+    if (networks !== null && !networks.includes(network)) throw elsewhere(network, networks);
     this.payment = payment;
     await this.#options.onSigned(payment);
     return deliver(payment, this.#options);
@@ -140,6 +144,11 @@ function tooExpensive(amount: bigint, cap: bigint, challenge: ChallengeBody | nu
   return new ClientError(message, { code: 'too_expensive', answer: challenge, clientHint });
 }
 
+function elsewhere(network: string, networks: readonly string[]): ClientError {
+  const message = `Cannot pay on "${network}": networks has ${networks.join(', ')}; nothing was sent`;
+  return new ClientError(message, { code: 'refused' });
+}
+
 function paymentOf({ url, headers }: Request): PendingPayment | null {
   for (const header of ['x-payment', 'payment-signature'] as const) {
     const value = headers.get(header);
@@ -148,10 +157,12 @@ function paymentOf({ url, headers }: Request): PendingPayment | null {
   return null;
 }
 
-/** The atomic amount that a payment header moves; throws for one that does not say. */
-function signedAmount(header: string): bigint {
+/** What a payment header moves, in atomic units, and where; throws for one that does not say. */
+function signedTransfer(header: string): { readonly amount: bigint; readonly network: string } {
   try {
-    return BigInt(JSON.parse(atob(header)).payload.authorization.value);
+    const { payload, network, accepted } = JSON.parse(atob(header));
+    const amount = BigInt(payload.authorization.value);
+    return { amount, network: String(network ?? accepted?.network) };
   } catch (cause) {
     throw new ClientError('Cannot send a payment: its header names no amount', {
       code: 'refused',

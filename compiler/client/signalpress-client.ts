@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import type { SIGNAL_PRODUCTS, SignalProduct } from '../contract/catalog/signal-terms.ts';
@@ -5,8 +6,14 @@ import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import type { Endpoint, EndpointPath, PaidPath, ParamName } from '../contract/endpoints.ts';
-import { atomicAmount } from '../contract/price.ts';
-import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { atomicAmount, usdAmount } from '../contract/price.ts';
+import {
+  decodeUtf8,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../contract/strict-json.ts';
 import type { PaymentReceipt, PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
 import { type AskedTarget, judgePurchase, type PaidAnswer, questionOf } from './judge-purchase.ts';
@@ -20,6 +27,13 @@ import {
   unsettled,
 } from './payment-trip.ts';
 import { servedCatalog } from './served-catalog.ts';
+import { type Verification, verifyText } from './verify.ts';
+import {
+  requireInterval,
+  type WatchedReading,
+  type WatchOptions,
+  watchReadings,
+} from './watch-readings.ts';
 
 /** The most that one call may cost, unless the caller sets a cap. */
 export const MAX_USD = '0.10';
@@ -38,6 +52,8 @@ export interface ClientOptions {
   readonly pay?: PayingFetch;
   /** Cap of a call in decimal USD; MAX_USD when absent. */
   readonly maxUsd?: string;
+  /** Networks on which money may move, each by every name that the wallet uses: `['base', 'eip155:8453']`; any when absent. */
+  readonly networks?: readonly string[];
   readonly fetch?: Fetch;
   /** Longest wait for one answer in milliseconds; ANSWER_TIMEOUT_MS when absent. */
   readonly timeoutMs?: number;
@@ -69,6 +85,23 @@ export interface SignalpressClient {
   ): Promise<PurchasedBody>;
   /** Sends a payment again that was signed before, by this program or by one that has died. */
   redeliver(payment: PendingPayment): Promise<PurchasedBody>;
+  /** What fits some words, best first, each with its price and the request that buys it; `limit` is 1 to 20. */
+  search(words: string, limit?: number): Promise<readonly JsonObject[]>;
+  /** What a purchase would cost; nothing is signed. Throws where nothing is for sale. */
+  quote<Path extends PaidPath>(path: Path, params?: CallParams<Path>): Promise<Quote>;
+  /** Judges what was saved, offline, for the issuer and by the catalogue of this client. */
+  verify(saved: string | Uint8Array): Promise<Verification>;
+  /** Readings of up to 30 items `line:entity`, and then each that changes. */
+  watch(items: readonly string[], options: WatchOptions): AsyncGenerator<WatchedReading>;
+}
+
+/** A price question that was answered. */
+export interface Quote {
+  readonly url: string;
+  /** The lowest of the prices, decimal. */
+  readonly priceUsd: string;
+  /** The ways to pay of x402 version 1, as the service names them. */
+  readonly accepts: readonly JsonObject[];
 }
 
 /** A client of one service; a call that has no result throws a ClientError, a misused one a TypeError. */
@@ -78,6 +111,7 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
     wait: options.wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
     onSigned: options.onSigned ?? (() => undefined),
     timeoutMs: options.timeoutMs ?? ANSWER_TIMEOUT_MS,
+    networks: options.networks ?? null,
   };
   const { baseUrl, issuer, clock = Date.now } = options;
   requireIssuer(issuer);
@@ -85,8 +119,7 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   const judge = (url: string, paid: PaidAnswer, by: Pick<AskedTarget, 'catalog' | 'isSoldNow'>) =>
     judgePurchase(paid, { ...by, issuer, target: targetOf(url, baseUrl), now: clock() });
   return {
-    get: async (path, params, { token } = {}) =>
-      freeAnswer(urlOf(baseUrl, operationAt(path, await catalogOf()), params), token, trip),
+    ...freeCalls(options, trip, catalogOf),
     async buy(path, params, { maxUsd = options.maxUsd ?? MAX_USD } = {}) {
       const { pay } = options;
       if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');
@@ -107,6 +140,33 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       const catalog = await catalogOf();
       const paid = await paidAnswer({ response: await deliver(payment, trip), payment });
       return judge(payment.url, paid, { catalog, isSoldNow: false });
+    },
+  };
+}
+
+/** The calls that move no money. */
+function freeCalls(
+  { baseUrl, issuer, clock = Date.now }: ClientOptions,
+  trip: TripOptions,
+  catalogOf: CatalogSource['catalogOf'],
+): Omit<SignalpressClient, 'buy' | 'redeliver'> {
+  const urlAt = async (path: string, params: UrlParams = {}): Promise<string> =>
+    urlOf(baseUrl, operationAt(path, await catalogOf()), params);
+  const get = async (path: string, params?: UrlParams, token?: string): Promise<JsonValue> =>
+    freeAnswer(await urlAt(path, params), token, trip);
+  return {
+    get: (path, params, { token } = {}) => get(path, params, token),
+    search: async (words, limit) => resultsOf(await get('/gauge/search', { q: words, limit })),
+    quote: async (path, params) => quoted(await urlAt(path, params), trip),
+    async verify(saved) {
+      // What was saved may be older than the catalogue.
+      const judgedBy = { catalog: await catalogOf(), isOfBody: false };
+      return verifyText(saved, { trust: [issuer], judgedBy, now: clock() });
+    },
+    watch(items, watching) {
+      requireInterval(watching.everyMs);
+      const look = () => get('/gauge/watch', { items: items.join(',') }, watching.token);
+      return watchReadings({ look, wait: trip.wait }, watching);
     },
   };
 }
@@ -184,11 +244,9 @@ function atomic(maxUsd: string): bigint {
   return BigInt(atomicAmount(maxUsd));
 }
 
-function urlOf(
-  baseUrl: string,
-  row: Endpoint,
-  params: Readonly<Record<string, string | number | undefined>> = {},
-): string {
+type UrlParams = Readonly<Record<string, string | number | undefined>>;
+
+function urlOf(baseUrl: string, row: Endpoint, params: UrlParams = {}): string {
   if (row.method !== 'GET') throw new TypeError(`Cannot call "${row.path}": not a GET`);
   const given = Object.entries(params).filter(([, value]) => value !== undefined);
   const legal = Object.keys(row.params);
@@ -232,6 +290,30 @@ async function freeAnswer(
     throw new ClientError(message, { code: 'failed', cause });
   }
 }
+
+function resultsOf(answer: JsonValue): readonly JsonObject[] {
+  const results = isObject(answer) ? answer.results : undefined;
+  if (Array.isArray(results) && results.every(isObject)) return results;
+  throw new ClientError('Cannot search: the answer has no results', { code: 'failed', answer });
+}
+
+/** What a challenge asks for; whatever else is answered has no price. */
+async function quoted(url: string, trip: TripOptions): Promise<Quote> {
+  const asked = await freeAnswer(url, undefined, trip).catch((error: unknown) => error);
+  if (!(asked instanceof ClientError)) throw refusal(200, '', null);
+  if (asked.facts.status !== 402) throw asked;
+  const { answer } = asked.facts;
+  const { success, data } = priced.safeParse(answer);
+  if (!success) throw new ClientError('Cannot quote: no price in it', { code: 'failed', answer });
+  const [lowest = 0n] = data.accepts
+    .map((entry) => BigInt(entry.maxAmountRequired))
+    .sort((a, b) => (a < b ? -1 : 1));
+  const accepts = data.accepts as readonly JsonObject[];
+  return { url, priceUsd: usdAmount(String(lowest)), accepts };
+}
+const priced = z.object({
+  accepts: z.array(z.looseObject({ maxAmountRequired: z.string().regex(/^\d{1,30}$/) })).min(1),
+});
 
 /** Asks without paying, since no answer could be judged: the service says what is wrong, or knows more than our catalogue. */
 async function notBought(url: string, trip: TripOptions): Promise<never> {
