@@ -4,6 +4,7 @@ import { TEST_WARNING } from '../config/test-payments.ts';
 import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
 import { PAYMENT_IDENTIFIER } from '../money/payment-identifier.ts';
+import { SIGN_IN } from '../money/sign-in.ts';
 import { type TokenService, tokenSecrets, tokenService } from '../money/token.ts';
 import { type Challenger, challenger } from '../offer/challenge.ts';
 import type { PaymentServices } from '../payment/open-payment-services.ts';
@@ -48,7 +49,8 @@ export function openService(
   { release, payments, rooms }: ServiceParts,
 ): FirstService {
   const baseUrl = config.baseUrl ?? release.head.base_url;
-  const asked = challengerOrRefuse(config, baseUrl, release.head.issuer_name);
+  const names = { baseUrl, issuerName: release.head.issuer_name };
+  const asked = challengerOrRefuse(config, names, clock);
   asked.show(release);
   const report = (error: unknown, id?: string): void =>
     log({ event: 'payment_failed', id, error: messageOf(error) });
@@ -62,16 +64,10 @@ export function openService(
   };
   const { verifyFirst, receiptKey: processor, extensions } = config;
   const identifiers = extensions.includes(PAYMENT_IDENTIFIER);
+  const signsIn = extensions.includes(SIGN_IN) ? { signInAt: baseUrl } : {};
   const beside = signatures === undefined ? {} : { signatures };
-  const terms = {
-    ...beside,
-    challenger: asked,
-    clock,
-    report,
-    verifyFirst,
-    processor,
-    identifiers,
-  };
+  const own = { ...beside, ...signsIn, verifyFirst, processor, identifiers };
+  const terms = { ...own, challenger: asked, clock, report };
   const limited = meters === undefined ? {} : { limited: meters.refused };
   const plain = purchaseService({ ...payments, ...terms, ...limited });
   const purchases = meters === undefined ? plain : meteredPurchases(plain, meters);
@@ -89,12 +85,17 @@ function tokensOf(
   return tokenService({ secrets, days: tokenDays, clock, random: randomBytes });
 }
 
-function challengerOrRefuse(config: Config, baseUrl: string, issuerName: string): Challenger {
+function challengerOrRefuse(
+  config: Config,
+  { baseUrl, issuerName }: { readonly baseUrl: string; readonly issuerName: string },
+  clock: ServiceOptions['clock'],
+): Challenger {
   const { payTo, network, extensions } = config;
   const furtherNetworks = paidNetworks(config)
     .slice(1)
     .map((one) => one.network);
   const warned = settlementOf(config) === 'test' ? { warning: TEST_WARNING } : {};
+  const signIn = extensions.includes(SIGN_IN) ? { signIn: { clock, random: randomBytes } } : {};
   try {
     const serviceName = serviceNameOf(issuerName);
     return challenger({
@@ -104,6 +105,7 @@ function challengerOrRefuse(config: Config, baseUrl: string, issuerName: string)
       furtherNetworks,
       extensions,
       serviceName,
+      ...signIn,
       ...warned,
     });
   } catch (cause) {

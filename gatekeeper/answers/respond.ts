@@ -139,7 +139,7 @@ const PREFLIGHT: readonly Header[] = [
   ['access-control-allow-methods', 'GET, HEAD, POST, OPTIONS'],
   [
     'access-control-allow-headers',
-    'X-PAYMENT, PAYMENT-SIGNATURE, X-RECEIPT, Authorization, Content-Type, Access-Control-Expose-Headers, ' +
+    'X-PAYMENT, PAYMENT-SIGNATURE, X-RECEIPT, SIGN-IN-WITH-X, Authorization, Content-Type, Access-Control-Expose-Headers, ' +
       'X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
   ],
   ['access-control-max-age', '86400'],
@@ -255,6 +255,7 @@ async function unpaid(call: RoutedCall): Promise<HttpResponse> {
   if (answered?.kind === 'reply') return plainResponse(answered.reply, path);
   const reply = service.challenger.challenge(endpoint, target);
   const isPage = asked.method === 'GET' && wantsPage(asked.facts.accept);
-  if (!isPage) return { reply, path, etag: null, keepMs: KEEP_FOR_RELEASE, unpaid: true };
+  const keepMs = reply.isOnce === true ? 0 : KEEP_FOR_RELEASE;
+  if (!isPage) return { reply, path, etag: null, keepMs, unpaid: true };
   return plainResponse(service.rooms.pricePage(reply, { endpoint, target }, service), path);
 }

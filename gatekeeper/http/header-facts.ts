@@ -18,8 +18,15 @@ export interface ReceiptHeader {
   readonly kind: 'receipt';
   readonly text: string;
 }
+/** What pays: a payment, or a receipt in its place. */
+export type TenderHeader = X402Header | ReceiptHeader;
+/** The signed message of an account that paid before. */
+export interface SignInHeader {
+  readonly kind: 'sign-in';
+  readonly text: string;
+}
 /** The one header that a request wants to be answered for. */
-export type PaymentHeader = X402Header | ReceiptHeader;
+export type PaymentHeader = TenderHeader | SignInHeader;
 
 /** The few request headers that change an answer. */
 export interface HeaderFacts {
@@ -52,56 +59,44 @@ interface Watched extends Writable<Omit<HeaderFacts, 'host'>> {
   paymentV1: string | null;
   paymentV2: string | null;
   receipt: string | null;
+  signIn: string | null;
 }
 type Reader = (seen: Watched, value: string) => void;
+type Joined = { [Name in keyof Watched]: null extends Watched[Name] ? Name : never }[keyof Watched];
+
+const joining =
+  (name: Exclude<Joined, 'fault'>): Reader =>
+  (seen, value) => {
+    seen[name] = joined(seen[name], value);
+  };
+const joiningRpc =
+  (name: keyof RpcHeaders): Reader =>
+  (seen, value) => {
+    seen.rpc = { ...seen.rpc, [name]: joined(seen.rpc[name], value) };
+  };
 
 /** By name in lower case; a repeated header is joined, which nothing that matters allows. */
 const READERS: Readonly<Record<string, Reader>> = {
-  host: (seen, value) => {
-    seen.host = joined(seen.host, value);
-  },
+  host: joining('host'),
   accept: (seen, value) => {
     seen.accept = seen.accept === '' ? value : joined(seen.accept, value);
   },
   'accept-encoding': (seen, value) => {
     seen.acceptEncoding = seen.acceptEncoding === '' ? value : joined(seen.acceptEncoding, value);
   },
-  'x-payment': (seen, value) => {
-    seen.paymentV1 = joined(seen.paymentV1, value);
-  },
-  'payment-signature': (seen, value) => {
-    seen.paymentV2 = joined(seen.paymentV2, value);
-  },
-  'x-receipt': (seen, value) => {
-    seen.receipt = joined(seen.receipt, value);
-  },
-  authorization: (seen, value) => {
-    seen.authorization = joined(seen.authorization, value);
-  },
-  'if-none-match': (seen, value) => {
-    seen.ifNoneMatch = joined(seen.ifNoneMatch, value);
-  },
-  origin: (seen, value) => {
-    seen.origin = joined(seen.origin, value);
-  },
-  'content-type': (seen, value) => {
-    seen.contentType = joined(seen.contentType, value);
-  },
-  'mcp-protocol-version': (seen, value) => {
-    seen.rpc = { ...seen.rpc, version: joined(seen.rpc.version, value) };
-  },
-  'mcp-method': (seen, value) => {
-    seen.rpc = { ...seen.rpc, method: joined(seen.rpc.method, value) };
-  },
-  'mcp-name': (seen, value) => {
-    seen.rpc = { ...seen.rpc, name: joined(seen.rpc.name, value) };
-  },
-  'x-request-id': (seen, value) => {
-    seen.requestId = joined(seen.requestId, value);
-  },
-  'x-forwarded-for': (seen, value) => {
-    seen.forwardedFor = joined(seen.forwardedFor, value);
-  },
+  'x-payment': joining('paymentV1'),
+  'payment-signature': joining('paymentV2'),
+  'x-receipt': joining('receipt'),
+  'sign-in-with-x': joining('signIn'),
+  authorization: joining('authorization'),
+  'if-none-match': joining('ifNoneMatch'),
+  origin: joining('origin'),
+  'content-type': joining('contentType'),
+  'mcp-protocol-version': joiningRpc('version'),
+  'mcp-method': joiningRpc('method'),
+  'mcp-name': joiningRpc('name'),
+  'x-request-id': joining('requestId'),
+  'x-forwarded-for': joining('forwardedFor'),
   'content-length': (seen, value) => {
     seen.hasBody ||= value !== '0';
   },
@@ -141,6 +136,7 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
     paymentV1: null,
     paymentV2: null,
     receipt: null,
+    signIn: null,
     accept: '',
     acceptEncoding: '',
     authorization: null,
@@ -163,8 +159,12 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
 }
 
 /** One object for each, from the entry of the request to its end, so that each is read once. */
-function paymentHeadersOf({ paymentV1, paymentV2, receipt }: Watched): readonly PaymentHeader[] {
-  if (paymentV1 === null && paymentV2 === null && receipt === null) return NO_PAYMENT;
+function paymentHeadersOf(seen: Watched): readonly PaymentHeader[] {
+  const { paymentV1, paymentV2, receipt, signIn } = seen;
+  if (paymentV1 === null && paymentV2 === null && receipt === null) {
+    // Clients that pay after all leave it in their request.
+    return signIn === null ? NO_PAYMENT : [{ kind: 'sign-in', text: signIn }];
+  }
   return [
     ...(paymentV1 === null ? [] : [{ kind: 'payment', version: 1, text: paymentV1 } as const]),
     ...(paymentV2 === null ? [] : [{ kind: 'payment', version: 2, text: paymentV2 } as const]),
@@ -172,7 +172,7 @@ function paymentHeadersOf({ paymentV1, paymentV2, receipt }: Watched): readonly 
   ];
 }
 
-/** Whether a request offers something for its answer. */
+/** Whether a request offers something for its answer, or claims to have paid. */
 export function pays({ paymentHeaders }: HeaderFacts): boolean {
   return paymentHeaders.length > 0;
 }

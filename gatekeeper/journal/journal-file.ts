@@ -44,10 +44,16 @@ const IDENTIFIERS = `
 CREATE UNIQUE INDEX IF NOT EXISTS payment_identifier ON payment(identifier)
   WHERE identifier IS NOT NULL AND state <> 'refused'`;
 
+/** What stands before the nonce in the key of a payment. */
+export const ACCOUNT = 'substr(key, 1, length(key) - 67)';
+/** Only for who looks for sales: each settlement writes into it. */
+const SALES = `
+CREATE INDEX IF NOT EXISTS payment_sale ON payment(${ACCOUNT}, resource, id) WHERE state = 'settled'`;
+
 const versionRow = z.object({ user_version: z.number() });
 
 /** Opens the journal for writing and makes its tables; throws for the file of another format. */
-export function openJournalFile(path: string): Database.Database {
+export function openJournalFile(path: string, { findsSales = false } = {}): Database.Database {
   refuseUnlessPlain(path);
   // What was bought, tokens among it, is nobody else's to read; SQLite gives its side files the same mode.
   closeSync(openSync(path, 'a', 0o600));
@@ -63,7 +69,7 @@ export function openJournalFile(path: string): Database.Database {
   for (const name of LATER_COLUMNS) {
     if (has.get([name]) === undefined) db.exec(`ALTER TABLE payment ADD COLUMN ${name} TEXT`);
   }
-  db.exec(`${IDENTIFIERS}; COMMIT`);
+  db.exec(`${IDENTIFIERS}; ${findsSales ? `${SALES};` : ''} COMMIT`);
   return db;
 }
 

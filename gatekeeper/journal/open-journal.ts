@@ -23,6 +23,8 @@ interface JournalOptions {
   readonly log: Log;
   /** Told how long each sync of a disk took that is ours, in milliseconds. */
   readonly onSync?: (ms: number) => void;
+  /** Whether sales are looked for by who paid. */
+  readonly findsSales?: boolean;
 }
 
 /** Where the settings say that the journal lies. */

@@ -15,7 +15,7 @@ import { BoundedMap } from '../system/bounded-map.ts';
 import { newestTime } from './accepted-clock.ts';
 import { BodyStore, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from './body-store.ts';
 import { GroupCommit } from './group-commit.ts';
-import { openJournalFile } from './journal-file.ts';
+import { ACCOUNT, openJournalFile } from './journal-file.ts';
 import { type ClaimValues, claimValues, entryOf } from './journal-row.ts';
 import { KeyFilter } from './key-filter.ts';
 import { livingHolders } from './living-holders.ts';
@@ -45,6 +45,8 @@ SELECT payment.*, body.encoding, body.bytes FROM payment LEFT JOIN body ON body.
 const BOUND = `SELECT resource, signed FROM payment WHERE key = ? AND state <> 'refused'`;
 const IDENTIFIED = `
 SELECT key FROM payment WHERE identifier = ? AND identifier IS NOT NULL AND state <> 'refused'`;
+const SALE = `
+SELECT id, key FROM payment WHERE ${ACCOUNT} = ? AND resource = ? AND state = 'settled' ORDER BY id DESC LIMIT 1`;
 const OPEN_OF = `
 SELECT COUNT(*) AS payments, MIN(created_at) AS oldest FROM (
   SELECT created_at FROM payment WHERE state = ? AND state <> 'settled' ORDER BY id LIMIT ?)`;
@@ -57,6 +59,7 @@ DELETE FROM payment WHERE id IN (
   SELECT id FROM payment WHERE state = 'refused' AND state <> 'settled' AND created_at < ? AND valid_before < ? LIMIT ?)`;
 
 const keyRow = z.object({ key: z.string() });
+const saleRow = z.object({ id: z.number(), key: z.string() });
 const boundRow = z.object({ resource: z.string(), signed: z.string() });
 const summaryRow = z.object({ payments: z.number(), oldest: z.number().nullable() });
 /** Where the journal lies and what time it is there. */
@@ -67,12 +70,14 @@ interface SqliteJournalOptions {
   readonly clock: () => number;
   /** Told how long each sync of the disk took, in milliseconds. */
   readonly onSync?: (ms: number) => void;
+  /** Whether `soldTo` will be asked. */
+  readonly findsSales?: boolean;
 }
 
 /** A journal in one SQLite file: what is written at once shares one transaction, and one sync of the disk. */
 export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(): void } {
   const { path, clock } = options;
-  const db = openJournalFile(path);
+  const db = openJournalFile(path, options);
   const holders = aloneIn(db, () => livingHolders(path));
   const commit = new GroupCommit({ ...options, db, walPath: `${path}-wal` });
   const filter = filledFilter(db);
@@ -94,7 +99,7 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
       const row = filter.mayHave(key) ? bound.get([key]) : undefined;
       return row === undefined ? null : boundRow.parse(row);
     },
-    identifiedKey: identifiedIn(db),
+    ...foundIn(db),
     async claim(claim) {
       const now = clock();
       const values = claimValues(claim, now);
@@ -217,11 +222,20 @@ function taker(db: Database.Database): Journal['takeTransaction'] {
   };
 }
 
-function identifiedIn(db: Database.Database): Journal['identifiedKey'] {
+/** Payments by what they are called beside their key. */
+function foundIn(db: Database.Database): Pick<Journal, 'identifiedKey' | 'soldTo'> {
   const identified = db.prepare(IDENTIFIED);
-  return async (identifier) => {
-    const row = identified.get([identifier]);
-    return row === undefined ? null : keyRow.parse(row).key;
+  const sale = db.prepare(SALE);
+  return {
+    async identifiedKey(identifier) {
+      const row = identified.get([identifier]);
+      return row === undefined ? null : keyRow.parse(row).key;
+    },
+    async soldTo(accounts, resource) {
+      const rows = accounts.flatMap((account) => sale.all([account, resource]));
+      const sales = rows.map((row) => saleRow.parse(row));
+      return sales.sort((left, right) => right.id - left.id)[0]?.key ?? null;
+    },
   };
 }
 

@@ -102,6 +102,11 @@ export interface Journal extends SoldCitations {
    * anything. What another process noted, `claim` and `findOnDisk` notice.
    */
   bindingOf(key: string): PaymentBinding | null;
+  /**
+   * Key of the newest settled payment for a resource by one of these accounts (`network|asset|payer`, lower-case); else
+   * null. Only in a journal that was opened to look for sales.
+   */
+  soldTo(accounts: readonly string[], resource: string): Promise<string | null>;
   /** Key of the payment that was not refused and has this identifier, also of what another process noted; else null. */
   identifiedKey(identifier: string): Promise<string | null>;
   /**

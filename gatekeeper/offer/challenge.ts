@@ -14,6 +14,7 @@ import type {
   RequirementsV1,
   RequirementsV2,
 } from '../money/requirements.ts';
+import { SIGN_IN, type SignInSource, signInDeclaration } from '../money/sign-in.ts';
 import type { Offers } from '../release/offers.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { bazaar } from './bazaar.ts';
@@ -34,6 +35,8 @@ const CHALLENGE_TARGET_CHARS_MAX = 1024;
 interface Challenge extends Reply {
   readonly status: 402;
   readonly body: Buffer;
+  /** It holds a message that one client signs: nobody else gets it. */
+  readonly isOnce?: true;
 }
 
 /** What the operator configures about being paid. */
@@ -46,6 +49,8 @@ interface ChallengerOptions {
   readonly furtherNetworks?: readonly Network[];
   /** What of version 2 is on beside `bazaar`. */
   readonly extensions?: readonly Extension[];
+  /** Makes the messages by which accounts sign in, where they may. */
+  readonly signIn?: SignInSource;
   /** Shown by v2 catalogues, 1 to 32 printable ASCII characters. */
   readonly serviceName: string;
   /** What every challenge says beside its terms, in both versions; clients ignore keys that they do not know. */
@@ -82,7 +87,8 @@ const ERROR_SLOT = '../../error@@';
 const RESOURCE_SLOT = '../../resource@@';
 /** Inside of a text, unlike the others. */
 const REQUEST_SLOT = '../../request@@';
-const SLOTS = new RegExp(`"(?:${ERROR_SLOT}|${RESOURCE_SLOT})"|${REQUEST_SLOT}`);
+const SIGN_IN_SLOT = '../../sign-in@@';
+const SLOTS = new RegExp(`"(?:${ERROR_SLOT}|${RESOURCE_SLOT}|${SIGN_IN_SLOT})"|${REQUEST_SLOT}`);
 /** Beside the terms and not in them: a facilitator compares these with what the payer accepted. */
 const listings = new WeakMap<Requirements, Listing>();
 const SERVICE_NAME = /^[\x20-\x7e]{1,32}$/;
@@ -94,10 +100,14 @@ export function challenger(options: ChallengerOptions): Challenger {
   const cache = new Map<string, Challenge>();
   let shown: ShownRelease = { offers: new Map(), catalog: catalogOf([]) };
   const templateOf = (endpoint: Endpoint, target: string): Template => {
-    const key = `${endpoint.path} ${endpoint.priceUsd} ${mediaTypeOf(endpoint, target)}`;
+    const form = `${mediaTypeOf(endpoint, target)} ${isLong(target)}`;
+    const key = `${endpoint.path} ${endpoint.priceUsd} ${form}`;
     const known = templates.get(key);
     if (known !== undefined) return known;
-    const made = template(shownOf(endpoint, target, shown.offers), checked);
+    const { signIn, ...others } = checked;
+    // A message names its whole request, which a long one does not fit into.
+    const options = isLong(target) ? others : checked;
+    const made = template(shownOf(endpoint, target, shown.offers), options);
     templates.set(key, made);
     return made;
   };
@@ -115,7 +125,7 @@ export function challenger(options: ChallengerOptions): Challenger {
       const known = cache.get(key);
       if (known !== undefined) return known;
       const made = fill(templateOf(endpoint, target), target);
-      if (target.length <= CHALLENGE_TARGET_CHARS_MAX) keep(cache, key, made);
+      if (!isLong(target) && made.isOnce !== true) keep(cache, key, made);
       return made;
     },
     terms,
@@ -175,6 +185,8 @@ interface Template {
   readonly listing: Listing;
   readonly body: readonly string[];
   readonly header: readonly string[];
+  /** Makes the message for a request of this URL, of one use; null where nobody signs in. */
+  readonly signIn: ((url: string) => object) | null;
   /** What describes the service, for whoever meets it here first. */
   readonly link: Header;
 }
@@ -200,7 +212,9 @@ function template(shown: Shown, options: ChallengerOptions): Template {
   const [{ description }] = v1;
   const resource = { url: RESOURCE_SLOT, description, mimeType, serviceName };
   const more = extensions(shown);
-  const declared = { ...more.extensions, ...declaredExtensions(options.extensions ?? []) };
+  const signIn = options.signIn === undefined ? {} : { [SIGN_IN]: SIGN_IN_SLOT };
+  const own = declaredExtensions(options.extensions ?? []);
+  const declared = { ...more.extensions, ...own, ...signIn };
   const announced = Object.keys(declared).length === 0 ? {} : { extensions: declared };
   const terms = { resource, accepts: v2, ...announced };
   const header = { x402Version: 2, error: ERROR_SLOT, ...warned, ...terms };
@@ -214,8 +228,14 @@ function template(shown: Shown, options: ChallengerOptions): Template {
     listing: { resource, ...more },
     body: cut(body),
     header: cut(header),
+    signIn: signInOf(options),
     link: ['link', serviceLinks(baseUrl)],
   };
+}
+
+function signInOf({ signIn, ...options }: ChallengerOptions): Template['signIn'] {
+  const networks = networksOf(options);
+  return signIn === undefined ? null : (url) => signInDeclaration(url, { networks, ...signIn });
 }
 
 /** Discovery lists what can be bought, so it omits an operation that has no answer now. */
@@ -231,19 +251,25 @@ function fill(ready: Template, target: string, error?: string): Challenge {
   const resource = JSON.stringify(ready.baseUrl + target);
   const resources = ready.v1.map(() => resource);
   const texts = [JSON.stringify(error ?? ERROR_V1), ...resources, hinted(ready, target)];
-  const shown = JSON.stringify(shownUrl(ready, target));
-  const headerTexts = [JSON.stringify(error ?? ERROR_V2), shown];
+  const shown = shownUrl(ready, target);
+  const message = ready.signIn === null ? [] : [JSON.stringify(ready.signIn(shown))];
+  const headerTexts = [JSON.stringify(error ?? ERROR_V2), JSON.stringify(shown), ...message];
   const paymentRequired = Buffer.from(joined(ready.header, headerTexts), 'utf8').toString('base64');
   return {
     status: 402,
     headers: [JSON_TYPE, NO_STORE, ready.link, ['payment-required', paymentRequired]],
     body: Buffer.from(joined(ready.body, texts), 'utf8'),
+    ...(ready.signIn === null ? {} : { isOnce: true }),
   };
 }
 
 /** The resource as v2 names it: without its query where that would make the header too long. */
 function shownUrl({ baseUrl, path }: Template, target: string): string {
-  return baseUrl + (target.length <= CHALLENGE_TARGET_CHARS_MAX ? target : path);
+  return baseUrl + (isLong(target) ? path : target);
+}
+
+function isLong(target: string): boolean {
+  return target.length > CHALLENGE_TARGET_CHARS_MAX;
 }
 
 /** The v2 terms of one target, with the listing of its challenge. */

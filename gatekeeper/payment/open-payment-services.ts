@@ -8,6 +8,7 @@ import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import type { Journal } from '../money/journal.ts';
+import { SIGN_IN } from '../money/sign-in.ts';
 import { messageOf } from '../system/message-of.ts';
 import { meteredFacilitator, meteredJournal, meteredSettler } from './metered.ts';
 import { openSettlementServices, type SettlementServices } from './open-settlement-services.ts';
@@ -80,6 +81,7 @@ function given(
 async function journalOf(config: Config, by: PaymentServiceOptions): Promise<OpenJournal> {
   const { journal, meters } = by;
   const measured = meters === undefined ? {} : { onSync: (ms: number) => meters.synced(ms) };
-  if (journal === undefined) return openJournal(config, { ...by, ...measured });
+  const findsSales = config.extensions.includes(SIGN_IN);
+  if (journal === undefined) return openJournal(config, { ...by, ...measured, findsSales });
   return { journal, isLost: () => false, close: async () => {} };
 }

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
-import type { PaymentHeader } from '../http/header-facts.ts';
+import type { TenderHeader } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
 import type { Claim, JournalEntry, PaymentBinding } from '../money/journal.ts';
@@ -11,7 +11,7 @@ export interface PurchaseRequest {
   /** Canonical `path?query`. */
   readonly target: string;
   readonly method: string;
-  readonly paymentHeader: PaymentHeader;
+  readonly paymentHeader: TenderHeader;
   /** What the request is called, in the log and towards facilitators. */
   readonly trace?: RequestTrace | undefined;
 }
@@ -88,7 +88,7 @@ export interface TenderSettlement {
 }
 
 /** Reads one kind of header. */
-export interface TenderReader<Kind extends PaymentHeader> {
+export interface TenderReader<Kind extends TenderHeader> {
   /** Never throws for what a header holds. */
   read(request: PurchaseRequest, header: Kind): Promise<Tender | Refusal>;
   /**

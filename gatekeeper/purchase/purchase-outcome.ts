@@ -53,11 +53,9 @@ export const IDENTIFIER_USED: PurchaseOutcome = {
       'for this one; send it again with a new identifier',
   },
 };
-export const NO_LONGER_KEPT: PurchaseOutcome = {
-  kind: 'refused',
-  refusal: {
-    reason: 'paid_answer_no_longer_kept',
-    error:
-      'the answer that this payment or receipt bought is no longer stored; to buy it again, send a new one',
-  },
+export const NO_LONGER_KEPT_REFUSAL: Refusal = {
+  reason: 'paid_answer_no_longer_kept',
+  error:
+    'the answer that this payment or receipt bought is no longer stored; to buy it again, send a new one',
 };
+export const NO_LONGER_KEPT = refused(NO_LONGER_KEPT_REFUSAL);

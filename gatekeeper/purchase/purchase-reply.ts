@@ -1,4 +1,4 @@
-import type { PaymentHeader } from '../http/header-facts.ts';
+import type { TenderHeader } from '../http/header-facts.ts';
 import { jsonReply, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import type { Refusal } from '../money/payment.ts';
 import type { Challenger } from '../offer/challenge.ts';
@@ -59,13 +59,13 @@ export function noLongerOffered({ reason, error }: Refusal): Reply {
 }
 
 /** 503 for a failure of ours that charged nobody. */
-function failedReply(error: string): Reply {
+export function failedReply(error: string): Reply {
   const body = { error: `Not charged. ${error}`, retryable: true, retry_after_s: FAILED_RETRY_S };
   return jsonReply(503, body, [['retry-after', String(FAILED_RETRY_S)]]);
 }
 
 /** 503 while nobody knows whether the money moved. */
-export function unknownReply(paymentHeader: PaymentHeader, waitMs: number): Reply {
+export function unknownReply(paymentHeader: TenderHeader, waitMs: number): Reply {
   const header = headerName(paymentHeader);
   const error = `The outcome of your payment is not known yet. Send the same ${header} again; do not sign a new one, or you may pay twice.`;
   const waitS = Math.max(1, Math.ceil(waitMs / 1000));
@@ -73,7 +73,7 @@ export function unknownReply(paymentHeader: PaymentHeader, waitMs: number): Repl
   return jsonReply(503, body, [['retry-after', String(waitS)]]);
 }
 
-function headerName(paymentHeader: PaymentHeader): string {
+function headerName(paymentHeader: TenderHeader): string {
   if (paymentHeader.kind === 'receipt') return 'X-RECEIPT';
   return paymentHeader.version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE';
 }

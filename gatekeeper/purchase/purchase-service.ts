@@ -22,7 +22,7 @@
  * and charges nothing.
  */
 import type { CanonicalRequest } from '../../compiler/contract/canonical-request.ts';
-import type { PaymentHeader } from '../http/header-facts.ts';
+import type { PaymentHeader, TenderHeader } from '../http/header-facts.ts';
 import type { Journal, PaymentBinding } from '../money/journal.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
 import {
@@ -54,16 +54,20 @@ import {
   UNKNOWN_RETRY_S,
 } from './purchase-outcome.ts';
 import {
+  failedReply,
   noLongerOffered,
   type PurchaseReply,
   purchaseReply,
   unknownReply,
 } from './purchase-reply.ts';
+import { type SignInRequest, signIns } from './sign-ins.ts';
 
 interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
   readonly journal: Journal;
   /** `did:key` of the operator's payment processor; without one no receipt is taken. */
   readonly processor?: string | null;
+  /** Public origin without a trailing slash, where accounts that paid may fetch it again by signing; else none may. */
+  readonly signInAt?: string;
   /** Told about failures of our own parts, for the log, with the name of the request; it gets no payment data. */
   readonly report?: ReportFailure;
   /** Told of a purchase that has to wait until others are done. */
@@ -78,15 +82,24 @@ interface Sale {
   readonly sell: (delivery: Delivery) => Promise<PurchaseReply>;
 }
 
+/** A request that pays, or whose account paid before. */
+export interface AskedRequest extends Omit<PurchaseRequest, 'paymentHeader'> {
+  readonly paymentHeader: PaymentHeader;
+}
+
 /** A request with a payment that the catalogue has no answer to. */
-interface FormerRequest extends Pick<PurchaseRequest, 'method' | 'paymentHeader' | 'trace'> {
+interface FormerRequest extends Pick<PurchaseRequest, 'method' | 'trace'> {
   readonly request: CanonicalRequest;
+  readonly paymentHeader: PaymentHeader;
 }
 
 /** Sells for payments and receipts; a journal that is not shared belongs to one service. */
 export interface PurchaseService {
-  /** The reply to a known payment or receipt, or the sale of an answer that is still to be made; never throws. */
-  open(request: PurchaseRequest): Promise<PurchaseReply | Sale>;
+  /**
+   * The reply to a known payment or receipt, or to an account that signs in and paid, or the sale of an answer that is still
+   * to be made; never throws.
+   */
+  open(request: AskedRequest): Promise<PurchaseReply | Sale>;
   /**
    * The reply to a payment or receipt for what a release took away since: what it bought, or what became of it; null where it
    * bought nothing of that kind. Sells nothing and never throws.
@@ -107,25 +120,30 @@ interface Context extends Omit<PurchaseContext, 'report'> {
   readonly challenger: PurchaseServiceOptions['challenger'];
   readonly doubts: Doubts;
   readonly read: (request: PurchaseRequest) => Promise<Tender | Refusal>;
-  readonly identify: TenderReader<PaymentHeader>['identify'];
-  readonly recall: TenderReader<PaymentHeader>['recall'];
+  readonly identify: TenderReader<TenderHeader>['identify'];
+  readonly recall: TenderReader<TenderHeader>['recall'];
   readonly report: ReportFailure;
 }
 
 /** The one way from a header to a sold answer. */
 export function purchaseService(options: PurchaseServiceOptions): PurchaseService {
   const context = contextOf(options);
+  const { signInAt } = options;
+  const signedIn =
+    signInAt === undefined ? unknownTo(context) : signIns({ ...context, baseUrl: signInAt });
   return {
     async open(request) {
       const own = contextFor(request, context);
       try {
-        return await opened(request, own);
+        const { paymentHeader } = request;
+        return paymentHeader.kind === 'sign-in'
+          ? await signedIn({ ...request, paymentHeader })
+          : await opened({ ...request, paymentHeader }, own);
       } catch (error) {
         own.report(error);
-        const outcome = failed(
+        return failedReply(
           'The payment could not be checked. Send the same payment or receipt again.',
         );
-        return purchaseReply(outcome, { ...request, tender: null }, own.challenger);
       }
     },
     openFormer: (request) => formerReply(request, context),
@@ -172,8 +190,15 @@ function contextOf(options: PurchaseServiceOptions): Context {
   };
 }
 
+/** Where nobody can sign in, the header is one that nobody knows: what it is for is offered. */
+function unknownTo({ challenger }: Context): (request: SignInRequest) => Promise<Sale> {
+  return async ({ endpoint, target }) => ({
+    sell: async () => challenger.challenge(endpoint, target),
+  });
+}
+
 /** What fails for one request is reported under its name. */
-function contextFor({ trace }: PurchaseRequest, context: Context): Context {
+function contextFor({ trace }: Pick<PurchaseRequest, 'trace'>, context: Context): Context {
   return trace === undefined
     ? context
     : { ...context, report: (error) => context.report(error, trace.id) };
@@ -212,7 +237,7 @@ async function opened(request: PurchaseRequest, context: Context): Promise<Purch
 
 /** The request that exactly this header is bound to. */
 function boughtBy(paymentHeader: PaymentHeader, context: Context): string | null {
-  const identity = context.identify(paymentHeader);
+  const identity = paymentHeader.kind === 'sign-in' ? null : context.identify(paymentHeader);
   const bound = identity === null ? null : bindingOf(identity.key, context);
   return bound !== null && bound.signed === identity?.signed ? bound.resource : null;
 }
@@ -220,6 +245,7 @@ function boughtBy(paymentHeader: PaymentHeader, context: Context): string | null
 async function formerReply(asked: FormerRequest, context: Context): Promise<PurchaseReply | null> {
   const { paymentHeader, method, request, trace } = asked;
   const { journal, challenger } = context;
+  if (paymentHeader.kind === 'sign-in') return null;
   try {
     const key = context.identify(paymentHeader)?.key;
     if (key === undefined) return null;

@@ -6,6 +6,7 @@ export const emptyJournal = (newestMs = 0): Journal => ({
   findOnDisk: async () => null,
   bindingOf: () => null,
   identifiedKey: async () => null,
+  soldTo: async () => null,
   claim: async () => false,
   takeTransaction: async () => true,
   conclude: async () => {},

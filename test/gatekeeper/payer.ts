@@ -43,9 +43,13 @@ export function freshNonce(): `0x${string}` {
   return `0x${createHash('sha256').update(`nonce ${nonces}`).digest('hex')}`;
 }
 
+/** Private key of the account of this name. */
+export function payerKey(name: string): `0x${string}` {
+  return `0x${createHash('sha256').update(name).digest('hex')}`;
+}
+
 export function payer(network: Network, name = 'payer'): Payer {
-  const key = createHash('sha256').update(name).digest('hex');
-  const account = privateKeyToAccount(`0x${key}`);
+  const account = privateKeyToAccount(payerKey(name));
   const sign: Payer['sign'] = async (to, value, overrides = {}) => {
     const authorization: Authorization = {
       from: account.address,

@@ -21,7 +21,7 @@ const log = (): void => {};
 journalSuite({
   name: 'postgresJournal',
   fresh: () => server.freshUrl(),
-  open: (url, at) => postgresJournal({ url, clock: at, log }),
+  open: (url, at) => postgresJournal({ url, clock: at, log, findsSales: true }),
   acceptClock: async (url, nowMs) => {
     const client = await journalClient(url);
     await acceptPostgresClock(client, nowMs);

@@ -39,7 +39,7 @@ import {
   persistently,
   storable,
 } from './connection.ts';
-import { newestAmong } from './schema.ts';
+import { ACCOUNT, newestAmong } from './schema.ts';
 import { LOCK_PURGE, Session } from './session.ts';
 
 /** Time after which a connection that nobody needs is closed. */
@@ -92,6 +92,11 @@ FROM signalpress.payment LEFT JOIN signalpress.body ON body.sha256 = payment.bod
 const BOUND = `SELECT resource, signed FROM signalpress.payment WHERE key = $1 AND state <> 'refused'`;
 const IDENTIFIED = `
 SELECT key FROM signalpress.payment WHERE identifier = $1 AND identifier IS NOT NULL AND state <> 'refused'`;
+const SALE = `
+SELECT sale.key FROM unnest($1::text[]) AS account CROSS JOIN LATERAL (
+  SELECT id, key FROM signalpress.payment
+  WHERE (${ACCOUNT}) COLLATE "C" = account AND resource = $2 AND state = 'settled' ORDER BY id DESC LIMIT 1) AS sale
+ORDER BY sale.id DESC LIMIT 1`;
 const TAKE = `
 UPDATE signalpress.payment SET holder = $2
 WHERE key = $1 AND state IN ('settling', 'unknown') AND resource = $5 AND signed = $6 AND ${isFree('$3', '$4')}`;
@@ -141,6 +146,8 @@ const keyRow = z.object({ key: z.string() });
 const citationRow = z.object({ citation: z.string() });
 
 interface PostgresJournalOptions {
+  /** Whether `soldTo` will be asked. */
+  readonly findsSales?: boolean;
   /** `postgres://…`, with user and password. */
   readonly url: string;
   /** Milliseconds since the epoch. */
@@ -168,6 +175,10 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
     bindingOf: (key) => base.bindings.get(key) ?? null,
     async identifiedKey(identifier) {
       const [row] = await base.rows(IDENTIFIED, [identifier]);
+      return row === undefined ? null : keyRow.parse(row).key;
+    },
+    async soldTo(accounts, resource) {
+      const [row] = await base.rows(SALE, [accounts, resource]);
       return row === undefined ? null : keyRow.parse(row).key;
     },
     claim: (claim) => claimer.claim(claim),
@@ -207,7 +218,7 @@ class Base {
   #lettingGo: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | null = null;
 
-  constructor({ url, clock, log }: PostgresJournalOptions) {
+  constructor({ url, clock, log, findsSales = false }: PostgresJournalOptions) {
     this.clock = clock;
     this.#pool = new pg.Pool({
       ...connectionOptions(url),
@@ -216,7 +227,12 @@ class Base {
     });
     // The next query opens another connection.
     this.#pool.on('error', () => {});
-    this.session = new Session({ url, log, atPing: () => this.letGo().catch(() => {}) });
+    this.session = new Session({
+      url,
+      log,
+      findsSales,
+      atPing: () => this.letGo().catch(() => {}),
+    });
   }
 
   async open(): Promise<void> {

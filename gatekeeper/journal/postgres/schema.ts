@@ -13,6 +13,13 @@ const ADD_IDENTIFIER =
 const IDENTIFIERS = `
 CREATE UNIQUE INDEX IF NOT EXISTS payment_identifier ON signalpress.payment(identifier)
   WHERE identifier IS NOT NULL AND state <> 'refused'`;
+/** What stands before the nonce in the key of a payment. */
+export const ACCOUNT = 'left(key, -67)';
+/** Only for who looks for sales: each settlement writes into it. */
+const SALES = `
+CREATE INDEX IF NOT EXISTS payment_sale ON signalpress.payment((${ACCOUNT}) COLLATE "C", resource, id)
+  WHERE state = 'settled'`;
+const HAS_SALES = "SELECT to_regclass('signalpress.payment_sale') IS NOT NULL AS exists";
 const HAS_IDENTIFIERS =
   "SELECT to_regclass('signalpress.payment_identifier') IS NOT NULL AS exists";
 
@@ -61,20 +68,30 @@ export async function hasTables(client: pg.ClientBase): Promise<boolean> {
   );
 }
 
+async function isMade(client: pg.ClientBase): Promise<boolean> {
+  return (await hasTables(client)) && hasIdentifiers(client);
+}
+
+async function lacksSales(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query(HAS_SALES);
+  return !existsRow.parse(rows[0]).exists;
+}
+
 async function hasIdentifiers(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query(HAS_IDENTIFIERS);
   return existsRow.parse(rows[0]).exists;
 }
 
 /** Makes the tables where there are none, all or nothing; gatekeepers that start together wait for the first one. */
-export async function makeTables(client: pg.ClientBase): Promise<void> {
-  if ((await hasTables(client)) && (await hasIdentifiers(client))) return;
+export async function makeTables(client: pg.ClientBase, findsSales = false): Promise<void> {
+  if ((await isMade(client)) && !(findsSales && (await lacksSales(client)))) return;
   // Before the transaction: one that began before the wait would not see what the first one made.
   await client.query('SELECT pg_advisory_lock($1)', [MAKING]);
   try {
     if (!(await hasTables(client))) await client.query(`BEGIN; ${TABLES} COMMIT;`);
     else if (!(await hasIdentifiers(client)))
       await client.query(`BEGIN; ${ADD_IDENTIFIER}; ${IDENTIFIERS}; COMMIT;`);
+    if (findsSales) await client.query(SALES);
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
     throw error;

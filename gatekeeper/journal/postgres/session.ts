@@ -57,6 +57,7 @@ interface SessionOptions {
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   /** Runs at each ping. */
   readonly atPing: () => Promise<void>;
+  readonly findsSales?: boolean;
 }
 
 type AskSession = (text: string, values?: unknown[]) => Promise<pg.QueryResult>;
@@ -167,7 +168,7 @@ export class Session {
       await client.connect();
       const ask = oneAfterAnother(client);
       await checkState(ask);
-      await makeTables(client);
+      await makeTables(client, this.#options.findsSales);
       const live = { client, ask, ...(await numbered(ask)), leads: false };
       await ask(ADOPT, [live.number, this.#numbers]);
       const { rows } = await ask(NEWEST_OF, [NEWEST_ROWS]);

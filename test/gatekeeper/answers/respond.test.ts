@@ -7,9 +7,11 @@ import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
 import type { HttpResponse } from '../../../gatekeeper/http/request.ts';
-import type { PurchaseRequest } from '../../../gatekeeper/payment/tender.ts';
 import type { PurchaseReply } from '../../../gatekeeper/purchase/purchase-reply.ts';
-import type { PurchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
+import type {
+  AskedRequest,
+  PurchaseService,
+} from '../../../gatekeeper/purchase/purchase-service.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { tinyService } from '../tiny-service.ts';
 import { tinyTokens } from '../tiny-tokens.ts';
@@ -37,7 +39,7 @@ async function status(target: string, ask: Ask = {}): Promise<number> {
 
 /** Purchases that remember what they were asked. */
 function purchasesOf(
-  orders: PurchaseRequest[],
+  orders: AskedRequest[],
   open: PurchaseService['open'],
 ): Pick<PurchaseService, 'open' | 'openFormer'> {
   return {
@@ -148,7 +150,7 @@ describe('respond() without a payment', () => {
 
 describe('respond() with a payment', () => {
   it('hands the purchases the canonical target, the version and a complete body', async () => {
-    const orders: PurchaseRequest[] = [];
+    const orders: AskedRequest[] = [];
     const service = { ...(await tinyService()), purchases: purchasesOf(orders, generous) };
     const target = '/gauge?utm=1&signal_id=airquality.aqi&issuer=us-denver&dim=gauge';
     const v1 = await served(target, { headers: PAY, service });
@@ -198,7 +200,7 @@ describe('respond() with a payment', () => {
   });
 
   it('refuses two payments at once', async () => {
-    const orders: PurchaseRequest[] = [];
+    const orders: AskedRequest[] = [];
     const service = { ...(await tinyService()), purchases: purchasesOf(orders, generous) };
     const headers = [...PAY, 'PAYMENT-SIGNATURE', 'BBBB'];
     const { reply } = await served(PAID, { headers, service });
@@ -208,7 +210,7 @@ describe('respond() with a payment', () => {
   });
 
   it('I6: takes no payment with another method', async () => {
-    const orders: PurchaseRequest[] = [];
+    const orders: AskedRequest[] = [];
     const service = { ...(await tinyService()), purchases: purchasesOf(orders, generous) };
     expect(await status(PAID, { method: 'HEAD', headers: PAY, service })).toBe(402);
     expect(await status(PAID, { method: 'POST', headers: PAY, service })).toBe(405);

@@ -80,3 +80,17 @@ describe('headerFacts()', () => {
     expect(headerFacts(['hOsT', 'a', 'x-PaYmEnT', 'P']).paymentHeaders).toHaveLength(1);
   });
 });
+
+describe('the header of an account that paid', () => {
+  it('counts where nothing pays, and repeated ones are joined', () => {
+    const signIn = ['Host', 'a', 'Sign-In-With-X', 'abc'];
+    const { paymentHeaders } = headerFacts(signIn);
+    expect(paymentHeaders).toEqual([{ kind: 'sign-in', text: 'abc' }]);
+    expect(headerFacts([...signIn, 'sign-in-with-x', 'd']).paymentHeaders).toEqual([
+      { kind: 'sign-in', text: 'abc, d' },
+    ]);
+    expect(headerFacts([...signIn, 'x-payment', 'p']).paymentHeaders).toEqual([
+      { kind: 'payment', version: 1, text: 'p' },
+    ]);
+  });
+});

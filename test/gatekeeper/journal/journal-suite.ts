@@ -137,6 +137,31 @@ export function journalSuite(engine: Engine): void {
       expect(await journal.identifiedKey('0xa|x')).toBe('b');
     });
 
+    it(`I1: ${name}() finds the newest settled sale of an account for a request, and no other`, async () => {
+      const journal = await fresh();
+      const nonce = (digit: string) => `0x${digit.repeat(64)}`;
+      const buy = async (account: string, digit: string, resource = 'GET /a') => {
+        const key = `${account}|${nonce(digit)}`;
+        await journal.claim(claimOf(key, { resource }));
+        return key;
+      };
+      const settle = (key: string) =>
+        journal.conclude({ key, state: 'settled', transaction: `0x${key}` });
+      expect(await journal.soldTo(['base|0x1|0xa'], 'GET /a')).toBeNull();
+      const older = await buy('base|0x1|0xa', '9');
+      const newer = await buy('polygon|0x2|0xa', '1');
+      await buy('base|0x1|0xa', '3');
+      const refused = await buy('base|0x1|0xa', '4');
+      await journal.conclude({ key: refused, state: 'refused', detail: 'no' });
+      for (const key of [await buy('base|0x1|0xa', '5', 'GET /b'), newer, older]) await settle(key);
+      await settle(await buy('base|0x1|0xb', '6'));
+      const accounts = ['base|0x1|0xa', 'polygon|0x2|0xa'];
+      expect(await journal.soldTo(accounts, 'GET /a')).toBe(newer);
+      expect(await journal.soldTo(['base|0x1|0xa'], 'GET /a')).toBe(older);
+      expect(await journal.soldTo(['polygon|0x2|0xb'], 'GET /a')).toBeNull();
+      expect(await journal.soldTo(accounts, 'GET /c')).toBeNull();
+    });
+
     it(`${name}() counts what is open and says since when`, async () => {
       const time = { now: NOW_MS };
       const journal = await fresh(() => time.now);

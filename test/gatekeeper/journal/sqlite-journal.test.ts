@@ -21,7 +21,7 @@ const fresh = (): string => {
 journalSuite({
   name: 'sqliteJournal',
   fresh: async () => fresh(),
-  open: async (path, at) => sqliteJournal({ path, clock: at }),
+  open: async (path, at) => sqliteJournal({ path, clock: at, findsSales: true }),
   acceptClock: async (path, nowMs) => {
     const db = openJournalFile(path);
     acceptClock(db, nowMs);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { PaymentHeader } from '../../../gatekeeper/http/header-facts.ts';
+import type { TenderHeader } from '../../../gatekeeper/http/header-facts.ts';
 import { alice, bench, gauge, TARGET, v1 } from '../payment-bench.ts';
 
 const PAYMENT = await alice.header(v1);
 const PROCESSOR = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
 
 /** How often the header of what is offered is looked at, from the entry of a request to its answer. */
-async function readsOf(kind: PaymentHeader['kind'], header: string): Promise<number> {
+async function readsOf(kind: TenderHeader['kind'], header: string): Promise<number> {
   let reads = 0;
   const paymentHeader = {
     kind,
