@@ -14,9 +14,10 @@ import {
   type JsonValue,
   parseJson,
 } from '../contract/strict-json.ts';
+import { questionOf } from '../verify/answer-fault.ts';
 import type { PaymentReceipt, PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
-import { type AskedTarget, judgePurchase, type PaidAnswer, questionOf } from './judge-purchase.ts';
+import { type AskedTarget, judgePurchase, type PaidAnswer } from './judge-purchase.ts';
 import {
   ANSWER_TIMEOUT_MS,
   deliver,

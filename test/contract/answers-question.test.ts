@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerFault, questionOf } from '../../compiler/client/judge-purchase.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { Route } from '../../compiler/contract/route.ts';
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
+import { answerFault, questionOf } from '../../compiler/verify/answer-fault.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../sold-shop.ts';
 
