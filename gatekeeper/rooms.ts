@@ -4,6 +4,7 @@ import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { noCharge } from './offer/no-charge.ts';
 import { codedFile } from './release/coded-file.ts';
 import { anchor } from './rooms/anchor.ts';
+import { basket } from './rooms/basket.ts';
 import { catalog } from './rooms/catalog.ts';
 import { challengePage } from './rooms/challenge-page.ts';
 import { channels } from './rooms/channels.ts';
@@ -32,6 +33,7 @@ import { search } from './search/search.ts';
 export const ROOMS: Rooms = {
   answers: {
     anchor: { answer: anchor, isKept: true },
+    basket: { answer: basket },
     catalog: { answer: (question, { release }) => catalog(question, release), isKept: true },
     channels: { answer: (_, service) => channels(service) },
     check: { answer: check },

@@ -9,6 +9,7 @@ import { openWorkersStall } from './payment-campaign/workers-stall.ts';
  * own under random faults, kills of the gatekeeper and new releases. Needs npm run test:chain to have run
  * once, and for a journal in a database npm run test:postgres.
  * Usage: campaign-payments [--seed 1] [--purchases 500] [--settler facilitators|relayer] [--journal sqlite|postgres]
+ *   [--basket 30], so many requests for each payment
  *   [--workers 1]; with several, each kill ends one of them, and their journal is the file
  */
 const optionsSchema = z.object({
@@ -16,11 +17,15 @@ const optionsSchema = z.object({
   purchases: z.coerce.number().int().positive().default(500),
   settler: z.enum(['facilitators', 'relayer']).default('facilitators'),
   journal: z.enum(['sqlite', 'postgres']).default('sqlite'),
+  basket: z.coerce.number().int().min(2).max(30).optional(),
   workers: z.coerce.number().int().positive().default(1),
 });
 const text = { type: 'string' } as const;
 const { values } = parseArgs({
-  options: { seed: text, purchases: text, settler: text, journal: text, workers: text },
+  options: {
+    ...{ seed: text, purchases: text, settler: text },
+    ...{ journal: text, basket: text, workers: text },
+  },
 });
 const options = optionsSchema.parse(values);
 const PROGRESS_EVERY = 50;

@@ -14,6 +14,8 @@ export interface Operation {
   readonly method?: 'POST';
   /** JSON body of a POST. */
   readonly body?: string;
+  /** Decimal USD that the body costs where the price follows from it. */
+  readonly sum?: string;
 }
 
 const AQI = 'signal_id=airquality.aqi';
@@ -198,6 +200,12 @@ export const OPERATIONS: readonly Operation[] = [
   operation('/.well-known/agent.json', null),
   { ...operation('/verify', null), method: 'POST', body: '{"record_hash":"x"}' },
   operation(`/proof/${HASH}`, null),
+  {
+    ...operation('/gauge/basket', null),
+    method: 'POST',
+    body: `{"requests":["/gauge?${PAIR}","/gauge/air?loc=us-denver"]}`,
+    sum: '0.015',
+  },
   {
     ...operation('/mcp', null),
     method: 'POST',

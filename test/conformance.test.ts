@@ -137,15 +137,16 @@ const isToken = ({ path }: Operation): boolean => endpointOf(path).token;
 const sold = OPERATIONS.filter((row) => row.price !== null);
 const stocked = sold.filter(({ path }) => !(path in WITHOUT_DATA));
 const bare = sold.filter(({ path }) => path in WITHOUT_DATA);
-const free = OPERATIONS.filter((row) => row.price === null && !isToken(row));
+const baskets = OPERATIONS.filter(({ sum }) => sum !== undefined);
+const free = OPERATIONS.filter((row) => row.price === null && !isToken(row) && !row.sum);
 const gated = OPERATIONS.filter(isToken);
 
 describe('the conformance table', () => {
-  it('has one row for each of the 93 operations, each of them free, sold or opened by a token', () => {
-    expect(OPERATIONS).toHaveLength(93);
+  it('has one row for each of the 94 operations, each of them free, sold, sold by the sum or opened by a token', () => {
+    expect(OPERATIONS).toHaveLength(94);
     const named = OPERATIONS.map(({ path }) => endpointOf(path).path);
     expect(named).toEqual(BUILTIN.operations.map((row) => row.path));
-    expect(sold.length + free.length + gated.length).toBe(93);
+    expect(sold.length + free.length + gated.length + baskets.length).toBe(94);
     expect(Object.keys(WITHOUT_DATA).filter((path) => !named.includes(path))).toEqual([]);
   });
 
@@ -308,6 +309,26 @@ async function terms(): Promise<unknown> {
   const { body } = await ask(OPERATIONS[0] as Operation);
   return (body.accepts as unknown[])[0];
 }
+
+describe('operations that cost what their body asks for', () => {
+  it.each(baskets)('$path asks for $sum USD, and delivers what verifies', async (row) => {
+    const quote = await ask(row);
+    expectChallenge(quote, { ...row, price: row.sum ?? null });
+    const [terms] = quote.body.accepts as [RequirementsV1];
+    expectSold(await ask(row, { payment: await payer(NETWORK).header(terms) }), row);
+  });
+
+  it.each(baskets)(
+    '$path refuses a payment of another sum, and a body that asks for nothing',
+    async (row) => {
+      const [terms] = (await ask(row)).body.accepts as [RequirementsV1];
+      const less = { ...terms, maxAmountRequired: '1' };
+      const { status, body } = await ask(row, { payment: await payer(NETWORK).header(less) });
+      expect([status, String(body.error).split(':')[0]]).toEqual([402, 'basket_changed']);
+      expect((await ask({ ...row, body: '{}' })).status).toBe(400);
+    },
+  );
+});
 
 describe('look-ups of a hash that was published', () => {
   it('answer with the forms of a hit, each by its schema', async () => {

@@ -17,6 +17,7 @@ const DOCS = [
   'compiler/CATALOG.md',
   'compiler/SHARDING.md',
   'dist-data/README.md',
+  'gatekeeper/BASKET.md',
   'gatekeeper/DISCOVERY.md',
   'gatekeeper/OBSERVING.md',
   'gatekeeper/README.md',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { basketSchema } from './basket.ts';
 import { checkSchema } from './check-body.ts';
 import { documentSchemaOf, isDocument } from './document-bodies.ts';
 import type { Endpoint, TablePath } from './endpoints.ts';
@@ -94,6 +95,7 @@ const BODIES: Partial<Record<TablePath, z.ZodType>> = {
   '/resolve/preview': resolvePreviewSchema,
   '/resolve/proposer/preview': resolvePreviewSchema,
   '/verify': checkSchema,
+  '/gauge/basket': basketSchema,
   '/gauge/subscribe': subscriptionSchema,
   '/gauge/watch': watchSchema,
   '/gauge/watch-changes': watchChangesSchema,

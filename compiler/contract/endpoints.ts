@@ -44,6 +44,7 @@ export type Answer =
   | 'watch'
   | 'anchor'
   | 'manifest'
+  | 'basket'
   | 'rpc'
   | 'gone';
 
@@ -109,7 +110,8 @@ function paid<const P extends string, R extends RowParts>(path: P, row: R): Type
 }
 
 function free<const P extends string, R extends RowParts>(path: P, row: R): TypedRow<P, R, false> {
-  const terms = { paid: false, token: false, tag: '[FREE]' } as const;
+  const tag = row.tag ?? '[FREE]';
+  const terms = { paid: false, token: false, tag } as const;
   return tableRow(path, row, terms) as TypedRow<P, R, false>;
 }
 
@@ -545,6 +547,12 @@ export const OTHER_ROWS = [
     params: { record_hash: hash },
     answer: 'proof',
     summary: 'inclusion proof and anchor state of a record hash, and how to recompute it',
+  }),
+  free('/gauge/basket', {
+    tag: '[BATCH+PROOF]',
+    method: 'POST',
+    answer: 'basket',
+    summary: 'up to 30 requests as one payment, for the sum of their prices; the quote is free',
   }),
   free('/mcp', { method: 'POST', answer: 'rpc', summary: 'JSON-RPC 2.0 tool server' }),
   free('/merkle/proof', { answer: 'gone', summary: 'retired' }),

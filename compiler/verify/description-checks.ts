@@ -1,4 +1,5 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { basketRange, isBasket } from '../contract/basket.ts';
 import { canonicalJson } from '../contract/canonical.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../contract/did-key.ts';
@@ -146,21 +147,23 @@ function statedPrice(operation: JsonValue | undefined): JsonObject | null {
 }
 
 /** What it must state: one price, or the lowest and the highest where signals differ. */
-function priceOfTable(row: Endpoint): JsonObject {
+function priceOfTable(row: Endpoint, { operations }: Catalog): JsonObject {
+  if (isBasket(row)) return { ...basketRange(operations) };
   const { priceUsd, signalPrices } = row;
   if (priceUsd === null || signalPrices === undefined) return { amount: priceUsd };
   return { ...priceRange(row) };
 }
 
 /** Prices of the OpenAPI description are those of the table. */
-function pathFaults({ paths }: JsonObject, { operationByPath }: Catalog): BodyFault[] {
+function pathFaults({ paths }: JsonObject, catalog: Catalog): BodyFault[] {
+  const { operationByPath } = catalog;
   if (!isObject(paths)) return [];
   return Object.entries(paths).flatMap(([path, item]): BodyFault[] => {
     const row = operationByPath.get(path.replace(/\{(\w+)\}/g, ':$1'));
     const operation = isObject(item) ? (item.get ?? item.post) : undefined;
     const stated = statedPrice(operation);
     if (row === undefined || stated === null) return [];
-    const wanted = Object.entries(priceOfTable(row));
+    const wanted = Object.entries(priceOfTable(row, catalog));
     if (wanted.every(([name, price]) => stated[name] === price)) return [];
     const prices = wanted.map(([, price]) => `"${price}"`).join(' to ');
     return [[`paths.${path}`, `not ${prices}, the price of the table`]];

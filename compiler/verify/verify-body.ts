@@ -1,3 +1,4 @@
+import { basketOf } from '../contract/basket.ts';
 import { canonicalJson } from '../contract/canonical.ts';
 import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
 import { legsLit } from '../contract/lit-legs.ts';
@@ -5,6 +6,7 @@ import { seriesHead } from '../contract/series.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import type { AnchorCheck } from './anchored-before.ts';
+import { basketReport } from './basket-report.ts';
 import { agreement, type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
 import { catalogChecks, type JudgingCatalog } from './catalog-checks.ts';
 import { addressCheck, citedChecks, lineageChecks, lookChecks } from './consistency-checks.ts';
@@ -65,6 +67,11 @@ export interface BodyTrust extends CitationTrust {
 export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
   const unfit = unfitness(body);
   if (unfit !== null) return { verdict: 'failed', issuer: null, checks: [unfit] };
+  const basket = basketOf(body);
+  if (basket !== null) {
+    const judge = (answer: JsonValue): BodyReport => verifyBody(answer, trust);
+    return basketReport(basket, { judge, catalog: trust.judgedBy?.catalog });
+  }
   const proof = logAnswer(body, trust);
   if (proof !== null) return proofReport(proof, trust);
   const nodes = [...objectNodes(body)];

@@ -99,7 +99,7 @@ async function formerSale({ asked, request, service, path }: Call): Promise<Http
   const [paymentHeader, ...others] = facts.paymentHeaders;
   if (method !== 'GET' || paymentHeader === undefined || others.length > 0) return null;
   const reply = await service.purchases.openFormer({ request, method, paymentHeader, trace });
-  return reply === null ? null : { ...plainResponse(reply, path), payer: reply.payer };
+  return reply === null ? null : plainResponse(reply, path);
 }
 
 /** Whatever throws, nobody is charged and no part of the body is sent. */
@@ -186,8 +186,8 @@ function noCharge({ routed, service }: RoutedCall): Reply {
 
 function questionOf({ asked, routed }: RoutedCall): Question {
   const { facts, spend, trace } = asked;
-  const { accept, acceptEncoding, rpc } = facts;
-  return { route: routed, accept, acceptEncoding, rpc, spend, trace, body: null };
+  const { accept, acceptEncoding, rpc, paymentHeaders } = facts;
+  return { route: routed, accept, acceptEncoding, rpc, paymentHeaders, spend, trace, body: null };
 }
 
 /** An answer to a body belongs to the one who sent it: nobody keeps it. */
@@ -229,8 +229,7 @@ async function paid(call: RoutedCall): Promise<HttpResponse> {
     const error = 'invalid_payload: send only one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
     return plainResponse(service.challenger.challenge(endpoint, target, error), path);
   }
-  const reply = await bought(call, paymentHeader);
-  return { ...plainResponse(reply, path), payer: reply.payer };
+  return plainResponse(await bought(call, paymentHeader), path);
 }
 
 /** What is known is answered as it was; anything else must have an answer before money is looked at. */

@@ -2,7 +2,7 @@ import type { CanonicalRequest } from '../../compiler/contract/canonical-request
 import type { Answer, Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { Route } from '../../compiler/contract/route.ts';
 import type { SettlerKind } from '../config/config.ts';
-import type { HeaderFacts, RpcHeaders } from '../http/header-facts.ts';
+import type { HeaderFacts } from '../http/header-facts.ts';
 import { type Header, JSON_MEDIA_TYPE, type Reply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { Extension } from '../money/extensions.ts';
@@ -97,12 +97,10 @@ export interface AnswerRoom {
 export type AskedPrice = Pick<Route, 'endpoint' | 'target'>;
 
 /** A request after routing, with what else an answer may depend on. */
-export interface Question extends Pick<HttpRequest, 'spend' | 'trace'> {
+export interface Question
+  extends Pick<HttpRequest, 'spend' | 'trace'>,
+    Pick<HeaderFacts, 'accept' | 'acceptEncoding' | 'rpc' | 'paymentHeaders'> {
   readonly route: Route;
-  readonly accept: string;
-  readonly acceptEncoding: string;
-  /** What a tool call says in its headers too. */
-  readonly rpc: RpcHeaders;
   /** The whole body of a POST; null for every other method. */
   readonly body: Buffer | null;
   /** Whether there is an answer is all that is asked: its bytes are sold and would be thrown away. */

@@ -6,6 +6,8 @@ export type Reply = {
   readonly status: number;
   readonly headers: readonly Header[];
   readonly body: Buffer | string;
+  /** Who paid, for the log. */
+  readonly payer?: string | undefined;
 };
 
 /** What every refusal carries: no cache may keep it. */

@@ -33,9 +33,9 @@ export interface HttpResponse {
   readonly payer?: string | undefined;
 }
 
-/** A response that nobody keeps. */
+/** A response that nobody keeps, with who paid for it. */
 export function plainResponse(reply: Reply, path: string): HttpResponse {
-  return { reply, path, etag: null, keepMs: 0, unpaid: false };
+  return { reply, path, etag: null, keepMs: 0, unpaid: false, payer: reply.payer };
 }
 
 /** Answers requests from one release; another release has another responder. */

@@ -1,3 +1,4 @@
+import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { type Route, route } from '../../compiler/contract/route.ts';
@@ -51,6 +52,10 @@ function targetIn(request: string, baseUrl: string): string {
 
 function freeQuote({ endpoint }: Route, target: string, { baseUrl }: Shop): ToolResult {
   const { method, token } = endpoint;
+  if (isBasket(endpoint)) {
+    const how = `${BASKET_USAGE}: send it to ${baseUrl}${target}; it answers 402 with the sum of the prices and what cannot be sold. Sign accepts[0] and send the same body with X-PAYMENT`;
+    return succeededWith({ ...head(endpoint, target), price_usd: 'sum', how });
+  }
   const how = token
     ? `Needs a subscription token, which GET ${baseUrl}/gauge/subscribe sells: send GET ${baseUrl}${target} with Authorization: Bearer <token>`
     : `Free: send ${method} ${baseUrl}${target}`;

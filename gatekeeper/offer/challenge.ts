@@ -1,3 +1,4 @@
+import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
 import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
 import { describedParams } from '../../compiler/contract/described-params.ts';
 import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
@@ -105,10 +106,11 @@ export function challenger(options: ChallengerOptions): Challenger {
     const known = templates.get(key);
     if (known !== undefined) return known;
     const { signIn, ...others } = checked;
-    // A message names its whole request, which a long one does not fit into.
-    const options = isLong(target) ? others : checked;
+    // A message names its whole request, which a long one does not fit into, and the body of a basket neither.
+    const options = isLong(target) || isBasket(endpoint) ? others : checked;
     const made = template(shownOf(endpoint, target, shown.offers), options);
-    templates.set(key, made);
+    // A basket has a price of its own each time: kept ones would push out all others.
+    if (!isBasket(endpoint)) templates.set(key, made);
     return made;
   };
   const terms: Challenger['terms'] = (endpoint, target, version) => {
@@ -120,7 +122,9 @@ export function challenger(options: ChallengerOptions): Challenger {
   return {
     networks: networksOf(checked),
     challenge(endpoint, target, error) {
-      if (error !== undefined) return fill(templateOf(endpoint, target), target, error);
+      if (error !== undefined || isBasket(endpoint)) {
+        return fill(templateOf(endpoint, target), target, error);
+      }
       const key = `${endpoint.path} ${target}`;
       const known = cache.get(key);
       if (known !== undefined) return known;
@@ -238,9 +242,11 @@ function signInOf({ signIn, ...options }: ChallengerOptions): Template['signIn']
   return signIn === undefined ? null : (url) => signInDeclaration(url, { networks, ...signIn });
 }
 
-/** Discovery lists what can be bought, so it omits an operation that has no answer now. */
+/** Discovery lists what can be bought by its address, so it omits an operation that has no answer now, and baskets. */
 function extensions(shown: Shown): Pick<Listing, 'extensions'> {
-  return shown.example === null ? {} : { extensions: { bazaar: bazaar(shown, shown.example) } };
+  return shown.example === null || isBasket(shown.endpoint)
+    ? {}
+    : { extensions: { bazaar: bazaar(shown, shown.example) } };
 }
 
 function cut(value: object): string[] {
@@ -327,7 +333,8 @@ function requirementsV1(
       input: {
         type: 'http',
         method: endpoint.method,
-        discoverable: example !== null,
+        discoverable: example !== null && !isBasket(endpoint),
+        ...(isBasket(endpoint) ? BASKET_INPUT : {}),
         queryParams: Object.fromEntries(
           Object.entries(describedParams(endpoint)).map(([name, param]) => {
             return [name, { ...queryParam(param), ...examplesOf(name, shown) }];
@@ -338,6 +345,11 @@ function requirementsV1(
     },
   };
 }
+
+const BASKET_INPUT = {
+  bodyType: 'json',
+  bodyFields: { requests: { type: 'array', required: true, description: BASKET_USAGE } },
+};
 
 function requirementsV2(endpoint: Endpoint, options: ChallengerOptions): RequirementsV2 {
   const { network, payTo } = options;

@@ -1,9 +1,12 @@
+import { isBasket } from '../../compiler/contract/basket.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
 import type { Offers } from '../release/offers.ts';
 import type { Shown } from './shown.ts';
 
 /** What a client on its default settings pays at most, in atomic units: 0.10 USD. */
 const CLIENT_DEFAULT_CAP_ATOMIC = 100_000;
+/** How the request of a basket is sent again. */
+const BASKET_INIT = ", { method: 'POST', body } /* the same body */";
 /** Cheaper operations that one hint lists. */
 const BUDGET_ROWS_MAX = 8;
 
@@ -40,7 +43,7 @@ export function clientHint(
     required_usd: usdAmount(atomic),
     client_default_cap_atomic: CLIENT_DEFAULT_CAP_ATOMIC,
     how_to: `This costs ${atomic} atomic units. A client on its default cap of ${CLIENT_DEFAULT_CAP_ATOMIC} refuses locally, before any request reaches us, so you see no error from us. Raise maxValue to at least ${atomic}.`,
-    example: `import { wrapFetchWithPayment } from 'x402-fetch';\nconst pay = wrapFetchWithPayment(fetch, wallet, ${atomic}n); // maxValue\nconst answer = await pay('${baseUrl}${request}');`,
+    example: `import { wrapFetchWithPayment } from 'x402-fetch';\nconst pay = wrapFetchWithPayment(fetch, wallet, ${atomic}n); // maxValue\nconst answer = await pay('${baseUrl}${request}'${isBasket(endpoint) ? BASKET_INIT : ''});`,
     within_your_budget: budgetRows(baseUrl, offers),
   };
 }

@@ -15,7 +15,7 @@ interface TenderedRequest extends Pick<PurchaseRequest, 'endpoint' | 'target' | 
 }
 
 /** A reply, with who paid where somebody did. */
-export type PurchaseReply = Reply & { readonly payer?: string };
+export type PurchaseReply = Reply;
 
 /** Turns an outcome into the reply of one request; copies of a payment are each answered in their own spelling. */
 export function purchaseReply(

@@ -40,6 +40,8 @@ export interface CampaignOptions {
   readonly progress: (done: number) => void;
   /** Opens what sells, one gatekeeper by default. */
   readonly open?: (options: StallOptions) => Promise<TestedShop>;
+  /** Requests that each payment is for, as a basket; one that is no basket by default. */
+  readonly basket?: number | undefined;
   /** Buyers at the same time. */
   readonly parallel?: number;
   /** After this time nobody begins to buy any more. */
@@ -75,9 +77,38 @@ const DATABASE_LIFE_MS_MAX = 12_000;
 const RELEASE_EVERY = 20;
 /** Time after the last purchase in which nothing may be charged any more. */
 const AFTERMATH_MS = 5000;
-const TARGETS: readonly string[] = ['us-denver', 'us-chicago'].map(
-  (entity) => `/gauge?signal_id=airquality.aqi&entity=${entity}`,
-);
+const recordOf = (entity: string): string => `/gauge?signal_id=airquality.aqi&entity=${entity}`;
+const CITY = 'us-denver';
+
+/** Two things of the same price: records of two cities, or one basket and the same in another order. */
+function targetsOf({ basket }: CampaignOptions): readonly string[] {
+  if (basket === undefined) return [CITY, 'us-chicago'].map(recordOf);
+  const requests = [CITY, ...moreCities(basket)].map(recordOf);
+  return [requests, requests.toReversed()].map(
+    (each) => `/gauge/basket ${JSON.stringify({ requests: each })}`,
+  );
+}
+
+function moreCities(basket: number | undefined): string[] {
+  return Array.from({ length: (basket ?? 1) - 1 }, (_, at) => `us-city-${at + 1}`);
+}
+
+/** Files of a release with as many cities as a basket holds; the words of its records tell the release. */
+function releaseFiles({ basket }: CampaignOptions, sequence: number): Map<string, Buffer> {
+  const files = tinyFiles();
+  const pathOf = (entity: string): string =>
+    defined(
+      filePath(endpointAt('/gauge'), { signal_id: 'airquality.aqi', entity }),
+      'the path of the record',
+    );
+  const text = defined(files.get(pathOf(CITY)), 'the record').toString('utf8');
+  for (const entity of [CITY, ...moreCities(basket)]) {
+    const words =
+      sequence === 1 ? text : text.replace('paid words', `words of release ${sequence}`);
+    files.set(pathOf(entity), Buffer.from(words));
+  }
+  return files;
+}
 const FAULTS: readonly (readonly [Fault, number])[] = [
   [null, 66],
   ['slow', 8],
@@ -163,7 +194,8 @@ async function prepare(options: CampaignOptions): Promise<CampaignGround> {
   const database = options.journal === 'postgres' ? await startPostgres() : null;
   const journal = database === null ? {} : { journalUrl: await database.freshUrl() };
   const open = options.open ?? openStall;
-  const opened = open({ chain, ...settling.stall, ...journal });
+  const files = releaseFiles(options, 1);
+  const opened = open({ chain, files, ...settling.stall, ...journal });
   const stall = await opened.catch(async (error: unknown) => {
     await settling.close();
     await chain.close();
@@ -284,7 +316,7 @@ async function buyOne(
 ): Promise<Story> {
   const { seed } = options;
   const [first = '', second = ''] =
-    draw(seed, `target ${index}`) < 0.5 ? TARGETS : [...TARGETS].reverse();
+    draw(seed, `target ${index}`) < 0.5 ? targetsOf(options) : targetsOf(options).toReversed();
   const name = payerName(index % PAYERS);
   const { url } = stall;
   const sign = (label: string): Promise<Purchase> =>
@@ -345,11 +377,7 @@ function ended(story: Story, { clients }: CampaignGround): Story | Promise<Story
 /** A new release with other bodies, while payments for the old one are on their way. */
 function publish(ground: CampaignGround): void {
   ground.releases += 1;
-  const files = tinyFiles();
-  const params = { signal_id: 'airquality.aqi', entity: 'us-denver' };
-  const path = defined(filePath(endpointAt('/gauge'), params), 'the path of the record');
-  const text = defined(files.get(path), 'the record').toString('utf8');
-  files.set(path, Buffer.from(text.replace('paid words', `words of release ${ground.releases}`)));
+  const files = releaseFiles(ground.options, ground.releases);
   writeTinyRelease(ground.stall.dataDir, { sequence: ground.releases, files });
 }
 

@@ -6,6 +6,7 @@ import { headerOf, payer, type SignedPayment } from '../gatekeeper/payer.ts';
 
 /** What a client holds after it signed: it may send it as often as it likes. */
 export interface Purchase {
+  /** `path?query` of a GET, or path and body of a POST with a space between. */
   readonly target: string;
   readonly version: X402Version;
   readonly header: string;
@@ -52,7 +53,9 @@ export async function send(
 ): Promise<Answer | null> {
   try {
     const name = version === 1 ? 'x-payment' : 'payment-signature';
-    const response = await fetch(base + target, {
+    const { url, init } = requestOf(base + target);
+    const response = await fetch(url, {
+      ...init,
       headers: { [name]: header },
       ...(signal === undefined ? {} : { signal }),
     });
@@ -64,6 +67,13 @@ export async function send(
   }
 }
 
+/** A URL alone is asked by GET; one with a body behind it by POST. */
+function requestOf(text: string): { readonly url: string; readonly init: RequestInit } {
+  const end = text.indexOf(' ');
+  if (end === -1) return { url: text, init: {} };
+  return { url: text.slice(0, end), init: { method: 'POST', body: text.slice(end + 1) } };
+}
+
 /** What a request costs, in the shape of one version. */
 export async function termsOf(url: string, version: X402Version): Promise<Requirements> {
   const [terms] = await termsOn(url, version);
@@ -73,7 +83,8 @@ export async function termsOf(url: string, version: X402Version): Promise<Requir
 
 /** The same on each network that is offered. */
 export async function termsOn(url: string, version: X402Version): Promise<readonly Requirements[]> {
-  const response = await fetch(url);
+  const asked = requestOf(url);
+  const response = await fetch(asked.url, asked.init);
   const body = await response.json();
   const challenge = version === 1 ? body : decoded(response.headers.get('payment-required') ?? '');
   return (challenge as { accepts: Requirements[] }).accepts;

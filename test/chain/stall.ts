@@ -42,6 +42,8 @@ export interface StallOptions {
   readonly facilitatorUrl?: string;
   /** Database of the journal; without one it is a file. */
   readonly journalUrl?: string;
+  /** Files of its first release. */
+  readonly files?: ReadonlyMap<string, Buffer>;
   /** Environment beside what every stall has. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -49,7 +51,7 @@ export interface StallOptions {
 export async function openStall(options: StallOptions): Promise<Stall> {
   const folder = mkdtempSync(join(tmpdir(), 'signalpress-stall-'));
   const dataDir = join(folder, 'data');
-  writeTinyRelease(dataDir);
+  writeTinyRelease(dataDir, options.files === undefined ? {} : { files: options.files });
   const port = await freePort();
   let gate: ChildProcess | null = null;
   const kill = async (): Promise<void> => {

@@ -103,6 +103,7 @@ const FREE = [
   '/.well-known/agent.json',
   '/verify',
   '/proof/:record_hash',
+  '/gauge/basket',
   '/mcp',
   '/merkle/proof',
   '/merkle/spec',
@@ -153,9 +154,9 @@ const PARAMS: Readonly<Record<string, string>> = {
 };
 
 describe('BUILTIN.operations', () => {
-  it('holds the 91 operations of the specification, the look-up path of citations and the search', () => {
-    expect(ROWS).toHaveLength(93);
-    expect(new Set(ROWS.map((row) => row.path)).size).toBe(93);
+  it('holds the 91 operations of the specification, the look-up path of citations, the search and the basket', () => {
+    expect(ROWS).toHaveLength(94);
+    expect(new Set(ROWS.map((row) => row.path)).size).toBe(94);
     const listed = [...Object.values(PRICES).flat(), ...TOKEN, ...FREE];
     expect(ROWS.map((row) => row.path).sort()).toEqual(listed.sort());
   });
@@ -168,7 +169,7 @@ describe('BUILTIN.operations', () => {
     },
   );
 
-  it('opens three operations by token and gives 26 away, without a price', () => {
+  it('opens three operations by token and gives 27 away, without a price of their own', () => {
     expect(ROWS.filter((row) => row.token).map((row) => row.path)).toEqual(TOKEN);
     const free = ROWS.filter((row) => row.priceUsd === null && !row.token);
     expect(free.map((row) => row.path).sort()).toEqual([...FREE].sort());
@@ -181,9 +182,9 @@ describe('BUILTIN.operations', () => {
     expect(have.join(' ')).toBe(want);
   });
 
-  it('takes GET everywhere but at the two operations with a body', () => {
+  it('takes GET everywhere but at the three operations with a body', () => {
     const posts = ROWS.filter((row) => row.method !== 'GET').map((row) => row.path);
-    expect(posts).toEqual(['/verify', '/mcp']);
+    expect(posts).toEqual(['/verify', '/gauge/basket', '/mcp']);
   });
 
   it('answers the retired path as gone and keeps its text as archive', () => {
@@ -204,7 +205,8 @@ describe('BUILTIN.operations', () => {
     for (const row of ROWS) {
       const unpaid = row.token ? '[TOKEN]' : '[FREE]';
       const paid = ['[SIGNAL+PROOF]', '[BATCH+PROOF]', '[3-LEG]'];
-      expect(row.priceUsd === null ? [unpaid] : paid).toContain(row.tag);
+      const isSold = row.priceUsd !== null || row.answer === 'basket';
+      expect(isSold ? paid : [unpaid]).toContain(row.tag);
     }
   });
 

@@ -57,7 +57,8 @@ export function question(
   const request = canonicalRequest(target);
   const found = 'status' in request ? undefined : route(request, BUILTIN);
   if (found === undefined) throw new Error(`no route for ${target}`);
-  return { route: found, accept, acceptEncoding: '', spend: FOR_EVERYBODY, body, rpc: NO_RPC };
+  const none = { acceptEncoding: '', rpc: NO_RPC, paymentHeaders: [] };
+  return { route: found, accept, ...none, spend: FOR_EVERYBODY, body };
 }
 
 /** The JSON body of an answer; its status and body when it is another reply than 200. */

@@ -1,3 +1,4 @@
+import { isBasket } from '../basket.ts';
 import {
   type Endpoint,
   OTHER_ROWS,
@@ -66,7 +67,9 @@ export function operationsOf(
   const all = [...SIGNAL_ROWS.flatMap(known), ...bundles, ...OTHER_ROWS.flatMap(known)];
   const kept = all.filter(({ path }) => !leftOut.has(path));
   const priced = kept.filter(({ priceUsd }) => priceUsd !== null).map(({ path }) => path);
-  const offered = kept.filter(({ path }) => !previewsNothing(path, priced));
+  const offered = kept.filter(
+    (row) => !previewsNothing(row.path, priced) && (!isBasket(row) || priced.length > 0),
+  );
   const paths = new Set(offered.map(({ path }) => path));
   return offered.filter(({ path }) => !lacksOther(path, paths));
 }

@@ -1,3 +1,4 @@
+import { isBasket } from '../../contract/basket.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
 
 const text = { type: 'string' };
@@ -135,16 +136,21 @@ const response = (name: keyof typeof RESPONSES): object => ({
   $ref: `#/components/responses/${name}`,
 });
 
+/** Whether an operation can ask for a payment. */
+export function isCharged(row: Endpoint): boolean {
+  return row.priceUsd !== null || isBasket(row);
+}
+
 /** The answers beside 200 that an operation can give. */
 export function errorResponses(row: Endpoint): Record<string, object> {
   if (row.answer === 'rpc') return RPC_RESPONSES;
-  const { priceUsd, token, params } = row;
+  const { token, params } = row;
   const asked = Object.keys(params).length > 0;
   return {
     400: response('BadRequest'),
     ...(token ? { 401: response('TokenRefused') } : {}),
-    ...(priceUsd === null ? {} : { 402: response('PaymentRequired') }),
-    ...(priceUsd !== null || asked ? { 422: response('NoCharge') } : {}),
+    ...(isCharged(row) ? { 402: response('PaymentRequired') } : {}),
+    ...(isCharged(row) || asked ? { 422: response('NoCharge') } : {}),
     429: response('RateLimited'),
     503: response('Unavailable'),
     default: response('Refused'),

@@ -136,6 +136,7 @@ export const INVENTED_VALUES: Readonly<Record<string, unknown>> = {
   path: '/gauge',
   how: 'GET /gauge?entity=example-city&signal_id=airquality.aqi',
   price_usd: '0.01',
+  total_usd: '0.01',
   price_atomic: '10000',
   parameter: 'entity',
   parameters: 'entity',

@@ -464,6 +464,12 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   check: 'kind of check',
   where: 'place in the body',
   detail: 'the finding in words',
+  // basket
+  parts: 'the requests in their order, each with its answer or with why it has none',
+  request: 'canonical path and query; as it was sent where nothing was sold',
+  total_usd: 'what the sold requests cost together, in US dollars, a decimal',
+  not_sold: 'why this request has no answer; it was not charged',
+  'parts.answer': 'the answer as the request sells it alone, with its own signature',
   // refusals
   error: 'what is wrong, and what to do',
   client_hint: 'for prices above 0.10 USD: how to raise the cap of the client',

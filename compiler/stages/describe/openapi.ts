@@ -1,3 +1,9 @@
+import {
+  BASKET_BODY_BYTES_MAX,
+  BASKET_REQUESTS_MAX,
+  basketRange,
+  isBasket,
+} from '../../contract/basket.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { describedParams } from '../../contract/described-params.ts';
 import type { Endpoint, Param } from '../../contract/endpoints.ts';
@@ -9,6 +15,7 @@ import {
   ERROR_SCHEMAS,
   errorResponses,
   HEADERS,
+  isCharged,
   RECEIPT_HEADERS,
   RESPONSES,
   RPC_ANSWERS,
@@ -172,7 +179,7 @@ function operation(entry: ManifestEntry, parts: SchemaParts): object {
     description: descriptionOf(row, parts.catalog),
     tags: [tagOf(row)],
     security: row.token ? [{ [BEARER]: [] }, { [QUERY_TOKEN]: [] }] : [],
-    ...(row.priceUsd === null ? {} : { 'x-payment-info': paymentInfo(row) }),
+    ...(isCharged(row) ? { 'x-payment-info': paymentInfo(row, parts.catalog) } : {}),
     parameters: parameters(row, entry.input_example_request),
     ...(row.method === 'POST' ? { requestBody: requestBody(row, parts) } : {}),
     responses: { 200: success(row, parts), ...errorResponses(row) },
@@ -192,16 +199,20 @@ function descriptionOf(row: Endpoint, catalog: Catalog): string {
   const guide = guideOf(row, catalog);
   const other = otherPrices(priceBySignal(row));
   if (priceUsd !== null) return `${guide} ${priceUsd} USD a call${other}, charged only with a 200.`;
+  if (isBasket(row)) return `${guide} Costs the sum of their prices, charged only with a 200.`;
   return token ? `${guide} Needs a subscription token.` : `${guide} Free.`;
 }
 
-function paymentInfo(row: Endpoint): object {
+function paymentInfo(row: Endpoint, catalog: Catalog): object {
+  return { price: { ...priceMode(row, catalog) }, protocols: [{ x402: {} }] };
+}
+
+function priceMode(row: Endpoint, { operations }: Catalog): object {
   const currency = 'USD';
-  const price =
-    row.signalPrices === undefined
-      ? { mode: 'fixed', currency, amount: row.priceUsd }
-      : { mode: 'dynamic', currency, ...priceRange(row) };
-  return { price, protocols: [{ x402: {} }] };
+  if (isBasket(row)) return { mode: 'dynamic', currency, ...basketRange(operations) };
+  return row.signalPrices === undefined
+    ? { mode: 'fixed', currency, amount: row.priceUsd }
+    : { mode: 'dynamic', currency, ...priceRange(row) };
 }
 
 function parameters(row: Endpoint, shown: string): object[] {
@@ -245,6 +256,7 @@ function parameter(
 }
 
 function requestBody(row: Endpoint, parts: SchemaParts): object {
+  if (isBasket(row)) return { required: true, ...basketBody(parts) };
   return { required: true, ...(row.answer === 'rpc' ? RPC_BODY : recordBody(parts)) };
 }
 
@@ -257,6 +269,23 @@ const RPC_BODY = {
     },
   },
 };
+
+/** A basket of what is sold now. */
+function basketBody({ entries, catalog }: SchemaParts): object {
+  const sold = entries.filter((entry) => rowOf(entry, catalog).priceUsd !== null);
+  const requests = sold.slice(0, 2).map((entry) => entry.input_example_request);
+  const items = { type: 'string', description: 'path?query of a paid GET request' };
+  const list = { type: 'array', minItems: 1, maxItems: BASKET_REQUESTS_MAX, items };
+  return {
+    description: `requests that are paid together, at most ${BASKET_BODY_BYTES_MAX} bytes; send the same body with the payment`,
+    content: {
+      'application/json': {
+        schema: { type: 'object', properties: { requests: list }, required: ['requests'] },
+        example: { requests },
+      },
+    },
+  };
+}
 
 /** The free sample is a whole body that anybody can send. */
 function recordBody({ schemas, entries, catalog }: SchemaParts): object {
@@ -273,7 +302,7 @@ function recordBody({ schemas, entries, catalog }: SchemaParts): object {
 function success(row: Endpoint, { schemas }: SchemaParts): object {
   return {
     description: row.summary,
-    ...(row.priceUsd === null ? {} : { headers: RECEIPT_HEADERS }),
+    ...(isCharged(row) ? { headers: RECEIPT_HEADERS } : {}),
     content: {
       'application/json': row.answer === 'rpc' ? RPC_ANSWERS : jsonSuccess(row, schemas),
       ...(row.answer === 'series' ? { 'text/csv': { schema: { type: 'string' } } } : {}),

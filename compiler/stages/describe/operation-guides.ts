@@ -119,6 +119,8 @@ const GUIDES: Readonly<Record<TablePath, string>> = {
     'Answers whether a record that you hold is whole, signed by this issuer and in its log. Not whether its source was right.',
   '/proof/:record_hash':
     'Answers where a record hash is in the log, which time stamp covers it and how to recompute it. Not the record.',
+  '/gauge/basket':
+    'Answers up to 30 paid requests for one payment, each with its own signature; asked without a payment it tells the sum and what cannot be sold. Not for what is free, for tokens or for tables.',
   '/mcp':
     'Speaks JSON-RPC 2.0 to clients of the Model Context Protocol. Never takes a payment: buy with a plain GET.',
   '/merkle/proof': 'Answers nothing any more. Use the inclusion proof of a record hash instead.',

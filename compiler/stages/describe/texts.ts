@@ -4,6 +4,7 @@ import { DAY_MS } from '../../contract/iso-time.ts';
 import { otherPrices } from '../../contract/price.ts';
 import { LLMS_FULL_URL, NAMED_FILES } from '../../contract/static-files.ts';
 import type { Issuer } from '../seal/sealer.ts';
+import { isCharged } from './error-responses.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
 import { guideOf } from './operation-guides.ts';
 
@@ -34,10 +35,11 @@ function modelText(
   entries: readonly ManifestEntry[],
   linesOf: (entry: ManifestEntry) => readonly string[],
 ): string {
-  const unpriced = entries.filter((entry) => entry.price_atomic === '0');
+  const isPaid = (entry: ManifestEntry): boolean => isCharged(rowOf(entry, catalog));
+  const unpriced = entries.filter((entry) => !isPaid(entry));
   const gated = unpriced.filter((entry) => rowOf(entry, catalog).token);
   const free = unpriced.filter((entry) => !rowOf(entry, catalog).token);
-  const paid = entries.filter((entry) => entry.price_atomic !== '0');
+  const paid = entries.filter(isPaid);
   return [
     `# ${name}`,
     '',

@@ -1,0 +1,256 @@
+import { createHash } from 'node:crypto';
+import {
+  BASKET_ANSWERS_BYTES_MAX,
+  BASKET_BODY_BYTES_MAX,
+  BASKET_USAGE,
+  basketRequests,
+} from '../../compiler/contract/basket.ts';
+import { canonicalJson } from '../../compiler/contract/canonical.ts';
+import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { usdAmount } from '../../compiler/contract/price.ts';
+import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
+import type { Answered, Question, Service } from '../answers/service.ts';
+import type { X402Header } from '../http/header-facts.ts';
+import { JSON_MEDIA_TYPE, jsonReply, type Reply } from '../http/reply.ts';
+import { isRefusal, type Payment } from '../money/payment.ts';
+import { CATALOG_REQUEST } from '../offer/example-request.ts';
+import { decodePayment } from '../payment/payment-header.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
+import { messageOf } from '../system/message-of.ts';
+import { type AnsweredBasket, answeredBasket, type BasketPart, isSold } from './basket-parts.ts';
+
+/** Baskets whose answers are gathered for a payment at the same time; each holds at most BASKET_ANSWERS_BYTES_MAX. */
+const GATHERED_MAX = 16;
+/** Seconds after which a service that gathers so many baskets is worth asking again. */
+const BUSY_RETRY_S = 2;
+/** Digits of a price that can be named, in atomic units. */
+const PRICE_DIGITS_MAX = 16;
+
+/** A body that was read. */
+interface Basket {
+  readonly requests: readonly string[];
+  /** What the payment is bound to: the path with the digest of the canonical body. */
+  readonly target: string;
+}
+
+/**
+ * `POST /gauge/basket`: up to 30 requests as one payment. Computed, because the caller brings the requests.
+ *
+ * Without a payment every request is answered, its bytes are counted and thrown away: the 402 asks for the sum of what
+ * can be sold and names the rest. A payment is bound to the digest of the canonical body, so that it is known again
+ * whatever the catalogue says by then. One that is new must be of exactly the sum that the same requests cost now: what
+ * changed since the quote is refused with a fresh one, and nothing is charged.
+ */
+export async function basket(question: Question, service: Service): Promise<Answered> {
+  const read = readBasket(question.body);
+  if ('status' in read) return { kind: 'reply', reply: read };
+  const [header, ...others] = question.paymentHeaders;
+  if (header === undefined) return replied(await quoted(read, { question, service }));
+  const only = others.length > 0 ? ONE_PAYMENT : null;
+  if (only !== null || header.kind !== 'payment') {
+    return replied(await quoted(read, { question, service }, only ?? NO_PAYMENT));
+  }
+  return replied(await bought(read, header, { question, service }));
+}
+
+const ONE_PAYMENT = 'invalid_payload: send only one of X-PAYMENT and PAYMENT-SIGNATURE';
+const NO_PAYMENT =
+  'invalid_payload: receipts and sign-ins are for single requests; send X-PAYMENT or PAYMENT-SIGNATURE, of a known payment too';
+
+function replied(reply: Reply): Answered {
+  return { kind: 'reply', reply };
+}
+
+function readBasket(body: Buffer | null): Basket | Reply {
+  if (body === null) throw new TypeError('Cannot sell a basket: no body was read');
+  if (body.length > BASKET_BODY_BYTES_MAX) {
+    return refused(413, `the body is longer than ${BASKET_BODY_BYTES_MAX} bytes`);
+  }
+  try {
+    const value = parseJson(decodeUtf8(body));
+    const requests = basketRequests(value);
+    if (typeof requests === 'string') return refused(400, requests);
+    const digest = createHash('sha256').update(canonicalJson(value)).digest('hex');
+    return { requests, target: canonicalTarget('/gauge/basket', { digest }) };
+  } catch (error) {
+    return refused(400, messageOf(error));
+  }
+}
+
+function refused(status: number, error: string): Reply {
+  const text = `Not charged. Cannot read the basket: ${error}`;
+  return jsonReply(status, { error: text, no_charge: true, usage: BASKET_USAGE });
+}
+
+/** The 402 over what can be sold now, or the refusal of a basket of which nothing can. */
+async function quoted(
+  basket: Basket,
+  { question, service }: Purchase,
+  error?: string,
+): Promise<Reply> {
+  const reading = { question, keepsBodies: false };
+  const answered = await answeredBasket(basket.requests, reading, service);
+  if ('tooLongAt' in answered) return tooLong(answered.tooLongAt);
+  return quoteOf(answered, { basket, question, error }, service);
+}
+
+interface Asked {
+  readonly basket: Basket;
+  readonly question: Question;
+  readonly error?: string | undefined;
+}
+
+function quoteOf(
+  answered: AnsweredBasket,
+  { basket, question, error }: Asked,
+  service: Service,
+): Reply {
+  const { parts, sum } = answered;
+  if (!parts.some(isSold)) return nothingSold(parts);
+  stateOf(service).sales.set(basket.target, salesIn(answered));
+  const total = usdAmount(String(sum));
+  const row = pricedAt(total, question);
+  const challenge = service.challenger.challenge(row, basket.target, error);
+  const shown = JSON.stringify({ total_usd: total, parts: parts.map(shownPart) });
+  const text = challenge.body.toString('utf8');
+  return { ...challenge, body: Buffer.from(`${text.slice(0, -1)},"basket":${shown}}`, 'utf8') };
+}
+
+function pricedAt(priceUsd: string, { route }: Question): Endpoint {
+  return { ...route.endpoint, priceUsd };
+}
+
+function shownPart(part: BasketPart): object {
+  return isSold(part)
+    ? { request: part.request, price_usd: part.priceUsd }
+    : { request: part.request, not_sold: part.fault };
+}
+
+function nothingSold(parts: readonly BasketPart[]): Reply {
+  const examples = parts.flatMap((part) => (isSold(part) ? [] : (part.example ?? [])));
+  const example = examples[0] ?? CATALOG_REQUEST;
+  return jsonReply(422, {
+    error: `Not charged. Try GET ${example} - nothing in this basket can be sold`,
+    no_charge: true,
+    miss: 'no_data',
+    usage: BASKET_USAGE,
+    example_request: example,
+    preview: CATALOG_REQUEST,
+    basket: { total_usd: '0', parts: parts.map(shownPart) },
+  });
+}
+
+function tooLong(at: number): Reply {
+  return jsonReply(413, {
+    error: `Not charged. The answers are longer than ${BASKET_ANSWERS_BYTES_MAX} bytes together from request ${at} on; send several baskets`,
+    no_charge: true,
+    usage: BASKET_USAGE,
+  });
+}
+
+interface Purchase {
+  readonly question: Question;
+  readonly service: Service;
+}
+
+/** What is known is answered as it was; anything else must have an answer, at exactly this sum, before money is looked at. */
+async function bought(
+  basket: Basket,
+  header: X402Header,
+  { question, service }: Purchase,
+): Promise<Reply> {
+  const payment = decodePayment(header.text, header.version);
+  if (isRefusal(payment)) {
+    const error = `${payment.reason}: ${payment.error}`;
+    return quoted(basket, { question, service }, error);
+  }
+  const { value } = payment.authorization;
+  if (!isPrice(value)) return quoted(basket, { question, service }, changed(payment));
+  // The terms of a known payment are those that it was signed for; a new one must have the sum of now.
+  const endpoint = pricedAt(usdAmount(value), question);
+  const { target } = basket;
+  const { trace } = question;
+  const asked = { endpoint, target, method: 'POST', trace, paymentHeader: header };
+  const opened = await service.purchases.open(asked);
+  if (!('sell' in opened)) return opened;
+  const answered = await gathered(basket, question, service);
+  if ('status' in answered) return answered;
+  const { sales } = stateOf(service);
+  const isQuoted = (sales.get(target) ?? salesIn(answered)) === salesIn(answered);
+  if (answered.sum === BigInt(value) && isQuoted) {
+    return opened.sell({ body: bodyOf(answered), contentType: JSON_MEDIA_TYPE });
+  }
+  return quoteOf(answered, { basket, question, error: changed(payment) }, service);
+}
+
+/** Every answer in hand, with its bytes, or why there is none. */
+async function gathered(
+  { requests }: Basket,
+  question: Question,
+  service: Service,
+): Promise<AnsweredBasket | Reply> {
+  const state = stateOf(service);
+  if (state.gathering >= GATHERED_MAX) return busy();
+  state.gathering += 1;
+  try {
+    const answered = await answeredBasket(requests, { question, keepsBodies: true }, service);
+    return 'tooLongAt' in answered ? tooLong(answered.tooLongAt) : answered;
+  } finally {
+    state.gathering -= 1;
+  }
+}
+
+function isPrice(value: string): boolean {
+  return value.length <= PRICE_DIGITS_MAX && value !== '0';
+}
+
+function changed({ authorization: { value } }: Payment): string {
+  return `basket_changed: what can be sold of this basket is not what was quoted, or costs another sum than the ${value} that was signed; nothing was charged, sign for exactly the sum of this quote`;
+}
+
+/** What a service remembers of baskets, over all of its releases. */
+interface BasketState {
+  /** Baskets whose answers are being gathered. */
+  gathering: number;
+  /** Which requests of a basket were for sale when it was quoted last, by target: an equal sum may be of others. */
+  readonly sales: BoundedMap<string, string>;
+}
+const states = new WeakMap<object, BasketState>();
+/** Quotes that are remembered; of a forgotten one only the sum is known, by what was signed. */
+const QUOTES_MAX = 10_000;
+
+function stateOf({ purchases }: Service): BasketState {
+  const known = states.get(purchases) ?? { gathering: 0, sales: new BoundedMap(QUOTES_MAX) };
+  states.set(purchases, known);
+  return known;
+}
+
+/** One digit for each request: whether it is sold. */
+function salesIn({ parts }: AnsweredBasket): string {
+  return parts.map((part) => (isSold(part) ? '1' : '0')).join('');
+}
+
+function busy(): Reply {
+  const error =
+    'Not charged. Too many baskets at once. Send the same payment again; do not sign a new one';
+  const body = { error, retryable: true, retry_after_s: BUSY_RETRY_S };
+  return jsonReply(503, body, [['retry-after', String(BUSY_RETRY_S)]]);
+}
+
+/** The parts in their order, each answer with the bytes that it is sold as alone. */
+function bodyOf({ parts, sum }: AnsweredBasket): Buffer {
+  const total = JSON.stringify(usdAmount(String(sum)));
+  const chunks = parts.flatMap((part, at) => [
+    Buffer.from(at === 0 ? '' : ','),
+    ...partBytes(part),
+  ]);
+  const head = Buffer.from(`{"endpoint":"gauge/basket","total_usd":${total},"parts":[`);
+  return Buffer.concat([head, ...chunks, Buffer.from(']}')]);
+}
+
+function partBytes(part: BasketPart): readonly Buffer[] {
+  const text = JSON.stringify(shownPart(part));
+  if (!isSold(part)) return [Buffer.from(text)];
+  return [Buffer.from(`${text.slice(0, -1)},"answer":`), part.body, Buffer.from('}')];
+}

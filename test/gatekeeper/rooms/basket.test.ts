@@ -1,0 +1,343 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  BASKET_ANSWERS_BYTES_MAX,
+  BASKET_BODY_BYTES_MAX,
+  type BasketBody,
+  isSoldPart,
+} from '../../../compiler/contract/basket.ts';
+import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
+import { verifyBody } from '../../../compiler/verify/verify-body.ts';
+import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import type { Requirements, RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
+import { basket } from '../../../gatekeeper/rooms/basket.ts';
+import type { Gatekeeper } from '../../../gatekeeper/start.ts';
+import { type CompiledSample, compiledSample } from '../../compiled-sample.ts';
+import { sampleGate } from '../../sample-gate.ts';
+import { AS_OF, compileFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+import { LEVEL, TIDE_PRICES, type TideTerms, tideFiles, WAVES } from '../../tide-shop.ts';
+import { payer } from '../payer.ts';
+import { tinyFiles } from '../tiny-release.ts';
+import { jsonOf, question, tinyService } from '../tiny-service.ts';
+
+const NETWORK = NETWORKS['base-sepolia'];
+const DENVER = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+const CHICAGO = '/gauge?entity=us-chicago&signal_id=airquality.aqi';
+const AIR = '/gauge/air?loc=us-denver';
+const REGION = '/gauge/region?loc=us-chicago';
+
+let sample: CompiledSample;
+let gate: Gatekeeper;
+beforeAll(async () => {
+  sample = await compiledSample();
+  gate = await sampleGate(sample.data, { tokens: true, receipts: true });
+});
+afterAll(async () => {
+  await gate.close();
+  removeFolders();
+});
+
+interface Shown {
+  readonly request: string;
+  readonly price_usd?: string;
+  readonly not_sold?: string;
+}
+interface Quote {
+  readonly error: string;
+  readonly accepts: [RequirementsV1];
+  readonly basket: { readonly total_usd: string; readonly parts: readonly Shown[] };
+}
+
+function post(body: unknown, headers: Readonly<Record<string, string>> = {}, at = gate) {
+  const text = typeof body === 'string' ? body : JSON.stringify({ requests: body });
+  return fetch(`${at.url}/gauge/basket`, { method: 'POST', body: text, headers });
+}
+
+async function quoteOf(requests: readonly string[], at = gate): Promise<Quote> {
+  const response = await post(requests, {}, at);
+  expect(response.status).toBe(402);
+  return (await response.json()) as Quote;
+}
+
+async function signed(terms: Requirements, over: Partial<RequirementsV1> = {}) {
+  return { 'x-payment': await payer(NETWORK).header({ ...terms, ...over } as Requirements) };
+}
+
+/** What was not sold, by its place from 1. */
+function unsold({
+  basket: { parts },
+}: Pick<Quote, 'basket'>): readonly (readonly [number, string])[] {
+  return parts.flatMap(({ not_sold }, at) =>
+    not_sold === undefined ? [] : [[at + 1, not_sold] as const],
+  );
+}
+
+describe('a quote', () => {
+  it('asks for the sum of the prices, exactly, and shows each', async () => {
+    const quote = await quoteOf([DENVER, AIR, REGION]);
+    expect(quote.accepts[0].maxAmountRequired).toBe('265000');
+    expect(quote.basket).toEqual({
+      total_usd: '0.265',
+      parts: [
+        { request: DENVER, price_usd: '0.01' },
+        { request: AIR, price_usd: '0.005' },
+        { request: REGION, price_usd: '0.25' },
+      ],
+    });
+    expect(quote.accepts[0].outputSchema).toMatchObject({ input: { method: 'POST' } });
+  });
+
+  it('names what has no answer and does not charge it', async () => {
+    const nowhere = '/gauge?signal_id=airquality.aqi&entity=us-nowhere';
+    const quote = await quoteOf([nowhere, DENVER]);
+    expect(quote.accepts[0].maxAmountRequired).toBe('10000');
+    expect(unsold(quote)).toEqual([[1, expect.stringMatching(/^Not charged\. Try GET \/gauge\?/)]]);
+  });
+
+  it.each([
+    ['/gauge/coverage', /^free; send it alone/],
+    ['/gauge/watch?items=environment:us-denver', /^opened by a token/],
+    ['/gauge/subscribe', /^a token is sold alone/],
+    ['/gauge/basket', /^a basket cannot/],
+    ['/verify', /^a POST that is free/],
+    ['/merkle/proof', /^retired/],
+    ['/nowhere', /^no operation/],
+    ['gauge', /must be a path/],
+    ['/gauge', /required parameter missing: signal_id, entity/],
+    ['/gauge/history-series?format=csv&signal_id=airquality.aqi&entity=us-denver', /^a table is/],
+    ['/gauge?signal_id=airquality.aqi&entity=us-denver', /^the same as request 1/],
+  ])('says why %s is not in it', async (request, words) => {
+    const quote = await quoteOf([DENVER, request]);
+    expect(quote.accepts[0].maxAmountRequired).toBe('10000');
+    expect(unsold(quote)).toEqual([[2, expect.stringMatching(words)]]);
+  });
+
+  it('is a 422 where nothing can be sold, with a request that can', async () => {
+    const response = await post(['/gauge/coverage', '/gauge?signal_id=airquality.aqi&entity=x']);
+    expect(response.status).toBe(422);
+    const body = (await response.json()) as { error: string; example_request: string };
+    expect(body).toMatchObject({ no_charge: true, miss: 'no_data', basket: { total_usd: '0' } });
+    expect((await fetch(gate.url + body.example_request)).status).toBe(402);
+  });
+
+  it.each([
+    ['{}', 400, 'its only member must be "requests"'],
+    ['[]', 400, 'not an object'],
+    ['{"requests":[],"x":1}', 400, 'its only member'],
+    ['{"requests":[]}', 400, '"requests" is empty'],
+    ['{"requests":"/gauge"}', 400, '"requests" must be a list'],
+    ['{"requests":[1]}', 400, 'request 1 must be a text'],
+    ['{"requests":["/gauge"],"requests":["/gauge"]}', 400, 'the key appears twice'],
+    [JSON.stringify({ requests: Array.from({ length: 31 }, () => DENVER) }), 400, '31 requests'],
+    [`{"requests":["${'x'.repeat(BASKET_BODY_BYTES_MAX)}"]}`, 413, 'longer than 65536 bytes'],
+  ])('refuses the body %.40s', async (text, status, words) => {
+    const response = await post(text);
+    const body = (await response.json()) as { error: string };
+    expect([response.status, body.error]).toEqual([status, expect.stringContaining(words)]);
+  });
+
+  it('is asked by POST alone', async () => {
+    const response = await fetch(`${gate.url}/gauge/basket`);
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
+  it('costs what as many free requests cost', async () => {
+    const service = await tinyService();
+    const body = Buffer.from(JSON.stringify({ requests: Array(30).fill(DENVER) }));
+    let units = 0;
+    const asked = question('/gauge/basket', 'application/json', body);
+    const spend = (more: number): void => {
+      units += more;
+    };
+    await basket({ ...asked, spend }, service);
+    expect(units).toBeGreaterThanOrEqual(30);
+  });
+
+  it('refuses by name what is longer together than one body may be', async () => {
+    const files = tinyFiles();
+    const long = Buffer.from(JSON.stringify({ text: 'x'.repeat(BASKET_ANSWERS_BYTES_MAX / 2) }));
+    for (const city of ['us-denver', 'us-chicago']) {
+      files.set(`record/airquality.aqi/${city}.json`, long);
+    }
+    const service = await tinyService({ files });
+    const ask = async (requests: readonly string[]) => {
+      const body = Buffer.from(JSON.stringify({ requests }));
+      return jsonOf(await basket(question('/gauge/basket', '', body), service));
+    };
+    expect(await ask([DENVER])).toMatchObject({ status: 402 });
+    expect(await ask([DENVER, CHICAGO])).toMatchObject({
+      status: 413,
+      error: expect.stringContaining('8388608 bytes together from request 2 on'),
+    });
+  });
+});
+
+describe('a purchase', () => {
+  const requests = [DENVER, '/gauge/coverage', AIR, REGION];
+
+  it.each(['x-payment', 'payment-signature'])(
+    'delivers each answer with its citation, by %s',
+    async (name) => {
+      const response = await post(requests);
+      const v2 = Buffer.from(response.headers.get('payment-required') ?? '', 'base64').toString();
+      const quote = (await response.json()) as Quote;
+      const [terms] = name === 'x-payment' ? quote.accepts : JSON.parse(v2).accepts;
+      const sold = await post(requests, { [name]: await payer(NETWORK).header(terms) });
+      expect(sold.status).toBe(200);
+      expect(sold.headers.get('cache-control')).toBe('private, no-store');
+      const body = (await sold.json()) as BasketBody;
+      expect(body.parts.map((part) => isSoldPart(part))).toEqual([true, false, true, true]);
+      expect(body).toMatchObject({ total_usd: '0.265', parts: [{ request: DENVER }, {}, {}, {}] });
+      const report = verifyBody(body as JsonValue, { trust: [sample.did] });
+      expect(report.checks.filter(({ status }) => status === 'fail')).toEqual([]);
+      expect([report.verdict, report.issuer]).toEqual(['verified', sample.did]);
+    },
+  );
+
+  it('is delivered again, byte for byte, and buys no other basket', async () => {
+    const [terms] = (await quoteOf(requests)).accepts;
+    const headers = await signed(terms);
+    const first = await post(requests, headers);
+    const bytes = await first.text();
+    expect(first.status).toBe(200);
+    // Space and order of members are not part of what was asked.
+    const again = await post(`{ "requests" : ${JSON.stringify(requests)} }`, headers);
+    expect([again.status, await again.text()]).toEqual([200, bytes]);
+    const receipt = 'x-payment-response';
+    expect(again.headers.get(receipt)).toBe(first.headers.get(receipt));
+    const other = await post([...requests].reverse(), headers);
+    expect([other.status, ((await other.json()) as Quote).error.split(':')[0]]).toEqual([
+      402,
+      'payment_already_used',
+    ]);
+    const single = await fetch(gate.url + DENVER, { headers });
+    expect(single.status).toBe(402);
+  });
+
+  it.each(['264999', '265001', '1', '0', '9'.repeat(30)])(
+    'takes the sum alone, not %s',
+    async (maxAmountRequired) => {
+      const [terms] = (await quoteOf(requests)).accepts;
+      const response = await post(requests, await signed(terms, { maxAmountRequired }));
+      const body = (await response.json()) as Quote;
+      expect([response.status, body.error]).toEqual([
+        402,
+        expect.stringMatching(/^basket_changed/),
+      ]);
+      expect(body.accepts[0].maxAmountRequired).toBe('265000');
+    },
+  );
+
+  it('is a fresh quote for what cannot be read, for a receipt, and for two payments', async () => {
+    const [terms] = (await quoteOf(requests)).accepts;
+    const both = { ...(await signed(terms)), 'x-receipt': 'spr1.x.y' };
+    for (const [headers, reason] of [
+      [{ 'x-payment': 'nothing' }, 'invalid_payload'],
+      [{ 'x-receipt': 'spr1.x.y' }, 'invalid_payload'],
+      [both, 'invalid_payload'],
+    ] as const) {
+      const response = await post(requests, headers);
+      const body = (await response.json()) as Quote;
+      expect([response.status, body.error.split(':')[0]]).toEqual([402, reason]);
+      expect(body.basket.total_usd).toBe('0.265');
+    }
+  });
+});
+
+describe('a body that lies about its basket', () => {
+  const lies: readonly (readonly [string, (body: BasketBody) => unknown])[] = [
+    [
+      'an answer under the request of another',
+      ({ parts: [a, b], ...rest }) => {
+        if (a === undefined || b === undefined) throw new Error('too few parts');
+        return {
+          ...rest,
+          parts: [
+            { ...a, request: b.request },
+            { ...b, request: a.request },
+          ],
+        };
+      },
+    ],
+    ['another sum', (body) => ({ ...body, total_usd: '0.01' })],
+    [
+      'a changed reading',
+      (body) => JSON.parse(JSON.stringify(body).replace('"us-denver"', '"us-dallas"')),
+    ],
+  ];
+  it.each(lies)('with %s does not verify', async (_, change) => {
+    const [terms] = (await quoteOf([DENVER, CHICAGO])).accepts;
+    const sold = await post([DENVER, CHICAGO], await signed(terms));
+    const body = (await sold.json()) as BasketBody;
+    expect(verifyBody(body as JsonValue, { trust: [sample.did] }).verdict).toBe('verified');
+    const report = verifyBody(change(body) as JsonValue, { trust: [sample.did] });
+    expect(report.verdict).toBe('failed');
+  });
+});
+
+it('an answer under a request that nobody knows is not called verified', async () => {
+  const [terms] = (await quoteOf([DENVER])).accepts;
+  const body = (await (await post([DENVER], await signed(terms))).json()) as BasketBody;
+  const parts = body.parts.map((part) => ({ ...part, request: '/gauge/other?x=1' }));
+  const report = verifyBody({ ...body, parts } as JsonValue, { trust: [sample.did] });
+  expect(report.verdict).toBe('unsigned');
+});
+
+describe('a release between quote and purchase', () => {
+  /** A shop of an own catalogue that is quoted, and then compiled anew. */
+  async function switched(before: TideTerms, after: TideTerms, isBought = false) {
+    const calls: string[] = [];
+    const facilitator: Facilitator = {
+      verify: async () => ({ verdict: 'valid' }),
+      settle: async ({ paymentRequirements }) => {
+        calls.push(JSON.stringify(paymentRequirements));
+        return { verdict: 'settled', transaction: `0x${'5e'.repeat(32)}` };
+      },
+      supported: async () => ({ verdict: 'none', detail: '' }),
+    };
+    const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
+    const settings = { tokens: false, receipts: false, state, facilitator };
+    const root = writeSnapshots(tideFiles(before));
+    const { data } = await compileFolder(root, { asOf: AS_OF });
+    const first = await sampleGate(data, settings);
+    const [terms] = (await quoteOf([LEVEL, WAVES], first)).accepts;
+    const headers = await signed(terms);
+    const sold = isBought ? await (await post([LEVEL, WAVES], headers, first)).text() : null;
+    await first.close();
+    writeSnapshots(tideFiles(after), root);
+    await compileFolder(root, { asOf: AS_OF, data, acceptCatalogChanges: true });
+    const later = await sampleGate(data, settings);
+    const answer = await post([LEVEL, WAVES], headers, later);
+    const text = await answer.text();
+    await later.close();
+    return { status: answer.status, text, sold, calls };
+  }
+  const dearer = { catalog: { prices: { ...TIDE_PRICES, '/gauge': '0.03' } } };
+  const cheaper = { catalog: { prices: { ...TIDE_PRICES, '/gauge': '0.01' } } };
+  const freed: TideTerms = { waves: { free: ['latest'] } };
+
+  it.each([
+    ['costs more', dearer, '60000'],
+    ['costs less', cheaper, '20000'],
+    ['gives a part away', freed, '20000'],
+  ])('that %s: nothing is charged, and the quote is fresh', async (_, after, sum) => {
+    const { status, text, calls } = await switched({}, after);
+    const body = JSON.parse(text) as Quote;
+    expect([status, body.error]).toEqual([402, expect.stringMatching(/^basket_changed/)]);
+    expect([body.accepts[0].maxAmountRequired, calls]).toEqual([sum, []]);
+  });
+
+  it('that changes nothing of it: is sold at the quoted sum', async () => {
+    const { status, calls } = await switched({}, {});
+    expect([status, calls.length]).toEqual([200, 1]);
+    expect(JSON.parse(calls[0] ?? '')).toMatchObject({ maxAmountRequired: '40000' });
+  });
+
+  it('that gives a part away after the purchase: the same bytes again, no second charge', async () => {
+    const { status, text, sold, calls } = await switched({}, freed, true);
+    expect([status, text, calls.length]).toEqual([200, sold, 1]);
+  });
+});
