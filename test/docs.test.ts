@@ -8,6 +8,7 @@ const ROOT = join(import.meta.dirname, '..');
 const DOCS = [
   'README.md',
   'ARCHITECTURE.md',
+  'compiler/client/python/README.md',
   'compiler/contract/FORMAT.md',
   'compiler/contract/SERIES-CSV.md',
   'compiler/contract/SETTLEMENTS.md',

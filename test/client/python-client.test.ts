@@ -1,0 +1,383 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
+import { localFacilitator } from '../../gatekeeper/facilitator/local-facilitator.ts';
+import type { Facilitator } from '../../gatekeeper/money/facilitator.ts';
+import { NETWORKS, type NetworkName } from '../../gatekeeper/money/networks.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { NOW_MS, NOW_S, typedTransfer } from '../gatekeeper/payer.ts';
+import { sampleGate, sampleToken } from '../sample-gate.ts';
+import { SOLD_TARGETS, soldShop } from '../sold-shop.ts';
+import { type SmallRelease, smallRelease } from '../verify/small-release.ts';
+
+// The client in Python buys from a gatekeeper that runs here.
+
+const PYTHON = join(import.meta.dirname, '../../compiler/client/python');
+const canSign = spawnSync('python3', ['-c', 'import cryptography']).status === 0;
+const OTHER_DID = 'did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw';
+
+const PRELUDE = `
+import base64, http.client, json, sys
+sys.dont_write_bytecode = True
+import signalpress_client as module
+from signalpress_client import *
+from key_wallet import KeyWallet
+URL, DID, NOW, TOKEN = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+PAIR = {"signal_id": "airquality.aqi", "entity": "us-denver"}
+SERIES = dict(PAIR, days=7)
+waits, sent = [], []
+def http(url, headers, timeout):
+    if "x-payment" in headers: sent.append(headers["x-payment"])
+    return http_get(url, headers, timeout)
+def client(**more):
+    given = dict(wallet=KeyWallet("11" * 32), clock=lambda: NOW, wait=waits.append, get=http)
+    given.update(more)
+    return SignalpressClient(URL, more.pop("issuer", DID), **{k: v for k, v in given.items() if k != "issuer"})
+def code(work):
+    try: work()
+    except ClientError as error: return error.code
+    return "no error"
+def show(value): print(json.dumps(value))
+`;
+
+let release: SmallRelease;
+let gate: Gatekeeper;
+const transactions = new Set<string>();
+
+/** Settles like the local one, and counts charges rather than calls. */
+function counting(): Facilitator {
+  const real = localFacilitator({ clock: () => NOW_MS });
+  return {
+    ...real,
+    async settle(request) {
+      const outcome = await real.settle(request);
+      if (outcome.verdict === 'settled') transactions.add(outcome.transaction);
+      return outcome;
+    },
+  };
+}
+
+const run = promisify(execFile);
+/** What a program prints behind the prelude, as JSON. */
+async function python(code: string): Promise<unknown> {
+  const args = ['-c', PRELUDE + code, gate.url, release.did, String(NOW_S), sampleToken()];
+  const { stdout } = await run('python3', args, { env: { ...process.env, PYTHONPATH: PYTHON } });
+  return JSON.parse(stdout);
+}
+
+describe.skipIf(!canSign)('signalpress_client.py (skipped without python3-cryptography)', () => {
+  beforeAll(async () => {
+    release = await smallRelease();
+    const state = mkdtempSync(join(tmpdir(), 'signalpress-python-'));
+    const facilitator = counting();
+    gate = await sampleGate(release.data, { tokens: true, receipts: false, state, facilitator });
+  });
+  afterAll(async () => {
+    await gate.close();
+    release.dispose();
+  });
+  beforeEach(() => transactions.clear());
+
+  it('searches, quotes, and reads what is free, without a wallet', async () => {
+    const made = await python(`
+c = client(wallet=None)
+show([len(c.search("air quality in Denver", 2)), c.search("xyzzyqq"), c.quote("/gauge", PAIR).price_usd,
+  c.get("/gauge/coverage", dict(PAIR, summary=1))["signals"][0]["signal_id"],
+  code(lambda: c.quote("/gauge", dict(PAIR, entity="x"))), code(lambda: c.get("/gauge/nothing"))])`);
+    expect(made).toEqual([2, [], '0.01', 'airquality.aqi', 'not_charged', 'not_charged']);
+    expect(transactions.size).toBe(0);
+  });
+
+  it('buys once, verified, and redelivers the same bytes at no charge', async () => {
+    const made = await python(`
+seen = []
+c = client(on_signed=seen.append)
+one = c.buy("/gauge", PAIR)
+again = client(wallet=None).redeliver(list(seen[0]))
+show([one.report.verdict, one.body["entity"], one.receipt["success"], again.text == one.text,
+  c.verify(one.text).verdict, c.verify(one.text.replace("us-denver", "us-boston")).verdict,
+  client(issuer="${OTHER_DID}").verify(one.text).verdict])`);
+    expect(made).toEqual(['verified', 'us-denver', true, true, 'verified', 'failed', 'failed']);
+    expect(transactions.size).toBe(1);
+  });
+
+  it('sends the very same payment again after lost answers, 503 and 429, and is charged once', async () => {
+    const made = await python(`
+turn = []
+def faulty(url, headers, timeout):
+    answer = http(url, headers, timeout)
+    if "x-payment" not in headers: return answer
+    turn.append(1)
+    if len(turn) == 1: raise ConnectionResetError()
+    if len(turn) == 2: raise module.http.client.IncompleteRead(b"")
+    if len(turn) == 3: return Answer(503, {"retry-after": "3"}, b"{}")
+    if len(turn) == 4: return Answer(429, {"retry-after": "x"}, b"{}")
+    return answer
+bought = client(get=faulty).buy("/gauge", PAIR)
+show([bought.report.verdict, len(sent), len(set(sent)), waits])`);
+    expect(made).toEqual(['verified', 5, 1, [0.5, 1, 3, 4]]);
+    expect(transactions.size).toBe(1);
+  });
+
+  it('gives up with the payment, and another program redeems it', async () => {
+    const made = await python(`
+def lost(url, headers, timeout):
+    answer = http(url, headers, timeout)
+    if "x-payment" in headers: raise TimeoutError()
+    return answer
+try:
+    client(get=lost).buy("/gauge", PAIR)
+except ClientError as error:
+    kept = error
+show([kept.code, len(set(sent)), client().redeliver(kept.payment).report.verdict])`);
+    expect(made).toEqual(['unsettled', 1, 'verified']);
+    expect(transactions.size).toBe(1);
+  });
+
+  it('signs nothing above the cap, elsewhere, for another token, or for another request', async () => {
+    const made = await python(`
+def changed(**members):
+    def get(url, headers, timeout):
+        answer = http(url, headers, timeout)
+        if answer.status != 402: return answer
+        body = json.loads(answer.data)
+        for entry in body["accepts"]: entry.update(members)
+        return answer._replace(data=json.dumps(body).encode())
+    return get
+def buy(**more): return code(lambda: client(**more).buy("/gauge", PAIR))
+show([buy(max_usd="0.009999"), buy(max_usd="0.01"), buy(networks=["base"]), buy(networks=["base-sepolia"]),
+  buy(get=changed(asset="0x" + "2" * 40)), buy(get=changed(network="base")), buy(get=changed(scheme="upto")),
+  buy(get=changed(maxAmountRequired="100001")), buy(get=changed(maxAmountRequired="-1")),
+  buy(get=changed(resource=URL + "/gauge?entity=us-boston&signal_id=airquality.aqi")),
+  buy(get=changed(maxTimeoutSeconds=10**6)), buy(get=changed(payTo="me")), len(sent)])`);
+    const [cheap, dear] = ['too_expensive', 'no error'];
+    expect(made).toEqual([
+      cheap,
+      dear,
+      'refused',
+      dear,
+      'refused',
+      'refused',
+      'refused',
+      cheap,
+      'failed',
+      'refused',
+      'refused',
+      'refused',
+      2,
+    ]);
+    expect(transactions.size).toBe(2);
+  });
+
+  it('relies on no body that is altered, of another issuer, or of another request', async () => {
+    const made = await python(`
+def delivering(change):
+    def get(url, headers, timeout):
+        answer = http(url, headers, timeout)
+        return answer._replace(data=change(answer.data)) if "x-payment" in headers else answer
+    return get
+def buy(change, path="/gauge", params=PAIR, **more):
+    return code(lambda: client(get=delivering(change), **more).buy(path, params, max_usd="20"))
+record = client().buy("/gauge", PAIR).text.encode()
+thin = client().buy("/gauge", dict(PAIR, format="thin")).text.encode()
+table = lambda format, days: client().buy(module.SERIES, dict(PAIR, format=format, days=days), "1").text.encode()
+signed, bare, week = table("csv-signed", 7), table("csv", 7), client().buy(module.SERIES, SERIES, "1").text.encode()
+csv = dict(SERIES, format="csv-signed")
+same = lambda data: data
+show([buy(same), buy(lambda data: data.replace(b'"aqi_index":', b'"aqi_index":1')), buy(same, issuer="${OTHER_DID}"),
+  buy(lambda data: thin), buy(lambda data: week), buy(lambda data: b"{}"), buy(lambda data: b"[1]"),
+  buy(lambda data: b"\\xff"), buy(same, module.SERIES, SERIES), buy(lambda data: week, module.SERIES, dict(PAIR)),
+  buy(lambda data: signed, module.SERIES, SERIES), buy(same, module.SERIES, csv),
+  buy(lambda data: bare, module.SERIES, csv), buy(lambda data: week, module.SERIES, csv),
+  buy(lambda data: signed.replace(b'aqi_index"":', b'aqi_index"":1'), module.SERIES, csv),
+  buy(same, "/gauge/subscribe", None), buy(lambda data: record, "/gauge/subscribe", None)])`);
+    const [good, bad] = ['no error', 'unverified'];
+    expect(made).toEqual([
+      ...[good, bad, bad],
+      ...[bad, bad, bad, bad],
+      ...[bad, good, bad],
+      ...[bad, good, bad, bad, bad],
+      ...[good, bad],
+    ]);
+  });
+
+  it('follows no redirect', async () => {
+    const made = await python(`
+import threading, http.server
+class Moved(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(308)
+        self.send_header("location", URL + self.path)
+        self.send_header("content-length", "0")
+        self.end_headers()
+    def log_message(self, *args): pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Moved)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+away = SignalpressClient("http://127.0.0.1:%d" % server.server_port, DID, wallet=KeyWallet("11" * 32))
+show([code(lambda: away.buy("/gauge", PAIR)), code(lambda: away.get("/gauge/preview"))])`);
+    expect(made).toEqual(['not_charged', 'not_charged']);
+  });
+
+  it('watches: each reading once, again when its hash changes, through four failures', async () => {
+    const made = await python(`
+turn = []
+def get(url, headers, timeout):
+    turn.append(1)
+    if len(turn) in (2, 3, 4, 5): return Answer(503, {}, b"{}")
+    answer = http(url, headers, timeout)
+    body = json.loads(answer.data)
+    if len(turn) == 7:
+        for row in body["items"][0]["rows"]: row["record_hash"] = "sha256:" + "1" * 64
+    return answer._replace(data=json.dumps(body).encode())
+watched = client(get=get).watch(["environment:us-denver"], TOKEN)
+first = next(watched)
+rows = [first]
+while len(turn) < 7: rows.append(next(watched))
+down = client(get=lambda *args: Answer(503, {}, b"{}")).watch(["environment:us-denver"], TOKEN)
+def short():
+    try: client().watch([], TOKEN, 0.5)
+    except ValueError as error: return str(error)
+show([first[0], first[1]["entity"], rows[-1][1]["record_hash"][-4:], code(lambda: next(down)),
+  code(lambda: next(client().watch(["environment:us-denver"], "no"))), short()])`);
+    expect(made).toEqual([
+      'environment:us-denver',
+      'us-denver',
+      '1111',
+      'failed',
+      'not_charged',
+      'Cannot watch every 0.5 s: at least 1',
+    ]);
+  });
+
+  it('refuses what it is given wrongly, before anything is asked', async () => {
+    const made = await python(`
+def fault(work):
+    try: work()
+    except ValueError as error: return str(error)[:24]
+show([fault(lambda: client(issuer="did:web:x")), fault(lambda: client(networks=["moon"])),
+  fault(lambda: client(max_usd=0.1)), fault(lambda: client(max_usd="0.0000001")), fault(lambda: KeyWallet("12")),
+  fault(lambda: client(wallet=None).buy("/gauge", PAIR)), fault(lambda: client().redeliver(("http://x/", "a", "b")))])`);
+    expect(made).toEqual([
+      'Cannot make a client: is',
+      "Cannot pay on 'moon': kn",
+      'Cannot use 0.1 as a pric',
+      "Cannot use '0.0000001' a",
+      'Cannot make a wallet: th',
+      'Cannot buy: the client h',
+      "Cannot redeliver 'http:/",
+    ]);
+  });
+
+  it('knows the networks of the gatekeeper, and its default look-back', async () => {
+    const { networks, days } = (await python(
+      'show({"networks": module.NETWORKS, "days": module.SERIES_DAYS_DEFAULT})',
+    )) as { networks: Record<string, unknown>; days: number };
+    expect(days).toBe(SERIES_DAYS_DEFAULT);
+    expect(Object.keys(networks)).toEqual(['base', 'base-sepolia', 'polygon', 'avalanche']);
+    for (const [name, facts] of Object.entries(networks)) {
+      const { chainId, asset, extra } = NETWORKS[name as NetworkName];
+      expect([name, facts]).toEqual([name, [chainId, asset, extra.name, extra.version]]);
+    }
+  });
+
+  it('signs what a wallet of the field signs', async () => {
+    const key = `0x${'11'.repeat(32)}` as const;
+    const account = privateKeyToAccount(key);
+    const authorization = {
+      from: account.address,
+      to: `0x${'3'.repeat(40)}`,
+      value: '10000',
+      validAfter: '1',
+      validBefore: '2000000000',
+      nonce: `0x${'05'.repeat(32)}`,
+    } as const;
+    const { hashTypedData, recoverTypedDataAddress } = await import('viem');
+    const typed = typedTransfer(NETWORKS.base, authorization);
+    const made = (await python(`
+import key_wallet
+chain, asset, name, version = module.NETWORKS["base"]
+domain = {"name": name, "version": version, "chainId": chain, "verifyingContract": asset}
+wallet = KeyWallet("${key}")
+message = {"from": wallet.address, "to": "0x" + "3" * 40, "value": 10000, "validAfter": 1, "validBefore": 2000000000,
+  "nonce": b"\\x05" * 32}
+signatures = [wallet.sign_typed_data(domain, module.TYPES, message).signature.hex() for _ in range(8)]
+show({"address": wallet.address, "digest": key_wallet.transfer_digest(domain, message).hex(), "signatures": signatures})`)) as {
+      address: string;
+      digest: string;
+      signatures: string[];
+    };
+    expect(made.address).toBe(account.address);
+    expect(`0x${made.digest}`).toBe(hashTypedData(typed));
+    for (const text of made.signatures) {
+      expect(await recoverTypedDataAddress({ ...typed, signature: `0x${text}` })).toBe(
+        made.address,
+      );
+      expect(BigInt(`0x${text.slice(64, 128)}`)).toBeLessThan(2n ** 255n);
+    }
+  });
+
+  it('is a tool of LangChain in ten lines', async () => {
+    const text = readFileSync(join(PYTHON, 'README.md'), 'utf8');
+    const [, example = ''] = /## A tool for LangChain\n\n```python\n([\s\S]*?)```/.exec(text) ?? [];
+    expect(
+      example
+        .trim()
+        .split('\n')
+        .filter((line) => line !== ''),
+    ).toHaveLength(8);
+    const made = (await python(`
+import inspect, types
+def tool(function):
+    "What langchain_core.tools.tool makes of a function, as far as an agent sees it."
+    names = list(inspect.signature(function).parameters)
+    return types.SimpleNamespace(name=function.__name__, description=function.__doc__, args=names,
+      invoke=lambda given: function(**given))
+sys.modules["langchain_core"] = types.ModuleType("langchain_core")
+sys.modules["langchain_core.tools"] = types.SimpleNamespace(tool=tool)
+client = client()
+${example}
+show([official_record.name, official_record.args, client.verify(official_record.invoke(PAIR)).verdict,
+  official_record.invoke(dict(PAIR, entity="x"))])`)) as unknown[];
+    expect(made.slice(0, 3)).toEqual(['official_record', ['signal_id', 'entity'], 'verified']);
+    expect(made[3]).toMatch(/^Not bought \(not_charged\): Not charged\. Try GET /);
+  });
+});
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+describe.skipIf(!hasPython)('judged_body() (skipped without python3)', () => {
+  it('accepts each operation for its own request, and none for that of another', async () => {
+    const shop = await soldShop();
+    const sold = await Promise.all(
+      SOLD_TARGETS.map(async (target) => [target, (await shop.ask(target)).toString()]),
+    );
+    const file = join(mkdtempSync(join(tmpdir(), 'signalpress-sold-')), 'sold.json');
+    writeFileSync(file, JSON.stringify({ sold, did: shop.did, now: Date.parse(shop.now) }));
+    const program = `
+import json, sys
+sys.dont_write_bytecode = True
+import verify_record
+from signalpress_client import Verification, judged_body, target_of
+given = json.load(open(sys.argv[1], encoding="utf-8"))
+rows, off = [], []
+for target, text in given["sold"]:
+    data = text.encode("utf-8")
+    report = Verification(*verify_record.judge(verify_record.judge_body, lambda: data, [given["did"]], given["now"]))
+    rows.append((target_of(target), data, report))
+for at, (own, data, report) in enumerate(rows):
+    if judged_body(*own, data, report)[1] is not None: off.append(["refused", own, judged_body(*own, data, report)[1]])
+    for asked in rows[at - 1][0], rows[at - 2][0], (own[0], dict(own[1], entity="another")), (own[0] + "x", own[1]):
+        if asked[0] != own[0] + "x" and own[0] == "/gauge/subscribe" and asked[0] == own[0]: continue
+        if judged_body(*asked, data, report)[1] is None: off.append(["accepted", asked])
+print(json.dumps([len(rows), off]))`;
+    const { stdout } = await run('python3', ['-c', program, file], {
+      env: { ...process.env, PYTHONPATH: PYTHON },
+    });
+    expect(JSON.parse(stdout)).toEqual([SOLD_TARGETS.length, []]);
+  });
+});
