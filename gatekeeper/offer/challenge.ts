@@ -31,6 +31,11 @@ const CHALLENGE_CACHE_MAX = 1000;
 const TEMPLATES_MAX = 1000;
 /** Longest `path?query` that is kept ready and that the v2 header repeats; headers stay well under 16 KB. */
 const CHALLENGE_TARGET_CHARS_MAX = 1024;
+/**
+ * Longest one whose challenge holds a message to sign in with. The message repeats it twice, and clients that pay repeat
+ * the message in their header, which is refused beyond 8 KB.
+ */
+const SIGN_IN_TARGET_CHARS_MAX = 256;
 
 /** A 402 in both versions: the body is that of v1, the header `PAYMENT-REQUIRED` is that of v2, in base64. */
 interface Challenge extends Reply {
@@ -101,13 +106,14 @@ export function challenger(options: ChallengerOptions): Challenger {
   const cache = new Map<string, Challenge>();
   let shown: ShownRelease = { offers: new Map(), catalog: catalogOf([]) };
   const templateOf = (endpoint: Endpoint, target: string): Template => {
-    const form = `${mediaTypeOf(endpoint, target)} ${isLong(target)}`;
+    const isNamed = target.length <= SIGN_IN_TARGET_CHARS_MAX;
+    const form = `${mediaTypeOf(endpoint, target)} ${isNamed}`;
     const key = `${endpoint.path} ${endpoint.priceUsd} ${form}`;
     const known = templates.get(key);
     if (known !== undefined) return known;
     const { signIn, ...others } = checked;
-    // A message names its whole request, which a long one does not fit into, and the body of a basket neither.
-    const options = isLong(target) || isBasket(endpoint) ? others : checked;
+    // The body of a basket is no part of a message, so nobody signs in for one.
+    const options = isNamed && !isBasket(endpoint) ? checked : others;
     const made = template(shownOf(endpoint, target, shown.offers), options);
     // A basket has a price of its own each time: kept ones would push out all others.
     if (!isBasket(endpoint)) templates.set(key, made);

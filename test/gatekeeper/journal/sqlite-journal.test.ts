@@ -81,7 +81,7 @@ const body = Buffer.alloc(3000, 7);
 for (let round = 0; ; round++) {
   await Promise.all(Array.from({ length: 8 }, async (_, at) => {
     const key = round + '-' + at;
-    await journal.claim({ key, resource: 'r', version: 1, signed: 's', body, contentType: 't', value: '1', validBefore: 1 });
+    await journal.claim({ key, resource: 'r', version: 1, signed: 's', body, contentType: 't', value: '1', validBefore: 1, identifier: 'p|' + key });
     process.stdout.write('c ' + key + '\\n');
     await journal.conclude({ key, state: 'settled', transaction: '0x' + key });
     process.stdout.write('s ' + key + '\\n');
@@ -101,6 +101,7 @@ describe('sqliteJournal() killed (needs a build)', () => {
         const [what, key = ''] = line.split(' ');
         const entry = await journal.find(key);
         expect(entry?.body).toHaveLength(3000);
+        expect(await journal.identifiedKey(`p|${key}`)).toBe(key);
         if (what === 's')
           expect(entry).toMatchObject({ state: 'settled', transaction: `0x${key}` });
       }

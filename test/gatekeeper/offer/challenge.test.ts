@@ -6,7 +6,9 @@ import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
+import { EXTENSIONS } from '../../../gatekeeper/money/extensions.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { SIGN_IN } from '../../../gatekeeper/money/sign-in.ts';
 import { challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { tinyOffers } from '../tiny-offers.ts';
@@ -173,6 +175,45 @@ describe('challenge()', () => {
       const made = shop.challenge(row, `${row.path}?topic=${'x'.repeat(8000)}`, 'e'.repeat(300));
       expect(requiredBy(made).length).toBeLessThan(8192);
     }
+  });
+
+  it('challenge() leaves room for a client that repeats its extensions with its payment', () => {
+    const [network, ...furtherNetworks] = Object.values(NETWORKS);
+    if (network === undefined) throw new Error('no network');
+    const signIn = { clock: () => 0, random: (bytes: number) => Buffer.alloc(bytes) };
+    const on = { extensions: EXTENSIONS, signIn };
+    const all = challenger({ ...options, ...on, network, furtherNetworks });
+    all.show({ offers: tinyOffers(requestOf), catalog: BUILTIN });
+    const payload = { signature: `0x${'a'.repeat(130)}`, authorization: 'a'.repeat(400) };
+    for (const row of PAID) {
+      for (const [chars, signsIn] of [
+        [256, true],
+        [257, false],
+        [1024, false],
+      ] as const) {
+        const target = `${row.path}?topic=`.padEnd(chars, 'x');
+        const made = all.challenge(row, target);
+        const { resource, accepts, extensions } = decoded(requiredBy(made));
+        expect([row.path, chars, SIGN_IN in extensions]).toEqual([row.path, chars, signsIn]);
+        expect(made.isOnce === true).toBe(signsIn);
+        const text = JSON.stringify({ payload, resource, accepted: accepts[0], extensions });
+        expect(Buffer.from(text).toString('base64').length).toBeLessThan(8192);
+      }
+    }
+  });
+
+  it('challenge() keeps what holds a message for nobody else', () => {
+    let random = 0;
+    const signIn = { clock: () => 0, random: (bytes: number) => Buffer.alloc(bytes, random++) };
+    const on = challenger({ ...options, extensions: EXTENSIONS, signIn });
+    on.show({ offers: tinyOffers(requestOf), catalog: BUILTIN });
+    const row = builtinOperation('/gauge');
+    const nonces = [1, 2].map(() => {
+      const { extensions } = decoded(requiredBy(on.challenge(row, '/gauge?entity=a')));
+      return extensions[SIGN_IN].info.nonce;
+    });
+    expect(nonces).toEqual(['00'.repeat(16), '01'.repeat(16)]);
+    expect(shop.challenge(row, '/gauge?entity=a')).toBe(shop.challenge(row, '/gauge?entity=a'));
   });
 
   it('challenge() offers every network in one challenge, within the headers of 16 KB', () => {

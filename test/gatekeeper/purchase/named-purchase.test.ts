@@ -145,6 +145,22 @@ describe('a payment identifier', () => {
     expect([nonces.length, new Set(nonces).size]).toEqual([2, 1]);
   });
 
+  it('I2: after a crash in the middle of the first settlement, a new signature brings that one to its end', async () => {
+    const purchases = bench(on);
+    purchases.script.settle = () => new Promise(() => {});
+    void pay(purchases, await named());
+    await expect.poll(() => purchases.calls.settle.length).toBe(1);
+    purchases.restart();
+    purchases.script.settle = async () => ({ verdict: 'settled', transaction: '0x1' });
+    const replies = [await pay(purchases, await named()), await pay(purchases, await named())];
+    expect(replies.map(({ status, body }) => [status, body.toString()])).toEqual([
+      [200, '{"body":1}'],
+      [200, '{"body":1}'],
+    ]);
+    const nonces = purchases.calls.settle.map((request) => authorizationOf(request).nonce);
+    expect([nonces.length, new Set(nonces).size]).toEqual([2, 1]);
+  });
+
   it('I10: where the first payment was refused for good, the second one buys', async () => {
     const purchases = bench(on);
     const funds = 'insufficient_funds';
