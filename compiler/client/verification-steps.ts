@@ -11,7 +11,9 @@ export type StepId =
   | 'revocation'
   | 'consistency'
   | 'catalog'
-  | 'request_time';
+  | 'request_time'
+  | 'expect'
+  | 'max_age';
 
 /** Several checks of one kind, told to a person. */
 export interface VerificationStep {
@@ -88,6 +90,16 @@ const WORDS: Readonly<Record<StepId, Words>> = {
       'They change by the minute, so nobody signs them. There is one moment at which all are true.',
     doesNotProve: 'When exactly it was requested. Nothing can show that.',
   },
+  expect: {
+    title: 'It answers the request that you expect',
+    proves: 'Operation, subject and parameters that were signed are those of your request.',
+    doesNotProve: 'That nothing newer exists. Its age shows how old it is.',
+  },
+  max_age: {
+    title: 'It is as young as you demand',
+    proves: 'The time of observation that was signed lies within that age of your clock.',
+    doesNotProve: 'That your clock is right.',
+  },
 };
 
 const STEP_OF: Readonly<Record<BodyCheckName, StepId>> = {
@@ -103,6 +115,8 @@ const STEP_OF: Readonly<Record<BodyCheckName, StepId>> = {
   request_time: 'request_time',
   inclusion: 'log',
   checkpoint: 'log',
+  expect: 'expect',
+  max_age: 'max_age',
 };
 /** Steps that every body is told about, also where it holds nothing of the kind. */
 const ALWAYS: readonly StepId[] = ['readable', 'signature', 'issuer', 'content'];

@@ -2,18 +2,20 @@
  * `signalpress/verify`: judges a delivered body where it was saved, in a browser as in Node. It opens no socket and
  * holds no key. The judge is that of `signalpress verify`, so the page and the command always agree.
  */
+import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { readKeyHistory } from '../contract/key-history.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { checkAt, reason } from '../verify/body-check.ts';
+import { type DemandedReport, type Demands, withDemands } from '../verify/demand-checks.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
 import { isOfSigner, type ProvenCatalog, provenCatalog } from '../verify/proven-catalog.ts';
 import { type BodyReport, type BodyTrust, signerOf, verifyBody } from '../verify/verify-body.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
 import { type VerificationStep, verificationSteps } from './verification-steps.ts';
 
-export interface VerifyOptions {
+export interface VerifyOptions extends Pick<Demands, 'expect' | 'maxAgeMs'> {
   /** DIDs that you trust, learnt from a source of your own; without one the best verdict is `issuer_unknown`. */
   readonly issuer?: string | readonly string[];
   /** The parsed `/.well-known/keys.json` of the issuer: which keys follow the trusted one, and which were revoked. */
@@ -24,7 +26,7 @@ export interface VerifyOptions {
   readonly now?: number;
 }
 
-export interface Verification extends BodyReport {
+export interface Verification extends DemandedReport {
   /** What was read; null for a text that is not strict JSON. */
   readonly body: JsonValue | null;
   /** The checks in plain words, in the order in which they are made. */
@@ -34,33 +36,62 @@ export interface Verification extends BodyReport {
 const UNSIGNED_CSV =
   'a series as CSV is not signed; ask for it with format=csv-signed or format=json';
 
+const UNSIGNED_TABLE: BodyReport = {
+  verdict: 'unsigned',
+  issuer: null,
+  checks: [checkAt('cover', '').notApplicable(UNSIGNED_CSV)],
+};
+
 /** Re-derives everything that a saved body says about itself. Bad text is a verdict; a bad option throws. */
 export function verify(saved: string | Uint8Array, options: VerifyOptions = {}): Verification {
   const trust = trustOf(options);
   const catalog = catalogOf(options, trust);
+  const { expect, maxAgeMs } = options;
+  const demands = { expect, maxAgeMs, now: trust.now, catalog: BUILTIN };
   return verified(saved, (body) => {
     const known = catalog !== null && isOfSigner(catalog.head, signerOf(body), trust.keys);
-    return known ? { ...trust, judgedBy: { catalog: catalog.catalog, isOfBody: false } } : trust;
+    if (!known) return { trust, demands };
+    const judgedBy = { catalog: catalog.catalog, isOfBody: false };
+    return { trust: { ...trust, judgedBy }, demands: { ...demands, catalog: catalog.catalog } };
   });
 }
 
 /** As `verify`, for trust that was read before. */
 export function verifyText(saved: string | Uint8Array, trust: BodyTrust): Verification {
-  return verified(saved, () => trust);
+  const { now, judgedBy } = trust;
+  const demands = { now, catalog: judgedBy?.catalog ?? BUILTIN };
+  return verified(saved, () => ({ trust, demands }));
+}
+
+/** How a body is judged, and what is demanded of it. */
+interface Judging {
+  readonly trust: BodyTrust;
+  readonly demands: Demands;
 }
 
 function verified(
   saved: string | Uint8Array,
-  trustFor: (body: JsonValue) => BodyTrust,
+  judgingOf: (body: JsonValue) => Judging,
 ): Verification {
+  const read = readText(saved);
+  const body = 'body' in read ? read.body : null;
+  const { trust, demands } = judgingOf(body);
+  const report = 'body' in read ? verifyBody(read.body, trust) : read.report;
+  const demanded = withDemands(report, body, demands);
+  return { ...demanded, body, steps: verificationSteps(demanded.checks) };
+}
+
+/** The body of a text; a report where it cannot be judged as one. */
+function readText(
+  saved: string | Uint8Array,
+): { readonly body: JsonValue } | { readonly report: BodyReport } {
   try {
     const text = typeof saved === 'string' ? saved : decodeUtf8(saved);
-    if (text.startsWith(SERIES_CSV_HEADER)) return unsignedTable();
-    const body = bodyOfText(text);
-    return verificationOf(verifyBody(body, trustFor(body)), body);
+    if (text.startsWith(SERIES_CSV_HEADER)) return { report: UNSIGNED_TABLE };
+    return { body: bodyOfText(text) };
   } catch (error) {
     const checks = [checkAt('json', '').fail(reason(error))];
-    return verificationOf({ verdict: 'failed', issuer: null, checks }, null);
+    return { report: { verdict: 'failed', issuer: null, checks } };
   }
 }
 
@@ -75,13 +106,4 @@ function trustOf({ issuer = [], keys, now = Date.now() }: VerifyOptions): BodyTr
 function catalogOf({ catalog }: VerifyOptions, trust: KeyTrust): ProvenCatalog | null {
   if (catalog === undefined) return null;
   return provenCatalog({ catalog: catalog.file, head: catalog.head, ...trust });
-}
-
-function unsignedTable(): Verification {
-  const checks = [checkAt('cover', '').notApplicable(UNSIGNED_CSV)];
-  return verificationOf({ verdict: 'unsigned', issuer: null, checks }, null);
-}
-
-function verificationOf(report: BodyReport, body: JsonValue | null): Verification {
-  return { ...report, body, steps: verificationSteps(report.checks) };
 }

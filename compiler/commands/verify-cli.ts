@@ -1,9 +1,10 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { EVIDENCE_HELP, runVerifyEvidence } from '../evidence/verify-evidence.ts';
 import { runVerify, VERIFY_HELP } from '../verify/verify-command.ts';
 import { runVerifyLog } from '../verify/verify-log-command.ts';
 import { EXIT, type VerifyOutcome } from '../verify/verify-outcome.ts';
 import type { CommandSettings } from './command-settings.ts';
+import { duration } from './duration.ts';
 import { errorText } from './error-text.ts';
 import { memoryFile } from './memory-file.ts';
 import { verifyProgress } from './progress.ts';
@@ -23,6 +24,9 @@ interface VerifyFlags {
   readonly issuer?: readonly string[];
   readonly keys?: string;
   readonly catalog?: string;
+  readonly expect?: string;
+  readonly maxAge?: string;
+  readonly format: 'text' | 'json';
   readonly json?: boolean;
   readonly log?: boolean;
   readonly since?: string;
@@ -42,7 +46,12 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
       '--catalog <path>',
       'catalogue of the publisher, with its release.json beside it, or a release folder',
     )
-    .option('--json', 'print the report as JSON')
+    .option('--expect <request>', "the request that a body must answer, 'GET /gauge?…'")
+    .option('--max-age <duration>', 'longest age of what a body observed, such as 2h or 7d')
+    .addOption(
+      new Option('--format <form>', 'form of the report').choices(['text', 'json']).default('text'),
+    )
+    .option('--json', 'same as --format json')
     .option('--log', 'verify the transparency log of a release instead of its bodies')
     .option('--since <file>', 'with --log: a checkpoint saved earlier; the log must extend it')
     .option(
@@ -81,28 +90,39 @@ async function verified(
   flags: VerifyFlags,
   { now, screen }: VerifySettings,
 ): Promise<VerifyOutcome> {
-  const { remember, workers, archive, ...rest } = flags;
+  const { remember, workers, archive, maxAge, format, ...rest } = flags;
   if (flags.since !== undefined && flags.log !== true) {
     throw new RangeError('Cannot use --since without --log: it concerns the log; pass --log too');
   }
-  if (remember !== undefined && flags.log === true) {
-    throw new RangeError('Cannot use --remember with --log: it concerns releases; leave --log out');
-  }
-  if (archive !== undefined && flags.log === true) {
-    throw new RangeError('Cannot use --archive with --log: it is about one body; leave --log out');
-  }
-  if (flags.catalog !== undefined && flags.log === true) {
-    throw new RangeError('Cannot use --catalog with --log: it is about one body; leave --log out');
-  }
+  if (flags.log === true) refuseOfLog(flags);
+  const json = format === 'json' || flags.json === true;
   const memory = remember === undefined ? {} : { memory: memoryFile(remember) };
-  if (flags.log === true) return runVerifyLog(target, rest);
+  if (flags.log === true) return runVerifyLog(target, { ...rest, json });
   const options = {
     ...rest,
     ...memory,
+    json,
+    maxAgeMs: maxAge === undefined ? undefined : duration(maxAge),
     now: now(),
     workers: workerCount(workers),
     progress: verifyProgress(screen, now),
   };
   if (archive === undefined) return runVerify(target, options);
   return runVerifyEvidence(target, { ...options, archive });
+}
+
+/** What concerns no log, and what it concerns. */
+const NOT_OF_LOGS = [
+  ['remember', '--remember', 'it concerns releases'],
+  ['archive', '--archive', 'it is about one body'],
+  ['catalog', '--catalog', 'it is about one body'],
+  ['expect', '--expect', 'it is about one body'],
+  ['maxAge', '--max-age', 'it is about one body'],
+] as const;
+
+function refuseOfLog(flags: VerifyFlags): void {
+  const given = NOT_OF_LOGS.find(([name]) => flags[name] !== undefined);
+  if (given === undefined) return;
+  const [, option, why] = given;
+  throw new RangeError(`Cannot use ${option} with --log: ${why}; leave --log out`);
 }

@@ -1,11 +1,14 @@
-import { bodySchemaOf } from '../contract/bodies.ts';
+import type { ZodType } from 'zod';
 import { canonicalRequest, canonicalTarget } from '../contract/canonical-request.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { citationSchema, citedTarget } from '../contract/citation.ts';
-import type { Answer, Endpoint } from '../contract/endpoints.ts';
+import type { Answer, Endpoint, TablePath } from '../contract/endpoints.ts';
 import { canonicalForm } from '../contract/filing.ts';
-import { type Route, route } from '../contract/route.ts';
+import { proposerBodySchema, resolveBodySchema } from '../contract/resolve-bodies.ts';
+import { findRow, type Route, route } from '../contract/route.ts';
+import { SIGNED_CSV } from '../contract/series-csv.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
+import { subscriptionSchema } from '../contract/watch-bodies.ts';
 
 /** How a member of a body repeats the value of a parameter. */
 type Spelling = (value: string) => JsonValue;
@@ -29,12 +32,72 @@ const REPEATED: Partial<Record<Answer, Readonly<Record<string, Spelling>>>> = {
 
 /** Answers that are made at request time: they have no signed address, so their shape identifies the operation. */
 const MADE_AT_REQUEST: ReadonlySet<Answer> = new Set(['resolve', 'mint']);
+/** Their shapes by path; those of `bodies.ts` are many times as long, and browsers load this. */
+const SHAPES: ReadonlyMap<string, ZodType> = new Map<TablePath, ZodType>([
+  ['/resolve', resolveBodySchema],
+  ['/resolve/proposer', proposerBodySchema],
+  ['/gauge/subscribe', subscriptionSchema],
+]);
 
 /** The question that a request target asks; null for an unknown operation or an illegal parameter. */
 export function questionOf(target: string, catalog: Catalog): Route | null {
   const request = canonicalRequest(target);
   const asked = 'status' in request ? undefined : route(request, catalog);
   return asked === undefined || asked.fault !== null ? null : asked;
+}
+
+/**
+ * The question of a target that somebody typed; throws a RangeError that says why there is none. A parameter that is
+ * unknown would be left out of the comparison, so it is refused.
+ */
+export function knownQuestion(target: string, catalog: Catalog): Route {
+  const request = canonicalRequest(target);
+  if ('status' in request) throw unasked(target, request.error);
+  const asked = route(request, catalog);
+  if (asked === undefined) {
+    throw unasked(target, 'no such operation in the catalogue; pass that of the publisher');
+  }
+  const unknown = unknownName(target, catalog);
+  if (unknown !== null) throw unasked(target, `"${unknown}" is no parameter of it; leave it out`);
+  const { fault } = asked;
+  if (fault === null) return asked;
+  const state = fault.miss === 'missing_parameter' ? 'is missing' : 'has no legal value';
+  throw unasked(
+    target,
+    `"${fault.name}" ${state} by this catalogue; mend it, or pass that of the publisher`,
+  );
+}
+
+function unasked(target: string, why: string): RangeError {
+  return new RangeError(`Cannot expect "${target.slice(0, 200)}": ${why}`);
+}
+
+/** The canonical request that a verified body answers; null where it answers none that the catalogue knows. */
+export function answeredTarget(body: JsonValue, catalog: Catalog): string | null {
+  const made = settlementTarget(body, catalog);
+  if (made !== null) return made;
+  const asked = citedQuestion(body, catalog);
+  if (asked === null) return null;
+  const { endpoint, values } = asked;
+  return canonicalTarget(endpoint.path, { ...values, ...repeatedValues(endpoint, body) });
+}
+
+function settlementTarget(body: JsonValue, catalog: Catalog): string | null {
+  const made = catalog.operations.find(
+    (row) => row.answer === 'resolve' && shapeFault(row, body) === null,
+  );
+  return made === undefined ? null : canonicalTarget(made.path, repeatedValues(made, body));
+}
+
+/** The parameters that a body repeats, but for those that are absent or have their default. */
+function repeatedValues({ answer, params }: Endpoint, body: JsonValue): Record<string, string> {
+  const given = Object.keys(REPEATED[answer] ?? {}).flatMap((name) => {
+    const value = memberOf(body, name);
+    const isLeftOut =
+      value === undefined || value === null || String(value) === params[name]?.default;
+    return isLeftOut ? [] : [[name, String(value)] as const];
+  });
+  return Object.fromEntries(given);
 }
 
 /**
@@ -49,27 +112,51 @@ export function answerFault(asked: Route, body: JsonValue, catalog: Catalog): st
 }
 
 function shapeFault(endpoint: Endpoint, body: JsonValue): string | null {
-  const shape = bodySchemaOf(endpoint)?.safeParse(body);
+  const shape = SHAPES.get(endpoint.path)?.safeParse(body);
   return shape?.success === true ? null : `the body is not an answer of "${endpoint.path}"`;
 }
 
 /** The address in a citation is signed: it names the operation and the parameters that its body was made for. */
 function addressFault(asked: Route, body: JsonValue, catalog: Catalog): string | null {
-  const citation = citationSchema.safeParse(memberOf(body, '_citation'));
-  const cited = citation.success ? citedTarget(citation.data) : null;
+  const cited = citedBy(body);
   if (cited === null) return 'the body does not say what it answers';
   const want = signedTarget(asked);
-  const answered = questionOf(cited, catalog);
+  const answered = citedQuestion(body, catalog);
   if (answered !== null && signedTarget(answered) === want) return null;
   return `the body answers "${cited}", not "${want}"`;
+}
+
+function citedBy(body: JsonValue): string | null {
+  const citation = citationSchema.safeParse(memberOf(body, '_citation'));
+  return citation.success ? citedTarget(citation.data) : null;
+}
+
+/** What a body was made for; null where the catalogue does not know all of it: another parameter would be left out. */
+function citedQuestion(body: JsonValue, catalog: Catalog): Route | null {
+  const cited = citedBy(body);
+  if (cited === null) return null;
+  return unknownName(cited, catalog) === null ? questionOf(cited, catalog) : null;
+}
+
+/** A parameter that the operation of a target does not have; null where there is none. */
+function unknownName(target: string, catalog: Catalog): string | null {
+  const request = canonicalRequest(target);
+  const row = 'status' in request ? undefined : findRow(request.path, catalog)?.row;
+  if ('status' in request || row === undefined) return null;
+  const names = Object.entries(row.params).flatMap(([name, { aliases = [] }]) => [
+    name,
+    ...aliases,
+  ]);
+  return [...request.values.keys()].find((name) => !names.includes(name)) ?? null;
 }
 
 /** A question without the parameters that the body repeats. */
 function signedTarget({ endpoint, values }: Route): string {
   const repeated = REPEATED[endpoint.answer] ?? {};
-  const isShown = (name: string): boolean =>
-    Object.hasOwn(repeated, name) || (endpoint.answer === 'series' && name === 'format');
-  const signed = Object.entries(values).filter(([name]) => !isShown(name));
+  // A signed table is read back into the very body: only its text has another form.
+  const isShown = (name: string, value: string): boolean =>
+    Object.hasOwn(repeated, name) || (name === 'format' && value === SIGNED_CSV);
+  const signed = Object.entries(values).filter(([name, value]) => !isShown(name, value));
   return canonicalTarget(endpoint.path, Object.fromEntries(signed));
 }
 

@@ -18,7 +18,9 @@ export type BodyCheckName =
   | 'catalog'
   | 'request_time'
   | 'inclusion'
-  | 'checkpoint';
+  | 'checkpoint'
+  | 'expect'
+  | 'max_age';
 
 /** One check of a body; `where` is a path into it, like `legs.aqi.record_hash`. */
 export interface BodyCheck {

@@ -1,4 +1,6 @@
+import { type BodyAbout, TIME_OF } from './about-body.ts';
 import type { BodyCheck } from './body-check.ts';
+import type { DemandedReport } from './demand-checks.ts';
 import { COUNTED, type Counted } from './tally.ts';
 import { type BodyReport, coversContent } from './verify-body.ts';
 import type { ReleaseReport } from './verify-release.ts';
@@ -35,22 +37,59 @@ const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   request_time: 'age and freshness, outside every signature, agree with their basis',
   inclusion: 'the proof leads from the hash to the root',
   checkpoint: 'the note states the tree of the proof, signed by a key that is known',
+  expect: 'the body answers the request that was expected',
+  max_age: 'as young as demanded',
 };
 
-/** The report on one body: the verdict, what failed line by line, then one line for each kind of check. */
-export function bodyText(target: string, report: BodyReport, { pinned }: Pinning): string {
+/** Checks whose detail is what they have shown. */
+const SAYS_ITSELF: ReadonlySet<BodyCheck['check']> = new Set(['expect', 'max_age']);
+
+/** The report on one body: the verdict, what the body is about, what failed line by line, then one line for each kind of check. */
+export function bodyText(target: string, report: DemandedReport, { pinned }: Pinning): string {
   const of = (status: BodyCheck['status']) =>
     report.checks.filter((each) => each.status === status && !isNoise(each));
   const broken = new Set(of('fail').map(({ check }) => check));
-  const shown = ({ check }: BodyCheck): string =>
-    broken.has(check) ? 'the rest of it passed' : SHOWN[check];
+  const shown = ({ check, detail }: BodyCheck): string => {
+    if (SAYS_ITSELF.has(check)) return detail;
+    return broken.has(check) ? 'the rest of it passed' : SHOWN[check];
+  };
   return printed([
     `${bodyVerdict(report)}  ${target}`,
+    ...aboutLines(report.about),
     ...some(of('fail').map(checkLine)),
     ...grouped(of('pass'), shown),
     ...grouped(of('not_applicable'), ({ detail }) => detail),
     issuerLine(report.issuer, pinned),
   ]);
+}
+
+/** Longest text of a body that is quoted. */
+const QUOTED_MAX = 600;
+
+/** What a verified body is about: the words that its issuer signed. */
+function aboutLines(about: BodyAbout | null): string[] {
+  if (about === null) return [];
+  const { subject, fact, answers, observed_at, time_of, retrieved_at } = about;
+  const rows = [
+    ['subject', subject],
+    ['fact', fact],
+    ['answers', answers],
+    [
+      'observed',
+      observed_at === null ? null : `${observed_at} (${TIME_OF[time_of]}${ageText(about)})`,
+    ],
+    ['retrieved', retrieved_at],
+  ] as const;
+  return rows.flatMap(([name, text]) => {
+    if (text === null) return [];
+    const quoted = text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)} …` : text;
+    return [`  ${name.padEnd(9)}  ${quoted}`];
+  });
+}
+
+function ageText({ age_hours: age }: BodyAbout): string {
+  if (age === null) return '';
+  return age < 0 ? ', still to come by your clock' : `, ${age} h ago by your clock`;
 }
 
 /** Bodies choose their own words: nothing of them may steer a terminal or pretend to be a line. */

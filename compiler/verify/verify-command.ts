@@ -1,8 +1,10 @@
+import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { canonicalHash, reason } from './body-check.ts';
+import { type Demands, withDemands } from './demand-checks.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
 import { givenCatalog } from './given-catalog.ts';
 import { type GivenKeys, givenKeys } from './given-keys.ts';
@@ -32,6 +34,7 @@ const UNSIGNED_CSV =
   'a series as CSV is not signed; ask for it with format=csv-signed or format=json';
 const ONLY_OF_BODIES =
   '--catalog is about a body; a release is judged by the catalogue that it carries';
+const DEMANDS_OF_BODIES = '--expect and --max-age are about a body; name the file of one';
 const ONLY_OF_RELEASES = '--remember is about releases; leave it out for a body';
 
 /** For the help of the command. */
@@ -53,6 +56,18 @@ With --keys a list of issuer keys (or a release, for its list and its log) tells
 the trusted one, when each stopped, and which was revoked: what a revoked key signed before counts
 only if the log of that release shows it to be older, and cannot be judged otherwise.
 
+A body that holds is described by what its issuer signed: subject, fact, the request that it answers, times, and its
+age by the clock of this machine. --expect 'GET /gauge?signal_id=…&entity=…' demands that it answers this request: a true
+body of another signal, entity, operation, form, cutoff or look-back fails (format=csv-signed is the same answer). With an address in front (https://…) it must
+be of this service too. --max-age 2h (s, m, h or d) demands that the observation is no older. The time that counts is that of
+the reading (records and add-ons), of the oldest reading or row (bundles, cities, censuses, rosters, documents), of the newest
+row (series), or of the last look at the list of filings (settlement answers). A body that states no such time fails.
+A body that is altered or not wholly signed leaves both demands not judged.
+
+--format json (or --json) prints the report as JSON: "verdict", "exit_code", "issuer", "about" (the description; null
+for what does not hold), and in "checks" one entry for each check: "check" (its name), "where" (the place in the body),
+"status" (pass, fail, or not_applicable: not judged), "detail".
+
 With --catalog the readings of a body are judged by the catalogue of their publisher too: classes,
 scales and ranges. It is the catalog.json of the service, with its release.json in the same folder
 (both below /.well-known/), or a release folder. A catalogue that the issuer of the body did not
@@ -66,7 +81,7 @@ is "consistent, issuer unknown", exit code 2, whatever --keys lists. Pass the is
 learnt from a source you trust; --issuer may be given more than once.
 `;
 
-export interface VerifyCommandOptions {
+export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs'> {
   /** The catalogue of the publisher: its file beside `release.json`, or a release folder. */
   readonly catalog?: string;
   /** DIDs that are trusted; without one nothing is called verified. */
@@ -107,9 +122,8 @@ export async function runVerify(
     const given = options.keys === undefined ? {} : givenKeys(disk, options.keys, trust);
     if (target === '-') return await judgeFile(target, { trust, ...given }, options);
     const why = noRelease(disk, target);
-    if (why === null && options.catalog !== undefined) {
-      return undecided(target, ONLY_OF_BODIES, isJson);
-    }
+    const misuse = why === null ? misuseOfFolder(options) : null;
+    if (misuse !== null) return undecided(target, misuse, isJson);
     if (why === null) return await judgeFolder(target, { trust, ...given }, options);
     const isBody = !['folder', undefined].includes(disk.entry(target)?.kind);
     if (!isBody) return undecided(target, why, isJson);
@@ -118,6 +132,12 @@ export async function runVerify(
   } catch (error) {
     return undecided(target, reason(error), isJson);
   }
+}
+
+/** Options that concern a body alone. */
+function misuseOfFolder({ catalog, expect, maxAgeMs }: VerifyCommandOptions): string | null {
+  if (catalog !== undefined) return ONLY_OF_BODIES;
+  return expect === undefined && maxAgeMs === undefined ? null : DEMANDS_OF_BODIES;
 }
 
 type Trust = Pick<CitationTrust, 'trust'> & GivenKeys;
@@ -180,17 +200,19 @@ async function judgeFile(
     return undecided(target, UNSIGNED_CSV, options.json === true);
   const body = bodyOfText(saved);
   const { now } = options;
-  const report = verifyBody(body, {
-    ...trusted,
-    ...(now === undefined ? {} : { now }),
-    ...catalogFor(body, trusted, options),
-  });
+  const known = catalogFor(body, trusted, options);
+  const report = withDemands(
+    verifyBody(body, { ...trusted, ...(now === undefined ? {} : { now }), ...known }),
+    body,
+    { ...options, catalog: known.judgedBy?.catalog ?? BUILTIN },
+  );
   const pinned = trusted.trust !== 'any';
+  const exitCode = exitOf(report.verdict);
   const text =
     options.json === true
-      ? jsonText({ target, issuer_pinned: pinned, ...report })
+      ? jsonText({ target, exit_code: exitCode, issuer_pinned: pinned, ...report })
       : bodyText(target, report, { pinned });
-  return { exitCode: exitOf(report.verdict), text };
+  return { exitCode, text };
 }
 
 /** The catalogue that was passed, proven to be that of who signed the body; throws for any other. */

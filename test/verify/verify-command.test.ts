@@ -148,6 +148,71 @@ describe('runVerify() report', () => {
     expect(missing).toMatchObject({ verdict: 'undecided' });
   });
 
+  const ASKED = 'GET /gauge?signal_id=hydrology.river-level&entity=07010000';
+  const NOON = Date.parse('2026-11-20T12:00:00Z');
+  const judgeAsked = (more: object) =>
+    runVerify(release.file(RECORD), { issuer: [release.did], now: NOON, ...more });
+
+  it('says what a body is about, how old it is, and that it answers what was expected', async () => {
+    const { exitCode, text } = await judgeAsked({ expect: ASKED, maxAgeMs: 2 * 3_600_000 });
+    expect(exitCode).toBe(0);
+    const lines = text.split('\n');
+    expect(lines.slice(1, 6)).toEqual([
+      expect.stringMatching(/^ {2}subject {4}river stage .* at St\. Louis, MO$/),
+      expect.stringMatching(/^ {2}fact {7}hydrology\.river-level of 07010000 read 13\.6 ft at /),
+      '  answers    /gauge?entity=07010000&signal_id=hydrology.river-level',
+      '  observed   2026-11-20T10:45:00Z (its reading, 1.3 h ago by your clock)',
+      expect.stringMatching(/^ {2}retrieved {2}2026-11-20T11:00:12Z$/),
+    ]);
+    expect(text).toMatch(/ok +expect +the body answers /);
+    expect(text).toMatch(/ok +max_age +its reading is of 2026-11-20T10:45:00Z, 1\.25 h old/);
+  });
+
+  it('1: a true body of something else, or one that is older than demanded', async () => {
+    const other = await judgeAsked({ expect: ASKED.replace('07010000', '05536890') });
+    expect([other.exitCode, other.text]).toEqual([
+      1,
+      expect.stringMatching(/^FAILED.*\n {2}subject/),
+    ]);
+    const old = await judgeAsked({ maxAgeMs: 3_600_000 });
+    expect([old.exitCode, old.text]).toEqual([
+      1,
+      expect.stringContaining('1.25 h old by your clock'),
+    ]);
+  });
+
+  it('2: an expectation that no body meets, and demands of a release', async () => {
+    const strange = await judgeAsked({ expect: 'GET /nowhere' });
+    expect([strange.exitCode, strange.text]).toEqual([
+      2,
+      expect.stringContaining('no such operation'),
+    ]);
+    const folder = await runVerify(release.data, { issuer: [release.did], expect: ASKED });
+    expect([folder.exitCode, folder.text]).toEqual([2, expect.stringContaining('about a body')]);
+  });
+
+  it('as JSON has the exit code, what the body is about, and an entry for each demand', async () => {
+    const { text } = await judgeAsked({ json: true, expect: ASKED, maxAgeMs: 0 });
+    const report = JSON.parse(text);
+    expect(report).toMatchObject({
+      exit_code: 1,
+      verdict: 'failed',
+      about: { time_of: 'reading', age_hours: 1.3, observed_at: '2026-11-20T10:45:00Z' },
+    });
+    expect(report.checks.slice(-2)).toMatchObject([
+      { check: 'expect', status: 'pass' },
+      { check: 'max_age', status: 'fail' },
+    ]);
+  });
+
+  it('says nothing about an altered body', async () => {
+    const forged = release.text(RECORD).replace('"stage_ft":13.6', '"stage_ft":13.7');
+    const options = { issuer: [release.did], expect: ASKED, readStdin: () => Buffer.from(forged) };
+    const { text } = await runVerify('-', options);
+    expect(text).not.toMatch(/^ {2}(subject|fact)/m);
+    expect(text).toMatch(/ - +expect +the body itself does not hold/);
+  });
+
   it('of a release names what failed first', async () => {
     const path = release.file(RECORD);
     const bytes = readFileSync(path);

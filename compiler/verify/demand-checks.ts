@@ -1,0 +1,120 @@
+import type { Catalog } from '../contract/catalog/catalog.ts';
+import { type Citation, citationSchema, citedBase } from '../contract/citation.ts';
+import { HOUR_MS } from '../contract/iso-time.ts';
+import { isObject, type JsonValue } from '../contract/strict-json.ts';
+import { aboutBody, type BodyAbout, TIME_OF } from './about-body.ts';
+import { answerFault, knownQuestion } from './answer-fault.ts';
+import { type BodyCheck, checkAt } from './body-check.ts';
+import { type BodyReport, coversContent } from './verify-body.ts';
+
+/** Clocks of issuer and reader may differ by this much. */
+const CLOCK_SKEW_MS = 300_000;
+
+/** What a reader demands of a body beside being true. */
+export interface Demands {
+  /** The request that it must answer: path and query, with or without `GET` and the address of the service. */
+  readonly expect?: string | undefined;
+  /** Longest age of what was observed, milliseconds by `now`. */
+  readonly maxAgeMs?: number | undefined;
+  /** Clock of the reader, milliseconds since 1970. */
+  readonly now?: number | undefined;
+  /** What requests mean. */
+  readonly catalog: Catalog;
+}
+
+/** A report that also says what the body is about, where that is shown. */
+export interface DemandedReport extends BodyReport {
+  /** Null for a body that is altered, or that nobody signed. */
+  readonly about: BodyAbout | null;
+}
+
+/**
+ * Adds to a report what the body is about, and whether it is what its reader demands. A demand that is not met fails the
+ * body: a true body of something else proves nothing about what was asked for. Throws a RangeError for a demand that no
+ * body could meet.
+ */
+export function withDemands(report: BodyReport, body: JsonValue, demands: Demands): DemandedReport {
+  const isSound = report.verdict === 'verified' || report.verdict === 'issuer_unknown';
+  const about = isSound ? aboutBody(body, demands) : null;
+  const found = { report, body, about, isWhole: isSound && coversContent(report) };
+  const checks = [...expectChecks(found, demands), ...ageChecks(found, demands)];
+  const verdict = checks.some(({ status }) => status === 'fail') ? 'failed' : report.verdict;
+  return { ...report, verdict, checks: [...report.checks, ...checks], about };
+}
+
+interface Found {
+  readonly report: BodyReport;
+  readonly body: JsonValue;
+  readonly about: BodyAbout | null;
+  /** Whether all of the body is signed. */
+  readonly isWhole: boolean;
+}
+
+const UNSOUND = 'the body itself does not hold, or not all of it is signed';
+
+function expectChecks(found: Found, { expect, catalog }: Demands): BodyCheck[] {
+  if (expect === undefined) return [];
+  const at = checkAt('expect', '');
+  const wanted = wantedRequest(expect, baseOf(found.body));
+  if (wanted === null) {
+    const base = baseOf(found.body);
+    if (!found.isWhole) return [at.notApplicable(UNSOUND)];
+    return [at.fail(`the body is of the service at "${base}", which is not the one expected`)];
+  }
+  const question = knownQuestion(wanted, catalog);
+  if (!found.isWhole) return [at.notApplicable(UNSOUND)];
+  const fault = answerFault(question, found.body, catalog);
+  return [fault === null ? at.pass(`the body answers "${question.target}"`) : at.fail(fault)];
+}
+
+const REQUEST = /^(?:([A-Z]+) +)?(\S*)$/;
+const ADDRESS = /^https?:\/\/[^/?#]*/i;
+
+/** Path and query of an expected request; null for an address of another service than that of the body. */
+function wantedRequest(expect: string, base: string | null): string | null {
+  const [, method = 'GET', target = ''] = REQUEST.exec(expect.trim()) ?? [];
+  if (method !== 'GET' || target === '') {
+    throw new RangeError(
+      `Cannot expect "${expect.slice(0, 80)}": not a request such as "GET /gauge?signal_id=…&entity=…"`,
+    );
+  }
+  if (!ADDRESS.test(target)) return target;
+  const url = target.replace(ADDRESS, (origin) => origin.toLowerCase());
+  return base !== null && url.startsWith(`${base}/`) ? url.slice(base.length) : null;
+}
+
+/** Address of the service that the citation of a body names; null where none does. */
+function baseOf(body: JsonValue): string | null {
+  const citation = citationOf(body);
+  return citation === null ? null : citedBase(citation);
+}
+
+function citationOf(body: JsonValue): Citation | null {
+  const parsed = citationSchema.safeParse(isObject(body) ? body._citation : undefined);
+  return parsed.success ? parsed.data : null;
+}
+
+function ageChecks({ about, isWhole }: Found, { maxAgeMs, now }: Demands): BodyCheck[] {
+  if (maxAgeMs === undefined) return [];
+  if (now === undefined || !(maxAgeMs >= 0)) {
+    throw new RangeError(
+      `Cannot judge an age of ${maxAgeMs} ms: pass a length from 0 on, and a clock`,
+    );
+  }
+  const at = checkAt('max_age', about?.time_of === 'coverage' ? 'coverage.observed_at' : '');
+  if (!isWhole || about === null) return [at.notApplicable(UNSOUND)];
+  const { observed_at, time_of } = about;
+  const age = now - Date.parse(observed_at ?? '');
+  const limit = `${hours(maxAgeMs)} h`;
+  if (Number.isNaN(age)) return [at.fail('the body states no time of observation')];
+  if (age < -CLOCK_SKEW_MS) return [at.fail(`observed at ${observed_at}, which is still to come`)];
+  const words = `${TIME_OF[time_of]} is of ${observed_at}, ${hours(age)} h old by your clock`;
+  return [
+    age <= maxAgeMs ? at.pass(`${words}; at most ${limit}`) : at.fail(`${words}, above ${limit}`),
+  ];
+}
+
+/** Hours with up to two decimals. */
+function hours(ms: number): string {
+  return String(Math.max(0, Math.round((ms / HOUR_MS) * 100) / 100));
+}

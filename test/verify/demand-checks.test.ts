@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verify } from '../../compiler/client/verify.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
+import { knownQuestion } from '../../compiler/verify/answer-fault.ts';
+import { type Demands, withDemands } from '../../compiler/verify/demand-checks.ts';
+import { verifyBody } from '../../compiler/verify/verify-body.ts';
+import { removeFolders } from '../snapshot-folder.ts';
+import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../sold-shop.ts';
+
+const PAIR = 'signal_id=airquality.aqi&entity=us-denver';
+const RECORD = `/gauge?${PAIR}`;
+const FILED = '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-20';
+const HOUR = 3_600_000;
+
+let shop: SoldShop;
+let now: number;
+beforeAll(async () => {
+  shop = await soldShop();
+  now = Date.parse(shop.now);
+});
+afterAll(removeFolders);
+
+const sold = async (target: string): Promise<JsonValue> =>
+  parseJson((await shop.ask(target)).toString('utf8'));
+const judge = (body: JsonValue, demands: Partial<Demands> = {}) =>
+  withDemands(verifyBody(body, { trust: [shop.did], now }), body, {
+    now,
+    catalog: BUILTIN,
+    ...demands,
+  });
+const demand = ({ checks }: ReturnType<typeof judge>, name: 'expect' | 'max_age') =>
+  checks.find(({ check }) => check === name);
+const isTable = (target: string): boolean => target.includes('format=csv');
+const isToken = (target: string): boolean => target.startsWith('/gauge/subscribe');
+const JSON_TARGETS = [...SOLD_TARGETS, ...VARIANT_TARGETS].filter(
+  (target) => !isTable(target) && !isToken(target),
+);
+
+describe('withDemands() of --expect', () => {
+  it('takes each signed body for its own request, and names that request in its canonical form', async () => {
+    expect(JSON_TARGETS.length).toBeGreaterThan(90);
+    for (const target of JSON_TARGETS) {
+      const report = judge(await sold(target), { expect: `GET ${target}` });
+      expect([target, report.verdict]).toEqual([target, 'verified']);
+      expect(report.about?.answers).toBe(knownQuestion(target, BUILTIN).target);
+    }
+  });
+
+  it('takes no body for the request of any other', async () => {
+    const bodies = await Promise.all(JSON_TARGETS.map(sold));
+    const reports = bodies.map((body) => verifyBody(body, { trust: [shop.did], now }));
+    const taken = JSON_TARGETS.flatMap((want) =>
+      JSON_TARGETS.filter((got, at) => got !== want && isTaken(want, at)).map(
+        (got) => `${got} for ${want}`,
+      ),
+    );
+    expect(taken).toEqual([]);
+
+    function isTaken(expected: string, at: number): boolean {
+      const [report, body] = [reports[at], bodies[at]];
+      if (report === undefined || body === undefined) throw new Error(`no body ${at}`);
+      const { verdict } = withDemands(report, body, { catalog: BUILTIN, expect: expected });
+      return verdict !== 'failed';
+    }
+  });
+
+  it.each([
+    [RECORD, '/gauge?signal_id=airquality.aqi&entity=us-chicago'],
+    [RECORD, '/gauge?signal_id=airquality.pm25&entity=us-denver'],
+    [RECORD, `${RECORD}&format=thin`],
+    [RECORD, `/gauge/ruler?${PAIR}`],
+    [`/gauge/history-series?${PAIR}&days=5`, `/gauge/history-series?${PAIR}&days=6`],
+    [FILED, '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-19'],
+    [FILED, '/resolve?entity=AAPL&form=10-Q&cutoff=2026-11-20'],
+    [FILED, '/resolve/proposer?entity=AAPL&form=10-K&cutoff=2026-11-20'],
+  ])('for %s refuses the true answer of %s', async (want, got) => {
+    const report = judge(await sold(got), { expect: want });
+    expect(report.verdict).toBe('failed');
+    expect(demand(report, 'expect')).toMatchObject({ status: 'fail' });
+    expect(judge(await sold(got), { expect: got }).verdict).toBe('verified');
+  });
+
+  it('compares the address of the service where one is given', async () => {
+    const body = await sold(RECORD);
+    const base = String((body as { _citation: { verify_url: string } })._citation.verify_url);
+    const own = base.slice(0, base.indexOf('/v/'));
+    expect(judge(body, { expect: `GET ${own}${RECORD}` }).verdict).toBe('verified');
+    for (const other of [`https://other.example${RECORD}`, `${own}0${RECORD}`]) {
+      const report = judge(body, { expect: other });
+      expect(report.verdict).toBe('failed');
+      expect(demand(report, 'expect')?.detail).toContain('not the one expected');
+    }
+    expect(() => judge(body, { expect: `${own}/shop${RECORD}` })).toThrow('no such operation');
+  });
+
+  it.each([
+    ['POST /gauge?x=1', 'not a request such as'],
+    ['', 'not a request such as'],
+    ['/nowhere', 'no such operation'],
+    ['/gauge?signal_id=airquality.aqi', '"entity" is missing'],
+    ['/gauge?signal_id=harbour.level&entity=a', 'has no legal value by this catalogue'],
+    [`${RECORD}&date=2026-11-01`, '"date" is no parameter of it'],
+    [`${RECORD}&entity=us-denver`, 'is repeated'],
+  ])('refuses %j, which no body could answer', async (expectation, why) => {
+    const body = await sold(RECORD);
+    expect(() => judge(body, { expect: expectation })).toThrow(why);
+  });
+
+  it('judges no request of an altered body, nor of a record inside a sample', async () => {
+    const body = (await sold(RECORD)) as Record<string, JsonValue>;
+    const altered = judge({ ...body, entity: 'us-chicago' }, { expect: RECORD });
+    expect(demand(altered, 'expect')?.status).toBe('not_applicable');
+    expect([altered.verdict, altered.about]).toEqual(['failed', null]);
+    const wrapped = judge({ sample: body }, { expect: RECORD });
+    expect(demand(wrapped, 'expect')).toMatchObject({
+      status: 'fail',
+      detail: 'the body does not say what it answers',
+    });
+    expect(judge({ sample: body }).verdict).toBe('verified');
+    expect(judge({ sample: body }).about).toMatchObject({ answers: null });
+  });
+});
+
+describe('withDemands() of --max-age', () => {
+  it.each([
+    [RECORD, 'reading'],
+    [`/gauge/ruler?${PAIR}`, 'reading'],
+    ['/gauge/region?loc=us-denver', 'oldest'],
+    ['/gauge/air?loc=us-denver', 'oldest'],
+    ['/gauge/census?signal_id=airquality.aqi', 'oldest'],
+    [`/gauge/history-series?${PAIR}`, 'newest_row'],
+    [FILED, 'coverage'],
+    ['/resolve/proposer?entity=AAPL&form=10-K&cutoff=2026-11-20', 'coverage'],
+  ])('of %s counts the time of: %s', async (target, kind) => {
+    const body = await sold(target);
+    const { about } = judge(body);
+    expect(about?.time_of).toBe(kind);
+    const age = now - Date.parse(about?.observed_at ?? '');
+    expect(age).toBeGreaterThan(0);
+    expect(judge(body, { maxAgeMs: age }).verdict).toBe('verified');
+    const late = judge(body, { maxAgeMs: age - 1 });
+    expect(late.verdict).toBe('failed');
+    expect(demand(late, 'max_age')?.detail).toContain(`is of ${about?.observed_at}`);
+  });
+
+  it('of a bundle counts its oldest leg', async () => {
+    const body = (await sold('/gauge/region?loc=us-denver')) as Record<string, JsonValue>;
+    const legs = Object.values(body.legs as Record<string, { observed_at: string }>);
+    const oldest = legs.map(({ observed_at }) => observed_at).sort()[0];
+    expect(judge(body).about?.observed_at).toBe(oldest);
+  });
+
+  it('fails an observation that is still to come, and needs a clock', async () => {
+    const body = await sold(RECORD);
+    const report = verifyBody(body, { trust: [shop.did] });
+    const by = { catalog: BUILTIN, maxAgeMs: HOUR };
+    const early = withDemands(report, body, { ...by, now: now - 10 * HOUR });
+    expect(demand(early, 'max_age')?.detail).toMatch('still to come');
+    expect(() => withDemands(report, body, by)).toThrow('a clock');
+    expect(() => withDemands(report, body, { ...by, maxAgeMs: -1, now })).toThrow('from 0 on');
+  });
+
+  it('does not judge the age of an altered body', async () => {
+    const body = (await sold(RECORD)) as Record<string, JsonValue>;
+    const altered = judge({ ...body, observed_at: shop.now }, { maxAgeMs: HOUR });
+    expect(demand(altered, 'max_age')?.status).toBe('not_applicable');
+    expect(altered.verdict).toBe('failed');
+  });
+});
+
+describe('verify() of the client', () => {
+  it('takes the same demands, and tells them as steps', async () => {
+    const text = (await shop.ask(RECORD)).toString('utf8');
+    const by = { issuer: shop.did, now, expect: `GET ${RECORD}`, maxAgeMs: 24 * HOUR };
+    const met = verify(text, by);
+    expect([met.verdict, met.about?.answers]).toEqual([
+      'verified',
+      knownQuestion(RECORD, BUILTIN).target,
+    ]);
+    expect(met.steps.slice(-2).map(({ id, status }) => [id, status])).toEqual([
+      ['expect', 'pass'],
+      ['max_age', 'pass'],
+    ]);
+    expect(verify(text, { ...by, maxAgeMs: 60_000 }).verdict).toBe('failed');
+    expect(verify(text, { ...by, expect: `/gauge/ruler?${PAIR}` }).verdict).toBe('failed');
+    expect(() => verify(text, { ...by, expect: '/nowhere' })).toThrow('no such operation');
+  });
+});
