@@ -39,7 +39,8 @@ export function openLimits({ perSecond, ...options }: LimitOptions): Limits {
       const wait = account.take(costOfReading(body.length), performance.now());
       return wait > 0 ? tooMany(wait) : body;
     },
-    isReading: (socket) => free.of(socket) + paid.of(socket) <= SOCKET_WAITING_MAX,
+    isReading: (socket) =>
+      free.beforeNewest(socket) + paid.beforeNewest(socket) <= SOCKET_WAITING_MAX,
     hold({ socket, response, account, bytes, isPaid }, now) {
       account.charge(costOfSending(bytes), now);
       (isPaid ? paid : free).hold(socket, response);

@@ -6,12 +6,14 @@ import { clientKey } from './rate-limit.ts';
 export const FREE_WAITING_MAX = 64 * 1024 * 1024;
 /** Bytes of bought answers that may wait to be read, over all connections: each can be fetched again. */
 export const PAID_WAITING_MAX = 256 * 1024 * 1024;
-/** Bytes that wait on one connection from which on it gets nothing more that is free. */
+/** Bytes that wait on one connection, without its newest answer, from which on it gets nothing more that is free. */
 export const SOCKET_WAITING_MAX = 4 * 1024 * 1024;
 
 interface Waiting {
   readonly key: string;
   bytes: number;
+  /** Bytes of the answer that was handed over last. */
+  newest: number;
 }
 
 /**
@@ -32,8 +34,13 @@ export class WaitingBytes {
     return this.#total;
   }
 
-  of(socket: Socket): number {
-    return this.#sockets.get(socket)?.bytes ?? 0;
+  /**
+   * Bytes that wait without those of the newest answer: who has read all of it asks again before the system says that it was
+   * taken, and a catalogue alone may be longer than what may wait.
+   */
+  beforeNewest(socket: Socket): number {
+    const { bytes, newest } = this.#sockets.get(socket) ?? { bytes: 0, newest: 0 };
+    return Math.max(0, bytes - newest);
   }
 
   /** Notes what of an answer the system has not taken yet, until it has. */
@@ -43,13 +50,14 @@ export class WaitingBytes {
     const waiting = this.#sockets.get(socket) ?? this.#begin(socket);
     if (waiting.bytes === 0) this.#queueLast(socket, waiting);
     waiting.bytes += bytes;
+    waiting.newest = bytes;
     this.#total += bytes;
     response.once('finish', () => this.#release(waiting, bytes));
     while (this.#total > this.#max) this.#cutOne();
   }
 
   #begin(socket: Socket): Waiting {
-    const waiting = { key: clientKey(socket.remoteAddress ?? ''), bytes: 0 };
+    const waiting = { key: clientKey(socket.remoteAddress ?? ''), bytes: 0, newest: 0 };
     socket.once('close', () => {
       this.#release(waiting, waiting.bytes);
       this.#sockets.delete(socket);
