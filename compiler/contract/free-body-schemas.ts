@@ -161,6 +161,7 @@ export const previewSchema = z
         summary: z.string(),
       }),
     ),
+    left_out: z.string().exactOptional(),
     catalog: path,
     coverage: path,
     sample: path,

@@ -19,10 +19,21 @@ import type { ReleaseIndex } from '../release/release-index.ts';
 import { catalogCounts } from './catalog.ts';
 import { FREE_BYTES_MAX, jsonContent } from './json-content.ts';
 
-/** Entities that one list shows; the catalog has them all. */
-const PREVIEW_LIST_MAX = 500;
-/** As many as fit: with long ids fewer are shown. */
-const LIST_LENGTHS: readonly number[] = [PREVIEW_LIST_MAX, 100, 10];
+/** How much one answer shows; the catalogue has it all. */
+interface Extent {
+  /** Names in one list; without any there are no lists. */
+  readonly names: number;
+  /** Rows of the price menu; all of them, with the prices of single signals, where it is left out. */
+  readonly prices?: number;
+}
+/** As much as fits: with long ids or many lines less is shown. */
+const EXTENTS: readonly Extent[] = [
+  { names: 500 },
+  { names: 100 },
+  { names: 10 },
+  { names: 0 },
+  { names: 0, prices: 1000 },
+];
 
 /** Lists that are not called after their path. */
 const LIST_NAMES: Readonly<Record<string, string>> = {
@@ -35,8 +46,8 @@ const LIST_NAMES: Readonly<Record<string, string>> = {
  */
 export async function preview({ release }: Service): Promise<Answered> {
   const counts = await catalogCounts(release);
-  const answers = LIST_LENGTHS.map(
-    (max) => () => jsonContent(body(release, counts, max), KEEP_FOR_RELEASE),
+  const answers = EXTENTS.map(
+    (extent) => () => jsonContent(body(release, counts, extent), KEEP_FOR_RELEASE),
   );
   return firstThatFits(answers);
 }
@@ -52,7 +63,7 @@ function firstThatFits(answers: readonly (() => ContentAnswer)[]): Answered {
   return shortest;
 }
 
-function body(release: ReleaseIndex, counts: object, max: number): object {
+function body(release: ReleaseIndex, counts: object, extent: Extent): object {
   const { head, catalog } = release;
   const sold = catalog.operations.filter((row) => sellsNow(row, release));
   const priced = sold.filter((row) => row.priceUsd !== null);
@@ -68,20 +79,31 @@ function body(release: ReleaseIndex, counts: object, max: number): object {
       token_endpoints: gated.length,
       free_endpoints: sold.length - priced.length - gated.length,
     },
-    prices: priced.map(priceRow),
-    ...Object.fromEntries(catalog.lines.flatMap((row) => bundleList(row, release, max))),
-    ...(isCut(catalog, max)
-      ? { lists: `at most ${max} names each; all are in ${CATALOG_URL}` }
-      : {}),
-    documents: documentRequests(release, max),
+    prices: priced.slice(0, extent.prices).map((row) => priceRow(row, extent)),
+    ...bundleLists(release, extent.names),
+    ...cutNote(catalog, priced, extent),
+    documents: documentRequests(release, extent.names),
     catalog: '/gauge/catalog',
     coverage: '/gauge/coverage?summary=1',
     sample: '/gauge/sample',
   };
 }
 
-function isCut({ lines }: Catalog, max: number): boolean {
-  return lines.some(({ bundle, entities }) => bundle !== undefined && entities.length > max);
+function bundleLists(release: ReleaseIndex, max: number): object {
+  if (max === 0) return {};
+  return Object.fromEntries(release.catalog.lines.flatMap((row) => bundleList(row, release, max)));
+}
+
+/** What an answer leaves out, where it does. */
+function cutNote(
+  { lines }: Catalog,
+  priced: readonly Endpoint[],
+  { names, prices }: Extent,
+): { readonly left_out?: string } {
+  const isCut = lines.some(({ bundle, entities }) => bundle && entities.length > names);
+  if (!isCut && prices === undefined) return {};
+  const menu = prices === undefined ? '' : ` and ${prices} of ${priced.length} prices`;
+  return { left_out: `at most ${names} names each${menu}; all are in ${CATALOG_URL}` };
 }
 
 /** What is stored, beside the counts that the catalog tells too. */
@@ -90,11 +112,11 @@ function stockCounts({ counts }: Release): object {
   return others;
 }
 
-function priceRow(row: Endpoint): object {
+function priceRow(row: Endpoint, { prices }: Extent): object {
   const { path, summary, params } = row;
   const required = Object.keys(params).filter((name) => params[name]?.required);
   const price = priceOf(row);
-  const bySignal = priceBySignal(row);
+  const bySignal = prices === undefined ? priceBySignal(row) : null;
   const other = bySignal === null ? {} : { price_by_signal: bySignal };
   return { path, price_usd: price, price_atomic: atomicAmount(price), ...other, required, summary };
 }

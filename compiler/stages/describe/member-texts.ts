@@ -444,6 +444,7 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   covers: 'what is covered, in words',
   filings_count: 'number of filings',
   lists: 'one entry for each stored list, by form and item',
+  left_out: 'what this answer does not show, and where it is',
   amendments: 'number of amendments',
   lead_days: 'most days from an event to its filing',
   answer: 'yes, no, or null where nobody can tell',

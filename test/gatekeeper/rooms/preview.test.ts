@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Catalog, catalogOf } from '../../../compiler/contract/catalog/catalog.ts';
 import type { Line } from '../../../compiler/contract/catalog/line.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
+import { previewSchema } from '../../../compiler/contract/free-body-schemas.ts';
 import { LINES } from '../../../compiler/contract/lines.ts';
 import { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import { FREE_BYTES_MAX } from '../../../gatekeeper/rooms/json-content.ts';
@@ -69,11 +70,47 @@ describe('preview()', () => {
     const answered = await preview(await selling(catalogOf([{ ...TIDE_FILE, lines: [line] }])));
     const body = jsonOf(answered);
     expect(body.tide_regions).toEqual(entities.slice(0, PREVIEW_LIST_MAX));
-    expect(body.lists).toBe('at most 500 names each; all are in /.well-known/catalog.json');
+    expect(body.left_out).toBe('at most 500 names each; all are in /.well-known/catalog.json');
     const whole = jsonOf(await preview(await selling(TIDES)));
     expect(whole.tide_regions).toHaveLength(TIDES.lines[0]?.entities.length ?? 0);
-    expect(whole.lists).toBeUndefined();
+    expect(whole.left_out).toBeUndefined();
   });
+
+  it.each([
+    [2000, 8, 'at most 10 names each'],
+    [2000, 100, 'at most 0 names each'],
+    [8000, 8, 'at most 0 names each and 1000 of 80\\d\\d prices'],
+  ])(
+    'I54: fits a megabyte with %i bundles and ids of %i letters',
+    async (count, letters, lists) => {
+      const [known] = TIDE_FILE.lines ?? [];
+      const { signals = [], ...rest } = defined(known, 'the line');
+      const lines = Array.from({ length: count }, (_, at) => ({
+        ...rest,
+        id: `line-${at}`,
+        signals: signals.map((row) => ({
+          ...row,
+          id: row.id.replace(/^[^.]+/, `line-${at}`),
+        })),
+        bundle: { path: `/gauge/line-${at}-region`, param: 'loc' as const },
+        entities: Array.from({ length: 50 }, (_each, place) => `${'X'.repeat(letters)}-${place}`),
+      }));
+      const catalog = catalogOf([{ ...TIDE_FILE, lines }]);
+      const service = await tinyService();
+      const { place, head, keys, files, offers: few } = service.release;
+      const [example] = few.values();
+      const offer = { ...defined(example, 'an offer'), sellsNow: true };
+      const offers = new Map(catalog.operations.map(({ path }) => [path, offer]));
+      const release = new ReleaseIndex(place, { head, keys, files, offers, catalog });
+      const answered = await preview({ ...service, release });
+      const bytes = answered.kind === 'content' ? answered.content.body.length : Infinity;
+      expect(bytes).toBeLessThanOrEqual(FREE_BYTES_MAX);
+      const body = previewSchema.parse(jsonOf(answered));
+      const whole = `^${lists}; all are in /.well-known/catalog.json$`;
+      expect(body.left_out).toMatch(new RegExp(whole));
+      expect(body.line_1_regions?.length ?? 0).toBe(lists === 'at most 10 names each' ? 10 : 0);
+    },
+  );
 
   it('adds what is stored to an open list', async () => {
     const files = new Map([['bundle/filing/~5a~5a.json', Buffer.from('{}')]]);
