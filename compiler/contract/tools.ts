@@ -161,10 +161,14 @@ function findTool({ found }: Names, isSearched: boolean): Tool {
       name: 'find_signal',
       title: 'Find a signal',
       description:
-        'Free. Coverage and freshness of signals by industry, signal or entity: counts, or with full every entity.',
+        'Free. Coverage and freshness of signals by industry, signal or entity: counts, or with full every entity. Without arguments: the industries.',
       outputSchema: {
         type: 'object',
-        anyOf: [fields({ signals: LIST }), fields({ results: LIST })],
+        anyOf: [
+          fields({ signals: LIST }),
+          fields({ industries: { type: 'object' } }),
+          fields({ results: LIST }),
+        ],
       },
     },
     {

@@ -5,9 +5,10 @@ import { SEARCH_OPERATION, type Tool, type ToolName } from '../../compiler/contr
 import type { Reply } from '../http/reply.ts';
 import { argumentFault, shown } from './argument-fault.ts';
 import { nothingFound } from './nothing-found.ts';
+import { overview } from './overview.ts';
 import { quote } from './quote.ts';
 import type { Shop } from './shop.ts';
-import { failed, succeeded, succeededAgain, type ToolResult } from './tool-result.ts';
+import { failed, printedOnce, succeeded, succeededAgain, type ToolResult } from './tool-result.ts';
 
 /** Calls a tool as a plain GET that anyone could send, so that there is no second way to an answer. */
 export async function callTool(tool: Tool, given: JsonObject, shop: Shop): Promise<ToolResult> {
@@ -58,7 +59,7 @@ async function searched(words: string, { ask }: Shop): Promise<ToolResult> {
 }
 
 async function findSignal(given: JsonObject, shop: Shop): Promise<ToolResult> {
-  const { ask, catalog } = shop;
+  const { ask, catalog, baseUrl } = shop;
   const { query, industry, signal_id, entity, full } = given;
   if (query !== undefined) {
     const words = [query, signal_id, entity, industry].filter((one) => typeof one === 'string');
@@ -67,7 +68,10 @@ async function findSignal(given: JsonObject, shop: Shop): Promise<ToolResult> {
   const compact = full === true ? {} : { summary: '1' };
   const reply = await ask(target('/gauge/coverage', { industry, signal_id, entity, ...compact }));
   if (reply.status !== 200) return failed(reply.body.toString());
-  return isEmpty(reply) ? failed(nothingFound(given, catalog)) : succeededAgain(reply);
+  if (isEmpty(reply)) return failed(nothingFound(given, catalog));
+  const isNarrow = NARROWING.some((name) => given[name] !== undefined);
+  if (isNarrow || full === true) return succeededAgain(reply);
+  return printedOnce(reply, (whole) => overview(whole, baseUrl));
 }
 
 /** A coverage of nothing; inside of a text its marks would be escaped. */

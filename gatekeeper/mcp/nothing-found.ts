@@ -14,7 +14,7 @@ export function nothingFound(
     return `No industry ${shown(industry)}${meant(industry, industries)}; send one of ${industries.join(', ')}`;
   }
   if (typeof signal_id === 'string' && !ids.includes(signal_id)) {
-    return `No signal ${shown(signal_id)}${meant(signal_id, ids)}; find_signal without arguments lists all`;
+    return `No signal ${shown(signal_id)}${meant(signal_id, ids)}; find_signal without arguments leads to all`;
   }
   if (typeof entity === 'string') {
     return `No reading of entity ${shown(entity)} matches; find_signal with signal_id and full=true lists its entities`;

@@ -29,10 +29,15 @@ const printed = new BoundedMap<Reply['body'], ToolResult>({
 
 /** The same for a body that is kept and given many times: it is printed once. */
 export function succeededAgain(reply: Reply): ToolResult {
+  return printedOnce(reply, succeeded);
+}
+
+/** The result of a body that is kept and given many times, each time in the same way. */
+export function printedOnce(reply: Reply, print: (reply: Reply) => ToolResult): ToolResult {
   const { body } = reply;
   const known = printed.get(body);
   if (known !== undefined) return known;
-  const made = succeeded(reply);
+  const made = print(reply);
   printed.set(body, made, body.length + made.bytes);
   return made;
 }

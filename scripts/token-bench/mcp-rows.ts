@@ -21,6 +21,7 @@ const CALLS: readonly ToolCall[] = [
   { name: 'quote', arguments: { request: '/gauge/nas-region?entity=ewr' } },
   { name: 'find_signal', arguments: { signal_id: 'airquality.aqi', entity: 'us-denver' } },
   { name: 'find_signal', arguments: {} },
+  { name: 'find_signal', arguments: { industry: 'aviation' } },
   { name: 'get_official_record', arguments: { signal_id: 'airquality.aqi', entity: 'us-denver' } },
 ];
 
@@ -42,7 +43,8 @@ export async function mcpRows(origin: ShopOrigin): Promise<TokenRow[]> {
 async function callRow(origin: ShopOrigin, call: ToolCall): Promise<TokenRow> {
   const { content } = await result(origin, 'tools/call', call);
   const [{ text }] = content as [{ text: string }];
-  const goal = call.arguments.query === undefined ? null : 400;
+  const isFirst = call.arguments.query !== undefined || Object.keys(call.arguments).length === 0;
+  const goal = isFirst ? 400 : null;
   return { name: `MCP ${call.name} ${JSON.stringify(call.arguments)}`, text, goal };
 }
 

@@ -84,6 +84,24 @@ async function send({ method = 'POST', headers = {}, body = '' }: Sent): Promise
   };
 }
 
+/** As much of a coverage and of its overview as the tests read. */
+interface Coverage {
+  readonly totals: object;
+  readonly signals: readonly { readonly industry: string; readonly entities_count: number }[];
+}
+interface Overview {
+  readonly totals: object;
+  readonly industries: Readonly<Record<string, number>>;
+  readonly next: string;
+}
+const OVERVIEW_BYTES = 1000;
+
+function countedBy(names: readonly string[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
+
 interface Answer {
   readonly jsonrpc: string;
   readonly id: unknown;
@@ -191,6 +209,7 @@ describe('I44: POST /mcp', () => {
 
   it.each([
     ['find_signal', {}],
+    ['find_signal', { industry: 'aviation' }],
     ['find_signal', { ...PAIR, full: true }],
     ['find_signal', { query: 'smog' }],
     ['search', { query: 'smog' }],
@@ -244,14 +263,41 @@ describe('I44: POST /mcp', () => {
 
   it('find_signal and verify_citation return what their URLs answer', async () => {
     const byUrl = async (path: string): Promise<unknown> => (await fetch(gate.url + path)).json();
-    const { structuredContent: compact } = await result(call('find_signal', {}));
-    expect(compact).toEqual(await byUrl('/gauge/coverage?summary=1'));
+    const { structuredContent: compact } = await result(
+      call('find_signal', { industry: 'aviation' }),
+    );
+    expect(compact).toEqual(await byUrl('/gauge/coverage?industry=aviation&summary=1'));
     const { structuredContent: found } = await result(call('find_signal', { ...PAIR, full: true }));
     expect(found).toEqual(await byUrl('/gauge/coverage?signal_id=airquality.aqi&entity=us-denver'));
     const given = { record_hash: RECORD.record_hash };
     const { structuredContent: verified } = await result(call('verify_citation', given));
     expect(verified).toEqual(await byUrl(`/gauge/verify?hash=${RECORD.record_hash}`));
     expect(verified).toMatchObject({ found: true, verified: true });
+  });
+
+  it('find_signal without arguments shows the totals and the industries, in few bytes', async () => {
+    const whole = (await (await fetch(`${gate.url}/gauge/coverage?summary=1`)).json()) as Coverage;
+    for (const given of [{}, { full: false }]) {
+      const { structuredContent, content } = await result(call('find_signal', given));
+      const { totals, industries, next } = structuredContent as unknown as Overview;
+      expect(totals).toEqual(whole.totals);
+      const held = whole.signals.filter(({ entities_count }) => entities_count > 0);
+      expect(industries).toEqual(countedBy(held.map(({ industry }) => industry)));
+      expect(JSON.stringify(content).length).toBeLessThan(OVERVIEW_BYTES);
+      // What it names is reachable: each industry by itself, and all signals.
+      const [url] = /https?:\S+/.exec(next) ?? [];
+      expect(new URL(url ?? '').search).toBe('?summary=1');
+      const [industry = ''] = Object.keys(industries);
+      const page = await result(call('find_signal', { industry }));
+      const own = (page.structuredContent as unknown as Coverage).signals;
+      expect(own.filter(({ entities_count }) => entities_count > 0)).toHaveLength(
+        industries[industry] ?? 0,
+      );
+    }
+    const full = await result(call('find_signal', { full: true }));
+    expect((full.structuredContent as unknown as Coverage).signals).toHaveLength(
+      whole.signals.length,
+    );
   });
 
   it('keeps the connection for the next call once a body was read', async () => {
