@@ -36,33 +36,36 @@ export interface DemandedReport extends BodyReport {
 export function withDemands(report: BodyReport, body: JsonValue, demands: Demands): DemandedReport {
   const isSound = report.verdict === 'verified' || report.verdict === 'issuer_unknown';
   const about = isSound ? aboutBody(body, demands) : null;
-  const found = { report, body, about, isWhole: isSound && coversContent(report) };
+  const found = { body, about, isSound, isWhole: isSound && coversContent(report) };
   const checks = [...expectChecks(found, demands), ...ageChecks(found, demands)];
   const verdict = checks.some(({ status }) => status === 'fail') ? 'failed' : report.verdict;
   return { ...report, verdict, checks: [...report.checks, ...checks], about };
 }
 
 interface Found {
-  readonly report: BodyReport;
   readonly body: JsonValue;
   readonly about: BodyAbout | null;
+  /** Whether the verdict is a good one, be it of a citation or a hash alone. */
+  readonly isSound: boolean;
   /** Whether all of the body is signed. */
   readonly isWhole: boolean;
 }
 
-const UNSOUND = 'the body itself does not hold, or not all of it is signed';
+/** A demand is left open only where the verdict is no good one anyway. */
+const UNSOUND = 'the body itself does not hold, or nobody signed it';
+const PARTLY = 'not the whole body is covered by one signed statement';
 
 function expectChecks(found: Found, { expect, catalog }: Demands): BodyCheck[] {
   if (expect === undefined) return [];
   const at = checkAt('expect', '');
-  const wanted = wantedRequest(expect, baseOf(found.body));
-  if (wanted === null) {
-    const base = baseOf(found.body);
-    if (!found.isWhole) return [at.notApplicable(UNSOUND)];
+  const base = baseOf(found.body);
+  const wanted = wantedRequest(expect, base);
+  const question = wanted === null ? null : knownQuestion(wanted, catalog);
+  if (!found.isSound) return [at.notApplicable(UNSOUND)];
+  if (!found.isWhole) return [at.fail(PARTLY)];
+  if (question === null) {
     return [at.fail(`the body is of the service at "${base}", which is not the one expected`)];
   }
-  const question = knownQuestion(wanted, catalog);
-  if (!found.isWhole) return [at.notApplicable(UNSOUND)];
   const fault = answerFault(question, found.body, catalog);
   return [fault === null ? at.pass(`the body answers "${question.target}"`) : at.fail(fault)];
 }
@@ -94,7 +97,7 @@ function citationOf(body: JsonValue): Citation | null {
   return parsed.success ? parsed.data : null;
 }
 
-function ageChecks({ about, isWhole }: Found, { maxAgeMs, now }: Demands): BodyCheck[] {
+function ageChecks({ about, isSound, isWhole }: Found, { maxAgeMs, now }: Demands): BodyCheck[] {
   if (maxAgeMs === undefined) return [];
   if (now === undefined || !(maxAgeMs >= 0)) {
     throw new RangeError(
@@ -102,7 +105,8 @@ function ageChecks({ about, isWhole }: Found, { maxAgeMs, now }: Demands): BodyC
     );
   }
   const at = checkAt('max_age', about?.time_of === 'coverage' ? 'coverage.observed_at' : '');
-  if (!isWhole || about === null) return [at.notApplicable(UNSOUND)];
+  if (!isSound) return [at.notApplicable(UNSOUND)];
+  if (!isWhole || about === null) return [at.fail(PARTLY)];
   const { observed_at, time_of } = about;
   const age = now - Date.parse(observed_at ?? '');
   const limit = `${hours(maxAgeMs)} h`;

@@ -61,8 +61,9 @@ age by the clock of this machine. --expect 'GET /gauge?signal_id=…&entity=…'
 body of another signal, entity, operation, form, cutoff or look-back fails (format=csv-signed is the same answer). With an address in front (https://…) it must
 be of this service too. --max-age 2h (s, m, h or d) demands that the observation is no older. The time that counts is that of
 the reading (records and add-ons), of the oldest reading or row (bundles, cities, censuses, rosters, documents), of the newest
-row (series), or of the last look at the list of filings (settlement answers). A body that states no such time fails.
-A body that is altered or not wholly signed leaves both demands not judged.
+row (series), or of the last look at the list of filings (settlement answers). A body that states no such time,
+or that no single citation covers (a basket, a proof of the log), meets neither demand. One that fails anyway, or that nobody
+signed, leaves both not judged.
 
 --format json (or --json) prints the report as JSON: "verdict", "exit_code", "issuer", "about" (the description; null
 for what does not hold), and in "checks" one entry for each check: "check" (its name), "where" (the place in the body),

@@ -169,6 +169,29 @@ describe('withDemands() of --max-age', () => {
   });
 });
 
+describe('withDemands() of a body of which not all is signed', () => {
+  const by = { expect: RECORD, maxAgeMs: HOUR };
+  const statuses = (verdict: 'verified' | 'issuer_unknown' | 'unsigned', body: JsonValue) => {
+    const report = withDemands({ verdict, issuer: null, checks: [] }, body, {
+      ...by,
+      now,
+      catalog: BUILTIN,
+    });
+    return [report.verdict, ...report.checks.map(({ status }) => status)];
+  };
+
+  it('fails where the verdict would be good: of a proof, a basket, a citation alone', async () => {
+    for (const body of [{}, { parts: [] }, await sold(RECORD)]) {
+      expect(statuses('verified', body)).toEqual(['failed', 'fail', 'fail']);
+      expect(statuses('issuer_unknown', body)).toEqual(['failed', 'fail', 'fail']);
+    }
+  });
+
+  it('leaves them open where nothing is signed, which is not verified anyway', () => {
+    expect(statuses('unsigned', {})).toEqual(['unsigned', 'not_applicable', 'not_applicable']);
+  });
+});
+
 describe('verify() of the client', () => {
   it('takes the same demands, and tells them as steps', async () => {
     const text = (await shop.ask(RECORD)).toString('utf8');
