@@ -10,11 +10,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EvmNetworkToChainId, evm, NetworkSchema, PaymentRequirementsSchema } from 'x402/types';
 import { withPaymentInterceptor } from 'x402-axios';
 import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402-fetch';
-import { builtinOperation } from '../../compiler/contract/catalog/builtin.ts';
+
 import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import { builtinOperation } from '../builtin-rows.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { PAYEE } from './shop.ts';
 
