@@ -45,6 +45,8 @@ export interface PendingPayment {
   readonly url: string;
   readonly header: 'x-payment' | 'payment-signature';
   readonly value: string;
+  /** What was sent with it: the requests of a basket. */
+  readonly body?: string;
 }
 
 export interface PaymentReceipt {

@@ -5,6 +5,7 @@ import { bodyOfText, isSignedCsv, SIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { answerFault, questionOf } from '../verify/answer-fault.ts';
 import { type BodyReport, coversContent, verifyBody } from '../verify/verify-body.ts';
+import { basketFault } from './basket-fault.ts';
 import type { PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
 
@@ -77,6 +78,11 @@ function bodyOf(
   const report = verifyBody(body, { trust: [issuer], now, judgedBy });
   const made = { ...sold, body, report };
   if (question === null) return { made, fault: 'no answer exists for this request' };
+  const { body: sent } = sold.payment;
+  if (sent !== undefined) {
+    const fault = reportFault(report, question) ?? basketFault(body, sent, catalog);
+    return { made, fault };
+  }
   return { made, fault: reportFault(report, question) ?? answerFault(question, body, catalog) };
 }
 

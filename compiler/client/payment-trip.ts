@@ -47,7 +47,7 @@ export class PaymentTrip {
   /** The fetch to wrap. */
   readonly fetch: Fetch = async (input, init) => {
     const request = new Request(input, init);
-    const payment = paymentOf(request);
+    const payment = await paymentOf(request);
     try {
       return payment === null ? await this.#ask(request) : await this.#pay(payment);
     } catch (error) {
@@ -101,13 +101,15 @@ export async function deliver(payment: PendingPayment, options: TripOptions): Pr
 
 /** The whole answer: one that is cut off in its body is as lost as one that never came. */
 async function answerOf(
-  { url, header, value }: PendingPayment,
+  { url, header, value, body }: PendingPayment,
   { fetch, timeoutMs }: TripOptions,
 ): Promise<LastAnswer> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const headers = { [header]: value, accept: '*/*' };
-    const response = await fetch(new Request(url, { headers, signal, redirect: 'error' }));
+    const posted = body === undefined ? {} : { method: 'POST', body };
+    const request = new Request(url, { ...posted, headers, signal, redirect: 'error' });
+    const response = await fetch(request);
     const { status } = response;
     const bytes = await response.arrayBuffer();
     return { response: new Response(bytes, { status, headers: response.headers }), cause: null };
@@ -149,10 +151,13 @@ function elsewhere(network: string, networks: readonly string[]): ClientError {
   return new ClientError(message, { code: 'refused' });
 }
 
-function paymentOf({ url, headers }: Request): PendingPayment | null {
+async function paymentOf(request: Request): Promise<PendingPayment | null> {
+  const { url, headers, method } = request;
   for (const header of ['x-payment', 'payment-signature'] as const) {
     const value = headers.get(header);
-    if (value !== null) return { url, header, value };
+    if (value === null) continue;
+    const paid = { url, header, value };
+    return method === 'POST' ? { ...paid, body: await request.clone().text() } : paid;
   }
   return null;
 }

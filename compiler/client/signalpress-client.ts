@@ -84,6 +84,14 @@ export interface SignalpressClient {
     params?: CallParams<Path>,
     call?: { readonly maxUsd?: string },
   ): Promise<PurchasedBody>;
+  /**
+   * Buys up to 30 requests, each a `path?query`, with one payment. What cannot be sold is named in the body and not
+   * charged; throws where nothing can.
+   */
+  buyBasket(
+    requests: readonly string[],
+    call?: { readonly maxUsd?: string },
+  ): Promise<PurchasedBody>;
   /** Sends a payment again that was signed before, by this program or by one that has died. */
   redeliver(payment: PendingPayment): Promise<PurchasedBody>;
   /** What fits some words, best first, each with its price and the request that buys it; `limit` is 1 to 20. */
@@ -119,19 +127,29 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   const { catalogOf, served } = catalogSource(options, trip);
   const judge = (url: string, paid: PaidAnswer, by: Pick<AskedTarget, 'catalog' | 'isSoldNow'>) =>
     judgePurchase(paid, { ...by, issuer, target: targetOf(url, baseUrl), now: clock() });
+  const purchase = async (asked: Asked, catalog: Catalog, maxUsd = options.maxUsd ?? MAX_USD) => {
+    const { url } = asked;
+    const pay = payOf(options);
+    const paid = await paidAnswer(await bought(asked, pay, new PaymentTrip(atomic(maxUsd), trip)));
+    if (served === null) return judge(url, paid, { catalog, isSoldNow: false });
+    const judgeNow = (now: Catalog) => judge(url, paid, { catalog: now, isSoldNow: true });
+    return judgedByServed(judgeNow, { catalog, served });
+  };
   return {
     ...freeCalls(options, trip, catalogOf),
-    async buy(path, params, { maxUsd = options.maxUsd ?? MAX_USD } = {}) {
-      const { pay } = options;
-      if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');
+    async buy(path, params, { maxUsd } = {}) {
+      payOf(options);
       const catalog = await catalogOf();
       const url = urlOf(baseUrl, operationAt(path, catalog), params);
       const target = defined(targetOf(url, baseUrl), 'the target of the request');
       if (questionOf(target, catalog) === null) return notBought(url, trip);
-      const paid = await paidAnswer(await bought(url, pay, new PaymentTrip(atomic(maxUsd), trip)));
-      if (served === null) return judge(url, paid, { catalog, isSoldNow: false });
-      const judgeNow = (now: Catalog) => judge(url, paid, { catalog: now, isSoldNow: true });
-      return judgedByServed(judgeNow, { catalog, served });
+      return purchase({ url }, catalog, maxUsd);
+    },
+    async buyBasket(requests, { maxUsd } = {}) {
+      const catalog = await catalogOf();
+      const { path } = operationAt('/gauge/basket', catalog);
+      const body = JSON.stringify({ requests });
+      return purchase({ url: withoutSlash(baseUrl) + path, body }, catalog, maxUsd);
     },
     async redeliver(payment) {
       if (targetOf(payment.url, baseUrl) === null) {
@@ -145,12 +163,17 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   };
 }
 
+function payOf({ pay }: ClientOptions): PayingFetch {
+  if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');
+  return pay;
+}
+
 /** The calls that move no money. */
 function freeCalls(
   { baseUrl, issuer, clock = Date.now }: ClientOptions,
   trip: TripOptions,
   catalogOf: CatalogSource['catalogOf'],
-): Omit<SignalpressClient, 'buy' | 'redeliver'> {
+): Omit<SignalpressClient, 'buy' | 'buyBasket' | 'redeliver'> {
   const urlAt = async (path: string, params: UrlParams = {}): Promise<string> =>
     urlOf(baseUrl, operationAt(path, await catalogOf()), params);
   const get = async (path: string, params?: UrlParams, token?: string): Promise<JsonValue> =>
@@ -334,9 +357,22 @@ interface TripResult {
   readonly payment: PendingPayment | null;
 }
 
-async function bought(url: string, pay: PayingFetch, trip: PaymentTrip): Promise<TripResult> {
+/** What is bought: by GET, or by POST with a body. */
+interface Asked {
+  readonly url: string;
+  readonly body?: string;
+}
+
+async function bought(
+  { url, body }: Asked,
+  pay: PayingFetch,
+  trip: PaymentTrip,
+): Promise<TripResult> {
   try {
-    const response = await pay(trip.fetch, trip.maxAtomic)(url);
+    const paying = pay(trip.fetch, trip.maxAtomic);
+    const response = await (body === undefined
+      ? paying(url)
+      : paying(url, { method: 'POST', body }));
     return { response, payment: trip.payment };
   } catch (cause) {
     if (trip.failure !== null) throw trip.failure;

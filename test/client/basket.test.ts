@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ClientError } from '../../compiler/client/client-error.ts';
+import type { PayingFetch } from '../../compiler/client/payment-trip.ts';
+import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
+import type { BasketBody } from '../../compiler/contract/basket.ts';
+import { NETWORKS } from '../../gatekeeper/money/networks.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { type CompiledSample, compiledSample } from '../compiled-sample.ts';
+import { NOW_MS, payer } from '../gatekeeper/payer.ts';
+import { sampleGate } from '../sample-gate.ts';
+import { removeFolders } from '../snapshot-folder.ts';
+
+const DENVER = '/gauge?signal_id=airquality.aqi&entity=us-denver';
+const CHICAGO = '/gauge?signal_id=airquality.aqi&entity=us-chicago';
+const NOWHERE = '/gauge?signal_id=airquality.aqi&entity=us-nowhere';
+
+let sample: CompiledSample;
+let gate: Gatekeeper;
+beforeAll(async () => {
+  sample = await compiledSample();
+  gate = await sampleGate(sample.data);
+});
+afterAll(async () => {
+  await gate.close();
+  removeFolders();
+});
+
+/** A wallet as the published wrappers are. */
+const wallet: PayingFetch = (inner) => async (input, init) => {
+  const asked = await inner(input, init);
+  if (asked.status !== 402) return asked;
+  const { accepts } = (await asked.json()) as { accepts: [never] };
+  const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
+  return inner(input, { ...init, headers: { 'X-PAYMENT': header } });
+};
+
+function client(options: Partial<ClientOptions> = {}) {
+  const { did: issuer } = sample;
+  return signalpressClient({
+    ...{ baseUrl: gate.url, issuer, pay: wallet, wait: async () => undefined },
+    clock: () => NOW_MS,
+    ...options,
+  });
+}
+
+/** A service that changes what it delivers. */
+function lying(change: (body: BasketBody) => unknown): Pick<ClientOptions, 'fetch'> {
+  return {
+    fetch: async (input, init) => {
+      const answer = await fetch(new Request(input, init));
+      if (answer.status !== 200) return answer;
+      const body = change((await answer.json()) as BasketBody);
+      return new Response(JSON.stringify(body), { status: 200, headers: answer.headers });
+    },
+  };
+}
+
+describe('buyBasket()', () => {
+  it('buys what can be sold, verified, and redelivers the same bytes', async () => {
+    const bought = await client().buyBasket([DENVER, NOWHERE, CHICAGO]);
+    expect(bought.report?.verdict).toBe('verified');
+    expect(bought.body).toMatchObject({ total_usd: '0.02', parts: [{}, { request: NOWHERE }, {}] });
+    expect(bought.payment.body).toContain('us-nowhere');
+    const again = await client().redeliver(bought.payment);
+    expect([again.text, again.receipt]).toEqual([bought.text, bought.receipt]);
+    expect((await client().verify(bought.text)).verdict).toBe('verified');
+  });
+
+  it('signs nothing above its cap, and nothing where nothing is sold', async () => {
+    const dear = client().buyBasket([DENVER, CHICAGO], { maxUsd: '0.01' });
+    await expect(dear).rejects.toMatchObject({ code: 'too_expensive' });
+    await expect(client().buyBasket([NOWHERE])).rejects.toMatchObject({ code: 'not_charged' });
+  });
+
+  const lies: readonly (readonly [string, (body: BasketBody) => unknown])[] = [
+    ['in another order', ({ parts, ...rest }) => ({ ...rest, parts: [...parts].reverse() })],
+    [
+      'without its last part',
+      ({ parts, ...rest }) => ({ ...rest, parts: parts.slice(0, 1), total_usd: '0.01' }),
+    ],
+    ['with another sum', (body) => ({ ...body, total_usd: '0.01' })],
+    [
+      'that is one record alone',
+      ({ parts: [part] }) => (part !== undefined && 'answer' in part ? part.answer : {}),
+    ],
+  ];
+  it.each(lies)('does not rely on a basket %s', async (_, change) => {
+    const error = await client(lying(change))
+      .buyBasket([DENVER, CHICAGO])
+      .then(
+        () => null,
+        (thrown: ClientError) => thrown,
+      );
+    expect(error?.code).toBe('unverified');
+    const honest = await client(lying((body) => body)).buyBasket([DENVER, CHICAGO]);
+    expect(honest.report?.verdict).toBe('verified');
+  });
+});
