@@ -17,7 +17,7 @@ import { logEntry } from '../../compiler/contract/tiles.ts';
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 const FORMAT = readFileSync(new URL('../../compiler/contract/FORMAT.md', import.meta.url), 'utf8');
 /** The example of FORMAT.md, section 9. */
-const [entry = '', leaf = '', ...noteLines] = (
+const [entry = '', leaf = '', vkey = '', ...noteLines] = (
   /## 9\. Transparency log[\s\S]*?```text\n([\s\S]*?)```/.exec(FORMAT)?.[1] ?? ''
 ).split('\n');
 const note = noteLines.join('\n');
@@ -37,6 +37,7 @@ describe('checkpointText()', () => {
     const root = leafHash(logEntry(entry), sha256);
     expect(Buffer.from(root).toString('hex')).toBe(leaf);
     const text = checkpointText({ origin: NAME, size: 1, root });
+    expect(verifierKey(NAME, PUBLIC_KEY, sha256)).toBe(vkey);
     const keyHash = noteKeyHash(NAME, PUBLIC_KEY, sha256);
     const signature = new Uint8Array(sign(null, Buffer.from(text), KEY));
     expect(formatNote({ text, signatures: [{ name: NAME, keyHash, signature }] })).toBe(note);
