@@ -108,6 +108,41 @@ describe('@x402/fetch', () => {
   );
 });
 
+describe('a basket', () => {
+  const body = JSON.stringify({ requests: [RECORD, RULER, NO_DATA] });
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+
+  it('is taken by the published schemas of both versions', async () => {
+    const response = await fetch(`${shop.url}/gauge/basket`, init);
+    expect(response.status).toBe(402);
+    const header = Buffer.from(response.headers.get('payment-required') ?? '', 'base64');
+    expect(parsePaymentRequired(JSON.parse(header.toString('utf8')))).toMatchObject({
+      success: true,
+    });
+    const challenge = challengeSchema.parse(await response.json());
+    const entries = challenge.accepts?.map((entry) => PaymentRequirementsSchema.parse(entry));
+    expect(entries?.map((entry) => entry.maxAmountRequired)).toEqual(['15000']);
+  });
+
+  it('is bought by x402-fetch 1.2 and by @x402/fetch with one payment, and verifies', async () => {
+    const client = new ExactEvmScheme(privateKeyToAccount(generatePrivateKey()));
+    const schemes = [{ network: 'eip155:8453' as const, client }];
+    const newer = wrapFetchWithPaymentFromConfig(fetch, { schemes, spendControls: false });
+    for (const pay of [await payingFetch(), newer]) {
+      const settled = await settledBy(async () => {
+        const response = await pay(`${shop.url}/gauge/basket`, init);
+        expect(response.status).toBe(200);
+        const text = await response.text();
+        expectVerified(text);
+        expect(shop.verify(text.replace('"aqi_index":', '"aqi_index":1'))).toMatchObject({
+          status: 1,
+        });
+      });
+      expect(settled).toHaveLength(1);
+    }
+  });
+});
+
 describe('x402-fetch 1.2', () => {
   it.each([RECORD, RULER])('buys %s, gets a receipt, and the body verifies', async (target) => {
     const pay = await payingFetch();
