@@ -22,7 +22,9 @@ export function isSignedCsv(text: string): boolean {
 
 /** The body that a saved text stands for: strict JSON, or a signed series as CSV; throws for any other. */
 export function bodyOfText(text: string): JsonValue {
-  return isSignedCsv(text) ? seriesOfCsv(text) : parseJson(text);
+  if (!isSignedCsv(text)) return parseJson(text);
+  // A program that prints what it bought ends it with a line feed of its own.
+  return seriesOfCsv(text.endsWith('\r\n\n') ? text.slice(0, -1) : text);
 }
 
 function seriesOfCsv(text: string): JsonObject {

@@ -104,8 +104,18 @@ describe('a series with format=csv-signed', () => {
     expect((await exits(altered)).every((code) => code !== 0)).toBe(true);
   });
 
-  it('fails for line ends of another system, and without the last one', async () => {
-    for (const altered of [table.replaceAll('\r\n', '\n'), table.slice(0, -2)]) {
+  it('verifies with one line feed more at its end, as a shell saves it', async () => {
+    expect(verdictOf(`${table}\n`)).toBe('verified');
+    expect(await exits(`${table}\n`)).toEqual(all(0));
+  });
+
+  it('fails for line ends of another system, for two more, and without the last one', async () => {
+    for (const altered of [
+      `${table}\n\n`,
+      `${table}\r\n`,
+      table.replaceAll('\r\n', '\n'),
+      table.slice(0, -2),
+    ]) {
       expect(verdictOf(altered)).toBe('failed');
       expect((await exits(altered)).every((code) => code !== 0)).toBe(true);
     }
