@@ -20,6 +20,8 @@ export interface SampleSettings {
   readonly pollMs?: number;
   /** Settles in place of the one of tests. */
   readonly facilitator?: Facilitator;
+  /** What is taken beside USDC, as the setting has it. */
+  readonly furtherTokens?: string;
   /** State folder, where a gatekeeper goes on from another one. */
   readonly state?: string;
 }
@@ -27,13 +29,14 @@ export interface SampleSettings {
 /** A gatekeeper over a compiled data folder, at the clock of the test payer. */
 export function sampleGate(
   data: string,
-  { tokens, receipts, pollMs, facilitator, state: known }: SampleSettings = {
+  { tokens, receipts, pollMs, facilitator, furtherTokens, state: known }: SampleSettings = {
     tokens: true,
     receipts: false,
   },
 ): Promise<Gatekeeper> {
   const state = known ?? mkdtempSync(join(tmpdir(), 'signalpress-state-'));
-  const options = { data, state, port: '0', rate_limit: '0', test_payments: '1' };
+  const usual = { data, state, port: '0', rate_limit: '0', test_payments: '1' };
+  const options = { ...usual, ...(furtherTokens === undefined ? {} : { tokens: furtherTokens }) };
   const env = {
     ...(tokens ? { SIGNALPRESS_TOKEN_SECRET: SECRET } : {}),
     ...(receipts ? { SIGNALPRESS_RECEIPT_KEY: tinyKey(3).did } : {}),

@@ -309,6 +309,16 @@ export const proofSchema = z.strictObject({
 
 const phase = z.enum(['free', 'half_price', 'full_price']);
 
+/** A token that is taken; the members behind its contract are those of one that is not USDC. */
+const paidAsset = z.strictObject({
+  network: z.string(),
+  caip2: z.string(),
+  asset: z.string(),
+  asset_symbol: z.string().optional(),
+  decimals: z.int().optional(),
+  per_usd: z.string().optional(),
+});
+
 /** `/gauge/channels`: the ways to pay and to connect; the card channel adds members where it is configured. */
 export const channelsSchema = z.strictObject({
   warning: z.string().optional(),
@@ -320,10 +330,8 @@ export const channelsSchema = z.strictObject({
     networks: z.array(z.string()),
     asset: z.string(),
     asset_symbol: z.string(),
-    /** Where payments are taken on several networks. */
-    assets: z
-      .array(z.strictObject({ network: z.string(), caip2: z.string(), asset: z.string() }))
-      .optional(),
+    /** Where payments are taken on several networks or in several tokens. */
+    assets: z.array(paidAsset).optional(),
     payTo: z.string(),
     smart_accounts: z.boolean(),
     how_to: z.string(),

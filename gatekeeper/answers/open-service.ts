@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Config, paidNetworks, settlementOf } from '../config/config.ts';
+import { type Config, paidTokens, settlementOf } from '../config/config.ts';
 import { TEST_WARNING } from '../config/test-payments.ts';
 import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
@@ -91,7 +91,7 @@ function challengerOrRefuse(
   clock: ServiceOptions['clock'],
 ): Challenger {
   const { payTo, network, extensions } = config;
-  const furtherNetworks = paidNetworks(config)
+  const furtherNetworks = paidTokens(config)
     .slice(1)
     .map((one) => one.network);
   const warned = settlementOf(config) === 'test' ? { warning: TEST_WARNING } : {};

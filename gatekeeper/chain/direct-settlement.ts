@@ -13,6 +13,7 @@ import {
   type SettleOutcome,
   type ValidityOutcome,
 } from '../money/facilitator.ts';
+import { isTokenOf } from '../money/further-tokens.ts';
 import { priceOf } from '../money/requirements.ts';
 import { SETTLEMENT_MS_MAX } from '../money/settlement-time.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
@@ -302,8 +303,7 @@ function isRevert(error: unknown): boolean {
 function localRefusal({ network }: ChainNode, request: FacilitatorRequest): string | null {
   const { paymentRequirements } = request;
   const authorization = authorizationOf(request);
-  if (![network.name, network.caip2].includes(paymentRequirements.network))
-    return 'invalid_network';
+  if (!isTokenOf(paymentRequirements, network)) return 'invalid_network';
   if (authorization.to.toLowerCase() !== paymentRequirements.payTo.toLowerCase()) {
     return 'invalid_exact_evm_payload_recipient_mismatch';
   }

@@ -3,12 +3,13 @@ import { privateKeyToAccount } from 'viem/accounts';
 import type { Config, PaidNetwork } from '../config/config.ts';
 import type { ChainEvidence } from '../money/evidence.ts';
 import type { Facilitator } from '../money/facilitator.ts';
+import type { Network } from '../money/networks.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { chainEvidence, nodeFailure } from './chain-evidence.ts';
 import { ChainMismatch, type ChainNode, chainNode } from './chain-node.ts';
 import { directSettlement } from './direct-settlement.ts';
-import { relayer } from './relayer.ts';
+import { type Relayer, relayer } from './relayer.ts';
 import { relayerKey } from './relayer-key.ts';
 
 /** What a chain is read with. */
@@ -25,6 +26,8 @@ type NodeSettings = PaidNetwork & { readonly rpcUrl: string };
 export interface OpenChain {
   readonly evidence: ChainEvidence;
   readonly direct: Facilitator | null;
+  /** The same chain for another token on it; the account that settles stays one, so that its transactions stay in order. */
+  forToken(token: Network): Promise<Pick<OpenChain, 'evidence' | 'direct'>>;
   close(): void;
 }
 
@@ -37,15 +40,32 @@ export async function openChain(
   by: ChainOptions,
 ): Promise<OpenChain> {
   const node = nodeOrRefuse(config);
-  const evidence = chainEvidence({ node, confirmations: config.confirmations, ...by });
   const { relayerKey: key } = config;
-  const settling =
-    key === null ? null : openDirect({ ...config, relayerKey: key }, { node, evidence, ...by });
+  const sender = key === null ? null : senderOf({ ...config, relayerKey: key }, node, by);
+  const settling = (own: ChainNode): Pick<OpenChain, 'evidence' | 'direct'> =>
+    settlingOn(own, { ...config, ...by, sender });
   await check(node, by);
   return {
+    ...settling(node),
+    async forToken(token) {
+      const own = nodeOrRefuse({ ...config, network: token });
+      await check(own, by);
+      return settling(own);
+    },
+    close: () => sender?.close(),
+  };
+}
+
+interface SettlingParts extends ChainOptions, Pick<PaidNetwork, 'confirmations'> {
+  readonly sender: Relayer | null;
+}
+
+function settlingOn(node: ChainNode, { sender, confirmations, clock, report }: SettlingParts) {
+  const evidence = chainEvidence({ node, confirmations, clock, report });
+  const parts = { node, evidence, report: (error: unknown): void => report(nodeFailure(error)) };
+  return {
     evidence,
-    direct: settling?.facilitator ?? null,
-    close: () => settling?.close(),
+    direct: sender === null ? null : directSettlement({ ...parts, relayer: sender }),
   };
 }
 
@@ -66,19 +86,12 @@ async function check(node: ChainNode, { report }: ChainOptions): Promise<void> {
   }
 }
 
-interface DirectParts extends ChainOptions {
-  readonly node: ChainNode;
-  readonly evidence: ChainEvidence;
-}
-
-function openDirect(
+function senderOf(
   { relayerKey: setting, maxFeeGwei }: NodeSettings & { readonly relayerKey: string },
-  { node, evidence, clock, report }: DirectParts,
-): { readonly facilitator: Facilitator; close(): void } {
+  node: ChainNode,
+  { clock, report }: ChainOptions,
+): Relayer {
   const account = privateKeyToAccount(relayerKey(setting));
   const reportNode = (error: unknown): void => report(nodeFailure(error));
-  const maxFeePerGas = parseGwei(maxFeeGwei);
-  const sender = relayer({ node, account, maxFeePerGas, clock, report: reportNode });
-  const facilitator = directSettlement({ node, evidence, relayer: sender, report: reportNode });
-  return { facilitator, close: () => sender.close() };
+  return relayer({ node, account, maxFeePerGas: parseGwei(maxFeeGwei), clock, report: reportNode });
 }

@@ -14,6 +14,8 @@ export interface Config {
   readonly network: Network;
   /** Where payments are taken besides; empty for most sellers. */
   readonly furtherNetworks: readonly PaidNetwork[];
+  /** Tokens that are taken beside USDC, each on one of the networks; empty for most sellers. */
+  readonly tokens: readonly Network[];
   /**
    * In order of preference; without any, and without a relayer key, the local test facilitator is used and no money
    * moves.
@@ -76,6 +78,21 @@ export interface PaidNetwork
 /** All of them, in the order in which they are offered. */
 export function paidNetworks(config: Config): readonly [PaidNetwork, ...PaidNetwork[]] {
   return [config, ...config.furtherNetworks];
+}
+
+/** All tokens that are taken, in the order in which they are offered: USDC of each network, then the others. */
+export function paidTokens(config: Config): readonly [PaidNetwork, ...PaidNetwork[]] {
+  const [first, ...others] = paidNetworks(config);
+  const more = config.tokens.flatMap((token) =>
+    [first, ...others]
+      .filter(({ network }) => network.name === token.name)
+      .map((paid) => ({ ...settingsOf(paid), network: token })),
+  );
+  return [first, ...others, ...more];
+}
+
+function settingsOf({ rpcUrl, confirmations, maxFeeGwei }: PaidNetwork) {
+  return { rpcUrl, confirmations, maxFeeGwei };
 }
 
 /** Who settles payments; if nobody is configured, they are only simulated. */

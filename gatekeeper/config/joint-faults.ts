@@ -27,6 +27,7 @@ export function jointFaults(effective: Config, written: WrittenSettings): string
     ...testRules(effective, written),
     ...payeeRules(effective, written),
     ...networkRules(effective, written),
+    ...tokenRules(effective, written),
     ...remoteRules(effective, written),
   ];
   const others = [
@@ -72,13 +73,23 @@ function networkRules(effective: Config, written: WrittenSettings): Rule[] {
   ];
 }
 
+/** A further token is on a network that is offered, so that somebody settles it there. */
+function tokenRules(effective: Config, written: WrittenSettings): Rule[] {
+  const names = networksOf(effective).map(({ name }) => name);
+  return effective.tokens.map(({ name, asset }) => [
+    isNetworkKnown(written) && !names.includes(name),
+    `SIGNALPRESS_TOKENS: ${asset} is on "${name}", which SIGNALPRESS_NETWORK does not name; name it there, or leave the token out`,
+  ]);
+}
+
 /** Nobody holds the key of these addresses: money paid to them is lost. */
 const NOBODYS = [`0x${'0'.repeat(40)}`, TEST_PAYEE.toLowerCase()];
 
 /** Money needs somebody who is paid and somebody who moves it. */
 function payeeRules(effective: Config, { values, isGiven }: WrittenSettings): Rule[] {
   const payTo = String(values.pay_to).toLowerCase();
-  const tokens = networksOf(effective).map(({ asset }) => asset.toLowerCase());
+  const all = [...networksOf(effective), ...effective.tokens];
+  const tokens = all.map(({ asset }) => asset.toLowerCase());
   const isNobodys = [...NOBODYS, ...tokens].includes(payTo);
   const settles = isGiven('facilitator_url') || isGiven('relayer_key');
   const real = realNetwork(effective);

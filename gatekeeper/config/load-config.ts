@@ -3,6 +3,7 @@ import { defined } from '../../compiler/contract/defined.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { LOG_LEVELS, LOGGED_REQUESTS } from '../log/log-level.ts';
+import { furtherTokens } from '../money/further-tokens.ts';
 import { findNetwork } from '../money/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from '../money/token.ts';
 import { messageOf } from '../system/message-of.ts';
@@ -179,6 +180,7 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
   return {
     ...defined(first, 'the first network'),
     furtherNetworks,
+    tokens: values.tokens === undefined ? [] : furtherTokens(textOr('tokens', '')),
     host: textOr('host', '127.0.0.1'),
     port: whole('port', 4021),
     baseUrl: text('base_url'),

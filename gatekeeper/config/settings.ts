@@ -4,6 +4,7 @@ import { trustedProxies } from '../limits/client-address.ts';
 import { LOG_LEVELS, LOGGED_REQUESTS } from '../log/log-level.ts';
 import { payeeAddress } from '../money/address.ts';
 import { EXTENSIONS } from '../money/extensions.ts';
+import { furtherTokens, TOKEN_FORM } from '../money/further-tokens.ts';
 import { findNetwork, NETWORKS } from '../money/networks.ts';
 import { facilitatorUrl, remoteUrl } from '../money/remote-url.ts';
 import { TOKEN_DAYS_MAX, tokenSecrets } from '../money/token.ts';
@@ -50,9 +51,9 @@ const integer = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `not between ${min} and ${max}`);
 
-/** What is wrong with a URL, without repeating its path or query, which may hold a key. */
+/** What the reader of a setting finds wrong with it. Those of URLs do not repeat a path or query, which may hold a key. */
 const usable =
-  (read: (text: string) => URL) =>
+  (read: (text: string) => unknown) =>
   (text: string, context: z.RefinementCtx): void => {
     try {
       read(text);
@@ -113,6 +114,10 @@ export const SETTINGS = {
     help: `one of ${Object.keys(NETWORKS).join(', ')}, or several of them separated by commas, the one to offer first in front`,
   },
   asset: { schema: address, help: 'leave it out: only the USDC contract of the network is served' },
+  tokens: {
+    schema: z.string().superRefine(usable(furtherTokens)),
+    help: `a token beside USDC as ${TOKEN_FORM}, where the rate is how many units of it one USD is worth; several with commas`,
+  },
   facilitator_url: {
     schema: facilitators,
     help: 'an https URL, or several separated by commas in order of preference; on loopback, leave it out to use the local test facilitator',

@@ -14,6 +14,7 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
     drain_seconds: config.drainSeconds,
     base_url: config.baseUrl,
     network: networks.map(({ network }) => network.name).join(','),
+    tokens: tokensOf(config),
     pay_to: config.payTo,
     facilitator_url: config.facilitatorUrls.map(originOf),
     facilitator_auth: isSet(config.facilitatorAuth),
@@ -42,6 +43,14 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
     metrics: metrics?.address == null ? null : addressText(metrics.address),
     metrics_token: isSet(metrics?.token ?? null),
   };
+}
+
+/** Each further token with its rate: a wrong one should meet the eye. */
+function tokensOf({ tokens }: Config): string | null {
+  const shown = tokens.map(({ name, asset, extra, rate }) => {
+    return `${name}:${asset}:${extra.name}:${rate?.perUsd}`;
+  });
+  return shown.join(',') || null;
 }
 
 /** The one value, or that of each network; null where there is none. */

@@ -1,22 +1,22 @@
 import type { Block } from '../chain/chain-node.ts';
 import { relayerKey } from '../chain/relayer-key.ts';
-import { type Config, type PaidNetwork, paidNetworks } from '../config/config.ts';
+import { type Config, type PaidNetwork, paidTokens } from '../config/config.ts';
 import type { Network } from '../money/networks.ts';
 import { messageOf } from '../system/message-of.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';
 import type { TokenNode } from './token-node.ts';
 
-/** Decimal places of USDC, in which all prices are written. */
-const DECIMALS = 6;
+/** Decimal places of USDC. */
+const USDC_DECIMALS = 6;
 /** A node that is further behind shows settlements too late for their buyers. */
 const BLOCK_AGE_MS_OK = 60_000;
 const BLOCK_AGE_MS_MAX = 600_000;
 
 /** Asks the chain node of each network for its chain, its newest block and the token that buyers sign for. */
 export async function chainCheck(examined: Examined): Promise<Finding[]> {
-  const networks = paidNetworks(examined.config);
-  const findings = await Promise.all(networks.map((one) => findingsOf(one, examined)));
+  const tokens = paidTokens(examined.config);
+  const findings = await Promise.all(tokens.map((one) => findingsOf(one, examined)));
   return findings.flat();
 }
 
@@ -30,6 +30,8 @@ async function findingsOf(
   const { relayerKey: key } = config;
   try {
     await node.check();
+    // Of another token on the chain, the rest is said already.
+    if (network.rate !== undefined) return [await tokenFinding(node, network)];
     const block = await node.block('latest');
     const age = ageFinding(block, clock(), network);
     const gas = key === null ? [] : [await gasFinding(node, key)];
@@ -62,14 +64,17 @@ function ageFinding({ number, timestamp }: Block, now: number, network: Network)
 }
 
 /** Buyers sign for the name and version of the token; with others no signature is valid. */
-async function tokenFinding(node: TokenNode, { asset, extra }: Network): Promise<Finding> {
+async function tokenFinding(node: TokenNode, { asset, extra, rate }: Network): Promise<Finding> {
+  const expected = rate?.decimals ?? USDC_DECIMALS;
   const { name, version, decimals } = await node.facts();
   const text = `token ${asset}: "${name}", version "${version}", ${decimals} decimals`;
-  const isExpected = name === extra.name && version === extra.version && decimals === DECIMALS;
+  const isExpected = name === extra.name && version === extra.version && decimals === expected;
   if (isExpected) return ok(text);
   return failed(
-    `${text}, but buyers sign for "${extra.name}", version "${extra.version}", ${DECIMALS} decimals`,
-    'set SIGNALPRESS_RPC_URL to a node of the network, and report this if it is one',
+    `${text}, but buyers sign for "${extra.name}", version "${extra.version}", ${expected} decimals`,
+    rate === undefined
+      ? 'set SIGNALPRESS_RPC_URL to a node of the network, and report this if it is one'
+      : 'correct its entry in SIGNALPRESS_TOKENS',
   );
 }
 

@@ -1,5 +1,6 @@
-import { type PaidNetwork, paidNetworks, settlementOf } from '../config/config.ts';
+import { type PaidNetwork, paidTokens, settlementOf } from '../config/config.ts';
 import { payeeAddress } from '../money/address.ts';
+import { symbolOf } from '../money/further-tokens.ts';
 import { silence } from './chain-check.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';
@@ -14,11 +15,13 @@ export async function payeeCheck(examined: Examined): Promise<Finding[]> {
   if (settlementOf(config) === 'test') return [skipped('none: payments are simulated')];
   const payee = payeeAddress(config.payTo);
   const spelling = ok(`${payee} is an address with a matching checksum`);
-  const networks = paidNetworks(config);
+  const tokens = paidTokens(config);
   const findings = await Promise.all(
-    networks.map(async (paid) => {
-      const found = await findingsOn(await examined.node(paid), payee);
-      return networks.length === 1 ? found : found.map((one) => namedFor(paid, one));
+    tokens.map(async (paid) => {
+      const node = await examined.node(paid);
+      const isOther = paid.network.rate !== undefined;
+      const found = isOther ? await otherFindings(node, payee) : await findingsOn(node, payee);
+      return tokens.length === 1 ? found : found.map((one) => namedFor(paid, one));
     }),
   );
   return [spelling, ...findings.flat()];
@@ -33,9 +36,20 @@ async function findingsOn(node: TokenNode | null, payee: string): Promise<Findin
   }
 }
 
+/** Of another token of the same network; not every one can bar accounts. */
+async function otherFindings(node: TokenNode | null, payee: string): Promise<Finding[]> {
+  if (node === null) return [];
+  try {
+    return [await barFinding(node, payee)];
+  } catch {
+    return [skipped('whether the token pays to it cannot be known')];
+  }
+}
+
 /** An address may be a plain account on one network and a contract on another. */
 function namedFor({ network }: PaidNetwork, finding: Finding): Finding {
-  return { ...finding, detail: `${network.name}: ${finding.detail}` };
+  const token = network.rate === undefined ? '' : ` ${symbolOf(network)}`;
+  return { ...finding, detail: `${network.name}${token}: ${finding.detail}` };
 }
 
 async function accountFinding(node: TokenNode, payee: string): Promise<Finding> {

@@ -1,8 +1,8 @@
 import secp256k1 from 'secp256k1';
 import { checksumAddress } from '../money/address.ts';
 import type { FacilitatorRequest } from '../money/facilitator.ts';
+import { tokenOfTerms } from '../money/further-tokens.ts';
 import { keccak256 } from '../money/keccak.ts';
-import { findNetwork } from '../money/networks.ts';
 import type { Authorization } from '../money/payment.ts';
 import { priceOf } from '../money/requirements.ts';
 import { transferDigest } from '../money/signature.ts';
@@ -29,7 +29,7 @@ export function canary({ clock, random }: CanaryOptions): Canary {
   const from = checksumAddress(addressOf(key));
   return (like) => {
     const { x402Version, paymentPayload, paymentRequirements } = like;
-    const network = findNetwork(paymentRequirements.network);
+    const network = tokenOfTerms(paymentRequirements);
     if (network === undefined) throw new RangeError('Cannot make a canary: unknown network');
     const [before, after] = WINDOW_S;
     const now = Math.floor(clock() / 1000);

@@ -5,6 +5,7 @@ import {
   type SettleOutcome,
   type ValidityOutcome,
 } from '../money/facilitator.ts';
+import { tokenOfTerms } from '../money/further-tokens.ts';
 import { keccak256 } from '../money/keccak.ts';
 import { findNetwork, NETWORKS } from '../money/networks.ts';
 import { priceOf } from '../money/requirements.ts';
@@ -51,7 +52,7 @@ export function localFacilitator({ clock }: LocalFacilitatorOptions): Facilitato
   };
 }
 
-/** Atomic units, a billion dollars: whoever signs more does not hold it. */
+/** Atomic units of USDC, a billion dollars: whoever signs more does not hold it. */
 const VALUE_MAX = 10n ** 15n;
 const NONCE_USED = 'invalid_exact_evm_nonce_already_used';
 const WINDOW = 'invalid_exact_evm_payload_authorization_valid_before';
@@ -73,7 +74,7 @@ function checkedTransfer(request: FacilitatorRequest): Transfer | RefusedTransfe
   const { paymentPayload, paymentRequirements } = request;
   const { authorization, signature } = paymentPayload.payload;
   const { validAfter, validBefore } = authorization;
-  const network = findNetwork(paymentRequirements.network);
+  const network = tokenOfTerms(paymentRequirements);
   if (network === undefined) return { reason: 'invalid_network' };
   const payer = authorization.from.toLowerCase();
   const signed = signedBy(network, authorization, signature);
@@ -86,7 +87,8 @@ function checkedTransfer(request: FacilitatorRequest): Transfer | RefusedTransfe
   if (BigInt(authorization.value) < BigInt(priceOf(paymentRequirements))) {
     return { reason: 'invalid_exact_evm_payload_authorization_value' };
   }
-  if (BigInt(authorization.value) > VALUE_MAX) return { reason: 'insufficient_funds' };
+  const isKnown = findNetwork(network.name) === network;
+  if (isKnown && BigInt(authorization.value) > VALUE_MAX) return { reason: 'insufficient_funds' };
   const key = `${network.name}|${network.asset}|${payer}|${authorization.nonce}`.toLowerCase();
   return { key, payer, digest: signed.digest, validAfter, validBefore };
 }

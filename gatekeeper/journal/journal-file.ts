@@ -17,7 +17,8 @@ const CHECKPOINT_PAGES = 2000;
 
 // A body is stored once, however often it is sold: prices repeat every reading thousands of times. Rows of
 // payments are never deleted once they are settled, for they are the ledger; bodies go after the retention. `holder` is
-// the process that asks for the money of an open payment at this moment; `identifier` the payer's own name of the purchase.
+// the process that asks for the money of an open payment at this moment; `identifier` the payer's own name of the purchase;
+// `usd` what a token that is not USDC was worth.
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS body(
   sha256 BLOB NOT NULL UNIQUE, encoding TEXT NOT NULL, bytes BLOB NOT NULL, purge_at INTEGER NOT NULL,
@@ -27,7 +28,7 @@ CREATE TABLE IF NOT EXISTS payment(
   id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, state TEXT NOT NULL, resource TEXT NOT NULL,
   version INTEGER NOT NULL, signed TEXT NOT NULL, value TEXT NOT NULL, valid_before INTEGER NOT NULL,
   body BLOB NOT NULL, content_type TEXT NOT NULL, tx TEXT, detail TEXT,
-  created_at INTEGER NOT NULL, settled_at INTEGER, holder TEXT, identifier TEXT) STRICT;
+  created_at INTEGER NOT NULL, settled_at INTEGER, holder TEXT, identifier TEXT, usd TEXT) STRICT;
 CREATE TABLE IF NOT EXISTS accepted_clock(
   id INTEGER PRIMARY KEY, at INTEGER NOT NULL, newest INTEGER NOT NULL, payment_id INTEGER NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS payment_not_settled ON payment(state, id) WHERE state <> 'settled';
@@ -38,7 +39,7 @@ const ADD_CITATIONS =
   'ALTER TABLE body ADD COLUMN citation_hash TEXT; ALTER TABLE body ADD COLUMN citation TEXT';
 
 /** Columns of payments that came later. A version without them writes its rows as before, so the format stays the same. */
-const LATER_COLUMNS = ['holder', 'identifier'];
+const LATER_COLUMNS = ['holder', 'identifier', 'usd'];
 const HAS_COLUMN = "SELECT 1 FROM pragma_table_info('payment') WHERE name = ?";
 const IDENTIFIERS = `
 CREATE UNIQUE INDEX IF NOT EXISTS payment_identifier ON payment(identifier)

@@ -25,14 +25,17 @@ const paymentRow = z.object({
   content_type: z.string(),
   tx: z.string().nullable(),
   detail: z.string().nullable(),
+  usd: z.string().nullish(),
 });
 const entryRow = paymentRow.and(storedBody);
 
 /** What a row of payments with its body says; throws when the disk returns other bytes than were sold. */
 export function entryOf(row: unknown): JournalEntry {
-  const { body, bytes, encoding, content_type, valid_before, tx, ...same } = entryRow.parse(row);
+  const { body, bytes, encoding, content_type, valid_before, tx, usd, ...same } =
+    entryRow.parse(row);
   return {
     ...same,
+    ...(usd == null ? {} : { usd }),
     body: bytes === null ? null : soldBytes(bytes, encoding, body),
     contentType: content_type,
     validBefore: valid_before,
@@ -48,11 +51,12 @@ export interface ClaimValues {
   /** Until when its body must be kept, in milliseconds since the epoch. */
   readonly purgeAt: number;
   readonly identifier: string | null;
+  readonly usd: string | null;
 }
 
 export function claimValues(claim: Claim, now: number): ClaimValues {
   const { key, resource, version, signed, value, validBefore, body, contentType } = claim;
-  const { identifier = null } = claim;
+  const { identifier = null, usd = null } = claim;
   // A body must outlive its authorization, or a payment that can still settle could not be delivered.
   const retention = now + JOURNAL_RETENTION_DAYS * DAY_MS;
   const dead = (validBefore + DEAD_AFTER_S) * 1000;
@@ -61,5 +65,6 @@ export function claimValues(claim: Claim, now: number): ClaimValues {
     sha256: soldHash(body),
     purgeAt: Math.min(Math.max(retention, dead), Number.MAX_SAFE_INTEGER),
     identifier,
+    usd,
   };
 }

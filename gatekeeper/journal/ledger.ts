@@ -6,11 +6,13 @@ import { usdAmount } from '../../compiler/contract/price.ts';
 
 /** Longer amounts cannot exist, and none of them ever settles. */
 const USD_DIGITS_MAX = 30;
+/** Decimal places of an atomic unit of USDC. */
+const USD_PLACES = 6;
 /** Rows that are read at once: a reader that stays in one place would keep the write-ahead log from shrinking. */
 export const LEDGER_PAGE_ROWS = 1000;
 
 const selectBy = (time: LedgerTime): string => `
-SELECT id, key, state, resource, version, value, tx, detail, created_at, settled_at FROM payment
+SELECT * FROM payment
 WHERE id > ? AND ${time} >= ? AND ${time} < ? AND (? IS NULL OR state = ?) ORDER BY id LIMIT ?`;
 
 export const ledgerRow = z.object({
@@ -24,6 +26,8 @@ export const ledgerRow = z.object({
   detail: z.string().nullable(),
   created_at: z.number(),
   settled_at: z.number().nullable(),
+  // A file that an older version wrote has no such column.
+  usd: z.string().nullish(),
 });
 
 /** One payment as an accountant reads it; no signature and no body. */
@@ -43,7 +47,7 @@ export interface LedgerRow {
   readonly nonce: string;
   /** Atomic units of the asset. */
   readonly value: string;
-  /** The same in dollars, exact; '' for an amount that does not exist. */
+  /** The same in dollars, of another token than USDC at the rate of the sale; '' for an amount that does not exist. */
   readonly usd: string;
   readonly transaction: string;
   readonly x402_version: string;
@@ -112,7 +116,7 @@ export function ledgerRowOf(row: z.infer<typeof ledgerRow>): LedgerRow {
     asset,
     nonce,
     value: row.value,
-    usd: usdOf(row.value),
+    usd: usdOf(row.usd ?? row.value),
     transaction: row.tx ?? '',
     x402_version: String(row.version),
     detail: row.detail ?? '',
@@ -122,6 +126,12 @@ export function ledgerRowOf(row: z.infer<typeof ledgerRow>): LedgerRow {
 /** '' for an amount that does not exist. */
 function usdOf(value: string): string {
   return value.length > USD_DIGITS_MAX ? '' : usdAmount(value);
+}
+
+/** What usdOf() was given. */
+function atomicOf(usd: string): bigint {
+  const [whole = '', places = ''] = usd.split('.');
+  return BigInt(whole + places.padEnd(USD_PLACES, '0'));
 }
 
 /** How revenue is grouped. */
@@ -165,6 +175,8 @@ interface RevenueGroup {
   readonly group: string;
   payments: number;
   value: bigint;
+  /** Atomic units of USDC. */
+  usd: bigint;
 }
 
 /** Adds settled payments up exactly, one by one. */
@@ -185,18 +197,19 @@ export class RevenueSum {
     }
     const group = this.#groupOf(row);
     const key = `${group}|${row.network}|${row.asset}`;
-    const sum = this.#groups.get(key) ?? { row, group, payments: 0, value: 0n };
+    const sum = this.#groups.get(key) ?? { row, group, payments: 0, value: 0n, usd: 0n };
     sum.payments += 1;
     sum.value += BigInt(row.value);
+    sum.usd += atomicOf(row.usd);
     this.#groups.set(key, sum);
   }
 
   /** Sorted by group, network and asset. */
   revenue(): Revenue {
     const sorted = [...this.#groups].sort(([left], [right]) => (left < right ? -1 : 1));
-    const rows = sorted.map(([, { row, group, payments, value }]) => {
+    const rows = sorted.map(([, { row, group, payments, value, usd }]) => {
       const { network, asset } = row;
-      return { group, network, asset, payments, value: `${value}`, usd: usdOf(`${value}`) };
+      return { group, network, asset, payments, value: `${value}`, usd: usdOf(`${usd}`) };
     });
     return { rows, leftOut: this.#leftOut };
   }

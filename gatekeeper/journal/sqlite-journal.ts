@@ -29,13 +29,13 @@ const FILTER_ROWS = 10_000;
 // Nothing is claimed for a body that is not stored, or would be cleaned up too early.
 const CLAIM = `
 INSERT INTO payment(key, state, resource, version, signed, value, valid_before, body, content_type, created_at,
-  holder, identifier)
-SELECT ?1, 'settling', ?2, ?3, ?4, ?5, ?6, sha256, ?7, ?8, ?9, ?12 FROM body WHERE sha256 = ?10 AND purge_at >= ?11
+  holder, identifier, usd)
+SELECT ?1, 'settling', ?2, ?3, ?4, ?5, ?6, sha256, ?7, ?8, ?9, ?12, ?13 FROM body WHERE sha256 = ?10 AND purge_at >= ?11
   AND NOT EXISTS (SELECT 1 FROM payment AS other WHERE other.identifier = ?12 AND other.state <> 'refused')
 ON CONFLICT(key) DO UPDATE SET state = 'settling', resource = excluded.resource, version = excluded.version,
   signed = excluded.signed, value = excluded.value, valid_before = excluded.valid_before, body = excluded.body,
   content_type = excluded.content_type, detail = NULL, created_at = excluded.created_at,
-  holder = excluded.holder, identifier = excluded.identifier
+  holder = excluded.holder, identifier = excluded.identifier, usd = excluded.usd
 WHERE payment.state = 'refused'`;
 // What is settled stays settled, whatever a late answer says.
 const CONCLUDE = `
@@ -147,8 +147,8 @@ class SqliteClaims {
   }
 
   /** Most bodies are there already, so they are sent to the database only when the claim finds none. */
-  claim({ row, sha256, purgeAt, identifier }: ClaimValues, body: Buffer): boolean {
-    const values = [...row, this.#own, sha256, purgeAt, identifier];
+  claim({ row, sha256, purgeAt, identifier, usd }: ClaimValues, body: Buffer): boolean {
+    const values = [...row, this.#own, sha256, purgeAt, identifier, usd];
     const insert = (): boolean => this.#insert.run(values).changes === 1;
     if (insert()) return true;
     this.#bodies.keep(sha256, body, purgeAt);

@@ -19,6 +19,8 @@ export interface Claim {
   readonly value: string;
   /** Unix seconds; from then on the token refuses the authorization. */
   readonly validBefore: number;
+  /** Worth of the value at the rate of the sale, in atomic units of USDC; absent for USDC. */
+  readonly usd?: string;
   /** `payer|id`: the payer's own name of the purchase. No two payments that stand have the same. */
   readonly identifier?: string;
 }

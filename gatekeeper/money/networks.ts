@@ -1,3 +1,5 @@
+import type { TokenRate } from './token-rate.ts';
+
 /** Names that clients of version 1 know; any other one makes them drop the whole challenge. */
 export type NetworkName =
   | 'base'
@@ -22,10 +24,12 @@ export interface Network {
   readonly blockMs: number;
   /** Most gwei for one unit of gas where nothing is set: far more than is usual. */
   readonly maxFeeGwei: string;
-  /** USDC contract in checksum case, which clients compare byte for byte. */
+  /** Contract of its token, USDC without a rate, in checksum case, which clients compare byte for byte. */
   readonly asset: string;
   /** `name` and `version` of the token's EIP-712 domain. */
   readonly extra: { readonly name: string; readonly version: string };
+  /** How prices in USD become amounts of the token; absent for USDC. */
+  readonly rate?: TokenRate;
 }
 
 /** Every supported network by its v1 name. */

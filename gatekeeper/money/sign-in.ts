@@ -167,7 +167,9 @@ export function signInDeclaration(
     issuedAt: new Date(clock()).toISOString(),
     resources: [url],
   };
-  const supportedChains = networks.map(({ caip2 }) => ({ chainId: caip2, type: 'eip191' }));
+  // A chain is named once, whatever tokens are taken on it.
+  const chains = new Set(networks.map(({ caip2 }) => caip2));
+  const supportedChains = [...chains].map((chainId) => ({ chainId, type: 'eip191' }));
   return { info, supportedChains, schema: SCHEMA };
 }
 

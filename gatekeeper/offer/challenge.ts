@@ -2,7 +2,7 @@ import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
 import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
 import { describedParams } from '../../compiler/contract/described-params.ts';
 import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
-import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
+import { priceOf } from '../../compiler/contract/price.ts';
 import { serviceLinks } from '../../compiler/contract/static-files.ts';
 import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
 import { payeeAddress } from '../money/address.ts';
@@ -16,6 +16,7 @@ import type {
   RequirementsV2,
 } from '../money/requirements.ts';
 import { SIGN_IN, type SignInSource, signInDeclaration } from '../money/sign-in.ts';
+import { tokenAmount } from '../money/token-rate.ts';
 import type { Offers } from '../release/offers.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { bazaar } from './bazaar.ts';
@@ -327,7 +328,7 @@ function requirementsV1(
   return {
     scheme: 'exact',
     network: network.name,
-    maxAmountRequired: atomicAmount(priceOf(endpoint)),
+    maxAmountRequired: tokenAmount(priceOf(endpoint), network),
     resource: RESOURCE_SLOT,
     description: `${endpoint.tag} ${endpoint.summary}`,
     mimeType,
@@ -362,7 +363,7 @@ function requirementsV2(endpoint: Endpoint, options: ChallengerOptions): Require
   return {
     scheme: 'exact',
     network: network.caip2,
-    amount: atomicAmount(priceOf(endpoint)),
+    amount: tokenAmount(priceOf(endpoint), network),
     asset: network.asset,
     payTo,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,

@@ -1,21 +1,21 @@
 import type { Facilitator, FacilitatorRequest, NoVerdict } from '../money/facilitator.ts';
-import { findNetwork, type Network } from '../money/networks.ts';
+import { isTokenOf } from '../money/further-tokens.ts';
+import type { Network } from '../money/networks.ts';
 
-/** Whoever settles on one network. */
+/** Whoever settles one token on one network. */
 interface NetworkSettler {
   readonly network: Network;
   readonly facilitator: Facilitator;
 }
 
-/** One for each network as one: a payment only ever reaches the settler of the network that it is for. */
+/** One for each token of each network as one: a payment only ever reaches the settler of the token that it is for. */
 export function settlersByNetwork(
   settlers: readonly [NetworkSettler, ...NetworkSettler[]],
 ): Facilitator {
   const [first, ...others] = settlers;
   if (others.length === 0) return first.facilitator;
   const settlerOf = ({ paymentRequirements }: FacilitatorRequest): Facilitator | undefined => {
-    const asked = findNetwork(paymentRequirements.network);
-    return settlers.find(({ network }) => network === asked)?.facilitator;
+    return settlers.find(({ network }) => isTokenOf(paymentRequirements, network))?.facilitator;
   };
   return {
     verify: async (request) => settlerOf(request)?.verify(request) ?? NOBODY,
@@ -33,6 +33,6 @@ export function settlersByNetwork(
 
 const NOBODY: NoVerdict = {
   verdict: 'none',
-  detail: 'nobody settles on this network',
+  detail: 'nobody settles this token on this network',
   unsent: true,
 };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { ChainOptions, OpenChain } from '../chain/open-chain.ts';
-import { type Config, type PaidNetwork, paidNetworks } from '../config/config.ts';
+import { type Config, type PaidNetwork, paidNetworks, paidTokens } from '../config/config.ts';
 import { canary } from '../facilitator/canary.ts';
 import { facilitatorAuth } from '../facilitator/facilitator-auth.ts';
 import { facilitatorWarning } from '../facilitator/facilitator-health.ts';
@@ -13,7 +13,8 @@ import { translatingFacilitator } from '../facilitator/translating-facilitator.t
 import type { Meters, NamedCircuit } from '../metrics/meters.ts';
 import type { ChainEvidence } from '../money/evidence.ts';
 import { authorizationOf, type Facilitator } from '../money/facilitator.ts';
-import { findNetwork, type Network } from '../money/networks.ts';
+import { isTokenOf } from '../money/further-tokens.ts';
+import type { Network } from '../money/networks.ts';
 import { depthMs } from '../money/settlement-time.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
@@ -37,10 +38,11 @@ interface SettlementOptions extends ChainOptions {
   readonly meters?: Meters | undefined;
 }
 
-/** A network with the chain node that knows it; null without one. */
+/** A token on its network with the chain node that knows both; null without one. */
 interface PaidChain extends PaidNetwork {
-  readonly chain: OpenChain | null;
+  readonly chain: TokenChain | null;
 }
+type TokenChain = Pick<OpenChain, 'evidence' | 'direct'> & Partial<Pick<OpenChain, 'close'>>;
 type PaidChains = readonly [PaidChain, ...PaidChain[]];
 
 /** Throws a StartError that tells what to do when the settings cannot work. */
@@ -85,10 +87,16 @@ export async function openSettlementServices(
 async function chainsOf(config: Config, by: ChainOptions): Promise<PaidChains> {
   const { relayerKey } = config;
   const opened: PaidChain[] = [];
+  const chains = new Map<string, OpenChain | null>();
   try {
-    for (const { network, rpcUrl, confirmations, maxFeeGwei } of paidNetworks(config)) {
+    for (const { network, rpcUrl, confirmations, maxFeeGwei } of paidTokens(config)) {
       const one = { network, rpcUrl, confirmations, maxFeeGwei };
-      opened.push({ ...one, chain: await chainOf({ ...one, relayerKey }, by) });
+      const known = chains.get(network.name);
+      const made = known === undefined ? await chainOf({ ...one, relayerKey }, by) : known;
+      // Noted before its tokens are asked for: a fault of theirs closes it.
+      if (known === undefined) opened.push({ ...one, chain: made });
+      else opened.push({ ...one, chain: (await made?.forToken(network)) ?? null });
+      chains.set(network.name, made);
     }
   } catch (error) {
     closeAll(opened);
@@ -103,7 +111,7 @@ function networkOf({ network }: PaidNetwork): Network {
 }
 
 function closeAll(chains: readonly PaidChain[]): void {
-  for (const { chain } of chains) chain?.close();
+  for (const { chain } of chains) chain?.close?.();
 }
 
 async function chainOf(
@@ -123,7 +131,7 @@ interface Settling {
 }
 type Settlers = Parameters<typeof settlersByNetwork>[0];
 
-/** Of each network: the facilitators, held to what its chain shows, or else an account of our own. */
+/** Of each token: the facilitators, held to what its chain shows, or else an account of our own. */
 function settlersOf([first, ...others]: PaidChains, { pool, by }: Settling): Settlers {
   const simulated = localFacilitator(by);
   const settlerOf = ({ network, confirmations, chain }: PaidChain): Settlers[number] => {
@@ -157,7 +165,7 @@ function labelsOf({ facilitatorUrls }: Config): readonly string[] {
   return hosts.map((host, at) => (hosts.indexOf(host) === at ? host : `${host} (${at + 1})`));
 }
 
-function ownLabel(chain: OpenChain | null): string {
+function ownLabel(chain: TokenChain | null): string {
   return chain?.direct == null ? 'test' : 'relayer';
 }
 
@@ -175,7 +183,7 @@ function poolOf(
   return facilitatorPool({
     ...asked,
     isUnused: async (request) => {
-      const evidence = evidenceOf(chains, request.paymentRequirements.network);
+      const evidence = evidenceOf(chains, request.paymentRequirements);
       const finding = await evidence?.find(authorizationOf(request));
       return finding?.state === 'unused';
     },
@@ -183,7 +191,7 @@ function poolOf(
 }
 
 interface ProofParts {
-  readonly chain: OpenChain | null;
+  readonly chain: TokenChain | null;
   /** How long a transfer may take to be deep enough. */
   readonly waitMs: number;
 }
@@ -193,15 +201,17 @@ function provenBy(facilitator: Facilitator, { chain, waitMs }: ProofParts): Faci
   return provenFacilitator({ facilitator, evidence: chain.evidence, waitMs });
 }
 
-/** Of the network of this name, in either version. */
-function evidenceOf(chains: PaidChains, name: string): ChainEvidence | undefined {
-  const asked = findNetwork(name);
-  return chains.find(({ network }) => network === asked)?.chain?.evidence;
+/** Of the token that these terms, in either version, are for. */
+function evidenceOf(
+  chains: PaidChains,
+  terms: Parameters<typeof isTokenOf>[0],
+): ChainEvidence | undefined {
+  return chains.find(({ network }) => isTokenOf(terms, network))?.chain?.evidence;
 }
 
 function evidenceBy(chains: PaidChains): NonNullable<SettlementContext['evidence']> {
-  return async ({ network, authorization }) => {
-    const finding = await evidenceOf(chains, network)?.find(authorization);
+  return async (payment) => {
+    const finding = await evidenceOf(chains, payment)?.find(payment.authorization);
     if (finding === undefined || finding.state === 'unconfirmed') return { state: 'unknown' };
     return finding;
   };
@@ -232,15 +242,13 @@ async function warningOf(
 }
 
 async function ownWarning(settlers: Settlers): Promise<string | null> {
-  const asked = settlers.map(({ facilitator, network }) =>
-    facilitatorWarning(
-      {
-        facilitator,
-        ...(settlers.length === 1 ? {} : { name: `the relayer on "${network.name}"` }),
-      },
-      network,
-    ),
-  );
+  // One account settles all tokens of a network.
+  const onNetworks = settlers.filter(({ network }) => network.rate === undefined);
+  const isOne = onNetworks.length === 1;
+  const asked = onNetworks.map(({ facilitator, network }) => {
+    const name = isOne ? {} : { name: `the relayer on "${network.name}"` };
+    return facilitatorWarning({ facilitator, ...name }, network);
+  });
   return joined(await Promise.all(asked));
 }
 

@@ -13,14 +13,16 @@ import {
   parseSignedText,
   type Refusal,
   signedText,
+  type X402Version,
 } from '../money/payment.ts';
 import type { Requirements } from '../money/requirements.ts';
 import { priceOf } from '../money/requirements.ts';
-import { SIGNATURE_CHARS } from '../money/signature.ts';
+import { usdWorth } from '../money/token-rate.ts';
 import { type Challenger, listingOf } from '../offer/challenge.ts';
 import { formerEndpoint, soldEndpoint, targetOfResource } from '../offer/former-endpoint.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
+import { judgedToken, tokenOf } from './paid-token.ts';
 import { checkPayment, checkSigner, isSignedByKey, type Terms } from './payment-check.ts';
 import { decodePayment } from './payment-header.ts';
 import { PaymentSettlement, type SettlementContext } from './settlement.ts';
@@ -43,20 +45,21 @@ export function paymentReader(options: PaymentReaderOptions): TenderReader<X402H
   const { challenger, clock, signatures, accounts, identifiers = false } = options;
   const { networks } = challenger;
   const termsOf = cachedTerms(challenger);
-  const offered = (endpoint: Endpoint, target: string, payment: Payment): Terms => {
-    const network = networkOf(payment, networks);
-    const all = termsOf(endpoint, target, payment.version);
-    const requirements = defined(all[networks.indexOf(network)], 'the terms of the network');
+  const offered = (
+    { endpoint, target }: Offered,
+    version: X402Version,
+    network: Network,
+  ): Terms => {
+    const all = termsOf(endpoint, target, version);
+    const requirements = defined(all[networks.indexOf(network)], 'the terms of the token');
     return { network, requirements, asksAccounts: accounts !== undefined };
   };
   return {
     async read({ endpoint, target, method, trace }, header) {
       const payment = paymentIn(header);
       if (isRefusal(payment)) return payment;
-      const terms = offered(endpoint, target, payment);
-      const { network } = terms;
-      // The other thread takes signatures of 65 bytes, and no other one can be a key's.
-      if (payment.signature.length === SIGNATURE_CHARS) await signatures?.judge(payment, network);
+      const network = await judgedToken(payment, networks, signatures);
+      const terms = offered({ endpoint, target }, payment.version, network);
       const named = identifiers ? payment.identifier : undefined;
       const refusal =
         checkPayment(payment, terms, clock() / 1000) ?? (named === '' ? MISNAMED : null);
@@ -68,16 +71,19 @@ export function paymentReader(options: PaymentReaderOptions): TenderReader<X402H
     identify(header) {
       const payment = paymentIn(header);
       if (isRefusal(payment)) return null;
-      const key = paymentKey(payment, networkOf(payment, networks));
+      const key = paymentKey(payment, tokenOf(payment, networks));
       return { key, signed: signedText(payment) };
     },
     recall(entry, trace) {
-      const payment = paymentOf(entry, networks);
-      if (payment === null) return null;
+      const paid = paymentOf(entry, networks);
+      if (paid === null) return null;
+      const { payment, network } = paid;
       const target = targetOfResource(entry.resource);
       // A release may have taken away what was paid for: its money is asked about all the same.
-      const row = soldEndpoint(target, challenger.catalog()) ?? formerEndpoint(target, entry.value);
-      const terms = offered(row, target, payment);
+      const endpoint =
+        soldEndpoint(target, challenger.catalog()) ??
+        formerEndpoint(target, entry.usd ?? entry.value);
+      const terms = offered({ endpoint, target }, payment.version, network);
       const { resource } = entry;
       return tenderOf({ payment, resource, terms, refusal: ONLY_KNOWN, trace }, options);
     },
@@ -99,6 +105,11 @@ function cachedTerms(challenger: Challenger): Challenger['terms'] {
   };
 }
 
+interface Offered {
+  readonly endpoint: Endpoint;
+  readonly target: string;
+}
+
 type Named = Pick<Tender, 'identifier'>;
 
 interface PaymentTerms extends Pick<Tender, 'resource' | 'refusal'>, Partial<Named> {
@@ -112,6 +123,7 @@ function tenderOf(of: PaymentTerms, options: PaymentReaderOptions): Tender {
   const { network, requirements } = of.terms;
   const { from, value, validBefore } = payment.authorization;
   const key = paymentKey(payment, network);
+  const usd = usdWorth(value, network);
   const waiters = new Waiters(trace?.isAwaited);
   // The settler gets the terms that the payer signed for.
   const made = facilitatorRequest(
@@ -128,6 +140,7 @@ function tenderOf(of: PaymentTerms, options: PaymentReaderOptions): Tender {
     signed: signedText(payment),
     version: payment.version,
     value,
+    ...(usd === null ? {} : { usd }),
     validBefore: Number(validBefore),
     refusal,
     waiters,
@@ -191,20 +204,10 @@ function asSigned(requirements: Requirements, { authorization }: Payment): Requi
     : { ...requirements, payTo, maxAmountRequired: amount };
 }
 
-/** The network that a payment names; the first for any other, whose terms it does not meet. */
-function networkOf(
-  { version, network: named }: Payment,
-  networks: Challenger['networks'],
-): Network {
-  const [first] = networks;
-  const isNamed = ({ name, caip2 }: Network): boolean => named === (version === 1 ? name : caip2);
-  return networks.find(isNamed) ?? first;
-}
-
 function paymentOf(
   { key, signed, version }: JournalEntry,
   networks: readonly Network[],
-): Payment | null {
+): { readonly payment: Payment; readonly network: Network } | null {
   const network = networks.find(({ name, asset }) =>
     key.startsWith(`${name}|${asset}|`.toLowerCase()),
   );
@@ -216,7 +219,7 @@ function paymentOf(
     accepted: null,
     ...parseSignedText(signed),
   };
-  return paymentKey(payment, network) === key ? payment : null;
+  return paymentKey(payment, network) === key ? { payment, network } : null;
 }
 
 const ONLY_KNOWN: Refusal = {

@@ -25,7 +25,7 @@ export interface SettlementContext {
   /** Bounds what accounts with code may cost, where `verify` can ask them whether they signed; else none can pay. */
   readonly accounts?: SmartAccounts;
   /** Asks the chain, if the operator configured a node. */
-  readonly evidence?: (payment: Payment) => Promise<ChainVerdict>;
+  readonly evidence?: (payment: Payment & { readonly asset: string }) => Promise<ChainVerdict>;
   /** Told about failures of our own parts; must not throw. */
   readonly report: (error: unknown, requestId?: string) => void;
 }
@@ -150,7 +150,9 @@ export class PaymentSettlement implements TenderSettlement {
 
   async #evidence(): Promise<ChainVerdict> {
     try {
-      return (await this.#by.evidence?.(this.#due.payment)) ?? { state: 'unknown' };
+      const { payment, request } = this.#due;
+      const { asset } = request.paymentRequirements;
+      return (await this.#by.evidence?.({ ...payment, asset })) ?? { state: 'unknown' };
     } catch (error) {
       this.#report(error);
       return { state: 'unknown' };

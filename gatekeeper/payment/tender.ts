@@ -31,7 +31,9 @@ export interface TenderIdentifier {
 }
 
 /** What is bound to one request: the same for a payment and for a receipt, whatever moves the money. */
-export interface Tender extends TenderBinding, Pick<Claim, 'version' | 'value' | 'validBefore'> {
+export interface Tender
+  extends TenderBinding,
+    Pick<Claim, 'version' | 'value' | 'validBefore' | 'usd'> {
   /** Why a tender that the journal does not know is refused; null if it is accepted. */
   readonly refusal: Refusal | null;
   readonly settlement: TenderSettlement;

@@ -256,7 +256,7 @@ async function formerReply(asked: FormerRequest, context: Context): Promise<Purc
     if (soldEndpoint(target, challenger.catalog()) !== null) return null;
     const entry = await journal.find(key);
     if (entry === null || entry.state === 'refused') return null;
-    const endpoint = formerEndpoint(target, entry.value);
+    const endpoint = formerEndpoint(target, entry.usd ?? entry.value);
     return await knownReply({ endpoint, target, method, paymentHeader, trace }, context);
   } catch (error) {
     // It may be paid already, so nobody is told that it is not.

@@ -216,9 +216,10 @@ export class Purchase {
 }
 
 function claimOf(tender: Tender, { body, contentType }: Delivery): Claim {
-  const { key, resource, version, signed, value, validBefore, identifier } = tender;
+  const { key, resource, version, signed, value, validBefore, identifier, usd } = tender;
   const named = identifier === null ? {} : { identifier: identifier.text };
-  return { key, resource, version, signed, value, validBefore, body, contentType, ...named };
+  const terms = { key, resource, version, signed, value, validBefore };
+  return { ...terms, body, contentType, ...named, ...(usd == null ? {} : { usd }) };
 }
 
 /** What a repeat is answered without asking anybody; null when the end of the payment is not known. */

@@ -14,7 +14,9 @@ import type { Answered, Question, Service } from '../answers/service.ts';
 import type { X402Header } from '../http/header-facts.ts';
 import { JSON_MEDIA_TYPE, jsonReply, type Reply } from '../http/reply.ts';
 import { isRefusal, type Payment } from '../money/payment.ts';
+import { tokenAmount, usdWorth } from '../money/token-rate.ts';
 import { CATALOG_REQUEST } from '../offer/example-request.ts';
+import { tokenOf } from '../payment/paid-token.ts';
 import { decodePayment } from '../payment/payment-header.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { messageOf } from '../system/message-of.ts';
@@ -24,7 +26,7 @@ import { type AnsweredBasket, answeredBasket, type BasketPart, isSold } from './
 const GATHERED_MAX = 16;
 /** Seconds after which a service that gathers so many baskets is worth asking again. */
 const BUSY_RETRY_S = 2;
-/** Digits of a price that can be named, in atomic units. */
+/** Digits of a price that can be named, in atomic units of USDC. */
 const PRICE_DIGITS_MAX = 16;
 
 /** A body that was read. */
@@ -166,9 +168,11 @@ async function bought(
     return quoted(basket, { question, service }, error);
   }
   const { value } = payment.authorization;
-  if (!isPrice(value)) return quoted(basket, { question, service }, changed(payment));
+  const token = tokenOf(payment, service.challenger.networks);
+  const usd = usdWorth(value, token) ?? value;
+  if (!isPrice(usd)) return quoted(basket, { question, service }, changed(payment));
   // The terms of a known payment are those that it was signed for; a new one must have the sum of now.
-  const endpoint = pricedAt(usdAmount(value), question);
+  const endpoint = pricedAt(usdAmount(usd), question);
   const { target } = basket;
   const { trace } = question;
   const asked = { endpoint, target, method: 'POST', trace, paymentHeader: header };
@@ -178,7 +182,8 @@ async function bought(
   if ('status' in answered) return answered;
   const { sales } = stateOf(service);
   const isQuoted = (sales.get(target) ?? salesIn(answered)) === salesIn(answered);
-  if (answered.sum === BigInt(value) && isQuoted) {
+  const price = tokenAmount(usdAmount(String(answered.sum)), token);
+  if (BigInt(price) === BigInt(value) && isQuoted) {
     return opened.sell({ body: bodyOf(answered), contentType: JSON_MEDIA_TYPE });
   }
   return quoteOf(answered, { basket, question, error: changed(payment) }, service);

@@ -5,6 +5,7 @@ import { priceOf } from '../../compiler/contract/price.ts';
 import { sitePage } from '../../compiler/contract/site-page.ts';
 import type { AskedPrice, Service } from '../answers/service.ts';
 import type { Header, Reply } from '../http/reply.ts';
+import { symbolOf } from '../money/further-tokens.ts';
 import { pageShop, SITE_POLICY } from '../release/page-parts.ts';
 
 const HTML_TYPE: Header = ['content-type', 'text/html; charset=utf-8'];
@@ -47,8 +48,8 @@ function sentence(text: string): string {
 function terms({ operator }: Service): Html {
   const { networks, payTo } = operator;
   const ways = networks.map(
-    ({ name, caip2, asset }) =>
-      html`<dt>Network</dt><dd>${name} (${caip2})</dd><dt>Asset</dt><dd>USDC, <code>${asset}</code></dd>`,
+    (token) =>
+      html`<dt>Network</dt><dd>${token.name} (${token.caip2})</dd><dt>Asset</dt><dd>${symbolOf(token)}, <code>${token.asset}</code></dd>`,
   );
   return html`<dl>${ways}<dt>Paid to</dt><dd><code>${payTo}</code></dd></dl>`;
 }

@@ -2,6 +2,7 @@ import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
 import type { Answered, Service } from '../answers/service.ts';
 import { TEST_WARNING } from '../config/test-payments.ts';
+import { symbolOf } from '../money/further-tokens.ts';
 import type { Network } from '../money/networks.ts';
 import { jsonContent } from './json-content.ts';
 
@@ -31,9 +32,14 @@ const FIAT = {
     "the operator's payment processor signs a receipt for one request; send the same GET with X-RECEIPT",
 };
 
-/** Where several networks are offered, each has a contract of its own. */
-function assetOf({ name, caip2, asset }: Network): object {
-  return { network: name, caip2, asset };
+/** Where several tokens are offered, each is a contract of its own. */
+function assetOf(token: Network): object {
+  const { name, caip2, asset, rate } = token;
+  const other =
+    rate === undefined
+      ? {}
+      : { asset_symbol: symbolOf(token), decimals: rate.decimals, per_usd: rate.perUsd };
+  return { network: name, caip2, asset, ...other };
 }
 
 /** A channel is explained only where the operator configured it. */
@@ -58,7 +64,7 @@ export async function channels({ baseUrl, operator, clock, release }: Service): 
       versions: [1, 2],
       ...(extensions.length === 0 ? {} : { extensions }),
       scheme: 'exact',
-      networks: networks.flatMap(({ name, caip2 }) => [name, caip2]),
+      networks: [...new Set(networks.flatMap(({ name, caip2 }) => [name, caip2]))],
       asset: first.asset,
       asset_symbol: 'USDC',
       ...(networks.length === 1 ? {} : { assets: networks.map(assetOf) }),

@@ -22,13 +22,22 @@ contract Token {
 
     string public name;
     string public version;
-    uint8 public constant decimals = 6;
     mapping(address => uint256) public balanceOf;
     mapping(address => mapping(bytes32 => bool)) public authorizationState;
+    uint8 private places;
 
     function initialize(string calldata name_, string calldata version_) external {
         require(bytes(name).length == 0, "initialized before");
         (name, version) = (name_, version_);
+    }
+
+    /// Decimal places of USDC, unless others are set.
+    function decimals() external view returns (uint8) {
+        return places == 0 ? 6 : places;
+    }
+
+    function setDecimals(uint8 places_) external {
+        places = places_;
     }
 
     function mint(address to, uint256 value) external {

@@ -24,6 +24,7 @@ type Hex = `0x${string}`;
 /** What the tests call on Token.sol. */
 export const TOKEN_ABI = parseAbi([
   'function initialize(string name, string version)',
+  'function setDecimals(uint8 places)',
   'function mint(address to, uint256 value)',
   'function transfer(address to, uint256 value) returns (bool)',
   'function balanceOf(address account) view returns (uint256)',
@@ -50,6 +51,8 @@ export interface Chain {
   relayer(): Promise<LocalAccount & { readonly key: Hex }>;
   /** Gives an account of another chain money for gas here. */
   fund(key: Hex): Promise<void>;
+  /** Puts another token where its network says, with these decimal places. */
+  deploy(token: Network, decimals: number): Promise<Pick<Chain, 'mint' | 'balanceOf'>>;
   mint(to: string, value: bigint): Promise<void>;
   balanceOf(account: string): Promise<bigint>;
   isUsed(payment: SignedPayment): Promise<boolean>;
@@ -73,10 +76,7 @@ export async function startChain({ network, blockTimeS }: ChainOptions): Promise
   const url = await listening(node);
   const client = clientOf(url, network);
   const asset = network.asset as Hex;
-  await client.setCode({ address: asset, bytecode: contractOf('Token.sol', 'Token').deployed });
-  const anybody = await funded(client);
-  const send = sender(client, anybody, asset);
-  await send('initialize', [network.extra.name, network.extra.version]);
+  const { send, mint, balanceOf } = await deployed(client, await funded(client), network);
   const watch = setInterval(dropHeldBack(client), HELD_BACK_POLL_MS);
   const read = { address: asset, abi: TOKEN_ABI } as const;
   return {
@@ -85,9 +85,14 @@ export async function startChain({ network, blockTimeS }: ChainOptions): Promise
     client,
     relayer: () => funded(client),
     fund: async (key) => void (await funded(client, key)),
-    mint: async (to, value) => void (await send('mint', [to as Hex, value])),
-    balanceOf: (account) =>
-      client.readContract({ ...read, functionName: 'balanceOf', args: [account as Hex] }),
+    async deploy(token, decimals) {
+      // An account of its own: two senders of one account would take the same account nonces.
+      const other = await deployed(client, await funded(client), token);
+      await other.send('setDecimals', [decimals]);
+      return other;
+    },
+    mint,
+    balanceOf,
     isUsed: ({ authorization: { from, nonce } }) =>
       client.readContract({
         ...read,
@@ -195,7 +200,31 @@ function dropHeldBack(client: Client): () => Promise<void> {
   };
 }
 
-type Write = 'initialize' | 'mint' | 'transferWithAuthorization' | 'cancelAuthorization';
+/** The contract and its domain where the network says. */
+async function deployed(client: Client, by: LocalAccount, { asset, extra }: Network) {
+  const address = asset as Hex;
+  await client.setCode({ address, bytecode: contractOf('Token.sol', 'Token').deployed });
+  const send = sender(client, by, address);
+  await send('initialize', [extra.name, extra.version]);
+  return {
+    send,
+    mint: async (to: string, value: bigint) => void (await send('mint', [to as Hex, value])),
+    balanceOf: (account: string) =>
+      client.readContract({
+        address,
+        abi: TOKEN_ABI,
+        functionName: 'balanceOf',
+        args: [account as Hex],
+      }),
+  };
+}
+
+type Write =
+  | 'initialize'
+  | 'setDecimals'
+  | 'mint'
+  | 'transferWithAuthorization'
+  | 'cancelAuthorization';
 
 function sender(client: Client, account: LocalAccount, address: Hex) {
   let last: Promise<unknown> = Promise.resolve();

@@ -76,6 +76,19 @@ describe('postgresJournal() of several gatekeepers', () => {
     ]);
   });
 
+  it('adds the columns that a database of an older version lacks, and keeps its rows', async () => {
+    const url = await server.freshUrl();
+    const before = await openOn(url);
+    await before.claim(claimOf('a'));
+    await before.close();
+    await sql(url, 'ALTER TABLE signalpress.payment DROP COLUMN usd, DROP COLUMN identifier');
+    const [one, two] = await Promise.all([openOn(url), openOn(url)]);
+    expect(await one.find('a')).toMatchObject({ key: 'a', state: 'settling' });
+    expect(await two.claim(claimOf('b', { usd: '20000', identifier: '0xa|x' }))).toBe(true);
+    expect(await one.find('b')).toMatchObject({ usd: '20000' });
+    expect(await one.claim(claimOf('c', { identifier: '0xa|x' }))).toBe(false);
+  });
+
   it('I3: lets nobody take a payment that another one asks for, and one that nobody does', async () => {
     const { one, two } = await pair();
     await one.claim(claimOf('a'));

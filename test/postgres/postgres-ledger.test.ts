@@ -57,6 +57,7 @@ const saleOf = (at: number) =>
   claimOf(`base|0xasset|0x${'a'.repeat(40)}|0x${at.toString(16).padStart(64, '0')}`, {
     resource: at % 2 ? 'GET /gauge?entity=a' : 'GET /gauge/ruler?entity=a',
     value: '9007199254740993',
+    ...(at % 3 === 0 ? { usd: `${at}` } : {}),
     // Repeated and large bodies, also of more than one page.
     body: Buffer.alloc(at % 7 === 0 ? 40_000 : 100, `${at % 120} `),
   });

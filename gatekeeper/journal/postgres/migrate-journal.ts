@@ -79,6 +79,7 @@ const TABLES: readonly JournalTable[] = [
       ['created_at', INT],
       ['settled_at', INT],
       ['identifier', 'text'],
+      ['usd', 'text'],
     ],
     page: 1000,
   },

@@ -59,13 +59,13 @@ const TAKEN_MS = 3_600_000;
 const CLAIM = `
 INSERT INTO signalpress.payment AS known
   (key, state, resource, version, signed, value, valid_before, body, content_type, created_at, holder, claim,
-    identifier)
-SELECT $1, 'settling', $2, $3, $4, $5, $6, sha256, $7, $8, $9, $10, $13
+    identifier, usd)
+SELECT $1, 'settling', $2, $3, $4, $5, $6, sha256, $7, $8, $9, $10, $13, $14
 FROM signalpress.body WHERE sha256 = $11 AND purge_at >= $12
 ON CONFLICT (key) DO UPDATE SET state = 'settling', resource = excluded.resource, version = excluded.version,
   signed = excluded.signed, value = excluded.value, valid_before = excluded.valid_before, body = excluded.body,
   content_type = excluded.content_type, detail = NULL, created_at = excluded.created_at,
-  holder = excluded.holder, claim = excluded.claim, identifier = excluded.identifier
+  holder = excluded.holder, claim = excluded.claim, identifier = excluded.identifier, usd = excluded.usd
 WHERE known.state = 'refused' AND known.claim <> excluded.claim
 RETURNING (${newestAmong(`${CLAIM_NEWEST_ROWS}`)}) AS ms`;
 // A claim of our own whose answer was lost; the session may be another one by now.
@@ -318,11 +318,11 @@ class PostgresClaims {
     const { session, bindings, clock, held } = this.#base;
     const now = clock();
     held.delete(claim.key);
-    const { row, sha256, purgeAt, identifier } = claimValues(claim, now);
+    const { row, sha256, purgeAt, identifier, usd } = claimValues(claim, now);
     const token = randomUUID();
     const write = async (isRetry: boolean): Promise<boolean> => {
       const number = session.number();
-      const values = [...row, number, token, sha256, purgeAt, identifier];
+      const values = [...row, number, token, sha256, purgeAt, identifier, usd];
       // Most bodies are there already, so they are sent only when the claim finds none.
       if (await this.#insert(values)) return true;
       if (isRetry && (await this.#isOwn(claim.key, token, number))) return true;

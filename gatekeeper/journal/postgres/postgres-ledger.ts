@@ -16,7 +16,7 @@ import { hasTables, NEWEST_OF } from './schema.ts';
 import { checkState, NEWEST_ROWS } from './session.ts';
 
 const selectBy = (time: string): string => `
-SELECT id, key, state, resource, version, value, tx, detail, created_at, settled_at FROM signalpress.payment
+SELECT * FROM signalpress.payment
 WHERE id > $1 AND ${time} >= $2 AND ${time} < $3 AND ($4::text IS NULL OR state = $4) ORDER BY id LIMIT $5`;
 const AHEAD =
   'SELECT count(*) AS n FROM signalpress.payment WHERE created_at > $1 OR settled_at > $1';

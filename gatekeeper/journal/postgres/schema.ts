@@ -7,9 +7,9 @@ const POSTGRES_FORMAT = 1;
 /** Makers of the tables wait for each other under this advisory lock. */
 const MAKING = 7_241_020_117;
 
-/** A version without the column writes its rows as before, so the format stays the same. */
-const ADD_IDENTIFIER =
-  'ALTER TABLE signalpress.payment ADD COLUMN IF NOT EXISTS identifier text COLLATE "C"';
+/** A version without these columns writes its rows as before, so the format stays the same. */
+const ADD_COLUMNS =
+  'ALTER TABLE signalpress.payment ADD COLUMN IF NOT EXISTS identifier text COLLATE "C", ADD COLUMN IF NOT EXISTS usd text';
 const IDENTIFIERS = `
 CREATE UNIQUE INDEX IF NOT EXISTS payment_identifier ON signalpress.payment(identifier)
   WHERE identifier IS NOT NULL AND state <> 'refused'`;
@@ -20,8 +20,9 @@ const SALES = `
 CREATE INDEX IF NOT EXISTS payment_sale ON signalpress.payment((${ACCOUNT}) COLLATE "C", resource, id)
   WHERE state = 'settled'`;
 const HAS_SALES = "SELECT to_regclass('signalpress.payment_sale') IS NOT NULL AS exists";
-const HAS_IDENTIFIERS =
-  "SELECT to_regclass('signalpress.payment_identifier') IS NOT NULL AS exists";
+/** Whether the newest of them is there. */
+const HAS_COLUMNS =
+  "SELECT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = 'signalpress.payment'::regclass AND attname = 'usd') AS exists";
 
 // The rows are those of the SQLite journal. `holder` is the session of the gatekeeper that asks for the money of an open
 // payment at this moment; `claim` tells one's own claim from another one when the answer to a commit was lost.
@@ -39,7 +40,8 @@ CREATE TABLE signalpress.payment(
   state text NOT NULL CHECK (state IN ('settling', 'settled', 'refused', 'unknown')), resource text NOT NULL,
   version integer NOT NULL, signed text NOT NULL, value text NOT NULL, valid_before bigint NOT NULL,
   body bytea NOT NULL, content_type text NOT NULL, tx text, detail text,
-  created_at bigint NOT NULL, settled_at bigint, holder integer, claim uuid NOT NULL, identifier text COLLATE "C");
+  created_at bigint NOT NULL, settled_at bigint, holder integer, claim uuid NOT NULL, identifier text COLLATE "C",
+  usd text);
 ${IDENTIFIERS};
 CREATE INDEX payment_not_settled ON signalpress.payment(id) WHERE state <> 'settled';
 CREATE INDEX payment_tx ON signalpress.payment(lower(tx)) WHERE tx IS NOT NULL;
@@ -69,7 +71,7 @@ export async function hasTables(client: pg.ClientBase): Promise<boolean> {
 }
 
 async function isMade(client: pg.ClientBase): Promise<boolean> {
-  return (await hasTables(client)) && hasIdentifiers(client);
+  return (await hasTables(client)) && hasColumns(client);
 }
 
 async function lacksSales(client: pg.ClientBase): Promise<boolean> {
@@ -77,8 +79,8 @@ async function lacksSales(client: pg.ClientBase): Promise<boolean> {
   return !existsRow.parse(rows[0]).exists;
 }
 
-async function hasIdentifiers(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query(HAS_IDENTIFIERS);
+async function hasColumns(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query(HAS_COLUMNS);
   return existsRow.parse(rows[0]).exists;
 }
 
@@ -89,8 +91,8 @@ export async function makeTables(client: pg.ClientBase, findsSales = false): Pro
   await client.query('SELECT pg_advisory_lock($1)', [MAKING]);
   try {
     if (!(await hasTables(client))) await client.query(`BEGIN; ${TABLES} COMMIT;`);
-    else if (!(await hasIdentifiers(client)))
-      await client.query(`BEGIN; ${ADD_IDENTIFIER}; ${IDENTIFIERS}; COMMIT;`);
+    else if (!(await hasColumns(client)))
+      await client.query(`BEGIN; ${ADD_COLUMNS}; ${IDENTIFIERS}; COMMIT;`);
     if (findsSales) await client.query(SALES);
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});

@@ -23,6 +23,7 @@ describe('loadConfig()', () => {
       payTo: TEST_PAYEE,
       network: NETWORKS['base-sepolia'],
       furtherNetworks: [],
+      tokens: [],
       facilitatorUrls: [],
       facilitatorAuth: null,
       facilitatorAuthModule: null,

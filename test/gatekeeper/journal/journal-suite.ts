@@ -229,6 +229,17 @@ export function journalSuite(engine: Engine): void {
       }
     });
 
+    it(`${name}() keeps what another token than USDC was worth, and of the newest claim`, async () => {
+      const journal = await fresh();
+      await journal.claim(claimOf('usdc'));
+      expect(await journal.find('usdc')).not.toHaveProperty('usd');
+      await journal.claim(claimOf('euro', { usd: '10000' }));
+      await journal.conclude({ key: 'euro', state: 'refused' });
+      expect(await journal.find('euro')).toMatchObject({ usd: '10000' });
+      await journal.claim(claimOf('euro', { usd: '20000' }));
+      expect(await journal.find('euro')).toMatchObject({ state: 'settling', usd: '20000' });
+    });
+
     it(`${name}() stores many claims at once, and a bad one harms no other`, async () => {
       const journal = await fresh();
       const wrong = { ...claimOf('bad'), resource: null as unknown as string };

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, describe, expect, it } from 'vitest';
 import { acceptClock } from '../../../gatekeeper/journal/accepted-clock.ts';
-import { openJournalFile } from '../../../gatekeeper/journal/journal-file.ts';
+import { openJournalFile, readJournalFile } from '../../../gatekeeper/journal/journal-file.ts';
+import { ledgerRows } from '../../../gatekeeper/journal/ledger.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { built } from '../../built.ts';
 import { claimOf, clock, journalSuite } from './journal-suite.ts';
@@ -62,6 +63,25 @@ describe('sqliteJournal() and its file', () => {
     await journal.claim(claimOf('a'));
     for (const file of [path, `${path}-wal`]) expect(statSync(file).mode & 0o077).toBe(0);
     journal.close();
+  });
+
+  it('sqliteJournal() and its ledger read a file of a version that knew USDC alone', async () => {
+    const path = fresh();
+    const before = sqliteJournal({ path, clock });
+    const key = `base|0xasset|0x${'a'.repeat(40)}|0x${'1'.repeat(64)}`;
+    await before.claim(claimOf(key, { resource: 'GET /gauge?entity=a', value: '10000' }));
+    before.close();
+    const older = new Database(path);
+    older.exec('ALTER TABLE payment DROP COLUMN usd');
+    older.close();
+    const db = readJournalFile(path);
+    expect([...ledgerRows(db, { time: 'created_at' })]).toMatchObject([{ usd: '0.01' }]);
+    db.close();
+    const again = sqliteJournal({ path, clock });
+    expect(await again.find(key)).toMatchObject({ value: '10000' });
+    expect(await again.claim(claimOf('b', { usd: '20000' }))).toBe(true);
+    expect(await again.find('b')).toMatchObject({ usd: '20000' });
+    again.close();
   });
 
   it('sqliteJournal() refuses a file of another format', () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Facilitator, FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { findNetwork, NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { settlersByNetwork } from '../../../gatekeeper/payment/by-network.ts';
 import { freshNonce, headerOf, payer } from '../payer.ts';
@@ -128,8 +128,10 @@ describe('settlersByNetwork()', () => {
       kinds: [{ x402Version: 1, scheme: 'exact', network: transaction }],
     }),
   });
-  const requestOn = (network: string): FacilitatorRequest =>
-    ({ paymentRequirements: { network } }) as unknown as FacilitatorRequest;
+  const requestOn = (name: string): FacilitatorRequest => {
+    const { asset } = findNetwork(name) ?? base;
+    return { paymentRequirements: { network: name, asset } } as unknown as FacilitatorRequest;
+  };
   const settlers = settlersByNetwork([
     { network: base, facilitator: settlerFor('base') },
     { network: polygon, facilitator: settlerFor('polygon') },

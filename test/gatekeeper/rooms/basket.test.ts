@@ -11,6 +11,7 @@ import {
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
+import { furtherTokens } from '../../../gatekeeper/money/further-tokens.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { Requirements, RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
 import { basket } from '../../../gatekeeper/rooms/basket.ts';
@@ -230,6 +231,73 @@ describe('a purchase', () => {
       expect(body.accepts[0].maxAmountRequired).toBe('265000');
     },
   );
+
+  describe('in another token than USDC', () => {
+    const setting = (rate: string) =>
+      [`${rate}:18:Euro Test`, '150:2:Yen Test'].map((text, at) => {
+        const [perUsd, decimals, name] = text.split(':');
+        return `base-sepolia:0x${`e${at}`.repeat(20)}:${name}:1:${decimals}:${perUsd}`;
+      });
+    const tokens = furtherTokens(setting('0.92').join(','));
+    const opened = (rate: string, state = mkdtempSync(join(tmpdir(), 'basket-tokens-'))) =>
+      sampleGate(sample.data, {
+        tokens: true,
+        receipts: false,
+        state,
+        furtherTokens: setting(rate).join(','),
+      });
+    let shop: Gatekeeper;
+    beforeAll(async () => {
+      shop = await opened('0.92');
+    });
+    afterAll(() => shop.close());
+    const AMOUNTS = ['243800000000000000', '3975'];
+
+    it.each([0, 1])('is sold at its rate, at %i, and for no other amount of it', async (at) => {
+      const token = tokens[at] ?? NETWORK;
+      const terms = (await quoteOf(requests, shop)).accepts.at(at + 1) as unknown as RequirementsV1;
+      expect(terms).toMatchObject({ asset: token.asset, maxAmountRequired: AMOUNTS[at] });
+      const own = payer(token);
+      for (const step of [-1n, 1n]) {
+        const maxAmountRequired = `${BigInt(terms.maxAmountRequired) + step}`;
+        const wrong = { 'x-payment': await own.header({ ...terms, maxAmountRequired }) };
+        const refused = await post(requests, wrong, shop);
+        expect(refused.status).toBe(402);
+        expect(((await refused.json()) as Quote).error).toMatch(/^basket_changed/);
+      }
+      const headers = { 'x-payment': await own.header(terms) };
+      const sold = await post(requests, headers, shop);
+      const bytes = await sold.text();
+      expect(sold.status).toBe(200);
+      const again = await post(requests, headers, shop);
+      expect([again.status, await again.text()]).toEqual([200, bytes]);
+    });
+
+    it('is refused for the amount in USDC, signed for another token', async () => {
+      const [terms] = (await quoteOf(requests, shop)).accepts;
+      for (const token of tokens) {
+        const headers = { 'x-payment': await payer(token).header(terms) };
+        const response = await post(requests, headers, shop);
+        expect(response.status).toBe(402);
+      }
+    });
+
+    it('is delivered again after the rate changed, and not sold at the old one', async () => {
+      const state = mkdtempSync(join(tmpdir(), 'basket-tokens-'));
+      const before = await opened('0.92', state);
+      const terms = (await quoteOf(requests, before)).accepts.at(1) as unknown as RequirementsV1;
+      const own = payer(tokens[0] ?? NETWORK);
+      const known = { 'x-payment': await own.header(terms) };
+      const sold = await (await post(requests, known, before)).text();
+      await before.close();
+      const after = await opened('1.84', state);
+      const again = await post(requests, known, after);
+      expect([again.status, await again.text()]).toEqual([200, sold]);
+      const late = await post(requests, { 'x-payment': await own.header(terms) }, after);
+      expect(late.status).toBe(402);
+      await after.close();
+    });
+  });
 
   it('is a fresh quote for what cannot be read, for a receipt, and for two payments', async () => {
     const [terms] = (await quoteOf(requests)).accepts;

@@ -42,6 +42,27 @@ describe('channels()', () => {
   });
 });
 
+describe('tokens beside USDC', () => {
+  it('stand with their rates behind USDC, and their network is named once', async () => {
+    const service = await tinyService();
+    const first = NETWORKS['base-sepolia'];
+    const rate = { decimals: 18, perUsd: '0.92' };
+    const extra = { name: 'Euro Test', version: '1' };
+    const euro = { ...first, asset: `0x${'e1'.repeat(20)}`, extra, rate };
+    const operator = { ...service.operator, networks: [first, euro] as const };
+    const body = jsonOf(await channels({ ...service, operator }));
+    expect(channelsSchema.parse(body).x402).toMatchObject({
+      networks: ['base-sepolia', 'eip155:84532'],
+      asset_symbol: 'USDC',
+      assets: [
+        { asset: first.asset },
+        { asset: euro.asset, asset_symbol: 'Euro Test', decimals: 18, per_usd: '0.92' },
+      ],
+    });
+    expect(channelsSchema.parse(body).x402.assets?.[0]).not.toHaveProperty('per_usd');
+  });
+});
+
 describe('the human track', () => {
   it.each([
     ['2026-08-30T23:59:59Z', 'free'],

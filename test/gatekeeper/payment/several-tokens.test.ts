@@ -1,0 +1,284 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { readJournalFile } from '../../../gatekeeper/journal/journal-file.ts';
+import { type LedgerRow, ledgerRows, revenueBy } from '../../../gatekeeper/journal/ledger.ts';
+import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
+import type { Facilitator, FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
+import { furtherTokens } from '../../../gatekeeper/money/further-tokens.ts';
+import { NETWORKS, type Network } from '../../../gatekeeper/money/networks.ts';
+import { priceOf } from '../../../gatekeeper/money/requirements.ts';
+import { challenger } from '../../../gatekeeper/offer/challenge.ts';
+import { settlersByNetwork } from '../../../gatekeeper/payment/by-network.ts';
+import { freshNonce, headerOf, NOW_MS, payer } from '../payer.ts';
+import { bench, gauge, json, PAY_TO, receipt, TARGET } from '../payment-bench.ts';
+
+const { base } = NETWORKS;
+const EURO = `0x${'e1'.repeat(20)}`;
+const YEN = `0x${'e2'.repeat(20)}`;
+const entries = (euroRate: string) =>
+  furtherTokens(`base:${EURO}:Euro Test:1:18:${euroRate},base:${YEN}:Yen Test:3:2:150`);
+const [euro, yen] = entries('0.92') as unknown as readonly [Network, Network];
+
+function shopAt(tokens: readonly Network[]) {
+  const own = { baseUrl: 'https://api.example.com', payTo: PAY_TO, serviceName: 'Example' };
+  return challenger({ ...own, network: base, furtherNetworks: tokens });
+}
+const shop = shopAt([euro, yen]);
+const termsOf = (version: 1 | 2, token: Network) => {
+  const found = shop.terms(gauge, TARGET, version).find(({ asset }) => asset === token.asset);
+  if (found === undefined) throw new Error('not offered');
+  return found;
+};
+const PRICE = { [base.asset]: '10000', [euro.asset]: '9200000000000000', [yen.asset]: '150' };
+const ALL = [base, euro, yen] as const;
+const CASES = ALL.flatMap((token) => ([1, 2] as const).map((version) => ({ token, version })));
+
+const selling = () => bench({ challenger: shop, verifyFirst: false });
+let purchases: ReturnType<typeof selling>;
+beforeEach(() => {
+  purchases = selling();
+});
+
+describe('payments in several tokens', () => {
+  it.each(CASES)(
+    'settle as the token that was signed for: $token.extra.name, version $version',
+    async ({ token, version }) => {
+      const terms = termsOf(version, token);
+      expect(priceOf(terms)).toBe(PRICE[token.asset]);
+      const header = await payer(token).header(terms);
+      const reply = await purchases.pay({ header, version });
+      expect(reply.status).toBe(200);
+      const paidHeader = version === 1 ? 'x-payment-response' : 'payment-response';
+      expect(receipt(reply, paidHeader)).toMatchObject({ success: true });
+      expect(purchases.calls.settle.map((call) => call.paymentRequirements)).toEqual([terms]);
+      // The same again is the same purchase, on the same key.
+      expect((await purchases.pay({ header, version })).status).toBe(200);
+      expect(purchases.calls.settle).toHaveLength(1);
+      const [network, asset] = [base.name, token.asset.toLowerCase()];
+      const key = `${network}|${asset}|${payer(token).address}|`.toLowerCase();
+      const [row] = purchases.calls.settle;
+      const nonce = row?.paymentPayload.payload.authorization.nonce ?? '';
+      expect(await purchases.journal().find(key + nonce)).toMatchObject({ state: 'settled' });
+    },
+  );
+
+  it.each(CASES)(
+    'below the price at the rate are refused: $token.extra.name, version $version',
+    async ({ token, version }) => {
+      const terms = termsOf(version, token);
+      const short = `${BigInt(priceOf(terms)) - 1n}`;
+      const header = headerOf(terms, await payer(token).sign(PAY_TO, short));
+      const reply = await purchases.pay({ header, version });
+      expect(json(reply).error).toMatch(/^invalid_exact_evm_payload_authorization_value: .*below/);
+      expect(purchases.calls.settle).toEqual([]);
+    },
+  );
+
+  it('the right amount in the wrong token is refused: its domain tells which it is', async () => {
+    // Enough yen is not enough of a token of 18 decimals.
+    const signed = await payer(euro).sign(PAY_TO, PRICE[yen.asset] ?? '');
+    const reply = await purchases.pay({ header: headerOf(termsOf(1, yen), signed) });
+    expect(json(reply).error).toMatch(/^invalid_exact_evm_payload_authorization_value/);
+    expect(purchases.calls.settle).toEqual([]);
+  });
+
+  it('of version 2 are refused with the domain or the asset of another token', async () => {
+    for (const [named, signed] of [
+      [euro, base],
+      [base, euro],
+      [yen, euro],
+    ] as const) {
+      const terms = termsOf(2, named);
+      const payment = await payer(signed).sign(PAY_TO, priceOf(terms));
+      const reply = await purchases.pay({ header: headerOf(terms, payment), version: 2 });
+      expect(json(reply).error).toMatch(/^invalid_exact_evm_payload_signature/);
+      const swapped = { ...termsOf(2, signed), asset: named.asset };
+      const other = await purchases.pay({ header: headerOf(swapped, payment), version: 2 });
+      expect(json(other).error).toMatch(/^invalid_payment_requirements/);
+    }
+    const unknown = { ...termsOf(2, euro), asset: `0x${'99'.repeat(20)}` };
+    const payment = await payer(euro).sign(PAY_TO, PRICE[euro.asset] ?? '');
+    const reply = await purchases.pay({ header: headerOf(unknown, payment), version: 2 });
+    expect(json(reply).error).toMatch(/^invalid_payment_requirements/);
+    expect(purchases.calls.settle).toEqual([]);
+  });
+
+  it('of version 1 are refused with the domain of a token that is not offered', async () => {
+    const stranger = { ...euro, asset: `0x${'99'.repeat(20)}` };
+    const payment = await payer(stranger).sign(PAY_TO, '10000');
+    const reply = await purchases.pay({ header: headerOf(termsOf(1, euro), payment) });
+    expect(json(reply).error).toMatch(/^invalid_exact_evm_payload_signature/);
+    expect(json(reply).accepts).toHaveLength(3);
+    expect(purchases.calls.settle).toEqual([]);
+  });
+
+  it('I5: with one nonce in two tokens are two payments, each bound to its own request', async () => {
+    const nonce = freshNonce();
+    const one = headerOf(termsOf(1, base), await payer(base).sign(PAY_TO, '10000', { nonce }));
+    const signed = await payer(euro).sign(PAY_TO, PRICE[euro.asset] ?? '', { nonce });
+    const two = headerOf(termsOf(1, euro), signed);
+    const target = '/gauge?entity=us-chicago&signal_id=airquality.aqi';
+    expect((await purchases.pay({ header: one })).status).toBe(200);
+    purchases.script.settle = async () => ({ verdict: 'settled', transaction: freshNonce() });
+    expect((await purchases.pay({ header: two, target })).status).toBe(200);
+    expect(purchases.calls.settle).toHaveLength(2);
+    expect(json(await purchases.pay({ header: two })).error).toMatch(/^payment_already_used/);
+  });
+
+  it('are found by their domain with signers recovered beside this thread too', async () => {
+    const judged: string[] = [];
+    const signatures = {
+      judge: async (_: unknown, { asset }: Network) => void judged.push(asset),
+    };
+    purchases = bench({ challenger: shop, verifyFirst: false, signatures });
+    const header = await payer(yen).header(termsOf(1, yen));
+    expect((await purchases.pay({ header })).status).toBe(200);
+    expect(judged).toEqual([base.asset, euro.asset, yen.asset]);
+    expect(purchases.calls.settle[0]?.paymentRequirements.asset).toBe(yen.asset);
+  });
+});
+
+describe('a rate that changes', () => {
+  const dearer = shopAt(entries('1.84'));
+
+  it('asks for the new amount, and refuses the old one of a payment that is not known', async () => {
+    const header = await payer(euro).header(termsOf(1, euro));
+    const later = bench({ challenger: dearer, verifyFirst: false });
+    const reply = await later.pay({ header });
+    expect(json(reply).error).toMatch(/authorization_value: .*price of 18400000000000000;/);
+    expect(later.calls.settle).toEqual([]);
+  });
+
+  it.each([1, 2] as const)(
+    'I9: leaves a payment in doubt to the terms that were signed, version %i',
+    async (version) => {
+      let rate = shop;
+      const moving = {
+        ...shop,
+        terms: (...of: Parameters<typeof shop.terms>) => rate.terms(...of),
+      };
+      const asked: FacilitatorRequest[] = [];
+      const assets: string[] = [];
+      const own = bench({
+        challenger: moving,
+        verifyFirst: false,
+        evidence: async ({ asset }) => {
+          assets.push(asset);
+          return { state: 'unknown' };
+        },
+      });
+      own.script.settle = async (request) => {
+        asked.push(request);
+        return { verdict: 'none', detail: 'lost' };
+      };
+      const header = await payer(euro).header(termsOf(version, euro));
+      expect((await own.pay({ header, version })).status).toBe(503);
+      rate = dearer;
+      own.restart();
+      own.wait();
+      own.script.settle = async (request) => {
+        asked.push(request);
+        return { verdict: 'settled', transaction: freshNonce() };
+      };
+      expect((await own.pay({ header, version })).status).toBe(200);
+      expect(asked.map((one) => priceOf(one.paymentRequirements))).toEqual([
+        PRICE[euro.asset],
+        PRICE[euro.asset],
+      ]);
+      expect(new Set(assets)).toEqual(new Set([euro.asset]));
+    },
+  );
+
+  it('I2: after a restart the chain is asked about the token that was paid', async () => {
+    const assets: string[] = [];
+    const own = bench({
+      challenger: shop,
+      verifyFirst: false,
+      evidence: async ({ asset }) => {
+        assets.push(asset);
+        return { state: 'unknown' };
+      },
+    });
+    own.script.settle = async () => ({ verdict: 'none', detail: 'lost' });
+    const header = await payer(yen).header(termsOf(1, yen));
+    expect((await own.pay({ header })).status).toBe(503);
+    own.restart();
+    const [open] = await own.journal().unresolved(0, 10);
+    await own.service().look(open?.key ?? '');
+    expect(assets).toEqual([yen.asset, yen.asset]);
+  });
+});
+
+describe('the ledger of several tokens', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tokens-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('counts USD at the rate of the sale, and each amount in its own token', async () => {
+    const path = join(folder, 'payments.db');
+    const journal = sqliteJournal({ path, clock: () => NOW_MS });
+    for (const [token, rate] of [
+      [base, base],
+      [euro, euro],
+      [euro, entries('1.84')[0] ?? base],
+    ] as const) {
+      const own = bench({ challenger: shopAt([rate]), verifyFirst: false, journal });
+      const terms = shopAt([rate]).terms(gauge, TARGET, 2);
+      const offered = terms.find(({ asset }) => asset === token.asset) ?? terms[0];
+      const header = await payer(token).header(offered);
+      expect((await own.pay({ header, version: 2 })).status).toBe(200);
+    }
+    journal.close();
+    const db = readJournalFile(path);
+    const rows: LedgerRow[] = [...ledgerRows(db, { time: 'created_at' })];
+    expect(rows.map(({ asset, value, usd }) => [asset, value, usd])).toEqual([
+      [base.asset.toLowerCase(), '10000', '0.01'],
+      [EURO, '9200000000000000', '0.01'],
+      [EURO, '18400000000000000', '0.01'],
+    ]);
+    const { rows: sums } = await revenueBy(rows, 'path');
+    expect(sums.map(({ asset, payments, value, usd }) => [asset, payments, value, usd])).toEqual([
+      [base.asset.toLowerCase(), 1, '10000', '0.01'],
+      [EURO, 2, '27600000000000000', '0.02'],
+    ]);
+    db.close();
+  });
+});
+
+describe('settlersByNetwork() with several tokens', () => {
+  const settlerOf = (token: Network): Parameters<typeof settlersByNetwork>[0][0] => ({
+    network: token,
+    facilitator: {
+      settle: async () => ({ verdict: 'settled', transaction: token.asset }),
+    } as unknown as Facilitator,
+  });
+  const settlers = settlersByNetwork([settlerOf(base), settlerOf(euro)]);
+  const requestFor = (network: string, asset: string): FacilitatorRequest =>
+    ({ paymentRequirements: { network, asset } }) as unknown as FacilitatorRequest;
+
+  it('sends each payment to the settler of its token', async () => {
+    for (const network of ['base', 'eip155:8453']) {
+      for (const { asset } of [base, euro]) {
+        const transaction = asset;
+        expect(await settlers.settle(requestFor(network, asset))).toMatchObject({ transaction });
+      }
+    }
+  });
+
+  it('sends a payment for any other token to nobody', async () => {
+    const nobody = { verdict: 'none', unsent: true };
+    expect(await settlers.settle(requestFor('base', YEN))).toMatchObject(nobody);
+    expect(await settlers.settle(requestFor('polygon', EURO))).toMatchObject(nobody);
+  });
+});
+
+describe('a shop without further tokens', () => {
+  it('offers what it did', () => {
+    const plain = shopAt([]).challenge(gauge, TARGET);
+    const [first] = shop.terms(gauge, TARGET, 2);
+    const { accepts } = JSON.parse(plain.body.toString('utf8'));
+    expect(accepts).toHaveLength(1);
+    expect(first).toMatchObject({ asset: base.asset, amount: '10000', extra: base.extra });
+  });
+});
