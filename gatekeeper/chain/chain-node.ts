@@ -18,6 +18,7 @@ export const TOKEN_ABI = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
   'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
+  'function decimals() view returns (uint8)',
   'function balanceOf(address account) view returns (uint256)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
@@ -133,7 +134,7 @@ function once(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-async function check(client: Client, { chainId, name, asset }: Network): Promise<void> {
+async function check(client: Client, { chainId, name, asset, rate }: Network): Promise<void> {
   const found = await getChainId(client);
   if (found !== chainId) {
     throw new ChainMismatch(
@@ -148,6 +149,17 @@ async function check(client: Client, { chainId, name, asset }: Network): Promise
         'set SIGNALPRESS_RPC_URL to a synchronised node of the network',
     );
   }
+  if (rate !== undefined) await checkDecimals(client, asset as Hex, rate.decimals);
+}
+
+/** With other decimals every price would be wrong. */
+async function checkDecimals(client: Client, address: Hex, stated: number): Promise<void> {
+  const functionName = 'decimals';
+  const found = await readContract(client, { address, abi: TOKEN_ABI, functionName });
+  if (found === stated) return;
+  throw new ChainMismatch(
+    `Cannot use token "${address}": it has ${found} decimals, but SIGNALPRESS_TOKENS says ${stated}; correct its entry`,
+  );
 }
 
 async function receiptOf(client: Client, hash: Hex): Promise<TransactionReceipt | null> {

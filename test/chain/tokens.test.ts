@@ -194,11 +194,7 @@ describe('a token that is not as it is written', () => {
   it('is found by the doctor: its domain and its decimals', async () => {
     const states = async (tokens: string) => (await examined(tokens)).map(({ state }) => state);
     expect(await states(EURO)).toEqual(['ok', 'ok', 'ok']);
-    for (const wrong of [
-      EURO.replace('Euro Test', 'Euro'),
-      EURO.replace(':1:', ':2:'),
-      EURO.replace(':18:', ':6:'),
-    ]) {
+    for (const wrong of [EURO.replace('Euro Test', 'Euro'), EURO.replace(':1:', ':2:')]) {
       const findings = await examined(wrong);
       expect(findings[2]).toMatchObject({
         state: 'failed',
@@ -206,6 +202,17 @@ describe('a token that is not as it is written', () => {
         remedy: expect.stringContaining('SIGNALPRESS_TOKENS'),
       });
     }
+  });
+
+  it('keeps the gatekeeper from starting with other decimals: every price would be wrong', async () => {
+    const tokens = EURO.replace(':18:', ':6:');
+    const wrong = /it has 18 decimals, but SIGNALPRESS_TOKENS says 6; correct its entry/;
+    expect((await examined(tokens)).at(-1)).toMatchObject({
+      state: 'failed',
+      detail: expect.stringMatching(wrong),
+    });
+    const started = opened('wrong', { tokens, facilitator_url: facilitator.url });
+    await expect(started).rejects.toThrow(wrong);
   });
 
   it('keeps the gatekeeper from starting where no contract stands', async () => {
