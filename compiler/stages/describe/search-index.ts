@@ -82,7 +82,9 @@ export function writeSearchIndex(
 
 /** Whether the stored index is about these operations; what their words are follows from the catalogue. */
 function isSameOffer(shelf: Shelf, operations: readonly Indexed[]): boolean {
-  if (!shelf.has(SEARCH_DOCUMENTS_PATH)) return false;
+  if (!shelf.has(SEARCH_DOCUMENTS_PATH) || !shelf.has(SEARCH_TERMS_PATH)) return false;
+  // What is kept is read, so that a damaged file is a fault now and not at the first question.
+  shelf.read(SEARCH_TERMS_PATH);
   const stored = new TextDecoder().decode(shelf.read(SEARCH_DOCUMENTS_PATH));
   const lines = operations.map(documentLine).join('');
   const from = Math.max(0, stored.indexOf('["operation",'));
