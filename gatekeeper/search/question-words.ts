@@ -17,18 +17,22 @@ const BEGINNING_CHARS_MIN = 3;
 const MISSPELT_CHARS_MIN = 5;
 const ASCII = /^[a-z]+$/;
 
-/** Words that ask, and say nothing of what is asked about. */
+/** Words that ask, or that say when, and say nothing of what is asked about. */
 const FILLERS = new Set(
   (
-    'a about all am an and any are as at be been by can could current currently data did do does find for from get give ' +
-    'has have how i if in into is it its latest like live me more most much my near need nor not now of off official ' +
-    'on or our out over per please quite reading readings really record right see should show signal so some tell than ' +
-    'that the their them there these they this those to today tonight was we were what whats when where which while ' +
+    'a about all am an and any are as at be been by can could current currently data did do does find for from get ' +
+    'give has have how i if in into is it its latest like live me more most much my near need nor not now of ' +
+    'off official on or our out over per please quite reading readings really recent recently record right see should show ' +
+    'signal so some tell than that the their them there these they this those to today tonight was we were what whats ' +
+    'when where which while ' +
     'who will with would yesterday you your value values'
   )
     .split(' ')
     .map(stem),
 );
+
+/** Words that fit any measure; they count only where at most one other word is left. */
+const QUANTITIES = new Set(['amount', 'level']);
 
 /** A term that a word may stand for. */
 interface Meaning {
@@ -52,7 +56,9 @@ export interface QuestionWord {
 export function questionWords(question: string, table: TermTable): readonly QuestionWord[] {
   const said = searchWords(question.slice(0, QUESTION_CHARS_MAX));
   const telling = said.filter((word) => !FILLERS.has(word) || said.length === 1);
-  const words = (telling.length > 0 ? telling : said).slice(0, QUESTION_WORDS_MAX);
+  const named = telling.filter((word) => !QUANTITIES.has(word));
+  const kept = named.length > 1 ? named : telling;
+  const words = (kept.length > 0 ? kept : said).slice(0, QUESTION_WORDS_MAX);
   const joined = joinedTerms(words, table);
   let corrections = CORRECTED_WORDS_MAX;
   return words.map((text, at) => {

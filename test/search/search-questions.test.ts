@@ -12,10 +12,13 @@ interface Question {
   readonly right: readonly string[];
 }
 
-/** Shares that were measured when these floors were set: 99.6 and 100; 89.6 and 95.8 of the questions held out. */
+/** Shares that were measured when these floors were set: 99.6 and 100; 93.8 and 97.9, 85.0 and 92.5 of the questions held out. */
 const FLOORS = { first: 0.95, five: 0.98 } as const;
 /** Questions that were written after the words of the catalogue, and that no word was added for. */
-const HELD_OUT_FLOORS = { first: 0.85, five: 0.93 } as const;
+const HELD_OUT = [
+  { name: 'held-out-questions.json', first: 0.9, five: 0.95 },
+  { name: 'second-held-out-questions.json', first: 0.82, five: 0.9 },
+];
 
 let ask: AskSearch;
 beforeAll(async () => {
@@ -61,9 +64,11 @@ describe('GET /gauge/search', () => {
   });
 
   it('answers questions that its words were not chosen for', async () => {
-    const { first, five, wrong } = await shares(questions('held-out-questions.json'));
-    expect(first, wrong.join('\n')).toBeGreaterThanOrEqual(HELD_OUT_FLOORS.first);
-    expect(five, wrong.join('\n')).toBeGreaterThanOrEqual(HELD_OUT_FLOORS.five);
+    for (const { name, first, five } of HELD_OUT) {
+      const measured = await shares(questions(name));
+      expect(measured.first, measured.wrong.join('\n')).toBeGreaterThanOrEqual(first);
+      expect(measured.five, measured.wrong.join('\n')).toBeGreaterThanOrEqual(five);
+    }
   });
 
   it('would count a wrong answer', async () => {
