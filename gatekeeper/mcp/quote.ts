@@ -21,8 +21,12 @@ const SIGNED_FROM = [
   'extra',
 ] as const;
 
+/** Units for reading the request and the challenge, beside the challenge itself. */
+const QUOTE_COST = 1;
+
 /** What an operation costs, how it is paid and what comes back; asks what is paid as anybody could, and buys nothing. */
 export async function quote({ request }: JsonObject, shop: Shop): Promise<ToolResult> {
+  shop.spend(QUOTE_COST);
   const asked = targetIn(String(request), shop.baseUrl);
   const parsed = canonicalRequest(asked);
   const found = 'status' in parsed ? undefined : route(parsed, shop.catalog);

@@ -18,6 +18,8 @@ export interface Shop {
   readonly hasFile: (path: string) => boolean;
   /** Public origin without a trailing slash. */
   readonly baseUrl: string;
+  /** Charges the caller units of the rate limit, beside what is asked. */
+  readonly spend: Question['spend'];
 }
 
 /** The unpaid GET of a program that sends no header. */
@@ -35,5 +37,5 @@ export function shopOf({ spend, trace }: Question, service: Service): Shop {
     const found = findStaticFile(path);
     return found !== null && release.has(found.path);
   };
-  return { ask, catalog: release.catalog, offers: release.offers, hasFile, baseUrl };
+  return { ask, catalog: release.catalog, offers: release.offers, hasFile, baseUrl, spend };
 }

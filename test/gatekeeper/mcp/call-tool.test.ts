@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
+import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
 import { toolsOf } from '../../../compiler/contract/tools.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
 import { callTool } from '../../../gatekeeper/mcp/call-tool.ts';
@@ -12,21 +13,25 @@ interface VerifyAnswer {
   readonly isError: boolean;
 }
 
-async function verified(record_hash: string, ask: AskTarget): Promise<VerifyAnswer> {
-  const tool = toolsOf(BUILTIN).find(({ name }) => name === 'verify_citation');
+async function called(name: string, given: JsonObject, ask: AskTarget) {
+  const tool = toolsOf(BUILTIN).find((each) => each.name === name);
   if (tool === undefined) throw new Error('no such tool');
-  const { members } = await callTool(
-    tool,
-    { record_hash },
-    {
-      ask,
-      catalog: BUILTIN,
-      offers: new Map(),
-      hasFile: () => false,
-      baseUrl: 'https://shop.example',
+  let units = 0;
+  const { members } = await callTool(tool, given, {
+    ask,
+    catalog: BUILTIN,
+    offers: new Map(),
+    hasFile: () => false,
+    baseUrl: 'https://shop.example',
+    spend: (more) => {
+      units += more;
     },
-  );
-  return JSON.parse(`{${members}}`) as VerifyAnswer;
+  });
+  return { units, answer: JSON.parse(`{${members}}`) as VerifyAnswer };
+}
+
+async function verified(record_hash: string, ask: AskTarget): Promise<VerifyAnswer> {
+  return (await called('verify_citation', { record_hash }, ask)).answer;
 }
 
 describe('callTool()', () => {
@@ -37,6 +42,12 @@ describe('callTool()', () => {
       /^Cannot call "verify_citation": argument "record_hash" is "nowhere\\""; send "sha256:" and 64 hex digits, /,
     );
     expect(content[0].text).not.toMatch(/hash=/);
+  });
+
+  it('charges for a quote beside what it asks, whatever comes of it', async () => {
+    const ask: AskTarget = async () => jsonReply(404, {});
+    expect((await called('quote', { request: '/nowhere' }, ask)).units).toBe(1);
+    expect((await called('verify_citation', { record_hash: '00ff00ff' }, ask)).units).toBe(0);
   });
 
   it('hands on any other answer as it is', async () => {
