@@ -230,6 +230,8 @@ describe('a product that is free of one signal', () => {
     const dearer = faults({ price_by_signal: { 'tides.level': '0', 'tides.waves': '0.5' } });
     expect(dearer.map(([where]) => where)).toEqual(['entries.0.price_by_signal']);
     expect(faults({ price_by_signal: undefined })).toHaveLength(1);
+    const ranged = faults({ price_range_usd: { min: '0.01', max: '0.30' } });
+    expect(ranged.map(([where]) => where)).toEqual(['entries.0.price_range_usd']);
   });
 });
 

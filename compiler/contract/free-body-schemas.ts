@@ -360,6 +360,7 @@ const described = {
   price_usd: z.string(),
   price_atomic: z.string().regex(/^[0-9]+$/),
   price_by_signal: z.record(z.string(), z.string()).optional(),
+  price_range_usd: z.strictObject({ min: z.string(), max: z.string() }).optional(),
   description: z.string(),
   input_required: z.array(z.string()),
   input_example_request: path,

@@ -126,17 +126,25 @@ function sameCard(body: JsonObject, card: StoredBody): BodyFault[] {
 }
 
 /** Prices of the manifest are those of the table. */
-function priceFaults(body: JsonObject, { operationByPath }: Catalog): BodyFault[] {
+function priceFaults(body: JsonObject, catalog: Catalog): BodyFault[] {
   return rowsOf(body.entries).flatMap((entry, at): BodyFault[] => {
-    const { path, price_usd, price_atomic, price_by_signal } = entry;
-    const row = operationByPath.get(String(path));
+    const row = catalog.operationByPath.get(String(entry.path));
     if (row === undefined) return [[`entries.${at}.path`, 'no operation of the table']];
-    const price = row.priceUsd ?? '0';
-    const same = price_usd === price && price_atomic === atomicAmount(price);
-    if (!same) return [[`entries.${at}.price_usd`, `not "${price}", the price of the table`]];
-    const bySignal = isSame(price_by_signal ?? null, priceBySignal(row));
-    return bySignal ? [] : [[`entries.${at}.price_by_signal`, 'not the prices of the table']];
+    const fault = priceFault(entry, row, catalog);
+    return fault === null ? [] : [[`entries.${at}.${fault[0]}`, fault[1]]];
   });
+}
+
+function priceFault(entry: JsonObject, row: Endpoint, { operations }: Catalog): BodyFault | null {
+  const price = row.priceUsd ?? '0';
+  const isPrice = entry.price_usd === price && entry.price_atomic === atomicAmount(price);
+  if (!isPrice) return ['price_usd', `not "${price}", the price of the table`];
+  const range = isBasket(row) ? basketRange(operations) : null;
+  if (!isSame(entry.price_range_usd ?? null, range)) {
+    return ['price_range_usd', 'not the prices of baskets'];
+  }
+  const bySignal = isSame(entry.price_by_signal ?? null, priceBySignal(row));
+  return bySignal ? null : ['price_by_signal', 'not the prices of the table'];
 }
 
 /** The price that an operation of the description states. */

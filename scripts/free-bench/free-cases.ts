@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { BASKET_REQUESTS_MAX } from '../../compiler/contract/basket.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
@@ -125,7 +126,12 @@ const FILE_TARGETS: readonly string[] = [
   '/.well-known/release.json',
   '/.well-known/keys.json',
   '/.well-known/security.txt',
+  '/.well-known/api-catalog',
+  '/.well-known/mcp/server-card.json',
+  '/mcp/server-card',
+  '/server.json',
   '/llms.txt',
+  '/llms-full.txt',
   '/robots.txt',
   '/favicon.svg',
   '/favicon.ico',
@@ -227,7 +233,12 @@ function rowCases({ row }: FreeSubject): FreeCase[] {
 }
 
 /** What a body is sent to; judged by what it costs in units, not by the median. */
-function postCases({ hashes, record }: FreeSubject): FreeCase[] {
+function postCases({ hashes, pairs, record }: FreeSubject): FreeCase[] {
+  const asked = (n: number): string => `/gauge?${pairs[n % pairs.length] ?? ''}&x=${n}`;
+  const basket = (n: number): string =>
+    JSON.stringify({
+      requests: Array.from({ length: BASKET_REQUESTS_MAX }, (_, at) => asked(n + at)),
+    });
   const hash = (n: number): string => hashes[(n * 37) % hashes.length] ?? '';
   const judged = judgingCost(checkCost(JSON.parse(record) as JsonValue));
   const zeros = `[${Array(100_000).fill(0).join(',')}]`;
@@ -237,6 +248,7 @@ function postCases({ hashes, record }: FreeSubject): FreeCase[] {
   return [
     post('POST /verify, a record', () => record, judged),
     post('POST /verify, nothing', () => '{"a":1}'),
+    post('POST /gauge/basket, 30 records', basket, BASKET_REQUESTS_MAX),
     post('POST /mcp, initialize', () => rpc('initialize', hello)),
     post('POST /mcp, tools/list', () => rpc('tools/list', {})),
     post('POST /mcp, find_signal', () => tool('find_signal', {})),

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { endpointAt, type TablePath } from '../../contract/endpoints.ts';
 import { SWITCH_SETTINGS, type Switches, switchFolder } from '../../contract/for-sale.ts';
@@ -13,6 +12,7 @@ import { SITE_DOCS_PATH } from '../../contract/site.ts';
 import { DID_PATH, FORMAT_PATH } from '../../contract/static-files.ts';
 import { toolsOf } from '../../contract/tools.ts';
 import { PACKAGE_FOLDER } from '../../package-folder.ts';
+import { readPlain } from '../../verify/plain-file.ts';
 import type { Press } from '../publish/press.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { agentCard, legacyCard, signedCard } from './agent-card.ts';
@@ -35,6 +35,7 @@ import { FAVICON, llmsFullText, llmsText, robotsText, securityText } from './tex
 
 /** The document as this version of the package has it. */
 const FORMAT_SOURCE = join(PACKAGE_FOLDER, 'compiler/contract/FORMAT.md');
+const FORMAT_BYTES_MAX = 2 ** 20;
 
 const DID_CONTEXT = ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'];
 
@@ -60,7 +61,7 @@ export function describe(press: Press, { shelf, contact, keys, site }: Descripti
   for (const switches of SWITCH_SETTINGS) describeOffer(press, { all, switches, contact });
   press.put('/manifest', { platform: 'mcp' }, { tools: toolsOf(press.catalog) });
   press.pack(DID_PATH, JSON.stringify(didDocument({ issuer, keys, asOf })));
-  press.pack(FORMAT_PATH, readFileSync(FORMAT_SOURCE));
+  press.pack(FORMAT_PATH, readPlain(FORMAT_SOURCE, FORMAT_BYTES_MAX));
   press.pack(KEYS_PATH, formatKeyHistory(keys));
   press.file('well-known/robots.txt', robotsText(issuer));
   press.file('well-known/security.txt', securityText({ issuer, asOf, contact }));

@@ -1,3 +1,4 @@
+import { basketRange, isBasket } from '../../contract/basket.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { defined } from '../../contract/defined.ts';
 import { describedParams } from '../../contract/described-params.ts';
@@ -18,6 +19,8 @@ export interface ManifestEntry {
   readonly price_atomic: string;
   /** Decimal USD of the signals that cost something else, '0' for free. */
   readonly price_by_signal?: Readonly<Record<string, string>>;
+  /** Decimal USD of the cheapest and the dearest basket, whose price is the sum of what is in it. */
+  readonly price_range_usd?: { readonly min: string; readonly max: string };
   readonly description: string;
   readonly input_required: readonly string[];
   /** Answers 402 or 200 on this very release; without a query where nothing is stored for the operation. */
@@ -45,7 +48,7 @@ export function described(shelf: Shelf, catalog: Catalog): Described {
   const rows = catalog.operations.filter((row) => row.answer !== 'gone');
   const entries = rows.map((row) => {
     const values = exampleValues(row, { stored, examples, catalog });
-    return entryOf(row, values, bodies.get(row.path));
+    return { ...entryOf(row, values, bodies.get(row.path)), ...range(row, catalog) };
   });
   return { entries, bodies };
 }
@@ -71,6 +74,11 @@ function entryOf(
     ...(row.priceUsd === null || body === undefined ? {} : { output_example: outline(body.value) }),
     sells_now: values !== null,
   };
+}
+
+/** The price of what has none of its own: a basket costs the sum of what is in it. */
+function range(row: Endpoint, { operations }: Catalog): Pick<ManifestEntry, 'price_range_usd'> {
+  return isBasket(row) ? { price_range_usd: basketRange(operations) } : {};
 }
 
 /** The row that an entry describes. */

@@ -80,7 +80,7 @@ const GUIDES: Readonly<Record<TablePath, string>> = {
   '/gauge/coverage':
     'Answers which signals exist, how fresh each one is and what sells now. Not the readings.',
   '/gauge/catalog':
-    'Answers which entities each signal has and which operations sell them: the legal values. Not the readings.',
+    'Answers which entities each signal has and which operations answer for them: the legal values. Not the readings.',
   '/gauge/search':
     'Answers what is sold about a subject, a place, a company or an id, in words of your own, with price and request. Not the readings themselves.',
   '/gauge/preview':
@@ -122,7 +122,7 @@ const GUIDES: Readonly<Record<TablePath, string>> = {
   '/gauge/basket':
     'Answers up to 30 paid requests for one payment, each with its own signature; asked without a payment it tells the sum and what cannot be sold. Not for what is free, for tokens or for tables.',
   '/mcp':
-    'Speaks JSON-RPC 2.0 to clients of the Model Context Protocol. Never takes a payment: buy with a plain GET.',
+    'Speaks JSON-RPC 2.0 to clients of the Model Context Protocol. Never takes a payment: a plain GET does.',
   '/merkle/proof': 'Answers nothing any more. Use the inclusion proof of a record hash instead.',
   '/merkle/spec':
     "Answers how the retired daily roots were made, for archives. Not how today's log works.",
