@@ -29,7 +29,10 @@ export function bodyOfText(text: string): JsonValue {
 
 function seriesOfCsv(text: string): JsonObject {
   const end = text.indexOf(LINE_END);
-  const head = end === -1 ? null : parseJson(text.slice(MARK.length, end));
+  const line = text.slice(MARK.length, Math.max(end, 0));
+  // JSON may hold a bare CR or LF between its words, where other readers of CSV would end the line.
+  if (/[\r\n]/.test(line)) throw new SyntaxError('the first line has a line end inside');
+  const head = end === -1 ? null : parseJson(line);
   if (!isObject(head) || !Array.isArray(head.rows) || head.rows.length > 0) {
     throw new SyntaxError('the first line is not the answer of a series without its rows');
   }

@@ -96,6 +96,8 @@ describe('a series with format=csv-signed', () => {
       'with rows in its head',
       ([h = '', ...rows]) => [h.replace('"rows":[]', '"rows":[1]'), ...rows],
     ],
+    ['with a bare LF in its head', ([h = '', ...rows]) => [h.replace(',"', ',\n"'), ...rows]],
+    ['with a bare CR in its head', ([h = '', ...rows]) => [h.replace(',"', ',\r"'), ...rows]],
     ['without a head', ([, ...rows]) => ['# ', ...rows]],
   ])('fails %s', async (_, alter) => {
     const altered = joined(alter(lines));

@@ -1393,6 +1393,9 @@ def body_of(data):
 def series_of_csv(data):
     """The JSON answer in the first line, with the rows of the table behind it."""
     head, end, table = data.partition(b"\r\n")
+    # JSON may hold a bare CR or LF between its words, where other readers of CSV would end the line.
+    if b"\r" in head or b"\n" in head:
+        raise Refused("the first line has a line end inside")
     body = parse(head[2:])
     if not end or not isinstance(body, dict) or body.get("rows") != []:
         raise Refused("the first line is not the answer of a series without its rows")
