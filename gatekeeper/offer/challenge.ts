@@ -109,7 +109,8 @@ export function challenger(options: ChallengerOptions): Challenger {
   const templateOf = (endpoint: Endpoint, target: string): Template => {
     const isNamed = target.length <= SIGN_IN_TARGET_CHARS_MAX;
     const form = `${mediaTypeOf(endpoint, target)} ${isNamed}`;
-    const key = `${endpoint.path} ${endpoint.priceUsd} ${form}`;
+    // What a release took away may have the path and the price of what is sold.
+    const key = `${endpoint.path} ${endpoint.priceUsd} ${form} ${endpoint.summary}`;
     const known = templates.get(key);
     if (known !== undefined) return known;
     const { signIn, ...others } = checked;

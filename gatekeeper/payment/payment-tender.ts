@@ -95,8 +95,8 @@ const paymentIn = oncePer(({ text, version }: X402Header) => decodePayment(text,
 function cachedTerms(challenger: Challenger): Challenger['terms'] {
   const known = new BoundedMap<string, ReturnType<Challenger['terms']>>(TERMS_CACHE_MAX);
   return (endpoint, target, version) => {
-    // A release may change the price of a request.
-    const key = `${version} ${endpoint.path} ${endpoint.priceUsd} ${target}`;
+    // A release may change the price of a request, take it away and bring it back.
+    const key = `${version} ${endpoint.path} ${endpoint.priceUsd} ${endpoint.summary} ${target}`;
     const found = known.get(key);
     if (found !== undefined) return found;
     const made = challenger.terms(endpoint, target, version);

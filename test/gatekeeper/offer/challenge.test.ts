@@ -10,6 +10,7 @@ import { EXTENSIONS } from '../../../gatekeeper/money/extensions.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { SIGN_IN } from '../../../gatekeeper/money/sign-in.ts';
 import { challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
+import { formerEndpoint } from '../../../gatekeeper/offer/former-endpoint.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { tinyOffers } from '../tiny-offers.ts';
 
@@ -64,6 +65,19 @@ describe('challenge()', () => {
       expect(() => PaymentRequiredV1Schema.parse(v1)).not.toThrow();
       expect(() => PaymentRequiredV2Schema.parse(v2)).not.toThrow();
       expect(entryV1.safeParse(v1.accepts[0]).error).toBeUndefined();
+    }
+  });
+
+  it('challenge() shows what is sold now, also after a sale of the same path and price that a release took away', () => {
+    const own = challenger(options);
+    own.show({ offers: tinyOffers(requestOf), catalog: BUILTIN });
+    for (const row of PAID) {
+      const price = atomicAmount(row.priceUsd ?? '');
+      const [former] = own.terms(formerEndpoint(`${row.path}?entity=gone`, price), row.path, 1);
+      expect(former).toMatchObject({ description: '[SIGNAL+PROOF] no longer offered' });
+      const { headers, body } = own.challenge(row, row.path);
+      expect(body).toEqual(shop.challenge(row, row.path).body);
+      expect(headers).toEqual(shop.challenge(row, row.path).headers);
     }
   });
 
