@@ -22,7 +22,7 @@ const SIGNED_FROM = [
 ] as const;
 
 /** Units for reading the request and the challenge, beside the challenge itself. */
-const QUOTE_COST = 1;
+export const QUOTE_COST = 1;
 
 /** What an operation costs, how it is paid and what comes back; asks what is paid as anybody could, and buys nothing. */
 export async function quote({ request }: JsonObject, shop: Shop): Promise<ToolResult> {

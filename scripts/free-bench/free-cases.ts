@@ -8,6 +8,7 @@ import { FILES_NAME, parseFiles, parseVerifyEntry } from '../../compiler/contrac
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { siteAssets } from '../../compiler/stages/describe/site/assets.ts';
 import { costOfParsing, costOfReading, REQUEST_COST } from '../../gatekeeper/http/cost.ts';
+import { QUOTE_COST } from '../../gatekeeper/mcp/quote.ts';
 import { checkCost, judgingCost } from '../../gatekeeper/rooms/check-cost.ts';
 import { RECOMPUTED_BYTES_MAX } from '../../gatekeeper/rooms/verify-hash.ts';
 import { QUESTION_COST } from '../../gatekeeper/search/search.ts';
@@ -258,7 +259,7 @@ function postCases({ hashes, pairs, record }: FreeSubject): FreeCase[] {
       (n) => tool('search', { query: `smog denver ${fresh(n, 8)}` }),
       QUESTION_COST,
     ),
-    post('POST /mcp, quote', () => tool('quote', { request: '/gauge/region' })),
+    post('POST /mcp, quote', () => tool('quote', { request: '/gauge/region' }), QUOTE_COST),
     post('POST /mcp, find_signal, unknown', (n) =>
       tool('find_signal', { signal_id: fresh(n, LONG_CHARS) }),
     ),
