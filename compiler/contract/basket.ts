@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Endpoint } from './endpoints.ts';
-import { atomicAmount, priceRange, usdAmount } from './price.ts';
+import { atomicAmount, priceRange, USD, usdAmount } from './price.ts';
 import { isObject, type JsonValue } from './strict-json.ts';
 
 // A basket is up to 30 requests that are sold as one payment: `POST /gauge/basket` with {"requests": [path?query, …]}.
@@ -53,7 +53,7 @@ export function basketRequests(body: JsonValue): readonly string[] | string {
 }
 
 const request = z.string();
-const usd = z.string().regex(/^(0|[1-9][0-9]{0,9})\.[0-9]{1,6}$/);
+const usd = z.string().regex(USD);
 
 /** One request of a basket: its answer as it is sold alone, or why it has none and was not charged. */
 const partSchema = z.union([

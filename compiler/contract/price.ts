@@ -1,6 +1,7 @@
 import type { Endpoint } from './endpoints.ts';
 
-const USD = /^(0|[1-9][0-9]{0,9})(\.[0-9]{1,6})?$/;
+/** A price as a text: decimal USD. */
+export const USD = /^(0|[1-9][0-9]{0,9})(\.[0-9]{1,6})?$/;
 
 /** Decimals of USDC, the only asset that prices are quoted in. */
 const USDC_DECIMALS = 6;

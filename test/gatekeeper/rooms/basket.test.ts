@@ -6,6 +6,7 @@ import {
   BASKET_ANSWERS_BYTES_MAX,
   BASKET_BODY_BYTES_MAX,
   type BasketBody,
+  basketOf,
   isSoldPart,
 } from '../../../compiler/contract/basket.ts';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
@@ -352,6 +353,19 @@ it('an answer under a request that nobody knows is not called verified', async (
   const parts = body.parts.map((part) => ({ ...part, request: '/gauge/other?x=1' }));
   const report = verifyBody({ ...body, parts } as JsonValue, { trust: [sample.did] });
   expect(report.verdict).toBe('unsigned');
+});
+
+it('of prices in whole dollars is read and verified like any other', async () => {
+  const prices = { ...TIDE_PRICES, '/gauge': '2' };
+  const root = writeSnapshots(tideFiles({ catalog: { prices } }));
+  const { data } = await compileFolder(root, { asOf: AS_OF });
+  const shop = await sampleGate(data, { tokens: false, receipts: false });
+  const [terms] = (await quoteOf([LEVEL, WAVES], shop)).accepts;
+  const sold = await post([LEVEL, WAVES], await signed(terms), shop);
+  const body = (await sold.json()) as JsonValue;
+  await shop.close();
+  expect(basketOf(body)).toMatchObject({ total_usd: '4.00', parts: [{ price_usd: '2' }, {}] });
+  expect(basketOf({ ...(body as object), total_usd: '4.' } as JsonValue)).toBeNull();
 });
 
 describe('a release between quote and purchase', () => {
