@@ -1,13 +1,27 @@
 import { basketOf, basketRequests, isSoldPart } from '../contract/basket.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
+import { atomicAmount, usdAmount } from '../contract/price.ts';
 import { type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { questionOf } from '../verify/answer-fault.ts';
 
+/** What was sent for a basket. */
+interface PaidBasket {
+  /** The body. */
+  readonly sent: string;
+  /** What the payment moves, in atomic units of USDC. */
+  readonly paid: bigint;
+}
+
 /**
  * Why a delivered basket is not the one that was sent, or null if it is: each request in its place, with its answer or named
- * as not sold. Whether an answer is true, and to its request, is the verifier's to say.
+ * as not sold, and no more paid than the answers cost. Whether an answer is true, and to its request, is the verifier's to
+ * say, and so is the sum.
  */
-export function basketFault(body: JsonValue, sent: string, catalog: Catalog): string | null {
+export function basketFault(
+  body: JsonValue,
+  { sent, paid }: PaidBasket,
+  catalog: Catalog,
+): string | null {
   const basket = basketOf(body);
   const requests = basketRequests(parseJson(sent));
   if (basket === null || typeof requests === 'string') return 'the body is not that of a basket';
@@ -21,7 +35,9 @@ export function basketFault(body: JsonValue, sent: string, catalog: Catalog): st
       ? targetOf(part.request, catalog) !== targetOf(asked, catalog)
       : part.request !== asked;
   });
-  return at === -1 ? null : `part ${at + 1} is not what request ${at + 1} asked for`;
+  if (at !== -1) return `part ${at + 1} is not what request ${at + 1} asked for`;
+  if (paid <= BigInt(atomicAmount(basket.total_usd))) return null;
+  return `${usdAmount(String(paid))} USD were paid for answers of ${basket.total_usd} USD`;
 }
 
 /** The one spelling of a request; what the catalogue lacks is compared as it stands. */

@@ -8,6 +8,7 @@ import { type BodyReport, coversContent, verifyBody } from '../verify/verify-bod
 import { basketFault } from './basket-fault.ts';
 import type { PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
+import { signedTransfer } from './payment-trip.ts';
 
 /** What was asked for, and which issuer is trusted. */
 export interface AskedTarget {
@@ -78,9 +79,10 @@ function bodyOf(
   const report = verifyBody(body, { trust: [issuer], now, judgedBy });
   const made = { ...sold, body, report };
   if (question === null) return { made, fault: 'no answer exists for this request' };
-  const { body: sent } = sold.payment;
+  const { body: sent, value } = sold.payment;
   if (sent !== undefined) {
-    const fault = reportFault(report, question) ?? basketFault(body, sent, catalog);
+    const basket = { sent, paid: signedTransfer(value).amount };
+    const fault = reportFault(report, question) ?? basketFault(body, basket, catalog);
     return { made, fault };
   }
   return { made, fault: reportFault(report, question) ?? answerFault(question, body, catalog) };

@@ -163,7 +163,10 @@ async function paymentOf(request: Request): Promise<PendingPayment | null> {
 }
 
 /** What a payment header moves, in atomic units, and where; throws for one that does not say. */
-function signedTransfer(header: string): { readonly amount: bigint; readonly network: string } {
+export function signedTransfer(header: string): {
+  readonly amount: bigint;
+  readonly network: string;
+} {
   try {
     const { payload, network, accepted } = JSON.parse(atob(header));
     const amount = BigInt(payload.authorization.value);

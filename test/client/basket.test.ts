@@ -78,6 +78,13 @@ describe('buyBasket()', () => {
       'without its last part',
       ({ parts, ...rest }) => ({ ...rest, parts: parts.slice(0, 1), total_usd: '0.01' }),
     ],
+    [
+      'that keeps an answer back which was paid for',
+      ({ parts: [first], ...rest }) => {
+        const parts = [first, { request: CHICAGO, not_sold: 'no data is stored' }];
+        return { ...rest, parts, total_usd: '0.01' };
+      },
+    ],
     ['with another sum', (body) => ({ ...body, total_usd: '0.01' })],
     [
       'that is one record alone',
