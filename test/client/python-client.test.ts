@@ -223,6 +223,35 @@ show([code(lambda: away.buy("/gauge", PAIR)), code(lambda: away.get("/gauge/prev
     expect(made).toEqual(['not_charged', 'not_charged']);
   });
 
+  it('keeps the payment where the answer to it has headers that nobody can read', async () => {
+    const made = await python(`
+import threading, http.server
+from urllib.parse import urlsplit
+asked = json.loads(http_get(URL + "/gauge?entity=us-denver&signal_id=airquality.aqi", {}, 9).data)
+class Odd(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        paid = self.headers.get("x-payment") is not None
+        body = json.dumps(asked).encode()
+        self.send_response(302 if paid and self.server.odd == "location" else 200 if paid else 402)
+        if paid and self.server.odd == "location": self.send_header("location", "http://[bad")
+        self.send_header("content-length", "abc" if paid and self.server.odd == "length" else str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *args): pass
+def shop(odd):
+    server = http.server.HTTPServer(("127.0.0.1", 0), Odd)
+    server.odd = odd
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return SignalpressClient("http://127.0.0.1:%d" % server.server_port, DID, wallet=KeyWallet("11" * 32),
+                             wait=waits.append)
+def kept(odd):
+    try: shop(odd).buy("/gauge", PAIR)
+    except ClientError as error: return [error.code, error.payment is not None]
+show([kept("location"), kept("length"), kept("none"), len(waits)])`);
+    const unsettled = ['unsettled', true];
+    expect(made).toEqual([unsettled, unsettled, ['unverified', true], 10]);
+  });
+
   it('watches: each reading once, again when its hash changes, through four failures', async () => {
     const made = await python(`
 turn = []

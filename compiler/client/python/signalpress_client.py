@@ -117,6 +117,14 @@ def http_get(url, headers, timeout):
     """The whole answer, whatever its status; raises OSError or HTTPException where none arrives."""
     request = urllib.request.Request(url, headers=headers)
     try:
+        return whole_answer(request, timeout)
+    except ValueError as error:
+        # Of a header that Python cannot read, such as the address of a redirect: a payment may have been sent.
+        raise http.client.HTTPException("a header that is not readable: %s" % error) from error
+
+
+def whole_answer(request, timeout):
+    try:
         response = OPENER.open(request, timeout=timeout)
     except urllib.error.HTTPError as error:
         response = error
