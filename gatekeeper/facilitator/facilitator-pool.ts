@@ -124,10 +124,10 @@ async function settle(pool: PoolState, { request, isFirst }: SettleCall): Promis
   const key = authorizationKey(request);
   const known = pool.seen.get(key);
   const mayBeSent = known === undefined ? !isFirst : known.isAsked;
-  let last: NoVerdict = NOT_LISTED;
+  let last: NoVerdict | null = null;
   for (const member of inOrder(pool, request, known?.member)) {
     const isHolder = member === known?.member;
-    if (mayBeSent && !isHolder && !(await isFree(pool, request))) return last;
+    if (mayBeSent && !isHolder && !(await isFree(pool, request))) return last ?? NOT_FREE;
     const ask = (): Promise<SettleOutcome> => {
       remember(pool, key, { member, isAsked: true });
       return member.facilitator.settle(request, isFirst);
@@ -139,7 +139,7 @@ async function settle(pool: PoolState, { request, isFirst }: SettleCall): Promis
     // Not sent: who may have sent it before is as it was.
     remember(pool, key, known);
   }
-  return last;
+  return last ?? NOT_LISTED;
 }
 
 /** Who has the payment first, then whoever gives verdicts at this moment. */
@@ -233,6 +233,11 @@ function remember({ seen }: PoolState, key: string, holder: Holder | undefined):
 const NOT_LISTED: NoVerdict = {
   verdict: 'none',
   detail: 'no facilitator lists the network',
+  unsent: true,
+};
+const NOT_FREE: NoVerdict = {
+  verdict: 'none',
+  detail: 'it is not known who was asked before, and no chain node shows the authorization unused',
   unsent: true,
 };
 const LEFT_OUT: NoVerdict = {
