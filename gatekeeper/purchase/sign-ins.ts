@@ -81,5 +81,6 @@ const USED: Refusal = {
 };
 const NOT_PAID: Refusal = {
   reason: 'siwx_not_paid',
-  error: 'no settled payment of this account for this request is known; pay for it',
+  error:
+    'no settled payment of this account for this request is known; if you sent one, send the same payment again, else pay for it',
 };

@@ -99,7 +99,8 @@ describe('signing in', () => {
       const purchases = bench(on);
       purchases.script.settle = async () => verdict;
       await purchases.pay({ header: await alice.header(v1) });
-      expectRefused(await signIn(purchases, await message()), /^siwx_not_paid: /);
+      const reply = await signIn(purchases, await message());
+      expectRefused(reply, /^siwx_not_paid: .*if you sent one, send the same payment again/);
     }
   });
 
