@@ -38,6 +38,19 @@ import {
 
 afterAll(removeFolders);
 
+interface Called {
+  readonly isError?: boolean;
+  readonly structuredContent?: Readonly<Record<string, unknown>>;
+}
+
+async function callTool(gate: Gatekeeper, name: string, given: object): Promise<Called> {
+  const params = { name, arguments: given };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  const headers = { 'content-type': 'application/json', accept: 'application/json' };
+  const answer = await fetch(`${gate.url}/mcp`, { method: 'POST', headers, body });
+  return ((await answer.json()) as { result: Called }).result;
+}
+
 describe('a price that changes with a release', () => {
   it('is asked for and taken from then on, for requests that were asked before too', async () => {
     const root = writeSnapshots(tideFiles());
@@ -194,16 +207,30 @@ describe('a product that is free of one signal', () => {
   });
 
   it('is told by the tool, which offers only what costs', async () => {
-    const call = async (signal_id: string) => {
-      const params = { name: 'get_official_record', arguments: { signal_id, entity: 'pier-one' } };
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-      const headers = { 'content-type': 'application/json', accept: 'application/json' };
-      const answer = await fetch(`${gate.url}/mcp`, { method: 'POST', headers, body });
-      return ((await answer.json()) as { result: { isError?: boolean } }).result;
-    };
+    const call = (signal_id: string) =>
+      callTool(gate, 'get_official_record', { signal_id, entity: 'pier-one' });
     const free = await call('tides.level');
     expect([free.isError, JSON.stringify(free)]).toEqual([true, expect.stringContaining(LEVEL)]);
     expect((await call('tides.waves')).isError).toBeFalsy();
+  });
+
+  it('is quoted as free where it is the example, beside what others cost', async () => {
+    const quoted = async (request: string) =>
+      (await callTool(gate, 'quote', { request })).structuredContent;
+    expect(await quoted('/gauge')).toEqual({
+      request: LEVEL,
+      answers: expect.any(String),
+      is_example: true,
+      price_range_usd: { min: '0', max: '0.05' },
+      price_usd: '0',
+      how: expect.stringMatching(/^Free: send GET /),
+    });
+    const others = await quoted(WAVES);
+    expect(others).toMatchObject({ price_usd: '0.05', accepts: [{ maxAmountRequired: '50000' }] });
+    expect(others).not.toHaveProperty('is_example');
+    const one = await quoted('/gauge/census');
+    expect(one).toMatchObject({ is_example: true, price_usd: '0.3' });
+    expect(one).not.toHaveProperty('price_range_usd');
   });
 
   it('is verified as a release, and not with another price of one signal in its manifest', async () => {
@@ -232,6 +259,21 @@ describe('a product that is free of one signal', () => {
     expect(faults({ price_by_signal: undefined })).toHaveLength(1);
     const ranged = faults({ price_range_usd: { min: '0.01', max: '0.30' } });
     expect(ranged.map(([where]) => where)).toEqual(['entries.0.price_range_usd']);
+  });
+});
+
+describe('a price of the signal that is the example', () => {
+  it('is what a quote of the path says, as the challenge does', async () => {
+    const terms: TideTerms = { level: { prices: { latest: '0.07' } } };
+    const { data } = await compileFolder(writeSnapshots(tideFiles(terms)), { asOf: AS_OF });
+    const gate = await sampleGate(data);
+    const { structuredContent } = await callTool(gate, 'quote', { request: '/gauge' });
+    await gate.close();
+    expect(structuredContent).toMatchObject({
+      price_usd: '0.07',
+      price_range_usd: { min: '0.02', max: '0.07' },
+      accepts: [{ maxAmountRequired: '70000' }],
+    });
   });
 });
 

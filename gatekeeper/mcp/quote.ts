@@ -1,6 +1,8 @@
 import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { priceRange } from '../../compiler/contract/price.ts';
 import { type Route, route } from '../../compiler/contract/route.ts';
 import type { JsonObject } from '../../compiler/contract/strict-json.ts';
 import type { Reply } from '../http/reply.ts';
@@ -28,8 +30,7 @@ export const QUOTE_COST = 1;
 export async function quote({ request }: JsonObject, shop: Shop): Promise<ToolResult> {
   shop.spend(QUOTE_COST);
   const asked = targetIn(String(request), shop.baseUrl);
-  const parsed = canonicalRequest(asked);
-  const found = 'status' in parsed ? undefined : route(parsed, shop.catalog);
+  const found = routeOf(asked, shop);
   const offer = found === undefined ? undefined : shop.offers.get(found.endpoint.path);
   if (found === undefined || offer === undefined) {
     return failed(`Cannot quote ${shown(asked)}: no operation here; search finds requests`);
@@ -41,11 +42,27 @@ export async function quote({ request }: JsonObject, shop: Shop): Promise<ToolRe
   }
   // A path alone is asked for with its example; what it needs beside that is said by the 422.
   const target = found.bare ? offer.request : found.target;
-  if (found.endpoint.priceUsd === null) return freeQuote(found, target, shop);
+  const example = found.bare ? exampleMembers(found.endpoint) : {};
+  const { endpoint } = found.bare ? defined(routeOf(target, shop), 'the example') : found;
+  const quoted = { endpoint, target, example };
+  if (endpoint.priceUsd === null) return freeQuote(quoted, shop);
   const reply = await shop.ask(found.fault === null || found.bare ? target : asked);
   return reply.status === 402
-    ? succeededWith(paidQuote(found, { target, offer, reply }, shop))
+    ? succeededWith(paidQuote(quoted, { offer, reply }, shop))
     : failed(reply.body.toString());
+}
+
+/** The operation of a target; undefined where there is none. */
+function routeOf(target: string, { catalog }: Shop): Route | undefined {
+  const parsed = canonicalRequest(target);
+  return 'status' in parsed ? undefined : route(parsed, catalog);
+}
+
+/** What a quote of the example of a paid operation says beside: that of another signal may cost more or nothing. */
+function exampleMembers(endpoint: Endpoint): object {
+  if (endpoint.priceUsd === null) return {};
+  const isOne = endpoint.signalPrices === undefined;
+  return { is_example: true, ...(isOne ? {} : { price_range_usd: priceRange(endpoint) }) };
 }
 
 /** The target in what a model may send: with a method before it, or with the address of this service. */
@@ -54,7 +71,15 @@ function targetIn(request: string, baseUrl: string): string {
   return target.startsWith(`${baseUrl}/`) ? target.slice(baseUrl.length) : target;
 }
 
-function freeQuote({ endpoint }: Route, target: string, { baseUrl }: Shop): ToolResult {
+/** What is quoted: the request that was asked for, or the example of a path alone. */
+interface Quoted {
+  readonly endpoint: Endpoint;
+  readonly target: string;
+  /** Members that say that it is an example. */
+  readonly example: object;
+}
+
+function freeQuote({ endpoint, target, example }: Quoted, { baseUrl }: Shop): ToolResult {
   const { method, token } = endpoint;
   if (isBasket(endpoint)) {
     const how = `${BASKET_USAGE}: send it to ${baseUrl}${target}; it answers 402 with the sum of the prices and what cannot be sold. Sign accepts[0] and send the same body with X-PAYMENT`;
@@ -63,18 +88,17 @@ function freeQuote({ endpoint }: Route, target: string, { baseUrl }: Shop): Tool
   const how = token
     ? `Needs a subscription token, which GET ${baseUrl}/gauge/subscribe sells: send GET ${baseUrl}${target} with Authorization: Bearer <token>`
     : `Free: send ${method} ${baseUrl}${target}`;
-  return succeededWith({ ...head(endpoint, target), price_usd: '0', how });
+  return succeededWith({ ...head(endpoint, target), ...example, price_usd: '0', how });
 }
 
 interface Priced {
-  readonly target: string;
   readonly offer: Offer;
   readonly reply: Reply;
 }
 
 function paidQuote(
-  { endpoint, bare }: Route,
-  { target, offer, reply }: Priced,
+  { endpoint, target, example }: Quoted,
+  { offer, reply }: Priced,
   { baseUrl }: Shop,
 ): object {
   const { x402Version, accepts } = JSON.parse(reply.body.toString()) as {
@@ -86,7 +110,7 @@ function paidQuote(
   );
   return {
     ...head(endpoint, target),
-    ...(bare ? { is_example: true } : {}),
+    ...example,
     price_usd: endpoint.priceUsd,
     how: `No tool takes a payment, since tools only read: send GET ${baseUrl}${target} over HTTP, sign accepts[0] of its 402, and send the same GET with X-PAYMENT`,
     x402Version,
