@@ -357,6 +357,7 @@ describe('terms of a signal that cannot be', () => {
       '/free/0',
       'which are sold; add "latest"',
     ],
+    ['a part that repeats it in short', { free: ['calibrated'] }, '/free/0', 'add "latest"'],
     ['all of it likewise', { free: ['census'] }, '/free/0', 'which are sold; add "latest"'],
     [
       'what the signal never has',

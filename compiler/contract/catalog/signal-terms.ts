@@ -22,8 +22,8 @@ export const SIGNAL_PRODUCT_WORDS = Object.keys(SIGNAL_PRODUCTS) as [
 /** Products that repeat a part of the latest record: where that is free, nobody pays for its parts. */
 export const PARTS_OF_LATEST: readonly SignalProduct[] = ['ruler', 'calibrated', 'strata'];
 
-/** Products that hold the latest reading whole: they are free only where that is. */
-export const HOLD_LATEST: readonly SignalProduct[] = ['series', 'census'];
+/** Products that hold the latest reading whole, the calibrated figures in their short form: they are free only where that is. */
+export const HOLD_LATEST: readonly SignalProduct[] = ['calibrated', 'series', 'census'];
 
 /** What a signal says of its own prices. */
 export interface SignalTerms {
