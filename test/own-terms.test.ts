@@ -448,6 +448,21 @@ describe('what a shop leaves out', () => {
     expect(await show({ extends: 'builtin' })).toEqual({ statuses: [200, 402], showsCore: true });
   });
 
+  it('is never taken out of a shop silently where money opened it', async () => {
+    const prices = { ...TIDE_PRICES, '/gauge/subscribe': '9.90' };
+    const root = writeSnapshots(tideFiles({ catalog: { prices } }));
+    const first = await compileFolder(root, { asOf: AS_OF });
+    const without = (leftOut: string[]) => {
+      writeSnapshots(tideFiles({ catalog: { prices, leftOut } }), root);
+      return compileFolder(root, { asOf: AS_OF, data: first.data });
+    };
+    for (const path of ['/gauge/basket', '/gauge/watch']) {
+      const message = `catalog/tides.json /leftOut/1: "${path}" was sold, and is no longer offered; offer it again`;
+      await expect(without(['/merkle/spec', path])).rejects.toThrow(message);
+    }
+    expect((await without(['/merkle/spec'])).release.sequence).toBe(2);
+  });
+
   it.each([
     ['/gauge/verify', 'stays: buyers verify by it'],
     ['/proof/:record_hash', 'stays: buyers verify by it'],

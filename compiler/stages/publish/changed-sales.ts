@@ -20,7 +20,7 @@ export interface Sold {
   readonly catalog: Catalog;
   /** Entities with a record, by signal. */
   readonly entities: ReadonlyMap<string, readonly string[]>;
-  /** Paths of the operations that cost and are answered. */
+  /** Paths of the operations that money opens and that are answered. */
   readonly paths: ReadonlySet<string>;
 }
 
@@ -338,7 +338,7 @@ function operationChanges(path: string, before: Catalog, now: Catalog): SoldChan
   const [was, is] = [before, now].map((one) => one.operationByPath.get(path));
   if (was === undefined) return [];
   const line = before.lines.find(({ bundle }) => bundle?.path === path);
-  if (is === undefined) return [goneOperation(path, line, now)];
+  if (is === undefined) return [goneOperation(was, line, now)];
   const row = rowOf(path, now);
   return [
     ...paramChanges(was, is).map((change) => ({ row, change, remedy: 'put back what was' })),
@@ -351,15 +351,23 @@ function rowOf(path: string, now: Catalog): ChangedRow {
   return line === undefined ? { price: path } : { line: line.id, member: 'bundle' };
 }
 
-function goneOperation(path: string, line: Line | undefined, now: Catalog): SoldChange {
+function goneOperation(
+  { path, priceUsd }: Endpoint,
+  line: Line | undefined,
+  now: Catalog,
+): SoldChange {
   const kept = line === undefined ? undefined : now.lineById.get(line.id);
   // A bundle that is still there has lost its price alone.
   const isBundle = kept !== undefined && kept.bundle?.path !== path;
   return {
     row: isBundle ? { line: kept.id, member: 'bundle' } : { price: path },
     change: `"${path}" was sold, and is no longer offered`,
-    remedy: isBundle ? 'put the bundle back at this path' : 'put it back with its price',
+    remedy: isBundle ? 'put the bundle back at this path' : offerAgain(priceUsd),
   };
+}
+
+function offerAgain(priceUsd: string | null): string {
+  return priceUsd === null ? 'offer it again' : 'put it back with its price';
 }
 
 /** A name by which a request was answered must go on to be one. */

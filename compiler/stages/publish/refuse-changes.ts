@@ -1,3 +1,4 @@
+import { isBasket } from '../../contract/basket.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import {
   type CatalogFault,
@@ -6,7 +7,7 @@ import {
   pointerOf,
 } from '../../contract/catalog/catalog-file.ts';
 import { parseCatalog, WHOLE_CATALOG_PATH } from '../../contract/catalog/whole-catalog.ts';
-import { endpointAt } from '../../contract/endpoints.ts';
+import { type Endpoint, endpointAt } from '../../contract/endpoints.ts';
 import { grouped } from '../../contract/grouped.ts';
 import { knownFilePath } from '../../contract/path.ts';
 import { CATALOG_PATH, parseCatalogRow } from '../../contract/release.ts';
@@ -65,10 +66,11 @@ function soldBefore(data: string, { sha256 }: JudgedCatalog): Sold | null {
   if (files === null || entry === null) return null;
   if (`sha256:${entry.sha256}` === sha256) return null;
   const read = (path: string): Buffer => bytesOf(data, files, path);
+  const catalog = catalogBefore(data, read(WHOLE_CATALOG_PATH));
   return {
-    catalog: catalogBefore(data, read(WHOLE_CATALOG_PATH)),
+    catalog,
     entities: recordedEntities(read(CATALOG_PATH)),
-    paths: soldPaths(read(MANIFEST)),
+    paths: soldPaths(read(MANIFEST), catalog),
   };
 }
 
@@ -108,13 +110,19 @@ function recordedEntities(list: Buffer): ReadonlyMap<string, readonly string[]> 
 interface Entry {
   readonly path: string;
   readonly sells_now: boolean;
-  readonly price_usd: string;
 }
 
-function soldPaths(manifest: Buffer): ReadonlySet<string> {
+function soldPaths(manifest: Buffer, { operationByPath }: Catalog): ReadonlySet<string> {
   const { entries } = JSON.parse(manifest.toString('utf8')) as { entries: readonly Entry[] };
-  const sold = entries.filter(({ sells_now, price_usd }) => sells_now && price_usd !== '0');
+  const sold = entries.filter(
+    ({ path, sells_now }) => sells_now && isSold(operationByPath.get(path)),
+  );
   return new Set(sold.map(({ path }) => path));
+}
+
+/** Whether money opens an operation: a price, the prices of what is in a basket, or a token that was bought. */
+function isSold(row: Endpoint | undefined): boolean {
+  return row !== undefined && (row.priceUsd !== null || row.token || isBasket(row));
 }
 
 type Files = readonly NamedFile<CatalogFile>[];
@@ -123,9 +131,18 @@ type Place = Omit<CatalogFault, 'reason'>;
 /** Where the publisher's own files hold a row, else where it could be put back. */
 function placeOf(files: Files, row: ChangedRow): Place {
   if ('ruler' in row) return keyedPlace(files, 'rulers', row.ruler);
-  if ('price' in row) return keyedPlace(files, 'prices', row.price);
+  if ('price' in row)
+    return leftOutPlace(files, row.price) ?? keyedPlace(files, 'prices', row.price);
   const inLine = 'of' in row ? linePlace(files, { line: row.of, member: 'signals' }) : null;
   return linePlace(files, row) ?? inLine ?? topPlace(files, 'lines');
+}
+
+function leftOutPlace(files: Files, path: string): Place | null {
+  for (const { file, value } of files) {
+    const at = value.leftOut?.indexOf(path) ?? -1;
+    if (at >= 0) return { file, pointer: pointerOf(['leftOut', at]) };
+  }
+  return null;
 }
 
 function keyedPlace(files: Files, member: 'rulers' | 'prices', id: string): Place {
