@@ -30,31 +30,36 @@ interface SignedTransfer {
   readonly payer: string | null;
 }
 
-const judged = new WeakMap<
-  Authorization,
-  SignedTransfer & { network: Network; signature: string }
->();
+/** For one token; `earlier` for those that it was tried for before. */
+interface JudgedTransfer extends SignedTransfer {
+  readonly network: Network;
+  readonly signature: string;
+  readonly earlier?: JudgedTransfer | undefined;
+}
 
-/** Recovers the signer once for each authorization, whoever asks: it is the dearest step of a payment. */
+const judged = new WeakMap<Authorization, JudgedTransfer>();
+
+/** Recovers the signer once for each authorization and token, whoever asks: it is the dearest step of a payment. */
 export function signedBy(
   network: Network,
   authorization: Authorization,
   signature: string,
 ): SignedTransfer {
-  const known = judged.get(authorization);
-  if (known?.network === network && known.signature === signature) return known;
+  for (let known = judged.get(authorization); known !== undefined; known = known.earlier) {
+    if (known.network === network && known.signature === signature) return known;
+  }
   const digest = transferDigest(network, authorization);
   const signed = { network, signature, digest, payer: recoverPayer(digest, signature) };
-  judged.set(authorization, signed);
+  noteSigner(authorization, signed);
   return signed;
 }
 
 /** Notes what another thread recovered, so that signedBy() need not. */
 export function noteSigner(
   authorization: Authorization,
-  signed: SignedTransfer & { readonly network: Network; readonly signature: string },
+  signed: Omit<JudgedTransfer, 'earlier'>,
 ): void {
-  judged.set(authorization, signed);
+  judged.set(authorization, { ...signed, earlier: judged.get(authorization) });
 }
 
 const separators = new WeakMap<Network, Uint8Array>();

@@ -1,14 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import secp256k1 from 'secp256k1';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readJournalFile } from '../../../gatekeeper/journal/journal-file.ts';
 import { type LedgerRow, ledgerRows, revenueBy } from '../../../gatekeeper/journal/ledger.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import type { Facilitator, FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import { furtherTokens } from '../../../gatekeeper/money/further-tokens.ts';
 import { NETWORKS, type Network } from '../../../gatekeeper/money/networks.ts';
+import type { Payment } from '../../../gatekeeper/money/payment.ts';
 import { priceOf } from '../../../gatekeeper/money/requirements.ts';
+import { noteSigner, transferDigest } from '../../../gatekeeper/money/signature.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { settlersByNetwork } from '../../../gatekeeper/payment/by-network.ts';
 import { freshNonce, headerOf, NOW_MS, payer } from '../payer.ts';
@@ -137,6 +140,24 @@ describe('payments in several tokens', () => {
     expect((await purchases.pay({ header })).status).toBe(200);
     expect(judged).toEqual([base.asset, euro.asset, yen.asset]);
     expect(purchases.calls.settle[0]?.paymentRequirements.asset).toBe(yen.asset);
+  });
+
+  it('a false one of version 1 costs this thread no signer, whatever tokens it was tried for', async () => {
+    const signatures = {
+      judge: async ({ authorization, signature }: Payment, token: Network) => {
+        const digest = transferDigest(token, authorization);
+        noteSigner(authorization, { network: token, signature, digest, payer: null });
+      },
+    };
+    const recovers = vi.spyOn(secp256k1, 'ecdsaRecover');
+    try {
+      const own = bench({ challenger: shop, verifyFirst: false, signatures });
+      const header = headerOf(termsOf(1, base), await payer(yen).sign(PAY_TO, '10000'));
+      expect(json(await own.pay({ header })).error).toMatch(/^invalid_exact_evm_payload_signature/);
+      expect(recovers).not.toHaveBeenCalled();
+    } finally {
+      recovers.mockRestore();
+    }
   });
 });
 
