@@ -24,7 +24,7 @@ const FAILED_MAX = 10;
 type Due = Pick<Payment, 'authorization' | 'signature'>;
 interface Remembered {
   readonly result: CheckResult;
-  readonly untilMs: number;
+  readonly sinceMs: number;
 }
 
 /**
@@ -51,15 +51,15 @@ export class SmartAccounts {
   async check(due: Due, ask: () => Promise<CheckResult | null>): Promise<CheckResult | null> {
     const id = createHash('sha256').update(signedText(due)).digest('base64');
     const known = this.#refusals.get(id);
-    if (known !== undefined && this.#isBefore(known.untilMs)) return known.result;
+    if (known !== undefined && this.#isWithin(REFUSAL_MS, known.sinceMs)) return known.result;
     const payer = payerOf(due);
     if (this.#hasFailed(payer)) return { kind: 'refused', refusal: DID_NOT_SETTLE };
     if (!this.#mayAsk(payer)) return { kind: 'busy' };
     this.#count(payer, 1);
     try {
       const result = await ask();
-      const untilMs = this.#clock() + REFUSAL_MS;
-      if (result?.kind === 'refused') this.#refusals.set(id, { result, untilMs });
+      const sinceMs = this.#clock();
+      if (result?.kind === 'refused') this.#refusals.set(id, { result, sinceMs });
       return result;
     } finally {
       this.#count(payer, -1);
@@ -79,7 +79,7 @@ export class SmartAccounts {
   #mayAsk(payer: string): boolean {
     const [oldestMs] = this.#failedMs.values();
     const isFull = this.#failedMs.size >= FAILED_MAX;
-    if (isFull && oldestMs !== undefined && this.#isBefore(oldestMs + FAILED_MS)) return false;
+    if (isFull && oldestMs !== undefined && this.#isWithin(FAILED_MS, oldestMs)) return false;
     const own = this.#checking.get(payer) ?? 0;
     if (this.#checks >= CHECKS_MAX || own >= CHECKS_PER_ACCOUNT_MAX) return false;
     return this.#rate.account(payer).take(1, this.#clock()) === 0;
@@ -87,7 +87,7 @@ export class SmartAccounts {
 
   #hasFailed(payer: string): boolean {
     const failedMs = this.#failedMs.get(payer);
-    return failedMs !== undefined && this.#isBefore(failedMs + FAILED_MS);
+    return failedMs !== undefined && this.#isWithin(FAILED_MS, failedMs);
   }
 
   #count(payer: string, change: 1 | -1): void {
@@ -97,8 +97,9 @@ export class SmartAccounts {
     else this.#checking.set(payer, own);
   }
 
-  #isBefore(ms: number): boolean {
-    return this.#clock() < ms;
+  /** A clock that was set back must not keep anybody out for longer. */
+  #isWithin(ms: number, sinceMs: number): boolean {
+    return Math.abs(this.#clock() - sinceMs) < ms;
   }
 }
 

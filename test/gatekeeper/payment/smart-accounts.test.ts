@@ -64,6 +64,20 @@ describe('SmartAccounts', () => {
     expect(calls.asked).toBe(BURST * ACCOUNTS_FACTOR + CHECKS_PER_ACCOUNT_S * ACCOUNTS_FACTOR);
   });
 
+  it('keeps nobody out for longer when the clock is set back', async () => {
+    const { at, accounts, calls, check } = bounds();
+    for (let i = 0; i < FAILED_MAX; i++) accounts.failed(paymentBy(accountOf(i)));
+    const refused = paymentBy(accountOf(50));
+    at.ms += FAILED_MS;
+    const ask = async () => REFUSED;
+    expect(await accounts.check(refused, ask)).toEqual(REFUSED);
+    at.ms -= 86_400_000;
+    expect(await check(accountOf(0))).toBeNull();
+    expect(await check(accountOf(99))).toBeNull();
+    expect(await accounts.check(refused, async () => null)).toBeNull();
+    expect(calls.asked).toBe(2);
+  });
+
   it('I54: has few checks in flight, of one account and of all, whatever their code waits for', async () => {
     const { accounts } = bounds();
     let release = (): void => {};
