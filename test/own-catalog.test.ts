@@ -500,6 +500,16 @@ describe('a stranger who judges by the catalogue of a shop', () => {
     const step = (options: VerifyOptions) =>
       verify(body, options).steps.find(({ id }) => id === 'catalog')?.status;
     expect([step({ ...own, catalog }), step(own)]).toEqual(['pass', 'not_applicable']);
+    const demanded = { ...own, catalog, expect: TARGET };
+    const other = 'did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw';
+    const stranger = body.replaceAll(issuer(), other);
+    const judgedAs = (text: string) => verify(text, demanded).verdict;
+    expect([body, stranger, '{}', 'no JSON'].map(judgedAs)).toEqual([
+      'verified',
+      'failed',
+      'unsigned',
+      'failed',
+    ]);
     const lie = { ...catalog, file: Buffer.from('{}') };
     expect(() => verify(body, { ...own, catalog: lie })).toThrow('Cannot use "catalog.json"');
   });

@@ -47,12 +47,15 @@ export function verify(saved: string | Uint8Array, options: VerifyOptions = {}):
   const trust = trustOf(options);
   const catalog = catalogOf(options, trust);
   const { expect, maxAgeMs } = options;
-  const demands = { expect, maxAgeMs, now: trust.now, catalog: BUILTIN };
+  // What a request means is for the catalogue of the reader to say, whoever signed the body.
+  const demands = { expect, maxAgeMs, now: trust.now, catalog: catalog?.catalog ?? BUILTIN };
   return verified(saved, (body) => {
-    const known = catalog !== null && isOfSigner(catalog.head, signerOf(body), trust.keys);
-    if (!known) return { trust, demands };
-    const judgedBy = { catalog: catalog.catalog, isOfBody: false };
-    return { trust: { ...trust, judgedBy }, demands: { ...demands, catalog: catalog.catalog } };
+    const isOwn = catalog !== null && isOfSigner(catalog.head, signerOf(body), trust.keys);
+    if (!isOwn) return { trust, demands };
+    return {
+      trust: { ...trust, judgedBy: { catalog: catalog.catalog, isOfBody: false } },
+      demands,
+    };
   });
 }
 
