@@ -227,7 +227,12 @@ async function resourceAnswer({ id, params }: RpcRequest, talk: Talk): Promise<R
   const result = await readResource(uri, talk.shop);
   if (result === null) {
     const message = 'No such resource; send a uri of resources/list';
-    return { id, name: 'noResource', message, data: { uri: uri.slice(0, URI_CHARS_SHOWN) } };
+    return {
+      id,
+      name: 'noResource',
+      message,
+      data: { uri: uri.slice(0, URI_CHARS_SHOWN).toWellFormed() },
+    };
   }
   const members = JSON.stringify(result).slice(1, -1);
   const bytes = Buffer.byteLength(members);
@@ -304,6 +309,6 @@ async function toolAnswer({ id, params }: RpcRequest, talk: Talk): Promise<RpcAn
 }
 
 function unknownMethod({ id, method }: RpcRequest, legal: string): RpcAnswer {
-  const shown = method.slice(0, 60);
+  const shown = method.slice(0, 60).toWellFormed();
   return { id, name: 'methodNotFound', message: `No method "${shown}"; send one of ${legal}` };
 }

@@ -51,7 +51,7 @@ async function found(q: string, { spend }: Question, { release }: Service): Prom
   const [first] = matches;
   const body = {
     nature: 'ids of stored services; descriptive only, not a recommendation of any of them',
-    q: q.slice(0, SEARCH_CHARS_MAX),
+    q: q.slice(0, SEARCH_CHARS_MAX).toWellFormed(),
     count: matches.length,
     matches: matches.slice(0, SEARCH_MATCHES_MAX),
     more: matches.length > SEARCH_MATCHES_MAX,

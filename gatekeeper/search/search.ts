@@ -102,7 +102,7 @@ function bodyOf(
   { max, release }: AnswerForm,
 ): object {
   const shown = results.slice(0, max);
-  const said = q.slice(0, QUESTION_CHARS_MAX);
+  const said = q.slice(0, QUESTION_CHARS_MAX).toWellFormed();
   if (shown.length > 0) {
     return { q: said, results: shown.map((one) => resultOf(one, release)) };
   }

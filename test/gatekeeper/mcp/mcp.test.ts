@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { CONTRACT_VERSION } from '../../../compiler/contract/release.ts';
+import { parseJson } from '../../../compiler/contract/strict-json.ts';
 import { toolsOf } from '../../../compiler/contract/tools.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
@@ -312,4 +313,15 @@ describe('I44: POST /mcp', () => {
     const { statuses } = await rawHttp(gate.port, `${head}Content-Length: 99\r\n\r\n{`, 300);
     expect(statuses).toEqual([]);
   });
+});
+
+it.each([
+  ['a method', { method: `${'x'.repeat(59)}😀` }, -32601],
+  ['an address', { method: 'resources/read', params: { uri: `${'x'.repeat(199)}😀` } }, -32002],
+])('repeats no half of a character of %s that is cut', async (_, message, code) => {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, ...message });
+  const headers = { 'content-type': 'application/json' };
+  const text = await (await fetch(`${gate.url}/mcp`, { method: 'POST', body, headers })).text();
+  expect((parseJson(text) as { error: unknown }).error).toMatchObject({ code });
+  expect(text).toContain('x\ufffd');
 });

@@ -40,6 +40,19 @@ describe('previewSearch()', () => {
     expect(await searched('?q=')).toEqual({ values: ['whole preview'] });
   });
 
+  it.each(['/trust/preview', '/gauge/search'])(
+    'repeats no half of a character that its limit cuts: %s',
+    async (path) => {
+      const service = await tinyService({ files: tinyFiles() });
+      const max = path === '/gauge/search' ? 200 : SEARCH_CHARS_MAX;
+      const asked = `${path}?q=${'x'.repeat(max - 1)}${encodeURIComponent('😀')}`;
+      const { q } = jsonOf(await answer(question(asked), service));
+      expect(q).toBe(`${'x'.repeat(max - 1)}\ufffd`);
+      const whole = `${path}?q=${encodeURIComponent('😀')}`;
+      expect(jsonOf(await answer(question(whole), service)).q).toBe('😀');
+    },
+  );
+
   it('answers 200 where nothing is stored', async () => {
     expect(await searched('?q=weather', [])).toMatchObject({ count: 0, matches: [], more: false });
   });
