@@ -52,7 +52,11 @@ function isByKey({ signature }: Payment): boolean {
   return signature.length === SIGNATURE_CHARS;
 }
 
-function candidatesOf({ version, network: named, accepted }: Payment, tokens: Tokens): Tokens {
+/** The tokens that a payment may be for, before its signature tells which: one, but for version 1 all on its network. */
+export function candidatesOf(
+  { version, network: named, accepted }: Payment,
+  tokens: Tokens,
+): Tokens {
   const isNamed = ({ name, caip2 }: Network): boolean => named === (version === 1 ? name : caip2);
   const [first, ...others] = tokens.filter(isNamed);
   if (first === undefined) return [tokens[0]];

@@ -22,7 +22,7 @@ import { type Challenger, listingOf } from '../offer/challenge.ts';
 import { formerEndpoint, soldEndpoint, targetOfResource } from '../offer/former-endpoint.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
-import { judgedToken, tokenOf } from './paid-token.ts';
+import { candidatesOf, judgedToken } from './paid-token.ts';
 import { checkPayment, checkSigner, isSignedByKey, type Terms } from './payment-check.ts';
 import { decodePayment } from './payment-header.ts';
 import { PaymentSettlement, type SettlementContext } from './settlement.ts';
@@ -71,8 +71,8 @@ export function paymentReader(options: PaymentReaderOptions): TenderReader<X402H
     identify(header) {
       const payment = paymentIn(header);
       if (isRefusal(payment)) return null;
-      const key = paymentKey(payment, tokenOf(payment, networks));
-      return { key, signed: signedText(payment) };
+      const keys = candidatesOf(payment, networks).map((token) => paymentKey(payment, token));
+      return { keys, signed: signedText(payment) };
     },
     recall(entry, trace) {
       const paid = paymentOf(entry, networks);

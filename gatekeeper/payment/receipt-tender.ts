@@ -62,7 +62,7 @@ export function receiptReader({
     },
     identify(header) {
       const receipt = receiptIn(header)?.receipt;
-      return receipt === undefined ? null : { key: KEY + receipt.id, signed: header.text };
+      return receipt === undefined ? null : { keys: [KEY + receipt.id], signed: header.text };
     },
     recall({ key, resource, signed, value, validBefore }) {
       const waiters = new Waiters(() => false);

@@ -89,15 +89,21 @@ export interface TenderSettlement {
   look(isKept: boolean): Promise<SettlementResult>;
 }
 
+/** What a header says of its tender before anything of it is checked. */
+export interface TenderIdentity extends Pick<TenderBinding, 'signed'> {
+  /** Several where the header does not name its token: one for each that it may be for. */
+  readonly keys: readonly string[];
+}
+
 /** Reads one kind of header. */
 export interface TenderReader<Kind extends TenderHeader> {
   /** Never throws for what a header holds. */
   read(request: PurchaseRequest, header: Kind): Promise<Tender | Refusal>;
   /**
-   * The key of a tender and the text that a repeat must carry, without checking anything; null for what is malformed. Never
-   * waits.
+   * The keys that a tender may have and the text that a repeat must carry, without checking anything; null for what is
+   * malformed. Never waits and recovers no signer: it is asked before the rate limit.
    */
-  identify(header: Kind): Pick<TenderBinding, 'key' | 'signed'> | null;
+  identify(header: Kind): TenderIdentity | null;
   /**
    * A tender out of the journal, to learn what became of it; null for one of another network. `trace` is that of a request
    * which waits for it.

@@ -33,7 +33,13 @@ import {
 } from '../offer/former-endpoint.ts';
 import { type PaymentReaderOptions, paymentReader } from '../payment/payment-tender.ts';
 import { isReceiptKey, receiptReader } from '../payment/receipt-tender.ts';
-import type { PurchaseRequest, Tender, TenderReader } from '../payment/tender.ts';
+import type {
+  PurchaseRequest,
+  Tender,
+  TenderBinding,
+  TenderIdentity,
+  TenderReader,
+} from '../payment/tender.ts';
 import { Doubts } from './doubts.ts';
 import { InFlight } from './in-flight.ts';
 import { namedOutcome } from './named-purchase.ts';
@@ -238,23 +244,32 @@ async function opened(request: PurchaseRequest, context: Context): Promise<Purch
 /** The request that exactly this header is bound to. */
 function boughtBy(paymentHeader: PaymentHeader, context: Context): string | null {
   const identity = paymentHeader.kind === 'sign-in' ? null : context.identify(paymentHeader);
-  const bound = identity === null ? null : bindingOf(identity.key, context);
-  return bound !== null && bound.signed === identity?.signed ? bound.resource : null;
+  return identity === null ? null : (boundBy(identity, context)?.resource ?? null);
 }
+
+/** The key and the request of what is known of exactly this tender. */
+function boundBy({ keys, signed }: TenderIdentity, context: Context): BoundTender | null {
+  for (const key of keys) {
+    const bound = bindingOf(key, context);
+    if (bound?.signed === signed) return { key, resource: bound.resource };
+  }
+  return null;
+}
+type BoundTender = Pick<TenderBinding, 'key' | 'resource'>;
 
 async function formerReply(asked: FormerRequest, context: Context): Promise<PurchaseReply | null> {
   const { paymentHeader, method, request, trace } = asked;
   const { journal, challenger } = context;
   if (paymentHeader.kind === 'sign-in') return null;
   try {
-    const key = context.identify(paymentHeader)?.key;
-    if (key === undefined) return null;
-    await journal.shared?.learn(key);
-    const resource = boughtBy(paymentHeader, context);
-    const target = resource === null ? '' : targetOfResource(resource);
-    if (resource !== `${method} ${target}` || !asksForFormer(request, target)) return null;
+    const identity = context.identify(paymentHeader);
+    if (identity === null) return null;
+    for (const key of identity.keys) await journal.shared?.learn(key);
+    const bound = boundBy(identity, context);
+    const target = bound === null ? '' : targetOfResource(bound.resource);
+    if (bound?.resource !== `${method} ${target}` || !asksForFormer(request, target)) return null;
     if (soldEndpoint(target, challenger.catalog()) !== null) return null;
-    const entry = await journal.find(key);
+    const entry = await journal.find(bound.key);
     if (entry === null || entry.state === 'refused') return null;
     const endpoint = formerEndpoint(target, entry.usd ?? entry.value);
     return await knownReply({ endpoint, target, method, paymentHeader, trace }, context);

@@ -161,6 +161,23 @@ describe('payments in several tokens', () => {
   });
 });
 
+describe('what is asked before the rate limit', () => {
+  it.each(ALL)('finds a sale in $extra.name and recovers no signer', async (token) => {
+    const text = await payer(token).header(termsOf(1, token));
+    const other = await payer(token).header(termsOf(1, token));
+    expect((await purchases.pay({ header: text })).status).toBe(200);
+    const service = purchases.service();
+    const recovers = vi.spyOn(secp256k1, 'ecdsaRecover');
+    try {
+      expect(service.boughtBy({ kind: 'payment', version: 1, text })).toBe(`GET ${TARGET}`);
+      expect(service.boughtBy({ kind: 'payment', version: 1, text: other })).toBeNull();
+      expect(recovers).not.toHaveBeenCalled();
+    } finally {
+      recovers.mockRestore();
+    }
+  });
+});
+
 describe('a rate that changes', () => {
   const dearer = shopAt(entries('1.84'));
 
