@@ -1,12 +1,17 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer as httpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
+import { defineBuy } from '../compiler/buy/buy-command.ts';
 import { accountOf, wallet } from '../compiler/buy/wallet.ts';
 import { check } from '../compiler/check.ts';
 import { ClientError } from '../compiler/client/client-error.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
+import type { CommandSettings } from '../compiler/commands/command-settings.ts';
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import { formatFaults } from '../compiler/contract/catalog/catalog-file.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
@@ -129,6 +134,48 @@ describe.each([[null], ['builtin']] as const)('a shop that extends %s', (extende
     expect(bundle.text).toContain('"legs_lit"');
     await gate.close();
   }, 60_000);
+});
+
+describe('buy', () => {
+  it('shows the payment where what it brought does not hold, and it brings the same again', async () => {
+    const folder = join(makeFolder(), 'shop');
+    shopIn(folder);
+    const { data, release } = await compileFolder(join(folder, 'snapshots'), { asOf: AS_OF });
+    const gate = await sampleGate(data);
+    // A door before the shop that alters what was paid for.
+    const door = httpServer(async (request, response) => {
+      const payment = request.headers['payment-signature'];
+      const headers = payment === undefined ? {} : { 'payment-signature': String(payment) };
+      const answer = await fetch(gate.url + request.url, { headers });
+      const text = await answer.text();
+      const asked = answer.headers.get('payment-required');
+      response.writeHead(answer.status, asked === null ? {} : { 'payment-required': asked });
+      response.end(payment === undefined ? text : text.replace('"band":"flood"', '"band":"high"'));
+    });
+    await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+    const { port } = door.address() as AddressInfo;
+    const target = `http://127.0.0.1:${port}/gauge?signal_id=tides.level&entity=station-one`;
+    const command = new Command();
+    defineBuy(command, { now: () => NOW_MS, print: () => undefined } as unknown as CommandSettings);
+    const sold = command.parseAsync([target, '--issuer', release.issuer_did], { from: 'user' });
+    const { message } = await sold.then(
+      () => new Error('bought'),
+      (error: Error) => error,
+    );
+    door.close();
+    const [, header = '', at = ''] = /^ {2}curl -sS -H '(.*)' '(.*)'$/m.exec(message) ?? [];
+    expect(message).toMatch(/^Cannot rely on /);
+    expect([message.includes("this error's"), at.slice(0, 17)]).toEqual([
+      false,
+      'http://127.0.0.1:',
+    ]);
+    const [name = '', value = ''] = header.split(': ');
+    const again = await fetch(at.replace(`:${port}/`, `:${new URL(gate.url).port}/`), {
+      headers: { [name]: value },
+    });
+    expect([again.status, (await again.text()).includes('"band":"flood"')]).toEqual([200, true]);
+    await gate.close();
+  });
 });
 
 /** Ids, paths and places that only the built-in catalogue has. */

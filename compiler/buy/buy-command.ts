@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ClientError } from '../client/client-error.ts';
+import { ClientError, type PendingPayment } from '../client/client-error.ts';
 import { MAX_USD, signalpressClient } from '../client/signalpress-client.ts';
 import type { CommandSettings } from '../commands/command-settings.ts';
 import type { PaidPath } from '../contract/endpoints.ts';
@@ -37,11 +37,25 @@ async function bought(url: string, flags: BuyFlags, now: () => number): Promise<
   }
 }
 
-/** The client names its own option. */
+/** The client names its own options and members, which a shell does not have. */
 function inWordsOfTheCommand(error: unknown): unknown {
-  if (!(error instanceof ClientError) || error.code !== 'too_expensive') return error;
-  const [text = error.message] = error.message.split(' (');
-  return new Error(text.replaceAll('maxUsd', '--max-usd'), { cause: error });
+  if (!(error instanceof ClientError)) return error;
+  const { code, message, facts, cause } = error;
+  if (code === 'too_expensive') {
+    const [text = message] = message.split(' (');
+    return new Error(text.replaceAll('maxUsd', '--max-usd'), { cause });
+  }
+  const { payment } = facts;
+  const isPaid = code === 'unsettled' || code === 'unverified';
+  return isPaid && payment !== undefined
+    ? new Error(withPayment(message, payment), { cause })
+    : error;
+}
+
+/** Money may have moved: without the payment nobody could ask for the answer again. */
+function withPayment(message: string, { url, header, value }: PendingPayment): string {
+  const state = message.replace(/; (redeliver|keep) this error's .*$/s, '');
+  return `${state}. The same payment brings the same answer, at no further charge:\n  curl -sS -H '${header}: ${value}' '${url}'`;
 }
 
 function partsOf(text: string) {
