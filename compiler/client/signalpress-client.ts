@@ -410,10 +410,10 @@ function receiptOf(headers: Headers): PaymentReceipt | null {
   }
 }
 
-/** The error of an answer that is not what was asked for. */
 /** A 200 that nobody paid for: some signals are free. */
 const FREE = 'Cannot buy what is free: it was answered, and nothing was signed. Use get()';
 
+/** The error of an answer that is not what was asked for. */
 function refusal(status: number, text: string, payment: PendingPayment | null): ClientError {
   const answer = answerOf(text);
   const said = typeof answer.error === 'string' ? answer.error : `status ${status}`;
