@@ -1,4 +1,4 @@
-import { basketOf, basketRequests, isSoldPart } from '../contract/basket.ts';
+import { type BasketPart, basketOf, basketRequests, isSoldPart } from '../contract/basket.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { atomicAmount, usdAmount } from '../contract/price.ts';
 import { type JsonValue, parseJson } from '../contract/strict-json.ts';
@@ -8,6 +8,8 @@ import { questionOf } from '../verify/answer-fault.ts';
 interface PaidBasket {
   /** The body. */
   readonly sent: string;
+  /** Whether the prices of the catalogue are those of the purchase. */
+  readonly isSoldNow: boolean;
   /** What the payment moves, in atomic units of USDC. */
   readonly paid: bigint;
 }
@@ -19,7 +21,7 @@ interface PaidBasket {
  */
 export function basketFault(
   body: JsonValue,
-  { sent, paid }: PaidBasket,
+  { sent, paid, isSoldNow }: PaidBasket,
   catalog: Catalog,
 ): string | null {
   const basket = basketOf(body);
@@ -36,8 +38,16 @@ export function basketFault(
       : part.request !== asked;
   });
   if (at !== -1) return `part ${at + 1} is not what request ${at + 1} asked for`;
+  const dear = isSoldNow ? parts.findIndex((part) => !isAtPrice(part, catalog)) : -1;
+  if (dear !== -1) return `part ${dear + 1} is not at its price in the catalogue`;
   if (paid <= BigInt(atomicAmount(basket.total_usd))) return null;
   return `${usdAmount(String(paid))} USD were paid for answers of ${basket.total_usd} USD`;
+}
+
+/** A part at a higher price could stand for one that was paid and kept back. */
+function isAtPrice(part: BasketPart, catalog: Catalog): boolean {
+  if (!isSoldPart(part)) return true;
+  return questionOf(part.request, catalog)?.endpoint.priceUsd === part.price_usd;
 }
 
 /** The one spelling of a request; what the catalogue lacks is compared as it stands. */

@@ -81,7 +81,7 @@ function bodyOf(
   if (question === null) return { made, fault: 'no answer exists for this request' };
   const { body: sent, value } = sold.payment;
   if (sent !== undefined) {
-    const basket = { sent, paid: signedTransfer(value).amount };
+    const basket = { sent, isSoldNow, paid: signedTransfer(value).amount };
     const fault = reportFault(report, question) ?? basketFault(body, basket, catalog);
     return { made, fault };
   }

@@ -48,7 +48,7 @@ function lying(change: (body: BasketBody) => unknown): Pick<ClientOptions, 'fetc
   return {
     fetch: async (input, init) => {
       const answer = await fetch(new Request(input, init));
-      if (answer.status !== 200) return answer;
+      if (answer.status !== 200 || !answer.url.endsWith('/gauge/basket')) return answer;
       const body = change((await answer.json()) as BasketBody);
       return new Response(JSON.stringify(body), { status: 200, headers: answer.headers });
     },
@@ -101,5 +101,22 @@ describe('buyBasket()', () => {
     expect(error?.code).toBe('unverified');
     const honest = await client(lying((body) => body)).buyBasket([DENVER, CHICAGO]);
     expect(honest.report?.verdict).toBe('verified');
+  });
+
+  it('relies on no price that the served catalogue does not have', async () => {
+    const hiding = ({ parts: [first], ...rest }: BasketBody) => ({
+      ...rest,
+      parts: [
+        { ...first, price_usd: rest.total_usd },
+        { request: CHICAGO, not_sold: 'no data is stored' },
+      ],
+    });
+    const buy = (change: (body: BasketBody) => unknown) =>
+      client({ ...lying(change), catalog: 'served' }).buyBasket([DENVER, CHICAGO]);
+    await expect(buy(hiding)).rejects.toMatchObject({
+      code: 'unverified',
+      message: expect.stringContaining('part 1 is not at its price in the catalogue'),
+    });
+    expect((await buy((body) => body)).report?.verdict).toBe('verified');
   });
 });
