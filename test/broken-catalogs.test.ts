@@ -691,6 +691,20 @@ const BROKEN_SALES: readonly Row[] = [
     ],
   ],
   [
+    'a new scale for all days of before',
+    [
+      [
+        'harbour.json',
+        '/rulers/harbour-2027',
+        { ...HARBOUR_FILES['harbour.json'].rulers.surge, metric: 'level_m' },
+      ],
+      ['tides.json', '/lines/0/signals/0/rulers/1', 'harbour-2027'],
+    ],
+    [
+      'catalog/tides.json /lines/0/signals/0/rulers: "tides.level" has a further ruler, which holds on all days of before too; keep the order, and write from which day a further ruler holds, with "since", or compile with --accept-catalog-changes',
+    ],
+  ],
+  [
     'a ruler that is gone',
     [
       ['harbour.json', '/rulers/harbour', undefined],

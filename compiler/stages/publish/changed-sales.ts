@@ -287,11 +287,34 @@ function changedRulers(sold: Sold, now: Catalog): SoldChange[] {
   const changes = sold.catalog.signals.flatMap(({ id, rulers = [] }) => {
     const after = now.entryById.get(id)?.signal;
     if (after === undefined || (sold.entities.get(id) ?? []).length === 0) return [];
-    const known = new Set((after.rulers ?? []).map((ruler) => JSON.stringify(scaleOf(ruler))));
-    const lost = rulers.filter((ruler) => !known.has(JSON.stringify(scaleOf(ruler))));
+    const known = new Set((after.rulers ?? []).map(scaleText));
+    const lost = rulers.filter((ruler) => !known.has(scaleText(ruler)));
+    if (lost.length === 0) return reclassed(id, rulers, now);
     return lost.map((ruler) => changedRuler(defined(ids.get(ruler), 'the id'), ruler, { id, now }));
   });
   return onceByRow(changes);
+}
+
+const scaleText = (ruler: Ruler): string => JSON.stringify(scaleOf(ruler));
+
+/** Of the scales that hold on a day, the last one of the list decides: whether another one decides now of days of before. */
+function reclassed(id: string, before: readonly Ruler[], now: Catalog): SoldChange[] {
+  const { signal, line } = defined(now.entryById.get(id), 'the signal');
+  const { rulers = [] } = signal;
+  const [old, own] = [before.map(scaleText), rulers.map(scaleText)];
+  const isEndless = rulers.some(
+    ({ since }, at) => since === undefined && !old.includes(own[at] ?? ''),
+  );
+  if (old.length === 0 || (isSubsequence(old, own) && !isEndless)) return [];
+  return [
+    {
+      row: { signal: id, of: line.id, member: 'rulers' },
+      change: isEndless
+        ? `"${id}" has a further ruler, which holds on all days of before too`
+        : `"${id}" has its rulers in another order, so others decide`,
+      remedy: 'keep the order, and write from which day a further ruler holds, with "since"',
+    },
+  ];
 }
 
 interface ClassedSignal {
