@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PayingFetch } from '../compiler/client/payment-trip.ts';
@@ -407,6 +407,10 @@ describe('a stranger who judges by the catalogue of a shop', () => {
       expect.stringMatching(/of did:key:\w+, and the body is signed by did:key/),
     ]);
     const folder = await saved();
+    const inside = join(folder, 'inside');
+    mkdirSync(inside);
+    const empty = await runVerify(join(folder, 'body.json'), { now: NOW_MS, catalog: inside });
+    expect([empty.exitCode, empty.text.includes('a folder without a release')]).toEqual([2, true]);
     rmSync(join(folder, 'release.json'));
     expect((await judged(folder)).text).toContain('nothing proves it');
     const release = await runVerify(data, { issuer: [issuer()], catalog: data });

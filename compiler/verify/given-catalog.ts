@@ -26,6 +26,11 @@ export function givenCatalog(disk: Disk, path: string, trusted: KeyTrust): Given
   const kind = disk.entry(path)?.kind;
   if (kind === undefined) throw new RangeError(`Cannot read "${path}" of --catalog: no such file`);
   if (kind !== 'file' && isReleaseFolder(disk, path)) return catalogOfRelease(disk, path, trusted);
+  if (kind === 'folder') {
+    throw new RangeError(
+      `Cannot use "${path}" of --catalog: a folder without a release; name one with a release, or a catalog.json`,
+    );
+  }
   const beside = `${dirname(path)}/${RELEASE_NAME}`;
   if (disk.entry(beside) === null) {
     throw new RangeError(
