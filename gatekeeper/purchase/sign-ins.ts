@@ -10,7 +10,7 @@ import { BoundedMap } from '../system/bounded-map.ts';
 import { NO_LONGER_KEPT_REFUSAL } from './purchase-outcome.ts';
 import type { PurchaseReply } from './purchase-reply.ts';
 
-/** Messages that fetched something and are remembered; they are over sooner than a buyer can push one out. */
+/** Messages that fetched something and are remembered; they are over sooner than one client address can push one out. */
 const USED_MAX = 50_000;
 
 interface SignInOptions {
