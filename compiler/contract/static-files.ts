@@ -1,4 +1,5 @@
 import { WHOLE_CATALOG_PATH } from './catalog/whole-catalog.ts';
+import { defined } from './defined.ts';
 import { RELEASE_NAME } from './release.ts';
 import {
   SITE_CHANGES_PATH,
@@ -173,6 +174,15 @@ export const LINKED_FILES = STATIC_FILES.flatMap(({ url, contentType, rel }) =>
 export function serviceLinks(baseUrl: string): string {
   const shown = LINKED_FILES.filter(({ rel }) => rel !== 'service-meta');
   return shown.map(({ url, rel }) => `<${baseUrl}${url}>; rel="${rel}"`).join(', ');
+}
+
+/** The one link of an answer whose headers have to stay short: to the list of what describes the service. */
+export function catalogLink(baseUrl: string): string {
+  const { url, rel } = defined(
+    LINKED_FILES.find((file) => file.rel === 'api-catalog'),
+    'the API catalog of the table',
+  );
+  return `<${baseUrl}${url}>; rel="${rel}"`;
 }
 
 /** The row of a URL path and the path in the release, which need not exist there; null for any other URL. */

@@ -3,7 +3,7 @@ import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog
 import { describedParams } from '../../compiler/contract/described-params.ts';
 import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
-import { serviceLinks } from '../../compiler/contract/static-files.ts';
+import { catalogLink } from '../../compiler/contract/static-files.ts';
 import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
 import { payeeAddress } from '../money/address.ts';
 import { declaredExtensions, type Extension } from '../money/extensions.ts';
@@ -241,7 +241,7 @@ function template(shown: Shown, options: ChallengerOptions): Template {
     body: cut(body),
     header: cut(header),
     signIn: signInOf(options),
-    link: ['link', serviceLinks(baseUrl)],
+    link: ['link', catalogLink(baseUrl)],
   };
 }
 

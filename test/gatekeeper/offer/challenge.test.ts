@@ -374,7 +374,7 @@ describe('the reply of a challenge', () => {
       [
         ['content-type', 'application/json'],
         ['cache-control', 'no-store'],
-        ['link', expect.stringContaining('/openapi.json>; rel="service-desc"')],
+        ['link', expect.stringContaining('/.well-known/api-catalog>; rel="api-catalog"')],
         ['payment-required', expect.stringMatching(/^[A-Za-z0-9+/=]{100,}$/)],
       ],
     ]);
