@@ -40,7 +40,7 @@ describe('check()', () => {
     expect(found).toEqual({ lines: 1, signals: 2, batches: 1, readings: 2, rows: 0 });
     expect(readdirSync(scratch)).toEqual([]);
     expect(checkText(found)).toBe(
-      'no problems: 2 signals of 1 lines in the catalogue; 2 readings and 0 rows in 1 batches',
+      'no problems. catalogue: lines 1, signals 2; snapshots: batches 1, readings 2, rows 0',
     );
   });
 

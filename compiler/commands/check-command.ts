@@ -39,7 +39,7 @@ async function checked({ snapshots, data }: CheckFlags, asOf: string): Promise<C
 /** What was found right, in one line. */
 export function checkText({ lines, signals, batches, readings, rows }: CheckSummary): string {
   return (
-    `no problems: ${signals} signals of ${lines} lines in the catalogue; ` +
-    `${readings} readings and ${rows} rows in ${batches} batches`
+    `no problems. catalogue: lines ${lines}, signals ${signals}; ` +
+    `snapshots: batches ${batches}, readings ${readings}, rows ${rows}`
   );
 }
