@@ -53,6 +53,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+async function statusAndError(response: Response): Promise<[number, unknown]> {
+  const { error } = (await response.json()) as { error?: unknown };
+  return [response.status, error];
+}
+
 /** A fetch under the public address of the shop, as behind its proxy; every request is noted. */
 function publicFetch(to: () => Gatekeeper, seen: Request[] = []): typeof fetch {
   return async (input, init) => {
@@ -176,14 +181,11 @@ describe('sign-in-with-x', () => {
       publicFetch(() => gate),
       stranger,
     )(TINY_BASE_URL + RECORD);
-    expect([refused.status, (await refused.json()).error]).toEqual([
-      402,
-      expect.stringMatching(/^siwx_not_paid/),
-    ]);
+    expect(await statusAndError(refused)).toEqual([402, expect.stringMatching(/^siwx_not_paid/)]);
     // The same header once more, as somebody who recorded it would send it.
     const header = seen.at(-1)?.headers.get(SIGN_IN_WITH_X) ?? '';
     const replayed = await fetch(gate.url + RECORD, { headers: { [SIGN_IN_WITH_X]: header } });
-    expect([replayed.status, (await replayed.json()).error]).toEqual([
+    expect(await statusAndError(replayed)).toEqual([
       402,
       expect.stringMatching(/^invalid_siwx_nonce/),
     ]);

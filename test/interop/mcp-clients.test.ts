@@ -45,7 +45,7 @@ const url = (): URL => new URL('/mcp', shop.url);
 
 async function oldest(): Promise<AnyClient> {
   const client = new Oldest(SELF);
-  await client.connect(new OldestTransport(url()));
+  await client.connect(new OldestTransport(url()) as never);
   return client as unknown as AnyClient;
 }
 
