@@ -1,5 +1,6 @@
 // C2SP tlog-checkpoint in a C2SP signed-note, signature type 0x01 (Ed25519).
 
+import { decodeBase64, encodeBase64 } from './base64.ts';
 import { HASH_BYTES, type Sha256 } from './merkle.ts';
 
 /** Algorithm byte of an Ed25519 key in a signed note. */
@@ -19,7 +20,7 @@ export interface Checkpoint {
 }
 
 /** A signed note: the text that is signed, with its line end, and who signed it. */
-interface SignedNote {
+export interface SignedNote {
   readonly text: string;
   readonly signatures: readonly NoteSignature[];
 }
@@ -119,16 +120,4 @@ export function signatureIn(
 
 function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
   return one.every((byte, at) => byte === other[at]);
-}
-
-/** Standard base64 with padding, RFC 4648 §4. */
-function encodeBase64(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes));
-}
-
-/** The bytes of a standard base64 text in its one spelling; null for any other. */
-function decodeBase64(text: string): Uint8Array | null {
-  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
-  const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
-  return encodeBase64(bytes) === text ? bytes : null;
 }
