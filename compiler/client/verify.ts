@@ -5,7 +5,7 @@
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { readKeyHistory } from '../contract/key-history.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
-import { bodyOfText } from '../contract/series-csv.ts';
+import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { checkAt, reason } from '../verify/body-check.ts';
 import { type DemandedReport, type Demands, withDemands } from '../verify/demand-checks.ts';
@@ -32,9 +32,6 @@ export interface Verification extends DemandedReport {
   /** The checks in plain words, in the order in which they are made. */
   readonly steps: readonly VerificationStep[];
 }
-
-const UNSIGNED_CSV =
-  'a series as CSV is not signed; ask for it with format=csv-signed or format=json';
 
 const UNSIGNED_TABLE: BodyReport = {
   verdict: 'unsigned',

@@ -7,6 +7,8 @@ import { isObject, type JsonObject, type JsonValue, parseJson } from './strict-j
 
 /** Value of `format` that asks for it. */
 export const SIGNED_CSV = 'csv-signed';
+/** Why the table alone is not judged. */
+export const UNSIGNED_CSV = `a series as CSV is not signed; ask for it with format=${SIGNED_CSV} or format=json`;
 const MARK = '# ';
 const LINE_END = '\r\n';
 

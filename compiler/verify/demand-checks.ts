@@ -5,10 +5,8 @@ import { isObject, type JsonValue } from '../contract/strict-json.ts';
 import { aboutBody, type BodyAbout, TIME_OF } from './about-body.ts';
 import { answerFault, knownQuestion } from './answer-fault.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
+import { CLOCK_SKEW_MS } from './request-time-checks.ts';
 import { type BodyReport, coversContent } from './verify-body.ts';
-
-/** Clocks of issuer and reader may differ by this much. */
-const CLOCK_SKEW_MS = 300_000;
 
 /** What a reader demands of a body beside being true. */
 export interface Demands {

@@ -14,7 +14,7 @@ import {
 // words have to be those of one instant of these minutes.
 
 /** Clocks of service, publisher and reader may differ by this much. */
-const CLOCK_SKEW_MS = 300_000;
+export const CLOCK_SKEW_MS = 300_000;
 const FOLLOWS = 'outside the signature; follows from signed members';
 
 /** Whether all that a body says of the moment it was asked for is true of one instant, which is not to come (`now`, epoch milliseconds). */

@@ -1,7 +1,7 @@
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
-import { bodyOfText } from '../contract/series-csv.ts';
+import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { canonicalHash, reason } from './body-check.ts';
 import { type Demands, withDemands } from './demand-checks.ts';
@@ -12,6 +12,7 @@ import { openChunks } from './plain-file.ts';
 import { isOfSigner } from './proven-catalog.ts';
 import { parseMemory, remember } from './release-memory.ts';
 import { bodyText, releaseText } from './report-text.ts';
+import { CLOCK_SKEW_MS } from './request-time-checks.ts';
 import { type BodyTrust, signerOf, statementOf, verifyBody } from './verify-body.ts';
 import type { CitationTrust } from './verify-citation.ts';
 import {
@@ -27,11 +28,6 @@ import { type ReleaseReport, type VerifyProgress, verifyRelease } from './verify
 /** Longest body that is read from a file or from standard input. */
 export const INPUT_BYTES_MAX = 67_108_864;
 const STDIN = 0;
-/** Clocks of issuer and reader may differ by this much. */
-const CLOCK_SKEW_MS = 300_000;
-
-const UNSIGNED_CSV =
-  'a series as CSV is not signed; ask for it with format=csv-signed or format=json';
 const ONLY_OF_BODIES =
   '--catalog is about a body; a release is judged by the catalogue that it carries';
 const DEMANDS_OF_BODIES = '--expect and --max-age are about a body; name the file of one';
