@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import { ClientError, type PendingPayment } from '../client/client-error.ts';
 import { MAX_USD, signalpressClient } from '../client/signalpress-client.ts';
 import type { CommandSettings } from '../commands/command-settings.ts';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
+import { BUNDLE_PATH } from '../contract/catalog/catalog-file.ts';
 import type { PaidPath } from '../contract/endpoints.ts';
 import { accountOf, wallet } from './wallet.ts';
 
@@ -58,6 +60,7 @@ function withPayment(message: string, { url, header, value }: PendingPayment): s
   return `${state}. The same payment brings the same answer, at no further charge:\n  curl -sS -H '${header}: ${value}' '${url}'`;
 }
 
+/** Address of the shop, operation and parameters of what is to be bought. */
 function partsOf(text: string) {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '') {
@@ -65,9 +68,21 @@ function partsOf(text: string) {
       `Cannot buy "${text}": not an address such as http://127.0.0.1:4021/gauge?signal_id=…&entity=…`,
     );
   }
+  const path = operationIn(url.pathname);
+  if (path === undefined) {
+    throw new RangeError(
+      `Cannot buy "${text}": its path does not end with an operation such as /gauge; "request" of a search result is one`,
+    );
+  }
   return {
-    baseUrl: url.origin,
-    path: url.pathname,
+    baseUrl: url.origin + url.pathname.slice(0, -path.length),
+    path,
     params: Object.fromEntries(url.searchParams),
   };
+}
+
+/** The operation that a path ends with; what is before it belongs to the address of the shop. */
+function operationIn(pathname: string): string | undefined {
+  const ends = [...pathname.matchAll(/\//g)].map(({ index }) => pathname.slice(index));
+  return ends.find((end) => BUILTIN.operationByPath.has(end) || BUNDLE_PATH.test(end));
 }

@@ -37,13 +37,12 @@ const metric = z
   .string()
   .regex(/^[a-z][a-z0-9_]{0,63}$/, 'write a metric in lower snake case, such as level_m');
 const band = z.string().regex(/^[!-~]{1,64}$/, 'write a band as one word of printable ASCII');
+/** Paths that a catalogue of a publisher may add to those of the table. */
+export const BUNDLE_PATH = /^\/gauge\/[a-z0-9]+(-[a-z0-9]+)*$/;
 const bundlePath = z
   .string()
   .max(120)
-  .regex(
-    /^\/gauge\/[a-z0-9]+(-[a-z0-9]+)*$/,
-    'write the path of a bundle as in /gauge/tide-region',
-  );
+  .regex(BUNDLE_PATH, 'write the path of a bundle as in /gauge/tide-region');
 const alias = z.string().min(1).max(80);
 const abbreviation = z.string().regex(/^\S{1,16}$/, 'write one word');
 const bands = z.array(band).min(2).max(32);
