@@ -1,3 +1,4 @@
+import { defined } from '../../compiler/contract/defined.ts';
 import { type CatalogRow, parseCatalogRow } from '../../compiler/contract/release.ts';
 import { lineStarts } from '../release/line-starts.ts';
 
@@ -15,8 +16,7 @@ export class CatalogTable {
   readonly #bytes: Buffer;
   /** Where each line begins, and where one more would. */
   readonly #starts: Uint32Array;
-  /** Numbers of rows plus one by the hash of their entity in lower case; the next free slot where it is taken. */
-  #slots: Uint32Array | null = null;
+  #chains: EntityChains | null = null;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -33,7 +33,7 @@ export class CatalogTable {
   }
 
   signalOf(number: number): string {
-    const start = (this.#starts[number] ?? 0) + ID_AT;
+    const start = defined(this.#starts[number], 'the start of the row') + ID_AT;
     return this.#bytes.toString('latin1', start, this.#bytes.indexOf(QUOTE, start));
   }
 
@@ -43,27 +43,43 @@ export class CatalogTable {
 
   /** Numbers of the rows of an entity, spelt in lower case, in the order of the list. */
   numbersOf(lowerCased: string): number[] {
-    this.#slots ??= this.#filledSlots();
-    const found: number[] = [];
-    const mask = this.#slots.length - 1;
-    for (let slot = hashOf(lowerCased) & mask; ; slot = (slot + 1) & mask) {
-      const taken = this.#slots[slot] ?? 0;
-      if (taken === 0) return found;
-      if (this.row(taken - 1).entity.toLowerCase() === lowerCased) found.push(taken - 1);
+    return [...this.likelyOf(lowerCased)].filter(
+      (number) => this.row(number).entity.toLowerCase() === lowerCased,
+    );
+  }
+
+  /** The same without parsing a row; a few of them may be of another entity. */
+  *likelyOf(lowerCased: string): Generator<number> {
+    this.#chains ??= this.#linked();
+    const { first, next, hashes } = this.#chains;
+    const hash = hashOf(lowerCased);
+    for (let one = first[hash % first.length]; one !== undefined && one > 0; one = next[one - 1]) {
+      if (hashes[one - 1] === hash) yield one - 1;
     }
   }
 
-  /** At most half of the slots are taken, so a search soon ends. */
-  #filledSlots(): Uint32Array {
-    const slots = new Uint32Array(2 ** Math.ceil(Math.log2(2 * this.size + 1)));
-    const mask = slots.length - 1;
-    for (let number = 0; number < this.size; number += 1) {
-      let slot = hashOf(this.row(number).entity.toLowerCase()) & mask;
-      while (slots[slot] !== 0) slot = (slot + 1) & mask;
-      slots[slot] = number + 1;
+  /** From the end, so that each chain has the order of the list. */
+  #linked(): EntityChains {
+    const { size } = this;
+    const first = new Uint32Array(size + 1);
+    const [next, hashes] = [new Uint32Array(size), new Uint32Array(size)];
+    for (let number = size - 1; number >= 0; number -= 1) {
+      const hash = hashOf(this.row(number).entity.toLowerCase());
+      const chain = hash % first.length;
+      hashes[number] = hash;
+      next[number] = defined(first[chain], 'the chain');
+      first[chain] = number + 1;
     }
-    return slots;
+    return { first, next, hashes };
   }
+}
+
+/** Rows by the hash of their entity in lower case; numbers of rows plus one, 0 where a chain ends. */
+interface EntityChains {
+  readonly first: Uint32Array;
+  /** By the number of a row, the one after it in its chain. */
+  readonly next: Uint32Array;
+  readonly hashes: Uint32Array;
 }
 
 /** Some rows of a table, in an order of their own; each is made when it is asked for. */

@@ -1,11 +1,16 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { Line, SignalEntry } from '../../compiler/contract/catalog/line.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint, EndpointPath } from '../../compiler/contract/endpoints.ts';
+import { grouped } from '../../compiler/contract/grouped.ts';
 import type { Values } from '../../compiler/contract/path.ts';
+import type { Spend } from '../http/cost.ts';
 import { sellsNow } from '../offer/example-request.ts';
+import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { requestFile } from '../release/release-index.ts';
 import { catalogRows, catalogTable } from '../rooms/catalog.ts';
+import type { CatalogTable } from '../rooms/catalog-table.ts';
 import { addsTo, type MatchAnswers, type Matches, score, together } from './matches.ts';
 import type { SearchIndex } from './open-index.ts';
 import type { QuestionWord } from './question-words.ts';
@@ -36,10 +41,16 @@ interface Sources {
   readonly index: SearchIndex;
   readonly words: readonly QuestionWord[];
   readonly matches: Matches;
+  readonly spend: Spend;
 }
 
 type FoundSubject = Omit<Candidate, 'score'>;
 
+/** Rows of readings that one question may look at, and those that cost as much as a plain answer. */
+const ROWS_MAX = 10_000;
+const ROWS_A_UNIT = 100;
+/** Readings of one place that are compared. */
+const RECORDS_A_PLACE = 50;
 /** Records and signals that another operation is asked of too, and operations that are asked of them. */
 const JOINED_MAX = 3;
 const OPERATIONS_MAX = 12;
@@ -50,11 +61,12 @@ const ORDER_STEP = 1e-6;
 export async function candidates(sources: Sources): Promise<readonly Candidate[]> {
   const records: FoundSubject[] = [];
   const bundles: FoundSubject[] = [];
-  for (const [number, answers] of sources.matches.places) {
-    const place = placeAt(number, sources);
-    if (place === null) continue;
-    records.push(...(await recordsOf(place, answers, sources)));
-    bundles.push(...bundleOf(place, answers, sources));
+  const table = await catalogTable(sources.release);
+  const places = placesOf(sources);
+  const rowsOf = rowsOfPlaces(places, table, sources);
+  for (const one of places) {
+    records.push(...recordsOf(one, { table, rows: rowsOf(one.place) }, sources));
+    bundles.push(...bundleOf(one, sources));
   }
   const signals = await signalsOf(sources);
   const operations = operationsOf(sources, { records, signals });
@@ -72,33 +84,89 @@ function ranked(
   return scored.sort((a, b) => b.score - a.score);
 }
 
-function placeAt(number: number, { index, release }: Sources): RecordPlace | null {
-  const [kind, lineId, entity = '', name = null] = index.documents.row(number);
-  const line = release.catalog.lineById.get(lineId);
-  return kind === 'place' && line !== undefined ? { line, entity, name } : null;
+/** A place that says something of the words. */
+interface MatchedPlace {
+  readonly place: RecordPlace;
+  readonly answers: MatchAnswers;
 }
 
-/** The latest readings of a place, by signal. */
-async function recordsOf(
-  place: RecordPlace,
-  answers: MatchAnswers,
+function placesOf({ index, release, matches }: Sources): MatchedPlace[] {
+  return [...matches.places].flatMap(([number, answers]) => {
+    const [kind, lineId, entity = '', name = null] = index.documents.row(number);
+    const line = release.catalog.lineById.get(lineId);
+    return kind === 'place' && line !== undefined
+      ? [{ place: { line, entity, name }, answers }]
+      : [];
+  });
+}
+
+/** Looks up, within the limit of a question, the rows of the places, the best place first; each entity is looked up once. */
+function rowsOfPlaces(
+  places: readonly MatchedPlace[],
+  table: CatalogTable,
+  { release, words, spend }: Sources,
+): (place: RecordPlace) => readonly number[] {
+  const { entryById } = release.catalog;
+  const rows = new Map<string, ReadonlyMap<Line | undefined, readonly number[]>>();
+  let room = ROWS_MAX;
+  const bestFirst = [...places].sort((a, b) => score(b.answers, words) - score(a.answers, words));
+  for (const { place } of bestFirst) {
+    const entity = place.entity.toLowerCase();
+    if (rows.has(entity)) continue;
+    const numbers: number[] = [];
+    for (const number of table.likelyOf(entity)) if (numbers.push(number) >= room) break;
+    room -= numbers.length;
+    rows.set(
+      entity,
+      grouped(numbers, (number) => entryById.get(table.signalOf(number))?.line),
+    );
+    if (room <= 0) break;
+  }
+  spend((ROWS_MAX - room) / ROWS_A_UNIT);
+  return ({ line, entity }) => rows.get(entity.toLowerCase())?.get(line) ?? [];
+}
+
+interface PlaceRows {
+  readonly table: CatalogTable;
+  /** Numbers of the rows that are likely of a place. */
+  readonly rows: readonly number[];
+}
+
+/** The latest readings of a place, by signal; those that the words are about where there are many. */
+function recordsOf(
+  { place, answers }: MatchedPlace,
+  { table, rows }: PlaceRows,
   sources: Sources,
-): Promise<FoundSubject[]> {
+): FoundSubject[] {
   const { release } = sources;
-  const table = await catalogTable(release);
-  const { line, entity } = place;
-  return table.numbersOf(entity.toLowerCase()).flatMap((number) => {
+  const { entity } = place;
+  return mostTelling(rows, table, sources).flatMap((number) => {
     const id = table.signalOf(number);
-    const entry = release.catalog.entryById.get(id);
-    if (entry?.line !== line || table.row(number).entity !== entity) return [];
+    if (table.row(number).entity !== entity) return [];
     const values = { signal_id: id, entity };
     const row = recordOperation(values, release);
     if (row === null) return [];
     const ofSignal = topicAnswers(id, sources);
     if (!addsTo(answers, ofSignal)) return [];
+    const entry = defined(release.catalog.entryById.get(id), 'the row of the signal');
     const whole = together(answers, ofSignal);
     return [{ row, values, entry, place, isExample: false, answers: whole }];
   });
+}
+
+/** Of many rows those whose signals say most of the words, in the order of the list. */
+function mostTelling(
+  rows: readonly number[],
+  table: CatalogTable,
+  sources: Sources,
+): readonly number[] {
+  if (rows.length <= RECORDS_A_PLACE) return rows;
+  const scored = rows.map((number) => {
+    const ofSignal = topicAnswers(table.signalOf(number), sources);
+    return { number, score: ofSignal === undefined ? 0 : score(ofSignal, sources.words) };
+  });
+  const best = scored.sort((a, b) => b.score - a.score).slice(0, RECORDS_A_PLACE);
+  return best.map(({ number }) => number).sort((a, b) => a - b);
 }
 
 /** What a signal says of the words; undefined where it says nothing. */
@@ -109,13 +177,18 @@ function topicAnswers(name: string, { index, matches }: Sources): MatchAnswers |
 
 /** The operation that sells a reading: the record, or the first other one where that is not offered. */
 function recordOperation(values: Values, release: ReleaseIndex): Endpoint | null {
-  const { operationByPath, operations } = release.catalog;
-  const record = operationByPath.get('/gauge');
+  const record = release.catalog.operationByPath.get('/gauge');
   if (record !== undefined) return record;
-  return operations.find((row) => isPriced(row) && isStored(row, values, release)) ?? null;
+  return readingOperations(release).find((row) => isStored(row, values, release)) ?? null;
 }
 
-const isPriced = ({ priceUsd }: Endpoint): boolean => priceUsd !== null;
+/** The paid operations whose file is called after a signal and an entity, or one of them. */
+const readingOperations = oncePerRelease(({ catalog }): readonly Endpoint[] =>
+  catalog.operations.filter((row) => {
+    const slots = slotsOf(row);
+    return row.priceUsd !== null && slots.every((one) => one === 'signal_id' || one === 'entity');
+  }),
+);
 
 /** Whether a file of a row is stored for values that name all of it. */
 function isStored(row: Endpoint, values: Values, release: ReleaseIndex): boolean {
@@ -129,10 +202,11 @@ function slotsOf({ file = '' }: Endpoint): string[] {
   return Array.from(file.matchAll(/\{([a-z_]+)\}/g), ([, slot = '']) => slot);
 }
 
-function bundleOf(place: RecordPlace, answers: MatchAnswers, sources: Sources): FoundSubject[] {
+function bundleOf({ place, answers }: MatchedPlace, sources: Sources): FoundSubject[] {
   const { bundle } = place.line;
-  const row = sources.release.catalog.operationByPath.get(bundle?.path ?? '');
-  if (bundle === undefined || row === undefined) return [];
+  if (bundle === undefined) return [];
+  const row = sources.release.catalog.operationByPath.get(bundle.path);
+  if (row === undefined) return [];
   const values = { [bundle.param]: place.entity };
   if (!isStored(row, values, sources.release)) return [];
   const whole = together(answers, topicAnswers(row.path, sources));

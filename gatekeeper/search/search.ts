@@ -60,7 +60,7 @@ async function foundBy(
   const words = questionWords(q, index.terms);
   const matches = matchesOf(words, index);
   spend(matches.postings / POSTINGS_A_UNIT);
-  const all = await candidates({ release, index, words, matches });
+  const all = await candidates({ release, index, words, matches, spend });
   const unknown = words.filter(({ meanings }) => meanings.length === 0).map(({ text }) => text);
   const [best] = all;
   if (best === undefined || coverage(best, words) < COVERAGE_MIN) {

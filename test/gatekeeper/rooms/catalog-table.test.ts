@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type CatalogRow, formatCatalogRow } from '../../../compiler/contract/release.ts';
 import { CatalogTable } from '../../../gatekeeper/rooms/catalog-table.ts';
 
@@ -40,6 +40,19 @@ describe('CatalogTable', () => {
     const large = new CatalogTable(Buffer.from(many.map(formatCatalogRow).join(''), 'utf8'));
     for (const [at, { entity }] of many.entries()) expect(large.numbersOf(entity)).toEqual([at]);
     expect(large.numbersOf('e3000')).toEqual([]);
+  });
+
+  it('I54: looks up an entity with 200,000 rows without a look at each for each', () => {
+    const text = formatCatalogRow(row('crypto.spot', 'BTC', 0)).repeat(200_000);
+    const large = new CatalogTable(Buffer.from(text, 'utf8'));
+    const parsed = vi.spyOn(large, 'row');
+    const begun = performance.now();
+    const [first] = large.likelyOf('btc');
+    expect(performance.now() - begun).toBeLessThan(5000);
+    expect(first).toBe(0);
+    expect(parsed).toHaveBeenCalledTimes(large.size);
+    expect([...large.likelyOf('btc')]).toHaveLength(large.size);
+    expect(parsed).toHaveBeenCalledTimes(large.size);
   });
 });
 
