@@ -10,6 +10,7 @@ import { challengePage } from './rooms/challenge-page.ts';
 import { channels } from './rooms/channels.ts';
 import { check } from './rooms/check.ts';
 import { coverage } from './rooms/coverage.ts';
+import { formerSale } from './rooms/former-sale.ts';
 import { paymentManifest } from './rooms/manifest.ts';
 import { mint } from './rooms/mint.ts';
 import { preview } from './rooms/preview.ts';
@@ -51,6 +52,7 @@ export const ROOMS: Rooms = {
     watch: { answer: watch },
   },
   staticFile,
+  formerSale,
   tokenGate,
   codedFile,
   noCharge,

@@ -93,12 +93,8 @@ async function serve(call: RoutedCall): Promise<HttpResponse> {
   return endpoint.priceUsd === null ? free(call) : paid(call);
 }
 
-/** What was paid for before a release took it away; null, at once for a request without a payment, for anything else. */
-async function formerSale({ asked, request, service, path }: Call): Promise<HttpResponse | null> {
-  const { method, facts, trace } = asked;
-  const [paymentHeader, ...others] = facts.paymentHeaders;
-  if (method !== 'GET' || paymentHeader === undefined || others.length > 0) return null;
-  const reply = await service.purchases.openFormer({ request, method, paymentHeader, trace });
+async function formerSale({ asked, service, path }: Call): Promise<HttpResponse | null> {
+  const reply = await service.rooms.formerSale(asked, service);
   return reply === null ? null : plainResponse(reply, path);
 }
 

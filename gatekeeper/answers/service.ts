@@ -58,6 +58,8 @@ export interface Rooms {
     path: string,
     service: Service,
   ) => Promise<StaticFile> | null;
+  /** What was paid for before a release took it away; null, at once for a request without a payment, for anything else. */
+  readonly formerSale: (request: HttpRequest, service: Service) => Promise<Reply | null>;
   /** Why an operation stays closed to who has no token for it; null for every other one and with a token of ours. */
   readonly tokenGate: (endpoint: Endpoint, caller: Caller, service: Service) => Reply | null;
   /** The form of a stored file that a client likes best. */

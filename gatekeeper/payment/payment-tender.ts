@@ -80,9 +80,7 @@ export function paymentReader(options: PaymentReaderOptions): TenderReader<X402H
       const { payment, network } = paid;
       const target = targetOfResource(entry.resource);
       // A release may have taken away what was paid for: its money is asked about all the same.
-      const endpoint =
-        soldEndpoint(target, challenger.catalog()) ??
-        formerEndpoint(target, entry.usd ?? entry.value);
+      const endpoint = soldEndpoint(target, challenger.catalog()) ?? formerEndpoint(entry);
       const terms = offered({ endpoint, target }, payment.version, network);
       const { resource } = entry;
       return tenderOf({ payment, resource, terms, refusal: ONLY_KNOWN, trace }, options);

@@ -21,7 +21,6 @@
  * Known limit: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). A repeat after that is refused
  * and charges nothing.
  */
-import type { CanonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { PaymentHeader, TenderHeader } from '../http/header-facts.ts';
 import type { Journal, PaymentBinding } from '../money/journal.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
@@ -94,10 +93,7 @@ export interface AskedRequest extends Omit<PurchaseRequest, 'paymentHeader'> {
 }
 
 /** A request with a payment that the catalogue has no answer to. */
-interface FormerRequest extends Pick<PurchaseRequest, 'method' | 'trace'> {
-  readonly request: CanonicalRequest;
-  readonly paymentHeader: PaymentHeader;
-}
+type FormerRequest = Omit<AskedRequest, 'endpoint'>;
 
 /** Sells for payments and receipts; a journal that is not shared belongs to one service. */
 export interface PurchaseService {
@@ -258,7 +254,7 @@ function boundBy({ keys, signed }: TenderIdentity, context: Context): BoundTende
 type BoundTender = Pick<TenderBinding, 'key' | 'resource'>;
 
 async function formerReply(asked: FormerRequest, context: Context): Promise<PurchaseReply | null> {
-  const { paymentHeader, method, request, trace } = asked;
+  const { paymentHeader, method, trace } = asked;
   const { journal, challenger } = context;
   if (paymentHeader.kind === 'sign-in') return null;
   try {
@@ -267,11 +263,12 @@ async function formerReply(asked: FormerRequest, context: Context): Promise<Purc
     for (const key of identity.keys) await journal.shared?.learn(key);
     const bound = boundBy(identity, context);
     const target = bound === null ? '' : targetOfResource(bound.resource);
-    if (bound?.resource !== `${method} ${target}` || !asksForFormer(request, target)) return null;
+    if (bound?.resource !== `${method} ${target}` || !asksForFormer(asked.target, target))
+      return null;
     if (soldEndpoint(target, challenger.catalog()) !== null) return null;
     const entry = await journal.find(bound.key);
     if (entry === null || entry.state === 'refused') return null;
-    const endpoint = formerEndpoint(target, entry.usd ?? entry.value);
+    const endpoint = formerEndpoint(entry);
     return await knownReply({ endpoint, target, method, paymentHeader, trace }, context);
   } catch (error) {
     // It may be paid already, so nobody is told that it is not.

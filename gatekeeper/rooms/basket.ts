@@ -29,6 +29,8 @@ const BUSY_RETRY_S = 2;
 /** Digits of a price that can be named, in atomic units of USDC. */
 const PRICE_DIGITS_MAX = 16;
 
+export const BASKET_PATH = '/gauge/basket';
+
 /** A body that was read. */
 interface Basket {
   readonly requests: readonly string[];
@@ -64,7 +66,8 @@ function replied(reply: Reply): Answered {
   return { kind: 'reply', reply };
 }
 
-function readBasket(body: Buffer | null): Basket | Reply {
+/** What a body asks for, or why it is no basket. */
+export function readBasket(body: Buffer | null): Basket | Reply {
   if (body === null) throw new TypeError('Cannot sell a basket: no body was read');
   if (body.length > BASKET_BODY_BYTES_MAX) {
     return refused(413, `the body is longer than ${BASKET_BODY_BYTES_MAX} bytes`);
@@ -74,7 +77,7 @@ function readBasket(body: Buffer | null): Basket | Reply {
     const requests = basketRequests(value);
     if (typeof requests === 'string') return refused(400, requests);
     const digest = createHash('sha256').update(canonicalJson(value)).digest('hex');
-    return { requests, target: canonicalTarget('/gauge/basket', { digest }) };
+    return { requests, target: canonicalTarget(BASKET_PATH, { digest }) };
   } catch (error) {
     return refused(400, messageOf(error));
   }

@@ -73,7 +73,8 @@ describe('challenge()', () => {
     own.show({ offers: tinyOffers(requestOf), catalog: BUILTIN });
     for (const row of PAID) {
       const price = atomicAmount(row.priceUsd ?? '');
-      const [former] = own.terms(formerEndpoint(`${row.path}?entity=gone`, price), row.path, 1);
+      const sale = { resource: `GET ${row.path}?entity=gone`, value: price };
+      const [former] = own.terms(formerEndpoint(sale), row.path, 1);
       expect(former).toMatchObject({ description: '[SIGNAL+PROOF] no longer offered' });
       const { headers, body } = own.challenge(row, row.path);
       expect(body).toEqual(shop.challenge(row, row.path).body);

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
 import { catalogOf } from '../../../compiler/contract/catalog/catalog.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import type { ChainVerdict } from '../../../gatekeeper/money/evidence.ts';
@@ -151,13 +150,12 @@ describe('pass()', () => {
     const { journal, purchases, key, header } = await afterCrash(paid, seller);
     expect(await reconcileOnce({ journal, purchases })).toMatchObject({ open: 1, resolved: 1 });
     expect(await journal.find(key)).toMatchObject({ state: 'settled', transaction: '0xaa' });
-    const request = canonicalRequest(TARGET);
-    if ('status' in request) throw new Error('no request');
+    const target = TARGET;
     const paymentHeader = { kind: 'payment', version: 1, text: header } as const;
-    const reply = await purchases.openFormer({ request, method: 'GET', paymentHeader });
+    const reply = await purchases.openFormer({ target, method: 'GET', paymentHeader });
     expect([reply?.status, reply?.body.toString()]).toEqual([200, '{"body":1}']);
     const other = { ...paymentHeader, text: await alice.header(v1) };
-    expect(await purchases.openFormer({ request, method: 'GET', paymentHeader: other })).toBeNull();
+    expect(await purchases.openFormer({ target, method: 'GET', paymentHeader: other })).toBeNull();
   });
 
   it('I9: leaves a doubt a doubt until it can be proved, and closes what is dead and unused', async () => {

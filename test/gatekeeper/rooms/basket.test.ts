@@ -11,7 +11,7 @@ import {
 } from '../../../compiler/contract/basket.ts';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
-import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
+import type { Facilitator, SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import { furtherTokens } from '../../../gatekeeper/money/further-tokens.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { Requirements, RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
@@ -369,14 +369,28 @@ it('of prices in whole dollars is read and verified like any other', async () =>
 });
 
 describe('a release between quote and purchase', () => {
+  interface Switch {
+    /** Whether the basket is paid for before the release. */
+    readonly isBought?: boolean;
+    /** How the first settlement ends. */
+    readonly first?: SettleOutcome;
+    /** Requests that are sent with the payment afterwards. */
+    readonly asked?: readonly string[];
+  }
+  const SETTLED: SettleOutcome = { verdict: 'settled', transaction: `0x${'5e'.repeat(32)}` };
+
   /** A shop of an own catalogue that is quoted, and then compiled anew. */
-  async function switched(before: TideTerms, after: TideTerms, isBought = false) {
+  async function switched(
+    before: TideTerms,
+    after: TideTerms,
+    { isBought = false, first: outcome = SETTLED, asked = [LEVEL, WAVES] }: Switch = {},
+  ) {
     const calls: string[] = [];
     const facilitator: Facilitator = {
       verify: async () => ({ verdict: 'valid' }),
       settle: async ({ paymentRequirements }) => {
         calls.push(JSON.stringify(paymentRequirements));
-        return { verdict: 'settled', transaction: `0x${'5e'.repeat(32)}` };
+        return calls.length === 1 ? outcome : SETTLED;
       },
       supported: async () => ({ verdict: 'none', detail: '' }),
     };
@@ -392,7 +406,7 @@ describe('a release between quote and purchase', () => {
     writeSnapshots(tideFiles(after), root);
     await compileFolder(root, { asOf: AS_OF, data, acceptCatalogChanges: true });
     const later = await sampleGate(data, settings);
-    const answer = await post([LEVEL, WAVES], headers, later);
+    const answer = await post(asked, headers, later);
     const text = await answer.text();
     await later.close();
     return { status: answer.status, text, sold, calls };
@@ -419,7 +433,36 @@ describe('a release between quote and purchase', () => {
   });
 
   it('that gives a part away after the purchase: the same bytes again, no second charge', async () => {
-    const { status, text, sold, calls } = await switched({}, freed, true);
+    const { status, text, sold, calls } = await switched({}, freed, { isBought: true });
     expect([status, text, calls.length]).toEqual([200, sold, 1]);
+  });
+
+  describe('that sells no baskets any more', () => {
+    const without: TideTerms = { catalog: { leftOut: ['/gauge/basket'] } };
+
+    it('what was bought before: the same bytes again, no second charge', async () => {
+      const { status, text, sold, calls } = await switched({}, without, { isBought: true });
+      expect([status, text, calls.length]).toEqual([200, sold, 1]);
+    });
+
+    it('what is in doubt: settled for its buyer, by the terms that were signed', async () => {
+      const first: SettleOutcome = { verdict: 'none', detail: 'no answer in time' };
+      const terms = { isBought: true, first };
+      const { status, text, sold, calls } = await switched({}, without, terms);
+      expect(sold).toContain('is not known yet');
+      expect([status, basketOf(JSON.parse(text))?.total_usd]).toEqual([200, '0.04']);
+      expect(JSON.parse(calls[1] ?? '')).toMatchObject({
+        maxAmountRequired: '40000',
+        outputSchema: { input: { method: 'POST' } },
+      });
+    });
+
+    it('nothing is sold, and no payment delivers another basket', async () => {
+      const asked = [WAVES, LEVEL];
+      for (const terms of [{}, { asked }, { isBought: true, asked }, { asked: [] }]) {
+        const { status, calls } = await switched({}, without, terms);
+        expect([status, calls.length]).toEqual([404, 'isBought' in terms ? 1 : 0]);
+      }
+    });
   });
 });
