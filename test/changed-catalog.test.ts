@@ -2,7 +2,6 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { PendingPayment } from '../compiler/client/client-error.ts';
-import type { PayingFetch } from '../compiler/client/payment-trip.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
 import { verify } from '../compiler/client/verify.ts';
 import { rollBack } from '../compiler/commands/releases-command.ts';
@@ -10,77 +9,37 @@ import type { CheckBody } from '../compiler/contract/check-body.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
-import { NETWORKS } from '../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
-import { NOW_MS, payer } from './gatekeeper/payer.ts';
+import { payingFetch } from './client/paying-fetch.ts';
+import { NOW_MS } from './gatekeeper/payer.ts';
 import { sampleGate } from './sample-gate.ts';
 import {
-  AS_OF,
   compileFolder,
   fileOf,
   makeFolder,
-  ndjson,
-  reading,
   readJson,
   removeFolders,
   SEED,
   writeSnapshots,
 } from './snapshot-folder.ts';
+import { HARBOUR_RULER } from './tide-catalog.ts';
+import { askPrice, LEVEL, TIDE_PRICES, tideFiles } from './tide-shop.ts';
 import { readHeadOf, resign } from './verify/resign.ts';
 
 // A publisher changes a scale under its own name, and buyers hold bodies of before.
 
-const TARGET = '/gauge?entity=PIER-ONE&signal_id=tides.level';
-const PARAMS = { signal_id: 'tides.level', entity: 'PIER-ONE' } as const;
+const PARAMS = { signal_id: 'tides.level', entity: 'pier-one' } as const;
 const LATER = '2026-11-20T13:00:00Z';
 const OTHER = 'made under another catalogue';
 
-const catalogOf = ({ flood, price }: { readonly flood: number; readonly price: string }) => ({
-  format: 'signalpress-catalog/1',
-  extends: null,
-  lines: [
-    {
-      id: 'tides',
-      industry: 'ports',
-      title: 'tide gauges',
-      signals: [
-        {
-          id: 'tides.level',
-          measures: 'water level',
-          cadence: 'hourly',
-          metrics: ['level_m'],
-          rulers: ['harbour'],
-        },
-      ],
-      upperCase: true,
-      entities: ['PIER-ONE', 'QUAY-TWO'],
-    },
-  ],
-  rulers: {
-    harbour: {
-      scale: 'Harbour stages',
-      metric: 'level_m',
-      unit: 'm',
-      direction: 'up',
-      edge: 'worse',
-      actionBand: 'flood',
-      provenance: 'Harbour Authority, Notice 4',
-      steps: [
-        { band: 'normal', at: 0 },
-        { band: 'flood', at: flood },
-      ],
-    },
-  },
-  prices: { '/gauge': price },
-});
-const filesOf = (terms: { readonly flood: number; readonly price: string }) => ({
-  'catalog/tides.json': JSON.stringify(catalogOf(terms)),
-  '2026-11-20/tides.level.ndjson': ndjson([
-    reading('PIER-ONE', { level_m: 3.4 }),
-    reading('QUAY-TWO', { level_m: 1.4 }),
-  ]),
-});
+const filesOf = ({ flood, price }: { readonly flood: number; readonly price: string }) => {
+  const steps = [
+    { band: 'normal', at: 0 },
+    { band: 'flood', at: flood },
+  ];
+  const rulers = { harbour: { ...HARBOUR_RULER, steps } };
+  return tideFiles({ catalog: { rulers, prices: { ...TIDE_PRICES, '/gauge': price } } });
+};
 const BEFORE = filesOf({ flood: 3.2, price: '0.02' });
 const AFTER = filesOf({ flood: 4.5, price: '0.03' });
 
@@ -92,23 +51,11 @@ const rootOf = (data: string, sequence: number): string => {
   );
   return join(data, 'releases', name ?? 'none');
 };
-const priceAt = async (gate: Gatekeeper): Promise<string> => {
-  const { accepts } = (await (await fetch(gate.url + TARGET)).json()) as {
-    accepts: [RequirementsV1];
-  };
-  return accepts[0].maxAmountRequired;
-};
+const priceAt = async (gate: Gatekeeper): Promise<string> =>
+  (await askPrice(gate.url + LEVEL)).maxAmountRequired;
 const openGate = (data: string) => sampleGate(data, { tokens: false, receipts: false, pollMs: 20 });
 const seenBy = (gate: Gatekeeper, price: string) =>
   vi.waitFor(async () => expect(await priceAt(gate)).toBe(price), { timeout: 10_000 });
-
-const wallet: PayingFetch = (inner) => async (input, init) => {
-  const asked = await inner(input, init);
-  if (asked.status !== 402) return asked;
-  const { accepts } = (await asked.json()) as { accepts: [RequirementsV1] };
-  const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
-  return inner(input, { ...init, headers: { 'X-PAYMENT': header } });
-};
 
 describe('a body that was sold before the catalogue changed', () => {
   let data: string;
@@ -121,7 +68,7 @@ describe('a body that was sold before the catalogue changed', () => {
     signalpressClient({
       baseUrl: gate.url,
       issuer,
-      pay: wallet,
+      pay: payingFetch,
       clock: () => NOW_MS,
       catalog: 'served',
       onSigned: (signed) => {
@@ -205,8 +152,7 @@ describe('a body that was sold before the catalogue changed', () => {
     const list = join(root, 'files.txt');
     writeFileSync(list, readFileSync(list, 'utf8').replace(own, other));
     resign(root, { catalog_sha256: `sha256:${wanted}` }, SEED);
-    // PIER-ONE, in the spelling of file names.
-    const path = 'record/tides.level/~50~49~45~52-~4f~4e~45.json';
+    const path = 'record/tides.level/pier-one.json';
     const body = readFileSync(fileOf(root, path), 'utf8');
     const lying = await runVerify(saved(body), { issuer: [issuer], now: NOW_MS, catalog: root });
     expect([lying.exitCode, lying.text]).toEqual([
@@ -264,7 +210,7 @@ describe('a rollback to a release of another catalogue', () => {
     'serves what that release sold, and goes on: %s',
     async (age) => {
       const snapshots = writeSnapshots(BEFORE);
-      const { data, release } = await compileFolder(snapshots, { asOf: AS_OF });
+      const { data, release } = await compileFolder(snapshots);
       const first = rootOf(data, 1);
       if (age !== 'with its hash in the head') {
         const { catalog_sha256: _, ...older } = readHeadOf(first);
@@ -273,7 +219,7 @@ describe('a rollback to a release of another catalogue', () => {
       }
       writeSnapshots(AFTER, snapshots);
       const changed = { data, acceptCatalogChanges: true };
-      await compileFolder(snapshots, { ...changed, asOf: AS_OF });
+      await compileFolder(snapshots, changed);
       const gate = await openGate(data);
       expect(await priceAt(gate)).toBe('30000');
       const [name = ''] = readdirSync(join(data, 'releases')).sort();

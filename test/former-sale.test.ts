@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Facilitator, SettleOutcome } from '../gatekeeper/money/facilitator.ts';
-import { sampleGate } from './sample-gate.ts';
-import { AS_OF, compileFolder, removeFolders, writeSnapshots } from './snapshot-folder.ts';
+import { sampleGate, servedShop } from './sample-gate.ts';
+import { compileFolder, removeFolders, writeSnapshots } from './snapshot-folder.ts';
 import {
   askPrice,
   LEVEL,
@@ -40,15 +40,14 @@ function scripted(outcome: SettleOutcome) {
 /** A payment for a target of the full shop; then a gatekeeper of a shop that offers less goes on from its journal. */
 async function soldBefore(target: string, outcome: SettleOutcome, less: TideTerms) {
   const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
-  const root = writeSnapshots(tideFiles());
-  const { data } = await compileFolder(root, { asOf: AS_OF });
   const plain = { tokens: false, receipts: false, state };
-  const first = await sampleGate(data, { ...plain, ...scripted(outcome) });
+  const settings = { ...plain, ...scripted(outcome) };
+  const { snapshots, data, gate: first } = await servedShop(tideFiles(), settings);
   const terms = await askPrice(first.url + target);
   const paid = await pay(first.url + target, terms);
   await first.close();
-  writeSnapshots(tideFiles(less), root);
-  await compileFolder(root, { asOf: AS_OF, data, acceptCatalogChanges: true });
+  writeSnapshots(tideFiles(less), snapshots);
+  await compileFolder(snapshots, { data, acceptCatalogChanges: true });
   const { facilitator, calls } = scripted(SETTLED);
   const gate = await sampleGate(data, { ...plain, facilitator });
   const headers = { 'x-payment': paid.header };

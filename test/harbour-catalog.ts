@@ -1,3 +1,5 @@
+import { HARBOUR_RULER, LEVEL_SIGNAL, WAVES_SIGNAL } from './tide-catalog.ts';
+
 // A catalogue of two files, with something of everything that a catalogue can say.
 
 const STEPS = [
@@ -5,16 +7,7 @@ const STEPS = [
   { band: 'high', at: 2.5 },
   { band: 'flood', at: 3.2 },
 ];
-const RULER = {
-  scale: 'Harbour stages',
-  metric: 'level_m',
-  unit: 'm',
-  direction: 'up',
-  edge: 'worse',
-  actionBand: 'flood',
-  steps: STEPS,
-  provenance: 'Harbour Authority, Notice 4',
-};
+const RULER = { ...HARBOUR_RULER, steps: STEPS };
 const LEG = { measures: 'days', metrics: ['late_days'], bands: ['none', 'some'] };
 
 /** Two files of one catalogue: rulers, and a line with stations that reads the sea at buoys of its own. */
@@ -43,18 +36,13 @@ export const HARBOUR_FILES = {
         title: 'tide gauges',
         signals: [
           {
-            id: 'tides.level',
-            measures: 'water level',
-            cadence: 'hourly',
+            ...LEVEL_SIGNAL,
             metrics: ['level_m', 'surge_cm'],
             range: { from: -5, to: 20 },
             rulers: ['harbour'],
           },
           {
-            id: 'tides.waves',
-            measures: 'wave height',
-            cadence: 'hourly',
-            metrics: ['height_m'],
+            ...WAVES_SIGNAL,
             bands: ['calm', 'rough'],
             entities: 'open',
           },

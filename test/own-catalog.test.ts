@@ -22,13 +22,11 @@ import { carriedFault } from '../compiler/verify/release-catalog.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
-import { NETWORKS } from '../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
-import { NOW_MS, payer } from './gatekeeper/payer.ts';
-import { sampleGate } from './sample-gate.ts';
+import { payingFetch } from './client/paying-fetch.ts';
+import { NOW_MS } from './gatekeeper/payer.ts';
+import { servedShop } from './sample-gate.ts';
 import {
-  AS_OF,
   compileFolder,
   fileOf,
   makeFolder,
@@ -40,6 +38,8 @@ import {
   type SnapshotFiles,
   writeSnapshots,
 } from './snapshot-folder.ts';
+import { HARBOUR_RULER, LEVEL_SIGNAL, WAVES_SIGNAL } from './tide-catalog.ts';
+import { askPrice, pay } from './tide-shop.ts';
 import { readHeadOf, resign } from './verify/resign.ts';
 
 // A publisher who writes JSON alone: three tide gauges with thresholds of their own, sold one by one and as a chain.
@@ -50,13 +50,7 @@ const HARBOUR: CatalogFile = {
   extends: null,
   rulers: {
     harbour: {
-      scale: 'Harbour stages',
-      metric: 'level_m',
-      unit: 'm',
-      direction: 'up',
-      edge: 'worse',
-      actionBand: 'flood',
-      provenance: 'Harbour Authority, Notice 4',
+      ...HARBOUR_RULER,
       steps: [
         { band: 'normal', at: 0 },
         { band: 'high', at: 2.5 },
@@ -78,20 +72,8 @@ const TIDES: CatalogFile = {
       title: 'tide gauges',
       upperCase: true,
       signals: [
-        {
-          id: 'tides.waves',
-          measures: 'wave height',
-          cadence: 'hourly',
-          metrics: ['height_m'],
-          bands: ['calm', 'rough'],
-        },
-        {
-          id: 'tides.level',
-          measures: 'water level',
-          cadence: 'hourly',
-          metrics: ['level_m'],
-          rulers: ['harbour'],
-        },
+        { ...WAVES_SIGNAL, bands: ['calm', 'rough'] },
+        { ...LEVEL_SIGNAL, rulers: ['harbour'] },
       ],
       bundle: { path: '/gauge/tide-region', param: 'loc' },
       entities: [
@@ -127,13 +109,13 @@ function shopFiles(prices: CatalogFile = HARBOUR): SnapshotFiles {
   };
 }
 
-const snapshots = writeSnapshots(shopFiles());
+let snapshots: string;
 let data: string;
+let issuer: string;
 let gate: Gatekeeper;
 
 beforeAll(async () => {
-  ({ data } = await compileFolder(snapshots, { asOf: AS_OF }));
-  gate = await sampleGate(data);
+  ({ snapshots, data, issuer, gate } = await servedShop(shopFiles()));
 });
 afterAll(async () => {
   await gate.close();
@@ -142,26 +124,12 @@ afterAll(async () => {
 
 const textOf = async (target: string): Promise<string> => (await fetch(gate.url + target)).text();
 const listedFiles = () => parseFiles(readFileSync(join(data, 'current/files.txt'), 'utf8'));
-const issuer = (): string => readJson(join(data, 'current'), 'release.json').issuer_did;
-
-/** Asks, signs what is asked for, and sends it. */
-const wallet: PayingFetch = (inner) => async (input, init) => {
-  const asked = await inner(input, init);
-  if (asked.status !== 402) return asked;
-  const { accepts } = (await asked.json()) as { accepts: [RequirementsV1] };
-  const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
-  return inner(input, { ...init, headers: { 'X-PAYMENT': header } });
-};
 
 async function buy(target: string) {
-  const url = gate.url + target;
-  const asked = await fetch(url);
-  expect([target, asked.status]).toEqual([target, 402]);
-  const { accepts } = (await asked.json()) as { accepts: [RequirementsV1] };
-  const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
-  const sold = await fetch(url, { headers: { 'x-payment': header } });
-  expect([target, sold.status]).toEqual([target, 200]);
-  return { amount: accepts[0].maxAmountRequired, text: await sold.text() };
+  const terms = await askPrice(gate.url + target);
+  const { status, text } = await pay(gate.url + target, terms);
+  expect([target, status]).toEqual([target, 200]);
+  return { amount: terms.maxAmountRequired, text };
 }
 
 describe('a shop of its own catalogue', () => {
@@ -174,7 +142,7 @@ describe('a shop of its own catalogue', () => {
     const { amount, text } = await buy(target);
     expect(amount).toBe(price);
     expect(text).toContain(word);
-    const judge = (body: string) => verifyBody(parseJson(body), { trust: [issuer()] }).verdict;
+    const judge = (body: string) => verifyBody(parseJson(body), { trust: [issuer] }).verdict;
     expect(judge(text)).toBe('verified');
     expect(judge(text.replace('2026-11-20T10:00:00', '2026-11-20T10:00:01'))).toBe('failed');
   });
@@ -186,7 +154,7 @@ describe('a shop of its own catalogue', () => {
     const { catalog } = loadCatalog(snapshots);
     const litFaults = (judged: object, known?: Catalog) => {
       const judgedBy = known === undefined ? {} : { judgedBy: { catalog: known, isOfBody: true } };
-      const trust = { trust: [issuer()], ...judgedBy };
+      const trust = { trust: [issuer], ...judgedBy };
       const { checks } = verifyBody(parseJson(JSON.stringify(judged)), trust);
       return checks.filter(({ where, status }) => where.endsWith('.lit') && status === 'fail');
     };
@@ -200,7 +168,7 @@ describe('a shop of its own catalogue', () => {
   it('sells to the typed client, which needs its catalogue to know what it asked for', async () => {
     const { sha256 = '' } = listedFiles().find(({ path }) => path === 'catalog.json') ?? {};
     const catalog = readFileSync(join(data, storedPath('catalog.json', sha256)));
-    const options = { baseUrl: gate.url, issuer: issuer(), pay: wallet, clock: () => NOW_MS };
+    const options = { baseUrl: gate.url, issuer, pay: payingFetch, clock: () => NOW_MS };
     const client = signalpressClient({ ...options, maxUsd: '1', catalog });
     const sold = await client.buy('/gauge/tide-region', { loc: 'QUAY-TWO' });
     expect([sold.report?.verdict, sold.text.includes('QUAY-TWO')]).toEqual(['verified', true]);
@@ -211,7 +179,7 @@ describe('a shop of its own catalogue', () => {
 
   it('lets no typed client pay for what it could not judge', async () => {
     const pay: PayingFetch = () => () => Promise.reject(new Error('it pays'));
-    const options = { baseUrl: gate.url, issuer: issuer(), pay, clock: () => NOW_MS, maxUsd: '1' };
+    const options = { baseUrl: gate.url, issuer, pay, clock: () => NOW_MS, maxUsd: '1' };
     const plain = signalpressClient(options);
     const sold = plain.buy('/gauge', { signal_id: 'tides.level', entity: 'PIER-ONE' });
     await expect(sold).rejects.toThrow('nothing was signed');
@@ -290,7 +258,7 @@ describe('a shop of its own catalogue', () => {
   });
 
   it('is verified as a release, and not with another price in its catalogue', async () => {
-    const report = await verifyRelease(data, { trust: [issuer()] });
+    const report = await verifyRelease(data, { trust: [issuer] });
     expect([report.faults, report.verdict, report.ownTables]).toEqual([[], 'verified', true]);
     // Three places, one with both legs, in two forms.
     expect(report.checked.legs).toBe(8);
@@ -360,7 +328,7 @@ describe('a stranger who judges by the catalogue of a shop', () => {
     return folder;
   };
   const judged = (folder: string, more: { readonly issuer?: string[] } = {}) => {
-    const own = { issuer: [issuer()], now: NOW_MS, ...more };
+    const own = { issuer: [issuer], now: NOW_MS, ...more };
     return runVerify(join(folder, 'body.json'), { ...own, catalog: join(folder, 'catalog.json') });
   };
 
@@ -374,10 +342,10 @@ describe('a stranger who judges by the catalogue of a shop', () => {
     expect(shown.text).not.toContain(seal);
     const file = join(folder, 'body.json');
     for (const catalog of [data, join(data, 'current')]) {
-      const options = { issuer: [issuer()], now: NOW_MS, catalog };
+      const options = { issuer: [issuer], now: NOW_MS, catalog };
       expect((await runVerify(file, options)).text).toBe(shown.text);
     }
-    const plain = await runVerify(file, { issuer: [issuer()], now: NOW_MS });
+    const plain = await runVerify(file, { issuer: [issuer], now: NOW_MS });
     expect(plain.exitCode).toBe(0);
     expect(plain.text).toContain('"tides.level" is not built in; judging it takes the catalogue');
     expect(plain.text).toContain(seal);
@@ -385,7 +353,7 @@ describe('a stranger who judges by the catalogue of a shop', () => {
 
   it('refuses a catalogue that the issuer of the body did not sign', async () => {
     const milder = (await textOf('/.well-known/catalog.json')).replace('"at":3.2', '"at":9.2');
-    const other = await compileFolder(snapshots, { asOf: AS_OF, seed: Buffer.alloc(32, 9) });
+    const other = await compileFolder(snapshots, { seed: Buffer.alloc(32, 9) });
     const otherHead = readFileSync(join(other.data, 'current/release.json'), 'utf8');
     const head = await textOf('/.well-known/release.json');
     const lied = head.replace(/"catalog_sha256": "sha256:[0-9a-f]{64}"/, () => {
@@ -413,12 +381,12 @@ describe('a stranger who judges by the catalogue of a shop', () => {
     expect([empty.exitCode, empty.text.includes('a folder without a release')]).toEqual([2, true]);
     rmSync(join(folder, 'release.json'));
     expect((await judged(folder)).text).toContain('nothing proves it');
-    const release = await runVerify(data, { issuer: [issuer()], catalog: data });
+    const release = await runVerify(data, { issuer: [issuer], catalog: data });
     expect([release.exitCode, release.text.includes('about a body')]).toEqual([2, true]);
   });
 
   it('refuses the catalogue of a release whose head signs none, and of another version', async () => {
-    const root = join((await compileFolder(snapshots, { asOf: AS_OF })).data, 'current');
+    const root = join((await compileFolder(snapshots)).data, 'current');
     const { catalog_sha256, ...older } = readHeadOf(root);
     const file = readFileSync(fileOf(root, 'catalog.json'));
     const proof = (head: object) => {
@@ -480,8 +448,8 @@ describe('a stranger who judges by the catalogue of a shop', () => {
   });
 
   it('has the catalogue by the client, which pays nobody where it is not proven', async () => {
-    const options = { baseUrl: gate.url, issuer: issuer(), clock: () => NOW_MS, maxUsd: '1' };
-    const client = signalpressClient({ ...options, pay: wallet, catalog: 'served' });
+    const options = { baseUrl: gate.url, issuer, clock: () => NOW_MS, maxUsd: '1' };
+    const client = signalpressClient({ ...options, pay: payingFetch, catalog: 'served' });
     const { report } = await client.buy('/gauge', { signal_id: 'tides.level', entity: 'QUAY-TWO' });
     const words = report?.checks.filter(({ check }) => check === 'catalog') ?? [];
     expect([report?.verdict, words.map(({ status }) => status)]).toEqual(['verified', ['pass']]);
@@ -500,13 +468,13 @@ describe('a stranger who judges by the catalogue of a shop', () => {
     const folder = await saved();
     const bytes = (name: string) => readFileSync(join(folder, name));
     const catalog = { file: bytes('catalog.json'), head: bytes('release.json') };
-    const own = { issuer: issuer(), now: NOW_MS };
+    const own = { issuer, now: NOW_MS };
     const step = (options: VerifyOptions) =>
       verify(body, options).steps.find(({ id }) => id === 'catalog')?.status;
     expect([step({ ...own, catalog }), step(own)]).toEqual(['pass', 'not_applicable']);
     const demanded = { ...own, catalog, expect: TARGET };
     const other = 'did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw';
-    const stranger = body.replaceAll(issuer(), other);
+    const stranger = body.replaceAll(issuer, other);
     const judgedAs = (text: string) => verify(text, demanded).verdict;
     expect([body, stranger, '{}', 'no JSON'].map(judgedAs)).toEqual([
       'verified',
@@ -521,7 +489,7 @@ describe('a stranger who judges by the catalogue of a shop', () => {
 
 describe('a changed catalogue', () => {
   it('goes on from a release whose head signs no catalogue yet, and verifies both', async () => {
-    const first = await compileFolder(snapshots, { asOf: AS_OF });
+    const first = await compileFolder(snapshots);
     const root = join(first.data, 'current');
     const { catalog_sha256: _, ...older } = readHeadOf(root);
     writeFileSync(join(root, 'release.json'), JSON.stringify(older));
@@ -541,12 +509,12 @@ describe('a changed catalogue', () => {
 
   it('is compiled again as a whole, and what did not change goes on', async () => {
     const root = writeSnapshots(shopFiles(), join(makeFolder(), 'snapshots'));
-    const first = await compileFolder(root, { asOf: AS_OF });
-    const again = await compileFolder(root, { asOf: AS_OF, data: first.data });
+    const first = await compileFolder(root);
+    const again = await compileFolder(root, { data: first.data });
     expect(again.isIncremental).toBe(true);
     const dearer = { ...HARBOUR, prices: { ...HARBOUR.prices, '/gauge': '0.05' } };
     writeSnapshots(shopFiles(dearer), root);
-    const changed = await compileFolder(root, { asOf: AS_OF, data: first.data });
+    const changed = await compileFolder(root, { data: first.data });
     expect(changed.isIncremental).toBe(false);
     expect(changed.release.table_digest).not.toBe(first.release.table_digest);
     const carried = readJson(join(first.data, 'current'), 'catalog.json');
@@ -556,18 +524,18 @@ describe('a changed catalogue', () => {
   it('adds lines to a shop of the built-in catalogue, and takes them away again only if told', async () => {
     const aqi = ndjson([reading('us-denver', { aqi_index: 42, band: 'good' })]);
     const root = writeSnapshots({ [`${BATCH}/airquality.aqi.ndjson`]: aqi });
-    const first = await compileFolder(root, { asOf: AS_OF });
+    const first = await compileFolder(root);
     const own = shopFiles({ ...HARBOUR, extends: 'builtin' });
     const tides = JSON.stringify({ ...TIDES, extends: 'builtin' });
     writeSnapshots({ ...own, 'catalog/tides.json': tides }, root);
-    const more = await compileFolder(root, { asOf: AS_OF, data: first.data });
+    const more = await compileFolder(root, { data: first.data });
     expect([more.release.counts.records, more.release.sequence]).toEqual([5, 2]);
-    const report = await verifyRelease(first.data, { trust: [issuer()] });
+    const report = await verifyRelease(first.data, { trust: [issuer] });
     expect([report.faults, report.ownTables]).toEqual([[], true]);
     rmSync(join(root, 'catalog'), { recursive: true });
-    const without = compileFolder(root, { asOf: AS_OF, data: first.data });
+    const without = compileFolder(root, { data: first.data });
     await expect(without).rejects.toThrow(/line "tides" sold .*--accept-catalog-changes/);
-    const accepted = { asOf: AS_OF, data: first.data, acceptCatalogChanges: true };
+    const accepted = { data: first.data, acceptCatalogChanges: true };
     await expect(compileFolder(root, accepted)).rejects.toThrow(/no signal or collection of that/);
     rmSync(join(root, BATCH, 'tides.level.ndjson'));
     rmSync(join(root, BATCH, 'tides.waves.ndjson'));
@@ -579,7 +547,7 @@ describe('a changed catalogue', () => {
 
   it('publishes nothing where it is broken', async () => {
     const root = writeSnapshots({ ...shopFiles(), 'catalog/more.json': '{"format":"x"}' });
-    await expect(compileFolder(root, { asOf: AS_OF })).rejects.toThrow(/nothing was published/);
+    await expect(compileFolder(root)).rejects.toThrow(/nothing was published/);
   });
 });
 
@@ -587,19 +555,16 @@ describe('the example of CATALOG.md', () => {
   it('is a shop, though it prices little: what has no price is not made', async () => {
     const document = readFileSync(join(import.meta.dirname, '../compiler/CATALOG.md'), 'utf8');
     const [, text = ''] = /```json\n([\s\S]*?)```/.exec(document) ?? [];
-    const root = writeSnapshots({
+    const shop = await servedShop({
       'catalog/tides.json': text,
       [`${BATCH}/tides.level.ndjson`]: ndjson([reading('pier-one', { level_m: 3.4 })]),
     });
-    const { data: folder } = await compileFolder(root, { asOf: AS_OF });
-    const { issuer_did } = readJson(join(folder, 'current'), 'release.json');
-    const { faults } = await verifyRelease(folder, { trust: [issuer_did] });
+    const { faults } = await verifyRelease(shop.data, { trust: [shop.issuer] });
     expect(faults).toEqual([]);
-    const shop = await sampleGate(folder);
-    const statusOf = async (target: string) => (await fetch(shop.url + target)).status;
+    const statusOf = async (target: string) => (await fetch(shop.gate.url + target)).status;
     expect(await statusOf('/gauge?entity=pier-one&signal_id=tides.level')).toBe(402);
     expect(await statusOf('/gauge/tide-region?loc=pier-one')).toBe(402);
     expect(await statusOf('/gauge/census?signal_id=tides.level')).toBe(404);
-    await shop.close();
+    await shop.gate.close();
   });
 });

@@ -13,9 +13,8 @@ import { channels } from '../gatekeeper/rooms/channels.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';
 import { jsonOf, tinyService } from './gatekeeper/tiny-service.ts';
-import { sampleGate } from './sample-gate.ts';
+import { servedShop } from './sample-gate.ts';
 import {
-  AS_OF,
   compileFolder,
   ndjson,
   reading,
@@ -23,11 +22,11 @@ import {
   removeFolders,
   writeSnapshots,
 } from './snapshot-folder.ts';
+import type { SignalRow } from './tide-catalog.ts';
 import {
   askPrice,
   LEVEL,
   pay,
-  type SignalRow,
   TIDE_PRICES,
   type TideTerms,
   tideFiles,
@@ -53,17 +52,16 @@ async function callTool(gate: Gatekeeper, name: string, given: object): Promise<
 
 describe('a price that changes with a release', () => {
   it('is asked for and taken from then on, for requests that were asked before too', async () => {
-    const root = writeSnapshots(tideFiles());
-    const { data } = await compileFolder(root, { asOf: AS_OF });
-    const gate = await sampleGate(data, { tokens: false, receipts: false, pollMs: 20 });
+    const polling = { tokens: false, receipts: false, pollMs: 20 };
+    const { snapshots, data, gate } = await servedShop(tideFiles(), polling);
     const url = gate.url + LEVEL;
     const before = await askPrice(url);
     expect(before.maxAmountRequired).toBe('20000');
     expect((await pay(url, before)).status).toBe(200);
 
     const cheaper = { catalog: { prices: { ...TIDE_PRICES, '/gauge': '0.005' } } };
-    writeSnapshots(tideFiles(cheaper), root);
-    await compileFolder(root, { asOf: AS_OF, data });
+    writeSnapshots(tideFiles(cheaper), snapshots);
+    await compileFolder(snapshots, { data });
     await expect.poll(async () => (await askPrice(url)).maxAmountRequired).toBe('5000');
     expect((await pay(url, await askPrice(url))).status).toBe(200);
     // One unit less than the price of the new release.
@@ -79,13 +77,12 @@ describe('a product that is free of one signal', () => {
   };
   let gate: Gatekeeper;
   let data: string;
+  let issuer: string;
   let sold: Gatekeeper;
 
   beforeAll(async () => {
-    ({ data } = await compileFolder(writeSnapshots(tideFiles(free)), { asOf: AS_OF }));
-    gate = await sampleGate(data);
-    const plain = await compileFolder(writeSnapshots(tideFiles()), { asOf: AS_OF });
-    sold = await sampleGate(plain.data);
+    ({ data, issuer, gate } = await servedShop(tideFiles(free)));
+    ({ gate: sold } = await servedShop(tideFiles()));
   });
   afterAll(async () => {
     await gate.close();
@@ -94,7 +91,6 @@ describe('a product that is free of one signal', () => {
 
   const jsonOf = async (target: string) =>
     (await (await fetch(gate.url + target)).json()) as ReturnType<typeof readJson>;
-  const issuer = (): string => readJson(join(data, 'current'), 'release.json').issuer_did;
 
   it('answers 200 with the very body that is sold elsewhere, and it verifies', async () => {
     const given = await fetch(gate.url + LEVEL);
@@ -102,7 +98,7 @@ describe('a product that is free of one signal', () => {
     const text = await given.text();
     const bought = await pay(sold.url + LEVEL, await askPrice(sold.url + LEVEL));
     expect(JSON.parse(text)).toEqual(JSON.parse(bought.text));
-    const judge = (body: string) => verifyBody(parseJson(body), { trust: [issuer()] }).verdict;
+    const judge = (body: string) => verifyBody(parseJson(body), { trust: [issuer] }).verdict;
     expect(judge(text)).toBe('verified');
     expect(judge(text.replace('3.4', '3.5'))).toBe('failed');
   });
@@ -154,7 +150,7 @@ describe('a product that is free of one signal', () => {
 
   it('costs the typed client nothing, which says how to get it', async () => {
     const whole: PayingFetch = (inner) => inner;
-    const options = { baseUrl: gate.url, issuer: issuer(), pay: whole, clock: () => NOW_MS };
+    const options = { baseUrl: gate.url, issuer, pay: whole, clock: () => NOW_MS };
     const catalog = Buffer.from(
       await (await fetch(`${gate.url}/.well-known/catalog.json`)).arrayBuffer(),
     );
@@ -234,7 +230,7 @@ describe('a product that is free of one signal', () => {
   });
 
   it('is verified as a release, and not with another price of one signal in its manifest', async () => {
-    const report = await verifyRelease(data, { trust: [issuer()] });
+    const report = await verifyRelease(data, { trust: [issuer] });
     expect([report.faults, report.verdict]).toEqual([[], 'verified']);
     const { catalog } = loadCatalog(writeSnapshots(tideFiles(free)));
     const manifest = await jsonOf('/manifest');
@@ -265,8 +261,7 @@ describe('a product that is free of one signal', () => {
 describe('a price of the signal that is the example', () => {
   it('is what a quote of the path says, as the challenge does', async () => {
     const terms: TideTerms = { level: { prices: { latest: '0.07' } } };
-    const { data } = await compileFolder(writeSnapshots(tideFiles(terms)), { asOf: AS_OF });
-    const gate = await sampleGate(data);
+    const { gate } = await servedShop(tideFiles(terms));
     const { structuredContent } = await callTool(gate, 'quote', { request: '/gauge' });
     await gate.close();
     expect(structuredContent).toMatchObject({
@@ -280,11 +275,9 @@ describe('a price of the signal that is the example', () => {
 describe('a price of one signal', () => {
   const dear: TideTerms = { waves: { prices: { latest: '0.05', series: '0.01' } } };
   let gate: Gatekeeper;
-  let data: string;
 
   beforeAll(async () => {
-    ({ data } = await compileFolder(writeSnapshots(tideFiles(dear)), { asOf: AS_OF }));
-    gate = await sampleGate(data);
+    ({ gate } = await servedShop(tideFiles(dear)));
   });
   afterAll(async () => gate.close());
 
@@ -384,11 +377,10 @@ describe('what a shop leaves out', () => {
   const gone = ['/merkle/spec', '/merkle/proof', '/gauge/tide-region', '/mcp/preview'];
   let gate: Gatekeeper;
   let data: string;
+  let issuer: string;
 
   beforeAll(async () => {
-    const snapshots = writeSnapshots(tideFiles({ catalog: { leftOut: gone } }));
-    ({ data } = await compileFolder(snapshots, { asOf: AS_OF }));
-    gate = await sampleGate(data);
+    ({ data, issuer, gate } = await servedShop(tideFiles({ catalog: { leftOut: gone } })));
   });
   afterAll(async () => gate.close());
 
@@ -409,8 +401,7 @@ describe('what a shop leaves out', () => {
   it('leaves the rest as it was, and verifies', async () => {
     expect((await fetch(`${gate.url}/gauge/channels`)).status).toBe(200);
     await askPrice(gate.url + LEVEL);
-    const { issuer_did } = readJson(join(data, 'current'), 'release.json');
-    const { faults, verdict } = await verifyRelease(data, { trust: [issuer_did] });
+    const { faults, verdict } = await verifyRelease(data, { trust: [issuer] });
     expect([faults, verdict]).toEqual([[], 'verified']);
   });
 
@@ -431,17 +422,16 @@ describe('what a shop leaves out', () => {
       '2026-11-20/hydrology.river-level.ndjson': ndjson([site, { ...site, entity: '07010001' }]),
     });
     const show = async (catalog: object) => {
-      const compiled = await compileFolder(writeSnapshots(files(catalog)), { asOf: AS_OF });
-      const shop = await sampleGate(compiled.data);
-      const statusOf = async (target: string) => (await fetch(shop.url + target)).status;
+      const shop = await servedShop(files(catalog));
+      const statusOf = async (target: string) => (await fetch(shop.gate.url + target)).status;
       const at = '?entity=07010001&signal_id=hydrology.river-level';
       const { record_hash } = readJson(
-        join(compiled.data, 'current'),
+        join(shop.data, 'current'),
         `record/hydrology.river-level/07010001.json`,
       );
-      const proof = await (await fetch(`${shop.url}/proof/${record_hash}`)).text();
+      const proof = await (await fetch(`${shop.gate.url}/proof/${record_hash}`)).text();
       const statuses = [await statusOf(`/gauge/raw${at}`), await statusOf(`/gauge/census${at}`)];
-      await shop.close();
+      await shop.gate.close();
       return { statuses, showsCore: proof.includes('stage_ft') };
     };
     expect(await show(own)).toEqual({ statuses: [404, 404], showsCore: false });
@@ -451,10 +441,10 @@ describe('what a shop leaves out', () => {
   it('is never taken out of a shop silently where money opened it', async () => {
     const prices = { ...TIDE_PRICES, '/gauge/subscribe': '9.90' };
     const root = writeSnapshots(tideFiles({ catalog: { prices } }));
-    const first = await compileFolder(root, { asOf: AS_OF });
+    const first = await compileFolder(root);
     const without = (leftOut: string[]) => {
       writeSnapshots(tideFiles({ catalog: { prices, leftOut } }), root);
-      return compileFolder(root, { asOf: AS_OF, data: first.data });
+      return compileFolder(root, { data: first.data });
     };
     for (const path of ['/gauge/basket', '/gauge/watch']) {
       const message = `catalog/tides.json /leftOut/1: "${path}" was sold, and is no longer offered; offer it again`;
@@ -550,14 +540,11 @@ describe('an own line of cities', () => {
       ndjson([reading('wien', { precip_mm: 12 }), reading('graz', { precip_mm: 9 })]),
     ]);
     const catalog = { 'catalog/cities.json': JSON.stringify(city(signals)) };
-    const root = writeSnapshots({ ...catalog, ...Object.fromEntries(files) });
-    const { data } = await compileFolder(root, { asOf: AS_OF });
-    const shop = await sampleGate(data);
+    const shop = await servedShop({ ...catalog, ...Object.fromEntries(files) });
     const statusOf = async (addon: string) =>
-      (await fetch(`${shop.url}/gauge/${addon}?loc=wien`)).status;
+      (await fetch(`${shop.gate.url}/gauge/${addon}?loc=wien`)).status;
     expect([await statusOf('air'), await statusOf('precip')]).toEqual(statuses);
-    const { issuer_did } = readJson(join(data, 'current'), 'release.json');
-    expect((await verifyRelease(data, { trust: [issuer_did] })).faults).toEqual([]);
-    await shop.close();
+    expect((await verifyRelease(shop.data, { trust: [shop.issuer] })).faults).toEqual([]);
+    await shop.gate.close();
   });
 });

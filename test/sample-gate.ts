@@ -7,6 +7,7 @@ import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';
 import { tinyKey } from './gatekeeper/tiny-release.ts';
 import { tinyTokens } from './gatekeeper/tiny-tokens.ts';
+import { compileFolder, type SnapshotFiles, writeSnapshots } from './snapshot-folder.ts';
 
 const SECRET = 'a secret for tests alone of 32 characters or more';
 
@@ -47,6 +48,24 @@ export function sampleGate(
     ...(facilitator === undefined ? {} : { facilitator }),
   };
   return startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined, ...given });
+}
+
+/** A shop of these snapshots, compiled and served; `removeFolders` belongs into the afterAll of the test file. */
+export interface ServedShop {
+  readonly snapshots: string;
+  readonly data: string;
+  /** The did:key that signs it. */
+  readonly issuer: string;
+  readonly gate: Gatekeeper;
+}
+
+export async function servedShop(
+  files: SnapshotFiles,
+  settings?: SampleSettings,
+): Promise<ServedShop> {
+  const snapshots = writeSnapshots(files);
+  const { data, release } = await compileFolder(snapshots);
+  return { snapshots, data, issuer: release.issuer_did, gate: await sampleGate(data, settings) };
 }
 
 /** A subscription token that such a gatekeeper takes. */

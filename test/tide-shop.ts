@@ -4,11 +4,9 @@ import { NETWORKS } from '../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
 import { payer } from './gatekeeper/payer.ts';
 import { ndjson, reading, type SnapshotFiles } from './snapshot-folder.ts';
+import { HARBOUR_RULER, LEVEL_SIGNAL, type SignalRow, WAVES_SIGNAL } from './tide-catalog.ts';
 
 // A small shop of two signals with a catalogue of its own, for tests of what a publisher can say in it.
-
-type LineRow = NonNullable<CatalogFile['lines']>[number];
-export type SignalRow = NonNullable<LineRow['signals']>[number];
 
 /** What a test says of the two signals and of the whole catalogue beside what every tide shop has. */
 export interface TideTerms {
@@ -31,42 +29,15 @@ export function tideCatalog({ level, waves, catalog }: TideTerms = {}): CatalogF
   return {
     format: 'signalpress-catalog/1',
     extends: null,
-    rulers: {
-      harbour: {
-        scale: 'Harbour stages',
-        metric: 'level_m',
-        unit: 'm',
-        direction: 'up',
-        edge: 'worse',
-        actionBand: 'flood',
-        provenance: 'Harbour Authority, Notice 4',
-        steps: [
-          { band: 'normal', at: 0 },
-          { band: 'flood', at: 3.2 },
-        ],
-      },
-    },
+    rulers: { harbour: HARBOUR_RULER },
     lines: [
       {
         id: 'tides',
         industry: 'ports',
         title: 'tide gauges',
         signals: [
-          {
-            id: 'tides.level',
-            measures: 'water level',
-            cadence: 'hourly',
-            metrics: ['level_m'],
-            rulers: ['harbour'],
-            ...level,
-          },
-          {
-            id: 'tides.waves',
-            measures: 'wave height',
-            cadence: 'hourly',
-            metrics: ['height_m'],
-            ...waves,
-          },
+          { ...LEVEL_SIGNAL, rulers: ['harbour'], ...level },
+          { ...WAVES_SIGNAL, ...waves },
         ],
         bundle: { path: '/gauge/tide-region', param: 'loc' },
         entities: ['pier-one', 'quay-two'],

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClientError } from '../../compiler/client/client-error.ts';
-import type { PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import type { BasketBody } from '../../compiler/contract/basket.ts';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { type CompiledSample, compiledSample } from '../compiled-sample.ts';
-import { NOW_MS, payer } from '../gatekeeper/payer.ts';
+import { NOW_MS } from '../gatekeeper/payer.ts';
 import { sampleGate } from '../sample-gate.ts';
 import { removeFolders } from '../snapshot-folder.ts';
+import { payingFetch } from './paying-fetch.ts';
 
 const DENVER = '/gauge?signal_id=airquality.aqi&entity=us-denver';
 const CHICAGO = '/gauge?signal_id=airquality.aqi&entity=us-chicago';
@@ -25,19 +24,10 @@ afterAll(async () => {
   removeFolders();
 });
 
-/** A wallet as the published wrappers are. */
-const wallet: PayingFetch = (inner) => async (input, init) => {
-  const asked = await inner(input, init);
-  if (asked.status !== 402) return asked;
-  const { accepts } = (await asked.json()) as { accepts: [never] };
-  const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
-  return inner(input, { ...init, headers: { 'X-PAYMENT': header } });
-};
-
 function client(options: Partial<ClientOptions> = {}) {
   const { did: issuer } = sample;
   return signalpressClient({
-    ...{ baseUrl: gate.url, issuer, pay: wallet, wait: async () => undefined },
+    ...{ baseUrl: gate.url, issuer, pay: payingFetch, wait: async () => undefined },
     clock: () => NOW_MS,
     ...options,
   });
