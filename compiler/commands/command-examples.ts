@@ -70,6 +70,10 @@ const EXAMPLES: Examples = {
   'key revoke': [
     'signalpress key revoke --key next.key --did did:key:z6Mk… --from 2026-11-20T12:00:00Z',
   ],
+  'key receipt': [
+    'signalpress key receipt --key issuer.key --did did:key:z6Mk…',
+    'signalpress key receipt --key issuer.key --did did:key:z6Mk… --until 2026-12-31T00:00:00Z',
+  ],
   keygen: ['signalpress keygen issuer.key'],
   'receipt issue': [
     "signalpress receipt issue '/gauge?entity=us-denver&signal_id=airquality.aqi' --key processor.key",

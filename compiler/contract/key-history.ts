@@ -6,7 +6,7 @@ import { parseDidKey } from './did-key.ts';
 
 /** Where a release lists the issuer keys. */
 export const KEYS_PATH = 'well-known/keys.json';
-/** Most keys of one issuer, and most revocations: a key a month for twenty years. */
+/** Most keys of one issuer, most revocations, and most statements about receipt keys: one a month for twenty years. */
 const KEYS_MAX = 256;
 /** Longest list of keys that is read, in bytes. */
 export const KEYS_BYTES_MAX = 1_048_576;
@@ -42,16 +42,35 @@ const issuerKey = z.strictObject({
   statement: rotation.nullable(),
 });
 
+const receiptKey = z.strictObject({
+  type: z.literal('receipt_key'),
+  did,
+  since: time,
+  until: time.nullable(),
+  stated_at: time,
+  signed_by: did,
+  signature: z.string(),
+});
+
 const keyHistory = z.strictObject({
   format: z.literal('signalpress-keys/1'),
   keys: z.array(issuerKey).min(1).max(KEYS_MAX),
   revocations: z.array(revocation).max(KEYS_MAX),
+  // Absent where none is listed, so that readers of before take such a list.
+  receipt_keys: z.array(receiptKey).min(1).max(KEYS_MAX).exactOptional(),
 });
 
 /** An old key announces a new one; the old one stops at `overlap_until`. Its signature is over the canonical JSON of all other members. */
 export type Rotation = z.infer<typeof rotation>;
 /** Revokes a key from a given time on; signed by that key or a later one, like a rotation. */
 export type Revocation = z.infer<typeof revocation>;
+/**
+ * Lists a key that signs receipts of the service, or ends one: a key counts only inside the windows of all statements
+ * about it. Signed by an issuer key, like a rotation; `until` null for no end.
+ */
+export type ReceiptKey = z.infer<typeof receiptKey>;
+/** Whatever an issuer key states about keys. */
+type KeyStatement = Rotation | Revocation | ReceiptKey;
 /** One key; everything but `did` follows from the statements. The first one has no `valid_from`: it is trusted beforehand. */
 export type IssuerKey = z.infer<typeof issuerKey>;
 /** The keys of one issuer, the oldest first. */
@@ -60,8 +79,8 @@ export type KeyHistory = z.infer<typeof keyHistory>;
 /** Whether a base64url Ed25519 signature is the DID's over these bytes; may throw for a malformed one. */
 type SignatureOf = (did: string, bytes: Uint8Array, signature: string) => boolean;
 
-/** What an issuer key signs to announce or to revoke another. */
-export function statementBytes(statement: Rotation | Revocation): Uint8Array {
+/** What an issuer key signs to announce, to revoke or to list another. */
+export function statementBytes(statement: KeyStatement): Uint8Array {
   const { signature: _, ...signed } = statement;
   return new TextEncoder().encode(canonicalJson(signed));
 }
@@ -91,6 +110,14 @@ export function historyOf(
     };
   });
   return { format: 'signalpress-keys/1', keys, revocations: [...revocations] };
+}
+
+/** The same history with these statements about receipt keys, in place of those that it had. */
+export function withReceiptKeys(
+  { receipt_keys: _, ...history }: KeyHistory,
+  statements: readonly ReceiptKey[] = [],
+): KeyHistory {
+  return statements.length === 0 ? history : { ...history, receipt_keys: [...statements] };
 }
 
 /**
@@ -132,8 +159,12 @@ export function readKeyHistory(value: unknown, isSignedBy: SignatureOf): KeyHist
     return statement ?? refuse(`no statement vouches for "${subject}"`);
   });
   checkKeys(history);
-  for (const each of [...rotations, ...history.revocations]) checkSignature(each, isSignedBy);
-  const derived = historyOf(defined(root, 'the first key').did, rotations, history.revocations);
+  const { revocations, receipt_keys = [] } = history;
+  for (const each of [...rotations, ...revocations, ...receipt_keys]) {
+    checkSignature(each, isSignedBy);
+  }
+  const issuerKeys = historyOf(defined(root, 'the first key').did, rotations, revocations);
+  const derived = withReceiptKeys(issuerKeys, receipt_keys);
   if (canonicalJson(derived) !== canonicalJson(history)) {
     refuse('its keys do not follow from their statements');
   }
@@ -141,10 +172,13 @@ export function readKeyHistory(value: unknown, isSignedBy: SignatureOf): KeyHist
   return history;
 }
 
-function checkKeys({ keys }: KeyHistory): void {
+function checkKeys({ keys, receipt_keys = [] }: KeyHistory): void {
   const dids = new Set(keys.map((key) => key.did));
   if (dids.size !== keys.length) refuse('it names a key twice');
-  for (const each of dids) {
+  const receiptDids = receipt_keys.map((key) => key.did);
+  const both = receiptDids.find((each) => dids.has(each));
+  if (both !== undefined) refuse(`"${both}" is an issuer key and a receipt key`);
+  for (const each of new Set([...dids, ...receiptDids])) {
     try {
       parseDidKey(each);
     } catch (cause) {
@@ -153,7 +187,7 @@ function checkKeys({ keys }: KeyHistory): void {
   }
 }
 
-function checkSignature(statement: Rotation | Revocation, isSignedBy: SignatureOf): void {
+function checkSignature(statement: KeyStatement, isSignedBy: SignatureOf): void {
   const signer = statement.type === 'rotation' ? statement.old_did : statement.signed_by;
   let holds = false;
   try {
@@ -207,6 +241,29 @@ function startsBy({ keys }: KeyHistory, index: number, now: number): boolean {
   return from === null || now >= Math.min(...starts);
 }
 
+/** How a receipt key counts at a time; `unlisted`: no statement about it counts. */
+type ReceiptKeyStanding = 'listed' | 'unlisted' | 'early' | 'ended';
+
+/**
+ * How a receipt key counts at a time, ISO-8601. What a key stated outside of its own window counts for nothing, and nothing
+ * of what a revoked key stated does, because a thief could have back-dated it: the next key lists the receipt keys again.
+ */
+export function receiptKeyStanding(
+  history: KeyHistory,
+  keyDid: string,
+  at: string,
+): ReceiptKeyStanding {
+  const statements = (history.receipt_keys ?? []).filter(({ did: subject, ...stated }) => {
+    const { signed_by, stated_at } = stated;
+    return subject === keyDid && keyStanding(history, signed_by, stated_at) === 'valid';
+  });
+  if (statements.length === 0) return 'unlisted';
+  const now = Date.parse(at);
+  if (!statements.every(({ since }) => now >= Date.parse(since))) return 'early';
+  const isOpen = statements.every(({ until }) => until === null || now <= Date.parse(until));
+  return isOpen ? 'listed' : 'ended';
+}
+
 /** The keys that a release of this time may be signed with, oldest first: two in an overlap. */
 export function validKeysAt(history: KeyHistory, at: string): IssuerKey[] {
   return history.keys.filter((key) => keyStanding(history, key.did, at) === 'valid');
@@ -224,7 +281,7 @@ export function rootDid({ keys }: KeyHistory): string {
 }
 
 /**
- * Whether a newer list includes everything in an older one: keys are only added, and revocations are never withdrawn.
+ * Whether a newer list includes everything in an older one: keys are only added, and no other statement is ever withdrawn.
  */
 export function isContinued(older: KeyHistory, newer: KeyHistory): boolean {
   const statements = (history: KeyHistory): string[] => [
@@ -232,10 +289,12 @@ export function isContinued(older: KeyHistory, newer: KeyHistory): boolean {
     ...history.keys.flatMap(({ statement }) => statement ?? []).map(canonicalJson),
   ];
   const after = statements(newer);
-  const later = new Set(newer.revocations.map(canonicalJson));
+  const others = (history: KeyHistory): string[] =>
+    [...history.revocations, ...(history.receipt_keys ?? [])].map(canonicalJson);
+  const later = new Set(others(newer));
   return (
     statements(older).every((each, at) => each === after[at]) &&
-    older.revocations.every((each) => later.has(canonicalJson(each)))
+    others(older).every((each) => later.has(each))
   );
 }
 

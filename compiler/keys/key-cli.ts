@@ -3,7 +3,14 @@ import { type CommandSettings, dataFolder } from '../commands/command-settings.t
 import { instant } from '../commands/publication-time.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import { KeyError, readIssuerKey, writeIssuerKey } from './issuer-key.ts';
-import { keysText, OVERLAP_DAYS, OVERLAP_DAYS_MAX, revokeKey, rotateKey } from './key-command.ts';
+import {
+  keysText,
+  listReceiptKey,
+  OVERLAP_DAYS,
+  OVERLAP_DAYS_MAX,
+  revokeKey,
+  rotateKey,
+} from './key-command.ts';
 import { readKeys } from './key-store.ts';
 
 interface RotateFlags {
@@ -21,7 +28,15 @@ interface RevokeFlags {
   readonly from: string;
 }
 
-/** Defines `key rotate|revoke|list`. */
+interface ReceiptFlags {
+  readonly data: string;
+  readonly key?: string;
+  readonly did: string;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+/** Defines `key rotate|revoke|receipt|list`. */
 export function defineKey(key: Command, settings: CommandSettings): void {
   const { env, print } = settings;
   const now = isoTime(settings.now());
@@ -45,6 +60,11 @@ export function defineKey(key: Command, settings: CommandSettings): void {
     .requiredOption('--did <did>', 'the key that is revoked')
     .requiredOption('--from <time>', 'what the key signed from then on does not count')
     .action((flags: RevokeFlags) => print(revoked(flags, seed, now)));
+  signed('receipt', 'list a key that signs receipts of the service, or end it with --until')
+    .requiredOption('--did <did>', 'the key; keygen makes it and prints its DID')
+    .option('--since <time>', 'from when its receipts count (default: now, or since it is listed)')
+    .option('--until <time>', 'until when they count (default: no end)')
+    .action((flags: ReceiptFlags) => print(receiptKeyListed(flags, seed, now)));
 }
 
 /** Defines `keygen`. */
@@ -80,12 +100,7 @@ function revoked(
   seed: (file: string | undefined) => Uint8Array,
   now: string,
 ): string {
-  if (!did.startsWith('did:key:')) {
-    // Not repeated: whoever mixes options up may have given the key itself.
-    throw new KeyError(
-      'Cannot revoke the key of --did: not a did:key; pass one that "signalpress key list" shows',
-    );
-  }
+  refuseNoDid(did, 'revoke the key of --did');
   const history = revokeKey({
     data,
     seed: seed(key),
@@ -94,4 +109,28 @@ function revoked(
     now,
   });
   return keysText(history, now);
+}
+
+function receiptKeyListed(
+  { data, key, did, since, until }: ReceiptFlags,
+  seed: (file: string | undefined) => Uint8Array,
+  now: string,
+): string {
+  refuseNoDid(did, 'list the key of --did');
+  const known = (readKeys(data)?.receipt_keys ?? []).find((listed) => listed.did === did);
+  const history = listReceiptKey({
+    data,
+    seed: seed(key),
+    did,
+    since: instant('--since', since, known?.since ?? now),
+    until: until === undefined ? null : instant('--until', until, now),
+    now,
+  });
+  return `${keysText(history, now)}\nThe next compile publishes it`;
+}
+
+function refuseNoDid(did: string, what: string): void {
+  if (did.startsWith('did:key:')) return;
+  // Not repeated: whoever mixes options up may have given the key itself.
+  throw new KeyError(`Cannot ${what}: not a did:key; pass one that "signalpress key list" shows`);
 }

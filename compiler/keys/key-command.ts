@@ -5,12 +5,15 @@ import {
   historyOf,
   type KeyHistory,
   keyStanding,
+  type ReceiptKey,
   type Revocation,
   type Rotation,
   readKeyHistory,
+  receiptKeyStanding,
   rootDid,
   statementBytes,
   validKeysAt,
+  withReceiptKeys,
 } from '../contract/key-history.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
 import { issuerDid, signBytes, signingKey } from '../stages/seal/sealer.ts';
@@ -70,10 +73,9 @@ function rotated({ data, old, next, from, overlapDays, now }: Rotate): KeyHistor
   const times = { stated_at: now, valid_from: from, overlap_until };
   const signed = { type: 'rotation' as const, ...dids, ...times };
   const statement: Rotation = { ...signed, signature: signatureOf(signed, old) };
-  return keep(
-    data,
-    historyOf(rootDid(history), [...rotationsOf(history), statement], history.revocations),
-  );
+  const rotations = [...rotationsOf(history), statement];
+  const announced = historyOf(rootDid(history), rotations, history.revocations);
+  return keep(data, withReceiptKeys(announced, history.receipt_keys));
 }
 
 interface Revoke {
@@ -121,7 +123,39 @@ function revoked({ data, seed, did, from, now }: Revoke): KeyHistory {
       `Cannot revoke "${did}" with "${signer}": that key is revoked itself; pass a later one`,
     );
   }
-  return keep(data, next);
+  return keep(data, withReceiptKeys(next, history.receipt_keys));
+}
+
+interface ListReceiptKey {
+  readonly data: string;
+  /** Seed of an issuer key that is valid now. */
+  readonly seed: Uint8Array;
+  /** The key that signs receipts. */
+  readonly did: string;
+  /** From when and until when it may, ISO-8601 UTC; null for no end. */
+  readonly since: string;
+  readonly until: string | null;
+  readonly now: string;
+}
+
+/** Lists a key that signs receipts, or ends a listed one; throws a KeyError when the statement would not count. */
+export function listReceiptKey(list: ListReceiptKey): KeyHistory {
+  return withLock(list.data, () => listed(list));
+}
+
+function listed({ data, seed, did, since, until, now }: ListReceiptKey): KeyHistory {
+  const signer = issuerDid(signingKey(seed));
+  const history = readKeys(data) ?? firstHistory(signer);
+  refuseKey(history, signer, now);
+  if (until !== null && Date.parse(until) < Date.parse(since)) {
+    throw new KeyError(
+      `Cannot list "${did}": it would end at ${until}, before it begins at ${since}; pass a later --until or an earlier --since`,
+    );
+  }
+  const signed = { type: 'receipt_key' as const, did, since, until, stated_at: now };
+  const named = { ...signed, signed_by: signer };
+  const statement: ReceiptKey = { ...named, signature: signatureOf(named, seed) };
+  return keep(data, withReceiptKeys(history, [...(history.receipt_keys ?? []), statement]));
 }
 
 /** A compile reads the list and publishes it later: what changed in between would be lost, or mixed. */
@@ -159,7 +193,10 @@ function rotationsOf({ keys }: KeyHistory): Rotation[] {
 }
 
 function signatureOf(
-  signed: Omit<Rotation, 'signature'> | Omit<Revocation, 'signature'>,
+  signed:
+    | Omit<Rotation, 'signature'>
+    | Omit<Revocation, 'signature'>
+    | Omit<ReceiptKey, 'signature'>,
   seed: Uint8Array,
 ): string {
   return signBytes(statementBytes({ ...signed, signature: '' }), signingKey(seed));
@@ -190,7 +227,7 @@ const STATES = {
   suspect: 'it is revoked from a later time on, so nothing new may be signed with it',
 } as const;
 
-/** One line per key, oldest first. */
+/** One line per key, oldest first, then one for each receipt key. */
 export function keysText(history: KeyHistory | null, now: string): string {
   if (history === null)
     return 'no release and no rotation yet: the first compile makes its key the first one';
@@ -200,5 +237,13 @@ export function keysText(history: KeyHistory | null, now: string): string {
     const mark = keyStanding(history, did, now) === 'valid' ? '*' : ' ';
     return `${mark} ${did}  ${window}`;
   });
-  return lines.join('\n');
+  return [...lines, ...receiptKeyLines(history, now)].join('\n');
+}
+
+function receiptKeyLines(history: KeyHistory, now: string): string[] {
+  const dids = new Set((history.receipt_keys ?? []).map(({ did }) => did));
+  return [...dids].map((did) => {
+    const standing = receiptKeyStanding(history, did, now);
+    return `${standing === 'listed' ? '*' : ' '} ${did}  receipts: ${standing}`;
+  });
 }

@@ -6,12 +6,15 @@ import {
   isContinued,
   type KeyHistory,
   keyStanding,
+  type ReceiptKey,
   type Revocation,
   type Rotation,
   readKeyHistory,
+  receiptKeyStanding,
   statementBytes,
   validKeysAt,
   vouchedDids,
+  withReceiptKeys,
 } from '../../compiler/contract/key-history.ts';
 import { issuerDid, signBytes, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
@@ -229,5 +232,96 @@ describe('isContinued()', () => {
     expect(isContinued(known, THREE)).toBe(false);
     expect(isContinued(TWO, historyOf(K1.did, [rotation(K1, THIEF)], []))).toBe(false);
     expect(isContinued(firstHistory(K1.did), firstHistory(THIEF.did))).toBe(false);
+  });
+});
+
+const [R1, R2] = [key(11), key(12)];
+
+function receiptKey(of: Key, signer: Key, change: By<ReceiptKey> = {}): ReceiptKey {
+  const { by = signer, ...members } = change;
+  const signed = {
+    type: 'receipt_key' as const,
+    did: of.did,
+    since: day(3),
+    until: null,
+    stated_at: day(4),
+    signed_by: signer.did,
+    signature: '',
+    ...members,
+  };
+  return { ...signed, signature: signBytes(statementBytes(signed), by.secret) };
+}
+
+/** A history that was written and read again. */
+const readAgain = (history: KeyHistory): KeyHistory =>
+  readKeyHistory(JSON.parse(JSON.stringify(history)), isSignedBy);
+const listing = (history: KeyHistory, ...statements: ReceiptKey[]): KeyHistory =>
+  readAgain(withReceiptKeys(history, statements));
+
+describe('receipt keys', () => {
+  const listed = listing(TWO, receiptKey(R1, K1));
+
+  it('I28: a listed key counts from its time on, and no other key does', () => {
+    const at = (time: string, did = R1.did) => receiptKeyStanding(listed, did, time);
+    expect([at(day(2)), at(day(3)), at(day(28))]).toEqual(['early', 'listed', 'listed']);
+    expect(at(day(5), R2.did)).toBe('unlisted');
+    expect(at(day(5), K1.did)).toBe('unlisted');
+    expect(receiptKeyStanding(TWO, R1.did, day(5))).toBe('unlisted');
+  });
+
+  it('a list without receipt keys has no such member, so that readers of before take it', () => {
+    expect(Object.keys(withReceiptKeys(listed, []))).toEqual(['format', 'keys', 'revocations']);
+    expect(fault({ ...TWO, receipt_keys: [] })).toContain('malformed');
+    expect(fault({ ...TWO, receipt_keys: undefined })).toContain('malformed');
+  });
+
+  it('I28: a later statement ends a key, and none makes it longer again', () => {
+    const ended = receiptKey(R1, K1, { until: day(8) });
+    const longer = receiptKey(R1, K1, { until: day(20) });
+    for (const statements of [
+      [receiptKey(R1, K1), ended],
+      [ended, longer],
+      [longer, ended],
+    ]) {
+      const history = listing(TWO, ...statements);
+      const standings = [day(8), day(9)].map((at) => receiptKeyStanding(history, R1.did, at));
+      expect(standings).toEqual(['listed', 'ended']);
+    }
+  });
+
+  it('I28: what a key states while it is not valid counts for nothing', () => {
+    const early = listing(TWO, receiptKey(R1, K2, { stated_at: day(9) }));
+    expect(receiptKeyStanding(early, R1.did, day(20))).toBe('unlisted');
+    const late = listing(TWO, receiptKey(R1, K1, { stated_at: day(16) }));
+    expect(receiptKeyStanding(late, R1.did, day(20))).toBe('unlisted');
+    const stranger = listing(TWO, receiptKey(R1, THIEF));
+    expect(receiptKeyStanding(stranger, R1.did, day(20))).toBe('unlisted');
+  });
+
+  it('I28: what a revoked key stated counts for nothing until the next key states it', () => {
+    const after = revoked(revocation(K1, K2));
+    const statement = receiptKey(R1, K1);
+    expect(receiptKeyStanding(listing(after, statement), R1.did, day(5))).toBe('unlisted');
+    const again = listing(after, statement, receiptKey(R1, K2, { stated_at: day(13) }));
+    expect(receiptKeyStanding(again, R1.did, day(5))).toBe('listed');
+  });
+
+  it.each([
+    ['another signature', receiptKey(R1, K1, { by: THIEF }), 'the signature of a receipt_key'],
+    ['a malformed signature', { ...receiptKey(R1, K1), signature: '?' }, 'malformed signature'],
+    ['a later end than was signed', { ...receiptKey(R1, K1), until: day(9) }, 'the signature of a'],
+    ['an issuer key', receiptKey(K2, K1), 'an issuer key and a receipt key'],
+    ['another member', { ...receiptKey(R1, K1), use: 'all' }, '"receipt_keys.0" is malformed'],
+    ['no end', { ...receiptKey(R1, K1), until: undefined }, '"receipt_keys.0.until" is malformed'],
+  ])('I28: refuses %s', (_, statement, state) => {
+    expect(fault({ ...TWO, receipt_keys: [statement] })).toContain(state);
+  });
+
+  it('I28: a newer list drops none of them', () => {
+    const two = listing(TWO, receiptKey(R1, K1), receiptKey(R2, K1));
+    expect(isContinued(listed, two)).toBe(true);
+    expect(isContinued(TWO, listed)).toBe(true);
+    expect(isContinued(two, listed)).toBe(false);
+    expect(isContinued(listed, TWO)).toBe(false);
   });
 });

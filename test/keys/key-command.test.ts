@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { keyStanding } from '../../compiler/contract/key-history.ts';
 import { KeyError, writeIssuerKey } from '../../compiler/keys/issuer-key.ts';
-import { keysText, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
+import { keysText, listReceiptKey, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
 import { readKeys } from '../../compiler/keys/key-store.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { CommandRuns } from '../command-runs.ts';
@@ -182,11 +182,51 @@ function spellings(path: string): string[] {
   ].concat([pkcs8.toString('base64').slice(20), 'PRIVATE KEY']);
 }
 
+describe('listReceiptKey()', () => {
+  interface Listed {
+    readonly by: number;
+    readonly of: number;
+    readonly until?: string;
+  }
+  const listKey = (data: string, { by, of, until = '' }: Listed) =>
+    listReceiptKey({
+      ...{ data, seed: seed(by), did: didOf(of), since: FROM, now: FROM },
+      until: until === '' ? null : until,
+    });
+
+  it('I28: lists a key beside the issuer keys, ends it, and keeps it through rotations and revocations', () => {
+    const data = makeFolder();
+    rotate(data);
+    listKey(data, { by: 2, of: 7 });
+    const ended = listKey(data, { by: 2, of: 7, until: AS_OF });
+    expect(keysText(ended, NOW).split('\n')[2]).toBe(`  ${didOf(7)}  receipts: early`);
+    expect(keysText(ended, AS_OF).split('\n')[2]).toBe(`* ${didOf(7)}  receipts: listed`);
+    rotateKey({
+      ...{ data, old: seed(2), next: seed(3), from: AS_OF, now: AS_OF, overlapDays: 5 },
+    });
+    const last = revoke(data, 2, { did: didOf(1) });
+    expect(last.receipt_keys).toEqual(ended.receipt_keys);
+    expect(readKeys(data)).toEqual(last);
+  });
+
+  it('I28: refuses a key of nobody, one that is not valid, an issuer key, and an end before the beginning', () => {
+    const data = makeFolder();
+    rotate(data);
+    expect(() => listKey(data, { by: 9, of: 7 })).toThrow('not a key of this issuer');
+    revoke(data, 2, { did: didOf(1) });
+    expect(() => listKey(data, { by: 1, of: 7 })).toThrow('it is revoked');
+    expect(() => listKey(data, { by: 2, of: 2 })).toThrow('an issuer key and a receipt key');
+    expect(() => listKey(data, { by: 2, of: 7, until: NOW })).toThrow('before it begins');
+    expect(readKeys(data)?.receipt_keys).toBeUndefined();
+  });
+});
+
 describe('signalpress key', () => {
-  it('I49: no spelling of a seed is in what keygen, rotate, revoke, list, compile and failures of them print or write', () => {
+  it('I49: no spelling of a seed is in what keygen, rotate, revoke, receipt, list, compile and failures of them print or write', () => {
     const home = makeFolder();
     const [one, two, data] = [join(home, 'one.key'), join(home, 'two.key'), join(home, 'data')];
     const [first, second] = [writeIssuerKey(one), writeIssuerKey(two)];
+    const RECEIPTS = didOf(7);
     const commands = new CommandRuns();
     const run = (...args: string[]) => commands.plan(args, { cwd: home });
     const compileWith = (key: string, ...more: string[]) =>
@@ -224,13 +264,16 @@ describe('signalpress key', () => {
         '2099-01-01T00:00:00Z',
       ),
       run('key', 'revoke', '--data', data, '--key', two, '--did', seedText, '--from', FROM),
+      run('key', 'receipt', '--data', data, '--key', two, '--did', RECEIPTS),
+      run('key', 'receipt', '--data', data, '--key', two, '--did', seedText),
       run('key', 'list', '--data', data),
       compileWith(two),
       compileWith(one),
     ].map((end) => end());
-    expect(ended.map(({ status }) => status)).toEqual([0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1]);
+    expect(ended.map(({ status }) => status)).toEqual([0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1]);
     const output = ended.flatMap(({ stdout, stderr }) => [stdout, stderr]);
     expect(output.join('')).toContain(second);
+    expect(output.join('')).toContain(`* ${RECEIPTS}  receipts: listed`);
     expect(statSync(one).mode & 0o777).toBe(0o600);
     const written = [...filesBelow(data)].map(([path, text]) => path + text);
     expect(written.length).toBeGreaterThan(50);
