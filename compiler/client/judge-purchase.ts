@@ -8,7 +8,7 @@ import { type BodyReport, coversContent, verifyBody } from '../verify/verify-bod
 import { basketFault } from './basket-fault.ts';
 import type { PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
-import { signedTransfer } from './payment-trip.ts';
+import { signedTransfer, unreadable } from './payment-trip.ts';
 
 /** What was asked for, and which issuer is trusted. */
 export interface AskedTarget {
@@ -113,9 +113,4 @@ function jsonOf({ text, payment }: PaidText, isSigned: boolean): JsonValue {
   } catch (cause) {
     throw unreadable(payment, isSigned ? 'not a signed table' : 'not strict JSON', cause);
   }
-}
-
-function unreadable(payment: PendingPayment, state: string, cause: unknown): ClientError {
-  const message = `Cannot read what "${payment.url}" sold: ${state}; redeliver this error's payment`;
-  return new ClientError(message, { code: 'unverified', payment, cause });
 }

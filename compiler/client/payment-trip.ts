@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { usdAmount } from '../contract/price.ts';
+import { arrived, LongAnswerError } from './answer-bytes.ts';
 import type { PendingPayment } from './client-error.ts';
 import { ClientError } from './client-error.ts';
 
@@ -60,13 +62,13 @@ export class PaymentTrip {
     const { fetch, timeoutMs } = this.#options;
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
     // A signed payment must go only here, so a redirect fails before anything is signed.
-    const response = await fetch(new Request(request, { signal, redirect: 'error' }));
+    const asked = new Request(request, { signal, redirect: 'error' });
+    const response = await arrived(await fetch(asked)).catch(unread(request.url));
     if (response.status !== 402) return response;
-    const challenge = (await response.clone().json()) as ChallengeBody;
+    const challenge = challengeSchema.parse(await response.clone().json());
     this.challenge = challenge;
-    const amounts = challenge.accepts.map((entry) => BigInt(entry.maxAmountRequired));
-    const [first = 0n] = amounts.sort((a, b) => (a < b ? -1 : 1));
-    if (first > this.maxAtomic) throw tooExpensive(first, this.maxAtomic, challenge);
+    const lowest = lowestAtomic(challenge);
+    if (lowest > this.maxAtomic) throw tooExpensive(lowest, this.maxAtomic, challenge);
     return response;
   }
 
@@ -82,10 +84,25 @@ export class PaymentTrip {
   }
 }
 
-/** The 402 body as far as it is looked at. */
-interface ChallengeBody {
-  readonly accepts: readonly { readonly maxAmountRequired: string }[];
-  readonly client_hint?: { readonly how_to?: string };
+/** The 402 body as far as it is looked at; it names a price. */
+export const challengeSchema = z.looseObject({
+  accepts: z.array(z.looseObject({ maxAmountRequired: z.string().regex(/^\d{1,30}$/) })).min(1),
+  client_hint: z.looseObject({ how_to: z.string().optional() }).optional().catch(undefined),
+});
+type ChallengeBody = z.infer<typeof challengeSchema>;
+
+/** The lowest of the prices of a challenge, in atomic units. */
+export function lowestAtomic({ accepts }: ChallengeBody): bigint {
+  const amounts = accepts.map((entry) => BigInt(entry.maxAmountRequired));
+  return amounts.reduce((lowest, amount) => (amount < lowest ? amount : lowest));
+}
+
+/** Names the address whose answer is too long to be read; whatever else went wrong is thrown as it is. */
+export function unread(url: string): (cause: unknown) => never {
+  return (cause) => {
+    if (!(cause instanceof LongAnswerError)) throw cause;
+    throw new ClientError(`Cannot read "${url}": ${cause.message}`, { code: 'failed', cause });
+  };
 }
 
 /** Sends one payment until it is answered; a lost answer or a 5xx is asked for again with the same header. */
@@ -101,19 +118,19 @@ export async function deliver(payment: PendingPayment, options: TripOptions): Pr
 
 /** The whole answer: one that is cut off in its body is as lost as one that never came. */
 async function answerOf(
-  { url, header, value, body }: PendingPayment,
+  payment: PendingPayment,
   { fetch, timeoutMs }: TripOptions,
 ): Promise<LastAnswer> {
+  const { url, header, value, body } = payment;
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const headers = { [header]: value, accept: '*/*' };
     const posted = body === undefined ? {} : { method: 'POST', body };
     const request = new Request(url, { ...posted, headers, signal, redirect: 'error' });
-    const response = await fetch(request);
-    const { status } = response;
-    const bytes = await response.arrayBuffer();
-    return { response: new Response(bytes, { status, headers: response.headers }), cause: null };
+    return { response: await arrived(await fetch(request)), cause: null };
   } catch (cause) {
+    // Sent again it would be as long.
+    if (cause instanceof LongAnswerError) throw unreadable(payment, cause.message, cause);
     return { response: null, cause };
   }
 }
@@ -136,6 +153,12 @@ export function unsettled(
 ): ClientError {
   const message = `Cannot tell whether "${payment.url}" was paid: ${state}; redeliver this error's payment; do not sign a new one`;
   return new ClientError(message, { code: 'unsettled', payment, ...facts });
+}
+
+/** What was sold cannot be read. */
+export function unreadable(payment: PendingPayment, state: string, cause: unknown): ClientError {
+  const message = `Cannot read what "${payment.url}" sold: ${state}; redeliver this error's payment`;
+  return new ClientError(message, { code: 'unverified', payment, cause });
 }
 
 function tooExpensive(amount: bigint, cap: bigint, challenge: ChallengeBody | null): ClientError {

@@ -2,11 +2,10 @@ import type { Catalog } from '../contract/catalog/catalog.ts';
 import { HEAD_BYTES_MAX } from '../contract/release.ts';
 import { CATALOG_URL, RELEASE_URL } from '../contract/static-files.ts';
 import { provenCatalog } from '../verify/proven-catalog.ts';
+import { answerBytes } from './answer-bytes.ts';
 import { ClientError } from './client-error.ts';
 import type { TripOptions } from './payment-trip.ts';
 
-/** Longest catalogue that is read: one of 100,000 named entities is 8 MB. */
-const CATALOG_BYTES_MAX = 67_108_864;
 /** A release may change between the two files. */
 const TRIES = 2;
 
@@ -21,8 +20,8 @@ interface CatalogSource extends Pick<TripOptions, 'fetch' | 'timeoutMs'> {
 export async function servedCatalog(source: CatalogSource): Promise<Catalog> {
   let cause: unknown;
   for (let tried = 0; tried < TRIES; tried += 1) {
-    const head = await bytesAt(RELEASE_URL, HEAD_BYTES_MAX, source);
-    const catalog = await bytesAt(CATALOG_URL, CATALOG_BYTES_MAX, source);
+    const head = await bytesAt(RELEASE_URL, source, HEAD_BYTES_MAX);
+    const catalog = await bytesAt(CATALOG_URL, source);
     try {
       return provenCatalog({ head, catalog, trust: [source.issuer] }).catalog;
     } catch (error) {
@@ -38,38 +37,16 @@ export async function servedCatalog(source: CatalogSource): Promise<Catalog> {
 
 async function bytesAt(
   path: string,
-  max: number,
   { root, fetch, timeoutMs }: CatalogSource,
+  max?: number,
 ): Promise<Uint8Array> {
   const url = root + path;
   try {
     const response = await fetch(new Request(url, { signal: AbortSignal.timeout(timeoutMs) }));
     if (response.status !== 200) throw new RangeError(`status ${response.status}`);
-    return await readUpTo(max, response);
+    return await answerBytes(response, max);
   } catch (cause) {
     const why = cause instanceof RangeError ? cause.message : 'no readable answer';
     throw new ClientError(`Cannot read "${url}": ${why}`, { code: 'failed', cause });
   }
-}
-
-/** All bytes of an answer; a service that sends more than `max` is not listened to any longer. */
-async function readUpTo(max: number, { body }: Response): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  const reader = body?.getReader();
-  for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
-    size += read.value.length;
-    if (size > max) {
-      await reader?.cancel();
-      throw new RangeError(`longer than ${max} bytes`);
-    }
-    parts.push(read.value);
-  }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import type { SIGNAL_PRODUCTS, SignalProduct } from '../contract/catalog/signal-terms.ts';
@@ -15,16 +14,20 @@ import {
   parseJson,
 } from '../contract/strict-json.ts';
 import { questionOf } from '../verify/answer-fault.ts';
+import { answerBytes } from './answer-bytes.ts';
 import type { PaymentReceipt, PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
 import { type AskedTarget, judgePurchase, type PaidAnswer } from './judge-purchase.ts';
 import {
   ANSWER_TIMEOUT_MS,
+  challengeSchema,
   deliver,
   type Fetch,
+  lowestAtomic,
   type PayingFetch,
   PaymentTrip,
   type TripOptions,
+  unread,
   unsettled,
 } from './payment-trip.ts';
 import { servedCatalog } from './served-catalog.ts';
@@ -305,7 +308,7 @@ async function freeAnswer(
   try {
     const request = new Request(url, { headers, signal: AbortSignal.timeout(timeoutMs) });
     const response = await fetch(request);
-    const text = decodeUtf8(new Uint8Array(await response.arrayBuffer()));
+    const text = decodeUtf8(await answerBytes(response).catch(unread(url)));
     if (response.status !== 200) throw refusal(response.status, text, null);
     return parseJson(text);
   } catch (cause) {
@@ -327,17 +330,11 @@ async function quoted(url: string, trip: TripOptions): Promise<Quote> {
   if (!(asked instanceof ClientError)) throw refusal(200, '', null);
   if (asked.facts.status !== 402) throw asked;
   const { answer } = asked.facts;
-  const { success, data } = priced.safeParse(answer);
+  const { success, data } = challengeSchema.safeParse(answer);
   if (!success) throw new ClientError('Cannot quote: no price in it', { code: 'failed', answer });
-  const [lowest = 0n] = data.accepts
-    .map((entry) => BigInt(entry.maxAmountRequired))
-    .sort((a, b) => (a < b ? -1 : 1));
   const accepts = data.accepts as readonly JsonObject[];
-  return { url, priceUsd: usdAmount(String(lowest)), accepts };
+  return { url, priceUsd: usdAmount(String(lowestAtomic(data))), accepts };
 }
-const priced = z.object({
-  accepts: z.array(z.looseObject({ maxAmountRequired: z.string().regex(/^\d{1,30}$/) })).min(1),
-});
 
 /** Asks without paying, since no answer could be judged: the service says what is wrong, or knows more than our catalogue. */
 async function notBought(url: string, trip: TripOptions): Promise<never> {
@@ -393,7 +390,7 @@ async function bought(
 }
 
 async function paidAnswer({ response, payment }: TripResult): Promise<PaidAnswer> {
-  const bytes = new Uint8Array(await response.arrayBuffer());
+  const bytes = await answerBytes(response);
   if (response.status !== 200 || payment === null) {
     throw refusal(response.status, new TextDecoder().decode(bytes), payment);
   }

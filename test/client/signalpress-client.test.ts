@@ -174,6 +174,23 @@ const silent: Fetch = (input) =>
     signal.addEventListener('abort', () => reject(signal.reason));
   });
 
+/** Answers without an end, and how many of them are still read. */
+function endless(status: number): { readonly fetch: Fetch; readonly open: () => number } {
+  let open = 0;
+  const piece = new Uint8Array(4_194_304).fill(0x20);
+  const answer = async (): Promise<Response> => {
+    open += 1;
+    const body = new ReadableStream({
+      pull: (stream) => stream.enqueue(piece),
+      cancel: () => {
+        open -= 1;
+      },
+    });
+    return new Response(body, { status });
+  };
+  return { fetch: answer, open: () => open };
+}
+
 describe('a service that is silent or babbles', () => {
   it('is not waited for without end', async () => {
     const patient = client({ fetch: silent, timeoutMs: 20 });
@@ -188,6 +205,40 @@ describe('a service that is silent or babbles', () => {
       'failed',
       expect.stringMatching(/no readable answer$/),
     ]);
+  });
+
+  it('is listened to for 64 MB, and not once more with a payment', async () => {
+    const babble = endless(200);
+    const error = await failure(client({ fetch: babble.fetch }).get('/gauge/preview'));
+    expect([error.code, error.message]).toEqual([
+      'failed',
+      expect.stringMatching(/: longer than 67108864 bytes$/),
+    ]);
+    expect(babble.open()).toBe(0);
+    expect(await code(client({ fetch: endless(402).fetch }).buy('/gauge', PAIR))).toBe('failed');
+    expect(signatures).toBe(0);
+    const sold = endless(200);
+    const { fetch: paid, seen } = faulty(() => sold.fetch(''));
+    const unread = await failure(client({ fetch: paid }).buy('/gauge', PAIR));
+    expect([unread.code, unread.message]).toEqual([
+      'unverified',
+      expect.stringMatching(/longer than 67108864 bytes; redeliver this error's payment$/),
+    ]);
+    expect([seen.length, sold.open(), signatures]).toEqual([1, 0, 1]);
+    const bought = await client().redeliver(unread.facts.payment as PendingPayment);
+    expect(bought.report?.verdict).toBe('verified');
+  });
+
+  it('signs nothing for a price that is none', async () => {
+    for (const accepts of [
+      [],
+      [{ maxAmountRequired: '1e3' }],
+      [{ maxAmountRequired: '9'.repeat(31) }],
+    ]) {
+      const vague = async () => Response.json({ accepts }, { status: 402 });
+      expect(await code(client({ fetch: vague }).buy('/gauge', PAIR))).toBe('failed');
+    }
+    expect(signatures).toBe(0);
   });
 
   it('gives the payment back when what was sold is no JSON', async () => {
