@@ -65,7 +65,11 @@ const facilitator = url.superRefine(usable(facilitatorUrl));
 /** One value, or one for each network. */
 const perNetwork = (one: z.ZodType<string, string>) =>
   z.string().superRefine((text, context) => {
-    for (const { value } of networkValues(text)) {
+    for (const { network, value } of networkValues(text)) {
+      if (network !== null && findNetwork(network) === undefined) {
+        const comma = `if it is part of a URL, write the comma before "${network}=" as %2C`;
+        context.addIssue(`"${network}" is not a known network; ${comma}`);
+      }
       for (const { message } of one.safeParse(value).error?.issues ?? []) context.addIssue(message);
     }
   });

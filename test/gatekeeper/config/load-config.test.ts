@@ -59,11 +59,12 @@ describe('loadConfig()', () => {
       SIGNALPRESS_NETWORK: 'base, polygon',
       SIGNALPRESS_PAY_TO: PAYEE,
       SIGNALPRESS_RELAYER_KEY: '11'.repeat(32),
-      SIGNALPRESS_RPC_URL: 'polygon=https://p.example/?key=a,b=c,base=https://b.example',
+      SIGNALPRESS_RPC_URL:
+        'polygon=https://p.example/?key=a,b=c,base=https://b.example/?list=a%2Cword=1',
     };
     expect(load({ env })).toMatchObject({
       network: NETWORKS.base,
-      rpcUrl: 'https://b.example',
+      rpcUrl: 'https://b.example/?list=a%2Cword=1',
       maxFeeGwei: '2',
       furtherNetworks: [
         {
@@ -95,6 +96,10 @@ describe('loadConfig()', () => {
       { RPC_URL: 'base=https://b.example,polygon=https://p.example,sei=https://s.example' },
       /_RPC_URL: names "sei", which SIGNALPRESS_NETWORK does not/,
     ],
+    ...['1', 'https://c.example'].map((value): [object, RegExp] => [
+      { RPC_URL: `base=https://b.example/?list=a,word=${value},polygon=https://p.example` },
+      /_RPC_URL: "word" is not a known network; if it is part of a URL, write the comma before "word=" as %2C; set/,
+    ]),
     [
       { RPC_URL: 'base=https://b.example,base=https://c.example,polygon=https://p.example' },
       /_RPC_URL: names a network twice/,
