@@ -59,7 +59,7 @@ export class PaymentSettlement implements TenderSettlement {
     if (this.#due.isSignedByKey()) return verifyFirst ? this.#verified() : null;
     return accounts === undefined
       ? refused(NOT_SIGNED)
-      : accounts.check(this.#due.payment, () => this.#verified());
+      : accounts.check(this.#due, () => this.#verified());
   }
 
   async #verified(): Promise<CheckResult | null> {

@@ -21,7 +21,12 @@ const FAILED_MS = 600_000;
 /** So many accounts that did so in that time, and none is taken until some of it is over. */
 const FAILED_MAX = 10;
 
-type Due = Pick<Payment, 'authorization' | 'signature'>;
+type Signed = Pick<Payment, 'authorization' | 'signature'>;
+interface DueCheck {
+  /** Of the journal: the same text means another transfer on another token. */
+  readonly key: string;
+  readonly payment: Signed;
+}
 interface Remembered {
   readonly result: CheckResult;
   readonly sinceMs: number;
@@ -48,11 +53,16 @@ export class SmartAccounts {
   }
 
   /** What `ask` has against a payment, or why it is not asked; null if the payment is valid. */
-  async check(due: Due, ask: () => Promise<CheckResult | null>): Promise<CheckResult | null> {
-    const id = createHash('sha256').update(signedText(due)).digest('base64');
+  async check(
+    { key, payment }: DueCheck,
+    ask: () => Promise<CheckResult | null>,
+  ): Promise<CheckResult | null> {
+    const id = createHash('sha256')
+      .update(`${key}|${signedText(payment)}`)
+      .digest('base64');
     const known = this.#refusals.get(id);
     if (known !== undefined && this.#isWithin(REFUSAL_MS, known.sinceMs)) return known.result;
-    const payer = payerOf(due);
+    const payer = payerOf(payment);
     if (this.#hasFailed(payer)) return { kind: 'refused', refusal: DID_NOT_SETTLE };
     if (!this.#mayAsk(payer)) return { kind: 'busy' };
     this.#count(payer, 1);
@@ -67,13 +77,13 @@ export class SmartAccounts {
   }
 
   /** A payment passed its check and may have cost a transaction all the same. */
-  failed(due: Due): void {
-    this.#failedMs.set(payerOf(due), this.#clock());
+  failed(payment: Signed): void {
+    this.#failedMs.set(payerOf(payment), this.#clock());
   }
 
   /** It settled in the end. */
-  settled(due: Due): void {
-    this.#failedMs.delete(payerOf(due));
+  settled(payment: Signed): void {
+    this.#failedMs.delete(payerOf(payment));
   }
 
   #mayAsk(payer: string): boolean {
@@ -103,7 +113,7 @@ export class SmartAccounts {
   }
 }
 
-function payerOf({ authorization }: Due): string {
+function payerOf({ authorization }: Signed): string {
   return authorization.from.toLowerCase();
 }
 

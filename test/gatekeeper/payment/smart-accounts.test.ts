@@ -35,13 +35,19 @@ function paymentBy(from: string, signature: string = `0x${'77'.repeat(80)}`): Si
   return { authorization, signature: signature as `0x${string}` };
 }
 
+/** What is due on a token; by itself on the same one as all others here. */
+const dueFor = (payment: SignedPayment, token = 'usdc') => ({
+  key: `base|${token}|${payment.authorization.from}|${payment.authorization.nonce}`,
+  payment,
+});
+
 /** Bounds with a clock of their own, and what came of many checks at once. */
 function bounds() {
   const at = { ms: NOW_MS };
   const accounts = new SmartAccounts(() => at.ms);
   const calls = { asked: 0 };
   const check = (from: string, result: CheckResult | null = null) =>
-    accounts.check(paymentBy(from), async () => {
+    accounts.check(dueFor(paymentBy(from)), async () => {
       calls.asked += 1;
       return result;
     });
@@ -67,7 +73,7 @@ describe('SmartAccounts', () => {
   it('keeps nobody out for longer when the clock is set back', async () => {
     const { at, accounts, calls, check } = bounds();
     for (let i = 0; i < FAILED_MAX; i++) accounts.failed(paymentBy(accountOf(i)));
-    const refused = paymentBy(accountOf(50));
+    const refused = dueFor(paymentBy(accountOf(50)));
     at.ms += FAILED_MS;
     const ask = async () => REFUSED;
     expect(await accounts.check(refused, ask)).toEqual(REFUSED);
@@ -84,7 +90,7 @@ describe('SmartAccounts', () => {
     const hung = new Promise<null>((resolve) => {
       release = () => resolve(null);
     });
-    const start = (from: string) => accounts.check(paymentBy(from), () => hung);
+    const start = (from: string) => accounts.check(dueFor(paymentBy(from)), () => hung);
     const own = Array.from({ length: CHECKS_PER_ACCOUNT_MAX }, () => start(accountOf(1)));
     expect(await start(accountOf(1))).toEqual({ kind: 'busy' });
     const others = Array.from({ length: CHECKS_MAX - CHECKS_PER_ACCOUNT_MAX }, (_, at) =>
@@ -99,21 +105,25 @@ describe('SmartAccounts', () => {
   it('remembers a refusal of exactly one payment for a while, and nothing else', async () => {
     const { at, accounts } = bounds();
     const payment = paymentBy(accountOf(1));
-    const answers: (CheckResult | null)[] = [REFUSED, null, null];
+    const answers: (CheckResult | null)[] = [REFUSED, null, null, null];
     const ask = async () => answers.shift() ?? null;
-    expect(await accounts.check(payment, ask)).toEqual(REFUSED);
-    expect(await accounts.check(payment, ask)).toEqual(REFUSED);
-    expect(answers, 'nobody was asked again').toHaveLength(2);
-    const other = { ...payment, signature: `0x${'78'.repeat(80)}` };
-    expect(await accounts.check(other, ask)).toBeNull();
+    expect(await accounts.check(dueFor(payment), ask)).toEqual(REFUSED);
+    expect(await accounts.check(dueFor(payment), ask)).toEqual(REFUSED);
+    expect(answers, 'nobody was asked again').toHaveLength(3);
+    expect(await accounts.check(dueFor(payment, 'eurc'), ask), 'another transfer').toBeNull();
+    const other: SignedPayment = { ...payment, signature: `0x${'78'.repeat(80)}` };
+    expect(await accounts.check(dueFor(other), ask)).toBeNull();
     at.ms += REFUSAL_MS;
-    expect(await accounts.check(payment, ask)).toBeNull();
+    expect(await accounts.check(dueFor(payment), ask)).toBeNull();
+    expect(answers, 'each of the others was asked about').toEqual([]);
   });
 
   it('frees its place when a check fails', async () => {
     const { accounts } = bounds();
     for (let i = 0; i < 2 * CHECKS_PER_ACCOUNT_MAX; i++) {
-      const failing = accounts.check(paymentBy(accountOf(1)), () => Promise.reject(new Error('x')));
+      const failing = accounts.check(dueFor(paymentBy(accountOf(1))), () =>
+        Promise.reject(new Error('x')),
+      );
       await expect(failing).rejects.toThrow('x');
     }
   });
