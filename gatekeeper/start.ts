@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rootDid } from '../compiler/contract/key-history.ts';
+import { isStale } from '../compiler/contract/release.ts';
 import { type FirstService, openService, type ServiceOptions } from './answers/open-service.ts';
 import { respond } from './answers/respond.ts';
 import type { Service } from './answers/service.ts';
@@ -29,7 +30,7 @@ import { isRepeat } from './purchase/repeat.ts';
 import { acceptedCoding } from './release/coded-file.ts';
 import { keepNewest, refuseOlder } from './release/newest-served.ts';
 import { openPlace, type PlaceTerms } from './release/open-release.ts';
-import { isStale, type ReleaseTerms } from './release/release-head.ts';
+import type { ReleaseTerms } from './release/release-head.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
 import { type ReleaseWatcher, type WatchOptions, watchRelease } from './release/watch-release.ts';

@@ -1,7 +1,7 @@
-import type { Catalog } from '../contract/catalog/catalog.ts';
 import { HEAD_BYTES_MAX } from '../contract/release.ts';
 import { CATALOG_URL, RELEASE_URL } from '../contract/static-files.ts';
-import { provenCatalog } from '../verify/proven-catalog.ts';
+import type { KeyTrust } from '../verify/key-trust.ts';
+import { type ProvenCatalog, provenCatalog } from '../verify/proven-catalog.ts';
 import { answerBytes } from './answer-bytes.ts';
 import { ClientError } from './client-error.ts';
 import type { TripOptions } from './payment-trip.ts';
@@ -9,21 +9,21 @@ import type { TripOptions } from './payment-trip.ts';
 /** A release may change between the two files. */
 const TRIES = 2;
 
-interface CatalogSource extends Pick<TripOptions, 'fetch' | 'timeoutMs'> {
+/** Where a service gives its catalogue away, and whose signature it has to have. */
+export interface CatalogAddress extends Pick<TripOptions, 'fetch' | 'timeoutMs'> {
   /** Public address of the service, without a slash at its end. */
   readonly root: string;
-  /** did:key of the issuer who has to have signed it. */
-  readonly issuer: string;
+  readonly trusted: KeyTrust;
 }
 
 /** The catalogue that a service gives away, proven by its signed head; rejects with a ClientError where it is not. */
-export async function servedCatalog(source: CatalogSource): Promise<Catalog> {
+export async function servedCatalog(source: CatalogAddress): Promise<ProvenCatalog> {
   let cause: unknown;
   for (let tried = 0; tried < TRIES; tried += 1) {
     const head = await bytesAt(RELEASE_URL, source, HEAD_BYTES_MAX);
     const catalog = await bytesAt(CATALOG_URL, source);
     try {
-      return provenCatalog({ head, catalog, trust: [source.issuer] }).catalog;
+      return provenCatalog({ head, catalog, ...source.trusted });
     } catch (error) {
       cause = error;
     }
@@ -37,7 +37,7 @@ export async function servedCatalog(source: CatalogSource): Promise<Catalog> {
 
 async function bytesAt(
   path: string,
-  { root, fetch, timeoutMs }: CatalogSource,
+  { root, fetch, timeoutMs }: CatalogAddress,
   max?: number,
 ): Promise<Uint8Array> {
   const url = root + path;

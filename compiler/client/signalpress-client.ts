@@ -1,7 +1,5 @@
-import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import type { SIGNAL_PRODUCTS, SignalProduct } from '../contract/catalog/signal-terms.ts';
-import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import type { Endpoint, EndpointPath, PaidPath, ParamName } from '../contract/endpoints.ts';
@@ -15,6 +13,7 @@ import {
 } from '../contract/strict-json.ts';
 import { questionOf } from '../verify/answer-fault.ts';
 import { answerBytes } from './answer-bytes.ts';
+import { type CatalogSource, catalogOfService, fixedCatalog } from './catalog-source.ts';
 import type { PaymentReceipt, PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
 import { type AskedTarget, judgePurchase, type PaidAnswer } from './judge-purchase.ts';
@@ -30,7 +29,6 @@ import {
   unread,
   unsettled,
 } from './payment-trip.ts';
-import { servedCatalog } from './served-catalog.ts';
 import { type Verification, verifyText } from './verify.ts';
 import {
   requireInterval,
@@ -127,29 +125,30 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   };
   const { baseUrl, issuer, clock = Date.now } = options;
   requireIssuer(issuer);
-  const { catalogOf, served } = catalogSource(options, trip);
+  const source = catalogSource(options, trip);
+  const { forSale, newest } = source;
   const judge = (url: string, paid: PaidAnswer, by: Pick<AskedTarget, 'catalog' | 'isSoldNow'>) =>
     judgePurchase(paid, { ...by, issuer, target: targetOf(url, baseUrl), now: clock() });
   const purchase = async (asked: Asked, catalog: Catalog, maxUsd = options.maxUsd ?? MAX_USD) => {
     const { url } = asked;
     const pay = payOf(options);
     const paid = await paidAnswer(await bought(asked, pay, new PaymentTrip(atomic(maxUsd), trip)));
-    if (served === null) return judge(url, paid, { catalog, isSoldNow: false });
+    if (newest === null) return judge(url, paid, { catalog, isSoldNow: false });
     const judgeNow = (now: Catalog) => judge(url, paid, { catalog: now, isSoldNow: true });
-    return judgedByServed(judgeNow, { catalog, served });
+    return judgedByServed(judgeNow, { catalog, newest });
   };
   return {
-    ...freeCalls(options, trip, catalogOf),
+    ...freeCalls(options, trip, source),
     async buy(path, params, { maxUsd } = {}) {
       payOf(options);
-      const catalog = await catalogOf();
+      const catalog = await forSale();
       const url = urlOf(baseUrl, operationAt(path, catalog), params);
       const target = defined(targetOf(url, baseUrl), 'the target of the request');
       if (questionOf(target, catalog) === null) return notBought(url, trip);
       return purchase({ url }, catalog, maxUsd);
     },
     async buyBasket(requests, { maxUsd } = {}) {
-      const catalog = await catalogOf();
+      const catalog = await forSale();
       const { path } = operationAt('/gauge/basket', catalog);
       const body = JSON.stringify({ requests });
       return purchase({ url: withoutSlash(baseUrl) + path, body }, catalog, maxUsd);
@@ -159,7 +158,7 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
         throw new TypeError(`Cannot redeliver "${payment.url}": not a URL under ${baseUrl}`);
       }
       // Known before anything is delivered, so that what comes can be judged.
-      const catalog = await catalogOf();
+      const catalog = await source.known();
       const paid = await paidAnswer({ response: await deliver(payment, trip), payment });
       return judge(payment.url, paid, { catalog, isSoldNow: false });
     },
@@ -175,10 +174,10 @@ function payOf({ pay }: ClientOptions): PayingFetch {
 function freeCalls(
   { baseUrl, issuer, clock = Date.now }: ClientOptions,
   trip: TripOptions,
-  catalogOf: CatalogSource['catalogOf'],
+  { known }: CatalogSource,
 ): Omit<SignalpressClient, 'buy' | 'buyBasket' | 'redeliver'> {
   const urlAt = async (path: string, params: UrlParams = {}): Promise<string> =>
-    urlOf(baseUrl, operationAt(path, await catalogOf()), params);
+    urlOf(baseUrl, operationAt(path, await known()), params);
   const get = async (path: string, params?: UrlParams, token?: string): Promise<JsonValue> =>
     freeAnswer(await urlAt(path, params), token, trip);
   return {
@@ -187,7 +186,7 @@ function freeCalls(
     quote: async (path, params) => quoted(await urlAt(path, params), trip),
     async verify(saved) {
       // What was saved may be older than the catalogue.
-      const judgedBy = { catalog: await catalogOf(), isOfBody: false };
+      const judgedBy = { catalog: await known(), isOfBody: false };
       return verifyText(saved, { trust: [issuer], judgedBy, now: clock() });
     },
     watch(items, watching) {
@@ -198,43 +197,26 @@ function freeCalls(
   };
 }
 
-interface CatalogSource {
-  readonly catalogOf: () => Promise<Catalog>;
-  /** Asks the service for what it sells now; null where it was given. */
-  readonly served: (() => Promise<Catalog>) | null;
-}
-
-/** What the service sells, known from the start or asked for once; after a failure it is asked for again. */
+/** What the service sells, by whose word. */
 function catalogSource(
-  { catalog: given, baseUrl, issuer }: ClientOptions,
+  { catalog, baseUrl, issuer, clock = Date.now }: ClientOptions,
   { fetch, timeoutMs }: TripOptions,
 ): CatalogSource {
-  if (given !== 'served') {
-    const catalog = given === undefined ? BUILTIN : parseCatalog(given);
-    return { catalogOf: async () => catalog, served: null };
-  }
-  let known: Promise<Catalog> | null = null;
-  const ask = () => servedCatalog({ root: withoutSlash(baseUrl), issuer, fetch, timeoutMs });
-  const served = () => {
-    known = ask().catch((error: unknown) => {
-      known = null;
-      throw error;
-    });
-    return known;
-  };
-  return { catalogOf: () => known ?? served(), served };
+  if (catalog !== 'served') return fixedCatalog(catalog);
+  const trusted = { trust: [issuer] };
+  return catalogOfService({ root: withoutSlash(baseUrl), trusted, fetch, timeoutMs }, clock);
 }
 
 /** What is sold now agrees with the catalogue of now, which may have changed since this client asked for it. */
 async function judgedByServed(
   judge: (catalog: Catalog) => PurchasedBody,
-  { catalog, served }: { readonly catalog: Catalog; readonly served: () => Promise<Catalog> },
+  { catalog, newest }: { readonly catalog: Catalog; readonly newest: () => Promise<Catalog> },
 ): Promise<PurchasedBody> {
   try {
     return judge(catalog);
   } catch (error) {
     if (!(error instanceof ClientError) || error.facts.purchase?.report == null) throw error;
-    const now = await served().catch(() => null);
+    const now = await newest().catch(() => null);
     if (now === null) throw error;
     return judge(now);
   }

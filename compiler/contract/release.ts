@@ -63,6 +63,11 @@ export const releaseSchema = z.strictObject({
 });
 export type Release = z.infer<typeof releaseSchema>;
 
+/** Whether the issuer said that readers should look for a newer release by now, epoch milliseconds. */
+export function isStale({ valid_until }: Release, now: number): boolean {
+  return valid_until !== undefined && Date.parse(valid_until) < now;
+}
+
 /** Name of the folder of a release: it sorts like the sequence and tells the day, `000012-20261120T120000Z`. */
 export function releaseName({ sequence, as_of }: Pick<Release, 'sequence' | 'as_of'>): string {
   const time = as_of.replace(/[-:]/g, '').replace(/\.\d+/, '');

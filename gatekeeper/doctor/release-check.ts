@@ -1,7 +1,7 @@
+import { isStale } from '../../compiler/contract/release.ts';
 import { settlementOf } from '../config/config.ts';
 import { testPaymentsFault } from '../config/test-payments.ts';
 import { refuseOlder } from '../release/newest-served.ts';
-import { isStale } from '../release/release-head.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';

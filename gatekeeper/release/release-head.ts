@@ -141,8 +141,3 @@ export function checkFiles(bytes: Buffer, head: Release, switches?: Switches): L
   }
   return files;
 }
-
-/** Whether the issuer said that readers should look for a newer release by now. */
-export function isStale({ valid_until }: Release, now: number): boolean {
-  return valid_until !== undefined && Date.parse(valid_until) < now;
-}

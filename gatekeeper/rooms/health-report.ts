@@ -1,6 +1,6 @@
+import { isStale } from '../../compiler/contract/release.ts';
 import type { Service } from '../answers/service.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
-import { isStale } from '../release/release-head.ts';
 
 /** State of the service, besides what it serves. */
 interface Condition {
