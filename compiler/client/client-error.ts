@@ -1,3 +1,4 @@
+import type { QuotedPart } from '../contract/basket.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import type { BodyReport } from '../verify/verify-body.ts';
 
@@ -47,6 +48,8 @@ export interface PendingPayment {
   readonly value: string;
   /** What was sent with it: the requests of a basket. */
   readonly body?: string;
+  /** What it was signed for of these, as the service quoted it. */
+  readonly quoted?: readonly QuotedPart[];
 }
 
 export interface PaymentReceipt {

@@ -79,9 +79,9 @@ function bodyOf(
   const report = verifyBody(body, { trust: [issuer], now, judgedBy });
   const made = { ...sold, body, report };
   if (question === null) return { made, fault: 'no answer exists for this request' };
-  const { body: sent, value } = sold.payment;
+  const { body: sent, quoted = [], value } = sold.payment;
   if (sent !== undefined) {
-    const basket = { sent, isSoldNow, paid: signedTransfer(value).amount };
+    const basket = { sent, quoted, isSoldNow, paid: signedTransfer(value).amount };
     const fault = reportFault(report, question) ?? basketFault(body, basket, catalog);
     return { made, fault };
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { basketQuoteSchema } from '../contract/basket.ts';
 import { usdAmount } from '../contract/price.ts';
 import { arrived, LongAnswerError } from './answer-bytes.ts';
 import type { PendingPayment } from './client-error.ts';
@@ -69,6 +70,7 @@ export class PaymentTrip {
     this.challenge = challenge;
     const lowest = lowestAtomic(challenge);
     if (lowest > this.maxAtomic) throw tooExpensive(lowest, this.maxAtomic, challenge);
+    if (request.method === 'POST' && challenge.basket === undefined) throw unquoted(challenge);
     return response;
   }
 
@@ -78,9 +80,10 @@ export class PaymentTrip {
     if (amount > this.maxAtomic) throw tooExpensive(amount, this.maxAtomic, this.challenge);
     const { networks } = this.#options;
     if (networks !== null && !networks.includes(network)) throw elsewhere(network, networks);
-    this.payment = payment;
-    await this.#options.onSigned(payment);
-    return deliver(payment, this.#options);
+    const quoted = this.challenge?.basket?.parts;
+    this.payment = quoted === undefined ? payment : { ...payment, quoted };
+    await this.#options.onSigned(this.payment);
+    return deliver(this.payment, this.#options);
   }
 }
 
@@ -88,6 +91,7 @@ export class PaymentTrip {
 export const challengeSchema = z.looseObject({
   accepts: z.array(z.looseObject({ maxAmountRequired: z.string().regex(/^\d{1,30}$/) })).min(1),
   client_hint: z.looseObject({ how_to: z.string().optional() }).optional().catch(undefined),
+  basket: basketQuoteSchema.optional().catch(undefined),
 });
 type ChallengeBody = z.infer<typeof challengeSchema>;
 
@@ -167,6 +171,12 @@ function tooExpensive(amount: bigint, cap: bigint, challenge: ChallengeBody | nu
   const hint = clientHint?.how_to === undefined ? '' : ` (${clientHint.how_to})`;
   const message = `Cannot buy for ${price} USD: maxUsd is ${max}; raise maxUsd to ${price} or more${hint}`;
   return new ClientError(message, { code: 'too_expensive', answer: challenge, clientHint });
+}
+
+function unquoted(challenge: ChallengeBody): ClientError {
+  const message =
+    'Cannot buy a basket: its 402 does not say what each request costs; nothing was signed';
+  return new ClientError(message, { code: 'refused', answer: challenge });
 }
 
 function elsewhere(network: string, networks: readonly string[]): ClientError {

@@ -54,6 +54,7 @@ export function basketRequests(body: JsonValue): readonly string[] | string {
 
 const request = z.string();
 const usd = z.string().regex(USD);
+const unsoldSchema = z.strictObject({ request, not_sold: z.string() });
 
 /** One request of a basket: its answer as it is sold alone, or why it has none and was not charged. */
 const partSchema = z.union([
@@ -62,8 +63,18 @@ const partSchema = z.union([
     price_usd: usd,
     answer: z.looseObject({}),
   }),
-  z.strictObject({ request, not_sold: z.string() }),
+  unsoldSchema,
 ]);
+
+/** One request in the quote of a basket: its price, or why it is not sold. */
+const quotedSchema = z.union([z.strictObject({ request, price_usd: usd }), unsoldSchema]);
+export type QuotedPart = z.infer<typeof quotedSchema>;
+
+/** The member `basket` of the 402 to a basket. */
+export const basketQuoteSchema = z.strictObject({
+  total_usd: usd,
+  parts: z.array(quotedSchema).min(1).max(BASKET_REQUESTS_MAX),
+});
 
 /** Body of a basket that was bought. Nobody signs the basket: each answer carries its own citation. */
 export const basketSchema = z.strictObject({
@@ -85,4 +96,10 @@ export function basketOf(body: JsonValue): BasketBody | null {
   const isNamed = isObject(body) && body.endpoint === 'gauge/basket';
   const parsed = isNamed ? basketSchema.safeParse(body) : null;
   return parsed?.success === true ? parsed.data : null;
+}
+
+/** Whether a part was delivered as it was quoted: not sold, or sold at this price. */
+export function isAsQuoted(part: BasketPart, quoted: QuotedPart | undefined): boolean {
+  const price = quoted !== undefined && 'price_usd' in quoted ? quoted.price_usd : null;
+  return part.request === quoted?.request && price === (isSoldPart(part) ? part.price_usd : null);
 }

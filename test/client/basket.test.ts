@@ -93,20 +93,64 @@ describe('buyBasket()', () => {
     expect(honest.report?.verdict).toBe('verified');
   });
 
-  it('relies on no price that the served catalogue does not have', async () => {
-    const hiding = ({ parts: [first], ...rest }: BasketBody) => ({
-      ...rest,
-      parts: [
-        { ...first, price_usd: rest.total_usd },
-        { request: CHICAGO, not_sold: 'no data is stored' },
-      ],
-    });
-    const buy = (change: (body: BasketBody) => unknown) =>
-      client({ ...lying(change), catalog: 'served' }).buyBasket([DENVER, CHICAGO]);
-    await expect(buy(hiding)).rejects.toMatchObject({
+  /** One answer at the price of two. */
+  const hiding = ({ parts: [first], ...rest }: BasketBody) => ({
+    ...rest,
+    parts: [
+      { ...first, price_usd: rest.total_usd },
+      { request: CHICAGO, not_sold: 'no data is stored' },
+    ],
+  });
+
+  it('relies on no price that was not quoted, at the purchase and when it is delivered again', async () => {
+    const faulty = { code: 'unverified', message: expect.stringContaining('part 1 is not what') };
+    const buying = client(lying(hiding)).buyBasket([DENVER, CHICAGO]);
+    await expect(buying).rejects.toMatchObject(faulty);
+    const honest = await client().buyBasket([DENVER, CHICAGO]);
+    // Kept as text, as programs keep it.
+    const payment = JSON.parse(JSON.stringify(honest.payment));
+    await expect(client(lying(hiding)).redeliver(payment)).rejects.toMatchObject(faulty);
+    expect((await client().redeliver(payment)).text).toBe(honest.text);
+    const { quoted: _, ...unquoted } = payment;
+    await expect(client().redeliver(unquoted)).rejects.toMatchObject(faulty);
+  });
+
+  it.each([
+    ['names no parts', () => undefined],
+    ['names a part without a price', () => ({ total_usd: '0.02', parts: [{ request: DENVER }] })],
+  ])('signs nothing for a quote that %s', async (_, basket) => {
+    let signatures = 0;
+    const quoting: ClientOptions['fetch'] = async (input, init) => {
+      const answer = await fetch(new Request(input, init));
+      const body = { ...((await answer.json()) as object), basket: basket() };
+      return new Response(JSON.stringify(body), { status: answer.status });
+    };
+    const onSigned = () => {
+      signatures += 1;
+    };
+    await expect(
+      client({ fetch: quoting, onSigned }).buyBasket([DENVER, CHICAGO]),
+    ).rejects.toMatchObject({ code: 'refused', message: expect.stringContaining('its 402') });
+    expect(signatures).toBe(0);
+  });
+
+  it('relies on no price that the served catalogue does not have, as it was quoted or not', async () => {
+    const dear = ({ basket, ...rest }: { readonly basket: BasketBody }) => {
+      const [first, second] = hiding(basket).parts;
+      return { ...rest, basket: { ...basket, parts: [first, second] } };
+    };
+    const cheating = lying(hiding).fetch;
+    const quoting: ClientOptions['fetch'] = async (input, init) => {
+      const answer = await cheating?.(input, init);
+      if (answer?.status !== 402) return answer as Response;
+      return new Response(JSON.stringify(dear(JSON.parse(await answer.text()))), { status: 402 });
+    };
+    const buy = (by: Partial<ClientOptions>) =>
+      client({ ...by, catalog: 'served' }).buyBasket([DENVER, CHICAGO]);
+    await expect(buy({ fetch: quoting })).rejects.toMatchObject({
       code: 'unverified',
       message: expect.stringContaining('part 1 is not at its price in the catalogue'),
     });
-    expect((await buy((body) => body)).report?.verdict).toBe('verified');
+    expect((await buy({})).report?.verdict).toBe('verified');
   });
 });
