@@ -1,8 +1,8 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
-import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import type { Line } from '../../compiler/contract/catalog/line.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import type { Endpoint, TableRow } from '../../compiler/contract/endpoints.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
 import { atomicAmount, priceBySignal, priceOf } from '../../compiler/contract/price.ts';
 import type { Release } from '../../compiler/contract/release.ts';
@@ -81,7 +81,7 @@ function body(release: ReleaseIndex, counts: object, extent: Extent): object {
     },
     prices: priced.slice(0, extent.prices).map((row) => priceRow(row, extent)),
     ...bundleLists(release, extent.names),
-    ...cutNote(catalog, priced, extent),
+    ...cutNote(release, priced, extent),
     documents: documentRequests(release, extent.names),
     catalog: '/gauge/catalog',
     coverage: '/gauge/coverage?summary=1',
@@ -94,16 +94,38 @@ function bundleLists(release: ReleaseIndex, max: number): object {
   return Object.fromEntries(release.catalog.lines.flatMap((row) => bundleList(row, release, max)));
 }
 
-/** What an answer leaves out, where it does. */
+/** What an answer leaves out and where that is found, each cut by itself. */
 function cutNote(
-  { lines }: Catalog,
+  release: ReleaseIndex,
   priced: readonly Endpoint[],
   { names, prices }: Extent,
 ): { readonly left_out?: string } {
-  const isCut = lines.some(({ bundle, entities }) => bundle && entities.length > names);
-  if (!isCut && prices === undefined) return {};
+  const { lines, operationByPath } = release.catalog;
+  const listed = lines.filter(({ bundle }) => bundle && operationByPath.has(bundle.path));
+  const isCut = (row: Line): boolean => row.entities.length > names;
+  const holdsMore = (folder: string): boolean =>
+    release.files.pathsUnder(folder, names + 1).length > names;
   const menu = prices === undefined ? '' : ` and ${prices} of ${priced.length} prices`;
-  return { left_out: `at most ${names} names each${menu}; all are in ${CATALOG_URL}` };
+  const isOpenCut = listed.some((row) => row.open && holdsMore(bundleFolder(row)));
+  const cuts = [
+    listed.some(isCut) || prices !== undefined
+      ? [`at most ${names} names each${menu}; all are in ${CATALOG_URL}`]
+      : [],
+    isOpenCut ? [`at most ${names} stored names of an open line; all are in /gauge/catalog`] : [],
+    DOCUMENT_ENDPOINTS.some((row) => holdsMore(documentFolder(row)))
+      ? [`at most ${names} documents of an operation; the others are asked for by its parameters`]
+      : [],
+  ].flat();
+  return cuts.length === 0 ? {} : { left_out: cuts.join('. ') };
+}
+
+function bundleFolder({ id }: Line): string {
+  return `bundle/${id}/`;
+}
+
+function documentFolder({ path, file }: Pick<TableRow, 'path' | 'file'>): string {
+  const whole = defined(file, `the file of ${path}`);
+  return whole.slice(0, whole.search(/\{|$/));
 }
 
 /** What is stored, beside the counts that the catalog tells too. */
@@ -132,7 +154,7 @@ function bundleList(
   const endpoint = release.catalog.operationByPath.get(path);
   if (endpoint === undefined) return [];
   if (!row.open) return [[name, row.entities.slice(0, max)]];
-  const stored = release.files.pathsUnder(`bundle/${row.id}/`, max).flatMap((file) => {
+  const stored = release.files.pathsUnder(bundleFolder(row), max).flatMap((file) => {
     return parseFilePath(endpoint, file)?.[param] ?? [];
   });
   return [[name, [...new Set([...row.entities.slice(0, max), ...stored])]]];
@@ -141,8 +163,8 @@ function bundleList(
 /** The request of every stored document, up to `max` an operation. */
 function documentRequests(release: ReleaseIndex, max: number): string[] {
   return DOCUMENT_ENDPOINTS.flatMap((endpoint) => {
-    const { path, file = '' } = endpoint;
-    const stored = release.files.pathsUnder(file.slice(0, file.search(/\{|$/)), max);
+    const { path } = endpoint;
+    const stored = release.files.pathsUnder(documentFolder(endpoint), max);
     return stored.flatMap((each) => {
       const values = parseFilePath(endpoint, each);
       return values === null ? [] : [canonicalTarget(path, values)];

@@ -54,7 +54,9 @@ describe('preview()', () => {
     const bytes = answered.kind === 'content' ? answered.content.body.length : Infinity;
     expect(400 * 180 * lines.length).toBeGreaterThan(FREE_BYTES_MAX);
     expect(bytes).toBeLessThanOrEqual(FREE_BYTES_MAX);
-    expect(JSON.stringify(jsonOf(answered))).toContain('x'.repeat(180));
+    const body = jsonOf(answered);
+    expect(JSON.stringify(body)).toContain('x'.repeat(180));
+    expect(body.left_out).toMatch(/at most 100 stored names of an open line; all are in/);
   });
 
   it('I54: cuts a closed list of very many names, and says where they are', async () => {
@@ -120,9 +122,15 @@ describe('preview()', () => {
   });
 
   it.each([
-    [PREVIEW_LIST_MAX, PREVIEW_LIST_MAX],
-    [PREVIEW_LIST_MAX + 1, PREVIEW_LIST_MAX],
-  ])('I43: of %i that are stored it lists %i', async (stored, listed) => {
+    [PREVIEW_LIST_MAX, PREVIEW_LIST_MAX, undefined],
+    [
+      PREVIEW_LIST_MAX + 1,
+      PREVIEW_LIST_MAX,
+      'at most 500 stored names of an open line; all are in /gauge/catalog. ' +
+        'at most 500 documents of an operation; the others are asked for by its parameters',
+    ],
+  ])('I43: of %i that are stored it lists %i, and names each cut', async (...row) => {
+    const [stored, listed, cut] = row;
     const names = Array.from({ length: stored }, (_, at) => String(at).padStart(4, '0'));
     const paths = names.flatMap((name) => [
       `bundle/filing/${name}.json`,
@@ -133,5 +141,6 @@ describe('preview()', () => {
     const { filing_watchlist, documents } = body as Readonly<Record<string, string[]>>;
     expect(filing_watchlist?.filter((name) => names.includes(name))).toHaveLength(listed);
     expect(documents).toHaveLength(listed);
+    expect(body.left_out).toBe(cut);
   });
 });
