@@ -36,7 +36,7 @@ export function registryEntry(issuer: Issuer): object {
 function toolServer({ baseUrl, name }: Issuer): object {
   return {
     name: `${namespaceOf(baseUrl)}/signals`,
-    title: name.slice(0, TITLE_CHARS_MAX),
+    title: [...name].slice(0, TITLE_CHARS_MAX).join(''),
     description: DESCRIPTION,
     // As the tool server itself says it.
     version: `${CONTRACT_VERSION}.0.0`,

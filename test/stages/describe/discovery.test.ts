@@ -55,6 +55,18 @@ describe.each(['https://tides.example', 'https://example.org/tides'])('doors at 
   });
 });
 
+describe('the title of the tool server', () => {
+  it.each([
+    ['x'.repeat(100), 'x'.repeat(100)],
+    ['x'.repeat(101), 'x'.repeat(100)],
+    [`${'x'.repeat(99)}😀😀`, `${'x'.repeat(99)}😀`],
+  ])('is the name, or as many whole characters of it as are allowed: %s', (name, title) => {
+    const issuer = { ...issuerAt('https://tides.example'), name };
+    expect((serverCard(issuer) as Entry).title).toBe(title);
+    expect((registryEntry(issuer) as Entry).title).toBe(title);
+  });
+});
+
 describe('the name of the tool server', () => {
   const nameAt = (base: string): string => (serverCard(issuerAt(base)) as Entry).name;
 
