@@ -2,6 +2,7 @@ import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { EndpointPath } from '../../compiler/contract/endpoints.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
 import { SEARCH_OPERATION, type Tool, type ToolName } from '../../compiler/contract/tools.ts';
+import { REQUEST_COST } from '../http/cost.ts';
 import type { Reply } from '../http/reply.ts';
 import { argumentFault, shown } from './argument-fault.ts';
 import { nothingFound } from './nothing-found.ts';
@@ -12,6 +13,8 @@ import { failed, printedOnce, succeeded, succeededAgain, type ToolResult } from 
 
 /** Calls a tool as a plain GET that anyone could send, so that there is no second way to an answer. */
 export async function callTool(tool: Tool, given: JsonObject, shop: Shop): Promise<ToolResult> {
+  // Beside the request that brought it: what it asks is a request too.
+  shop.spend(REQUEST_COST);
   const fault = argumentFault(tool, given);
   return fault === null ? CALLS[tool.name](given, shop, tool) : refused(tool, fault);
 }

@@ -51,7 +51,7 @@ function instructions({ baseUrl }: Service): string {
  * `POST /mcp`: one stateless JSON answer to one message or to a batch of them. Computed, because the caller brings the messages.
  */
 export async function mcp(question: Question, service: Service): Promise<Answered> {
-  const { body, rpc, spend } = question;
+  const { body, rpc } = question;
   if (body === null) throw new TypeError('Cannot answer a call: no body was read');
   const parsed = bodyValue(body);
   if ('fault' in parsed)
@@ -59,11 +59,7 @@ export async function mcp(question: Question, service: Service): Promise<Answere
   const { value } = parsed;
   const room = FREE_BYTES_MAX - FRAME_BYTES_MAX - body.length;
   const talk = { rpc, shop: shopOf(question, service), service, room };
-  // Each message of a batch counts as the request that it could have been.
-  if (Array.isArray(value)) {
-    spend(Math.max(0, value.length - 1));
-    return { kind: 'reply', reply: await batchReply(value, talk) };
-  }
+  if (Array.isArray(value)) return { kind: 'reply', reply: await batchReply(value, talk) };
   const answer = await answerTo(value, talk);
   return { kind: 'reply', reply: answer === null ? accepted() : answerReply(answer) };
 }
@@ -111,6 +107,8 @@ async function batchReply(values: readonly JsonValue[], talk: Talk): Promise<Rep
       malformed('invalidRequest', 'initialize cannot be in a batch; send it alone'),
     );
   }
+  // Each message counts as the request that it could have been; a batch that is refused was only read.
+  talk.shop.spend(values.length - 1);
   const answers: RpcAnswer[] = [];
   for (const value of values) {
     const answer = await answerTo(value, talk);

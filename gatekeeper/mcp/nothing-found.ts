@@ -1,15 +1,15 @@
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import type { JsonObject } from '../../compiler/contract/strict-json.ts';
+import { oncePer } from '../system/once-per.ts';
 import { shown } from './argument-fault.ts';
 
 /** Why a search found nothing, and what to search for instead. */
 export function nothingFound(
   { industry, signal_id, entity }: JsonObject,
-  { lines, signals }: Pick<Catalog, 'lines' | 'signals'>,
+  catalog: Catalog,
 ): string {
-  const industries = [...new Set(lines.map((line) => line.industry))].sort();
-  const ids = signals.map(({ id }) => id);
+  const { industries, ids } = legalOf(catalog);
   if (typeof industry === 'string' && !industries.includes(industry)) {
     return `No industry ${shown(industry)}${meant(industry, industries)}; send one of ${industries.join(', ')}`;
   }
@@ -21,6 +21,12 @@ export function nothingFound(
   }
   return 'This signal belongs to another industry; leave industry out';
 }
+
+/** Made once, so that what they are compared by is made once too. */
+const legalOf = oncePer(({ lines, signals }: Catalog) => ({
+  industries: [...new Set(lines.map((line) => line.industry))].sort(),
+  ids: signals.map(({ id }) => id),
+}));
 
 function meant(text: string, legal: readonly string[]): string {
   const best = nearest(text, legal);

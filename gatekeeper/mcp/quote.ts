@@ -23,12 +23,8 @@ const SIGNED_FROM = [
   'extra',
 ] as const;
 
-/** Units for reading the request and the challenge, beside the challenge itself. */
-export const QUOTE_COST = 1;
-
 /** What an operation costs, how it is paid and what comes back; asks what is paid as anybody could, and buys nothing. */
 export async function quote({ request }: JsonObject, shop: Shop): Promise<ToolResult> {
-  shop.spend(QUOTE_COST);
   const asked = targetIn(String(request), shop.baseUrl);
   const found = routeOf(asked, shop);
   const offer = found === undefined ? undefined : shop.offers.get(found.endpoint.path);

@@ -8,7 +8,6 @@ import { FILES_NAME, parseFiles, parseVerifyEntry } from '../../compiler/contrac
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { siteAssets } from '../../compiler/stages/describe/site/assets.ts';
 import { costOfParsing, costOfReading, REQUEST_COST } from '../../gatekeeper/http/cost.ts';
-import { QUOTE_COST } from '../../gatekeeper/mcp/quote.ts';
 import { checkCost, judgingCost } from '../../gatekeeper/rooms/check-cost.ts';
 import { RECOMPUTED_BYTES_MAX } from '../../gatekeeper/rooms/verify-hash.ts';
 import { QUESTION_COST } from '../../gatekeeper/search/search.ts';
@@ -214,6 +213,10 @@ function tool(name: string, given: object): string {
   return rpc('tools/call', { name, arguments: given });
 }
 
+function offerOf(entity: string): string {
+  return tool('get_official_record', { signal_id: 'airquality.aqi', entity });
+}
+
 const BATCH = 20;
 
 /** A look-up that parses a long file each time. */
@@ -252,25 +255,27 @@ function postCases({ hashes, pairs, record }: FreeSubject): FreeCase[] {
     post('POST /gauge/basket, 30 records', basket, BASKET_REQUESTS_MAX),
     post('POST /mcp, initialize', () => rpc('initialize', hello)),
     post('POST /mcp, tools/list', () => rpc('tools/list', {})),
-    post('POST /mcp, find_signal', () => tool('find_signal', {})),
-    post('POST /mcp, find_signal full', () => full),
+    post('POST /mcp, find_signal', () => tool('find_signal', {}), REQUEST_COST),
+    post('POST /mcp, find_signal full', () => full, REQUEST_COST),
     post(
       'POST /mcp, search',
       (n) => tool('search', { query: `smog denver ${fresh(n, 8)}` }),
-      QUESTION_COST,
+      REQUEST_COST + QUESTION_COST,
     ),
-    post('POST /mcp, quote', () => tool('quote', { request: '/gauge/region' }), QUOTE_COST),
-    post('POST /mcp, find_signal, unknown', (n) =>
-      tool('find_signal', { signal_id: fresh(n, LONG_CHARS) }),
+    post('POST /mcp, quote', () => tool('quote', { request: '/gauge/region' }), REQUEST_COST),
+    post(
+      'POST /mcp, find_signal, unknown',
+      (n) => tool('find_signal', { signal_id: fresh(n, LONG_CHARS) }),
+      REQUEST_COST,
     ),
-    post('POST /mcp, verify_citation', (n) => tool('verify_citation', { record_hash: hash(n) })),
-    post('POST /mcp, get_official_record', () =>
-      tool('get_official_record', { signal_id: 'airquality.aqi', entity: 'us-denver' }),
+    post(
+      'POST /mcp, verify_citation',
+      (n) => tool('verify_citation', { record_hash: hash(n) }),
+      REQUEST_COST,
     ),
-    post('POST /mcp, record, unknown', (n) =>
-      tool('get_official_record', { signal_id: 'airquality.aqi', entity: fresh(n, LONG_CHARS) }),
-    ),
-    post('POST /mcp, batch of 20 in full', () => batch, BATCH - 1),
+    post('POST /mcp, get_official_record', () => offerOf('us-denver'), REQUEST_COST),
+    post('POST /mcp, record, unknown', (n) => offerOf(fresh(n, LONG_CHARS)), REQUEST_COST),
+    post('POST /mcp, batch of 20 in full', () => batch, 2 * BATCH - 1),
     post('POST /mcp, 200 KB of no call', () => zeros),
   ];
 }

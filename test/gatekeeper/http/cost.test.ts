@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { respond } from '../../../gatekeeper/answers/respond.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
-import { FILE_COST } from '../../../gatekeeper/http/cost.ts';
+import { FILE_COST, REQUEST_COST } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { loggedService, tinyHashes } from '../logged-service.ts';
 import { tinyRecord } from '../tiny-release.ts';
@@ -94,6 +94,28 @@ describe('what an answer spends', () => {
     const batch = JSON.stringify(hashes.map(call));
     const all = await asked({ target: '/mcp', body: batch }, await loggedService());
     expect(all[1]).toBeGreaterThan(one[1] + hashes.length - 1);
+  });
+
+  it.each([
+    ['verify_citation', { record_hash: 'sha256:00000000' }],
+    ['find_signal', { signal_id: 'no.such' }],
+    ['find_signal', {}],
+    ['quote', { request: `/gauge?${PAIR}` }],
+  ])('I54: counts what %s %j asks as a request', async (name, given) => {
+    const service = await loggedService();
+    const body = JSON.stringify({ ...call(HASH), params: { name, arguments: given } });
+    await asked({ target: '/mcp', body }, service);
+    const [status, units] = await asked({ target: '/mcp', body }, service);
+    expect(status).toBe(200);
+    expect(units).toBeGreaterThanOrEqual(REQUEST_COST);
+    expect(units).toBeLessThan(2 * REQUEST_COST);
+  });
+
+  it('I54: counts no message of a batch that is too long to be answered', async () => {
+    const batch = (size: number): string => JSON.stringify(Array(size).fill({}));
+    const service = await loggedService();
+    expect(await asked({ target: '/mcp', body: batch(20) }, service)).toEqual([200, 19]);
+    expect(await asked({ target: '/mcp', body: batch(50_000) }, service)).toEqual([400, 0]);
   });
 
   it.each(['[]', '{"jsonrpc":"2.0","id":1,"method":"ping"}'])(

@@ -44,10 +44,10 @@ describe('callTool()', () => {
     expect(content[0].text).not.toMatch(/hash=/);
   });
 
-  it('charges for a quote beside what it asks, whatever comes of it', async () => {
+  it('charges for a call beside what it asks, whatever comes of it', async () => {
     const ask: AskTarget = async () => jsonReply(404, {});
     expect((await called('quote', { request: '/nowhere' }, ask)).units).toBe(1);
-    expect((await called('verify_citation', { record_hash: '00ff00ff' }, ask)).units).toBe(0);
+    expect((await called('verify_citation', { record_hash: '00ff00ff' }, ask)).units).toBe(1);
   });
 
   it('hands on any other answer as it is', async () => {
