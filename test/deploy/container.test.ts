@@ -103,7 +103,7 @@ describe('Dockerfile', () => {
     });
 
     it.skipIf(process.getuid?.() !== 0)(
-      'run as nobody in particular, and look after their health',
+      'run as nobody in particular, and look after their health (needs root)',
       async () => {
         writeTinyRelease(join(root, 'data'));
         execFileSync('chmod', ['-R', 'a+rX,a-w', app, join(root, 'data')]);

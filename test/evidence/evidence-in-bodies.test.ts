@@ -140,7 +140,7 @@ describe('evidence that is altered', () => {
     expect(verdicts(forged)).toEqual(['failed', 'failed', 'failed']);
   });
 
-  it.skipIf(!hasPython)('fails with the second verifier too', () => {
+  it.skipIf(!hasPython)('fails with the second verifier too (skipped without python3)', () => {
     const sound = PATHS.map((path) => JSON.stringify(readJson(folder, path)));
     const forged = CHANGES.map(([, change]) => JSON.stringify(altered(RECORD, change)));
     const found = pythonVerdicts([...sound, ...forged], [did]).map(({ verdict }) => verdict);

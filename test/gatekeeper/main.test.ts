@@ -315,7 +315,7 @@ describe('main (needs a build)', () => {
     };
 
     it.skipIf(!existsSync('/proc/self/task'))(
-      'I47: serves with several, replaces one that is killed, and stops with all',
+      'I47: serves with several, replaces one that is killed, and stops with all (skipped without /proc)',
       async () => {
         const gate = await started(place());
         // Each says so when it listens.
@@ -340,7 +340,7 @@ describe('main (needs a build)', () => {
     );
 
     it.skipIf(!existsSync('/proc/self/task'))(
-      'I47: workers end in order when their parent is killed',
+      'I47: workers end in order when their parent is killed (skipped without /proc)',
       async () => {
         const gate = await started(place());
         await vi.waitFor(() => expect(workersOf(gate)).toHaveLength(3), 10_000);

@@ -24,7 +24,7 @@ describe('unzipped()', () => {
     for (const text of ['{}', '', 'P', 'a PK']) expect(textIn(Buffer.from(text))).toBe(text);
   });
 
-  it.skipIf(!hasPython)('opens what another program wrote', () => {
+  it.skipIf(!hasPython)('opens what another program wrote (skipped without python3)', () => {
     const folder = mkdtempSync(join(tmpdir(), 'zip-'));
     writeFileSync(join(folder, 'list.json'), '[1,2,3]');
     const code =
