@@ -36,7 +36,7 @@ export interface Service {
   readonly baseUrl: string;
   readonly operator: Operator;
   readonly challenger: Challenger;
-  readonly purchases: Pick<PurchaseService, 'open' | 'openFormer'>;
+  readonly purchases: Pick<PurchaseService, 'open' | 'openFormer' | 'transferOf'>;
   readonly sold: SoldCitations;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;

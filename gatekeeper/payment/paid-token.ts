@@ -15,7 +15,7 @@ const found = new WeakMap<Payment, Network>();
  * first on the network, or the first of all, whose terms the payment does not meet. So an account with code, whose
  * signature tells nothing, pays in version 1 with the first token of the network.
  */
-export function tokenOf(payment: Payment, tokens: Tokens): Network {
+function tokenOf(payment: Payment, tokens: Tokens): Network {
   const candidates = candidatesOf(payment, tokens);
   const [first, ...others] = candidates;
   if (others.length === 0 || !isByKey(payment)) return first;

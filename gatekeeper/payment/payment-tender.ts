@@ -40,8 +40,19 @@ export interface PaymentReaderOptions extends SettlementContext {
   readonly identifiers?: boolean;
 }
 
+/** What a payment says that it moves: atomic units of one of the tokens that are offered. */
+export interface SignedTransfer {
+  readonly value: string;
+  readonly token: Network;
+}
+
+interface PaymentReader extends TenderReader<X402Header> {
+  /** What a payment moves, before anything else of it is checked; or why it cannot be read. Never throws. */
+  transferOf(header: X402Header): Promise<SignedTransfer | Refusal>;
+}
+
 /** Reads x402 payments against the terms of one seller. */
-export function paymentReader(options: PaymentReaderOptions): TenderReader<X402Header> {
+export function paymentReader(options: PaymentReaderOptions): PaymentReader {
   const { challenger, clock, signatures, accounts, identifiers = false } = options;
   const { networks } = challenger;
   const termsOf = cachedTerms(challenger);
@@ -67,6 +78,14 @@ export function paymentReader(options: PaymentReaderOptions): TenderReader<X402H
       const resource = `${method} ${target}`;
       const identifier = identifierOf(payment, { network, named });
       return tenderOf({ payment, resource, terms, refusal, trace, identifier }, options);
+    },
+    async transferOf(header) {
+      const payment = paymentIn(header);
+      if (isRefusal(payment)) return payment;
+      const [first, ...others] = candidatesOf(payment, networks);
+      // Only between several tokens does the signer tell.
+      const token = others.length === 0 ? first : await judgedToken(payment, networks, signatures);
+      return { value: payment.authorization.value, token };
     },
     identify(header) {
       const payment = paymentIn(header);

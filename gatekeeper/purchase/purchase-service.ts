@@ -21,7 +21,7 @@
  * Known limit: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). A repeat after that is refused
  * and charges nothing.
  */
-import type { PaymentHeader, TenderHeader } from '../http/header-facts.ts';
+import type { PaymentHeader, TenderHeader, X402Header } from '../http/header-facts.ts';
 import type { Journal, PaymentBinding } from '../money/journal.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
 import {
@@ -30,7 +30,11 @@ import {
   soldEndpoint,
   targetOfResource,
 } from '../offer/former-endpoint.ts';
-import { type PaymentReaderOptions, paymentReader } from '../payment/payment-tender.ts';
+import {
+  type PaymentReaderOptions,
+  paymentReader,
+  type SignedTransfer,
+} from '../payment/payment-tender.ts';
 import { isReceiptKey, receiptReader } from '../payment/receipt-tender.ts';
 import type {
   PurchaseRequest,
@@ -107,6 +111,8 @@ export interface PurchaseService {
    * bought nothing of that kind. Sells nothing and never throws.
    */
   openFormer(request: FormerRequest): Promise<PurchaseReply | null>;
+  /** What a payment says that it moves, before anything else of it is checked; or why it cannot be read. Never throws. */
+  transferOf(header: X402Header): Promise<SignedTransfer | Refusal>;
   /**
    * The request that exactly this payment or receipt paid for, or is in flight or in doubt for; else null. Never waits and
    * never throws.
@@ -122,6 +128,7 @@ interface Context extends Omit<PurchaseContext, 'report'> {
   readonly challenger: PurchaseServiceOptions['challenger'];
   readonly doubts: Doubts;
   readonly read: (request: PurchaseRequest) => Promise<Tender | Refusal>;
+  readonly transferOf: PurchaseService['transferOf'];
   readonly identify: TenderReader<TenderHeader>['identify'];
   readonly recall: TenderReader<TenderHeader>['recall'];
   readonly report: ReportFailure;
@@ -148,6 +155,7 @@ export function purchaseService(options: PurchaseServiceOptions): PurchaseServic
         );
       }
     },
+    transferOf: context.transferOf,
     openFormer: (request) => formerReply(request, context),
     boughtBy: (paymentHeader) => boughtBy(paymentHeader, context),
     async look(key) {
@@ -184,6 +192,7 @@ function contextOf(options: PurchaseServiceOptions): Context {
         ? payments.read(request, paymentHeader)
         : receipts.read(request, paymentHeader);
     },
+    transferOf: payments.transferOf,
     identify: (paymentHeader) =>
       paymentHeader.kind === 'payment'
         ? payments.identify(paymentHeader)

@@ -13,11 +13,9 @@ import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import type { X402Header } from '../http/header-facts.ts';
 import { JSON_MEDIA_TYPE, jsonReply, type Reply } from '../http/reply.ts';
-import { isRefusal, type Payment } from '../money/payment.ts';
+import { isRefusal } from '../money/payment.ts';
 import { tokenAmount, usdWorth } from '../money/token-rate.ts';
 import { CATALOG_REQUEST } from '../offer/example-request.ts';
-import { tokenOf } from '../payment/paid-token.ts';
-import { decodePayment } from '../payment/payment-header.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { messageOf } from '../system/message-of.ts';
 import { type AnsweredBasket, answeredBasket, type BasketPart, isSold } from './basket-parts.ts';
@@ -165,15 +163,14 @@ async function bought(
   header: X402Header,
   { question, service }: Purchase,
 ): Promise<Reply> {
-  const payment = decodePayment(header.text, header.version);
-  if (isRefusal(payment)) {
-    const error = `${payment.reason}: ${payment.error}`;
+  const transfer = await service.purchases.transferOf(header);
+  if (isRefusal(transfer)) {
+    const error = `${transfer.reason}: ${transfer.error}`;
     return quoted(basket, { question, service }, error);
   }
-  const { value } = payment.authorization;
-  const token = tokenOf(payment, service.challenger.networks);
+  const { value, token } = transfer;
   const usd = usdWorth(value, token) ?? value;
-  if (!isPrice(usd)) return quoted(basket, { question, service }, changed(payment));
+  if (!isPrice(usd)) return quoted(basket, { question, service }, changed(value));
   // The terms of a known payment are those that it was signed for; a new one must have the sum of now.
   const endpoint = pricedAt(usdAmount(usd), question);
   const { target } = basket;
@@ -189,7 +186,7 @@ async function bought(
   if (BigInt(price) === BigInt(value) && isQuoted) {
     return opened.sell({ body: bodyOf(answered), contentType: JSON_MEDIA_TYPE });
   }
-  return quoteOf(answered, { basket, question, error: changed(payment) }, service);
+  return quoteOf(answered, { basket, question, error: changed(value) }, service);
 }
 
 /** Every answer in hand, with its bytes, or why there is none. */
@@ -213,7 +210,7 @@ function isPrice(value: string): boolean {
   return value.length <= PRICE_DIGITS_MAX && value !== '0';
 }
 
-function changed({ authorization: { value } }: Payment): string {
+function changed(value: string): string {
   return `basket_changed: what can be sold of this basket is not what was quoted, or costs another sum than the ${value} that was signed; nothing was charged, sign for exactly the sum of this quote`;
 }
 

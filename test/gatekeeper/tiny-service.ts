@@ -37,7 +37,11 @@ export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Pr
       settlement: 'test',
     },
     challenger: challenger(terms),
-    purchases: { open: async () => jsonReply(503, {}), openFormer: async () => null },
+    purchases: {
+      open: async () => jsonReply(503, {}),
+      openFormer: async () => null,
+      transferOf: async () => ({ reason: 'invalid_payload', error: 'nothing is sold here' }),
+    },
     sold: { citations: async () => [] },
     clock: () => now,
     log: () => undefined,

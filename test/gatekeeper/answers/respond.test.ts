@@ -41,8 +41,9 @@ async function status(target: string, ask: Ask = {}): Promise<number> {
 function purchasesOf(
   orders: AskedRequest[],
   open: PurchaseService['open'],
-): Pick<PurchaseService, 'open' | 'openFormer'> {
+): Pick<PurchaseService, 'open' | 'openFormer' | 'transferOf'> {
   return {
+    transferOf: async () => ({ reason: 'invalid_payload', error: 'unread' }),
     open(order) {
       orders.push(order);
       return open(order);
@@ -262,7 +263,7 @@ describe('respond() when something throws', () => {
     const thrower = (): never => {
       throw new Error('x');
     };
-    const purchases = { open: thrower, openFormer: thrower };
+    const purchases = { open: thrower, openFormer: thrower, transferOf: thrower };
     const challenger = { ...service.challenger, challenge: thrower };
     for (const target of [PAID, '/nowhere', `${PAID}&dim=x`]) {
       const asked = { headers: PAY, service: { ...service, purchases } };

@@ -161,6 +161,44 @@ describe('payments in several tokens', () => {
   });
 });
 
+describe('transferOf()', () => {
+  it.each(CASES)(
+    'tells value and token, and leaves signers to the other thread: $token.extra.name, version $version',
+    async ({ token, version }) => {
+      const judged: string[] = [];
+      const signatures = {
+        judge: async (payment: Payment, network: Network) => {
+          judged.push(network.asset);
+          const { authorization, signature } = payment;
+          const digest = transferDigest(network, authorization);
+          const isIts = network.asset === token.asset;
+          const signer = isIts ? authorization.from.toLowerCase() : null;
+          noteSigner(authorization, { network, signature, digest, payer: signer });
+        },
+      };
+      const service = bench({ challenger: shop, signatures }).service();
+      const text = await payer(token).header(termsOf(version, token));
+      const recovers = vi.spyOn(secp256k1, 'ecdsaRecover');
+      try {
+        const transfer = await service.transferOf({ kind: 'payment', version, text });
+        expect(transfer).toEqual({ value: PRICE[token.asset], token });
+        expect(recovers).not.toHaveBeenCalled();
+      } finally {
+        recovers.mockRestore();
+      }
+      // Version 2 names the token.
+      const tried = ALL.slice(0, ALL.indexOf(token) + 1).map(({ asset }) => asset);
+      expect(judged).toEqual(version === 1 ? tried : []);
+    },
+  );
+
+  it('says why a payment cannot be read', async () => {
+    const service = bench({ challenger: shop }).service();
+    const transfer = await service.transferOf({ kind: 'payment', version: 1, text: 'nothing' });
+    expect(transfer).toMatchObject({ reason: 'invalid_payload' });
+  });
+});
+
 describe('what is asked before the rate limit', () => {
   it.each(ALL)('finds a sale in $extra.name and recovers no signer', async (token) => {
     const text = await payer(token).header(termsOf(1, token));
