@@ -5,10 +5,14 @@ import type { CommandSettings } from '../commands/command-settings.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { BUNDLE_PATH } from '../contract/catalog/catalog-file.ts';
 import type { PaidPath } from '../contract/endpoints.ts';
+import { KEYS_BYTES_MAX } from '../contract/key-history.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { readPlain } from '../verify/plain-file.ts';
 import { accountOf, wallet } from './wallet.ts';
 
 interface BuyFlags {
   readonly issuer: string;
+  readonly keys?: string;
   readonly maxUsd: string;
   readonly wallet?: string;
 }
@@ -18,6 +22,7 @@ export function defineBuy(command: Command, { now, print }: CommandSettings): vo
   command
     .argument('<url>', 'what to buy: an address of the shop with its parameters')
     .requiredOption('--issuer <did>', 'the issuer you trust, did:key:z6Mk…')
+    .option('--keys <file>', 'saved /.well-known/keys.json, where the issuer has changed its key')
     .option('--max-usd <price>', 'the most that it may cost', MAX_USD)
     .option('--wallet <file>', 'key of the account that pays (default: one that owns nothing)')
     .action(async (url: string, flags: BuyFlags) => print(await bought(url, flags, now)));
@@ -30,13 +35,18 @@ async function bought(url: string, flags: BuyFlags, now: () => number): Promise<
   const account = accountOf(flags.wallet);
   const pay = wallet(account, now);
   // Who sells by a catalogue that the issuer did not sign is paid nothing.
-  const shop = { baseUrl, issuer, catalog: 'served' } as const;
+  const shop = { baseUrl, issuer, ...keysOf(flags), catalog: 'served' } as const;
   const client = signalpressClient({ ...shop, pay, maxUsd, clock: now });
   try {
     return (await client.buy(path as PaidPath, params)).text;
   } catch (error) {
     throw inWordsOfTheCommand(error);
   }
+}
+
+function keysOf({ keys }: BuyFlags): { readonly keys?: JsonValue } {
+  if (keys === undefined) return {};
+  return { keys: parseJson(decodeUtf8(readPlain(keys, KEYS_BYTES_MAX))) };
 }
 
 /** The client names its own options and members, which a shell does not have. */

@@ -4,19 +4,20 @@ import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, isSignedCsv, SIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { answerFault, questionOf } from '../verify/answer-fault.ts';
+import type { KeyTrust } from '../verify/key-trust.ts';
 import { type BodyReport, coversContent, verifyBody } from '../verify/verify-body.ts';
 import { basketFault } from './basket-fault.ts';
 import type { PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
 import { signedTransfer, unreadable } from './payment-trip.ts';
 
-/** What was asked for, and which issuer is trusted. */
+/** What was asked for, and whose signatures are trusted. */
 export interface AskedTarget {
   /** What the service sells. */
   readonly catalog: Catalog;
   /** Whether what is sold now must agree with that catalogue; else a body that differs was made under another one. */
   readonly isSoldNow: boolean;
-  readonly issuer: string;
+  readonly trusted: KeyTrust;
   /** Path and query behind the address of the service; null where the request went elsewhere. */
   readonly target: string | null;
   /** Milliseconds since the epoch: an answer cannot speak of a later moment. */
@@ -71,12 +72,12 @@ function tableOf(sold: PaidText): JudgedPurchase {
 function bodyOf(
   sold: PaidText,
   question: Route | null,
-  { issuer, now, catalog, isSoldNow }: AskedTarget,
+  { trusted, now, catalog, isSoldNow }: AskedTarget,
 ): JudgedPurchase {
   const isTableToo = question !== null && isSignedTable(question);
   const body = jsonOf(sold, isTableToo);
   const judgedBy = { catalog, isOfBody: isSoldNow };
-  const report = verifyBody(body, { trust: [issuer], now, judgedBy });
+  const report = verifyBody(body, { ...trusted, now, judgedBy });
   const made = { ...sold, body, report };
   if (question === null) return { made, fault: 'no answer exists for this request' };
   const { body: sent, quoted = [], value } = sold.payment;

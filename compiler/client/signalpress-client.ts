@@ -12,6 +12,7 @@ import {
   parseJson,
 } from '../contract/strict-json.ts';
 import { questionOf } from '../verify/answer-fault.ts';
+import type { KeyTrust } from '../verify/key-trust.ts';
 import { answerBytes } from './answer-bytes.ts';
 import { type CatalogSource, catalogOfService, fixedCatalog } from './catalog-source.ts';
 import type { PaymentReceipt, PendingPayment, PurchasedBody } from './client-error.ts';
@@ -29,7 +30,7 @@ import {
   unread,
   unsettled,
 } from './payment-trip.ts';
-import { type Verification, verifyText } from './verify.ts';
+import { knownKeys, type Verification, verifyText } from './verify.ts';
 import {
   requireInterval,
   type WatchedReading,
@@ -45,6 +46,11 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** did:key of the issuer whose signatures are trusted; get it from a source that you trust. */
   readonly issuer: string;
+  /**
+   * The parsed `/.well-known/keys.json` of the issuer: after a change of keys, which ones follow the trusted one, and which
+   * were revoked. Without it no body of a new key is accepted.
+   */
+  readonly keys?: unknown;
   /**
    * Where the service does not sell by the built-in catalogue: `served` asks it for its own, which the issuer must have
    * signed; or the bytes of a `catalog.json` that you trust.
@@ -123,12 +129,12 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
     timeoutMs: options.timeoutMs ?? ANSWER_TIMEOUT_MS,
     networks: options.networks ?? null,
   };
-  const { baseUrl, issuer, clock = Date.now } = options;
-  requireIssuer(issuer);
-  const source = catalogSource(options, trip);
+  const { baseUrl, clock = Date.now } = options;
+  const trusted = trustOf(options);
+  const source = catalogSource({ ...options, trusted }, trip);
   const { forSale, newest } = source;
   const judge = (url: string, paid: PaidAnswer, by: Pick<AskedTarget, 'catalog' | 'isSoldNow'>) =>
-    judgePurchase(paid, { ...by, issuer, target: targetOf(url, baseUrl), now: clock() });
+    judgePurchase(paid, { ...by, trusted, target: targetOf(url, baseUrl), now: clock() });
   const purchase = async (asked: Asked, catalog: Catalog, maxUsd = options.maxUsd ?? MAX_USD) => {
     const { url } = asked;
     const pay = payOf(options);
@@ -138,7 +144,7 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
     return judgedByServed(judgeNow, { catalog, newest });
   };
   return {
-    ...freeCalls(options, trip, source),
+    ...freeCalls({ ...options, trusted }, trip, source),
     async buy(path, params, { maxUsd } = {}) {
       payOf(options);
       const catalog = await forSale();
@@ -172,7 +178,7 @@ function payOf({ pay }: ClientOptions): PayingFetch {
 
 /** The calls that move no money. */
 function freeCalls(
-  { baseUrl, issuer, clock = Date.now }: ClientOptions,
+  { baseUrl, trusted, clock = Date.now }: TrustingOptions,
   trip: TripOptions,
   { known }: CatalogSource,
 ): Omit<SignalpressClient, 'buy' | 'buyBasket' | 'redeliver'> {
@@ -187,7 +193,7 @@ function freeCalls(
     async verify(saved) {
       // What was saved may be older than the catalogue.
       const judgedBy = { catalog: await known(), isOfBody: false };
-      return verifyText(saved, { trust: [issuer], judgedBy, now: clock() });
+      return verifyText(saved, { ...trusted, judgedBy, now: clock() });
     },
     watch(items, watching) {
       requireInterval(watching.everyMs);
@@ -199,11 +205,10 @@ function freeCalls(
 
 /** What the service sells, by whose word. */
 function catalogSource(
-  { catalog, baseUrl, issuer, clock = Date.now }: ClientOptions,
+  { catalog, baseUrl, trusted, clock = Date.now }: TrustingOptions,
   { fetch, timeoutMs }: TripOptions,
 ): CatalogSource {
   if (catalog !== 'served') return fixedCatalog(catalog);
-  const trusted = { trust: [issuer] };
   return catalogOfService({ root: withoutSlash(baseUrl), trusted, fetch, timeoutMs }, clock);
 }
 
@@ -230,8 +235,13 @@ function operationAt(path: string, { operationByPath }: Catalog): Endpoint {
   );
 }
 
-/** Without one every body would be refused after it was paid. */
-function requireIssuer(issuer: string): void {
+/** Options, and whom they say to trust. */
+interface TrustingOptions extends ClientOptions {
+  readonly trusted: KeyTrust;
+}
+
+/** Without an issuer every body would be refused after it was paid. */
+function trustOf({ issuer, keys }: ClientOptions): KeyTrust {
   try {
     parseDidKey(issuer);
   } catch (cause) {
@@ -239,6 +249,7 @@ function requireIssuer(issuer: string): void {
       'Cannot make a client: "issuer" is not a did:key; pass the DID of the issuer, from a source that you trust';
     throw new TypeError(message, { cause });
   }
+  return { trust: [issuer], ...knownKeys(keys) };
 }
 
 /** Path and query behind the address of the service; null for an address of somebody else. */

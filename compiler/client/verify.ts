@@ -98,8 +98,12 @@ function readText(
 function trustOf({ issuer = [], keys, now = Date.now() }: VerifyOptions): BodyTrust {
   const dids = typeof issuer === 'string' ? [issuer] : issuer;
   const trust = dids.length === 0 ? ('any' as const) : dids;
-  const known = keys === undefined ? {} : { keys: readKeyHistory(keys, isSignedBy) };
-  return { trust, now, ...known };
+  return { trust, now, ...knownKeys(keys) };
+}
+
+/** The keys of an issuer as they were passed; throws a RangeError for a list that does not hold. */
+export function knownKeys(keys: unknown): Pick<KeyTrust, 'keys'> {
+  return keys === undefined ? {} : { keys: readKeyHistory(keys, isSignedBy) };
 }
 
 /** The catalogue that was passed; throws for one that its head does not prove. */
