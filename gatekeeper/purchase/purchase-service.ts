@@ -156,7 +156,7 @@ export function purchaseService(options: PurchaseServiceOptions): PurchaseServic
       }
     },
     transferOf: context.transferOf,
-    openFormer: (request) => formerReply(request, context),
+    openFormer: (request) => formerReply(request, contextFor(request, context)),
     boughtBy: (paymentHeader) => boughtBy(paymentHeader, context),
     async look(key) {
       const entry = await context.journal.find(key);
@@ -291,12 +291,11 @@ async function knownReply(
   request: PurchaseRequest,
   context: Context,
 ): Promise<PurchaseReply | null> {
-  const own = contextFor(request, context);
-  const tender = await own.read(request);
-  const outcome = isRefusal(tender) ? null : await knownOutcome(tender, own);
+  const tender = await context.read(request);
+  const outcome = isRefusal(tender) ? null : await knownOutcome(tender, context);
   if (isRefusal(tender) || outcome === null) return null;
   if (outcome.kind === 'refused') return noLongerOffered(outcome.refusal);
-  return purchaseReply(outcome, { ...request, tender }, own.challenger);
+  return purchaseReply(outcome, { ...request, tender }, context.challenger);
 }
 
 /** What is known of a tender without its answer; null when it has to be sold. */

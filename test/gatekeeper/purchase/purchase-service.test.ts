@@ -16,6 +16,7 @@ import {
   type Bench,
   type Bought,
   bench,
+  buy,
   expectRefused,
   freshJournal,
   gauge,
@@ -481,6 +482,27 @@ describe('open() and sell() failing', () => {
     await purchases.pay({ header: headerOf(v1, signed) });
     expect(reported).toHaveLength(1);
     expect(String(reported[0])).not.toContain(signed.signature);
+  });
+
+  it('I49: reports what fails for a former sale under the name of the request, once', async () => {
+    const reported: unknown[] = [];
+    const inner = freshJournal();
+    const journal = { ...inner };
+    const report = (error: unknown, id?: string) => reported.push([String(error), id]);
+    const service = bench({ journal, report }).service();
+    const paymentHeader = { kind: 'payment', version: 1, text: await alice.header(v1) } as const;
+    const deliver = async () => ({ body: Buffer.from('{}'), contentType: 'application/json' });
+    await buy(service, { header: paymentHeader.text, deliver });
+    const trace = { id: 'named', sentId: 'named' };
+    const asked = { target: TARGET, method: 'GET', paymentHeader, trace };
+    expect((await service.openFormer(asked))?.status).toBe(200);
+    expect(reported).toEqual([]);
+    journal.find = async () => {
+      throw new Error('disk');
+    };
+    expect((await service.openFormer(asked))?.status).toBe(503);
+    expect(reported).toEqual([['Error: disk', 'named']]);
+    inner.close();
   });
 });
 
