@@ -422,6 +422,13 @@ export const OTHER_ROWS = [
       signal_id: { ...optional(text('signal id', 'nas.ground_ops')), shows: 'signals' },
       entity: { ...optional(text('entity', 'bos')), shows: 'entities' },
       summary: optional(oneOf('1 for compact counts', ['1'])),
+      page: {
+        type: 'integer',
+        required: false,
+        description: 'page, from 1; everything at once without it',
+        examples: ['2'],
+        min: 1,
+      },
     },
     answer: 'coverage',
     summary: 'what is covered and how fresh it is',

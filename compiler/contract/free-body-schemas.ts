@@ -78,7 +78,10 @@ const coverageEntity = z.strictObject({
   update_status: updateState,
 });
 
-/** `/gauge/coverage`: the members after `latest_observed_at` are left out of the compact form. */
+/**
+ * `/gauge/coverage`: the members after `latest_observed_at` are left out of the compact form; only a page has `page`,
+ * `pages` and `next`.
+ */
 export const coverageSchema = z.strictObject({
   nature: z.string(),
   note: z.string(),
@@ -102,6 +105,9 @@ export const coverageSchema = z.strictObject({
       entities: z.array(coverageEntity).optional(),
     }),
   ),
+  page: z.int().min(1).optional(),
+  pages: count.optional(),
+  next: path.nullable().optional(),
   cache_ttl_s: count,
   cache_policy: z.string(),
   cache_note: z.string(),

@@ -161,7 +161,7 @@ function findTool({ found }: Names, isSearched: boolean): Tool {
       name: 'find_signal',
       title: 'Find a signal',
       description:
-        'Free. Coverage and freshness of signals by industry, signal or entity: counts, or with full every entity. Without arguments: the industries.',
+        'Free. Coverage and freshness of signals by industry, signal or entity: counts, or with full every entity, 100 a page. Without arguments: the industries.',
       outputSchema: {
         type: 'object',
         anyOf: [
@@ -177,6 +177,7 @@ function findTool({ found }: Names, isSearched: boolean): Tool {
       signal_id: text(`like ${found}`),
       entity: { type: 'string' },
       full: { type: 'boolean' },
+      page: text('of full, like 2'),
     },
     [],
   );

@@ -63,13 +63,13 @@ async function searched(words: string, { ask }: Shop): Promise<ToolResult> {
 
 async function findSignal(given: JsonObject, shop: Shop): Promise<ToolResult> {
   const { ask, catalog, baseUrl } = shop;
-  const { query, industry, signal_id, entity, full } = given;
+  const { query, industry, signal_id, entity, full, page = '1' } = given;
   if (query !== undefined) {
     const words = [query, signal_id, entity, industry].filter((one) => typeof one === 'string');
     return searched(words.join(' '), shop);
   }
-  const compact = full === true ? {} : { summary: '1' };
-  const reply = await ask(target('/gauge/coverage', { industry, signal_id, entity, ...compact }));
+  const form = full === true ? { page } : { summary: '1' };
+  const reply = await ask(target('/gauge/coverage', { industry, signal_id, entity, ...form }));
   if (reply.status !== 200) return failed(reply.body.toString());
   if (isEmpty(reply)) return failed(nothingFound(given, catalog));
   const isNarrow = NARROWING.some((name) => given[name] !== undefined);

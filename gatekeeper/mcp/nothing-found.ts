@@ -6,7 +6,7 @@ import { shown } from './argument-fault.ts';
 
 /** Why a search found nothing, and what to search for instead. */
 export function nothingFound(
-  { industry, signal_id, entity }: JsonObject,
+  { industry, signal_id, entity, page }: JsonObject,
   catalog: Catalog,
 ): string {
   const { industries, ids } = legalOf(catalog);
@@ -15,6 +15,9 @@ export function nothingFound(
   }
   if (typeof signal_id === 'string' && !ids.includes(signal_id)) {
     return `No signal ${shown(signal_id)}${meant(signal_id, ids)}; find_signal without arguments leads to all`;
+  }
+  if (typeof page === 'string' && page !== '1') {
+    return `Page ${shown(page)} has nothing; leave page out for the first, and follow next`;
   }
   if (typeof entity === 'string') {
     return `No reading of entity ${shown(entity)} matches; find_signal with signal_id and full=true lists its entities`;

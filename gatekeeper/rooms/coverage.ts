@@ -1,3 +1,4 @@
+import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { Line, Signal, SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { firstWhere } from '../../compiler/contract/first-where.ts';
@@ -6,10 +7,12 @@ import {
   type FreshnessClass,
   freshness,
 } from '../../compiler/contract/freshness.ts';
+import { grouped } from '../../compiler/contract/grouped.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import { knownOf, type UpdateState, updateState } from '../../compiler/contract/update-status.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
+import type { Spend } from '../http/cost.ts';
 import { oncePerRelease, perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
@@ -21,6 +24,10 @@ import { FREE_BYTES_MAX, jsonBytes } from './json-content.ts';
 const COVERAGE_TTL_S = 60;
 /** Readings of one answer; a filter shows the others. */
 const COVERAGE_ROWS_MAX = 5000;
+/** Readings of one page; a signal without any counts as one. */
+const PAGE_ROWS = 100;
+/** Readings of one entity that are parsed at the price of a plain answer. */
+const PARSED_ROWS_A_UNIT = 25;
 /** Bytes of answers that are kept for one time to live: those that the tables allow, and those about stored entities. */
 const KEPT_BYTES_MAX = { listed: 8 * 1024 * 1024, entities: 4 * 1024 * 1024 } as const;
 
@@ -69,13 +76,15 @@ const entityCount = perRelease(async (release: ReleaseIndex): Promise<number> =>
 });
 
 /** What is stored of an entity in any spelling: a stranger's text must not cost a look at every reading. */
-async function stocksOf(entity: string, release: ReleaseIndex): Promise<readonly Stock[]> {
+async function stocksOf(
+  entity: string,
+  release: ReleaseIndex,
+  spend: Spend,
+): Promise<readonly Stock[]> {
   const table = await catalogTable(release);
-  const numbers = new Map<string, number[]>();
-  for (const number of table.numbersOf(entity.toLowerCase())) {
-    const id = table.signalOf(number);
-    numbers.set(id, [...(numbers.get(id) ?? []), number]);
-  }
+  const found = table.numbersOf(entity.toLowerCase());
+  spend(found.length / PARSED_ROWS_A_UNIT);
+  const numbers = grouped(found, (number) => table.signalOf(number));
   return [...release.catalog.entryById].flatMap(([id, entry]) => {
     const own = numbers.get(id);
     return own === undefined ? [] : [stockOf(entry, table.list(own))];
@@ -84,6 +93,8 @@ async function stocksOf(entity: string, release: ReleaseIndex): Promise<readonly
 
 interface CoverageAnswers {
   readonly at: number;
+  /** By signal: every page tells the counts of all. */
+  readonly counts: WeakMap<Stock, FreshnessCounts>;
   /** By canonical target, which unknown parameters do not change. */
   readonly listed: BoundedMap<string, Buffer>;
   /** Apart, for there are many of them. */
@@ -98,6 +109,7 @@ function answersAt(release: ReleaseIndex, now: number): CoverageAnswers {
   if (known !== undefined && Math.abs(now - known.at) < COVERAGE_TTL_S * 1000) return known;
   const made = {
     at: now,
+    counts: new WeakMap<Stock, FreshnessCounts>(),
     listed: new BoundedMap<string, Buffer>({ bytes: KEPT_BYTES_MAX.listed, isByUse: true }),
     entities: new BoundedMap<string, Buffer>({ bytes: KEPT_BYTES_MAX.entities, isByUse: true }),
   };
@@ -106,8 +118,8 @@ function answersAt(release: ReleaseIndex, now: number): CoverageAnswers {
 }
 
 /**
- * `/gauge/coverage`: counts and freshness of every line; an empty list if nothing matches the filter. Computed, because
- * freshness follows the clock and filters combine freely.
+ * `/gauge/coverage`: counts and freshness of every line, whole or a page of it; an empty list if nothing matches the filter.
+ * Computed, because freshness follows the clock and filters combine freely.
  */
 export async function coverage(question: Question, service: Service): Promise<Answered> {
   const { release, clock } = service;
@@ -115,50 +127,33 @@ export async function coverage(question: Question, service: Service): Promise<An
   const now = clock();
   const answers = answersAt(release, now);
   const kept = values.entity === undefined ? answers.listed : answers.entities;
-  const known = kept.get(target);
-  const body = known ?? (await coverageBytes(values, release, answers.at));
-  if (known === undefined && (await isKnown(values, release))) kept.set(target, body, body.length);
   const keepMs = Math.max(0, answers.at + COVERAGE_TTL_S * 1000 - now);
+  const known = kept.get(target);
+  if (known !== undefined) return jsonBytes(known, keepMs);
+  const covered = await coveredBy(question, release, answers);
+  const body = await coverageBytes(covered, values, { release, now: answers.at });
+  // Only what is stored is kept: a stranger's texts cannot evict it.
+  const isStored = covered.length > 0 && pageOf(values) <= pagesOf(covered, isCompact(values));
+  if (isStored) kept.set(target, body, body.length);
   return jsonBytes(body, keepMs);
 }
 
-/**
- * Whether a request is one of the few that the tables allow; others share a cache of their own, so they cannot evict
- * these.
- */
-async function isKnown(values: Values, release: ReleaseIndex): Promise<boolean> {
-  const { entity, signal_id: id, industry } = values;
-  const isStored =
-    entity === undefined ||
-    (await catalogTable(release)).numbersOf(entity.toLowerCase()).length > 0;
-  if (!isStored) return false;
-  const isSignal = id === undefined || release.catalog.entryById.has(id);
-  return isSignal && (industry === undefined || industries(release).has(industry));
-}
-
-const industries = oncePerRelease(
-  ({ catalog }) => new Set(catalog.lines.map(({ industry }) => industry)),
-);
-
-async function coverageBytes(values: Values, release: ReleaseIndex, now: number): Promise<Buffer> {
-  const { entity: asked } = values;
-  const stored = asked === undefined ? await stocks(release) : await stocksOf(asked, release);
-  const covered = stored.filter((stock) => meets(stock, values));
-  const { signal_id, industry, entity } = values;
-  const filtered = signal_id !== undefined || industry !== undefined || entity !== undefined;
-  const distinct = filtered
-    ? distinctEntities(covered.map(({ rows }) => rows))
-    : await entityCount(release);
-  const compact = values.summary === '1';
-  const rows = covered.reduce((sum, one) => sum + one.rows.length, 0);
-  const form = { compact, listed: !compact && rows <= COVERAGE_ROWS_MAX, distinct, now };
-  const body = bytesOf(coverageBody(covered, form));
-  if (body.length <= FREE_BYTES_MAX) return body;
-  return bytesOf(coverageBody(covered, { ...form, listed: false }));
-}
-
-function bytesOf(body: object): Buffer {
-  return Buffer.from(JSON.stringify(body).slice(0, -1) + RULES_END, 'utf8');
+/** What an answer is about, with its counts. */
+async function coveredBy(
+  { route: { values }, spend }: Question,
+  release: ReleaseIndex,
+  { at, counts }: CoverageAnswers,
+): Promise<readonly Covered[]> {
+  const { entity } = values;
+  const stored =
+    entity === undefined ? await stocks(release) : await stocksOf(entity, release, spend);
+  return stored
+    .filter((stock) => meets(stock, values))
+    .map((stock) => {
+      const counted = counts.get(stock) ?? freshnessCounts(stock, at);
+      counts.set(stock, counted);
+      return { ...stock, counts: counted };
+    });
 }
 
 function meets({ signal, line }: Stock, values: Values): boolean {
@@ -167,30 +162,111 @@ function meets({ signal, line }: Stock, values: Values): boolean {
   return industry === undefined || line.industry === industry;
 }
 
-interface CoverageForm {
-  readonly compact: boolean;
-  /** Readings are shown one by one. */
-  readonly listed: boolean;
-  /** Entities that the answer is about. */
-  readonly distinct: number;
+const isCompact = ({ summary }: Values): boolean => summary === '1';
+const pageOf = ({ page = '1' }: Values): number => Number(page);
+
+/** Pages of an answer, at least one. */
+function pagesOf(covered: readonly Covered[], compact: boolean): number {
+  const rows = covered.reduce((sum, one) => sum + rowsOnPages(one, compact), 0);
+  return Math.max(1, Math.ceil(rows / PAGE_ROWS));
+}
+
+function rowsOnPages({ rows }: Covered, compact: boolean): number {
+  return compact ? 1 : Math.max(1, rows.length);
+}
+
+interface CoverageContext {
+  readonly release: ReleaseIndex;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-function coverageBody(stocked: readonly Stock[], form: CoverageForm): object {
-  const { compact, listed, distinct, now } = form;
-  const covered = stocked.map((stock) => ({ ...stock, counts: freshnessCounts(stock, now) }));
+/** The whole answer, without its readings where they are too many; a page of it where one is asked for or nothing else fits. */
+async function coverageBytes(
+  covered: readonly Covered[],
+  values: Values,
+  { release, now }: CoverageContext,
+): Promise<Buffer> {
+  const compact = isCompact(values);
+  const head = { covered, distinct: await distinctOf(covered, values, release) };
+  const rows = covered.reduce((sum, one) => sum + one.rows.length, 0);
+  const whole = (listed: boolean): Buffer => {
+    const signals = covered.map((one) => {
+      return compact
+        ? compactRow(one, now)
+        : fullRow(one, { listed: listed ? byEntity(one.rows) : null, now });
+    });
+    const note = listed || compact ? 'whole list' : LEFT_OUT;
+    return bytesOf(coverageBody(head, note, { signals }));
+  };
+  if (values.page === undefined) {
+    for (const listed of !compact && rows <= COVERAGE_ROWS_MAX ? [true, false] : [false]) {
+      const body = whole(listed);
+      if (body.length <= FREE_BYTES_MAX) return body;
+    }
+  }
+  return bytesOf(coverageBody(head, 'a page; next leads on', pageMembers(covered, values, now)));
+}
+
+const LEFT_OUT = 'readings are left out; ask by signal_id or industry, or page by page from page=1';
+
+function pageMembers(covered: readonly Covered[], values: Values, now: number): object {
+  const compact = isCompact(values);
+  const [page, pages] = [pageOf(values), pagesOf(covered, compact)];
+  const from = (page - 1) * PAGE_ROWS;
+  let at = 0;
+  const signals = covered.flatMap((one) => {
+    const first = at;
+    at += rowsOnPages(one, compact);
+    if (at <= from || first >= from + PAGE_ROWS) return [];
+    if (compact) return [compactRow(one, now)];
+    const listed = byEntity(one.rows).slice(Math.max(0, from - first), from + PAGE_ROWS - first);
+    return [fullRow(one, { listed, now })];
+  });
+  const next = canonicalTarget('/gauge/coverage', { ...values, page: String(page + 1) });
+  return { signals, page, pages, next: page < pages ? next : null };
+}
+
+/** Distinct entities of a filter, counted once for a release. */
+const distinctBy = oncePerRelease(() => new Map<string, number>());
+
+async function distinctOf(
+  covered: readonly Covered[],
+  { signal_id, industry, entity }: Values,
+  release: ReleaseIndex,
+): Promise<number> {
+  const lists = covered.map(({ rows }) => rows);
+  if (entity !== undefined || covered.length === 0) return distinctEntities(lists);
+  if (signal_id === undefined && industry === undefined) return entityCount(release);
+  const known = distinctBy(release);
+  const filter = JSON.stringify([signal_id, industry]);
+  const count = known.get(filter) ?? distinctEntities(lists);
+  known.set(filter, count);
+  return count;
+}
+
+function bytesOf(body: object): Buffer {
+  return Buffer.from(JSON.stringify(body).slice(0, -1) + RULES_END, 'utf8');
+}
+
+interface CoverageHead {
+  readonly covered: readonly Covered[];
+  /** Entities that the answer is about. */
+  readonly distinct: number;
+}
+
+function coverageBody({ covered, distinct }: CoverageHead, note: string, shown: object): object {
   const holding = covered.filter(({ rows }) => rows.length > 0);
   return {
     nature: NATURE,
-    note: listed || compact ? 'whole list' : 'readings are left out; ask by signal_id or industry',
+    note,
     totals: {
       signal_ids: holding.length,
       industries: new Set(holding.map(({ line }) => line.industry)).size,
       distinct_entities: distinct,
       freshness: addedUp(covered.map(({ counts }) => counts)),
     },
-    signals: covered.map((one) => (compact ? compactRow(one, now) : fullRow(one, { listed, now }))),
+    ...shown,
   };
 }
 
@@ -219,16 +295,22 @@ function compactRow({ signal, line, rows, counts, punctual }: Covered, now: numb
   };
 }
 
-function fullRow(covered: Covered, { listed, now }: { listed: boolean; now: number }): object {
+interface FullForm {
+  /** The readings that are shown one by one; null where none are. */
+  readonly listed: Iterable<CatalogRow> | null;
+  readonly now: number;
+}
+
+function fullRow(covered: Covered, { listed, now }: FullForm): object {
   const { signal, rows } = covered;
   return {
     ...compactRow(covered, now),
     measures: signal.measures,
     cadence: signal.cadence,
     sells_now: rows.length > 0,
-    ...(listed
-      ? { entities: Array.from(byEntity(rows), (row) => entityRow(row, signal, now)) }
-      : {}),
+    ...(listed === null
+      ? {}
+      : { entities: Array.from(listed, (row) => entityRow(row, signal, now)) }),
   };
 }
 

@@ -62,6 +62,20 @@ function twelveWords(n: number): string {
   return Array.from({ length: 12 }, (_, at) => fresh(12 * n + at, 9)).join('+');
 }
 
+function coverageCases(pair: (n: number) => string): FreeCase[] {
+  return [
+    get('coverage', `/gauge/coverage?x=${FRESH}`),
+    get('coverage, a page', `/gauge/coverage?page=2&x=${FRESH}`),
+    get('coverage, compact', `/gauge/coverage?summary=1&x=${FRESH}`),
+    get('coverage of an unknown entity', `/gauge/coverage?entity=${FRESH}`, LONG_CHARS),
+    {
+      name: 'coverage of a pair',
+      target: (n) => `/gauge/coverage?${pair(n)}&x=${fresh(n, 8)}`,
+      units: REQUEST_COST,
+    },
+  ];
+}
+
 /** Every free operation and file, each at its dearest: with a parameter that nobody knows, so that nothing is ready. */
 function freeCases({ pairs, hashes }: FreeSubject): FreeCase[] {
   const pair = (n: number): string => pairs[n % pairs.length] ?? '';
@@ -76,10 +90,7 @@ function freeCases({ pairs, hashes }: FreeSubject): FreeCase[] {
     units: REQUEST_COST + QUESTION_COST,
   });
   return [
-    get('coverage', `/gauge/coverage?x=${FRESH}`),
-    get('coverage, compact', `/gauge/coverage?summary=1&x=${FRESH}`),
-    get('coverage of an unknown entity', `/gauge/coverage?entity=${FRESH}`, LONG_CHARS),
-    each('coverage of a pair', (n) => `/gauge/coverage?${pair(n)}&x=${fresh(n, 8)}`),
+    ...coverageCases(pair),
     get('catalog', `/gauge/catalog?x=${FRESH}`),
     get('catalog, all', `/gauge/catalog?all=1&x=${FRESH}`),
     get('catalog of an unknown signal', `/gauge/catalog?signal_id=${FRESH}`),

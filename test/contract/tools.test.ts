@@ -30,7 +30,7 @@ describe('toolsOf()', () => {
       ['search', ['query'], ['query']],
       ['quote', ['request'], ['request']],
       ['verify_citation', ['record_hash'], ['record_hash']],
-      ['find_signal', ['query', 'industry', 'signal_id', 'entity', 'full'], []],
+      ['find_signal', ['query', 'industry', 'signal_id', 'entity', 'full', 'page'], []],
       ['get_official_record', ['signal_id', 'entity', 'dim'], ['signal_id', 'entity']],
     ]);
   });

@@ -78,7 +78,7 @@ const GUIDES: Readonly<Record<TablePath, string>> = {
   '/shadow/region-plus':
     'Answers what was published about a topic beside the readings of a city. Not a cause, and no forecast.',
   '/gauge/coverage':
-    'Answers which signals exist, how fresh each one is and what sells now. Not the readings.',
+    'Answers which signals exist, how fresh each one is and what sells now; long lists come page by page. Not the readings.',
   '/gauge/catalog':
     'Answers which entities each signal has and which operations answer for them: the legal values. Not the readings.',
   '/gauge/search':

@@ -88,7 +88,11 @@ async function send({ method = 'POST', headers = {}, body = '' }: Sent): Promise
 /** As much of a coverage and of its overview as the tests read. */
 interface Coverage {
   readonly totals: object;
-  readonly signals: readonly { readonly industry: string; readonly entities_count: number }[];
+  readonly signals: readonly {
+    readonly signal_id: string;
+    readonly industry: string;
+    readonly entities_count: number;
+  }[];
 }
 interface Overview {
   readonly totals: object;
@@ -231,7 +235,11 @@ describe('I44: POST /mcp', () => {
     ['find_signal', { industry: 'enviroment' }, /did you mean "environment"/],
     ['find_signal', { signal_id: 'airquality.aq' }, /did you mean "airquality.aqi"/],
     ['find_signal', { entity: 'us-nowhere' }, /find_signal with signal_id and full=true/],
-    ['find_signal', { limit: 1 }, /legal arguments: query, industry, signal_id, entity, full/],
+    [
+      'find_signal',
+      { limit: 1 },
+      /legal arguments: query, industry, signal_id, entity, full, page/,
+    ],
     ['verify_citation', {}, /argument missing: record_hash/],
     [
       'verify_citation',
@@ -269,7 +277,9 @@ describe('I44: POST /mcp', () => {
     );
     expect(compact).toEqual(await byUrl('/gauge/coverage?industry=aviation&summary=1'));
     const { structuredContent: found } = await result(call('find_signal', { ...PAIR, full: true }));
-    expect(found).toEqual(await byUrl('/gauge/coverage?signal_id=airquality.aqi&entity=us-denver'));
+    expect(found).toEqual(
+      await byUrl('/gauge/coverage?signal_id=airquality.aqi&entity=us-denver&page=1'),
+    );
     const given = { record_hash: RECORD.record_hash };
     const { structuredContent: verified } = await result(call('verify_citation', given));
     expect(verified).toEqual(await byUrl(`/gauge/verify?hash=${RECORD.record_hash}`));
@@ -295,10 +305,22 @@ describe('I44: POST /mcp', () => {
         industries[industry] ?? 0,
       );
     }
-    const full = await result(call('find_signal', { full: true }));
-    expect((full.structuredContent as unknown as Coverage).signals).toHaveLength(
-      whole.signals.length,
-    );
+  });
+
+  it('find_signal in full lists every signal, page by page', async () => {
+    const whole = (await (await fetch(`${gate.url}/gauge/coverage?summary=1`)).json()) as Coverage;
+    const listed: string[] = [];
+    for (let page = 1; page <= 2; page += 1) {
+      const given = { full: true, ...(page === 1 ? {} : { page: String(page) }) };
+      const { structuredContent } = await result(call('find_signal', given));
+      expect(structuredContent).toMatchObject({ page, pages: 2 });
+      const { signals } = structuredContent as unknown as Coverage;
+      listed.push(...signals.map(({ signal_id }) => signal_id));
+    }
+    expect(listed).toEqual(whole.signals.map(({ signal_id }) => signal_id));
+    const beyond = await result(call('find_signal', { full: true, page: '3' }));
+    expect(beyond).toMatchObject({ isError: true });
+    expect(JSON.stringify(beyond.content)).toMatch(/leave page out for the first/);
   });
 
   it('keeps the connection for the next call once a body was read', async () => {

@@ -10,6 +10,9 @@ describe('nothingFound()', () => {
     ],
     [{ industry: 'zzzzzzzzzzz' }, /^No industry "zzzzzzzzzzz"; send one of /],
     [{ signal_id: 'nas.ground' }, /^No signal "nas.ground" \(did you mean "nas.ground_ops"\?\)/],
+    [{ signal_id: 'nas.ground', full: true, page: '2' }, /^No signal "nas.ground"/],
+    [{ full: true, page: '99' }, /^Page "99" has nothing; leave page out/],
+    [{ entity: 'x', full: true, page: '1' }, /^No reading of entity "x"/],
     [{ signal_id: 'nas.ground_ops', entity: 'x' }, /^No reading of entity "x"/],
     [
       { industry: 'aviation', signal_id: 'airquality.aqi' },

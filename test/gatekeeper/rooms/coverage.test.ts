@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
+import { coverageSchema } from '../../../compiler/contract/free-body-schemas.ts';
 import { FRESHNESS_THRESHOLDS, freshness } from '../../../compiler/contract/freshness.ts';
 import { SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
+import type { Answered, Service } from '../../../gatekeeper/answers/service.ts';
 import { RowList } from '../../../gatekeeper/rooms/catalog-table.ts';
 import { coverage } from '../../../gatekeeper/rooms/coverage.ts';
 import { FREE_BYTES_MAX } from '../../../gatekeeper/rooms/json-content.ts';
@@ -177,10 +178,111 @@ describe('coverage()', () => {
   });
 });
 
+describe('coverage() by page', () => {
+  interface Page {
+    readonly note: string;
+    readonly totals: object;
+    readonly signals: readonly {
+      readonly signal_id: string;
+      readonly entities_count: number;
+      readonly entities?: readonly { readonly entity: string }[];
+    }[];
+    readonly page: number;
+    readonly pages: number;
+    readonly next: string | null;
+  }
+
+  /** Every page from one on, as `next` leads. */
+  async function pagesFrom(first: string, service: Service): Promise<Page[]> {
+    const pages: Page[] = [];
+    for (let at: string | null = first; at !== null && pages.length < 1000; ) {
+      const answered = jsonOf(await coverage(question(at), service));
+      pages.push(coverageSchema.parse(answered) as unknown as Page);
+      at = pages.at(-1)?.next ?? null;
+    }
+    return pages;
+  }
+
+  const pairs = (pages: readonly Pick<Page, 'signals'>[]): string[] =>
+    pages.flatMap(({ signals }) =>
+      signals.flatMap(({ signal_id, entities = [] }) =>
+        entities.map(({ entity }) => `${signal_id} ${entity}`),
+      ),
+    );
+
+  it('lists every reading once, 100 a page, and tells the same counts on each', async () => {
+    const service = await manyService(23);
+    const whole = coverageSchema.parse(await covered('', service));
+    const pages = await pagesFrom('/gauge/coverage?page=1', service);
+    expect(pages.length).toBe(Math.ceil((23 * SIGNALS.length) / 100));
+    expect(pairs(pages)).toEqual(pairs([whole as unknown as Page]));
+    for (const [at, one] of pages.entries()) {
+      expect(one).toMatchObject({ page: at + 1, pages: pages.length, totals: whole.totals });
+      expect(pairs([one]).length).toBeLessThanOrEqual(100);
+    }
+    expect(whole).not.toHaveProperty('page');
+  });
+
+  it('cuts one long signal, and lists readings that the whole answer leaves out', async () => {
+    const service = await manyService(60);
+    expect(await covered('', service)).toMatchObject({ note: /page by page from page=1/ });
+    const [id = ''] = SIGNALS.map((one) => one.id);
+    const long = await manyService(250);
+    const pages = await pagesFrom(`/gauge/coverage?signal_id=${id}&page=1`, long);
+    expect(pages.map((one) => pairs([one]).length)).toEqual([100, 100, 50]);
+    expect(pages.map(({ signals }) => signals[0]?.entities_count)).toEqual([250, 250, 250]);
+    expect(pairs(await pagesFrom('/gauge/coverage?page=1', service))).toHaveLength(
+      60 * SIGNALS.length,
+    );
+  });
+
+  it('counts the signals of a compact page, and those without a reading', async () => {
+    const service = await tinyService();
+    const compact = await pagesFrom('/gauge/coverage?summary=1&page=1', service);
+    expect(compact.map(({ signals }) => signals.length)).toEqual([100, SIGNALS.length - 100]);
+    const full = await pagesFrom('/gauge/coverage?page=1', service);
+    expect(full.flatMap(({ signals }) => signals)).toHaveLength(SIGNALS.length);
+    expect(pairs(full)).toHaveLength(4);
+  });
+
+  it('is empty beyond the last page, which nobody can fill the memory with', async () => {
+    const service = await tinyService();
+    const beyond = (await covered('?page=77', service)) as unknown as Page;
+    expect(beyond).toMatchObject({ page: 77, signals: [], next: null });
+    const first = await coverage(question('/gauge/coverage?page=77'), service);
+    const again = await coverage(question('/gauge/coverage?page=77'), service);
+    expect(bodyOf(again)).not.toBe(bodyOf(first));
+    const page = await coverage(question('/gauge/coverage?page=1'), service);
+    expect(bodyOf(await coverage(question('/gauge/coverage?page=1'), service))).toBe(bodyOf(page));
+  });
+
+  it('I54: charges the readings of one entity that are parsed', async () => {
+    let units = 0;
+    const spend = (more: number): void => {
+      units += more;
+    };
+    const asked = { ...question('/gauge/coverage?entity=entity-1&page=1'), spend };
+    const service = await manyService(2);
+    await coverage(asked, service);
+    expect(units).toBeCloseTo(SIGNALS.length / 25);
+    await coverage(asked, service);
+    expect(units).toBeCloseTo(SIGNALS.length / 25);
+  });
+});
+
+function bodyOf(answered: Answered): unknown {
+  return answered.kind === 'content' ? answered.content.body : null;
+}
+
 /** Every signal of the table with 200 entities: a catalogue larger than the full one. */
 async function fullService(): Promise<Service> {
+  return manyService(200);
+}
+
+/** Every signal of the table with so many entities. */
+async function manyService(entities: number): Promise<Service> {
   const lines = SIGNALS.flatMap(({ id }) =>
-    Array.from({ length: 200 }, (_, at) =>
+    Array.from({ length: entities }, (_, at) =>
       formatCatalogRow({
         signal_id: id,
         entity: `entity-${at}`,
