@@ -1,4 +1,4 @@
-import type { Network } from '../money/networks.ts';
+import { findNetwork, type Network } from '../money/networks.ts';
 import type { Payment } from '../money/payment.ts';
 import { SIGNATURE_CHARS } from '../money/signature.ts';
 import { isSignedByKey } from './payment-check.ts';
@@ -63,4 +63,20 @@ export function candidatesOf(
   if (accepted === null) return [first, ...others];
   const asset = accepted.asset.toLowerCase();
   return [[first, ...others].find((one) => one.asset.toLowerCase() === asset) ?? first];
+}
+
+/**
+ * The token that a payment may be for though it is not offered, as far as keys name it: settings may have offered it before.
+ * Null for one that is offered, and on a network that is not known.
+ */
+export function unofferedToken(
+  { network: named, accepted }: Payment,
+  tokens: Tokens,
+): Pick<Network, 'name' | 'asset'> | null {
+  const network = findNetwork(named);
+  if (network === undefined) return null;
+  const asset = accepted?.asset ?? network.asset;
+  const isIt = (one: Network): boolean =>
+    one.name === network.name && one.asset.toLowerCase() === asset.toLowerCase();
+  return tokens.some(isIt) ? null : { name: network.name, asset };
 }

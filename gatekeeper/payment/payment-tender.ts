@@ -22,7 +22,7 @@ import { type Challenger, listingOf } from '../offer/challenge.ts';
 import { formerEndpoint, soldEndpoint, targetOfResource } from '../offer/former-endpoint.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
-import { candidatesOf, judgedToken } from './paid-token.ts';
+import { candidatesOf, judgedToken, unofferedToken } from './paid-token.ts';
 import { checkPayment, checkSigner, isSignedByKey, type Terms } from './payment-check.ts';
 import { decodePayment } from './payment-header.ts';
 import { PaymentSettlement, type SettlementContext } from './settlement.ts';
@@ -90,8 +90,10 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
     identify(header) {
       const payment = paymentIn(header);
       if (isRefusal(payment)) return null;
-      const keys = candidatesOf(payment, networks).map((token) => paymentKey(payment, token));
-      return { keys, signed: signedText(payment) };
+      const former = unofferedToken(payment, networks);
+      const tokens = [...candidatesOf(payment, networks), ...(former === null ? [] : [former])];
+      const keys = tokens.map((token) => paymentKey(payment, token));
+      return { keys, signed: signedText(payment), ...paidTo(payment) };
     },
     recall(entry, trace) {
       const paid = paymentOf(entry, networks);
@@ -166,8 +168,15 @@ function tenderOf(of: PaymentTerms, options: PaymentReaderOptions): Tender {
       { key, payment, request, isSignedByKey: () => isSignedByKey(payment, network) },
       options,
     ),
-    paidHeader: (transaction) => paidHeader(payment, network, transaction),
-    paidBy: from,
+    ...paidTo(payment),
+  };
+}
+
+/** What a buyer is told with the answer. */
+function paidTo(payment: Payment): Pick<Tender, 'paidHeader' | 'paidBy'> {
+  return {
+    paidHeader: (transaction) => paidHeader(payment, transaction),
+    paidBy: payment.authorization.from,
   };
 }
 
@@ -181,16 +190,10 @@ function identifierOf(
 }
 
 /** Copies of one payment may spell the payer differently; each receipt spells it as its request did. */
-function paidHeader(
-  { version, authorization }: Payment,
-  network: Network,
-  transaction: string,
-): Header {
-  const v1 = version === 1;
-  const name = v1 ? network.name : network.caip2;
-  const receipt = { success: true, transaction, network: name, payer: authorization.from };
+function paidHeader({ version, authorization, network }: Payment, transaction: string): Header {
+  const receipt = { success: true, transaction, network, payer: authorization.from };
   const text = Buffer.from(JSON.stringify(receipt), 'utf8').toString('base64');
-  return [v1 ? 'x-payment-response' : 'payment-response', text];
+  return [version === 1 ? 'x-payment-response' : 'payment-response', text];
 }
 
 /** What is settled is delivered again after its window closed and its price changed; only a true signature gets to ask. */
@@ -199,7 +202,7 @@ function mayBeKnown(payment: Payment, terms: Terms): boolean {
 }
 
 /** What the token itself allows once: never the bytes of the header, which have many spellings. */
-function paymentKey(payment: Payment, network: Network): string {
+function paymentKey(payment: Payment, network: Pick<Network, 'name' | 'asset'>): string {
   const { from, nonce } = payment.authorization;
   return `${network.name}|${network.asset}|${from}|${nonce}`.toLowerCase();
 }

@@ -62,7 +62,9 @@ export function receiptReader({
     },
     identify(header) {
       const receipt = receiptIn(header)?.receipt;
-      return receipt === undefined ? null : { keys: [KEY + receipt.id], signed: header.text };
+      if (receipt === undefined) return null;
+      const key = KEY + receipt.id;
+      return { keys: [key], signed: header.text, ...paidTo(key) };
     },
     recall({ key, resource, signed, value, validBefore }) {
       const waiters = new Waiters(() => false);
@@ -93,9 +95,12 @@ function tenderOf(terms: ReceiptTerms): Tender {
     payer: KEY,
     identifier: null,
     settlement: paidAlready(key),
-    paidHeader: () => receiptHeader(key.slice(KEY.length)),
-    paidBy: null,
+    ...paidTo(key),
   };
+}
+
+function paidTo(key: string): Pick<Tender, 'paidHeader' | 'paidBy'> {
+  return { paidHeader: () => receiptHeader(key.slice(KEY.length)), paidBy: null };
 }
 
 /** Nobody is asked: the processor had taken the money before the receipt existed. */

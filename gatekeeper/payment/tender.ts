@@ -90,8 +90,8 @@ export interface TenderSettlement {
 }
 
 /** What a header says of its tender before anything of it is checked. */
-export interface TenderIdentity extends Pick<TenderBinding, 'signed'> {
-  /** Several where the header does not name its token: one for each that it may be for. */
+export interface TenderIdentity extends Pick<Tender, 'signed' | 'paidHeader' | 'paidBy'> {
+  /** Several where the header does not name its token: one for each that it may be for, offered or not. */
   readonly keys: readonly string[];
 }
 

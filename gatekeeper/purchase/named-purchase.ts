@@ -1,13 +1,8 @@
+import { defined } from '../../compiler/contract/defined.ts';
 import type { RequestTrace } from '../http/request-id.ts';
 import type { Journal, JournalEntry } from '../money/journal.ts';
 import type { CheckResult, Tender, TenderBinding } from '../payment/tender.ts';
-import {
-  failed,
-  IDENTIFIER_USED,
-  type PurchaseOutcome,
-  refused,
-  UNKNOWN,
-} from './purchase-outcome.ts';
+import { failed, IDENTIFIER_USED, type PurchaseOutcome, refused } from './purchase-outcome.ts';
 
 interface NamedContext {
   readonly journal: Pick<Journal, 'findOnDisk' | 'identifiedKey'>;
@@ -39,8 +34,9 @@ export async function namedOutcome(
   const entry = await context.journal.findOnDisk(key);
   if (entry === null || entry.state === 'refused') return null;
   if (!isSamePurchase(entry, tender)) return IDENTIFIER_USED;
-  const first = context.recall(entry, trace);
-  const outcome = first === null ? UNKNOWN : await context.knownOutcome(first);
+  // The token of the second one is offered, and it is that of the first.
+  const first = defined(context.recall(entry, trace), 'the tender of a payment in the journal');
+  const outcome = await context.knownOutcome(first);
   if (outcome?.kind !== 'refused') return outcome;
   const isOver = (await context.journal.identifiedKey(identifier.text)) === null;
   return isOver ? null : outcome;

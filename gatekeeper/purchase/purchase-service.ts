@@ -48,6 +48,7 @@ import { InFlight } from './in-flight.ts';
 import { namedOutcome } from './named-purchase.ts';
 import {
   clockOutcome,
+  endOf,
   isSameBinding,
   Purchase,
   type PurchaseContext,
@@ -232,6 +233,8 @@ async function opened(request: PurchaseRequest, context: Context): Promise<Purch
   const reply = (outcome: PurchaseOutcome) => purchaseReply(outcome, asked, context.challenger);
   // A request without data must hear that first, so a refusal waits for the answer too.
   if (isRefusal(tender)) {
+    const kept = await keptReply(request, context);
+    if (kept !== null) return kept;
     const refusal = reply(refused(tender));
     return { sell: async () => refusal };
   }
@@ -252,6 +255,12 @@ function boughtBy(paymentHeader: PaymentHeader, context: Context): string | null
   return identity === null ? null : (boundBy(identity, context)?.resource ?? null);
 }
 
+/** The same, once it is learnt what other gatekeepers noted; with its key. */
+async function learntBy(identity: TenderIdentity, context: Context): Promise<BoundTender | null> {
+  for (const key of identity.keys) await context.journal.shared?.learn(key);
+  return boundBy(identity, context);
+}
+
 /** The key and the request of what is known of exactly this tender. */
 function boundBy({ keys, signed }: TenderIdentity, context: Context): BoundTender | null {
   for (const key of keys) {
@@ -269,8 +278,7 @@ async function formerReply(asked: FormerRequest, context: Context): Promise<Purc
   try {
     const identity = context.identify(paymentHeader);
     if (identity === null) return null;
-    for (const key of identity.keys) await journal.shared?.learn(key);
-    const bound = boundBy(identity, context);
+    const bound = await learntBy(identity, context);
     const target = bound === null ? '' : targetOfResource(bound.resource);
     if (bound?.resource !== `${method} ${target}` || !asksForFormer(asked.target, target))
       return null;
@@ -292,10 +300,37 @@ async function knownReply(
   context: Context,
 ): Promise<PurchaseReply | null> {
   const tender = await context.read(request);
-  const outcome = isRefusal(tender) ? null : await knownOutcome(tender, context);
-  if (isRefusal(tender) || outcome === null) return null;
+  if (isRefusal(tender)) return keptReply(request, context);
+  const outcome = await knownOutcome(tender, context);
+  if (outcome === null) return null;
   if (outcome.kind === 'refused') return noLongerOffered(outcome.refusal);
   return purchaseReply(outcome, { ...request, tender }, context.challenger);
+}
+
+/**
+ * The reply to a payment or receipt that was taken by settings of before, whose token, node or processor may be gone. What it
+ * bought is delivered. Nobody can be asked about an open one, so it stays a doubt: whoever sent it must not sign again.
+ */
+async function keptReply(
+  request: PurchaseRequest,
+  context: Context,
+): Promise<PurchaseReply | null> {
+  const { method, target, paymentHeader } = request;
+  const identity = context.identify(paymentHeader);
+  if (identity === null) return null;
+  try {
+    const bound = await learntBy(identity, context);
+    if (bound?.resource !== `${method} ${target}`) return null;
+    const entry = await context.journal.find(bound.key);
+    if (entry === null || entry.state === 'refused') return null;
+    const { resource } = bound;
+    const outcome = endOf({ resource, signed: identity.signed }, entry) ?? UNKNOWN;
+    return purchaseReply(outcome, { ...request, tender: identity }, context.challenger);
+  } catch (error) {
+    // It may be paid already, so nobody is told that it is not.
+    context.report(error);
+    return unknownReply(paymentHeader, UNKNOWN_RETRY_S * 1000);
+  }
 }
 
 /** What is known of a tender without its answer; null when it has to be sold. */

@@ -223,7 +223,7 @@ function claimOf(tender: Tender, { body, contentType }: Delivery): Claim {
 }
 
 /** What a repeat is answered without asking anybody; null when the end of the payment is not known. */
-function endOf(tender: Tender, entry: JournalEntry): PurchaseOutcome | null {
+export function endOf(tender: PaymentBinding, entry: JournalEntry): PurchaseOutcome | null {
   if (!isSameBinding(entry, tender)) return ALREADY_USED;
   const { body, contentType, state, transaction } = entry;
   if (body === null) return NO_LONGER_KEPT;

@@ -1,6 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Facilitator, FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
+import type {
+  Facilitator,
+  FacilitatorRequest,
+  SettleOutcome,
+} from '../../../gatekeeper/money/facilitator.ts';
+import { furtherTokens } from '../../../gatekeeper/money/further-tokens.ts';
 import { findNetwork, NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import type { Requirements } from '../../../gatekeeper/money/requirements.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { settlersByNetwork } from '../../../gatekeeper/payment/by-network.ts';
 import { freshNonce, headerOf, payer } from '../payer.ts';
@@ -118,6 +124,92 @@ function expectRefusedPair(reply: Awaited<ReturnType<typeof purchases.pay>>): vo
   expect(json(reply).error).toMatch(/^invalid_exact_evm_payload_signature/);
   expect(json(reply).accepts).toHaveLength(2);
 }
+
+describe('payments for a token that left the settings', () => {
+  const EURO = `0x${'e1'.repeat(20)}`;
+  const [euro = base] = furtherTokens(`base:${EURO}:Euro Test:1:18:0.92`);
+  const own = { baseUrl: 'https://api.example.com', payTo: PAY_TO, serviceName: 'Example' };
+  const wide = challenger({ ...own, network: base, furtherNetworks: [polygon, euro] });
+  const narrow = challenger({ ...own, network: base });
+  const CASES = [
+    { token: polygon, version: 1 },
+    { token: polygon, version: 2 },
+    // Version 1 names no token, so only that of a network is found.
+    { token: euro, version: 2 },
+  ] as const;
+  const OTHER = '/gauge?entity=us-boise&signal_id=airquality.aqi';
+
+  /** A payment that is taken, and the same purchases after a restart without its token. */
+  async function taken({ token, version }: (typeof CASES)[number], outcome?: SettleOutcome) {
+    let offered = wide;
+    purchases = bench({
+      verifyFirst: false,
+      get challenger() {
+        return offered;
+      },
+    });
+    if (outcome !== undefined) purchases.script.settle = async () => outcome;
+    const { caip2, name, asset } = token;
+    const isIts = (entry: Requirements): boolean =>
+      entry.network === (version === 1 ? name : caip2) && entry.asset === asset;
+    const found = wide.terms(gauge, TARGET, version).find(isIts);
+    if (found === undefined) throw new Error('not offered');
+    const sign = () => payer(token).header(found);
+    const header = await sign();
+    const first = await purchases.pay({ header, version });
+    offered = narrow;
+    purchases.restart();
+    purchases.wait();
+    const pay = (by: string, target?: string) =>
+      purchases.pay({ header: by, version, ...(target === undefined ? {} : { target }) });
+    return { first, header, sign, pay };
+  }
+
+  it.each(CASES)(
+    'settled: the same answer and receipt, $token.name version $version',
+    async (of) => {
+      const { first, header, pay } = await taken(of);
+      expect(first.status).toBe(200);
+      expect(await pay(header)).toStrictEqual(first);
+      expect(purchases.calls.settle).toHaveLength(1);
+    },
+  );
+
+  it.each(CASES)(
+    'in doubt: stay a doubt, so that nobody signs twice, $token.name version $version',
+    async (of) => {
+      const { first, header, pay } = await taken(of, { verdict: 'none', detail: 'lost' });
+      const again = await pay(header);
+      expect([first.status, again.status]).toEqual([503, 503]);
+      expect(json(again).error).toMatch(/do not sign a new one/);
+      expect(purchases.calls.settle).toHaveLength(1);
+    },
+  );
+
+  it.each(CASES)('buy nothing else and nothing new, $token.name version $version', async (of) => {
+    const { header, pay, sign } = await taken(of);
+    for (const reply of [await pay(header, OTHER), await pay(await sign())]) {
+      expectRefused(reply, /^invalid_(network|payment_requirements)/);
+    }
+    const refusal: SettleOutcome = { verdict: 'refused', reason: 'insufficient_funds' };
+    const closed = await taken(of, { ...refusal, isProven: true });
+    expect(closed.first.status).toBe(402);
+    expectRefused(await closed.pay(closed.header), /^invalid_(network|payment_requirements)/);
+  });
+
+  it('a journal that cannot be read: a doubt, and it is reported', async () => {
+    const reported: unknown[] = [];
+    const { header } = await taken(CASES[0]);
+    const journal = purchases.journal();
+    const find = async (): Promise<never> => {
+      throw new Error('disk');
+    };
+    const report = (error: unknown) => reported.push(String(error));
+    const broken = bench({ challenger: narrow, journal: { ...journal, find }, report });
+    expect((await broken.pay({ header })).status).toBe(503);
+    expect(reported).toEqual(['Error: disk']);
+  });
+});
 
 describe('settlersByNetwork()', () => {
   const settlerFor = (transaction: string): Facilitator => ({
