@@ -1,8 +1,9 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { defineBuy } from '../compiler/buy/buy-command.ts';
 import { accountOf, wallet } from '../compiler/buy/wallet.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
@@ -18,16 +19,24 @@ import { compileFolder, makeFolder, removeFolders } from './snapshot-folder.ts';
 
 const RECORD = 'gauge?signal_id=tides.level&entity=station-one';
 let gate: Gatekeeper;
+/** Payments that arrived, and whether their file was there by then. */
+let paid: { readonly payment: string; readonly kept: boolean }[] = [];
+let isLying = false;
+let file: string;
 let issuer: string;
 const door = createServer(async (request, response) => {
   const { url = '' } = request;
   if (!url.startsWith('/shop/')) return void response.writeHead(404).end('{}');
   const payment = request.headers['payment-signature'];
+  if (payment !== undefined) paid.push({ payment: String(payment), kept: existsSync(file) });
   const headers = payment === undefined ? {} : { 'payment-signature': String(payment) };
   const answer = await fetch(gate.url + url.slice('/shop'.length), { headers });
   const asked = answer.headers.get('payment-required');
   response.writeHead(answer.status, asked === null ? {} : { 'payment-required': asked });
-  response.end(await answer.text());
+  const text = await answer.text();
+  response.end(
+    isLying && payment !== undefined ? text.replace('"band":"flood"', '"band":"high"') : text,
+  );
 });
 let shop: string;
 
@@ -41,6 +50,10 @@ beforeAll(async () => {
   gate = await sampleGate(data);
   await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
   shop = `http://127.0.0.1:${(door.address() as AddressInfo).port}/shop`;
+});
+beforeEach(() => {
+  paid = [];
+  file = join(makeFolder(), 'record.payment');
 });
 afterAll(async () => {
   door.close();
@@ -88,5 +101,48 @@ describe('an address with a path', () => {
     expect(sold.report?.verdict).toBe('verified');
     const again = await client.redeliver(sold.payment);
     expect(again.text).toBe(sold.text);
+  });
+});
+
+describe('--payment', () => {
+  const url = (): string => `${shop}/${RECORD}`;
+
+  it('keeps a payment before it is sent, and sends it again when the command runs again', async () => {
+    isLying = true;
+    await expect(printed(url(), '--payment', file)).rejects.toThrow(
+      `"${file}" keeps the payment: run this again to send the same one; to sign a new one`,
+    );
+    isLying = false;
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const text = await printed(url(), '--payment', file);
+    expect(verdict(text)).toBe('verified');
+    const turned = `${shop}/gauge?entity=station-one&signal_id=tides.level`;
+    expect(await printed(turned, '--payment', file)).toBe(text);
+    const { value } = JSON.parse(readFileSync(file, 'utf8'));
+    const same = { payment: value, kept: true };
+    expect(paid).toEqual([same, same, same]);
+  });
+
+  it('signs another one without it', async () => {
+    await printed(url());
+    await printed(url());
+    expect(new Set(paid.map(({ payment }) => payment)).size).toBe(2);
+  });
+
+  it('sends nothing that it could not keep, or that is for something else', async () => {
+    await expect(printed(url(), '--payment', join(file, 'none'))).rejects.toThrow('ENOENT');
+    expect(paid).toEqual([]);
+    for (const text of ['', '{}', '{"url": 1}', `{"url":"${url()}","header":"host","value":"x"}`]) {
+      writeFileSync(file, text);
+      await expect(printed(url(), '--payment', file)).rejects.toThrow('it holds no payment');
+      expect(readFileSync(file, 'utf8')).toBe(text);
+    }
+    const payment = { url: url(), header: 'payment-signature', value: 'eA==' };
+    writeFileSync(file, JSON.stringify(payment));
+    const other = `${shop}/gauge?signal_id=tides.level&entity=station-two`;
+    await expect(printed(other, '--payment', file)).rejects.toThrow('it is for "http:');
+    const away = url().replace('127.0.0.1', 'localhost');
+    await expect(printed(away, '--payment', file)).rejects.toThrow('it is for "http:');
+    expect(paid).toEqual([]);
   });
 });

@@ -8,6 +8,7 @@ import type { PaidPath } from '../contract/endpoints.ts';
 import { KEYS_BYTES_MAX } from '../contract/key-history.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { readPlain } from '../verify/plain-file.ts';
+import { keepPayment, readPayment, requireSameRequest } from './payment-file.ts';
 import { accountOf, wallet } from './wallet.ts';
 
 interface BuyFlags {
@@ -15,6 +16,7 @@ interface BuyFlags {
   readonly keys?: string;
   readonly maxUsd: string;
   readonly wallet?: string;
+  readonly payment?: string;
 }
 
 /** Defines `buy`. */
@@ -25,6 +27,10 @@ export function defineBuy(command: Command, { now, print }: CommandSettings): vo
     .option('--keys <file>', 'saved /.well-known/keys.json, where the issuer has changed its key')
     .option('--max-usd <price>', 'the most that it may cost', MAX_USD)
     .option('--wallet <file>', 'key of the account that pays (default: one that owns nothing)')
+    .option(
+      '--payment <file>',
+      'keep the payment here before it is sent; where the file is there, its payment is sent again',
+    )
     .action(async (url: string, flags: BuyFlags) => print(await bought(url, flags, now)));
 }
 
@@ -36,12 +42,22 @@ async function bought(url: string, flags: BuyFlags, now: () => number): Promise<
   const pay = wallet(account, now);
   // Who sells by a catalogue that the issuer did not sign is paid nothing.
   const shop = { baseUrl, issuer, ...keysOf(flags), catalog: 'served' } as const;
-  const client = signalpressClient({ ...shop, pay, maxUsd, clock: now });
+  const { kept, onSigned } = keeping(url, flags.payment);
+  const client = signalpressClient({ ...shop, pay, maxUsd, clock: now, onSigned });
   try {
-    return (await client.buy(path as PaidPath, params)).text;
+    const buying = () => client.buy(path as PaidPath, params);
+    return (await (kept === null ? buying() : client.redeliver(kept))).text;
   } catch (error) {
-    throw inWordsOfTheCommand(error);
+    throw inWordsOfTheCommand(error, flags.payment);
   }
+}
+
+/** The payment that a file keeps, if there is one for this address, and what keeps a new one. */
+function keeping(url: string, file: string | undefined) {
+  if (file === undefined) return { kept: null, onSigned: () => undefined };
+  const kept = readPayment(file);
+  if (kept !== null) requireSameRequest(kept, url, file);
+  return { kept, onSigned: (payment: PendingPayment) => keepPayment(file, payment) };
 }
 
 function keysOf({ keys }: BuyFlags): { readonly keys?: JsonValue } {
@@ -50,24 +66,33 @@ function keysOf({ keys }: BuyFlags): { readonly keys?: JsonValue } {
 }
 
 /** The client names its own options and members, which a shell does not have. */
-function inWordsOfTheCommand(error: unknown): unknown {
+function inWordsOfTheCommand(error: unknown, file: string | undefined): unknown {
   if (!(error instanceof ClientError)) return error;
   const { code, message, facts, cause } = error;
   if (code === 'too_expensive') {
     const [text = message] = message.split(' (');
     return new Error(text.replaceAll('maxUsd', '--max-usd'), { cause });
   }
+  // What the wallet or the disk said.
+  if (code === 'refused' && cause instanceof Error) return cause;
   const { payment } = facts;
+  if (payment === undefined) return error;
+  if (file !== undefined) return new Error(withFile(message, file), { cause });
   const isPaid = code === 'unsettled' || code === 'unverified';
-  return isPaid && payment !== undefined
-    ? new Error(withPayment(message, payment), { cause })
-    : error;
+  return isPaid ? new Error(withPayment(message, payment), { cause }) : error;
+}
+
+function withFile(message: string, file: string): string {
+  return `${withoutAdvice(message)}. "${file}" keeps the payment: run this again to send the same one; to sign a new one, name another file`;
 }
 
 /** Money may have moved: without the payment nobody could ask for the answer again. */
 function withPayment(message: string, { url, header, value }: PendingPayment): string {
-  const state = message.replace(/; (redeliver|keep) this error's .*$/s, '');
-  return `${state}. The same payment brings the same answer, at no further charge:\n  curl -sS -H '${header}: ${value}' '${url}'`;
+  return `${withoutAdvice(message)}. The same payment brings the same answer, at no further charge:\n  curl -sS -H '${header}: ${value}' '${url}'`;
+}
+
+function withoutAdvice(message: string): string {
+  return message.replace(/; (redeliver|keep) this error's .*$/s, '').replace(/\.$/, '');
 }
 
 /** Address of the shop, operation and parameters of what is to be bought. */

@@ -67,8 +67,18 @@ export function wallet(account: BuyerAccount, now: () => number): PayingFetch {
   };
 }
 
+function challengeIn(header: string): z.infer<typeof challenge> {
+  try {
+    return challenge.parse(JSON.parse(atob(header)));
+  } catch (cause) {
+    throw new Error('Cannot pay: what the shop asks for is not readable as x402 version 2', {
+      cause,
+    });
+  }
+}
+
 async function paymentFor(header: string, account: BuyerAccount, nowMs: number): Promise<string> {
-  const { resource, accepts } = challenge.parse(JSON.parse(atob(header)));
+  const { resource, accepts } = challengeIn(header);
   const readable = accepts.flatMap((one) => entry.safeParse(one).data ?? []);
   const accepted = readable.find(
     ({ network, asset }) => USDC[network]?.toLowerCase() === asset.toLowerCase(),

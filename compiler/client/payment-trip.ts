@@ -81,9 +81,20 @@ export class PaymentTrip {
     const { networks } = this.#options;
     if (networks !== null && !networks.includes(network)) throw elsewhere(network, networks);
     const quoted = this.challenge?.basket?.parts;
-    this.payment = quoted === undefined ? payment : { ...payment, quoted };
-    await this.#options.onSigned(this.payment);
-    return deliver(this.payment, this.#options);
+    const pending = quoted === undefined ? payment : { ...payment, quoted };
+    await this.#tell(pending);
+    this.payment = pending;
+    return deliver(pending, this.#options);
+  }
+
+  /** A payment that could not be kept is not sent. */
+  async #tell(payment: PendingPayment): Promise<void> {
+    try {
+      await this.#options.onSigned(payment);
+    } catch (cause) {
+      const message = `Cannot pay for "${payment.url}": onSigned failed, so nothing was sent`;
+      throw new ClientError(message, { code: 'refused', cause });
+    }
   }
 }
 

@@ -29,6 +29,7 @@ const EXAMPLES: Examples = {
   init: ['signalpress init shop --lines tides', 'signalpress init shop --extends builtin'],
   buy: [
     "signalpress buy 'http://127.0.0.1:4021/gauge?signal_id=tides.level&entity=station-one' --issuer did:key:z6Mk…",
+    "signalpress buy 'https://shop.example/gauge/census?signal_id=tides.level' --issuer did:key:z6Mk… --max-usd 0.30 --wallet wallet.key --payment census.payment",
   ],
   check: ['signalpress check', 'signalpress check --snapshots snapshots --data dist-data'],
   lines: [

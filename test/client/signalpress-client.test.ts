@@ -309,6 +309,16 @@ describe('buy()', () => {
     expect(seen).toEqual([bought.payment.value]);
   });
 
+  it('does not send a payment that could not be kept', async () => {
+    const { fetch: watched, seen } = faulty(honest);
+    const onSigned = async (): Promise<void> => {
+      throw new Error('no space left');
+    };
+    const error = await failure(client({ onSigned, fetch: watched }).buy('/gauge', PAIR));
+    expect([error.code, error.facts.payment, seen]).toEqual(['refused', undefined, []]);
+    expect(error.message).toMatch(/nothing was sent$/);
+  });
+
   it('I5: a lost answer is one charge and the same bytes', async () => {
     const before = settled;
     let lost = '';
