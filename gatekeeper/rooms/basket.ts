@@ -24,6 +24,8 @@ import { type AnsweredBasket, answeredBasket, type BasketPart, isSold } from './
 const GATHERED_MAX = 16;
 /** Seconds after which a service that gathers so many baskets is worth asking again. */
 const BUSY_RETRY_S = 2;
+/** Stands in for a value that no basket can cost, in a token that left the settings too: it may still be known. */
+const NO_SUM = '1';
 /** Digits of a price that can be named, in atomic units of USDC. */
 const PRICE_DIGITS_MAX = 16;
 
@@ -170,9 +172,8 @@ async function bought(
   }
   const { value, token } = transfer;
   const usd = usdWorth(value, token) ?? value;
-  if (!isPrice(usd)) return quoted(basket, { question, service }, changed(value));
   // The terms of a known payment are those that it was signed for; a new one must have the sum of now.
-  const endpoint = pricedAt(usdAmount(usd), question);
+  const endpoint = pricedAt(usdAmount(isPrice(usd) ? usd : NO_SUM), question);
   const { target } = basket;
   const { trace } = question;
   const asked = { endpoint, target, method: 'POST', trace, paymentHeader: header };

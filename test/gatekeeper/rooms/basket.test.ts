@@ -283,6 +283,30 @@ describe('a purchase', () => {
       }
     });
 
+    it.each([0, 1])('is delivered again after token %i left the settings', async (at) => {
+      const state = mkdtempSync(join(tmpdir(), 'basket-tokens-'));
+      const before = await opened('0.92', state);
+      const asked = await post(requests, {}, before);
+      const v2 = Buffer.from(asked.headers.get('payment-required') ?? '', 'base64').toString();
+      const own = payer(tokens[at] ?? NETWORK);
+      const terms = JSON.parse(v2).accepts.at(at + 1);
+      const known = { 'payment-signature': await own.header(terms) };
+      const first = await post(requests, known, before);
+      const sold = await first.text();
+      expect(first.status).toBe(200);
+      await before.close();
+      const after = await sampleGate(sample.data, { tokens: true, receipts: false, state });
+      const again = await post(requests, known, after);
+      expect([again.status, await again.text()]).toEqual([200, sold]);
+      const late = { 'payment-signature': await own.header(terms) };
+      const refused = await post(requests, late, after);
+      expect([refused.status, ((await refused.json()) as Quote).error]).toEqual([
+        402,
+        expect.stringMatching(/^basket_changed/),
+      ]);
+      await after.close();
+    });
+
     it('is delivered again after the rate changed, and not sold at the old one', async () => {
       const state = mkdtempSync(join(tmpdir(), 'basket-tokens-'));
       const before = await opened('0.92', state);
