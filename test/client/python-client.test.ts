@@ -223,6 +223,35 @@ show([code(lambda: away.buy("/gauge", PAIR)), code(lambda: away.get("/gauge/prev
     expect(made).toEqual(['not_charged', 'not_charged']);
   });
 
+  it('is not held by a service that sends a byte at a time', async () => {
+    const made = await python(`
+import itertools, socket, threading
+def serve(pieces):
+    door = socket.create_server(("127.0.0.1", 0))
+    def answer(peer):
+        try:
+            peer.recv(65536)
+            for piece in pieces():
+                peer.sendall(piece)
+                time.sleep(0.02)
+        except OSError: pass
+        peer.close()
+    def accept():
+        while True: threading.Thread(target=answer, args=(door.accept()[0],), daemon=True).start()
+    threading.Thread(target=accept, daemon=True).start()
+    return "http://127.0.0.1:%d" % door.getsockname()[1]
+def at(root, timeout): return SignalpressClient(root, DID, timeout_s=timeout, wait=waits.append)
+def endless(*head): return lambda: itertools.chain(head, itertools.repeat(b"1"))
+HEAD = b"HTTP/1.1 200 OK\\r\\nconnection: close\\r\\n"
+body, headers = serve(endless(HEAD + b"\\r\\n")), serve(endless(HEAD + b"a: "))
+chunks = serve(lambda: itertools.chain([HEAD + b"transfer-encoding: chunked\\r\\n\\r\\n"], itertools.repeat(b"1\\r\\n1\\r\\n")))
+slow = serve(lambda: [HEAD + b"content-length: 8\\r\\n\\r\\n"] + [b"1"] * 8)
+def payment(root): return PendingPayment(root + "/gauge", "x-payment", "e30=")
+show([code(lambda: at(root, 0.4).get("/gauge/preview")) for root in (body, headers, chunks)]
+  + [code(lambda: at(body, 0.2).redeliver(payment(body))), len(waits), at(slow, 60).get("/gauge/preview")])`);
+    expect(made).toEqual(['failed', 'failed', 'failed', 'unsettled', 5, 11111111]);
+  });
+
   it('keeps the payment where the answer to it has headers that nobody can read', async () => {
     const made = await python(`
 import threading, http.server

@@ -10,6 +10,7 @@ A payment that may have moved money is sent again as it is, never signed anew.
 import base64
 import decimal
 import http.client
+import io
 import json
 import secrets
 import time
@@ -110,11 +111,61 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
-OPENER = urllib.request.build_opener(NoRedirects)
+class TimedReader(io.RawIOBase):
+    """What arrives on a socket until its timeout has passed as a whole: a timeout of Python begins anew with each byte."""
+
+    def __init__(self, sock):
+        super().__init__()
+        limit = sock.gettimeout()
+        self._sock, self._raw = sock, sock.makefile("rb", buffering=0)
+        self._end = None if limit is None else time.monotonic() + limit
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        if self._end is not None:
+            left = self._end - time.monotonic()
+            if left <= 0:
+                raise TimeoutError("the answer took too long")
+            self._sock.settimeout(left)
+        return self._raw.readinto(buffer)
+
+    def close(self):
+        self._raw.close()
+        super().close()
+
+
+class TimedResponse(http.client.HTTPResponse):
+    def __init__(self, sock, *args, **named):
+        super().__init__(sock, *args, **named)
+        self.fp.close()
+        self.fp = io.BufferedReader(TimedReader(sock))
+
+
+class TimedHttp(http.client.HTTPConnection):
+    response_class = TimedResponse
+
+
+class TimedHttps(http.client.HTTPSConnection):
+    response_class = TimedResponse
+
+
+class HttpHandler(urllib.request.HTTPHandler):
+    def http_open(self, request):
+        return self.do_open(TimedHttp, request)
+
+
+class HttpsHandler(urllib.request.HTTPSHandler):
+    def https_open(self, request):
+        return self.do_open(TimedHttps, request, context=self._context)
+
+
+OPENER = urllib.request.build_opener(NoRedirects, HttpHandler, HttpsHandler)
 
 
 def http_get(url, headers, timeout):
-    """The whole answer, whatever its status; raises OSError or HTTPException where none arrives."""
+    """The whole answer, whatever its status; raises OSError or HTTPException where none arrives in time."""
     request = urllib.request.Request(url, headers=headers)
     try:
         return whole_answer(request, timeout)
