@@ -23,7 +23,8 @@ export interface BodySchemas {
 }
 
 /** The schemas that some operations answer with, and the parts that several of them share. */
-export function bodySchemas(rows: readonly Endpoint[], { operationByPath }: Catalog): BodySchemas {
+export function bodySchemas(rows: readonly Endpoint[], catalog: Catalog): BodySchemas {
+  const { operationByPath } = catalog;
   const names = new Map<z.ZodType, string>();
   const allForms = (row: Endpoint): BodyForm[] => [
     ...ownForms(row),
@@ -37,7 +38,7 @@ export function bodySchemas(rows: readonly Endpoint[], { operationByPath }: Cata
   const named = ({ schema }: BodyForm): string =>
     defined(names.get(schema), 'the name of the schema');
   return {
-    components: componentsOf(names),
+    components: componentsOf(names, catalog),
     nameOf: (endpoint) => plainForms(endpoint).map(named)[0] ?? null,
     namesOf: (endpoint) => [...new Set(allForms(endpoint).map(named))],
   };
@@ -46,22 +47,41 @@ export function bodySchemas(rows: readonly Endpoint[], { operationByPath }: Cata
 /** Where a schema stands in the document. */
 const SCHEMA_POINTER = '#/components/schemas/';
 
-/** One JSON Schema for each name; wherever one holds another, or a shared part, it refers to that. */
-function componentsOf(names: ReadonlyMap<z.ZodType, string>): Record<string, object> {
+/** The JSON Schemas that were made last for a catalogue, of these names. */
+interface MadeSchemas {
+  readonly names: ReadonlyMap<z.ZodType, string>;
+  readonly all: ReadonlyMap<string, object>;
+}
+
+const lastMade = new WeakMap<Catalog, MadeSchemas>();
+
+/** One JSON Schema for each name; what a setting of the switches leaves off needs no others. */
+function componentsOf(
+  names: ReadonlyMap<z.ZodType, string>,
+  catalog: Catalog,
+): Record<string, object> {
+  const last = lastMade.get(catalog);
+  const isPart = [...names].every(([schema, name]) => last?.names.get(schema) === name);
+  const all = last !== undefined && isPart ? last.all : schemasNamed(names);
+  if (all !== last?.all) lastMade.set(catalog, { names, all });
+  const used = withReferred([...names.values()], all);
+  return Object.fromEntries([...all].filter(([name]) => used.has(name)));
+}
+
+/** Wherever one schema holds another, or a shared part, it refers to that. */
+function schemasNamed(names: ReadonlyMap<z.ZodType, string>): ReadonlyMap<string, object> {
   const registry = z.registry<{ id: string }>();
   for (const [schema, id] of [...names, ...SHARED]) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, {
     ...JSON_SCHEMA,
     uri: (id) => SCHEMA_POINTER + id,
   });
-  const all = new Map(
+  return new Map(
     Object.entries(schemas).map(([name, schema]) => [
       name,
       withMemberTexts(component(schema), name),
     ]),
   );
-  const used = withReferred([...names.values()], all);
-  return Object.fromEntries([...all].filter(([name]) => used.has(name)));
 }
 
 function component({ $schema, $id, ...schema }: Readonly<Record<string, unknown>>): object {
