@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SERIES_DAYS_MAX } from './endpoints.ts';
-import { DAY_MS, isoTime } from './iso-time.ts';
+import { DAY_MS, isoTime, utcTime } from './iso-time.ts';
 import { provenanceSchema, recordSchema } from './record.ts';
 import { RECORD_HASH } from './record-hash.ts';
 
@@ -100,7 +100,7 @@ export const seriesSchema = z.strictObject({
 
 /** The first snapshot date that `days` reach, counted back from the newest one: 1 is that day alone. */
 export function seriesFrom(newest: string, days: number): string {
-  return isoTime(Date.parse(newest) - (days - 1) * DAY_MS);
+  return isoTime(utcTime(newest) - (days - 1) * DAY_MS);
 }
 
 /** The earliest day that a series with this newest snapshot delivers. */

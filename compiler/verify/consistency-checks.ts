@@ -1,7 +1,7 @@
 import { type Citation, citedTarget, keyIdOf } from '../contract/citation.ts';
 import { roundDecimal } from '../contract/decimal.ts';
 import { parseFreshnessBasis } from '../contract/freshness.ts';
-import { HOUR_MS } from '../contract/iso-time.ts';
+import { HOUR_MS, utcTime } from '../contract/iso-time.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { agreement, type BodyCheck, checkAt } from './body-check.ts';
 import { memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
@@ -131,5 +131,5 @@ export function lookChecks({ path, value }: ObjectNode): BodyCheck[] {
 }
 
 function instant(time: unknown): number {
-  return typeof time === 'string' ? Date.parse(time) : Number.NaN;
+  return typeof time === 'string' ? utcTime(time) : Number.NaN;
 }

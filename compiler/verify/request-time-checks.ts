@@ -1,3 +1,4 @@
+import { utcTime } from '../contract/iso-time.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
 import { memberPath, type ObjectNode } from './object-nodes.ts';
@@ -53,7 +54,7 @@ function earliest(nodes: readonly ObjectNode[]): number {
     const isOwn = isObject(_citation) && _citation.claim !== undefined;
     return [last_looked_at, isOwn ? _citation.retrieved_at : undefined];
   });
-  const known = times.map((time) => (typeof time === 'string' ? Date.parse(time) : Number.NaN));
+  const known = times.map((time) => (typeof time === 'string' ? utcTime(time) : Number.NaN));
   return known.reduce((latest, at) => (at > latest ? at : latest), -Infinity);
 }
 

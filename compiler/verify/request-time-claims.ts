@@ -12,7 +12,7 @@ import {
   parseFreshnessRule,
   TENTH_HOUR_MS,
 } from '../contract/freshness.ts';
-import { HOUR_MS } from '../contract/iso-time.ts';
+import { HOUR_MS, utcTime } from '../contract/iso-time.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { statusTurns, updateStatus } from '../contract/update-status.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
@@ -62,6 +62,8 @@ function provenanceClaim({ path, value }: ObjectNode, provenance: JsonObject): C
   const shown = pick(provenance, REQUEST_TIME_FIELDS.freshness_basis);
   const own = agedPart('', provenance, provenance.oldest_leg_as_of);
   const parts = partsOf(value, provenance.freshness_rule);
+  const odd = ['freshness_basis', 'freshness_rule'].find((name) => isOdd(provenance[name]));
+  if (odd !== undefined) return [noText(memberPath(where, odd))];
   if (own === null || parts === null) return strange(where, shown);
   const fault = ageFault(provenance) ?? parts.fault;
   if (fault !== null) {
@@ -83,6 +85,7 @@ function legClaims(path: string, legs: JsonObject): ClaimOrCheck[] {
   return Object.entries(legs).flatMap(([name, leg]): ClaimOrCheck[] => {
     if (!isObject(leg) || leg.freshness_basis === undefined) return [];
     const where = memberPath(path, name);
+    if (isOdd(leg.freshness_basis)) return [noText(memberPath(where, 'freshness_basis'))];
     const part = agedPart(name, leg, leg.observed_at);
     const shown = pick(leg, REQUEST_TIME_FIELDS.freshness_basis);
     if (part === null) return strange(where, shown);
@@ -170,8 +173,17 @@ function ownCadence(basis: string): Cadence | null {
   return cadence !== null && freshnessBasis(cadence) === basis ? cadence : null;
 }
 
+/** What is there and no text is the basis or the rule of nobody. */
+function isOdd(value: JsonValue | undefined): boolean {
+  return value !== undefined && typeof value !== 'string';
+}
+
+function noText(where: string): BodyCheck {
+  return checkAt('request_time', where).fail('not a text');
+}
+
 function isTime(value: JsonValue | undefined): value is string {
-  return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+  return typeof value === 'string' && !Number.isNaN(utcTime(value));
 }
 
 function strange(where: string, shown: JsonObject): BodyCheck[] {
@@ -188,7 +200,10 @@ function ageFault({
   const member = 'age_hours_now';
   const isAge = typeof age === 'number' && age >= 0 && Math.round(age * 10) / 10 === age;
   if (!isAge) return { member, why: 'not an age in hours with one decimal' };
-  const younger = typeof collected === 'number' && age < collected;
+  if (collected !== undefined && typeof collected !== 'number') {
+    return { member: 'data_age_hours', why: 'not an age in hours' };
+  }
+  const younger = collected !== undefined && age < collected;
   return younger ? { member, why: `less than ${collected}, its age when it was collected` } : null;
 }
 

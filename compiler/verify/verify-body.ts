@@ -252,13 +252,36 @@ function countCheck({ path, value }: ObjectNode): BodyCheck[] {
   const of = isObject(leg_availability) ? leg_availability.expected : Object.keys(legs).length;
   const members = legs as Readonly<Record<string, { readonly lit?: JsonValue }>>;
   const right = legsLit(members, Number(of));
-  const names = Array.isArray(shown.names) ? (shown.names as JsonValue[]).map(String) : [];
+  const { names } = shown;
   const holds =
-    shown.count === right.count &&
-    shown.of === right.of &&
+    isNames(names) &&
+    isSame(shown, { count: right.count, of: right.of, names }) &&
     isSame([...names].sort(), [...right.names].sort()) &&
     isAscending(names.map((name) => positionOf(legs, name)));
-  return [agreement(memberPath(path, 'legs_lit'), holds, 'the count of the legs that are lit')];
+  const odd = Object.keys(legs).find((name) => !isLitOrNot(legs[name]));
+  return [
+    agreement(memberPath(path, 'legs_lit'), holds, 'the count of the legs that are lit'),
+    ...(odd === undefined
+      ? []
+      : [
+          agreement(
+            memberPath(path, `legs.${odd}.lit`),
+            false,
+            'true or false of a class, or null',
+          ),
+        ]),
+  ];
+}
+
+/** Only a leg with a class is lit or not. */
+function isLitOrNot(leg: JsonValue | undefined): boolean {
+  if (!isObject(leg)) return false;
+  const { lit, band = null } = leg;
+  return lit === null || (typeof lit === 'boolean' && band !== null);
+}
+
+function isNames(value: JsonValue | undefined): value is readonly string[] {
+  return Array.isArray(value) && value.every((name: JsonValue) => typeof name === 'string');
 }
 
 function positionOf(legs: JsonObject, name: string): number {

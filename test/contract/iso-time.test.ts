@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.ts';
+import { DAY_MS, HOUR_MS, hasIsoYear, isoTime, utcTime } from '../../compiler/contract/iso-time.ts';
 
 describe('isoTime()', () => {
   it('writes milliseconds only where there are any', () => {
@@ -29,5 +29,28 @@ describe('hasIsoYear()', () => {
   it('is false one millisecond beyond them, and where there is no instant', () => {
     const [first, last] = [Date.parse('0001-01-01'), Date.parse('9999-12-31T23:59:59.999Z')];
     expect([first - 1, last + 1, Number.NaN].map(hasIsoYear)).toEqual([false, false, false]);
+  });
+});
+
+describe('utcTime()', () => {
+  it('reads the times of files', () => {
+    const texts = ['2026-11-20T12:00:00Z', '2026-11-20T12:00:00.010Z', '2024-02-29T23:59:59.9Z'];
+    expect(texts.map(utcTime)).toEqual([1795176000000, 1795176000010, 1709251199900]);
+  });
+
+  it.each([
+    '2026-11-20T12:00:00',
+    '2026-11-20t12:00:00z',
+    '2026-11-20T12:00Z',
+    '2026-11-20T12:00:00+00:00',
+    '2026-02-30T12:00:00Z',
+    '2026-11-20T24:00:00Z',
+    '2026-11-20',
+    '0000-01-01T00:00:00Z',
+    ' 2026-11-20T12:00:00Z',
+    'Nov 20 2026',
+    '',
+  ])('is NaN for "%s", which programs read in different ways', (text) => {
+    expect(utcTime(text)).toBeNaN();
   });
 });

@@ -1,11 +1,15 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { defined } from '../../compiler/contract/defined.ts';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
 
-/** The second verifier, in Python. */
-export const VERIFY_RECORD = join(
-  import.meta.dirname,
-  '../../compiler/client/python/verify_record.py',
+/** The second verifier, in Python: beside the sources, which a built script finds one folder further up. */
+export const VERIFY_RECORD = defined(
+  ['../..', '../../..']
+    .map((root) => join(import.meta.dirname, root, 'compiler/client/python/verify_record.py'))
+    .find((path) => existsSync(path)),
+  'verify_record.py',
 );
 
 export const hasPython = spawnSync('python3', ['--version']).status === 0;

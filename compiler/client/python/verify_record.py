@@ -60,7 +60,7 @@ CITED_SOURCE = ("issuer", "type", "url", "content_hash", "published_at")
 # Members that hold facts or a signed statement under names of their own: no record stands inside.
 CLOSED = ("_citation", "_hash_core", "current", "previous", "context")
 RESERVED_KEYS = ("__proto__", "constructor", "prototype")
-UTC_TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?Z", re.ASCII)
+UTC_TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d+)?Z", re.ASCII)
 
 
 # What reading a member that is missing, or of another kind or size than it should be, ends in.
@@ -98,11 +98,11 @@ def parse(data):
 
 
 def exact(text):
-    """The double that a number spells, which must keep it digit for digit."""
+    """The double that a number spells, which must keep it digit for digit; a whole one, as it is used, as an int."""
     value = float(text)
     if value in (float("inf"), float("-inf")) or decimal.Decimal(text) != decimal.Decimal(repr(value)):
         raise Refused("%s is a number that a double cannot keep" % text)
-    return value
+    return int(value) if value.is_integer() and abs(value) < 2 ** 53 else value
 
 
 def canonical(value, depth=0):
@@ -558,8 +558,15 @@ def rank_of(cadence, at, now):
 
 def aged(name, holder, text):
     """Name, cadence, instant and its text of what is judged by its own basis; None for a basis of another service."""
-    cadence, at = BASES.get(holder.get("freshness_basis")), milliseconds(text)
+    cadence, at = BASES.get(word(holder, "freshness_basis")), milliseconds(text)
     return None if cadence is None or at is None else (name, cadence, at, text)
+
+
+def word(holder, name):
+    """A member that is absent or a text."""
+    if name in holder and not isinstance(holder[name], str):
+        raise Refused("%s: not a text" % name)
+    return holder.get(name)
 
 
 def parts_of(node, rule):
@@ -623,7 +630,7 @@ def claims_of(path, node):
     if not isinstance(provenance, dict):
         return
     own = aged("", provenance, provenance.get("oldest_leg_as_of"))
-    parts = None if own is None else parts_of(node, provenance.get("freshness_rule"))
+    parts = None if own is None else parts_of(node, word(provenance, "freshness_rule"))
     if parts is not None:
         turns = [turn for part in parts or [own] for turn in turns_of(part)]
         yield (path, "provenance"), shown(provenance), lambda now: provenance_at(own, parts, now), turns, own
@@ -735,6 +742,8 @@ def check_lit(body):
         legs, lit = node.get("legs"), node.get("legs_lit")
         if not isinstance(legs, dict) or not isinstance(lit, dict):
             continue
+        if not isinstance(lit.get("names"), list):
+            raise Refused("%s: no list" % told(path, "legs_lit", "names"))
         names = [name for name, leg in legs.items() if leg.get("lit") is True]
         of = node.get("leg_availability", {}).get("expected", len(legs))
         places = [legs[name]["position"] for name in lit["names"] if name in legs]
@@ -753,20 +762,94 @@ CANDIDATES_MAX = 10
 LIST_MAX = 1000
 LEAD_DAYS = 7
 NATURE = "The filing record at a cutoff; describes filings, never adjudicates the event; no forecast, no advice"
-QUESTION = ("nature", "entity", "cik", "entity_name", "form", "event_class", "source_class", "market_or_event",
-            "cutoff", "cutoff_time", "cutoff_basis")
-EVIDENCE = ("note", "list", "coverage", "_citation")
-RESOLVE = QUESTION + EVIDENCE + ("resolution_status", "filed_by_cutoff", "event_time", "disclosure_time",
-                                 "disclosure_date", "candidate_count", "candidate_sources")
-PROPOSER = QUESTION + EVIDENCE + ("answer", "confidence", "timestamp", "evidence_url", "source_tier", "evidence")
 RENAMED = {"SCHEDULE 13D": "SC 13D", "SCHEDULE 13G": "SC 13G"}
 ITEM_FORMS = ("8-K", "8-K12B", "8-K12G3", "8-K15D5")
 INSTANT = re.compile(r"(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+ -]\d{2}:\d{2})", re.ASCII)
 
+# Shapes: what a member may be. An object has exactly the members of its shape, a list any number of one shape.
+
+
+def fits(value, shape):
+    if isinstance(shape, dict):
+        is_named = isinstance(value, dict) and set(value) == set(shape)
+        return is_named and all(fits(value[name], shape[name]) for name in shape)
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(fits(item, shape[0]) for item in value)
+    return shape(value)
+
+
+def text(value):
+    return isinstance(value, str)
+
+
+def matching(pattern):
+    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII) is not None
+
+
+def null_or(shape):
+    return lambda value: value is None or fits(value, shape)
+
+
+def one_of(*values):
+    return lambda value: any(is_same(value, one) for one in values)
+
+
+def between(least, shape, most):
+    """A list of so many items."""
+    return lambda value: fits(value, [shape]) and least <= len(value) <= most
+
+
+def whole(least):
+    return lambda value: is_number(value) and value == int(value) and least <= value <= 2 ** 53 - 1
+
+
+def day(value):
+    try:
+        return matching(r"\d{4}-\d{2}-\d{2}")(value) and datetime.date.fromisoformat(value) is not None
+    except ValueError:
+        return False
+
+
+def utc_time(value):
+    return matching(r".{10}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?Z")(value) and day(value[:10])
+
+
+def cited(value):
+    """The citation of a part, whose members are looked at where it is checked."""
+    return isinstance(value, dict)
+
+
+CIK, HEX = matching(r"\d{10}"), matching(r"[0-9a-f]{64}")
+FACTS = {"hash_core_version": one_of(3), "entity": CIK, "accession": text, "form": text, "items": [text],
+         "event_time": null_or(day), "filing_date": day, "disclosure_time": null_or(utc_time),
+         "acceptance_basis": one_of("utc", "new-york", "undetermined"), "observed_at": utc_time,
+         "snapshot_date": utc_time, "source": text, "source_ref": null_or(text), "source_tier": null_or(text)}
+HASHED = {"record_hash": matching(HASH.pattern), "_hash_core": dict(FACTS, row=one_of("filing.submission"))}
+ROW = dict(FACTS, nature=text, entity_name=text, is_amendment=one_of(True, False), evidence_url=null_or(text),
+           grade=null_or(text), _citation=cited, **HASHED)
+HEAD = {"form": text, "event_class": null_or(text), "count": whole(1), "amendments": whole(0), "lead_days": whole(0),
+        "root": HEX}
+COVERAGE = {"nature": text, "entity": CIK, "entity_name": text, "tickers": [text], "observed_at": utc_time,
+            "covered_from": null_or(day), "gaps": [{"from": day, "to": day}], "covers": text,
+            "filings_count": whole(1 - 2 ** 53), "lists": [HEAD], "source": text, "source_ref": null_or(text),
+            "source_tier": null_or(text), "grade": null_or(text), "_citation": cited}
+LIST = {"index": whole(0), "filings": between(1, between(1, HASHED, ENDLESS), LIST_MAX), "beside": [HEX]}
+SETTLEMENT = {"nature": one_of(NATURE), "entity": text, "cik": CIK, "entity_name": text, "form": text,
+              "event_class": null_or(text), "source_class": one_of("sec"), "market_or_event": null_or(text),
+              "cutoff": text, "cutoff_time": utc_time, "cutoff_basis": one_of("filing_date", "acceptance_time"),
+              "note": text, "list": null_or(LIST), "coverage": COVERAGE, "_citation": cited}
+RESOLVE = dict(SETTLEMENT, filed_by_cutoff=null_or(one_of(True, False)), event_time=null_or(day),
+               disclosure_time=null_or(utc_time), disclosure_date=null_or(day), candidate_count=whole(1 - 2 ** 53),
+               candidate_sources=between(0, ROW, CANDIDATES_MAX),
+               resolution_status=one_of("resolved", "no_authoritative_source", "ambiguous", "conflicting"))
+PROPOSER = dict(SETTLEMENT, answer=null_or(one_of(True, False)), confidence=one_of(0, 1), timestamp=null_or(utc_time),
+                evidence_url=null_or(text), source_tier=null_or(text), evidence=null_or(ROW))
+
+
 
 def is_settlement(body):
-    """Told by its members, and one of an older form, without a list, by the part whose citation it repeats."""
-    return set(body) in (set(RESOLVE), set(PROPOSER)) or is_older_answer(body)
+    """Told by its shape, and one of an older form, without a list, by the part whose citation it repeats."""
+    return fits(body, PROPOSER if "evidence" in body else RESOLVE) or is_older_answer(body)
 
 
 def is_older_answer(body):
@@ -804,10 +887,6 @@ def check_settlement(body, issuers):
 def check_echo(body, parts):
     """The question is a legal one, about the filer of every part, and its cutoff is read as it says."""
     coverage, parsed = body["coverage"], parse_cutoff(body["cutoff"])
-    if body["nature"] != NATURE or body["source_class"] != "sec":
-        raise Refused("nature, source_class: not those of a settlement answer")
-    if not (body["market_or_event"] is None or isinstance(body["market_or_event"], str)):
-        raise Refused("market_or_event: neither text nor null")
     if any((part["entity"], part["entity_name"]) != (body["cik"], body["entity_name"]) for part in parts):
         raise Refused("cik, entity_name: not the filer of every part")
     if body["entity"] not in coverage["tickers"] and cik_of(body["entity"]) != body["cik"]:
@@ -929,31 +1008,19 @@ def settle(body):
 
 def listed_filings(given, head, cik):
     """The filings of a list, which lead to its root; the hash of each listing is recomputed from its core."""
-    if set(given) != {"index", "filings", "beside"} or isinstance(given["index"], bool):
-        raise Refused("list: not the members of a list")
-    if len(given["filings"]) > LIST_MAX:
-        raise Refused("list.filings: more than %d" % LIST_MAX)
     filings, leaves = [], []
     for listings in given["filings"]:
-        if not listings or any(set(listing) != {"record_hash", "_hash_core"} for listing in listings):
-            raise Refused("list.filings: not listings with their hash cores")
         cores = [dict(listing["_hash_core"], record_hash=listing["record_hash"]) for listing in listings]
         if any(hash_of(listing["_hash_core"]) != listing["record_hash"] for listing in listings):
             raise Refused("list.filings: a hash core gives another hash")
-        if any(core["entity"] != cik or core["row"] != "filing.submission" for core in cores):
+        if any(core["entity"] != cik for core in cores):
             raise Refused("list.filings: of another filer")
         filings.append(cores)
         leaves.append(hashlib.sha256(b"\x00" + " ".join(core["record_hash"] for core in cores).encode()).digest())
-    beside = [digest(text) for text in given["beside"]]
+    beside = [bytes.fromhex(digest) for digest in given["beside"]]
     if stretch_root(given["index"], head["count"], leaves, beside).hex() != head["root"]:
         raise Refused("list: leads to another root")
     return filings
-
-
-def digest(text):
-    if not re.fullmatch(r"[0-9a-f]{64}", text):
-        raise Refused("list.beside: not a hash")
-    return bytes.fromhex(text)
 
 
 def stretch_root(start, size, leaves, beside):
