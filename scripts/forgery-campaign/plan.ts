@@ -1,0 +1,141 @@
+import {
+  ofFalseCoverage,
+  ofFalseFilings,
+  ofOtherCoverage,
+  ofOtherQuestions,
+  ofPartialLists,
+  ofSignedCoverage,
+} from './derived-answers.ts';
+import { editedValues } from './edited-values.ts';
+import type { Delivery, Forgery } from './forgery.ts';
+import { mixedMoments, wrongMoments } from './moment-forgeries.ts';
+import { otherSpellings } from './other-spellings.ts';
+import type { SettlementShop } from './settlement-shop.ts';
+import { partSignedAgain, signedAgain } from './signed-again.ts';
+import { type Random, spliced, transplants } from './spliced-answers.ts';
+
+/** Other answers that each answer is mixed with. */
+const PARTNERS = 8;
+const SPLICES = 40;
+const MIXES = 60;
+
+/** A random choice of as many forgeries as wanted, in the order in which they come. */
+export function chosen(
+  forgeries: Iterable<Forgery>,
+  { most, random }: { readonly most: number; readonly random: Random },
+): Forgery[] {
+  const kept: Forgery[] = [];
+  let met = 0;
+  for (const forgery of forgeries) {
+    met += 1;
+    if (kept.length < most) kept.push(forgery);
+    else {
+      const at = random(met);
+      if (at < most) kept[at] = forgery;
+    }
+  }
+  return kept;
+}
+
+/** How many forgeries of each kind. */
+type Shares = Readonly<Record<string, number>>;
+
+const SETTLEMENT_SHARES: Shares = {
+  edited: 16,
+  spelled: 5,
+  transplanted: 9,
+  spliced: 9,
+  partial: 12,
+  questions: 9,
+  statements: 6,
+  'false statements': 8,
+  'false filings': 7,
+  'parts signed again': 10,
+  'statements signed again': 10,
+};
+
+const READING_SHARES: Shares = {
+  edited: 36,
+  spelled: 8,
+  moments: 18,
+  mixed: 14,
+  signed: 24,
+};
+
+/** Forgeries of settlement answers. */
+export function settlementForgeries(shop: SettlementShop, most: number, random: Random): Forgery[] {
+  const { answers } = shop;
+  const partners = (): Delivery[] =>
+    Array.from({ length: PARTNERS }, () => answers[random(answers.length)]).flatMap(
+      (one) => one ?? [],
+    );
+  const pairs = function* (make: (one: Delivery, other: Delivery) => Iterable<Forgery>) {
+    for (const one of answers) for (const other of partners()) yield* make(one, other);
+  };
+  const each = function* (make: (one: Delivery) => Iterable<Forgery>) {
+    for (const one of answers) yield* make(one);
+  };
+  return taken(
+    SETTLEMENT_SHARES,
+    { most, random },
+    {
+      edited: each(editedValues),
+      spelled: each(otherSpellings),
+      transplanted: pairs(transplants),
+      spliced: pairs((one, other) => times(SPLICES / PARTNERS, () => spliced(one, other, random))),
+      partial: each((one) => ofPartialLists(one, shop)),
+      questions: pairs((one, other) => ofOtherQuestions(one, other, shop)),
+      statements: pairs((one, other) => ofOtherCoverage(one, other, shop)),
+      'false statements': each((one) => ofFalseCoverage(one, shop)),
+      'false filings': each((one) => ofFalseFilings(one, shop)),
+      'parts signed again': each(partSignedAgain),
+      'statements signed again': each((one) => ofSignedCoverage(one, shop)),
+    },
+  );
+}
+
+/** Bodies of all operations, each as it was served at several moments, in their order. */
+export type Moments = ReadonlyMap<string, readonly Delivery[]>;
+
+/** Forgeries of all other bodies. */
+export function readingForgeries(moments: Moments, most: number, random: Random): Forgery[] {
+  const bodies = [...moments.values()];
+  const each = function* (make: (one: Delivery) => Iterable<Forgery>) {
+    for (const one of bodies.flat()) yield* make(one);
+  };
+  const mixes = function* () {
+    for (const [early, ...later] of bodies) {
+      for (const late of later) {
+        if (early !== undefined) yield* times(MIXES, () => mixedMoments(early, late, random));
+      }
+    }
+  };
+  return taken(
+    READING_SHARES,
+    { most, random },
+    {
+      edited: each(editedValues),
+      spelled: each(otherSpellings),
+      moments: each(wrongMoments),
+      mixed: mixes(),
+      signed: each(signedAgain),
+    },
+  );
+}
+
+function* times(count: number, make: () => Forgery | null): Generator<Forgery> {
+  for (let at = 0; at < count; at += 1) {
+    const made = make();
+    if (made !== null) yield made;
+  }
+}
+
+function taken(
+  shares: Shares,
+  { most, random }: { readonly most: number; readonly random: Random },
+  sources: Readonly<Record<string, Iterable<Forgery>>>,
+): Forgery[] {
+  return Object.entries(shares).flatMap(([name, percent]) =>
+    chosen(sources[name] ?? [], { most: Math.ceil((most * percent) / 100), random }),
+  );
+}

@@ -1,0 +1,97 @@
+import { canonicalJson } from '../../compiler/contract/canonical.ts';
+import { parseJson } from '../../compiler/contract/strict-json.ts';
+import type { Forgery } from './forgery.ts';
+import { allVerdicts, OF_CATALOG, type Trusted, UNREADABLE, type Verdicts } from './judges.ts';
+import { SAME_VALUE } from './other-spellings.ts';
+
+/** Forgeries that are judged before the next ones are made. */
+const BATCH = 500;
+
+/**
+ * Whether a text says nothing but what a genuine answer says: the answer to the request that it was handed out for (`asked`),
+ * or to whatever request it repeats itself.
+ */
+export type IsTrue = (text: string, target: string, asked: boolean) => Promise<boolean>;
+
+export interface ForgeryResult {
+  /** Forgeries judged, by kind. */
+  readonly judged: Record<string, number>;
+  /** What verified and says nothing untrue, by kind: another spelling, another true moment, the answer to another question. */
+  readonly harmless: Record<string, number>;
+  /** How many texts each verdict of the command was about. */
+  readonly verdicts: Record<string, number>;
+  /** Lies that a judge took for the truth. */
+  readonly passed: string[];
+  /** What the judges do not agree about. */
+  readonly disputed: string[];
+}
+
+/** Shows forgeries to every judge. */
+export async function runForgeries(
+  forgeries: readonly Forgery[],
+  trusted: Trusted,
+  isTrue: IsTrue,
+): Promise<ForgeryResult> {
+  const result: ForgeryResult = {
+    judged: {},
+    harmless: {},
+    verdicts: {},
+    passed: [],
+    disputed: [],
+  };
+  for (let from = 0; from < forgeries.length; from += BATCH) {
+    const some = forgeries.slice(from, from + BATCH).map((forgery) => ({
+      ...forgery,
+      text: forgery.make(),
+    }));
+    const verdicts = await allVerdicts(some, trusted);
+    for (const [at, handed] of some.entries()) {
+      const stated = verdicts[at];
+      if (stated !== undefined) await note(result, { ...handed, stated }, isTrue);
+    }
+  }
+  return result;
+}
+
+interface Judged extends Omit<Forgery, 'make'> {
+  readonly text: string;
+  readonly stated: Verdicts;
+}
+
+async function note(result: ForgeryResult, judged: Judged, isTrue: IsTrue): Promise<void> {
+  const { kind, target, where, text, stated } = judged;
+  const told = `${kind}: ${target} ${where}: ${JSON.stringify(stated)}`;
+  add(result.judged, kind);
+  add(result.verdicts, stated.command);
+  if (isDisputed(judged)) result.disputed.push(told);
+  if (judged.isOfIssuer === true) return;
+  const isBought = stated.buyer === 'taken' && stated.command !== 'unsigned';
+  if (SAME_VALUE.has(where) && stated.buyer !== 'taken') {
+    result.disputed.push(`refused though it says the same: ${told}`);
+  }
+  if (!Object.values(stated).includes('verified') && !isBought) return;
+  if (await isTrue(text, target, isBought)) add(result.harmless, kind);
+  else result.passed.push(told);
+}
+
+/** Only the service has the whole catalogue of the issuer, and only Python has none. */
+function isDisputed({ isOfIssuer = false, stated }: Judged): boolean {
+  const { command, service, library, python } = stated;
+  if (command === OF_CATALOG) return isOfIssuer ? library !== 'failed' : python !== 'failed';
+  const words = [library, python ?? command, isOfIssuer ? command : service];
+  return words.map(spoken).some((word) => word !== spoken(command));
+}
+
+/** A text that is not strict JSON is no body for some judges and a failed one for others; nobody believes it. */
+function spoken(verdict: string): string {
+  return verdict === UNREADABLE ? 'failed' : verdict;
+}
+
+function add(counts: Record<string, number>, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1;
+}
+
+/** Whether two texts say the same. */
+export function saysTheSame(one: string, other: string): boolean {
+  return canonicalJson(parseJson(one)) === canonicalJson(parseJson(other));
+}
