@@ -48,5 +48,5 @@ export function parseOffers(manifest: Buffer): Offers {
 function priceOfExample(entry: StoredOffer): string {
   const { price_usd, price_by_signal = {}, input_example_request: request } = entry;
   const signalId = new URL(request, 'http://release').searchParams.get('signal_id');
-  return price_by_signal[signalId ?? ''] ?? price_usd;
+  return (signalId === null ? undefined : price_by_signal[signalId]) ?? price_usd;
 }

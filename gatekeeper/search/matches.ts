@@ -1,3 +1,4 @@
+import { defined } from '../../compiler/contract/defined.ts';
 import {
   postedDocument,
   postedWeight,
@@ -12,7 +13,10 @@ const POSTINGS_MAX = 20_000;
 const TOPICS_MAX = 200;
 const PLACES_MAX = 40;
 
-/** How much a document says about each word of a question, 0 to 1 in the order of the words. */
+/**
+ * How much a document says about each word of a question, 0 to 1 in the order of the words; as long as the question has
+ * words. It is read without a guard, thousands of times a question.
+ */
 export type MatchAnswers = readonly number[];
 
 /** What a question finds in the index. */
@@ -123,8 +127,8 @@ function lineAt(place: number, { terms }: SearchIndex): string {
   let [low, high] = [0, lines.length];
   while (high - low > 1) {
     const middle = (low + high) >>> 1;
-    if ((lines[middle]?.[1] ?? 0) <= place) low = middle;
+    if (defined(lines[middle], 'a line')[1] <= place) low = middle;
     else high = middle;
   }
-  return lines[low]?.[0] ?? '';
+  return defined(lines[low], 'the line of a place')[0];
 }

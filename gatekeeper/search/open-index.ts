@@ -38,7 +38,9 @@ export const searchIndex = perRelease(
 );
 
 function lineIn({ entryById, lines }: Catalog): (topic: SearchDocument) => string | null {
-  const bundles = new Map(lines.map(({ id, bundle }) => [bundle?.path ?? '', id]));
+  const bundles = new Map<string, string>(
+    lines.flatMap(({ id, bundle }) => (bundle === undefined ? [] : [[bundle.path, id] as const])),
+  );
   return ([kind, name]) =>
     (kind === 'signal' ? entryById.get(name)?.line.id : bundles.get(name)) ?? null;
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../compiler/contract/defined.ts';
 import type { SearchHead, TermRow } from '../../compiler/contract/search-index.ts';
 import { searchWords, stem } from '../../compiler/contract/search-words.ts';
 import { hasDigit, type TermTable } from './term-table.ts';
@@ -65,7 +66,7 @@ export function questionWords(question: string, table: TermTable): readonly Ques
     const same = table.find(text);
     const known = [
       ...(same === null ? [] : [{ row: same, sure: SURE.same }]),
-      ...(joined[at] ?? []),
+      ...defined(joined[at], 'the joined terms of the word'),
     ];
     if (known.length > 0 || corrections === 0) return weighed(text, known, table.head);
     corrections -= 1;

@@ -182,10 +182,11 @@ function signalTexts({ id, measures, metrics, bands = [], rulers = [] }: Signal)
 }
 
 function lineTexts({ id, title, industry }: Line, catalog: Catalog): Texts {
-  const words = catalog.aliases.get(id) ?? [];
+  const words = aliasesOf(id, catalog).map(([, alias]) => alias);
   return [id, title, industry, ...words].map((text) => [WEIGHT.line, text]);
 }
 
+/** Further words for something; most things have none. */
 function aliasesOf(id: string, { aliases }: Catalog): Texts {
   return (aliases.get(id) ?? []).map((alias) => [WEIGHT.alias, alias]);
 }
@@ -248,14 +249,17 @@ function addTerms(terms: Terms, document: number, texts: Texts): void {
 
 function addPosting(postings: Posting[], one: Posting): void {
   const last = postings.length - 1;
-  const before = postings[last] ?? one;
+  const before = defined(postings[last], 'the posting before');
   if (postedDocument(before) < postedDocument(one)) postings.push(one);
   else postings[last] = Math.max(before, one);
 }
 
 function termLines(terms: Terms, topics: number): string {
   const rows = [...terms].map(([term, all]): TermRow => {
-    const ofTopics = firstWhere(all.length, (at) => postedDocument(all[at] ?? 0) >= topics);
+    const ofTopics = firstWhere(
+      all.length,
+      (at) => postedDocument(defined(all[at], 'a posting')) >= topics,
+    );
     const places = all.length - ofTopics;
     const postings = places > POSTED_PLACES_MAX ? all.slice(0, ofTopics) : all;
     return { term, topics: ofTopics, places, postings };
