@@ -274,6 +274,22 @@ describe('a purchase by an account with code', () => {
     expect((await purchases.pay({ header: next })).status).toBe(200);
   });
 
+  it.each([
+    ['cost a transaction', { reason: 'authorization_cancelled', isProven: true }, 402],
+    ['cost nothing', { reason: 'insufficient_funds' }, 200],
+  ] as const)('whose settlement is refused and %s: its next payment', async (_, why, status) => {
+    const purchases = asking();
+    purchases.script.settle = async () => ({ verdict: 'refused', ...why });
+    expectRefused(
+      await purchases.pay({ header: headerOf(v1, paymentBy(accountOf(7))) }),
+      new RegExp(why.reason),
+    );
+    purchases.script.settle = async () => ({ verdict: 'settled', transaction: freshNonce() });
+    const next = await purchases.pay({ header: headerOf(v1, paymentBy(accountOf(7))) });
+    expect(next.status).toBe(status);
+    if (status === 402) expectRefused(next, /smart_account_did_not_settle/);
+  });
+
   it('I43: a signature has at most 2048 bytes', async () => {
     const purchases = asking();
     const of = (bytes: number) => headerOf(v1, paymentBy(accountOf(7), `0x${'77'.repeat(bytes)}`));

@@ -18,7 +18,7 @@ import type { Requirements, RequirementsV1 } from '../../../gatekeeper/money/req
 import { basket } from '../../../gatekeeper/rooms/basket.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';
 import { type CompiledSample, compiledSample } from '../../compiled-sample.ts';
-import { sampleGate } from '../../sample-gate.ts';
+import { sampleGate, servedShop } from '../../sample-gate.ts';
 import { AS_OF, compileFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 import { LEVEL, TIDE_PRICES, type TideTerms, tideFiles, WAVES } from '../../tide-shop.ts';
 import { payer } from '../payer.ts';
@@ -448,6 +448,32 @@ describe('a release between quote and purchase', () => {
     const body = JSON.parse(text) as Quote;
     expect([status, body.error]).toEqual([402, expect.stringMatching(/^basket_changed/)]);
     expect([body.accepts[0].maxAmountRequired, calls]).toEqual([sum, []]);
+  });
+
+  it.each<[string, TideTerms, number]>([
+    ['other requests at the same sum: nothing is charged', { level: { free: ['latest'] } }, 402],
+    ['the same requests: sold at the quoted sum', { waves: { free: ['latest'] } }, 200],
+  ])('that the same service opens, of %s', async (_, before, status) => {
+    const after: TideTerms = { waves: { free: ['latest'] } };
+    const settings = { tokens: false, receipts: false, pollMs: 20 };
+    const shop = await servedShop(tideFiles(before), settings);
+    const [terms] = (await quoteOf([LEVEL, WAVES], shop.gate)).accepts;
+    writeSnapshots(tideFiles(after), shop.snapshots);
+    const { release } = await compileFolder(shop.snapshots, {
+      data: shop.data,
+      acceptCatalogChanges: true,
+    });
+    await expect
+      .poll(async () => (await fetch(`${shop.gate.url}/.well-known/release.json`)).json(), {
+        timeout: 10_000,
+      })
+      .toMatchObject({ sequence: release.sequence });
+    const answer = await post([LEVEL, WAVES], await signed(terms), shop.gate);
+    const body = (await answer.json()) as Quote;
+    await shop.gate.close();
+    expect(terms.maxAmountRequired).toBe('20000');
+    expect(answer.status).toBe(status);
+    if (status === 402) expect(body.error).toMatch(/^basket_changed/);
   });
 
   it('that changes nothing of it: is sold at the quoted sum', async () => {
