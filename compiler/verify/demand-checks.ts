@@ -2,7 +2,7 @@ import type { Catalog } from '../contract/catalog/catalog.ts';
 import { type Citation, citationSchema, citedBase } from '../contract/citation.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
 import { isObject, type JsonValue } from '../contract/strict-json.ts';
-import { aboutBody, type BodyAbout, TIME_OF } from './about-body.ts';
+import { aboutBody, ageMs, type BodyAbout, TIME_OF } from './about-body.ts';
 import { answerFault, knownQuestion } from './answer-fault.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
 import { CLOCK_SKEW_MS } from './request-time-checks.ts';
@@ -106,9 +106,9 @@ function ageChecks({ about, isSound, isWhole }: Found, { maxAgeMs, now }: Demand
   if (!isSound) return [at.notApplicable(UNSOUND)];
   if (!isWhole || about === null) return [at.fail(PARTLY)];
   const { observed_at, time_of } = about;
-  const age = now - Date.parse(observed_at ?? '');
+  const age = ageMs(about, now);
   const limit = `${hours(maxAgeMs)} h`;
-  if (Number.isNaN(age)) return [at.fail('the body states no time of observation')];
+  if (age === null) return [at.fail('the body states no time of observation')];
   if (age < -CLOCK_SKEW_MS) return [at.fail(`observed at ${observed_at}, which is still to come`)];
   const words = `${TIME_OF[time_of]} is of ${observed_at}, ${hours(age)} h old by your clock`;
   return [
