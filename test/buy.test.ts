@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { accountOf, USDC, wallet } from '../compiler/buy/wallet.ts';
+import { accountOf, wallet } from '../compiler/buy/wallet.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
 import { catalogText, wholeFile } from '../compiler/contract/catalog/whole-catalog.ts';
-import { findNetwork } from '../gatekeeper/money/networks.ts';
+import { NETWORKS } from '../gatekeeper/money/networks.ts';
 import { makeFolder, removeFolders, SEED } from './snapshot-folder.ts';
 import { TIDE_FILE } from './tide-catalog.ts';
 
@@ -20,7 +20,7 @@ describe('wallet()', () => {
     scheme: 'exact',
     network: BASE,
     amount: '20000',
-    asset: USDC[BASE],
+    asset: NETWORKS.base.asset,
     payTo: `0x${'1'.repeat(40)}`,
     maxTimeoutSeconds: 300,
     extra: { name: 'USD Coin', version: '2' },
@@ -77,10 +77,17 @@ describe('wallet()', () => {
     expect(paid).toEqual([]);
   });
 
-  it('knows the tokens that the gatekeeper takes', () => {
-    for (const [network, asset] of Object.entries(USDC)) {
-      expect(findNetwork(network)?.asset).toBe(asset);
-    }
+  it.each(Object.values(NETWORKS))('pays on $name', async ({ caip2, asset, extra }) => {
+    const { paid, shop } = shopAsking(entry({ network: caip2, asset, extra }));
+    await pay(shop, 100_000n)(URL);
+    const { accepted } = JSON.parse(atob(paid[0] ?? ''));
+    expect([accepted.network, accepted.asset]).toEqual([caip2, asset]);
+  });
+
+  it('signs nothing in the token of another network', async () => {
+    const { paid, shop } = shopAsking(entry({ asset: NETWORKS.polygon.asset }));
+    await expect(pay(shop, 100_000n)(URL)).rejects.toThrow('takes no USDC');
+    expect(paid).toEqual([]);
   });
 });
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { z } from 'zod';
 import type { PayingFetch } from '../client/payment-trip.ts';
+import { USDC } from '../contract/usdc.ts';
 import { readPlain } from '../verify/plain-file.ts';
 
 // Signs x402 payments of version 2: an EIP-3009 authorization (EIP-712) for a token that the shop names. The amount is held
@@ -12,11 +13,8 @@ const KEY_BYTES_MAX = 4096;
 const CLOCK_ALLOWANCE_S = 600;
 const NONCE_BYTES = 32;
 
-/** USDC by network: only of a token that is worth a dollar does a price in USD bound what a shop may ask for. */
-export const USDC: Readonly<Record<string, string>> = {
-  'eip155:8453': '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-  'eip155:84532': '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
-};
+/** Only of a token that is worth a dollar does a price in USD bound what a shop may ask for. */
+const PAID_IN: ReadonlyMap<string, string> = new Map(Object.entries(USDC));
 
 const TYPES = {
   TransferWithAuthorization: [
@@ -81,7 +79,7 @@ async function paymentFor(header: string, account: BuyerAccount, nowMs: number):
   const { resource, accepts } = challengeIn(header);
   const readable = accepts.flatMap((one) => entry.safeParse(one).data ?? []);
   const accepted = readable.find(
-    ({ network, asset }) => USDC[network]?.toLowerCase() === asset.toLowerCase(),
+    ({ network, asset }) => PAID_IN.get(network)?.toLowerCase() === asset.toLowerCase(),
   );
   if (accepted === undefined) {
     throw new Error(`Cannot pay: the shop takes no USDC on one of ${Object.keys(USDC).join(', ')}`);

@@ -1,3 +1,4 @@
+import { USDC } from '../../compiler/contract/usdc.ts';
 import type { TokenRate } from './token-rate.ts';
 
 /** Names that clients of version 1 know; any other one makes them drop the whole challenge. */
@@ -41,7 +42,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     isTestnet: false,
     blockMs: 2000,
     maxFeeGwei: '2',
-    asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+    asset: USDC['eip155:8453'],
     extra: { name: 'USD Coin', version: '2' },
   },
   'base-sepolia': {
@@ -51,7 +52,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     isTestnet: true,
     blockMs: 2000,
     maxFeeGwei: '2',
-    asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+    asset: USDC['eip155:84532'],
     extra: { name: 'USDC', version: '2' },
   },
   polygon: {
@@ -61,7 +62,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     isTestnet: false,
     blockMs: 2000,
     maxFeeGwei: '500',
-    asset: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
+    asset: USDC['eip155:137'],
     extra: { name: 'USD Coin', version: '2' },
   },
   'polygon-amoy': {
@@ -71,7 +72,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     isTestnet: true,
     blockMs: 2000,
     maxFeeGwei: '500',
-    asset: '0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582',
+    asset: USDC['eip155:80002'],
     extra: { name: 'USDC', version: '2' },
   },
   avalanche: {
@@ -81,7 +82,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     isTestnet: false,
     blockMs: 1700,
     maxFeeGwei: '50',
-    asset: '0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E',
+    asset: USDC['eip155:43114'],
     extra: { name: 'USD Coin', version: '2' },
   },
   'avalanche-fuji': {
@@ -91,7 +92,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     isTestnet: true,
     blockMs: 1700,
     maxFeeGwei: '50',
-    asset: '0x5425890298aed601595a70AB815c96711a31Bc65',
+    asset: USDC['eip155:43113'],
     extra: { name: 'USD Coin', version: '2' },
   },
   sei: {
@@ -101,7 +102,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     isTestnet: false,
     blockMs: 400,
     maxFeeGwei: '50',
-    asset: '0xe15fC38F6D8c56aF07bbCBe3BAf5708A2Bf42392',
+    asset: USDC['eip155:1329'],
     extra: { name: 'USDC', version: '2' },
   },
   'sei-testnet': {
@@ -111,7 +112,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     isTestnet: true,
     blockMs: 400,
     maxFeeGwei: '50',
-    asset: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
+    asset: USDC['eip155:1328'],
     extra: { name: 'USDC', version: '2' },
   },
 };
