@@ -20,6 +20,7 @@ import { requestLog } from './log/request-log.ts';
 import type { MeasuredState, Meters } from './metrics/meters.ts';
 import type { OpenMetrics } from './metrics/open-metrics.ts';
 import { clockFailure, clockIsBehind } from './money/clock-guard.ts';
+import { OFFER_RECEIPT } from './money/offer-receipt.ts';
 import {
   openPaymentServices,
   type PaymentServiceOptions,
@@ -165,14 +166,14 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   let service: Service = first;
   const endpoint = setting.metrics?.endpoint ?? null;
   let responder = responderOf(first, endpoint);
-  const serving = (): void => noteServing(setting, service.release);
+  const serving = (): void => noteServing(setting, first, service.release);
   const watcher = watcherOf(setting, first, {
     current: () => service.release,
     swap: (next) => {
       // A release may bring another catalogue: what a target means and costs is read anew.
       service = { ...service, release: next, targets: new SoldTargets() };
       responder = responderOf(service, endpoint);
-      service.challenger.show(next);
+      first.show(next);
       serving();
     },
   });
@@ -341,7 +342,9 @@ function noteStart(setting: Setting, url: string, { head }: ReleaseIndex): void 
 }
 
 /** Remembers the newest release, and says when it is stale; neither keeps anything from being served. */
-function noteServing({ config, by, source }: Setting, release: ReleaseIndex): void {
+function noteServing(setting: Setting, first: FirstService, release: ReleaseIndex): void {
+  const { config, by, source } = setting;
+  noteSigner(setting, first, release);
   void source.served(release);
   try {
     keepNewest(config.stateDir, release);
@@ -351,6 +354,14 @@ function noteServing({ config, by, source }: Setting, release: ReleaseIndex): vo
   const { sequence, valid_until } = release.head;
   if (isStale(release.head, by.clock()))
     by.log({ event: 'release_stale', release: sequence, valid_until });
+}
+
+/** Says why offers and receipts are not signed, though the settings want them: then the extension is not announced. */
+function noteSigner({ by }: Setting, { signer }: FirstService, { head }: ReleaseIndex): void {
+  const fault = signer?.fault() ?? null;
+  if (signer === null || fault === null) return;
+  const error = `"${OFFER_RECEIPT}" is not announced: ${fault}`;
+  by.log({ event: 'offer_receipt_off', error, key: signer.did, release: head.sequence });
 }
 
 /** Reports that no payment will be taken before the first one is refused. */

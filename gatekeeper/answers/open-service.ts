@@ -3,7 +3,10 @@ import { type Config, paidTokens, settlementOf } from '../config/config.ts';
 import { TEST_WARNING } from '../config/test-payments.ts';
 import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
+import type { Extension } from '../money/extensions.ts';
+import { OFFER_RECEIPT } from '../money/offer-receipt.ts';
 import { PAYMENT_IDENTIFIER } from '../money/payment-identifier.ts';
+import { type ServiceSigner, serviceSigner } from '../money/service-signer.ts';
 import { SIGN_IN } from '../money/sign-in.ts';
 import { type TokenService, tokenSecrets, tokenService } from '../money/token.ts';
 import { type Challenger, challenger } from '../offer/challenge.ts';
@@ -13,10 +16,12 @@ import { meteredPurchases } from '../purchase/metered-purchases.ts';
 import { purchaseService } from '../purchase/purchase-service.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { messageOf } from '../system/message-of.ts';
+import { secretKey } from '../system/secret-key.ts';
 import { StartError } from '../system/start-error.ts';
 import type { Rooms, Service } from './service.ts';
 import { SoldTargets } from './sold-targets.ts';
 
+const OFFER_RECEIPT_KEY = 'SIGNALPRESS_OFFER_RECEIPT_KEY';
 /** Longest service name that v2 catalogues show. */
 const SERVICE_NAME_CHARS_MAX = 32;
 
@@ -40,6 +45,10 @@ interface ServiceParts {
 /** The first service, whose purchases all later ones share. */
 export interface FirstService extends Service {
   readonly purchases: ReturnType<typeof purchaseService>;
+  /** Signs offers and receipts, while a release lists its key; null where the extension is off. */
+  readonly signer: ServiceSigner | null;
+  /** From now on this release is offered. */
+  readonly show: (release: ReleaseIndex) => void;
 }
 
 /** The service at its start; later releases take the place of the first, the purchases stay. Throws a StartError. */
@@ -50,8 +59,13 @@ export function openService(
 ): FirstService {
   const baseUrl = config.baseUrl ?? release.head.base_url;
   const names = { baseUrl, issuerName: release.head.issuer_name };
-  const asked = challengerOrRefuse(config, names, clock);
-  asked.show(release);
+  const signer = signerOf(config, clock);
+  const asked = challengerOrRefuse(config, names, { clock, signer });
+  const show = (next: ReleaseIndex): void => {
+    signer?.show(next.keys);
+    asked.show(next);
+  };
+  show(release);
   const report = (error: unknown, id?: string): void =>
     log({ event: 'payment_failed', id, error: messageOf(error) });
   const operator = {
@@ -60,20 +74,40 @@ export function openService(
     tokens: tokensOf(config, clock),
     takesReceipts: config.receiptKey !== null,
     settlement: settlementOf(config),
-    extensions: config.extensions,
+    extensions: () => announced(config.extensions, signer),
   };
   const { verifyFirst, receiptKey: processor, extensions } = config;
   const identifiers = extensions.includes(PAYMENT_IDENTIFIER);
   const signsIn = extensions.includes(SIGN_IN) ? { signInAt: baseUrl } : {};
   const beside = signatures === undefined ? {} : { signatures };
-  const own = { ...beside, ...signsIn, verifyFirst, processor, identifiers };
+  const isSimulated = operator.settlement === 'test';
+  const receipts = signer === null ? {} : { receipts: { signer, baseUrl, isSimulated } };
+  const own = { ...beside, ...signsIn, ...receipts, verifyFirst, processor, identifiers };
   const terms = { ...own, challenger: asked, clock, report };
   const limited = meters === undefined ? {} : { limited: meters.refused };
   const plain = purchaseService({ ...payments, ...terms, ...limited });
   const purchases = meters === undefined ? plain : meteredPurchases(plain, meters);
   const targets = new SoldTargets();
   const shared = { targets, rooms, sold: payments.journal, clock, log };
-  return { release, baseUrl, operator, challenger: asked, purchases, ...shared };
+  return { release, baseUrl, operator, challenger: asked, purchases, signer, show, ...shared };
+}
+
+/** Throws a StartError for a key that cannot be used. */
+function signerOf(
+  { extensions, offerReceiptKey }: Config,
+  clock: ServiceOptions['clock'],
+): ServiceSigner | null {
+  if (offerReceiptKey === null || !extensions.includes(OFFER_RECEIPT)) return null;
+  return serviceSigner({ seed: secretKey(offerReceiptKey, OFFER_RECEIPT_KEY), clock });
+}
+
+/** Nothing is announced that a client could not check. */
+function announced(
+  extensions: readonly Extension[],
+  signer: ServiceSigner | null,
+): readonly Extension[] {
+  const isSigned = signer?.fault() === null;
+  return extensions.filter((one) => one !== OFFER_RECEIPT || isSigned);
 }
 
 function tokensOf(
@@ -88,7 +122,7 @@ function tokensOf(
 function challengerOrRefuse(
   config: Config,
   { baseUrl, issuerName }: { readonly baseUrl: string; readonly issuerName: string },
-  clock: ServiceOptions['clock'],
+  { clock, signer }: Pick<ServiceOptions, 'clock'> & Pick<FirstService, 'signer'>,
 ): Challenger {
   const { payTo, network, extensions } = config;
   const furtherNetworks = paidTokens(config)
@@ -96,6 +130,7 @@ function challengerOrRefuse(
     .map((one) => one.network);
   const warned = settlementOf(config) === 'test' ? { warning: TEST_WARNING } : {};
   const signIn = extensions.includes(SIGN_IN) ? { signIn: { clock, random: randomBytes } } : {};
+  const offers = signer === null ? {} : { offers: { signer, clock } };
   try {
     const serviceName = serviceNameOf(issuerName);
     return challenger({
@@ -106,6 +141,7 @@ function challengerOrRefuse(
       extensions,
       serviceName,
       ...signIn,
+      ...offers,
       ...warned,
     });
   } catch (cause) {

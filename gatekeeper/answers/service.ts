@@ -23,8 +23,8 @@ interface Operator {
   readonly tokens: TokenService | null;
   /** Whether the receipts of a payment processor are taken. */
   readonly takesReceipts: boolean;
-  /** What of x402 version 2 is on beside `bazaar`. */
-  readonly extensions: readonly Extension[];
+  /** What of x402 version 2 is on at this moment beside `bazaar`. */
+  readonly extensions: () => readonly Extension[];
   /** With `test` the local facilitator stands in for a real one: no money moves. */
   readonly settlement: SettlerKind;
 }

@@ -1,5 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import type { Network } from '../money/networks.ts';
+import { OFFER_RECEIPT } from '../money/offer-receipt.ts';
 import { confirmationsMax, depthMs } from '../money/settlement-time.ts';
 import { isLoopback } from '../system/loopback.ts';
 import { type Config, paidNetworks } from './config.ts';
@@ -32,6 +33,7 @@ export function jointFaults(effective: Config, written: WrittenSettings): string
   ];
   const others = [
     ...depthRules(effective, written),
+    ...offerReceiptRules(effective),
     assetRule(effective, written),
     folderRule(effective),
   ];
@@ -159,6 +161,22 @@ function halfRules({ values, isGiven }: WrittenSettings): Rule[] {
       `${envName(name)}: has no effect without ${others}; set ${others}, or leave it out`,
     ];
   });
+}
+
+/** An extension that signs needs its key, and the key is of no use without it. */
+function offerReceiptRules({ extensions, offerReceiptKey }: Config): Rule[] {
+  const isOn = extensions.includes(OFFER_RECEIPT);
+  const isGiven = offerReceiptKey !== null;
+  return [
+    [
+      isOn && !isGiven,
+      `SIGNALPRESS_OFFER_RECEIPT_KEY: missing, but "${OFFER_RECEIPT}" signs; set ${SETTINGS.offer_receipt_key.help}`,
+    ],
+    [
+      isGiven && !isOn,
+      `SIGNALPRESS_OFFER_RECEIPT_KEY: has no effect without "${OFFER_RECEIPT}" in SIGNALPRESS_EXTENSIONS; name it there, or leave the key out`,
+    ],
+  ];
 }
 
 /** If others can buy, payments are simulated only on request. */

@@ -205,6 +205,7 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     drainSeconds: whole('drain_seconds', 0),
     trustedProxy: textOr('trusted_proxy', ''),
     extensions: Array.isArray(values.extensions) ? values.extensions : [],
+    offerReceiptKey: text('offer_receipt_key'),
     verifyFirst: text('verify') === 'always',
     logLevel: choice('log_level', LOG_LEVELS, 'info'),
     logRequests: choice('log_requests', LOGGED_REQUESTS, 'all'),

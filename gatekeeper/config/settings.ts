@@ -217,6 +217,10 @@ export const SETTINGS = {
     schema: extensions,
     help: `extensions of x402 version 2 with commas between them: ${EXTENSIONS.join(', ')}`,
   },
+  offer_receipt_key: {
+    schema: z.string(),
+    help: 'path of a key file of mode 600, or 64 hex digits, of the key that signs offers and receipts; make it with "signalpress keygen"',
+  },
   log_level: {
     schema: z.enum(LOG_LEVELS, { error: 'not a level' }),
     help: 'info, warn or error, the least that is logged',
@@ -246,6 +250,7 @@ export const SECRET: readonly string[] = [
   'facilitator_auth',
   'facilitator_url',
   'journal',
+  'offer_receipt_key',
   'relayer_key',
   'rpc_url',
 ];
@@ -262,6 +267,7 @@ const NO_OPTION: readonly string[] = [
   'facilitator_auth',
   'journal',
   'metrics_token',
+  'offer_receipt_key',
   'relayer_key',
 ];
 

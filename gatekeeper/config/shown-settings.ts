@@ -20,6 +20,7 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
     facilitator_auth: isSet(config.facilitatorAuth),
     facilitator_auth_module: config.facilitatorAuthModule,
     extensions: config.extensions.join(',') || null,
+    offer_receipt_key: isSet(config.offerReceiptKey),
     verify: config.verifyFirst ? 'always' : 'settle-only',
     rpc_url: joined(networks, ({ rpcUrl }) => (rpcUrl === null ? null : originOf(rpcUrl))),
     confirmations: config.confirmations,

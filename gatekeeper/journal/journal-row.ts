@@ -24,6 +24,7 @@ const paymentRow = z.object({
   body: z.instanceof(Uint8Array),
   content_type: z.string(),
   tx: z.string().nullable(),
+  settled_at: z.number().nullable(),
   detail: z.string().nullable(),
   usd: z.string().nullish(),
 });
@@ -31,7 +32,7 @@ const entryRow = paymentRow.and(storedBody);
 
 /** What a row of payments with its body says; throws when the disk returns other bytes than were sold. */
 export function entryOf(row: unknown): JournalEntry {
-  const { body, bytes, encoding, content_type, valid_before, tx, usd, ...same } =
+  const { body, bytes, encoding, content_type, valid_before, tx, settled_at, usd, ...same } =
     entryRow.parse(row);
   return {
     ...same,
@@ -40,6 +41,7 @@ export function entryOf(row: unknown): JournalEntry {
     contentType: content_type,
     validBefore: valid_before,
     transaction: tx,
+    settledMs: settled_at,
   };
 }
 

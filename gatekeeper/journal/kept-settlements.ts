@@ -36,8 +36,8 @@ export function keepingSettlements(journal: Journal): Journal {
       const settlement = kept.get(key);
       if (settlement === undefined || (await write(settlement))) return journal.find(key);
       const entry = await journal.find(key);
-      const { state, transaction } = settlement;
-      return entry === null ? null : { ...entry, state, transaction };
+      const { state, transaction, settledMs = null } = settlement;
+      return entry === null ? null : { ...entry, state, transaction, settledMs };
     },
     async unresolved(after, limit) {
       for (const settlement of [...kept.values()]) {

@@ -111,12 +111,12 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
       return claimed;
     },
     takeTransaction: taker(db),
-    async conclude({ key, state, transaction, detail }: Conclusion) {
+    async conclude(conclusion: Conclusion) {
       const now = clock();
-      const values = [state, transaction ?? null, detail ?? null, state === 'settled' ? now : null];
-      const changes = await commit.run(() => conclude.run([...values, key]).changes);
+      const values = endValues(conclusion, now);
+      const changes = await commit.run(() => conclude.run(values).changes);
       if (changes !== 1)
-        throw new Error(`Cannot conclude payment "${key}": not open in the journal`);
+        throw new Error(`Cannot conclude payment "${conclusion.key}": not open in the journal`);
       newest = Math.max(newest, now);
     },
     unresolved: freePayments(db, holders),
@@ -133,6 +133,15 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
       for (const part of [commit, db, holders]) part.close();
     },
   };
+}
+
+/** What CONCLUDE is given. */
+function endValues(
+  { key, state, transaction, detail, settledMs }: Conclusion,
+  now: number,
+): (string | number | null)[] {
+  const settledAt = state === 'settled' ? (settledMs ?? now) : null;
+  return [state, transaction ?? null, detail ?? null, settledAt, key];
 }
 
 class SqliteClaims {

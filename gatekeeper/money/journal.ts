@@ -32,6 +32,8 @@ export interface JournalEntry extends Omit<Claim, 'body' | 'identifier'> {
   readonly body: Buffer | null;
   /** The settled transaction, null until then. */
   readonly transaction: string | null;
+  /** When the settlement was noted, in milliseconds since the epoch; null until then. */
+  readonly settledMs: number | null;
   /** What a refusal or a missing verdict said. */
   readonly detail: string | null;
 }
@@ -44,6 +46,8 @@ export interface Conclusion {
   readonly key: string;
   readonly state: Exclude<PaymentState, 'settling'>;
   readonly transaction?: string;
+  /** When the settlement was known, in milliseconds since the epoch; the time of the writing by default. */
+  readonly settledMs?: number;
   readonly detail?: string;
   /** A refusal of the first call: it counts only while no other gatekeeper has taken the payment since. */
   readonly isFirst?: boolean;

@@ -11,11 +11,18 @@ import type { Shown } from './shown.ts';
 const LISTING_CHARS_MAX = 1350;
 const MEMBER_CHARS_MAX = 120;
 
-/** The discovery extension of v2: a call that is answered now and the JSON Schema that it meets. */
-export function bazaar({ endpoint, mimeType, output }: Shown, queryParams: Values): object {
+/**
+ * The discovery extension of v2: a call that is answered now and the JSON Schema that it meets. `taken` are the characters
+ * that other parts of the challenge need.
+ */
+export function bazaar(
+  { endpoint, mimeType, output }: Shown,
+  queryParams: Values,
+  taken = 0,
+): object {
   const type = mimeType === CSV_MEDIA_TYPE ? 'csv' : 'json';
   const input = inputSchema(endpoint);
-  const example = brief(output, LISTING_CHARS_MAX - JSON.stringify(input).length);
+  const example = brief(output, LISTING_CHARS_MAX - taken - JSON.stringify(input).length);
   const info = {
     input: { type: 'http', method: endpoint.method, queryParams },
     output: { type, example },

@@ -8,6 +8,7 @@ import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
 import { payeeAddress } from '../money/address.ts';
 import { declaredExtensions, type Extension } from '../money/extensions.ts';
 import type { Network } from '../money/networks.ts';
+import { EMPTY_OFFERS, OFFER_RECEIPT, offerDeclaration } from '../money/offer-receipt.ts';
 import type { X402Version } from '../money/payment.ts';
 import type {
   Listing,
@@ -15,6 +16,7 @@ import type {
   RequirementsV1,
   RequirementsV2,
 } from '../money/requirements.ts';
+import type { ServiceSigner } from '../money/service-signer.ts';
 import { SIGN_IN, type SignInSource, signInDeclaration } from '../money/sign-in.ts';
 import { tokenAmount } from '../money/token-rate.ts';
 import type { Offers } from '../release/offers.ts';
@@ -33,16 +35,16 @@ const TEMPLATES_MAX = 1000;
 /** Longest `path?query` that is kept ready and that the v2 header repeats; headers stay well under 16 KB. */
 const CHALLENGE_TARGET_CHARS_MAX = 1024;
 /**
- * Longest one whose challenge holds a message to sign in with. The message repeats it twice, and clients that pay repeat
- * the message in their header, which is refused beyond 8 KB.
+ * Longest one whose challenge holds a message to sign in with, or signed offers. The message repeats it twice, each offer
+ * once, and clients that pay repeat both in their header, which is refused beyond 8 KB.
  */
-const SIGN_IN_TARGET_CHARS_MAX = 256;
+const OWN_TARGET_CHARS_MAX = 256;
 
 /** A 402 in both versions: the body is that of v1, the header `PAYMENT-REQUIRED` is that of v2, in base64. */
 interface Challenge extends Reply {
   readonly status: 402;
   readonly body: Buffer;
-  /** It holds a message that one client signs: nobody else gets it. */
+  /** It holds a message that one client signs, or offers that end soon: nobody else gets it. */
   readonly isOnce?: true;
 }
 
@@ -58,10 +60,19 @@ interface ChallengerOptions {
   readonly extensions?: readonly Extension[];
   /** Makes the messages by which accounts sign in, where they may. */
   readonly signIn?: SignInSource;
+  /** Signs what is offered, while its key counts. */
+  readonly offers?: OfferSource;
   /** Shown by v2 catalogues, 1 to 32 printable ASCII characters. */
   readonly serviceName: string;
   /** What every challenge says beside its terms, in both versions; clients ignore keys that they do not know. */
   readonly warning?: string;
+}
+
+/** What signed offers need. */
+export interface OfferSource {
+  readonly signer: ServiceSigner;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
 }
 
 /** What challenges need of a release. */
@@ -95,9 +106,14 @@ const RESOURCE_SLOT = '../../resource@@';
 /** Inside of a text, unlike the others. */
 const REQUEST_SLOT = '../../request@@';
 const SIGN_IN_SLOT = '../../sign-in@@';
-const SLOTS = new RegExp(`"(?:${ERROR_SLOT}|${RESOURCE_SLOT}|${SIGN_IN_SLOT})"|${REQUEST_SLOT}`);
+const OFFERS_SLOT = '../../offers@@';
+const SLOTS = new RegExp(
+  `"(?:${ERROR_SLOT}|${RESOURCE_SLOT}|${SIGN_IN_SLOT}|${OFFERS_SLOT})"|${REQUEST_SLOT}`,
+);
 /** Beside the terms and not in them: a facilitator compares these with what the payer accepted. */
 const listings = new WeakMap<Requirements, Listing>();
+/** Characters that one signed offer takes. */
+const OFFER_CHARS = 800;
 const SERVICE_NAME = /^[\x20-\x7e]{1,32}$/;
 
 /** Checks the operator's terms once and makes everything that no request changes ready; throws a RangeError. */
@@ -107,15 +123,18 @@ export function challenger(options: ChallengerOptions): Challenger {
   const cache = new Map<string, Challenge>();
   let shown: ShownRelease = { offers: new Map(), catalog: catalogOf([]) };
   const templateOf = (endpoint: Endpoint, target: string): Template => {
-    const isNamed = target.length <= SIGN_IN_TARGET_CHARS_MAX;
-    const form = `${mediaTypeOf(endpoint, target)} ${isNamed}`;
+    const isShort = target.length <= OWN_TARGET_CHARS_MAX;
+    const isSigned = checked.offers?.signer.fault() === null;
+    const form = `${mediaTypeOf(endpoint, target)} ${isShort} ${isSigned}`;
     // What a release took away may have the path and the price of what is sold.
     const key = `${endpoint.path} ${endpoint.priceUsd} ${form} ${endpoint.summary}`;
     const known = templates.get(key);
     if (known !== undefined) return known;
-    const { signIn, ...others } = checked;
+    const { signIn, offers, ...others } = checked;
     // The body of a basket is no part of a message, so nobody signs in for one.
-    const options = isNamed && !isBasket(endpoint) ? checked : others;
+    const message = isShort && !isBasket(endpoint) && signIn !== undefined ? { signIn } : {};
+    const signed = offers !== undefined && isSigned ? { offers } : {};
+    const options = { ...others, ...message, ...signed, isShort };
     const made = template(shownOf(endpoint, target, shown.offers), options);
     // A basket has a price of its own each time: kept ones would push out all others.
     if (!isBasket(endpoint)) templates.set(key, made);
@@ -199,11 +218,18 @@ interface Template {
   readonly header: readonly string[];
   /** Makes the message for a request of this URL, of one use; null where nobody signs in. */
   readonly signIn: ((url: string) => object) | null;
+  /** Makes the signed offers for a request of this URL; null where none is made. */
+  readonly offers: ((url: string, chars: number) => object) | null;
   /** What describes the service, for whoever meets it here first. */
   readonly link: Header;
 }
 
-function template(shown: Shown, options: ChallengerOptions): Template {
+/** What a template is made with, and whether its requests are short enough for what is made for each of them. */
+interface TemplateOptions extends ChallengerOptions {
+  readonly isShort: boolean;
+}
+
+function template(shown: Shown, options: TemplateOptions): Template {
   const { endpoint, mimeType } = shown;
   const { baseUrl, serviceName, warning } = options;
   const warned = warning === undefined ? {} : { warning };
@@ -223,10 +249,9 @@ function template(shown: Shown, options: ChallengerOptions): Template {
   };
   const [{ description }] = v1;
   const resource = { url: RESOURCE_SLOT, description, mimeType, serviceName };
-  const more = extensions(shown);
-  const signIn = options.signIn === undefined ? {} : { [SIGN_IN]: SIGN_IN_SLOT };
-  const own = declaredExtensions(options.extensions ?? []);
-  const declared = { ...more.extensions, ...own, ...signIn };
+  const more = extensions(shown, options);
+  const own = { ...declaredExtensions(options.extensions ?? []), ...perRequest(options) };
+  const declared = { ...more.extensions, ...own };
   const announced = Object.keys(declared).length === 0 ? {} : { extensions: declared };
   const terms = { resource, accepts: v2, ...announced };
   const header = { x402Version: 2, error: ERROR_SLOT, ...warned, ...terms };
@@ -241,6 +266,7 @@ function template(shown: Shown, options: ChallengerOptions): Template {
     body: cut(body),
     header: cut(header),
     signIn: signInOf(options),
+    offers: offersOf(options, v2),
     link: ['link', catalogLink(baseUrl)],
   };
 }
@@ -250,11 +276,30 @@ function signInOf({ signIn, ...options }: ChallengerOptions): Template['signIn']
   return signIn === undefined ? null : (url) => signInDeclaration(url, { networks, ...signIn });
 }
 
+function offersOf(
+  { offers, isShort, signIn }: TemplateOptions,
+  accepts: Template['v2'],
+): Template['offers'] {
+  if (offers === undefined || !isShort) return null;
+  const { signer, clock } = offers;
+  const own = { signer, accepts, isLong: accepts.length > 1 || signIn !== undefined };
+  return (resourceUrl, chars) => offerDeclaration({ ...own, resourceUrl, nowMs: clock(), chars });
+}
+
+/** What is made for each request, or may be. */
+function perRequest({ signIn, offers, isShort }: TemplateOptions): object {
+  return {
+    ...(signIn === undefined ? {} : { [SIGN_IN]: SIGN_IN_SLOT }),
+    ...(offers === undefined ? {} : { [OFFER_RECEIPT]: isShort ? OFFERS_SLOT : EMPTY_OFFERS }),
+  };
+}
+
 /** Discovery lists what can be bought by its address, so it omits an operation that has no answer now, and baskets. */
-function extensions(shown: Shown): Pick<Listing, 'extensions'> {
+function extensions(shown: Shown, { offers }: TemplateOptions): Pick<Listing, 'extensions'> {
+  const taken = offers === undefined ? 0 : OFFER_CHARS;
   return shown.example === null || isBasket(shown.endpoint)
     ? {}
-    : { extensions: { bazaar: bazaar(shown, shown.example) } };
+    : { extensions: { bazaar: bazaar(shown, shown.example, taken) } };
 }
 
 function cut(value: object): string[] {
@@ -268,13 +313,21 @@ function fill(ready: Template, target: string, error?: string): Challenge {
   const shown = shownUrl(ready, target);
   const message = ready.signIn === null ? [] : [JSON.stringify(ready.signIn(shown))];
   const headerTexts = [JSON.stringify(error ?? ERROR_V2), JSON.stringify(shown), ...message];
-  const paymentRequired = Buffer.from(joined(ready.header, headerTexts), 'utf8').toString('base64');
+  const header = withOffers(ready, headerTexts, shown);
+  const paymentRequired = Buffer.from(header, 'utf8').toString('base64');
   return {
     status: 402,
     headers: [JSON_TYPE, NO_STORE, ready.link, ['payment-required', paymentRequired]],
     body: Buffer.from(joined(ready.body, texts), 'utf8'),
-    ...(ready.signIn === null ? {} : { isOnce: true }),
+    ...(ready.signIn === null && ready.offers === null ? {} : { isOnce: true }),
   };
+}
+
+/** The text of the header, with as many signed offers as it has room for. */
+function withOffers({ header, offers }: Template, texts: readonly string[], url: string): string {
+  if (offers === null) return joined(header, texts);
+  const without = joined(header, [...texts, JSON.stringify(EMPTY_OFFERS)]);
+  return joined(header, [...texts, JSON.stringify(offers(url, Buffer.byteLength(without)))]);
 }
 
 /** The resource as v2 names it: without its query where that would make the header too long. */

@@ -175,7 +175,7 @@ function tenderOf(of: PaymentTerms, options: PaymentReaderOptions): Tender {
 /** What a buyer is told with the answer. */
 function paidTo(payment: Payment): Pick<Tender, 'paidHeader' | 'paidBy'> {
   return {
-    paidHeader: (transaction) => paidHeader(payment, transaction),
+    paidHeader: (transaction, extensions) => paidHeader(payment, { transaction, extensions }),
     paidBy: payment.authorization.from,
   };
 }
@@ -190,8 +190,13 @@ function identifierOf(
 }
 
 /** Copies of one payment may spell the payer differently; each receipt spells it as its request did. */
-function paidHeader({ version, authorization, network }: Payment, transaction: string): Header {
-  const receipt = { success: true, transaction, network, payer: authorization.from };
+function paidHeader(
+  { version, authorization, network }: Payment,
+  { transaction, extensions }: { transaction: string; extensions: object | undefined },
+): Header {
+  const settled = { success: true, transaction, network, payer: authorization.from };
+  const isPlain = version === 1 || extensions === undefined;
+  const receipt = isPlain ? settled : { ...settled, extensions };
   const text = Buffer.from(JSON.stringify(receipt), 'utf8').toString('base64');
   return [version === 1 ? 'x-payment-response' : 'payment-response', text];
 }

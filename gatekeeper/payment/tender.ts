@@ -40,8 +40,8 @@ export interface Tender
   readonly waiters: Waiters;
   /** Null where the payer named nothing. */
   readonly identifier: TenderIdentifier | null;
-  /** Tells the buyer what moved the money. */
-  readonly paidHeader: (transaction: string) => Header;
+  /** Tells the buyer what moved the money, with what the extensions of version 2 add to it. */
+  readonly paidHeader: (transaction: string, extensions?: object) => Header;
   /** Who paid, as the request spells it; null for a receipt, which names nobody. */
   readonly paidBy: string | null;
 }

@@ -6,9 +6,16 @@ export interface Delivery {
   readonly contentType: string;
 }
 
+/** What moved the money, and when that was noted. */
+export interface Paid {
+  readonly transaction: string;
+  /** Milliseconds since the epoch; null where the journal does not say. */
+  readonly settledMs: number | null;
+}
+
 /** What came of a payment or receipt. */
 export type PurchaseOutcome =
-  | { readonly kind: 'paid'; readonly delivery: Delivery; readonly transaction: string }
+  | ({ readonly kind: 'paid'; readonly delivery: Delivery } & Paid)
   /** Nobody was charged, and the authorization is still unused. */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** Money may have moved: only the same payment may be sent again, and it is asked about after the wait. */
@@ -19,8 +26,8 @@ export type PurchaseOutcome =
 /** Seconds after which a payment without an outcome is worth sending again. */
 export const UNKNOWN_RETRY_S = 5;
 
-export function paid(delivery: Delivery, transaction: string): PurchaseOutcome {
-  return { kind: 'paid', delivery, transaction };
+export function paid(delivery: Delivery, by: Paid): PurchaseOutcome {
+  return { kind: 'paid', delivery, ...by };
 }
 
 export function refused(refusal: Refusal): PurchaseOutcome {

@@ -4,6 +4,7 @@ import type { Refusal } from '../money/payment.ts';
 import type { Challenger } from '../offer/challenge.ts';
 import type { PurchaseRequest, Tender } from '../payment/tender.ts';
 import type { PurchaseOutcome } from './purchase-outcome.ts';
+import type { SignedReceipts } from './signed-receipts.ts';
 
 /** Seconds after which a request that failed on our side is worth repeating. */
 const FAILED_RETRY_S = 2;
@@ -11,7 +12,14 @@ const FAILED_RETRY_S = 2;
 /** The request that gets the reply. */
 interface TenderedRequest extends Pick<PurchaseRequest, 'endpoint' | 'target' | 'paymentHeader'> {
   /** Null for what could not be read: nobody has paid with it. */
-  readonly tender: Pick<Tender, 'paidHeader' | 'paidBy'> | null;
+  readonly tender: Pick<Tender, 'key' | 'resource' | 'version' | 'paidHeader' | 'paidBy'> | null;
+}
+
+/** What replies are made with. */
+interface ReplyTerms {
+  readonly challenger: Challenger;
+  /** Signs what was delivered, where receipts are on. */
+  readonly receipts?: SignedReceipts | undefined;
 }
 
 /** A reply, with who paid where somebody did. */
@@ -21,11 +29,11 @@ export type PurchaseReply = Reply;
 export function purchaseReply(
   outcome: PurchaseOutcome,
   asked: TenderedRequest,
-  challenger: Challenger,
+  { challenger, receipts }: ReplyTerms,
 ): PurchaseReply {
   switch (outcome.kind) {
     case 'paid':
-      return paidReply(outcome, asked);
+      return paidReply(outcome, asked, receipts);
     case 'refused':
       return refusalReply(outcome.refusal, asked, challenger);
     case 'unknown':
@@ -36,13 +44,18 @@ export function purchaseReply(
 }
 
 function paidReply(
-  { delivery, transaction }: Extract<PurchaseOutcome, { kind: 'paid' }>,
+  { delivery, transaction, settledMs }: Extract<PurchaseOutcome, { kind: 'paid' }>,
   { tender }: TenderedRequest,
+  receipts: SignedReceipts | undefined,
 ): PurchaseReply {
   if (tender === null) throw new TypeError('Cannot tell of a payment that was not read');
   const { body, contentType } = delivery;
+  const { key, resource, version } = tender;
+  const sale = { key, resource, body, transaction, settledMs };
+  const receipt = version === 2 ? receipts?.(sale) : undefined;
   const headers = [['content-type', contentType], PRIVATE_NO_STORE] as const;
-  const reply = { status: 200, headers: [...headers, tender.paidHeader(transaction)], body };
+  const paid = tender.paidHeader(transaction, receipt);
+  const reply = { status: 200, headers: [...headers, paid], body };
   return tender.paidBy === null ? reply : { ...reply, payer: tender.paidBy };
 }
 

@@ -71,6 +71,7 @@ import {
   unknownReply,
 } from './purchase-reply.ts';
 import { type SignInRequest, signIns } from './sign-ins.ts';
+import { type ReceiptTerms, type SignedReceipts, signedReceipts } from './signed-receipts.ts';
 
 interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
   readonly journal: Journal;
@@ -78,6 +79,8 @@ interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'report' | '
   readonly processor?: string | null;
   /** Public origin without a trailing slash, where accounts that paid may fetch it again by signing; else none may. */
   readonly signInAt?: string;
+  /** Signs what was delivered; without one nobody gets a signed receipt. */
+  readonly receipts?: ReceiptTerms;
   /** Told about failures of our own parts, for the log, with the name of the request; it gets no payment data. */
   readonly report?: ReportFailure;
   /** Told of a purchase that has to wait until others are done. */
@@ -133,6 +136,7 @@ interface Context extends Omit<PurchaseContext, 'report'> {
   readonly identify: TenderReader<TenderHeader>['identify'];
   readonly recall: TenderReader<TenderHeader>['recall'];
   readonly report: ReportFailure;
+  readonly receipts?: SignedReceipts;
 }
 
 /** The one way from a header to a sold answer. */
@@ -179,7 +183,13 @@ function contextOf(options: PurchaseServiceOptions): Context {
   const report = quiet(options.report);
   const payments = paymentReader({ ...options, report });
   const receipts = receiptReader({ processor, clock });
+  const { networks } = challenger;
+  const signed =
+    options.receipts === undefined
+      ? {}
+      : { receipts: signedReceipts({ ...options.receipts, networks, report }) };
   return {
+    ...signed,
     journal,
     clock,
     challenger,
@@ -230,7 +240,7 @@ function quiet(report: PurchaseServiceOptions['report']): Context['report'] {
 async function opened(request: PurchaseRequest, context: Context): Promise<PurchaseReply | Sale> {
   const tender = await context.read(request);
   const asked = { ...request, tender: isRefusal(tender) ? null : tender };
-  const reply = (outcome: PurchaseOutcome) => purchaseReply(outcome, asked, context.challenger);
+  const reply = (outcome: PurchaseOutcome) => purchaseReply(outcome, asked, context);
   // A request without data must hear that first, so a refusal waits for the answer too.
   if (isRefusal(tender)) {
     const kept = await keptReply(request, context);
@@ -304,7 +314,7 @@ async function knownReply(
   const outcome = await knownOutcome(tender, context);
   if (outcome === null) return null;
   if (outcome.kind === 'refused') return noLongerOffered(outcome.refusal);
-  return purchaseReply(outcome, { ...request, tender }, context.challenger);
+  return purchaseReply(outcome, { ...request, tender }, context);
 }
 
 /**
@@ -323,9 +333,10 @@ async function keptReply(
     if (bound?.resource !== `${method} ${target}`) return null;
     const entry = await context.journal.find(bound.key);
     if (entry === null || entry.state === 'refused') return null;
-    const { resource } = bound;
+    const { key, resource } = bound;
     const outcome = endOf({ resource, signed: identity.signed }, entry) ?? UNKNOWN;
-    return purchaseReply(outcome, { ...request, tender: identity }, context.challenger);
+    const tender = { ...identity, key, resource, version: entry.version };
+    return purchaseReply(outcome, { ...request, tender }, context);
   } catch (error) {
     // It may be paid already, so nobody is told that it is not.
     context.report(error);

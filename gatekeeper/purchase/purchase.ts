@@ -155,9 +155,9 @@ export class Purchase {
   ): Promise<PurchaseOutcome> {
     switch (result.kind) {
       case 'settled': {
-        const { transaction } = result;
-        await this.#note({ key: this.#tender.key, state: 'settled', transaction });
-        return body === null ? NO_LONGER_KEPT : paid({ body, contentType }, transaction);
+        const noted = { transaction: result.transaction, settledMs: this.#context.clock() };
+        await this.#note({ key: this.#tender.key, state: 'settled', ...noted });
+        return body === null ? NO_LONGER_KEPT : paid({ body, contentType }, noted);
       }
       case 'refused':
         return (await this.#isClosed(result.refusal.reason, isFirst))
@@ -225,8 +225,8 @@ function claimOf(tender: Tender, { body, contentType }: Delivery): Claim {
 /** What a repeat is answered without asking anybody; null when the end of the payment is not known. */
 export function endOf(tender: PaymentBinding, entry: JournalEntry): PurchaseOutcome | null {
   if (!isSameBinding(entry, tender)) return ALREADY_USED;
-  const { body, contentType, state, transaction } = entry;
+  const { body, contentType, state, transaction, settledMs } = entry;
   if (body === null) return NO_LONGER_KEPT;
   const isPaid = state === 'settled' && transaction !== null;
-  return isPaid ? paid({ body, contentType }, transaction) : null;
+  return isPaid ? paid({ body, contentType }, { transaction, settledMs }) : null;
 }

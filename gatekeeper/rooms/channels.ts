@@ -52,7 +52,8 @@ function channel(configured: boolean, how: object): object {
  * operator's settings.
  */
 export async function channels({ baseUrl, operator, clock, release }: Service): Promise<Answered> {
-  const { networks, payTo, tokens, settlement, extensions } = operator;
+  const { networks, payTo, tokens, settlement } = operator;
+  const extensions = operator.extensions();
   const [first] = networks;
   const testOnly = settlement === 'test';
   const isSold = release.catalog.operationByPath.has(SUBSCRIPTION.path);

@@ -16,10 +16,11 @@ export function paymentManifest({ baseUrl, challenger, operator, release }: Serv
     const accepts = challenger.terms(row, row.path, 1);
     return { resource: baseUrl + row.path, type: 'http', x402Version: 1, accepts, ...shown };
   });
+  const extensions = operator.extensions();
   const body = {
     version: 1,
     x402Version: 1,
-    ...(operator.extensions.length === 0 ? {} : { extensions: operator.extensions }),
+    ...(extensions.length === 0 ? {} : { extensions }),
     resources: items.map(({ resource }) => resource),
     items,
     openapi: `${baseUrl}/openapi.json`,

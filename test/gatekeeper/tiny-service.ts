@@ -33,7 +33,7 @@ export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Pr
       payTo: TEST_PAYEE,
       tokens: null,
       takesReceipts: false,
-      extensions: [],
+      extensions: () => [],
       settlement: 'test',
     },
     challenger: challenger(terms),

@@ -1,8 +1,22 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parsePaymentRequired } from '@x402/core/schemas';
 import { ExactEvmScheme } from '@x402/evm';
+import {
+  decodeSignedOffers,
+  extractOffersFromPaymentRequired,
+  extractReceiptFromResponse,
+  extractReceiptPayload,
+  findAcceptsObjectFromSignedOffer,
+  isJWSSignedOffer,
+  isJWSSignedReceipt,
+  OFFER_RECEIPT,
+  verifyOfferSignatureJWS,
+  verifyReceiptMatchesOffer,
+  verifyReceiptSignatureJWS,
+} from '@x402/extensions/offer-receipt';
 import {
   appendPaymentIdentifierToExtensions,
   extractPaymentIdentifier,
@@ -23,9 +37,11 @@ import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSigner, wrapFetchWithPayment } from 'x402-fetch';
+import { formatKeyHistory, KEYS_PATH } from '../../compiler/contract/key-history.ts';
 import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
-import { TINY_BASE_URL, writeTinyRelease } from '../gatekeeper/tiny-release.ts';
+import { listingKeys, SIGNER_DID, SIGNER_SEED } from '../gatekeeper/listed-signer.ts';
+import { TINY_BASE_URL, tinyFiles, writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 
 /** The extensions that are on, before the published package and the stock clients. */
 const RECORD = '/gauge?entity=us-denver&signal_id=airquality.aqi';
@@ -36,15 +52,19 @@ async function opened(state: string, extensions: string): Promise<Gatekeeper> {
   const on = extensions === '' ? {} : { extensions };
   const network = 'base-sepolia,avalanche-fuji';
   const options = { port: '0', test_payments: '1', network, ...own, ...on };
-  const config = loadConfig({ options, env: {}, fileText: null });
+  const signs = extensions.includes('offer-receipt');
+  const env = signs ? { SIGNALPRESS_OFFER_RECEIPT_KEY: SIGNER_SEED } : {};
+  const config = loadConfig({ options, env, fileText: null });
   return startGatekeeper(config, { clock: () => Date.now(), log: () => {} });
 }
 
 let gate: Gatekeeper;
 let plain: Gatekeeper;
 beforeAll(async () => {
-  writeTinyRelease(join(folder, 'data'));
-  gate = await opened('on', 'payment-identifier,sign-in-with-x');
+  const keys = Buffer.from(formatKeyHistory(listingKeys()));
+  const files = new Map([...tinyFiles(), [KEYS_PATH, keys]]);
+  writeTinyRelease(join(folder, 'data'), { files });
+  gate = await opened('on', 'payment-identifier,sign-in-with-x,offer-receipt');
   plain = await opened('off', '');
 }, 60_000);
 afterAll(async () => {
@@ -100,7 +120,7 @@ describe('the challenge', () => {
   it('announces what is on, in headers well under 16 KB, and nothing where nothing is', async () => {
     const on = await challengeOf(gate);
     expect(Object.keys(on.challenge.extensions ?? {}).sort()).toEqual(
-      ['bazaar', PAYMENT_IDENTIFIER, SIGN_IN_WITH_X].sort(),
+      ['bazaar', PAYMENT_IDENTIFIER, SIGN_IN_WITH_X, OFFER_RECEIPT].sort(),
     );
     expect(on.headers).toBeLessThan(12_000);
     const off = await challengeOf(plain);
@@ -129,6 +149,62 @@ describe('the challenge', () => {
     expect(v1.status).toBe(200);
     const v2 = await bought(privateKeyToAccount(generatePrivateKey()));
     expect(v2.status).toBe(200);
+  });
+});
+
+describe('offer-receipt', () => {
+  it('the package verifies each offer and finds the entry of accepts that it is for', async () => {
+    const { challenge } = await challengeOf(gate);
+    const offers = extractOffersFromPaymentRequired(challenge as never);
+    expect(offers).toHaveLength(challenge.accepts.length);
+    for (const [at, decoded] of decodeSignedOffers(offers).entries()) {
+      const { signedOffer } = decoded;
+      if (!isJWSSignedOffer(signedOffer)) throw new Error('not a JWS');
+      const payload = await verifyOfferSignatureJWS(signedOffer);
+      expect(payload.resourceUrl).toBe(TINY_BASE_URL + RECORD);
+      expect(findAcceptsObjectFromSignedOffer(decoded, challenge.accepts as never)).toEqual(
+        challenge.accepts[at],
+      );
+      const [header, , signature] = signedOffer.signature.split('.');
+      const cheaper = Buffer.from(JSON.stringify({ ...payload, amount: '1' })).toString(
+        'base64url',
+      );
+      const forged = { ...signedOffer, signature: `${header}.${cheaper}.${signature}` };
+      await expect(verifyOfferSignatureJWS(forged)).rejects.toThrow();
+    }
+  });
+
+  it('the package verifies the receipt of a purchase by @x402/fetch, against the offer', async () => {
+    const account = privateKeyToAccount(generatePrivateKey());
+    const { challenge } = await challengeOf(gate);
+    const { status, headers, body } = await bought(account);
+    expect(status).toBe(200);
+    const receipt = extractReceiptFromResponse({ headers } as Response);
+    if (receipt === undefined || !isJWSSignedReceipt(receipt)) throw new Error('no receipt');
+    const payload = await verifyReceiptSignatureJWS(receipt);
+    expect(payload).toEqual(extractReceiptPayload(receipt));
+    const bodyHash = `sha256:${createHash('sha256').update(body).digest('hex')}`;
+    expect(payload).toMatchObject({ bodyHash, simulated: true });
+    const [header = ''] = receipt.signature.split('.');
+    expect(JSON.parse(Buffer.from(header, 'base64url').toString()).kid).toBe(SIGNER_DID);
+    const offers = decodeSignedOffers(extractOffersFromPaymentRequired(challenge as never));
+    const matches = (address: string) =>
+      offers.some((offer) => verifyReceiptMatchesOffer(receipt, offer, [address]));
+    expect(matches(account.address)).toBe(true);
+    expect(matches(`0x${'11'.repeat(20)}`)).toBe(false);
+  });
+
+  it('neither is there where the extension is off', async () => {
+    const { challenge } = await challengeOf(plain);
+    expect(extractOffersFromPaymentRequired(challenge as never)).toEqual([]);
+    const account = privateKeyToAccount(generatePrivateKey());
+    const schemes = [{ network: 'eip155:*' as const, client: new ExactEvmScheme(account) }];
+    const pay = wrapFetchWithPaymentFromConfig(
+      publicFetch(() => plain),
+      { schemes },
+    );
+    const response = await pay(TINY_BASE_URL + RECORD);
+    expect([response.status, extractReceiptFromResponse(response)]).toEqual([200, undefined]);
   });
 });
 

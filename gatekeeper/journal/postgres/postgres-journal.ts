@@ -389,13 +389,14 @@ class Concluder {
     const { key, state, transaction, detail, isFirst = false } = conclusion;
     const { session, bindings, clock } = this.#base;
     const now = clock();
+    const { settledMs = now } = conclusion;
     const storedDetail = detail === undefined ? null : storable(detail);
     const values = [
       key,
       state,
       transaction ?? null,
       storedDetail,
-      state === 'settled' ? now : null,
+      state === 'settled' ? settledMs : null,
     ];
     try {
       const isNoted = await persistently(async () => {

@@ -50,6 +50,7 @@ describe('loadConfig()', () => {
       logLevel: 'info',
       logRequests: 'all',
       extensions: [],
+      offerReceiptKey: null,
       metrics: null,
     });
   });

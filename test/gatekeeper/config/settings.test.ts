@@ -25,6 +25,7 @@ describe('OPTION_NAMES', () => {
       'facilitator_auth',
       'journal',
       'metrics_token',
+      'offer_receipt_key',
       'relayer_key',
       'token_secret',
     ];

@@ -58,14 +58,15 @@ export function journalSuite(engine: Engine): void {
       const journal = await opened(place);
       expect(await journal.find('a')).toBeNull();
       expect(await journal.claim(claimOf('a'))).toBe(true);
-      const row = { ...claimOf('a'), transaction: null, detail: null };
+      const row = { ...claimOf('a'), transaction: null, settledMs: null, detail: null };
       expect(await journal.find('a')).toStrictEqual({ ...row, state: 'settling' });
       await journal.conclude({ key: 'a', state: 'unknown', detail: 'timeout' });
       expect(await journal.find('a')).toMatchObject({ state: 'unknown', detail: 'timeout' });
-      await journal.conclude({ key: 'a', state: 'settled', transaction: '0x1' });
+      const end = { state: 'settled', transaction: '0x1', settledMs: 1_763_640_000_000 } as const;
+      await journal.conclude({ key: 'a', ...end });
       await closed(journal);
       const again = await opened(place);
-      expect(await again.find('a')).toStrictEqual({ ...row, state: 'settled', transaction: '0x1' });
+      expect(await again.find('a')).toStrictEqual({ ...row, ...end });
     });
 
     it(`I3: ${name}() lets one claim stand, also of two processes`, async () => {
@@ -86,6 +87,20 @@ export function journalSuite(engine: Engine): void {
       expect(await two.findOnDisk('b')).toBeNull();
       expect(await two.findOnDisk('a')).toMatchObject({ key: 'a', state: 'settling' });
       expect(await two.find('a')).toMatchObject({ key: 'a' });
+    });
+
+    it(`${name}() keeps when a payment was settled, as it is told or else by its clock`, async () => {
+      const place = await engine.fresh();
+      const journal = await opened(place);
+      for (const key of ['a', 'b']) await journal.claim(claimOf(key));
+      await journal.conclude({ key: 'a', state: 'settled', transaction: '0x1', settledMs: 1234 });
+      await journal.conclude({ key: 'b', state: 'settled', transaction: '0x2' });
+      const late = { key: 'a', state: 'settled', transaction: '0x1', settledMs: 9999 } as const;
+      await journal.conclude(late).catch(() => {});
+      await closed(journal);
+      const again = await opened(place);
+      expect((await again.find('a'))?.settledMs).toBe(1234);
+      expect((await again.find('b'))?.settledMs).toBeGreaterThan(1_000_000_000_000);
     });
 
     it(`I10: ${name}() gives a refused key to the next claim, and only that`, async () => {

@@ -28,7 +28,8 @@ function onDisk() {
   };
   return { disk, inner, journal: keepingSettlements({ ...inner, conclude }) };
 }
-const settledAs = (key: string): Conclusion => ({ key, state: 'settled', transaction: TX });
+const SETTLED = { state: 'settled', transaction: TX, settledMs: 1234 } as const;
+const settledAs = (key: string): Conclusion => ({ key, ...SETTLED });
 
 describe('keepingSettlements()', () => {
   it('I2: a settlement that could not be written is known, delivered and written later', async () => {
@@ -37,11 +38,11 @@ describe('keepingSettlements()', () => {
     disk.isFull = true;
     await expect(journal.conclude(settledAs('a'))).rejects.toThrow('full');
     expect(await inner.find('a')).toMatchObject({ state: 'settling' });
-    expect(await journal.find('a')).toMatchObject({ state: 'settled', transaction: TX });
+    expect(await journal.find('a')).toMatchObject(SETTLED);
     expect(await journal.unresolved(0, 10)).toEqual([]);
     disk.isFull = false;
-    expect(await journal.find('a')).toMatchObject({ state: 'settled', transaction: TX });
-    expect(await inner.find('a')).toMatchObject({ state: 'settled', transaction: TX });
+    expect(await journal.find('a')).toMatchObject(SETTLED);
+    expect(await inner.find('a')).toMatchObject(SETTLED);
     inner.close();
   });
 

@@ -27,6 +27,7 @@ function entryOf(entity: string): JournalEntry {
     state: 'unknown',
     body: null,
     transaction: null,
+    settledMs: null,
     detail: null,
   };
 }
