@@ -1,3 +1,4 @@
+import { withoutProof } from '../contract/body-proof.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import type { Route } from '../contract/route.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
@@ -86,7 +87,10 @@ function bodyOf(
     const fault = reportFault(report, question) ?? basketFault(body, basket, catalog);
     return { made, fault };
   }
-  return { made, fault: reportFault(report, question) ?? answerFault(question, body, catalog) };
+  return {
+    made,
+    fault: reportFault(report, question) ?? answerFault(question, withoutProof(body).body, catalog),
+  };
 }
 
 /** Why a report is not enough to rely on. A token is made at the request by a service that holds no signing key. */

@@ -2,7 +2,13 @@ import type { Catalog } from '../contract/catalog/catalog.ts';
 import type { SIGNAL_PRODUCTS, SignalProduct } from '../contract/catalog/signal-terms.ts';
 import { defined } from '../contract/defined.ts';
 import { parseDidKey } from '../contract/did-key.ts';
-import type { Endpoint, EndpointPath, PaidPath, ParamName } from '../contract/endpoints.ts';
+import {
+  type Endpoint,
+  type EndpointPath,
+  type PaidPath,
+  type ParamName,
+  takenParams,
+} from '../contract/endpoints.ts';
 import { atomicAmount, usdAmount } from '../contract/price.ts';
 import {
   decodeUtf8,
@@ -269,7 +275,7 @@ type UrlParams = Readonly<Record<string, string | number | undefined>>;
 function urlOf(baseUrl: string, row: Endpoint, params: UrlParams = {}): string {
   if (row.method !== 'GET') throw new TypeError(`Cannot call "${row.path}": not a GET`);
   const given = Object.entries(params).filter(([, value]) => value !== undefined);
-  const legal = Object.keys(row.params);
+  const legal = Object.keys(takenParams(row));
   const unknown = given.find(([name]) => !legal.includes(name))?.[0];
   if (unknown !== undefined) {
     throw new TypeError(

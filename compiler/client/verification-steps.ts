@@ -8,6 +8,7 @@ export type StepId =
   | 'record_hash'
   | 'series'
   | 'log'
+  | 'logged'
   | 'revocation'
   | 'consistency'
   | 'catalog'
@@ -68,6 +69,12 @@ const WORDS: Readonly<Record<StepId, Words>> = {
     proves: 'The proof leads from the hash to the root of the log that the checkpoint states.',
     doesNotProve: 'What the hash stands for. The body that you bought shows that.',
   },
+  logged: {
+    title: 'The log of the issuer holds it',
+    proves:
+      'The proof that came with it leads to a checkpoint that the issuer signed: others can see that it was published.',
+    doesNotProve: 'Since when. Only a witness who signed the checkpoint too states a time.',
+  },
   revocation: {
     title: 'It is older than the loss of its key',
     proves: 'The log shows that it was signed before the key was revoked.',
@@ -115,6 +122,7 @@ const STEP_OF: Readonly<Record<BodyCheckName, StepId>> = {
   request_time: 'request_time',
   inclusion: 'log',
   checkpoint: 'log',
+  logged: 'logged',
   expect: 'expect',
   max_age: 'max_age',
 };

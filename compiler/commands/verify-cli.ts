@@ -8,6 +8,7 @@ import { duration } from './duration.ts';
 import { errorText } from './error-text.ts';
 import { memoryFile } from './memory-file.ts';
 import { verifyProgress } from './progress.ts';
+import { proofFile } from './proof-file.ts';
 import { repeated } from './repeated.ts';
 import { defaultWorkers, workerCount } from './worker-count.ts';
 
@@ -26,6 +27,8 @@ interface VerifyFlags {
   readonly catalog?: string;
   readonly expect?: string;
   readonly maxAge?: string;
+  readonly proof?: boolean;
+  readonly writeProof?: string;
   readonly format: 'text' | 'json';
   readonly json?: boolean;
   readonly log?: boolean;
@@ -48,6 +51,8 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
     )
     .option('--expect <request>', "the request that a body must answer, 'GET /gauge?…'")
     .option('--max-age <duration>', 'longest age of what a body observed, such as 2h or 7d')
+    .option('--proof', 'fail a body that came without a proof that it is in the log')
+    .option('--write-proof <file>', 'write the proof of a body that holds into a file')
     .addOption(
       new Option('--format <form>', 'form of the report').choices(['text', 'json']).default('text'),
     )
@@ -90,7 +95,7 @@ async function verified(
   flags: VerifyFlags,
   { now, screen }: VerifySettings,
 ): Promise<VerifyOutcome> {
-  const { remember, workers, archive, maxAge, format, ...rest } = flags;
+  const { remember, workers, archive, maxAge, format, writeProof, ...rest } = flags;
   if (flags.since !== undefined && flags.log !== true) {
     throw new RangeError('Cannot use --since without --log: it concerns the log; pass --log too');
   }
@@ -101,6 +106,7 @@ async function verified(
   const options = {
     ...rest,
     ...memory,
+    ...(writeProof === undefined ? {} : { writeProof: proofFile(writeProof) }),
     json,
     maxAgeMs: maxAge === undefined ? undefined : duration(maxAge),
     now: now(),
@@ -118,6 +124,8 @@ const NOT_OF_LOGS = [
   ['catalog', '--catalog', 'it is about one body'],
   ['expect', '--expect', 'it is about one body'],
   ['maxAge', '--max-age', 'it is about one body'],
+  ['proof', '--proof', 'it is about one body'],
+  ['writeProof', '--write-proof', 'it is about one body'],
 ] as const;
 
 function refuseOfLog(flags: VerifyFlags): void {

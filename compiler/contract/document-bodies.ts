@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { proofTextSchema } from './body-proof.ts';
 import { citationSchema } from './citation.ts';
 import { TABLE, type TableRow } from './endpoints.ts';
 import {
@@ -72,6 +73,7 @@ const articleSchema = z.strictObject({
   provenance: provenanceSchema,
   grade: z.string(),
   scope: z.string(),
+  _proof: proofTextSchema.optional(),
   _citation: citationSchema.optional(),
 });
 

@@ -147,6 +147,27 @@ export const oneOf = (description: string, values: readonly string[]): Param => 
   enum: values,
 });
 
+/** Whether an answer brings `_proof`, that it is in the log. All that is sold takes it alike, so no description repeats it. */
+const proof: Param = {
+  ...optional(oneOf('0 leaves out the proof that the answer is in the log', ['1', '0'])),
+  default: '1',
+};
+const withProof = new WeakMap<Params, Params>();
+
+/** Whether the answers of an operation bring a proof: a token is signed by nobody, and a basket has those of its parts. */
+export function bringsProof({ priceUsd, answer }: Pick<Endpoint, 'priceUsd' | 'answer'>): boolean {
+  return priceUsd !== null && answer !== 'mint';
+}
+
+/** Every parameter that an operation takes: its own, and that of all that is sold. */
+export function takenParams(endpoint: Pick<Endpoint, 'params' | 'priceUsd' | 'answer'>): Params {
+  const { params } = endpoint;
+  if (!bringsProof(endpoint)) return params;
+  const taken = withProof.get(params) ?? { ...params, proof };
+  withProof.set(params, taken);
+  return taken;
+}
+
 /** Longest `days` of a series; absent means SERIES_DAYS_DEFAULT. */
 export const SERIES_DAYS_MAX = 1000;
 export const SERIES_DAYS_DEFAULT = 400;
@@ -581,10 +602,11 @@ export type TablePath = KnownRow['path'];
 export type EndpointPath = TablePath | BundlePath;
 /** A path that costs. */
 export type PaidPath = Extract<KnownRow, { readonly paid: true }>['path'] | BundlePath;
-/** Names of the parameters of a path; those of a bundle follow from its line. */
+/** Names of the parameters of a path; those of a bundle follow from its line, and what is sold takes `proof` too. */
 export type ParamName<Path extends EndpointPath> = Path extends TablePath
-  ? keyof Extract<KnownRow, { readonly path: Path }>['params'] & string
+  ? (keyof Extract<KnownRow, { readonly path: Path }>['params'] & string) | ProofName<Path>
   : string;
+type ProofName<Path extends TablePath> = Path extends PaidPath ? 'proof' : never;
 
 const BY_PATH = new Map<string, TableRow>(TABLE.map((row) => [row.path, row]));
 

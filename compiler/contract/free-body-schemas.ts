@@ -16,7 +16,7 @@ const updateState = z.enum(UPDATE_STATES);
 
 /** `/gauge/sample`: one whole record, as it is sold. */
 export const sampleSchema = z.strictObject({
-  sample: recordSchema.required({ _citation: true }),
+  sample: recordSchema.omit({ _proof: true }).required({ _citation: true }),
 });
 
 /** `/gauge/raw`: the bare record, unsigned, without rulers and statistics. */
@@ -244,6 +244,7 @@ export const lifecycleBodySchema = z.strictObject({
   provenance: provenanceSchema,
   grade: z.string().nullable(),
   scope: z.string().nullable(),
+  _proof: recordSchema.shape._proof,
   _citation: recordSchema.shape._citation,
 });
 

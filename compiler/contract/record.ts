@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { proofTextSchema } from './body-proof.ts';
 import { citationSchema } from './citation.ts';
 import { CADENCES } from './freshness.ts';
 import { RECORD_HASH } from './record-hash.ts';
@@ -228,6 +229,7 @@ export const recordSchema = z.strictObject({
   record_hash: recordHash,
   last_fact: recordLastFact.optional(),
   unverified: z.literal(true).optional(),
+  _proof: proofTextSchema.optional(),
   _citation: citationSchema.optional(),
 });
 export type SignalRecord = z.infer<typeof recordSchema>;
@@ -244,6 +246,7 @@ const addOnTail = {
   record_hash: recordHash,
   provenance: provenanceSchema,
   ...disclosure,
+  _proof: proofTextSchema.optional(),
   _citation: citationSchema.optional(),
 };
 
@@ -271,6 +274,7 @@ export const thinRecordSchema = z.strictObject({
   current: open.nullable(),
   band: z.string().nullable(),
   record_hash: recordHash,
+  _proof: proofTextSchema.optional(),
   _citation: citationSchema.optional(),
 });
 /** The short form of the calibrated add-on. */
@@ -343,6 +347,7 @@ export const bundleSchema = z.strictObject({
   record_hash_verifiable: verifiableSchema,
   last_fact: bundleLastFact.optional(),
   leg_availability: legAvailability.optional(),
+  _proof: proofTextSchema.optional(),
   _citation: citationSchema.optional(),
 });
 export type Bundle = z.infer<typeof bundleSchema>;
@@ -380,7 +385,14 @@ const thinLegSchema = z.strictObject({
 });
 /** The short form of a bundle; `observed_at` is that of its oldest leg. */
 export const thinBundleSchema = bundleSchema
-  .pick({ nature: true, location: true, entity: true, leg_availability: true, _citation: true })
+  .pick({
+    nature: true,
+    location: true,
+    entity: true,
+    leg_availability: true,
+    _proof: true,
+    _citation: true,
+  })
   .extend({ observed_at: dateTime, legs: z.record(z.string(), thinLegSchema) })
   .strict();
 
@@ -415,6 +427,7 @@ export const censusBodySchema = z.strictObject({
   record_hash_verifiable: verifiableSchema,
   provenance: provenanceSchema,
   ...disclosure,
+  _proof: proofTextSchema.optional(),
   _citation: citationSchema.optional(),
 });
 export type CensusBody = z.infer<typeof censusBodySchema>;
@@ -426,10 +439,11 @@ export const readingsBodySchema = z.strictObject({
   location: z.string(),
   name: z.string().nullable(),
   line: z.string(),
-  readings: z.array(recordSchema.omit({ _citation: true }).extend({ lit })),
+  readings: z.array(recordSchema.omit({ _proof: true, _citation: true }).extend({ lit })),
   note: z.string(),
   provenance: provenanceSchema,
   decision_points: decisionPointsSchema,
   ...disclosure,
+  _proof: proofTextSchema.optional(),
   _citation: citationSchema.optional(),
 });

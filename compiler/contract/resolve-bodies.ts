@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { proofTextSchema } from './body-proof.ts';
 import { citationSchema } from './citation.ts';
 import { FILING_COLLECTION, FILING_SOURCE_CLASS } from './filing.ts';
 import { RECORD_HASH } from './record-hash.ts';
@@ -133,6 +134,7 @@ export const resolveBodySchema = z.strictObject({
   candidate_count: z.int(),
   candidate_sources: z.array(filingRowSchema).max(CANDIDATES_MAX),
   ...evidence,
+  _proof: proofTextSchema.optional(),
   _citation: citationSchema,
 });
 export type ResolveBody = z.infer<typeof resolveBodySchema>;
@@ -149,6 +151,7 @@ export const proposerBodySchema = z.strictObject({
   /** The filing that the answer cites; null where it cites what is stored of the filer. */
   evidence: filingRowSchema.nullable(),
   ...evidence,
+  _proof: proofTextSchema.optional(),
   _citation: citationSchema,
 });
 export type ProposerBody = z.infer<typeof proposerBodySchema>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { proofTextSchema } from './body-proof.ts';
 import { citationSchema } from './citation.ts';
 import { provenanceSchema } from './record.ts';
 import { RECORD_HASH } from './record-hash.ts';
@@ -10,7 +11,12 @@ const count = z.int().min(0);
 const core = z.looseObject({ hash_core_version: z.literal(3) }).nullable();
 const facts = z.record(z.string(), z.unknown());
 const disclosure = { grade: z.string(), scope: z.string() };
-const seal = { provenance: provenanceSchema, ...disclosure, _citation: citationSchema.optional() };
+const seal = {
+  provenance: provenanceSchema,
+  ...disclosure,
+  _proof: proofTextSchema.optional(),
+  _citation: citationSchema.optional(),
+};
 /** Only in the `verifiable=1` form: the pre-image of the row's hash, null for a row without one. */
 const preImage = { _hash_core: core.optional() };
 

@@ -1,6 +1,6 @@
 import { type CanonicalRequest, canonicalTarget } from './canonical-request.ts';
 import type { Catalog } from './catalog/catalog.ts';
-import { type Endpoint, type Param, TABLE } from './endpoints.ts';
+import { type Endpoint, type Param, TABLE, takenParams } from './endpoints.ts';
 import type { Values } from './path.ts';
 
 /** What is wrong with the parameters of a request that names a known path. */
@@ -91,7 +91,7 @@ interface Parsed {
 }
 
 function parameters(row: Endpoint, request: CanonicalRequest, segment: Values): Parsed {
-  const given: Given[] = Object.entries(row.params).map(([name, param]) => {
+  const given: Given[] = Object.entries(takenParams(row)).map(([name, param]) => {
     const value = segment[name];
     return value === undefined ? givenValue(name, param, request.values) : { name, param, value };
   });
@@ -103,7 +103,8 @@ function parameters(row: Endpoint, request: CanonicalRequest, segment: Values): 
 }
 
 /** What the operation that answers takes: one behind `dim` may lack a parameter of the one that was asked. */
-function valuesOf(legal: readonly Given[], { params }: Endpoint): Values {
+function valuesOf(legal: readonly Given[], row: Endpoint): Values {
+  const params = takenParams(row);
   const meant = legal.filter((one) => params[one.name] !== undefined && !isDefault(one));
   return Object.fromEntries(meant.map((one) => [one.name, canonicalValue(one)]));
 }

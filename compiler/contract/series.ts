@@ -95,6 +95,7 @@ export const seriesSchema = z.strictObject({
   count,
   before: z.strictObject({ rows: count, snapshot_date: dateTime.nullable(), chain: hash }),
   rows: z.array(seriesRowSchema),
+  _proof: recordSchema.shape._proof,
   _citation: recordSchema.shape._citation,
 });
 

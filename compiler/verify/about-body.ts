@@ -47,19 +47,13 @@ export function aboutBody(body: JsonValue, { now, catalog }: AboutBy): BodyAbout
   const parsed = citationSchema.safeParse(holder._citation);
   if (!parsed.success) return null;
   const words = settlementWords(holder) ?? citedWords(holder, parsed.data);
-  const age = now === undefined ? null : ageMs(words, now);
+  const age = now === undefined ? Number.NaN : now - Date.parse(words.observed_at ?? '');
   const answers = holder === body ? answeredTarget(body, catalog) : null;
   return {
     ...words,
     answers,
-    age_hours: age === null ? null : Math.round((age / HOUR_MS) * 10) / 10,
+    age_hours: Number.isNaN(age) ? null : Math.round((age / HOUR_MS) * 10) / 10,
   };
-}
-
-/** Milliseconds from an observation to a clock; null where the body states no time. */
-export function ageMs({ observed_at }: Pick<BodyAbout, 'observed_at'>, now: number): number | null {
-  const at = observed_at === null ? Number.NaN : Date.parse(observed_at);
-  return Number.isNaN(at) ? null : now - at;
 }
 
 type Words = Omit<BodyAbout, 'answers' | 'age_hours'>;

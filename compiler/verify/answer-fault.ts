@@ -2,7 +2,7 @@ import type { ZodType } from 'zod';
 import { canonicalRequest, canonicalTarget } from '../contract/canonical-request.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { citationSchema, citedTarget } from '../contract/citation.ts';
-import type { Answer, Endpoint, TablePath } from '../contract/endpoints.ts';
+import { type Answer, type Endpoint, type TablePath, takenParams } from '../contract/endpoints.ts';
 import { canonicalForm } from '../contract/filing.ts';
 import { proposerBodySchema, resolveBodySchema } from '../contract/resolve-bodies.ts';
 import { findRow, type Route, route } from '../contract/route.ts';
@@ -143,19 +143,21 @@ function unknownName(target: string, catalog: Catalog): string | null {
   const request = canonicalRequest(target);
   const row = 'status' in request ? undefined : findRow(request.path, catalog)?.row;
   if ('status' in request || row === undefined) return null;
-  const names = Object.entries(row.params).flatMap(([name, { aliases = [] }]) => [
+  const names = Object.entries(takenParams(row)).flatMap(([name, { aliases = [] }]) => [
     name,
     ...aliases,
   ]);
   return [...request.values.keys()].find((name) => !names.includes(name)) ?? null;
 }
 
-/** A question without the parameters that the body repeats. */
+/** A question without the parameters that the body repeats, and without those that change no signed member. */
 function signedTarget({ endpoint, values }: Route): string {
   const repeated = REPEATED[endpoint.answer] ?? {};
   // A signed table is read back into the very body: only its text has another form.
   const isShown = (name: string, value: string): boolean =>
-    Object.hasOwn(repeated, name) || (name === 'format' && value === SIGNED_CSV);
+    Object.hasOwn(repeated, name) ||
+    name === 'proof' ||
+    (name === 'format' && value === SIGNED_CSV);
   const signed = Object.entries(values).filter(([name, value]) => !isShown(name, value));
   return canonicalTarget(endpoint.path, Object.fromEntries(signed));
 }

@@ -19,6 +19,7 @@ export type BodyCheckName =
   | 'request_time'
   | 'inclusion'
   | 'checkpoint'
+  | 'logged'
   | 'expect'
   | 'max_age';
 

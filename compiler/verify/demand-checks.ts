@@ -1,8 +1,9 @@
+import { withoutProof } from '../contract/body-proof.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { type Citation, citationSchema, citedBase } from '../contract/citation.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
 import { isObject, type JsonValue } from '../contract/strict-json.ts';
-import { aboutBody, ageMs, type BodyAbout, TIME_OF } from './about-body.ts';
+import { aboutBody, type BodyAbout, TIME_OF } from './about-body.ts';
 import { answerFault, knownQuestion } from './answer-fault.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
 import { CLOCK_SKEW_MS } from './request-time-checks.ts';
@@ -31,7 +32,12 @@ export interface DemandedReport extends BodyReport {
  * body: a true body of something else proves nothing about what was asked for. Throws a RangeError for a demand that no
  * body could meet.
  */
-export function withDemands(report: BodyReport, body: JsonValue, demands: Demands): DemandedReport {
+export function withDemands(
+  report: BodyReport,
+  delivered: JsonValue,
+  demands: Demands,
+): DemandedReport {
+  const { body } = withoutProof(delivered);
   const isSound = report.verdict === 'verified' || report.verdict === 'issuer_unknown';
   const about = isSound ? aboutBody(body, demands) : null;
   const found = { body, about, isSound, isWhole: isSound && coversContent(report) };
@@ -106,9 +112,9 @@ function ageChecks({ about, isSound, isWhole }: Found, { maxAgeMs, now }: Demand
   if (!isSound) return [at.notApplicable(UNSOUND)];
   if (!isWhole || about === null) return [at.fail(PARTLY)];
   const { observed_at, time_of } = about;
-  const age = ageMs(about, now);
+  const age = now - Date.parse(observed_at ?? '');
   const limit = `${hours(maxAgeMs)} h`;
-  if (age === null) return [at.fail('the body states no time of observation')];
+  if (Number.isNaN(age)) return [at.fail('the body states no time of observation')];
   if (age < -CLOCK_SKEW_MS) return [at.fail(`observed at ${observed_at}, which is still to come`)];
   const words = `${TIME_OF[time_of]} is of ${observed_at}, ${hours(age)} h old by your clock`;
   return [

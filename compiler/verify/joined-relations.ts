@@ -126,8 +126,8 @@ function madeCity(addon: keyof typeof CITY_ADD_ONS, { joined, subject: loc }: Jo
   joined.count('legs', readings.length);
   const listed = new Set(listedIn(joined.bodies.list, endpointAt(`/gauge/${addon}`), `${addon}/`));
   const { entryById } = joined.catalog;
-  const [first] = CITY_ADD_ONS[addon].flatMap((id) => entryById.get(id) ?? []);
-  const { entities: cities } = defined(first, `a signal of "${addon}" in the catalogue`).line;
+  const first = CITY_ADD_ONS[addon].find((id) => entryById.has(id)) ?? '';
+  const cities = entryById.get(first)?.line.entities ?? [];
   const locs = cities.filter((each) => listed.has(each));
   const body = cityBody(addon, { loc, readings, locs });
   return cited(body, joined.body, cityStatement(addon, loc, readings));

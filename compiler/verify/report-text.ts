@@ -37,12 +37,13 @@ const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   request_time: 'age and freshness, outside every signature, agree with their basis',
   inclusion: 'the proof leads from the hash to the root',
   checkpoint: 'the note states the tree of the proof, signed by a key that is known',
+  logged: 'the proof that came with it leads to a checkpoint of the log',
   expect: 'the body answers the request that was expected',
   max_age: 'as young as demanded',
 };
 
 /** Checks whose detail is what they have shown. */
-const SAYS_ITSELF: ReadonlySet<BodyCheck['check']> = new Set(['expect', 'max_age']);
+const SAYS_ITSELF: ReadonlySet<BodyCheck['check']> = new Set(['logged', 'expect', 'max_age']);
 
 /** The report on one body: the verdict, what the body is about, what failed line by line, then one line for each kind of check. */
 export function bodyText(target: string, report: DemandedReport, { pinned }: Pinning): string {

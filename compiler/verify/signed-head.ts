@@ -1,7 +1,6 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
 import { keyIdOf } from '../contract/citation.ts';
-import { defined } from '../contract/defined.ts';
 import { keyStanding } from '../contract/key-history.ts';
 import { type Release, releaseSchema } from '../contract/release.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
@@ -51,8 +50,7 @@ function parseHead(bytes: Uint8Array, fault: ReportHeadFault): Release | null {
   const parsed = releaseSchema.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    const { path, message } = defined(issue, 'what is wrong with the head');
-    fault(path.join('.'), message);
+    fault(issue?.path.join('.') ?? '', issue?.message ?? 'not the head of a release');
     return null;
   }
   // One head has one spelling: the text as compile writes it.

@@ -1,4 +1,5 @@
 import { basketOf } from '../contract/basket.ts';
+import { withoutProof } from '../contract/body-proof.ts';
 import { canonicalJson } from '../contract/canonical.ts';
 import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
 import { legsLit } from '../contract/lit-legs.ts';
@@ -12,6 +13,7 @@ import { catalogChecks, type JudgingCatalog } from './catalog-checks.ts';
 import { addressCheck, citedChecks, lineageChecks, lookChecks } from './consistency-checks.ts';
 import { judgeSigner, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { type LogAnswer, logAnswer } from './log-answer.ts';
+import { loggedCheck, type ProofTrust, unprovenChecks } from './logged-check.ts';
 import { memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
 import { recordHashChecks } from './record-hash-checks.ts';
 import { isSame } from './relation.ts';
@@ -32,6 +34,7 @@ import {
  *  2. The content: the hash of the whole body that the citation signs. A settlement answer is checked against its parts.
  *  3. The record hashes, the chain of a series, the lineage and the legs: all that follows from signed members.
  *  4. The members of request time, which nobody signs: there has to be one instant of which all of them are true.
+ *  5. The proof that came with it, outside of all hashes: that it is in the log of its issuer.
  *
  * The steps are those of contract/FORMAT.md, section 11: canonical JSON of RFC 8785, SHA-256, Ed25519 of RFC 8032, did:key.
  * The code shares nothing with the compiler but `contract/`. No socket is opened, and the clock is given.
@@ -55,7 +58,7 @@ export interface BodyReport {
 }
 
 /** Whom to believe, and what shows that something is older than the revocation of its key; nothing does without it. */
-export interface BodyTrust extends CitationTrust {
+export interface BodyTrust extends CitationTrust, ProofTrust {
   readonly anchors?: AnchorCheck;
   /** What readings are judged by: a catalogue of the issuer, proven. Without it only what is built in says what is lit. */
   readonly judgedBy?: JudgingCatalog;
@@ -64,16 +67,17 @@ export interface BodyTrust extends CitationTrust {
 }
 
 /** Re-derives everything that one delivered body says about itself; needs the body alone. */
-export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
-  const unfit = unfitness(body);
+export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
+  const unfit = unfitness(delivered);
   if (unfit !== null) return { verdict: 'failed', issuer: null, checks: [unfit] };
-  const basket = basketOf(body);
+  const basket = basketOf(delivered);
   if (basket !== null) {
     const judge = (answer: JsonValue): BodyReport => verifyBody(answer, trust);
     return basketReport(basket, { judge, catalog: trust.judgedBy?.catalog });
   }
-  const proof = logAnswer(body, trust);
-  if (proof !== null) return proofReport(proof, trust);
+  const answered = logAnswer(delivered, trust);
+  if (answered !== null) return proofReport(answered, trust);
+  const { body, proof } = withoutProof(delivered);
   const nodes = [...objectNodes(body)];
   const cited = nodes.filter((node) => node.value._citation !== undefined);
   const answer = settlementAnswer(body);
@@ -90,6 +94,7 @@ export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
     ...catalogChecks(nodes, trust.judgedBy),
     ...nodes.flatMap(lookChecks),
     ...requestTimeChecks(nodes, trust.now),
+    ...(proof === undefined ? unprovenChecks(trust.proof) : [loggedCheck(body, proof, trust)]),
   ];
   return { verdict: verdictOf(checks, cover, trust.trust), issuer: issuerOf(cited), checks };
 }

@@ -1,3 +1,4 @@
+import { withoutProof } from '../contract/body-proof.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
@@ -13,7 +14,13 @@ import { isOfSigner } from './proven-catalog.ts';
 import { parseMemory, remember } from './release-memory.ts';
 import { bodyText, releaseText } from './report-text.ts';
 import { CLOCK_SKEW_MS } from './request-time-checks.ts';
-import { type BodyTrust, signerOf, statementOf, verifyBody } from './verify-body.ts';
+import {
+  type BodyReport,
+  type BodyTrust,
+  signerOf,
+  statementOf,
+  verifyBody,
+} from './verify-body.ts';
 import type { CitationTrust } from './verify-citation.ts';
 import {
   EXIT,
@@ -31,6 +38,9 @@ const STDIN = 0;
 const ONLY_OF_BODIES =
   '--catalog is about a body; a release is judged by the catalogue that it carries';
 const DEMANDS_OF_BODIES = '--expect and --max-age are about a body; name the file of one';
+const PROOF_OF_BODIES = '--proof and --write-proof are about a body; name the file of one';
+const NO_PROOF_THERE =
+  'it came without a proof; buy it without proof=0, or leave --write-proof out';
 const ONLY_OF_RELEASES = '--remember is about releases; leave it out for a body';
 
 /** For the help of the command. */
@@ -65,6 +75,11 @@ signed, leaves both not judged.
 for what does not hold), and in "checks" one entry for each check: "check" (its name), "where" (the place in the body),
 "status" (pass, fail, or not_applicable: not judged), "detail".
 
+A body that was bought brings the proof that it is in the transparency log of its issuer (the member "_proof", a
+tlog-proof@v1 text of C2SP). It is judged with the body: a proof of anything else, of another log, or signed by nobody
+that is known fails. --proof also fails a body that came without one (bought with proof=0, or before proofs came along).
+--write-proof FILE writes the proof of a body that holds into a file of its own, for other programs.
+
 With --catalog the readings of a body are judged by the catalogue of their publisher too: classes,
 scales and ranges. It is the catalog.json of the service, with its release.json in the same folder
 (both below /.well-known/), or a release folder. A catalogue that the issuer of the body did not
@@ -86,6 +101,10 @@ export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs
   /** A list of issuer keys, or a release folder, whose log shows too what is older than a revocation. */
   readonly keys?: string;
   readonly json?: boolean;
+  /** A body without a proof that it is in the log fails. */
+  readonly proof?: boolean;
+  /** Takes the proof that came with a body which holds. */
+  readonly writeProof?: (proof: string) => void;
   readonly disk?: Disk;
   /** All bytes of standard input. */
   readonly readStdin?: () => Uint8Array | Promise<Uint8Array>;
@@ -132,8 +151,10 @@ export async function runVerify(
 }
 
 /** Options that concern a body alone. */
-function misuseOfFolder({ catalog, expect, maxAgeMs }: VerifyCommandOptions): string | null {
+function misuseOfFolder(options: VerifyCommandOptions): string | null {
+  const { catalog, expect, maxAgeMs, proof, writeProof } = options;
   if (catalog !== undefined) return ONLY_OF_BODIES;
+  if (proof === true || writeProof !== undefined) return PROOF_OF_BODIES;
   return expect === undefined && maxAgeMs === undefined ? null : DEMANDS_OF_BODIES;
 }
 
@@ -198,11 +219,15 @@ async function judgeFile(
   const body = bodyOfText(saved);
   const { now } = options;
   const known = catalogFor(body, trusted, options);
+  const proof = options.proof === true ? 'demanded' : 'noted';
   const report = withDemands(
-    verifyBody(body, { ...trusted, ...(now === undefined ? {} : { now }), ...known }),
+    verifyBody(body, { ...trusted, ...(now === undefined ? {} : { now }), ...known, proof }),
     body,
     { ...options, catalog: known.judgedBy?.catalog ?? BUILTIN },
   );
+  if (!writtenProof(body, report, options)) {
+    return undecided(target, NO_PROOF_THERE, options.json === true);
+  }
   const pinned = trusted.trust !== 'any';
   const exitCode = exitOf(report.verdict);
   const text =
@@ -210,6 +235,20 @@ async function judgeFile(
       ? jsonText({ target, exit_code: exitCode, issuer_pinned: pinned, ...report })
       : bodyText(target, report, { pinned });
   return { exitCode, text };
+}
+
+/** False where a proof is to be written and there is none; that of a body which fails is kept by nobody. */
+function writtenProof(
+  body: JsonValue,
+  { checks }: BodyReport,
+  { writeProof }: Pick<VerifyCommandOptions, 'writeProof'>,
+): boolean {
+  const isProven = checks.some(({ check, status }) => check === 'logged' && status === 'pass');
+  if (writeProof === undefined || checks.some(({ status }) => status === 'fail')) return true;
+  const { proof } = withoutProof(body);
+  if (!isProven || typeof proof !== 'string') return false;
+  writeProof(proof);
+  return true;
 }
 
 /** The catalogue that was passed, proven to be that of who signed the body; throws for any other. */

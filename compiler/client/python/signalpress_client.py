@@ -404,7 +404,8 @@ def judged_body(path, asked, data, report):
         body = verify_record.body_of(data)
         if not isinstance(body, dict):
             return None, "not a JSON object"
-        return body, report_fault(path, body, report) or answer_fault(path, asked, body)
+        bare, _ = verify_record.without_proof(body)
+        return body, report_fault(path, bare, report) or answer_fault(path, asked, bare)
     except (verify_record.Refused,) + verify_record.MALFORMED as error:
         return None, "not readable: %s" % error
 
@@ -425,7 +426,8 @@ def answer_fault(path, asked, body):
         return None
     if path in SETTLEMENTS:
         return settlement_fault(path, asked, body)
-    signed = {name: value for name, value in asked.items() if path != SERIES or name not in ("days", "format")}
+    beside = ("proof", "days", "format") if path == SERIES else ("proof",)
+    signed = {name: value for name, value in asked.items() if name not in beside}
     citation = body["_citation"]
     base = citation["verify_url"][:-len("/v/" + citation["record_hash"])]
     cited = target_of(str(citation["source"]["url"])[len(base):])

@@ -1353,6 +1353,76 @@ def signature_line(line):
     return found.group(1), data
 
 
+PROOF_LINE = "c2sp.org/tlog-proof@v1"
+PROOF_CHARS_MAX = 16384 + 2 * 4096 + 4096
+POSITION = re.compile(r"0|[1-9][0-9]{0,15}")
+
+
+def without_proof(delivered):
+    """A delivered body as it was signed, and the proof that came with it; None for none, as no proof is null."""
+    if "_proof" not in delivered:
+        return delivered, None
+    if not isinstance(delivered["_proof"], str):
+        raise Refused("_proof: not a text")
+    return {name: value for name, value in delivered.items() if name != "_proof"}, delivered["_proof"]
+
+
+def check_logged(body, proof, issuers):
+    """That a body is in the log of the service which its citation names, by a tlog-proof@v1 text of C2SP."""
+    citation = body.get("_citation")
+    if not isinstance(citation, dict):
+        raise Refused("_proof: no citation says of which log it has to be")
+    index, hashes, note = read_proof(proof)
+    text, _ = read_note(note)
+    lines = text.split("\n")
+    if len(lines) != 4 or not POSITION.fullmatch(lines[1]) or int(lines[1]) > 2 ** 53 - 1:
+        raise Refused("_proof: does not end in a checkpoint")
+    base = citation["verify_url"][:-len("/v/" + citation["record_hash"])]
+    origin = re.sub(r"^[a-z]+://", "", base).rstrip("/") + "/log"
+    if lines[0] != origin:
+        raise Refused("_proof: of the log %r, and the body is of %r" % (lines[0], origin))
+    size, stated = int(lines[1]), fixed_base64(lines[2], 32)
+    leaves = [hashlib.sha256(b"\x00" + name.encode("ascii")).digest() for name in provable_hashes(body)]
+    if all(inclusion_root(leaf, index, size, hashes) != stated for leaf in leaves):
+        raise Refused("_proof: no hash of this body is the entry that it proves")
+    check_checkpoint(note, size, stated, issuers or [citation["issuer_DID"]])
+
+
+def read_proof(proof):
+    """Position, hashes and checkpoint of a tlog-proof@v1 text."""
+    head, cut, note = proof.partition("\n\n")
+    first, *rest = head.split("\n")
+    if len(proof) > PROOF_CHARS_MAX or not cut or first != PROOF_LINE:
+        raise Refused("_proof: not a %s text" % PROOF_LINE)
+    if rest and rest[0].startswith("extra "):
+        fixed_base64(rest.pop(0)[len("extra "):], range(1, 4097))
+    line = rest.pop(0) if rest else ""
+    if not line.startswith("index ") or not POSITION.fullmatch(line[len("index "):]):
+        raise Refused("_proof: no position in it")
+    return int(line[len("index "):]), [fixed_base64(one, 32) for one in rest], note
+
+
+def fixed_base64(text, length):
+    try:
+        data = base64.b64decode(text.encode("ascii"), validate=True)
+    except ValueError as error:
+        raise Refused("_proof: not base64") from error
+    fits = len(data) in length if isinstance(length, range) else len(data) == length
+    if not fits or base64.b64encode(data).decode("ascii") != text:
+        raise Refused("_proof: base64 of another length or spelling")
+    return data
+
+
+def provable_hashes(body):
+    """The hashes of which one is the entry: of the reading, or of the statement; of a settlement answer that of coverage."""
+    coverage = body.get("coverage")
+    if isinstance(coverage, dict) and isinstance(coverage.get("_citation"), dict):
+        found = [coverage["_citation"].get("record_hash")]
+    else:
+        found = [body.get("record_hash"), body["_citation"].get("record_hash")]
+    return [one for one in found if isinstance(one, str) and HASH.fullmatch(one)]
+
+
 # ---- keys and Ed25519, RFC 8032 -----------------------------------------------------------------------------------
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -1526,6 +1596,15 @@ def judge_body(data, issuers, now):
     canonical(body)
     if is_proof(body):
         return judge_answer(body, issuers)
+    body, proof = without_proof(body)
+    verdict, detail = judge_signed(body, issuers, now)
+    if proof is None:
+        return verdict, detail
+    check_logged(body, proof, issuers)
+    return verdict, detail + "; its proof leads to the log of the issuer"
+
+
+def judge_signed(body, issuers, now):
     check_relations(body)
     signed = body["sample"] if isinstance(body.get("sample"), dict) and set(body) == {"sample"} else body
     count = check_record_hashes(body)

@@ -142,7 +142,7 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   record_hash: `${HASH} over the canonical JSON of the hash core`,
   hash: `${HASH}, or its first digits as they were asked for`,
   recomputed_hash: `${HASH} made again from what is stored; null without it`,
-  content_hash: `${HASH} over the canonical JSON of the body without _citation and members of request time`,
+  content_hash: `${HASH} over the canonical JSON of the body without _citation, _proof and members of request time`,
   hash_core_version: 'version of the hash core',
   hash_core: 'members that the hash is taken of',
   hash_core_members: 'names of the members that the hash is taken of',
@@ -163,6 +163,8 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   issuer_DID: 'did:key of the issuer',
   issuer: 'name or DID of the issuer',
   verify_url: 'where the hash can be looked up, free',
+  _proof:
+    'that the body is in the transparency log, as C2SP tlog-proof@v1; outside of every hash, absent with proof=0',
   _citation: 'signed statement that covers the whole body',
   schema_version: 'version of the citation',
   statement_type: 'always description',

@@ -1,0 +1,102 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { provableHashes } from '../contract/body-proof.ts';
+import { logOrigin } from '../contract/checkpoint.ts';
+import { citationSchema, citedBase } from '../contract/citation.ts';
+import { vouchedDids } from '../contract/key-history.ts';
+import { leafHash } from '../contract/merkle.ts';
+import { isObject, type JsonValue } from '../contract/strict-json.ts';
+import { logEntry } from '../contract/tiles.ts';
+import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../contract/tlog-proof.ts';
+import { type BodyCheck, checkAt, reason } from './body-check.ts';
+import type { KeyTrust } from './key-trust.ts';
+import { judgeNote } from './log-notes.ts';
+
+/** `demanded`: a body without a proof of its own fails. `noted`: that it has none is said. Without either it is not. */
+export type ProofDemand = 'demanded' | 'noted';
+
+/** Whom to believe about a log, and whether a body has to be proven. */
+export interface ProofTrust extends KeyTrust {
+  /** What is asked of a body that came without a proof of its own; nothing without it. */
+  readonly proof?: ProofDemand;
+}
+
+const NO_PROOF = 'no proof that it is in the log came with it';
+const HOW_TO_GET = 'ask for it without proof=0';
+
+/** What is said of a body that came without a proof. */
+export function unprovenChecks(demand: ProofDemand | undefined): BodyCheck[] {
+  const at = checkAt('logged', '');
+  if (demand === undefined) return [];
+  return [demand === 'noted' ? at.notApplicable(NO_PROOF) : at.fail(`${NO_PROOF}; ${HOW_TO_GET}`)];
+}
+
+/**
+ * Judges the `_proof` of a body: its leaf is of this body, it leads to the root of its checkpoint, and that is of the log of
+ * the service which the citation names, signed by a key that is known.
+ */
+export function loggedCheck(body: JsonValue, proof: JsonValue, trusted: ProofTrust): BodyCheck {
+  const at = checkAt('logged', '_proof');
+  const cited = citationSchema.safeParse(isObject(body) ? body._citation : undefined);
+  if (!cited.success) return at.fail('no citation says of which log it has to be');
+  if (typeof proof !== 'string') return at.fail('not a text');
+  try {
+    const read = parseTlogProof(proof);
+    const origin = logOrigin(citedBase(cited.data));
+    const fault = noteFault(read, { origin, known: knownDids(trusted, cited.data.issuer_DID) });
+    if (fault !== null) return at.fail(fault);
+    const leaf = provenLeaf(body, read);
+    if (leaf === null) return at.fail('no hash of this body is the entry that it proves');
+    const revoked = revokedSigner(read, trusted);
+    if (revoked !== null)
+      return trusted.proof === 'demanded' ? at.fail(revoked) : at.notApplicable(revoked);
+    return at.pass(wordsOf(read, leaf));
+  } catch (error) {
+    return at.fail(reason(error));
+  }
+}
+
+interface WantedLog {
+  readonly origin: string;
+  /** Keys of whom the note has to be signed. */
+  readonly known: readonly string[];
+}
+
+function noteFault({ checkpoint, signed }: ReadTlogProof, { origin, known }: WantedLog) {
+  if (signed.origin !== origin) {
+    return `its checkpoint is of the log "${signed.origin}", and the body is of "${origin}"`;
+  }
+  const { fault } = judgeNote(checkpoint, known);
+  return fault === null ? null : `its checkpoint: ${fault}`;
+}
+
+/** Without an issuer to trust the one that the citation names must have signed both. */
+function knownDids({ trust, keys }: KeyTrust, named: string): readonly string[] {
+  const given = trust === 'any' ? [named] : trust;
+  return [...new Set([...given, ...(keys === undefined ? [] : vouchedDids(keys, given))])];
+}
+
+function provenLeaf(body: JsonValue, read: ReadTlogProof): 'reading' | 'statement' | null {
+  const proven = provableHashes(body).find(({ hash }) =>
+    isLeafProven(read, leafHash(logEntry(hash), sha256), sha256),
+  );
+  return proven?.of ?? null;
+}
+
+/** A note has no time that a thief of its key could not choose; null where a key that is not revoked signed it too. */
+function revokedSigner({ checkpoint }: ReadTlogProof, { keys }: KeyTrust): string | null {
+  if (keys === undefined) return null;
+  const signers = keys.keys.filter(({ did }) => judgeNote(checkpoint, [did]).fault === null);
+  const [first] = signers;
+  if (first === undefined || signers.some(({ revoked_from }) => revoked_from === null)) return null;
+  return `${first.did}, which signed its checkpoint, is revoked from ${first.revoked_from} on`;
+}
+
+const LEAF_WORDS = { reading: 'its reading', statement: 'its signed statement' } as const;
+
+/** Only a cosignature of a witness states a time, and only a reader who knows the witness can check it. */
+function wordsOf({ index, signed, note }: ReadTlogProof, leaf: keyof typeof LEAF_WORDS): string {
+  const others = note.signatures.length - 1;
+  const witnessed =
+    others < 1 ? 'no witness signed it' : `${others} further signatures, of nobody that is known`;
+  return `${LEAF_WORDS[leaf]} is entry ${index} of ${signed.origin}, at size ${signed.size}; ${witnessed}, so no time is proven`;
+}
