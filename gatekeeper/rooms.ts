@@ -16,6 +16,7 @@ import { mint } from './rooms/mint.ts';
 import { preview } from './rooms/preview.ts';
 import { previewSearch } from './rooms/preview-search.ts';
 import { proof } from './rooms/proof.ts';
+import { proven } from './rooms/proven.ts';
 import { resolve } from './rooms/resolve.ts';
 import { series } from './rooms/series.ts';
 import { staticFile } from './rooms/static-file.ts';
@@ -55,6 +56,7 @@ export const ROOMS: Rooms = {
   formerSale,
   tokenGate,
   codedFile,
+  proven,
   noCharge,
   pricePage: challengePage,
 };

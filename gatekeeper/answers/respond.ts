@@ -237,7 +237,7 @@ async function bought(call: RoutedCall, paymentHeader: PaymentHeader): Promise<P
   if (!('sell' in opened)) return opened;
   const answered = await answer(questionOf(call), service);
   if (answered.kind !== 'content') return unanswered(answered, call);
-  return opened.sell(answered.content);
+  return opened.sell(await service.rooms.proven(answered.content, questionOf(call), service));
 }
 
 async function unpaid(call: RoutedCall): Promise<HttpResponse> {

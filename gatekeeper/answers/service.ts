@@ -64,6 +64,8 @@ export interface Rooms {
   readonly tokenGate: (endpoint: Endpoint, caller: Caller, service: Service) => Reply | null;
   /** The form of a stored file that a client likes best. */
   readonly codedFile: (path: string, acceptEncoding: string, release: ReleaseIndex) => CodedFile;
+  /** What is sold, with the proof that it is in the log unless that was left out; throws when the log cannot be read. */
+  readonly proven: (content: Content, question: Question, service: Service) => Promise<Content>;
   /** The 422 of a request that has no answer: what is wrong, and a request that works on this release. */
   readonly noCharge: (route: Route, release: ReleaseIndex) => Reply;
   /** A 402 as a page for people. */
@@ -145,6 +147,5 @@ export const MISS: Answered = { kind: 'miss' };
 /** For content that changes with the release alone. */
 export const KEEP_FOR_RELEASE = Number.POSITIVE_INFINITY;
 
-/** Seconds that anybody may keep a free answer. */
-const FREE_MAX_AGE_S = 60;
-export const FREE_CACHE: Header = ['cache-control', `public, max-age=${FREE_MAX_AGE_S}`];
+/** Anybody may keep a free answer for a minute. */
+export const FREE_CACHE: Header = ['cache-control', 'public, max-age=60'];

@@ -21,7 +21,7 @@ import {
   type Subtree,
   subtreesOf,
 } from '../../compiler/contract/merkle.ts';
-import { tileOfSubtree, tilePath } from '../../compiler/contract/tiles.ts';
+import { TILE_WIDTH, tileOfSubtree, tilePath } from '../../compiler/contract/tiles.ts';
 import { costOfParsing, FOR_EVERYBODY } from '../http/cost.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePerRelease, perRelease } from './per-release.ts';
@@ -122,16 +122,39 @@ async function subtreeHash(
   { release, spend }: ReleaseReader,
 ): Promise<Uint8Array> {
   const { tile, height, offset } = tileOfSubtree(subtree, newest);
-  const { bytes } = await release.body(tilePath(tile), spend);
-  return completeHash(bytes.subarray(offset * HASH_BYTES), height);
+  const body = await release.body(tilePath(tile), spend);
+  const kept = hashedTiles(release);
+  const levels = kept.get(body) ?? levelsOf(body.bytes);
+  kept.set(body, levels, HASHED_TILE_BYTES);
+  const at = (offset / 2 ** height) * HASH_BYTES;
+  return defined(levels[height], 'a level of a tile').subarray(at, at + HASH_BYTES);
 }
 
-/** The hash of the `2^height` hashes that some bytes begin with. */
-function completeHash(bytes: Buffer, height: number): Uint8Array {
-  if (height === 0) return bytes.subarray(0, HASH_BYTES);
-  const left = completeHash(bytes, height - 1);
-  const right = completeHash(bytes.subarray(2 ** (height - 1) * HASH_BYTES), height - 1);
-  return nodeHash(left, right, sha256);
+/** Bytes of tiles that are kept with the hashes above them: each entry that is proven asks for those of its tiles. */
+const HASHED_TILES_BYTES_MAX = 4 * 1024 * 1024;
+/** A full tile and all that is above it. */
+const HASHED_TILE_BYTES = 2 * TILE_WIDTH * HASH_BYTES;
+const hashedTiles = oncePerRelease(
+  () => new BoundedMap<Body, readonly Buffer[]>({ bytes: HASHED_TILES_BYTES_MAX, isByUse: true }),
+);
+
+/** The hashes of a tile, and those of its complete subtrees, by height. */
+function levelsOf(hashes: Buffer): readonly Buffer[] {
+  const levels = [hashes];
+  for (
+    let below = hashes;
+    below.length >= 2 * HASH_BYTES;
+    below = defined(levels.at(-1), 'a level')
+  ) {
+    const above = Buffer.alloc(Math.floor(below.length / (2 * HASH_BYTES)) * HASH_BYTES);
+    for (let at = 0; at < above.length; at += HASH_BYTES) {
+      const left = below.subarray(2 * at, 2 * at + HASH_BYTES);
+      const right = below.subarray(2 * at + HASH_BYTES, 2 * at + 2 * HASH_BYTES);
+      above.set(nodeHash(left, right, sha256), at);
+    }
+    levels.push(above);
+  }
+  return levels;
 }
 
 /** What is said about the timestamp of a root. */

@@ -17,6 +17,8 @@ interface SoldPart {
   readonly priceUsd: string;
   /** The bytes that it is sold as alone; empty for a quote. */
   readonly body: Buffer;
+  /** Length of the answer without its proof, of which a quote makes none. */
+  readonly bytes: number;
 }
 /** A request of a basket that is not charged, as it was sent, and why. */
 interface UnsoldPart {
@@ -64,29 +66,28 @@ export async function answeredBasket(
   let [bytes, sum] = [0, 0n];
   for (const [at, request] of requests.entries()) {
     question.spend(REQUEST_COST);
-    const part = await partOf(request, { question, places }, service);
+    const part = await partOf(request, { question, places, keepsBodies }, service);
     if (isSold(part)) {
       places.set(part.request, at + 1);
-      bytes += part.body.length;
+      bytes += part.bytes;
       sum += BigInt(atomicAmount(part.priceUsd));
     }
     if (bytes > BASKET_ANSWERS_BYTES_MAX) return { tooLongAt: at + 1 };
-    parts.push(isSold(part) && !keepsBodies ? { ...part, body: NO_BYTES } : part);
+    parts.push(part);
   }
   return { parts, sum };
 }
 
 const NO_BYTES = Buffer.alloc(0);
 
-interface Place {
-  readonly question: Question;
+interface Place extends Reading {
   /** Numbers of the requests that are sold, from 1, by canonical target. */
   readonly places: ReadonlyMap<string, number>;
 }
 
 async function partOf(
   sent: string,
-  { question, places }: Place,
+  { question, places, keepsBodies }: Place,
   service: Service,
 ): Promise<BasketPart> {
   const { release, rooms } = service;
@@ -102,7 +103,10 @@ async function partOf(
   const answered = await answer(asked, service);
   if (answered.kind === 'miss') return missed(sent, rooms.noCharge(routed, release));
   if (answered.kind === 'reply') return missed(sent, answered.reply);
-  return { request: target, priceUsd: priceOf(endpoint), body: answered.content.body };
+  const { content } = answered;
+  const body = keepsBodies ? (await rooms.proven(content, asked, service)).body : NO_BYTES;
+  const bytes = content.body.length;
+  return { request: target, priceUsd: priceOf(endpoint), body, bytes };
 }
 
 const NO_OPERATION = 'no operation at this path; /gauge/catalog lists what is sold';

@@ -48,7 +48,8 @@ export async function check({ body, spend }: Question, service: Service): Promis
     catalog: release.catalog,
     isOfBody: await isOfRelease(read.value, reader),
   };
-  const report = judged(read.value, { trust: own, keys, now: service.clock(), judgedBy });
+  const trusted = { trust: own, keys, now: service.clock(), judgedBy, proof: 'noted' } as const;
+  const report = judged(read.value, trusted);
   const inclusion = await inclusionOf(hashesOf(read.value), reader);
   return jsonContent(checkBody(report, inclusion, own), 0);
 }
@@ -188,6 +189,7 @@ function checkBody(
         'request_time',
         'series',
         'inclusion',
+        'logged',
       ),
       inclusion,
     },

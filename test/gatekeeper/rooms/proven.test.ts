@@ -1,0 +1,132 @@
+import { cpSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { withoutProof } from '../../../compiler/contract/body-proof.ts';
+import { storedPath } from '../../../compiler/contract/path.ts';
+import { FILES_NAME, parseFiles } from '../../../compiler/contract/release.ts';
+import { bodyOfText } from '../../../compiler/contract/series-csv.ts';
+import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
+import { parseTlogProof } from '../../../compiler/contract/tlog-proof.ts';
+import { readPlain } from '../../../compiler/verify/plain-file.ts';
+import { verifyBody } from '../../../compiler/verify/verify-body.ts';
+import { answer } from '../../../gatekeeper/answers/answers.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
+import { deliveredHashes } from '../../../gatekeeper/release/delivered-hashes.ts';
+import { proven } from '../../../gatekeeper/rooms/proven.ts';
+import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../../sold-shop.ts';
+import { compiledService } from '../compiled-service.ts';
+import { question } from '../tiny-service.ts';
+
+const RECORD = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+const SIGNED_CSV = `/gauge/history-series?entity=us-denver&format=csv-signed&signal_id=airquality.aqi`;
+
+let shop: SoldShop;
+beforeAll(async () => {
+  shop = await soldShop();
+});
+
+async function sold(target: string, service: Service = shop.service): Promise<Buffer> {
+  const asked = question(target);
+  const answered = await answer(asked, service);
+  if (answered.kind !== 'content') throw new Error(`Cannot sell "${target}": no answer`);
+  return (await proven(answered.content, asked, service)).body;
+}
+
+function judged(text: string) {
+  const now = Date.parse(shop.now);
+  return verifyBody(bodyOfText(text), { trust: [shop.did], now });
+}
+
+describe('what is sold', () => {
+  const targets = [...SOLD_TARGETS, ...VARIANT_TARGETS, SIGNED_CSV];
+
+  it('brings a proof of its reading, which holds and changes nothing else of the body', async () => {
+    const bare: string[] = [];
+    for (const target of targets.filter((one) => one !== '/gauge/subscribe')) {
+      const plain = (await shop.ask(target)).toString('utf8');
+      const text = (await sold(target)).toString('utf8');
+      const { body, proof } = withoutProof(bodyOfText(text));
+      expect(body, target).toEqual(bodyOfText(plain));
+      if (proof === undefined) bare.push(target);
+      else expect(judged(text).checks, target).toContainEqual(expect.objectContaining(LOGGED));
+      const { record_hash } = body as JsonObject;
+      if (typeof record_hash === 'string') expect(proof, target).toBeDefined();
+    }
+    expect(targets.length - bare.length).toBeGreaterThan(15);
+  });
+
+  it('is what it was with proof=0, and a token or a bare table never has one', async () => {
+    expect(await sold(`${RECORD}&proof=0`)).toEqual(await shop.ask(RECORD));
+    const table = SIGNED_CSV.replace('csv-signed', 'csv');
+    expect(await sold(table)).toEqual(await shop.ask(table));
+    expect(question('/gauge/subscribe?proof=0').route.target).toBe('/gauge/subscribe');
+    expect(question(`${RECORD}&proof=1`).route.target).toBe(question(RECORD).route.target);
+    expect(question(`${RECORD}&proof=0`).route.target).toContain('&proof=0');
+    expect(question(`${RECORD}&proof=2`).route.fault).toMatchObject({ name: 'proof' });
+    expect(
+      question('/gauge/sample?signal_id=airquality.aqi&proof=0').route.values,
+    ).not.toHaveProperty('proof');
+  });
+
+  it('is the same buffer again while its members of request time are', async () => {
+    expect(await sold(RECORD)).toBe(await sold(RECORD));
+  });
+});
+
+const LOGGED = { check: 'logged', status: 'pass' };
+
+/** A copy of the shop, and where the bytes of one of its files stand. */
+function copied(path: string): { readonly data: string; readonly place: string } {
+  const data = join(mkdtempSync(join(tmpdir(), 'signalpress-proven-')), 'data');
+  cpSync(shop.data, data, { recursive: true, verbatimSymlinks: true });
+  const list = readPlain(join(realpathSync(join(data, 'current')), FILES_NAME), 10_000_000);
+  const entry = parseFiles(list.toString()).find((one) => one.path === path);
+  if (entry === undefined) throw new Error(`Cannot find "${path}": not in the release`);
+  return { data, place: join(data, storedPath(path, entry.sha256)) };
+}
+
+describe('a log that cannot be read', () => {
+  it('sells nothing with a proof, and everything without', async () => {
+    const { index } = parseTlogProof(String(JSON.parse(String(await sold(RECORD)))._proof));
+    const { data, place } = copied(
+      `log/tile/0/${String(Math.floor(index / 256)).padStart(3, '0')}`,
+    );
+    writeFileSync(place, 'damaged');
+    const service = await compiledService(data, shop.now);
+    await expect(sold(RECORD, service)).rejects.toThrow('hash differs');
+    expect(await sold(`${RECORD}&proof=0`, service)).toEqual(await shop.ask(RECORD));
+  });
+});
+
+describe('the hashes of delivered bytes', () => {
+  const hash = (digit: string) => `sha256:${digit.repeat(64)}`;
+  const bytes = (text: string) => Buffer.from(text);
+  const citation = `"_citation":{"record_hash":"${hash('c')}"}`;
+
+  it('are the record hash at the top and the statement, whatever stands inside', () => {
+    const text = `{"a":{"record_hash":"${hash('1')}"},"b":["\\"record_hash\\":\\"${hash('2')}","}"],"record_hash":"${hash('3')}",${citation}}`;
+    const found = deliveredHashes(bytes(text), false);
+    expect(found).toEqual({
+      citationAt: text.indexOf('"_citation"'),
+      hashes: [hash('3'), hash('c')],
+    });
+  });
+
+  it('are the statement alone where no record hash is at the top, or none that can be', () => {
+    for (const head of [
+      '"a":{"b":1}',
+      `"legs":{"x":{"record_hash":"${hash('1')}"}}`,
+      '"record_hash":null',
+      '"record_hash":"none"',
+    ]) {
+      expect(deliveredHashes(bytes(`{${head},${citation}}\n`), false)?.hashes).toEqual([hash('c')]);
+    }
+  });
+
+  it('are of the coverage in a settlement answer, and none without a citation', () => {
+    const text = `{"a":1,"coverage":{"x":2,"_citation":{"record_hash":"${hash('4')}"}},${citation}}`;
+    expect(deliveredHashes(bytes(text), true)?.hashes).toEqual([hash('4')]);
+    expect(deliveredHashes(bytes('{"token":"x"}'), false)).toBeNull();
+  });
+});

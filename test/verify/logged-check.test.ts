@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { checkpointText, formatNote, noteKeyHash } from '../../compiler/contract/checkpoint.ts';
+import { parseDidKey } from '../../compiler/contract/did-key.ts';
+import { inclusionRanges, leafHash } from '../../compiler/contract/merkle.ts';
+import { isObject, type JsonObject, parseJson } from '../../compiler/contract/strict-json.ts';
+import { logEntry } from '../../compiler/contract/tiles.ts';
+import { formatTlogProof } from '../../compiler/contract/tlog-proof.ts';
+import { issuerDid, signBytes, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { type BodyTrust, verifyBody } from '../../compiler/verify/verify-body.ts';
+import { runVerify, type VerifyCommandOptions } from '../../compiler/verify/verify-command.ts';
+import { answer } from '../../gatekeeper/answers/answers.ts';
+import type { Service } from '../../gatekeeper/answers/service.ts';
+import { proven } from '../../gatekeeper/rooms/proven.ts';
+import { compiledService } from '../gatekeeper/compiled-service.ts';
+import { question } from '../gatekeeper/tiny-service.ts';
+import { hasPython, pythonVerdicts } from './python-judge.ts';
+import { BASE_URL, KEY, smallRelease } from './small-release.ts';
+
+const NOW = '2026-11-20T12:30:00Z';
+const RECORD = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+const OTHER = '/gauge?entity=07010000&signal_id=hydrology.river-level';
+const ORIGIN = `${new URL(BASE_URL).host}/log`;
+const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
+
+let service: Service;
+let did: string;
+let [record, other]: [JsonObject, JsonObject] = [{}, {}];
+beforeAll(async () => {
+  const release = await smallRelease();
+  did = release.did;
+  service = await compiledService(release.data, NOW);
+  [record, other] = [await bought(RECORD), await bought(OTHER)];
+});
+
+async function bought(target: string): Promise<JsonObject> {
+  const asked = question(target);
+  const answered = await answer(asked, service);
+  if (answered.kind !== 'content') throw new Error(`Cannot sell "${target}"`);
+  const body = parseJson((await proven(answered.content, asked, service)).body.toString());
+  return isObject(body) ? body : {};
+}
+
+function judged(body: JsonObject, more: Partial<BodyTrust> = {}) {
+  const report = verifyBody(body, { trust: [did], now: Date.parse(NOW), ...more });
+  const logged = report.checks.find(({ check }) => check === 'logged');
+  return { verdict: report.verdict, logged };
+}
+
+const proofOf = ({ _proof }: JsonObject): string => String(_proof);
+
+/** A log of one entry, by any key and of any service. */
+function proofBy(hash: string, { key = KEY, origin = ORIGIN } = {}): string {
+  const root = leafHash(logEntry(hash), sha256);
+  const text = checkpointText({ origin, size: 1, root });
+  const keyHash = noteKeyHash(origin, parseDidKey(issuerDid(key)), sha256);
+  const signature = Buffer.from(signBytes(Buffer.from(text), key), 'base64url');
+  const checkpoint = formatNote({ text, signatures: [{ name: origin, keyHash, signature }] });
+  return formatTlogProof({ index: 0, hashes: [], checkpoint });
+}
+
+/** Each with another character at one place, and each cut off before one. */
+function mutations(proof: string): string[] {
+  return [...proof].flatMap((char, at) => {
+    const before = proof.slice(0, at);
+    return [before + String.fromCharCode(char.charCodeAt(0) ^ 1) + proof.slice(at + 1), before];
+  });
+}
+
+const forgedKey = (): string =>
+  proofBy(String(record.record_hash), { key: signingKey(new Uint8Array(32).fill(9)) });
+
+function statementProof(): string {
+  const { _citation } = record;
+  return proofBy(isObject(_citation) ? String(_citation.record_hash) : '');
+}
+
+describe('the proof of a body', () => {
+  it('is accepted from the log of its issuer, of its reading or of its statement', () => {
+    const { verdict, logged } = judged(record);
+    expect(verdict).toBe('verified');
+    expect(logged).toMatchObject({ where: '_proof', status: 'pass' });
+    expect(logged?.detail).toMatch(
+      /^its reading is entry \d+ of readings\.example\/log, at size \d+; no witness signed it, so no time is proven$/,
+    );
+    expect(judged({ ...record, _proof: statementProof() }).logged?.detail).toContain(
+      'its signed statement is entry 0',
+    );
+    expect(judged(record, { trust: 'any' })).toMatchObject({
+      verdict: 'issuer_unknown',
+      logged: { status: 'pass' },
+    });
+  });
+
+  it('fails with any other character in it, and cut off anywhere', () => {
+    const passed = mutations(proofOf(record)).filter(
+      (_proof) => judged({ ...record, _proof }).verdict !== 'failed',
+    );
+    expect(passed).toEqual([]);
+  });
+
+  it.skipIf(!hasPython)('is judged alike by the second verifier', () => {
+    const mutated = mutations(proofOf(record)).filter((_, at) => at % 37 === 0);
+    const forged = [...mutated, proofOf(other), forgedKey(), 7, null].map((_proof) => ({
+      ...record,
+      _proof,
+    }));
+    const { _proof, ...bare } = record;
+    const bodies = [record, { ...record, _proof: statementProof() }, bare, ...forged];
+    const lines = bodies.map((body) => JSON.stringify(body));
+    const verdicts = pythonVerdicts(lines, [did], Date.parse(NOW)).map(({ verdict }) => verdict);
+    expect(verdicts).toEqual(bodies.map((body) => judged(body).verdict));
+    expect(new Set(verdicts.slice(0, 3))).toEqual(new Set(['verified']));
+    expect(new Set(verdicts.slice(3))).toEqual(new Set(['failed']));
+  });
+
+  it('adds at most 1.5 KB to a body in a log of a million entries', () => {
+    const million = 1_000_000;
+    const bytes = new Uint8Array(32).fill(0xff);
+    const sizes = [0, 524_287, million - 1].map((index) => {
+      const hashes = inclusionRanges(index, million).map(() => bytes);
+      const text = checkpointText({ origin: ORIGIN, size: million, root: bytes });
+      const own = { name: ORIGIN, keyHash: bytes.slice(0, 4), signature: new Uint8Array(64) };
+      const checkpoint = formatNote({ text, signatures: [own] });
+      const proof = formatTlogProof({ index, hashes, checkpoint });
+      return Buffer.byteLength(`"_proof":${JSON.stringify(proof)},`);
+    });
+    expect(Math.max(...sizes)).toBeLessThan(1536);
+    expect(Math.min(...sizes)).toBeGreaterThan(500);
+  });
+
+  it.each([
+    [
+      'a true one of another body',
+      (): string | number | null => proofOf(other),
+      'no hash of this body',
+    ],
+    ['one of a log of another issuer', () => forgedKey(), 'signed by no key that is known'],
+    [
+      'one of the log of another service',
+      () => proofBy(String(record.record_hash), { origin: 'others.example/log' }),
+      'others.example/log',
+    ],
+    ['what is no text', (): string | number | null => 7, 'not a text'],
+    ['nothing at all', (): string | number | null => null, 'not a text'],
+    ['an empty one', (): string | number | null => '', 'Cannot read a proof'],
+  ] as const)('fails: %s', (_, proof, why) => {
+    const { verdict, logged } = judged({ ...record, _proof: proof() });
+    expect(verdict).toBe('failed');
+    expect(logged).toMatchObject({ status: 'fail', detail: expect.stringContaining(why) });
+  });
+
+  it('is no member of anything deeper inside, and of nothing without a citation', () => {
+    const { _citation, ...unsigned } = record;
+    expect(judged(unsigned).verdict).toBe('failed');
+    const { provenance, _proof, ...rest } = record;
+    const inside = {
+      ...rest,
+      _citation: record._citation ?? null,
+      provenance: { ...(isObject(provenance) ? provenance : {}), _proof: _proof ?? null },
+    };
+    expect(judged(inside).verdict).toBe('failed');
+  });
+
+  it('is demanded, noted, or not spoken of where none came', () => {
+    const { _proof, ...bare } = record;
+    expect(judged(bare)).toEqual({ verdict: 'verified', logged: undefined });
+    expect(judged(bare, { proof: 'noted' })).toMatchObject({
+      verdict: 'verified',
+      logged: { status: 'not_applicable' },
+    });
+    expect(judged(bare, { proof: 'demanded' })).toMatchObject({
+      verdict: 'failed',
+      logged: { status: 'fail' },
+    });
+    expect(judged(record, { proof: 'demanded' }).verdict).toBe('verified');
+  });
+});
+
+describe('verify', () => {
+  const command = async (body: JsonObject, more: Partial<VerifyCommandOptions> = {}) => {
+    const readStdin = () => Buffer.from(JSON.stringify(body));
+    const own = { issuer: [did], now: Date.parse(NOW), readStdin, ...more };
+    return runVerify('-', own);
+  };
+
+  it('says where it is logged, or that no proof came, and fails that where it is demanded', async () => {
+    const { exitCode, text } = await command(record);
+    expect(exitCode).toBe(0);
+    expect(text).toMatch(
+      /^ {2}ok {4}logged {8}its reading is entry \d+ of readings\.example\/log/m,
+    );
+    const { _proof, ...bare } = record;
+    expect(await command(bare)).toMatchObject({
+      exitCode: 0,
+      text: expect.stringContaining('no proof'),
+    });
+    expect(await command(bare, { proof: true })).toMatchObject({ exitCode: 1 });
+    expect(await command(record, { proof: true })).toMatchObject({ exitCode: 0 });
+  });
+
+  it('writes the proof of a body that holds, and of no other', async () => {
+    const written: string[] = [];
+    const writeProof = (proof: string) => written.push(proof);
+    expect((await command(record, { writeProof })).exitCode).toBe(0);
+    expect(written).toEqual([proofOf(record)]);
+    const { _proof, ...bare } = record;
+    expect(await command(bare, { writeProof })).toMatchObject({
+      exitCode: 2,
+      text: expect.stringContaining('--write-proof'),
+    });
+    expect((await command({ ...record, entity: 'x' }, { writeProof })).exitCode).toBe(1);
+    expect(written).toHaveLength(1);
+  });
+
+  it('takes neither option for a release', async () => {
+    const { data } = await smallRelease();
+    const own = { issuer: [did], now: Date.parse(NOW) };
+    expect(await runVerify(data, { ...own, proof: true })).toMatchObject({ exitCode: 2 });
+    expect(await runVerify(data, { ...own, writeProof: () => undefined })).toMatchObject({
+      exitCode: 2,
+    });
+  });
+});
