@@ -61,6 +61,12 @@ function pool(facilitators: readonly Member[], isUnused?: () => Promise<boolean>
   return { time, ...facilitatorPool(made) };
 }
 
+/** One that says which networks it settles, as long as it says so. */
+const listing = (one: Member, lists: boolean | (() => boolean)) => ({
+  ...one,
+  lists: () => (typeof lists === 'boolean' ? lists : lists()),
+});
+
 /** Lets a probe come back. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -171,7 +177,6 @@ describe('facilitatorPool()', () => {
 
   it('facilitatorPool() asks only who lists the network, and nobody where none does', async () => {
     const [first, second] = [member(refused), member()];
-    const listing = (one: Member, lists: boolean) => ({ ...one, lists: () => lists });
     const { settle, verify } = pool([listing(first, false), listing(second, true)]);
     expect(await verify(request)).toBe(valid);
     expect(await settle(request, true)).toBe(settled);
@@ -184,6 +189,20 @@ describe('facilitatorPool()', () => {
       expect(none.circuits()).toEqual(members.map(() => 'closed'));
     }
     expect([first.calls, second.calls]).toEqual([[], ['verify', 'settle']]);
+  });
+
+  it('I3: facilitatorPool() asks who was asked to settle, though it lists the network no more', async () => {
+    const [first, second] = [member(lost), member()];
+    let isListed = true;
+    const { settle } = pool([listing(first, () => isListed), listing(second, true)]);
+    expect(await settle(request, true)).toEqual(lost);
+    isListed = false;
+    first.says.settle = settled;
+    expect(await settle(request, false)).toEqual(settled);
+    expect([first.calls, second.calls]).toEqual([['settle', 'settle'], []]);
+    const [stranger] = await strangers(1);
+    expect(await settle(stranger ?? request, true)).toEqual(settled);
+    expect([first.calls.length, second.calls]).toEqual([2, ['settle']]);
   });
 
   it('I4: facilitatorPool() stays open to honest buyers when strangers make a facilitator fail', async () => {
