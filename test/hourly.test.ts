@@ -2,6 +2,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
+import { LOG_INDEX_FOLDER, parseLogLine } from '../compiler/contract/log-runs.ts';
+import { storedPath } from '../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
 import { SERIES_TAIL } from '../compiler/contract/series-segments.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
@@ -48,6 +50,20 @@ const asOf = (hour: number) => timeOf(hour + 0.5);
 const sum = (sizes: readonly { readonly size: number }[]) =>
   sizes.reduce((total, { size }) => total + size, 0);
 
+/** What the index of a log says of readings, in the order of the log. */
+function readingsOf(data: string): readonly object[] {
+  const listed = parseFiles(readFileSync(join(data, 'current', FILES_NAME), 'utf8'));
+  return listed
+    .filter(({ path }) => path.startsWith(`${LOG_INDEX_FOLDER}/`))
+    .flatMap(({ path, sha256 }) => {
+      const text = readFileSync(join(data, storedPath(path, sha256)), 'utf8');
+      return text.split('\n').slice(0, -1).map(parseLogLine);
+    })
+    .sort((one, other) => one.position - other.position)
+    .filter(({ facts }) => facts?.kind === 'reading')
+    .map(({ position, ...line }) => line);
+}
+
 /** What one more hour writes: files of the release that are new, its list, and what is remembered again. */
 async function costOfHour(here: { snapshots: string; data: string }, hour: number) {
   const listOf = () => parseFiles(readFileSync(join(here.data, 'current', FILES_NAME), 'utf8'));
@@ -90,7 +106,7 @@ describe('an hour in the life of a shop', () => {
     expect(faults).toEqual([]);
   });
 
-  it('I18: hour by hour gives the bytes of one compile of all hours, log and all', async () => {
+  it('I18: hour by hour gives the bytes of one compile of all hours, and the readings of one log', async () => {
     // From the first hour on, and over the hours in which a series gets its first segment.
     const here = { snapshots: writeSnapshots(hours(0, 1)), data: join(makeFolder(), 'data') };
     await compileFolder(here.snapshots, { data: here.data, asOf: asOf(0) });
@@ -104,8 +120,9 @@ describe('an hour in the life of a shop', () => {
     expect(segmentsIn(here.data)).toBe(2 * ENTITIES);
     const other = join(makeFolder(), 'data');
     const whole = await compileFolder(here.snapshots, { data: other, asOf: asOf(settled + 4) });
-    // What changed is told of the release before, which is another one here and there.
-    const isOfNews = (line: string): boolean => line.includes(' site/changes.');
+    // What changed is told of the release before, and the log, whose root the page shows, names each release: those are others here and there.
+    const isOfNews = (line: string): boolean =>
+      / (site\/changes\.|site\/index\.html|log\/)/.test(line);
     const list = (data: string) => {
       const lines = readFileSync(join(data, 'current', FILES_NAME), 'utf8').split('\n');
       return lines.filter((line) => !isOfNews(line));
@@ -113,6 +130,8 @@ describe('an hour in the life of a shop', () => {
     expect(whole.isIncremental).toBe(false);
     expect(list(here.data).length).toBeGreaterThan(100);
     expect(list(here.data)).toEqual(list(other));
+    expect(readingsOf(here.data).length).toBe(2 * ENTITIES * (settled + 5));
+    expect(readingsOf(here.data)).toEqual(readingsOf(other));
   });
 });
 

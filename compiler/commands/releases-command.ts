@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { releaseCatalog } from '../contract/catalog/release-catalog.ts';
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
@@ -16,13 +16,18 @@ import { DID_PATH } from '../contract/static-files.ts';
 import { LOG_FOLDER } from '../contract/tiles.ts';
 import { refuseKey } from '../keys/key-command.ts';
 import { readKeys } from '../keys/key-store.ts';
+import { keepLastCheckpoint } from '../stages/anchor/last-checkpoint.ts';
+import { writeReleaseProof } from '../stages/anchor/release-proof.ts';
+import { continueLog, type WrittenLog } from '../stages/anchor/write-log.ts';
 import { type FileListBytes, onlyIn, readStored } from '../stages/publish/file-list-bytes.ts';
+import { leafStore } from '../stages/publish/leaf-store.ts';
 import {
   correctorFault,
   nextPlace,
   type PublicationTime,
   timeFault,
 } from '../stages/publish/next-place.ts';
+import type { Press } from '../stages/publish/press.ts';
 import {
   currentName,
   pruneReleases,
@@ -33,7 +38,13 @@ import {
 } from '../stages/publish/release-folders.ts';
 import { writeHead } from '../stages/publish/release-head.ts';
 import { ReleaseList } from '../stages/publish/release-list.ts';
-import { openStaging, type Published, type Staging } from '../stages/publish/release-store.ts';
+import {
+  errorsOf,
+  openStaging,
+  type Published,
+  type Staging,
+} from '../stages/publish/release-store.ts';
+import { ForgottenError } from '../stages/remember/forgotten-error.ts';
 import { canonicalDigest } from '../stages/seal/canonical-digest.ts';
 import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
@@ -95,18 +106,22 @@ export async function rollBack(rollback: Rollback): Promise<RolledBack> {
   // Only a compile knows how many releases are to stay.
   const staging = openStaging(rollback.data, { retention: null });
   try {
-    const release = writeAgain(staging, rollback);
+    const { release, checkpoint } = writeAgain(staging, rollback);
     const settled = await staging.settle();
     const { cleanupFailures } = settled.publish(releaseName(release));
-    return { release, cleanupFailures };
+    const kept = errorsOf([() => keepLastCheckpoint(staging.data, checkpoint)]);
+    return { release, cleanupFailures: [...cleanupFailures, ...kept] };
   } catch (error) {
     staging.discard();
     throw error;
   }
 }
 
-/** Writes the release again, behind the current one and with its log. */
-function writeAgain(staging: Staging, rollback: Rollback): Release {
+/** Writes the release again, behind the current one and with its log; with the signed note of the log that it is in. */
+function writeAgain(
+  staging: Staging,
+  rollback: Rollback,
+): { readonly release: Release; readonly checkpoint: string } {
   const { data, name, asOf, validUntil, seed } = rollback;
   const files = filesOf(data, name);
   const head = signedHead(data, name);
@@ -122,13 +137,20 @@ function writeAgain(staging: Staging, rollback: Rollback): Release {
   // The new place in the sequence decides about clock corrections.
   const { clock_corrected: ____, ...rest } = then;
   const until = validUntil === undefined ? {} : { valid_until: validUntil };
-  const next = { ...rest, ...nextPlace(previous, asOf), ...until };
-  const issuer = { name: head.issuer_name, did: head.issuer_did, keyId: head.key_id };
-  const sealer = makeSealer({ ...issuer, baseUrl: head.base_url }, key, NO_SIGNATURES);
+  const issuer = {
+    name: head.issuer_name,
+    did: head.issuer_did,
+    keyId: head.key_id,
+    baseUrl: head.base_url,
+  };
+  const signer = { issuer, sealer: makeSealer(issuer, key, NO_SIGNATURES) };
   const list = new ReleaseList(files, files_count);
-  takeLogOf(current, { files, list });
+  const log = goOn(staging, { ...signer, current, files, list });
   refuseDamage(data, { name, list, unread: onlyIn(files.bytes, current.bytes) });
-  return writeHead(staging.root, { list, head: next }, sealer).release;
+  const place = { ...nextPlace(previous, asOf), log_index: log.size };
+  const next = { ...rest, ...place, ...until };
+  const { release } = writeHead(staging.root, { list, head: next }, signer.sealer);
+  return { release, checkpoint: writeReleaseProof(staging.root, { ...log, release }, signer) };
 }
 
 /** The head of a release that somebody signed as it stands: what it lists is signed again, so nobody may have changed it. */
@@ -220,18 +242,48 @@ function refuseDamage(data: string, { name, list, unread }: Unread): void {
   }
 }
 
+interface GoingOn extends Pick<Press, 'issuer' | 'sealer'> {
+  /** The files of the current release, and of the one to go back to. */
+  readonly current: FileListBytes;
+  readonly files: FileListBytes;
+  readonly list: ReleaseList;
+}
+
 /** Neither the log nor the keys are rolled back: that would be a fork, or take a revocation back. */
-function takeLogOf(
-  current: FileListBytes,
-  { files, list }: { readonly files: FileListBytes; readonly list: ReleaseList },
-): void {
-  const lasting = (of: FileListBytes): string[] => [
-    ...of.under(`${LOG_FOLDER}/`),
-    KEYS_PATH,
-    DID_PATH,
-  ];
-  list.remove(lasting(files).filter((path) => files.find(path) !== null));
-  list.add(lasting(current).flatMap((path) => current.find(path) ?? []));
+function goOn(staging: Staging, { current, files, list, ...signer }: GoingOn): WrittenLog {
+  const { log, written } = continuedLog(staging, signer);
+  const gone = new Set(log.gone);
+  const logOf = (of: FileListBytes): string[] => [...of.under(`${LOG_FOLDER}/`)];
+  const kept = log.isResumed ? logOf(current).filter((path) => !gone.has(path)) : [];
+  const lasting = [KEYS_PATH, DID_PATH];
+  list.remove([...logOf(files), ...lasting].filter((path) => files.find(path) !== null));
+  list.add([...kept, ...lasting].flatMap((path) => current.find(path) ?? []));
+  list.add(written);
+  return log;
+}
+
+/** The log of the current release with the leaf of that release, and the files that were written for it. */
+function continuedLog(
+  staging: Staging,
+  signer: Pick<Press, 'issuer' | 'sealer'>,
+): { readonly log: WrittenLog; readonly written: readonly FileEntry[] } {
+  const leaves = leafStore(join(staging.scratch, 'leaves'));
+  const from = (resumeSince: number | null) => {
+    const written: FileEntry[] = [];
+    const file = (path: string, content: string | Uint8Array): void => {
+      written.push(staging.writer.write(path, content));
+    };
+    const log = continueLog(staging, { press: { ...signer, file }, leaves, resumeSince });
+    return { log, written };
+  };
+  try {
+    // No timestamp counts as newer than what the current release has.
+    return from(Number.POSITIVE_INFINITY);
+  } catch (error) {
+    if (!(error instanceof ForgottenError)) throw error;
+    rmSync(staging.scratch, { recursive: true, force: true });
+    return from(null);
+  }
 }
 
 /** Throws a RangeError where there is no such release, or its list is damaged. */

@@ -5,6 +5,7 @@ import { defined } from '../contract/defined.ts';
 import { DAY_MS } from '../contract/iso-time.ts';
 import { FILES_FOLDER, storedPath } from '../contract/path.ts';
 import { FILES_NAME, type FileEntry, RELEASE_NAME, RELEASES_FOLDER } from '../contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { onlyIn } from '../stages/publish/file-list-bytes.ts';
 import {
   currentName,
@@ -54,9 +55,11 @@ function* filesOfRelease(data: string, name: string): Generator<SizedFile> {
 
 /** What stands in the folder of a release itself. */
 function* ownFiles(data: string, name: string): Generator<SizedFile> {
-  for (const own of [RELEASE_NAME, FILES_NAME]) {
+  for (const own of [RELEASE_NAME, FILES_NAME, RELEASE_PROOF_NAME]) {
     const path = `${RELEASES_FOLDER}/${name}/${own}`;
-    yield { path, size: lstatSync(join(data, path)).size };
+    const stats = lstatSync(join(data, path), { throwIfNoEntry: false });
+    // A release from before has no proof.
+    if (stats !== undefined) yield { path, size: stats.size };
   }
 }
 

@@ -300,7 +300,7 @@ export const proofSchema = z.strictObject({
   endpoint: z.literal('proof'),
   hash: digits,
   found: z.boolean(),
-  kind: z.enum(['reading', 'row', 'citation']).optional(),
+  kind: z.enum(['reading', 'row', 'citation', 'release']).optional(),
   record_status: z.strictObject({ state: z.enum(['current', 'superseded', 'not_found']) }),
   signal_id: z.string().nullable().optional(),
   entity: z.string().nullable().optional(),

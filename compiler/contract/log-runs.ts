@@ -75,10 +75,16 @@ export function logLineStart(hex: string): string {
   return `["sha256:${hex}`;
 }
 
+/** What entries stand for; no snapshot gives those of the last two. */
+const KINDS = ['reading', 'row', 'citation', 'release'] as const;
+
 /** What a record hash in the log stands for. */
 export interface LeafFacts {
-  /** Hash core of a reading, or hash core of a roster row. */
-  readonly kind: 'reading' | 'row';
+  /**
+   * Hash core of a reading, hash core of a roster row, signed statement of a body that joins readings, or head of a
+   * release.
+   */
+  readonly kind: (typeof KINDS)[number];
   /** Null where no signal is meant. */
   readonly signal_id: string | null;
   readonly entity: string;
@@ -101,6 +107,11 @@ export function factsText(facts: LeafFacts | null): string {
   return JSON.stringify([kind, signal_id, entity, observed_at]).slice(1, -1);
 }
 
+/** Whether an entry with these facts follows from no snapshot. */
+export function isOfNoSnapshot(text: string): boolean {
+  return text.startsWith('"citation",') || text.startsWith('"release",');
+}
+
 /** The facts of an entry of which nothing but its hash is known. */
 export const NO_FACTS_TEXT = 'null,null,null,null';
 
@@ -111,7 +122,7 @@ export function logLineText(hex: string, position: number, facts: string): strin
 
 const lineHead = [z.string().regex(RECORD_HASH), z.int().min(0)] as const;
 const logLine = z.union([
-  z.tuple([...lineHead, z.enum(['reading', 'row']), z.string().nullable(), z.string(), z.string()]),
+  z.tuple([...lineHead, z.enum(KINDS), z.string().nullable(), z.string(), z.string()]),
   z.tuple([...lineHead, z.null(), z.null(), z.null(), z.null()]),
 ]);
 

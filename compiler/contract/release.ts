@@ -49,6 +49,8 @@ export const releaseSchema = z.strictObject({
   files_sha256: hash,
   files_count: z.int().min(0),
   previous: hash.nullable(),
+  /** Position of the hash of this head in the log (`release-leaf.ts`); absent in releases from before. */
+  log_index: z.int().min(0).exactOptional(),
   counts: z.strictObject({
     readings: z.int(),
     entities: z.int(),
@@ -132,8 +134,8 @@ function isReleasePath(path: string): boolean {
 /** What a record hash stands for. */
 export interface VerifyEntry {
   readonly record_hash: string;
-  /** Hash core of a reading, hash core of a roster row, or signed statement of a citation. */
-  readonly kind: 'reading' | 'row' | 'citation';
+  /** See LeafFacts. Any body may have its signed statement looked up. */
+  readonly kind: LeafFacts['kind'];
   readonly state: 'current' | 'superseded';
   /** File of the release that carries the hash; null for a superseded one. */
   readonly file: string | null;
@@ -145,6 +147,7 @@ export interface VerifyEntry {
 
 /** One line of a verify shard: the release carries the hash now. */
 export interface CurrentEntry extends VerifyEntry {
+  readonly kind: Exclude<LeafFacts['kind'], 'release'>;
   readonly state: 'current';
   readonly file: string;
 }

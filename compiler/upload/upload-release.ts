@@ -14,7 +14,9 @@ import {
   releaseName,
   releaseSchema,
 } from '../contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
+import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
 import { onlyIn, readStored } from '../stages/publish/file-list-bytes.ts';
 import {
   currentName,
@@ -34,7 +36,7 @@ import type { UploadNotes } from './upload-notes.ts';
  *     is newer there, or another release of the same number, ends the upload.
  *  2. Bodies that it does not list are read here, checked, and written there. Their names hold their hashes, so nothing
  *     that is being read changes. What was written is noted, so that a killed upload goes on where it was.
- *  3. The list and the head are written into the folder of the release. The list and some bodies are read back.
+ *  3. The list, the proof and the head are written into the folder of the release. These and some bodies are read back.
  *  4. The head is written where readers look, last, and read back.
  *  5. On request, files are removed that only releases list which are no longer kept here.
  */
@@ -83,6 +85,8 @@ interface OwnRelease {
   readonly release: Release;
   readonly head: LocalFile;
   readonly list: LocalFile;
+  /** Where its head is in the log; null for a release from before there was one. */
+  readonly proof: LocalFile | null;
 }
 
 /** Publishes the current release; throws an UploadError that says what to do, and leaves what was served. */
@@ -92,6 +96,7 @@ export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
   const isThere = !options.all && head?.equals(own.head.bytes) === true;
   const written = isThere ? NOTHING : await writeBodies(options, own, head);
   if (!isThere) await switchOver(options, own, { head, paths: written.paths });
+  else await renewProof(options, own);
   const isHidden = !(await isShown(options.destination, own));
   options.notes.finish(own.name, own.list.place);
   const pruned = options.prune && !isHidden ? await prune(options, own) : [];
@@ -120,7 +125,33 @@ function ownRelease(data: string): OwnRelease {
     release,
     head: { place: headPlace, bytes: readPlain(headPlace, HEAD_BYTES_MAX) },
     list: { place: listPlace, bytes: files.bytes },
+    proof: release.log_index === undefined ? null : proofIn(folder),
   };
+}
+
+function proofIn(folder: string): LocalFile {
+  const place = join(folder, RELEASE_PROOF_NAME);
+  try {
+    return { place, bytes: readPlain(place, TLOG_PROOF_BYTES_MAX) };
+  } catch (cause) {
+    throw new UploadError(
+      `Cannot publish "${place}": gone or damaged; restore it from a copy, or compile again from one`,
+      { cause },
+    );
+  }
+}
+
+/** Witnesses may have signed since the release was published: the proof is the one file of it that grows. */
+async function renewProof(
+  { destination }: Pick<UploadOptions, 'destination'>,
+  { name, proof }: OwnRelease,
+): Promise<void> {
+  if (proof === null) return;
+  const path = `${RELEASES_FOLDER}/${name}/${RELEASE_PROOF_NAME}`;
+  const there = await destination.read(path, TLOG_PROOF_BYTES_MAX);
+  if (there?.equals(proof.bytes) === true) return;
+  await destination.write(path, proof);
+  await readBack(destination, path, proof.bytes);
 }
 
 /** The head that is at the destination; null for none. Throws where this release may not take its place. */
@@ -255,6 +286,7 @@ async function switchOver(
 ): Promise<void> {
   const folder = `${RELEASES_FOLDER}/${own.name}`;
   await destination.write(`${folder}/${FILES_NAME}`, own.list);
+  await renewProof({ destination }, own);
   await destination.write(`${folder}/${RELEASE_NAME}`, own.head);
   await readBack(destination, `${folder}/${FILES_NAME}`, own.list.bytes);
   await readBack(destination, `${folder}/${RELEASE_NAME}`, own.head.bytes);
@@ -318,7 +350,7 @@ async function prune(
   ];
   for (const name of doomed) {
     const orphans = orphansOf(notes, name, kept);
-    for (const file of [RELEASE_NAME, FILES_NAME]) {
+    for (const file of [RELEASE_NAME, FILES_NAME, RELEASE_PROOF_NAME]) {
       await remove(`${RELEASES_FOLDER}/${name}/${file}`);
     }
     for (const { path, sha256 } of orphans) await remove(storedPath(path, sha256));

@@ -1,4 +1,6 @@
 import type { Release } from '../contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
+import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
 import { reason } from './body-check.ts';
 import { type Disk, readAll } from './disk.ts';
 import type { Faults } from './release-fault.ts';
@@ -15,6 +17,8 @@ export interface LogSource {
   readonly paths: ReadonlySet<string>;
   /** The bytes of a listed file; null, and a fault, when there are none. */
   read(path: string): Uint8Array | null;
+  /** The bytes of RELEASE_PROOF_NAME; null, and a fault, when there are none. */
+  proof(): Uint8Array | null;
 }
 
 interface LogPlace {
@@ -30,19 +34,20 @@ export function logSource({ disk, root, head, faults }: LogPlace): LogSource {
   for (const listed of listedFiles(disk, root)) {
     if (/^(log|verify)\//.test(listed.path)) places.set(listed.path, placeOfFile(root, listed));
   }
+  const readAt = (path: string, place: string | undefined, max: number): Uint8Array | null => {
+    try {
+      if (place === undefined || disk.entry(place)?.kind !== 'file') throw new Error('missing');
+      return readAll(disk.chunks(place), max);
+    } catch (error) {
+      faults.add(path, '', reason(error));
+      return null;
+    }
+  };
   return {
     head,
     faults,
     paths: new Set(places.keys()),
-    read(path) {
-      const place = places.get(path);
-      try {
-        if (place === undefined || disk.entry(place)?.kind !== 'file') throw new Error('missing');
-        return readAll(disk.chunks(place), FILE_BYTES_MAX);
-      } catch (error) {
-        faults.add(path, '', reason(error));
-        return null;
-      }
-    },
+    read: (path) => readAt(path, places.get(path), FILE_BYTES_MAX),
+    proof: () => readAt(RELEASE_PROOF_NAME, `${root}/${RELEASE_PROOF_NAME}`, TLOG_PROOF_BYTES_MAX),
   };
 }

@@ -43,6 +43,11 @@ export class LogTilesCheck {
     this.digests = Buffer.alloc(size * 32);
   }
 
+  /** Entries that there are to read. */
+  get total(): number {
+    return this.#size;
+  }
+
   get size(): number {
     return this.#tree.size;
   }

@@ -21,8 +21,8 @@ interface Link {
   readonly head: Release;
 }
 
-/** Compares the releases that are kept beside one another: each names the one before; answers how many were read. */
-export function checkChain(own: ChainedRelease): number {
+/** Compares the releases that are kept beside one another: each names the one before; answers the heads that were read. */
+export function checkChain(own: ChainedRelease): Release[] {
   const { disk, root, head } = own;
   const served = folderName(disk, root);
   const kept = disk
@@ -36,7 +36,7 @@ export function checkChain(own: ChainedRelease): number {
     const before = links[at - 1];
     if (before !== undefined) checkLink(before, link, own);
   }
-  return links.length;
+  return links.map((link) => link.head);
 }
 
 /** Another release of this issuer; none, and a fault, for one that it did not sign. */

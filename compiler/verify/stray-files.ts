@@ -1,5 +1,6 @@
 import { FILES_FOLDER, storedPath } from '../contract/path.ts';
-import { FILES_NAME, RELEASE_NAME } from '../contract/release.ts';
+import { FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import type { Disk } from './disk.ts';
 import { type FileList, openFileList } from './file-list.ts';
 import { dataFolder, type Found, foundFiles } from './release-tree.ts';
@@ -7,10 +8,12 @@ import { dataFolder, type Found, foundFiles } from './release-tree.ts';
 /** A stored path: `files/`, the path up to its extension, 20 digits of the hash, the extension. */
 const STORED = /^files\/(.+)\.[0-9a-f]{20}(\.[a-z][a-z0-9]{0,9})?$/;
 
-/** What is in the folder of a release beside its head and its list. */
-export function* strangersIn(disk: Disk, root: string): Generator<Found> {
+/** What is in the folder of a release beside its head, its list, and the proof of its head where it has a leaf. */
+export function* strangersIn(disk: Disk, root: string, head: Release): Generator<Found> {
+  const proof = head.log_index === undefined ? [] : [RELEASE_PROOF_NAME];
+  const own = new Set([RELEASE_NAME, FILES_NAME, ...proof]);
   for (const found of foundFiles(disk, root, '')) {
-    if (found.path !== RELEASE_NAME && found.path !== FILES_NAME) yield found;
+    if (!own.has(found.path) || found.kind !== 'file') yield found;
   }
 }
 

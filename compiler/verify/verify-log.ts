@@ -26,6 +26,7 @@ import { LogTilesCheck } from './log-tiles-check.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
 import { readHead } from './release-head.ts';
 import { releaseKeys } from './release-keys.ts';
+import { checkHeadsLogged, provenHead, type Signed } from './release-proof.ts';
 import { releaseRoot } from './release-root.ts';
 import type { CitationTrust } from './verify-citation.ts';
 
@@ -35,6 +36,8 @@ interface VerifyLogOptions extends CitationTrust {
   readonly disk?: Disk;
   /** Signed note of a checkpoint that was seen before: the log must have grown from it. */
   readonly since?: string;
+  /** Heads of the releases that are kept beside this one. */
+  readonly kept?: readonly Release[];
 }
 
 export interface LogReport {
@@ -48,6 +51,8 @@ export interface LogReport {
   readonly anchors: AnchorCounts;
   readonly faults: readonly ReleaseFault[];
   readonly faultCount: number;
+  /** Signed note of the newest checkpoint, with the head of the release in it where it has a leaf. */
+  readonly checkpoint: string | null;
   /** Two signed notes that cannot both be of one append-only log. */
   readonly evidence: readonly string[];
 }
@@ -87,6 +92,7 @@ function report({ faults, head, trust, ...found }: LogHead & Partial<LogFindings
     checkpoints: 0,
     records: 0,
     anchors: NO_ANCHORS,
+    checkpoint: null,
     evidence: [],
     ...found,
     faults: faults.kept,
@@ -104,16 +110,19 @@ export function checkLog(source: LogSource, options: VerifyLogOptions): LogFindi
   const seen = seenCheckpoint(source, options.since, issuers);
   const size = newest?.checkpoint.size ?? 0;
   const tiles = new LogTilesCheck(source, size);
-  const rootAt = growThrough(tiles, batches, seen?.checkpoint ?? null);
+  const grown = growThrough(tiles, batches, seen?.checkpoint ?? null);
+  const { last, rootAt } = withHead({ source, issuers, newest, rootAt: grown });
   checkBatches({ source, batches, issuers, rootAt });
   if ((batches.at(-1)?.size ?? 0) !== size) {
     source.faults.add(CHECKPOINT_PATH, 'size', `${size}, but the last batch is of another`);
   }
   if (newest !== null) checkRoot(CHECKPOINT_PATH, newest.checkpoint, { source, rootAt });
+  if (tiles.size === size) checkHeadsLogged(source, options.kept ?? [], tiles.digests);
   return {
     entries: tiles.size,
     checkpoints: batches.length,
-    evidence: seen === null ? [] : forkEvidence({ seen, newest, rootAt, source }),
+    checkpoint: last?.note ?? null,
+    evidence: seen === null ? [] : forkEvidence({ seen, newest: last, rootAt, source }),
     records: tiles.size === size ? checkLogIndex(source, tiles.digests) : 0,
     anchors: checkAnchors(source, new Set(batches.map(({ root }) => root))),
   };
@@ -144,12 +153,6 @@ function readBatches(source: LogSource): LogBatch[] {
   return batches;
 }
 
-/** A checkpoint with the note that signs it. */
-interface Signed {
-  readonly checkpoint: Checkpoint;
-  readonly note: string;
-}
-
 function newestCheckpoint(source: LogSource, issuers: readonly string[]): Signed | null {
   const { head, faults } = source;
   const note = decodeUtf8(source.read(CHECKPOINT_PATH) ?? new Uint8Array(0));
@@ -170,6 +173,22 @@ function newestCheckpoint(source: LogSource, issuers: readonly string[]): Signed
 /** Roots in hex by the size that somebody signed. */
 type Roots = ReadonlyMap<number, string>;
 
+interface LastCheckpoint extends Pick<BatchCheck, 'source' | 'issuers' | 'rootAt'> {
+  /** The listed one. */
+  readonly newest: Signed | null;
+}
+
+/** The checkpoint with the head of the release in it, where there is one: its tree is proven to go on from the listed one. */
+function withHead({ source, issuers, newest, rootAt }: LastCheckpoint): {
+  readonly last: Signed | null;
+  readonly rootAt: Roots;
+} {
+  const last = newest === null ? null : provenHead(source, newest.checkpoint, issuers);
+  if (last === null) return { last: newest, rootAt };
+  const { size, root } = last.checkpoint;
+  return { last, rootAt: new Map([...rootAt, [size, bytesToHex(root)]]) };
+}
+
 function growThrough(
   tiles: LogTilesCheck,
   batches: readonly LogBatch[],
@@ -179,7 +198,7 @@ function growThrough(
   const signed = new Set(batches.map(({ size }) => size));
   const sizes = new Set([...signed, ...(seen === null ? [] : [seen.size])]);
   for (const size of [...sizes].sort((a, b) => a - b)) {
-    if (size < tiles.size || !tiles.growTo(size)) break;
+    if (size < tiles.size || size > tiles.total || !tiles.growTo(size)) break;
     roots.set(size, tiles.rootHex());
     if (signed.has(size)) tiles.cut();
   }

@@ -36,7 +36,6 @@ import { checkName, releaseRoot, unservedReleases } from './release-root.ts';
 import { checkSeen } from './seen-check.ts';
 import type { ShareContext } from './share-check.ts';
 import { SharesInOrder } from './shares-in-order.ts';
-import { StoredBodies } from './stored-bodies.ts';
 import { strangersIn, strayFiles } from './stray-files.ts';
 import { isStrictSignature } from './strict-signature.ts';
 import { count, inOrder, type Tally } from './tally.ts';
@@ -186,7 +185,8 @@ class ReleaseRun {
 
   async all(): Promise<void> {
     const { disk, root, head, faults } = this.#options;
-    count(this.shares.tally, 'releases', checkChain(this.#options));
+    const heads = checkChain(this.#options);
+    count(this.shares.tally, 'releases', heads.length);
     const list = openFileList(disk, root);
     if (head.catalog_sha256 !== undefined && list.find(WHOLE_CATALOG_PATH) === null) {
       faults.add(WHOLE_CATALOG_PATH, '', 'signed by the head, but not listed');
@@ -198,7 +198,7 @@ class ReleaseRun {
       this.#strays(list);
       // A damaged file is named once, not again by everything that refers to it.
       if (this.shares.sums.damaged === 0) await this.#indexes(list, pool);
-      if (this.shares.sums.damaged === 0) this.#log(list);
+      if (this.shares.sums.damaged === 0) this.#log(list, heads);
     } finally {
       await pool.close();
     }
@@ -239,8 +239,8 @@ class ReleaseRun {
   }
 
   #strays(list: FileList): void {
-    const { disk, root, faults } = this.#options;
-    for (const { path, kind } of strangersIn(disk, root)) {
+    const { disk, root, head, faults } = this.#options;
+    for (const { path, kind } of strangersIn(disk, root, head)) {
       this.shares.sums.damaged += 1;
       faults.add(path, '', `not listed in ${FILES_NAME}: a stray ${kind}`);
     }
@@ -281,19 +281,25 @@ class ReleaseRun {
   }
 
   /** The transparency log, where the release holds one; a log that was seen must still be there. */
-  #log(list: FileList): void {
-    const { disk, root, faults, trust, keys, seen, issuer } = this.#options;
+  #log(list: FileList, kept: readonly Release[]): void {
+    const { head, faults, trust, keys, seen, issuer } = this.#options;
     const since = seen?.[issuer]?.checkpoint ?? null;
-    this.checkpoint = new StoredBodies(disk, root, list).text(CHECKPOINT_PATH);
-    if (this.checkpoint === null) {
+    if (list.find(CHECKPOINT_PATH) === null) {
       if (since !== null) faults.add(CHECKPOINT_PATH, '', 'missing, but a log was seen before');
+      if (head.log_index !== undefined)
+        faults.add(CHECKPOINT_PATH, '', 'missing, but the head states its place in a log');
       return;
     }
-    const { entries, checkpoints, records, evidence } = checkLog(logSource(this.#options), {
-      trust,
-      ...(keys === undefined ? {} : { keys }),
-      ...(since === null ? {} : { since }),
-    });
+    const { entries, checkpoints, records, checkpoint, evidence } = checkLog(
+      logSource(this.#options),
+      {
+        trust,
+        kept,
+        ...(keys === undefined ? {} : { keys }),
+        ...(since === null ? {} : { since }),
+      },
+    );
+    this.checkpoint = checkpoint;
     this.evidence = evidence;
     count(this.shares.tally, 'log_entries', entries);
     count(this.shares.tally, 'checkpoints', checkpoints);

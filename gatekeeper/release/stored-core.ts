@@ -12,6 +12,8 @@ export function storedCore({ kind, record_hash }: VerifyEntry, body: StoredMembe
       return hashCore(body as unknown as Parameters<typeof hashCore>[0]);
     case 'citation':
       return citationStatement(body._citation as Parameters<typeof citationStatement>[0]);
+    case 'release':
+      throw new TypeError(`Cannot find head "${record_hash}": no listed file carries it`);
     case 'row': {
       const core = coreOfRow(body, record_hash);
       if (core === null) throw new TypeError(`Cannot find row "${record_hash}": not in its file`);

@@ -18,7 +18,8 @@ export interface FreeFacts {
  * The log lists the hash of everything that was ever published, so whoever reads it can ask for each of them. Subjects
  * of readings stand in the free catalog, and the time of the latest one in the coverage. Earlier times are sold as a
  * series. For a row, a filing or a document only its kind is given, because who is on a roster and when a filing
- * arrived is sold. A citation is not in the log, so whoever asks for one already holds it.
+ * arrived is sold. The statement of a body that joins readings is in the log too, so what the body is about is not said.
+ * The head of a release is public.
  */
 export function freeFacts(entry: VerifyEntry, catalog: Catalog): FreeFacts {
   const { kind, state, signal_id, entity, observed_at } = entry;
@@ -30,7 +31,11 @@ export function freeFacts(entry: VerifyEntry, catalog: Catalog): FreeFacts {
       return { signal_id: isKind ? signal_id : null, entity: null, observed_at: null };
     }
     case 'citation':
-      return { signal_id, entity, observed_at: isOfReading(entry, catalog) ? observed_at : null };
+      return isOfReading(entry, catalog)
+        ? { signal_id, entity, observed_at }
+        : { signal_id: null, entity: null, observed_at: null };
+    case 'release':
+      return { signal_id, entity, observed_at };
   }
 }
 

@@ -2,7 +2,7 @@ import { CITATION_SEAL_FIELDS, citationSchema } from '../../compiler/contract/ci
 import { defined } from '../../compiler/contract/defined.ts';
 import { FILING_CORE_FIELDS } from '../../compiler/contract/filing.ts';
 import { CORE_FIELDS } from '../../compiler/contract/record-hash.ts';
-import type { VerifyEntry } from '../../compiler/contract/release.ts';
+import { releaseSchema, type VerifyEntry } from '../../compiler/contract/release.ts';
 import { isRosterKind, rosterCoreFields } from '../../compiler/contract/roster-core.ts';
 import {
   type Answered,
@@ -94,7 +94,7 @@ async function recordWords(
   reader: ReleaseReader,
 ) {
   const { record_hash, kind, state, file } = entry;
-  const unchecked = file === null ? SUPERSEDED : LONG;
+  const unchecked = kind === 'release' ? HEAD : file === null ? SUPERSEDED : LONG;
   const isSame = check?.recomputedHash === record_hash;
   const isFree = isSame && (await isFreeReading(entry, reader));
   return {
@@ -121,6 +121,8 @@ const RECOMPUTE = {
   citation:
     'take the _citation of the body that you hold, without record_hash, signature, key_id, issuer_DID and verify_url; the hash ' +
     'is sha256 over the canonical JSON (RFC 8785) of that object',
+  release:
+    'take the release.json of that release whole; the hash is sha256 over its canonical JSON (RFC 8785)',
 } as const;
 
 const CURRENT = {
@@ -131,6 +133,7 @@ const CURRENT = {
 } as const;
 const SUPERSEDED =
   'a later reading has taken its place: this release holds its hash, not its fields; the core is in the body that was delivered';
+const HEAD = 'the head of an earlier release; a later one has taken its place';
 const LONG =
   'its file is too large for a free look-up: this release lists the hash, and the core is in the body that is sold';
 const BROKEN = 'the stored record does not have this hash; do not rely on it';
@@ -139,9 +142,12 @@ const STATEMENT_FIELDS = Object.keys(citationSchema.shape).filter(
   (name) => !(CITATION_SEAL_FIELDS as readonly string[]).includes(name),
 );
 
+const HEAD_FIELDS = Object.keys(releaseSchema.shape);
+
 /** Names of the members that the hash of an entry is taken of; those of a row that was captured by demand with those of demand. */
 export function coreMembers({ kind, signal_id }: VerifyEntry): readonly string[] {
   if (kind === 'citation') return STATEMENT_FIELDS;
+  if (kind === 'release') return HEAD_FIELDS;
   if (kind === 'reading') return CORE_FIELDS;
   // Filings belong to no signal and to no roster.
   if (signal_id === null) return FILING_CORE_FIELDS;

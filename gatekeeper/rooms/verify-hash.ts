@@ -58,7 +58,10 @@ export async function lookUpHash(digits: string, reader: LookUpReader): Promise<
   const entries = await listed(digits, reader);
   const [entry] = entries;
   if (entries.length > 1) return { state: 'ambiguous', matches: entries.length };
-  if (entry === undefined) return lookUpSold(await sold.citations(digits), release);
+  if (entry === undefined || (entry.kind === 'citation' && entry.file === null)) {
+    const kept = lookUpSold(await sold.citations(digits), release);
+    if (entry === undefined || kept.state !== 'not_found') return kept;
+  }
   const check = entry.file === null ? null : await recompute(entry, entry.file, reader);
   return { state: 'listed', entry, check };
 }

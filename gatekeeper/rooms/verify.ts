@@ -147,8 +147,12 @@ const SUPERSEDED_NOTE =
 const LONG_NOTE =
   'the signed list of this release names it; its file is too large to recompute in a free look-up; run signalpress verify on the body';
 
+const HEAD_NOTE =
+  'the log of this release holds the hash of the head of an earlier release; recompute it from the release.json that you kept';
+
 /** Why a listed hash was not recomputed. */
-function uncheckedNote({ file }: VerifyEntry): string {
+function uncheckedNote({ kind, file }: VerifyEntry): string {
+  if (kind === 'release') return HEAD_NOTE;
   return file === null ? SUPERSEDED_NOTE : LONG_NOTE;
 }
 
@@ -164,6 +168,7 @@ const CURRENT_NOTES = {
     'recomputed just now: sha256 over the canonical JSON of the hash core of the stored record',
   row: 'recomputed just now: sha256 over the canonical JSON of the hash core of the stored roster row',
   citation: 'recomputed just now: sha256 over the canonical JSON of the signed citation statement',
+  release: HEAD_NOTE,
 } as const;
 
 function statementOf(entry: VerifyEntry, check: Recomputed | null, facts: FreeFacts): string {
@@ -184,6 +189,7 @@ const ATTESTED = {
   reading: 'the reading',
   row: 'a row, filing or document',
   citation: 'the signed citation',
+  release: 'the signed head',
 } as const;
 
 function subjectOf({ signal_id, entity, observed_at }: FreeFacts): string {

@@ -105,7 +105,7 @@ describe('logLineText(), parseLogLine()', () => {
     '[]',
     `["sha256:${HEX}",1]`,
     `["sha256:${HEX}",-1,null,null,null,null]`,
-    `["sha256:${HEX}",1,"citation",null,"a","b"]`,
+    `["sha256:${HEX}",1,"file",null,"a","b"]`,
     `["sha256:${HEX}",1,"reading",null,null,null]`,
     `["sha256:${HEX}",1,null,null,"a",null]`,
     `["${HEX}",1,null,null,null,null]`,

@@ -31,6 +31,7 @@ function judged(edits: Readonly<Record<string, string | null>> = {}) {
     faults,
     paths: new Set(files.keys()),
     read,
+    proof: () => null,
   };
   const found = checkLogIndex(source, digestsOf(entriesIn(LOG)));
   return {

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
 import type { Release } from '../../compiler/contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
+import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
+import { writeReleaseProof } from '../../compiler/stages/anchor/release-proof.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
@@ -14,6 +17,23 @@ export function headHash(head: object): string {
 
 export function readHeadOf(root: string): Release {
   return JSON.parse(readFileSync(join(root, 'release.json'), 'utf8')) as Release;
+}
+
+/** Replaces the leaf of a release by that of another head, also in the memory of the data folder, as only an issuer can. */
+export function proveAgain(
+  root: string,
+  release: Release,
+  signer: Parameters<typeof writeReleaseProof>[2],
+): void {
+  const path = join(root, RELEASE_PROOF_NAME);
+  if (!existsSync(path)) return;
+  const { index, hashes, checkpoint } = parseTlogProof(readFileSync(path, 'utf8'));
+  rmSync(path);
+  const log = { size: index, peaks: [...hashes].reverse() };
+  const note = writeReleaseProof(root, { release, ...log }, signer);
+  const memory = join(realpathSync(root), '../../log-checkpoint');
+  const isLast = existsSync(memory) && readFileSync(memory, 'utf8') === checkpoint;
+  if (isLast) writeFileSync(memory, note);
 }
 
 /** Changes the head of a release and signs it again, with its list as it stands, as only an issuer can. */
@@ -34,4 +54,5 @@ export function resign(
   const sealer = makeSealer(issuer, key, NO_SIGNATURES);
   const signed = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
   writeFileSync(join(root, 'release.json'), `${JSON.stringify(signed, null, 2)}\n`);
+  proveAgain(root, signed, { issuer, sealer });
 }

@@ -10,6 +10,7 @@ import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { verifyRelease } from '../../compiler/verify/verify-release.ts';
 import { rosterFiles, rosterSet } from '../roster-rows.ts';
 import { compileFolder, removeFolders, SEED, writeSnapshots } from '../snapshot-folder.ts';
+import { proveAgain } from './resign.ts';
 
 let data: string;
 let root: string;
@@ -46,6 +47,7 @@ function republish(changed: string, edit: (text: string) => string): void {
   const signed = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
   writeFileSync(join(root, 'files.txt'), list);
   writeFileSync(join(root, 'release.json'), `${JSON.stringify(signed, null, 2)}\n`);
+  proveAgain(root, signed, { issuer, sealer });
 }
 
 const named = async (): Promise<string[]> => {

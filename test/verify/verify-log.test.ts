@@ -1,7 +1,9 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
+import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import { verifyLog } from '../../compiler/verify/verify-log.ts';
 import { runVerifyLog } from '../../compiler/verify/verify-log-command.ts';
 import { smallSet } from '../small-set.ts';
@@ -19,7 +21,9 @@ import { overlayDisk } from './overlay-disk.ts';
 const NAME = /\/files\/(log\/.+?)\.[0-9a-f]{8,64}(\.[a-z]+)?$/;
 
 let data: string;
+/** The listed checkpoint, and that with the head of the release. */
 let note: string;
+let last: string;
 let did: string;
 beforeAll(async () => {
   const few = Object.entries(smallSet()).filter(([path]) => /^202[16]/.test(path));
@@ -28,6 +32,7 @@ beforeAll(async () => {
   data = compiled.data;
   did = compiled.release.issuer_did;
   note = verifyLogNote();
+  last = parseTlogProof(readFileSync(join(data, 'current', RELEASE_PROOF_NAME), 'utf8')).checkpoint;
 });
 afterAll(removeFolders);
 
@@ -98,7 +103,7 @@ describe('verifyLog()', () => {
       rows.push(...bytes.toString('utf8').split('\n').slice(0, -1));
       return bytes;
     });
-    for (const since of [note, ...rows.map((row) => JSON.parse(row).checkpoint)]) {
+    for (const since of [last, note, ...rows.map((row) => JSON.parse(row).checkpoint)]) {
       expect(verifyLog(data, { trust: [did], since })).toMatchObject({ verdict: 'verified' });
     }
   });
@@ -123,7 +128,7 @@ describe('verifyLog()', () => {
     for (const fork of forks) {
       const since = noteOf(fork);
       const report = verifyLog(data, { trust: [did], since });
-      expect(report).toMatchObject({ verdict: 'failed', evidence: [since, note] });
+      expect(report).toMatchObject({ verdict: 'failed', evidence: [since, last] });
       expect(report.faults[0]?.file).toBe('--since');
     }
   });
@@ -186,7 +191,7 @@ describe('runVerifyLog()', () => {
     expect(text).toContain('keep these two notes');
     expect(text).toContain(`  | ${fork.split('\n')[2]}`);
     const { text: json } = runVerifyLog(data, { since, json: true });
-    expect(JSON.parse(json)).toMatchObject({ verdict: 'failed', evidence: [fork, note] });
+    expect(JSON.parse(json)).toMatchObject({ verdict: 'failed', evidence: [fork, last] });
   });
 
   it('cannot judge what is no release, with exit code 2 where a file is missing', () => {
@@ -213,7 +218,8 @@ describe('a whole release with its log', () => {
     const second = await compileFolder(snapshots, { data: first.data });
     expect(verifyLog(second.data, { trust: [did] })).toMatchObject({
       verdict: 'verified',
-      entries: 2,
+      // Two readings, each with the statement of its census, and the head of the first release.
+      entries: 5,
     });
     for (const name of ['current', 'releases', 'files']) {
       rmSync(join(first.data, name), { recursive: true, force: true });

@@ -26,6 +26,7 @@ import { makeSealer } from '../../compiler/stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { type ReleaseReport, verifyRelease } from '../../compiler/verify/verify-release.ts';
 import { flipBit, overlayDisk, seeded } from './overlay-disk.ts';
+import { proveAgain } from './resign.ts';
 import { BASE_URL, ISSUER_NAME, KEY, type SmallRelease, smallRelease } from './small-release.ts';
 
 let release: SmallRelease;
@@ -259,6 +260,7 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
     const signed = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
     writeFileSync(at('files.txt'), list);
     writeFileSync(at('release.json'), `${JSON.stringify(signed, null, 2)}\n`);
+    proveAgain(copy, signed, { issuer: issuer(), sealer });
   }
 
   const shardOf = (path: string): string => {
@@ -333,7 +335,13 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
       });
     if (old?.facts == null) throw new Error('nothing is superseded');
     const { record_hash, facts } = old;
-    const line = formatVerifyEntry({ ...facts, record_hash, state: 'current', file: RECORD });
+    const line = formatVerifyEntry({
+      ...facts,
+      kind: 'reading',
+      record_hash,
+      state: 'current',
+      file: RECORD,
+    });
     const shard = verifyShardPath(record_hash);
     republish({
       [shard]: (text) =>
@@ -354,10 +362,7 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
       [([one = '', two = '', ...lines]) => [two, one, ...lines], [`${path} line 2`]],
       [([one = '', ...lines]) => [one.replace(/,\d+,/, ',100000,'), ...lines], [`${path} line 1`]],
       [([one = '', ...lines]) => [one.replace('","', '", "'), ...lines], [`${path} line 1`]],
-      [
-        ([one = '', ...lines]) => [one.replace('"reading"', '"citation"'), ...lines],
-        [folder, path],
-      ],
+      [([one = '', ...lines]) => [one.replace('"reading"', '"file"'), ...lines], [folder, path]],
     ];
     for (const [edit, want] of edits) {
       const changed = (text: string): string =>

@@ -1,4 +1,8 @@
-import type { FileEntry } from '../../contract/release.ts';
+import { join } from 'node:path';
+import { type FileEntry, RELEASES_FOLDER } from '../../contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../../contract/release-leaf.ts';
+import { TLOG_PROOF_BYTES_MAX } from '../../contract/tlog-proof.ts';
+import { readPlain } from '../../verify/plain-file.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { readStored } from '../publish/file-list-bytes.ts';
 import { type PreviousFiles, previousFiles } from '../publish/release-store.ts';
@@ -15,12 +19,23 @@ export function currentRelease(
   if (listed === null) throw damaged(open.name, 'its list of files is not the one that was signed');
   return {
     issuerDid: open.head.issuer_did,
+    leaf: leafOf(data, open),
     read(path) {
       const entry = listed.find(path);
       return entry === null ? null : storedOrRefuse(data, entry);
     },
     under: (prefix) => listed.under(prefix),
   };
+}
+
+function leafOf(data: string, { name, head }: PreviousFiles): PreviousRelease['leaf'] {
+  if (head.log_index === undefined) return null;
+  const path = join(data, RELEASES_FOLDER, name, RELEASE_PROOF_NAME);
+  try {
+    return { head, proof: readPlain(path, TLOG_PROOF_BYTES_MAX).toString('utf8') };
+  } catch (cause) {
+    throw damaged(RELEASE_PROOF_NAME, cause instanceof Error ? cause.message : 'unreadable');
+  }
 }
 
 function storedOrRefuse(data: string, entry: FileEntry): Buffer {

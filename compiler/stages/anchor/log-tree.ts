@@ -79,10 +79,12 @@ export class LogTree {
   }
 
   root(): Uint8Array {
-    return hashOfSubtrees(
-      this.#peaks.map((peak) => peak.hash),
-      sha256,
-    );
+    return hashOfSubtrees(this.peaks(), sha256);
+  }
+
+  /** Hashes of the complete subtrees of the whole tree, left to right. */
+  peaks(): Uint8Array[] {
+    return this.#peaks.map((peak) => peak.hash);
   }
 
   /** Remembers that a checkpoint is signed at this size: its partial tiles are kept until they are full. */

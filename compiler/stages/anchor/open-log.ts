@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import {
+  isOfNoSnapshot,
   type LogLine,
   type LogRun,
   leadOf,
@@ -147,8 +148,9 @@ function replayedIn({ entries, known, runs, onOrphan }: Replayed): Withhold {
       const [hex, position] = [line.slice(0, HEX_DIGITS), Number(line.slice(HEX_DIGITS + 1))];
       if (seen.has(hex)) throw broken(`entry ${position}`, 'it is in the log twice');
       seen.add(hex);
-      runs.add(hex, position, facts.get(hex) ?? leaves.get(hex)?.facts ?? NO_FACTS_TEXT);
-      if (!leaves.delete(hex)) onOrphan();
+      const own = facts.get(hex) ?? leaves.get(hex)?.facts ?? NO_FACTS_TEXT;
+      runs.add(hex, position, own);
+      if (!leaves.delete(hex) && !isOfNoSnapshot(own)) onOrphan();
     }
   };
 }

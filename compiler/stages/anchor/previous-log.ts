@@ -8,6 +8,7 @@ import {
   parseNote,
   signatureIn,
 } from '../../contract/checkpoint.ts';
+import { defined } from '../../contract/defined.ts';
 import { decodeBase64Url, parseDidKey } from '../../contract/did-key.ts';
 import {
   BATCHES_FOLDER,
@@ -16,6 +17,14 @@ import {
   logBatchesPath,
   parseLogBatches,
 } from '../../contract/log-batch.ts';
+import type { LeafFacts } from '../../contract/log-runs.ts';
+import type { Release } from '../../contract/release.ts';
+import {
+  RELEASE_PROOF_NAME,
+  releaseBatch,
+  releaseFacts,
+  releaseProofFault,
+} from '../../contract/release-leaf.ts';
 import {
   CHECKPOINT_PATH,
   decodeBundle,
@@ -23,17 +32,35 @@ import {
   TILE_WIDTH,
   tilePath,
 } from '../../contract/tiles.ts';
+import { parseTlogProof, type ReadTlogProof } from '../../contract/tlog-proof.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import type { Press } from '../publish/press.ts';
+import { canonicalDigest } from '../seal/canonical-digest.ts';
 import { hexOf, type LogTree, sha256 } from './log-tree.ts';
 
 /** The release whose log is continued; `read` is null for a file that the release does not have. */
 export interface PreviousRelease {
   /** Who signed it. */
   readonly issuerDid: string;
+  /** Its own leaf, which its log does not hold yet; null for a release from before there were any. */
+  readonly leaf: PreviousLeaf | null;
   read(path: string): Buffer | null;
   /** Its paths that begin with a prefix, in order. */
   under(prefix: string): Iterable<string>;
+}
+
+/** The leaf of a release as its head and the proof beside it state it. */
+interface PreviousLeaf {
+  readonly head: Release;
+  /** Text of RELEASE_PROOF_NAME. */
+  readonly proof: string;
+}
+
+/** The leaf of a release, proven, with the row that the next list of batches has for it. */
+interface SignedLeaf {
+  readonly recordHash: string;
+  readonly facts: LeafFacts;
+  readonly row: LogBatch;
 }
 
 /** Rows of one file of the list of batches. */
@@ -46,8 +73,10 @@ export interface LogBatchFile {
 export interface SignedLog {
   /** The last file of its list of batches. */
   readonly newest: LogBatchFile;
-  /** What the signed note of its newest checkpoint states. */
+  /** What the signed note of its newest listed checkpoint states. */
   readonly signed: Checkpoint;
+  /** What comes right behind it. */
+  readonly leaf: SignedLeaf | null;
 }
 
 /**
@@ -72,7 +101,44 @@ export function readSignedLog(
   ) {
     throw broken(logBatchesPath(newest.number), 'its last batch is not the one of the checkpoint');
   }
-  return { newest, signed };
+  return { newest, signed, leaf: signedLeaf(previous, signed, issuers) };
+}
+
+/** The leaf of a release whose log has this checkpoint; throws a CompileError where its proof does not hold. */
+function signedLeaf(
+  { leaf, issuerDid }: PreviousRelease,
+  log: Checkpoint,
+  issuers: readonly string[],
+): SignedLeaf | null {
+  if (leaf === null) return null;
+  const { head } = leaf;
+  const proof = readProof(leaf);
+  const recordHash = canonicalDigest(head);
+  const logIndex = defined(head.log_index, 'the position of the head in the log');
+  const fault = releaseProofFault(proof, { recordHash, logIndex, log }, sha256);
+  if (fault !== null) throw broken(RELEASE_PROOF_NAME, fault);
+  const origin = proof.note.signatures.filter(({ name }) => name === log.origin);
+  const checkpoint = formatNote({ ...proof.note, signatures: origin });
+  if (openCheckpoint(checkpoint, [...issuers, issuerDid]) === null) {
+    throw broken(RELEASE_PROOF_NAME, 'this issuer did not sign its checkpoint');
+  }
+  const batch = releaseBatch(head);
+  const { size, root } = proof.signed;
+  const day = batch.slice(0, 'YYYY-MM-DD'.length);
+  const row = { batch, day, size_before: log.size, size, root: hexOf(root), checkpoint };
+  return { recordHash, facts: releaseFacts(head), row };
+}
+
+function readProof({ proof }: PreviousLeaf): ReadTlogProof {
+  try {
+    return parseTlogProof(proof);
+  } catch (cause) {
+    throw broken(RELEASE_PROOF_NAME, messageOf(cause));
+  }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : 'unreadable';
 }
 
 function newestFile(previous: PreviousRelease): LogBatchFile {
@@ -132,7 +198,7 @@ function parsedBatches(path: string, text: string): LogBatch[] {
   try {
     return parseLogBatches(text);
   } catch (cause) {
-    throw broken(path, cause instanceof Error ? cause.message : 'unreadable');
+    throw broken(path, messageOf(cause));
   }
 }
 
@@ -153,7 +219,7 @@ function decoded(path: string, bytes: Buffer): string[] {
   try {
     return decodeBundle(bytes);
   } catch (cause) {
-    throw broken(path, cause instanceof Error ? cause.message : 'unreadable');
+    throw broken(path, messageOf(cause));
   }
 }
 
@@ -179,7 +245,10 @@ export function broken(file: string, state: string): CompileError {
 }
 
 /** The signed note of a checkpoint, by the key of the issuer under the name of the log. */
-export function signCheckpoint(checkpoint: Checkpoint, { issuer, sealer }: Press): string {
+export function signCheckpoint(
+  checkpoint: Checkpoint,
+  { issuer, sealer }: Pick<Press, 'issuer' | 'sealer'>,
+): string {
   const text = checkpointText(checkpoint);
   const name = checkpoint.origin;
   const keyHash = noteKeyHash(name, parseDidKey(issuer.did), sha256);

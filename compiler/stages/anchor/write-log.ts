@@ -13,6 +13,7 @@ import {
   logBatchesPath,
 } from '../../contract/log-batch.ts';
 import {
+  factsText,
   isSameRun,
   isWithin,
   LEADS,
@@ -48,8 +49,11 @@ import { filledTiles } from './resume-log.ts';
 import { HEX_AT, HEX_DIGITS, linesBetween, type RunSource } from './run-lines.ts';
 import { RunSpill } from './run-spill.ts';
 
+/** What a log is written with. */
+type LogPress = Pick<Press, 'issuer' | 'sealer' | 'file'>;
+
 interface LogParts {
-  readonly press: Press;
+  readonly press: LogPress;
   readonly leaves: LeafStore;
   /** Folder for what only this compile needs. */
   readonly scratch: string;
@@ -68,8 +72,8 @@ interface LogParts {
 /** What was written. */
 export interface WrittenLog {
   readonly size: number;
-  /** Signed note of the newest checkpoint. */
-  readonly checkpoint: string;
+  /** Hashes of the complete subtrees of its tree, left to right. */
+  readonly peaks: readonly Uint8Array[];
   /** Files of the log of the previous release that a resumed one no longer has; all others stand where none was written again. */
   readonly gone: readonly string[];
   /** Whether the log of the previous release was resumed: otherwise every file of this one was written. */
@@ -90,7 +94,7 @@ export function writeLog(parts: LogParts): WrittenLog {
   const log = openLog(parts, old);
   const { tree } = log;
   const before = tree.size;
-  const batches = appendBatches(parts, log);
+  const batches = appendBatches(parts, log, old?.leaf ?? null);
   tree.finish();
   writeBatches(batches, press);
   writeAnchors(anchoredRoots(parts, log, batches), parts);
@@ -102,7 +106,7 @@ export function writeLog(parts: LogParts): WrittenLog {
   press.file(LOG_KEY_PATH, `${key}\n`);
   return {
     size: tree.size,
-    checkpoint,
+    peaks: tree.peaks(),
     gone: goneFiles(parts, log, before),
     isResumed: log.isResumed,
     hasOrphans: log.hasOrphans(),
@@ -135,13 +139,18 @@ function inOrder(batches: readonly string[]): string[] {
 }
 
 /** Appends what is new, batch by batch in the order of the digests; answers the list with a row for each batch that adds something. */
-function appendBatches({ leaves, press, scratch }: LogParts, log: OpenLog): LogBatchFile {
+function appendBatches(
+  { leaves, press, scratch }: LogParts,
+  log: OpenLog,
+  previous: SignedLog['leaf'],
+): LogBatchFile {
   const { tree, withhold, runs: before, isResumed } = log;
   const batches = inOrder(leaves.batches());
   const fresh = freshLeaves(leaves, { batches, folder: join(scratch, 'fresh'), withhold });
-  const size = tree.size + fresh.count;
+  const size = tree.size + (previous === null ? 0 : 1) + fresh.count;
   if (size > LOG_SIZE_MAX) throw refused('log', `more than ${LOG_SIZE_MAX} entries`);
   const added = new RunSpill(join(scratch, 'added'), runsOf(size));
+  const first = previous === null ? [] : [appendRelease({ tree, added }, previous)];
   const rows = batches.flatMap((batch, rank) => {
     const size_before = tree.size;
     appendBatch({ tree, added }, fresh, rank);
@@ -150,12 +159,23 @@ function appendBatches({ leaves, press, scratch }: LogParts, log: OpenLog): LogB
   const stands = (run: LogRun): boolean =>
     isResumed && before.runs.some((other) => isSameRun(run, other));
   for (const [path, lines] of runFiles({ before, added, stands })) press.file(path, lines);
-  return { ...log.batches, rows: [...log.batches.rows, ...rows] };
+  return { ...log.batches, rows: [...log.batches.rows, ...first, ...rows] };
 }
 
 interface Appended {
   readonly tree: LogTree;
   readonly added: RunSpill;
+}
+
+/** The leaf of the previous release, whose checkpoint is signed and seen: it comes before whatever is new. */
+function appendRelease(
+  { tree, added }: Appended,
+  { recordHash, facts, row }: NonNullable<SignedLog['leaf']>,
+): LogBatch {
+  added.add(recordHash.slice(-HEX_DIGITS), tree.size, factsText(facts));
+  tree.append(logEntry(recordHash));
+  tree.cut();
+  return row;
 }
 
 function appendBatch({ tree, added }: Appended, fresh: FreshLeaves, rank: number): void {
@@ -171,7 +191,7 @@ function appendBatch({ tree, added }: Appended, fresh: FreshLeaves, rank: number
 function signedBatch(
   { batch, size_before }: Pick<LogBatch, 'batch' | 'size_before'>,
   tree: LogTree,
-  press: Press,
+  press: LogPress,
 ): LogBatch {
   tree.cut();
   const root = tree.root();
@@ -194,6 +214,8 @@ function refuseForgetting({ lastSigned, press, previous }: LogParts, old: Signed
   if (signed.size === 0) return;
   const isSigned = ({ size, root }: LogBatch): boolean =>
     size === signed.size && root === hexOf(signed.root);
+  const leaf = old?.leaf?.row;
+  if (leaf !== undefined && isSigned(leaf)) return;
   if (old?.newest.rows.some(isSigned)) return;
   if (previous !== null && readBatches(previous).some(isSigned)) return;
   throw refused(
@@ -211,7 +233,7 @@ function refused(file: string, state: string): CompileError {
 }
 
 /** Writes a list of batches from one of its files on. */
-function writeBatches({ number, rows }: LogBatchFile, press: Press): void {
+function writeBatches({ number, rows }: LogBatchFile, press: LogPress): void {
   for (let start = 0; start < rows.length; start += BATCHES_PER_FILE) {
     const held = rows.slice(start, start + BATCHES_PER_FILE);
     press.file(

@@ -8,13 +8,17 @@ import {
   CATALOG_PATH,
   CONTRACT_VERSION,
   HEAD_BYTES_MAX,
+  type Leaf,
+  parseVerifyEntry,
   RELEASE_NAME,
   type Release,
   releaseName,
 } from '../../contract/release.ts';
+import { releaseBatch } from '../../contract/release-leaf.ts';
 import { LOG_FOLDER } from '../../contract/tiles.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import { keepLastCheckpoint } from '../anchor/last-checkpoint.ts';
+import { writeReleaseProof } from '../anchor/release-proof.ts';
 import type { WrittenLog } from '../anchor/write-log.ts';
 import { continueLog } from '../anchor/write-log.ts';
 import type { Assembly, Material } from '../assemble/assembly.ts';
@@ -45,6 +49,9 @@ import { type UnsignedHead, writeHead } from './release-head.ts';
 import { ReleaseList } from './release-list.ts';
 import { errorsOf, type Published, type Staging } from './release-store.ts';
 import type { VerifyShards } from './verify-shards.ts';
+
+/** Look-up lines of the collections and of the descriptions, as the next compile remembers them. */
+const PARTS_LOOK_UPS = 'parts-look-ups';
 
 /** What a release is to say, and how it is published. */
 export interface PublishOptions {
@@ -160,8 +167,9 @@ export async function publishRun(
   const log = writeParts(options, run, { list, press: press(), site });
   list.add(run.shards.write(run.writer));
   list.remove(run.shards.emptied);
-  const head = unsignedHead(options, run, signals);
+  const head = { ...unsignedHead(options, run, signals), log_index: log.size };
   const { release, count, bytesAdded } = writeHead(staging.root, { list, head }, sealer);
+  const checkpoint = writeReleaseProof(staging.root, { release, ...log }, { ...run, sealer });
   const bytes = (memory?.state.bytes ?? 0) + bytesAdded;
   store.save();
   noteBatches(notes, run.stored.batches, { known: run.known, digests, since: staging.openedMs });
@@ -176,7 +184,11 @@ export async function publishRun(
   });
   options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
   const changes = news?.counts ?? null;
-  const { folder, cleanupFailures } = await switchTo(options, run, { release, list, log });
+  const { folder, cleanupFailures } = await switchTo(options, run, {
+    release,
+    list,
+    checkpoint,
+  });
   const hasRejects = release.counts.rejects !== undefined;
   const rejects = hasRejects ? join(options.data, STATE_FOLDER, REJECTS_FOLDER) : null;
   const isIncremental = memory !== null;
@@ -187,7 +199,8 @@ export async function publishRun(
 interface WholeRelease {
   readonly release: Release;
   readonly list: ReleaseList;
-  readonly log: WrittenLog;
+  /** Signed note of the log with the head in it. */
+  readonly checkpoint: string;
 }
 
 /** What the page for people asks for, as far as it differs from what the previous release says. */
@@ -212,7 +225,7 @@ function writeSitePieces(
 async function switchTo(
   options: PublishOptions,
   { staging, catalog }: Pick<Run, 'staging' | 'catalog'>,
-  { release, list, log }: WholeRelease,
+  { release, list, checkpoint }: WholeRelease,
 ): Promise<Published> {
   const { root, data } = staging;
   const written = { data, root, entries: list.added(), issuerDid: release.issuer_did, catalog };
@@ -220,7 +233,7 @@ async function switchTo(
   const checked = readBack(written, options.readBack ?? 'sample');
   const [settled] = await Promise.all([staging.settle(), checked]);
   const { folder, cleanupFailures } = settled.publish(releaseName(release));
-  const kept = errorsOf([() => keepLastCheckpoint(data, log.checkpoint)]);
+  const kept = errorsOf([() => keepLastCheckpoint(data, checkpoint)]);
   return { folder, cleanupFailures: [...cleanupFailures, ...kept] };
 }
 
@@ -260,6 +273,7 @@ function writeJoined(
   for (const [file, line] of press.lookUps) {
     const before = lookUps.get(file);
     if (before !== undefined) shards.remove(`${before}\n`);
+    if (`${before}\n` !== line) press.leaf(citationLeaf(line, press));
     lookUps.set(file, line.slice(0, -1));
   }
   notes.write('joined', [...lookUps].map(([file, line]) => `${file}\t${line}\n`).join(''));
@@ -279,12 +293,13 @@ function writeParts(
   const { memory, shards, notes } = run;
   if (memory !== null) {
     list.remove(memory.read('parts-files').toString('utf8').split('\n').slice(0, -1));
-    shards.remove(memory.read('parts-look-ups').toString('utf8'));
+    shards.remove(memory.read(PARTS_LOOK_UPS).toString('utf8'));
   }
   const isStored = (path: string): boolean => list.find(path) !== null;
   const leaves = new PartLeaves(press, memory);
   for (const part of run.parts) part.write({ ...press, leaf: leaves.take }, isStored);
   notes.write('parts-leaves', leaves.text());
+  logCitations(press, memory);
   const resumeSince = memory?.state.since ?? null;
   const log = continueLog(run.staging, { press, leaves: run.leaves, resumeSince });
   if (memory !== null) list.remove(log.gone);
@@ -296,8 +311,27 @@ function writeParts(
   list.add(press.files);
   const written = press.files.filter(({ path }) => !isOfLog(path) && !isSearchIndex(path));
   notes.write('parts-files', written.map(({ path }) => `${path}\n`).join(''));
-  notes.write('parts-look-ups', press.lookUps.map(([, line]) => line).join(''));
+  notes.write(PARTS_LOOK_UPS, press.lookUps.map(([, line]) => line).join(''));
   return log;
+}
+
+/** What the collections say of their citations; those that the previous release had are in the log. */
+function logCitations(press: CountedPress, memory: Memory | null): void {
+  const before = new Set(
+    memory
+      ?.read(PARTS_LOOK_UPS)
+      .toString('utf8')
+      .split(/(?<=\n)/),
+  );
+  for (const [file, line] of press.lookUps) {
+    if (file !== '' && !before.has(line)) press.leaf(citationLeaf(line, press));
+  }
+}
+
+/** The leaf of a body that joins readings: it names many record hashes, so its own statement is in the log. */
+function citationLeaf(line: string, { asOf }: Press): Leaf {
+  const { state: _, file: __, ...facts } = parseVerifyEntry(line.slice(0, -1));
+  return { ...facts, batch: releaseBatch({ as_of: asOf }) };
 }
 
 /** Leaves of the collections, which each compile reads whole: those of the previous one are in the log. */

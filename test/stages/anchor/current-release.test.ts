@@ -32,7 +32,8 @@ function checkpointFile(): string {
 describe('currentRelease()', () => {
   it('reads the files of the release that is served, and knows which it does not have', () => {
     const release = currentRelease(data);
-    expect(release?.read('log/checkpoint')?.toString('utf8')).toContain('example.org/log\n1\n');
+    expect(release?.read('log/checkpoint')?.toString('utf8')).toContain('example.org/log\n2\n');
+    expect(release?.leaf?.head.log_index).toBe(2);
     expect(release?.read('log/none')).toBeNull();
     expect(currentRelease(join(makeFolder(), 'none'))).toBeNull();
   });

@@ -108,6 +108,7 @@ export function factsOf(recordHash: string): LeafFacts {
 export function releaseOf(files: LogFiles, seed = 7): PreviousRelease {
   return {
     issuerDid: didOf(seed),
+    leaf: null,
     read: (path) => files.get(path) ?? null,
     under: (prefix) => [...files.keys()].filter((path) => path.startsWith(prefix)).sort(),
   };
