@@ -32,6 +32,24 @@ const FILLERS = new Set(
     .map(stem),
 );
 
+/** Verbs, adjectives and adverbs of everyday English: where nothing here is called by one, it says how something is asked. */
+const ORDINARY = new Set(
+  (
+    'able across affect afraid again ago ahead allow almost already also always another anyone anything around ask avoid away ' +
+    'bad badly become been before begin being below best better between big bring came cause change check come compare ' +
+    'decrease did different down during early either else end enough ever every everyone exact exactly exist expect fall far ' +
+    'fast few find follow further gave go going gone good got great grow hand happen hard hear help here high hit hold hope ' +
+    'idea increase inside instead just keep know large last later learn least leave less let like little long look lost lot ' +
+    'low made main make mean measure miss move need never new next nice normal nothing occur often okay old only open other ' +
+    'outside own possible quick quickly raise reach reported rise run safe said same say seem send several short show ' +
+    'since slow small someone something soon start stay still stop such sure take talk tell thank then thing think though ' +
+    'through together too try turn type under until up usual usually very want way well went whether why without won work ' +
+    'worry worse worst wrong yet use used user using useful unsafe dangerous deep heavy strong weak bigger higher lower'
+  )
+    .split(' ')
+    .map(stem),
+);
+
 /** Words that fit any measure; they count only where at most one other word is left. */
 const QUANTITIES = new Set(['amount', 'level']);
 
@@ -56,7 +74,9 @@ export interface QuestionWord {
 /** The words of a question that say something, each with the terms it stands for. */
 export function questionWords(question: string, table: TermTable): readonly QuestionWord[] {
   const said = searchWords(question.slice(0, QUESTION_CHARS_MAX));
-  const telling = said.filter((word) => !FILLERS.has(word) || said.length === 1);
+  const isTelling = (word: string): boolean =>
+    !FILLERS.has(word) && (!ORDINARY.has(word) || table.find(word) !== null);
+  const telling = said.filter((word) => said.length === 1 || isTelling(word));
   const named = telling.filter((word) => !QUANTITIES.has(word));
   const kept = named.length > 1 ? named : telling;
   const words = (kept.length > 0 ? kept : said).slice(0, QUESTION_WORDS_MAX);

@@ -118,7 +118,8 @@ export function searchIndexFiles(material: SearchMaterial): ReadonlyMap<string, 
     lines.push(documentLine(one));
   };
   for (const topic of topics) add(topic);
-  for (const place of places) add(placeDocument(place, catalog));
+  const shortNames = shortNamesOf(catalog);
+  for (const place of places) add(placeDocument(place, catalog, shortNames));
   return new Map([
     [SEARCH_DOCUMENTS_PATH, lines.join('')],
     [SEARCH_TERMS_PATH, `${JSON.stringify(head)}\n${termLines(terms, topics.length)}`],
@@ -214,13 +215,47 @@ function operationTexts({ path, summary, params }: Endpoint): Texts {
   ];
 }
 
-function placeDocument({ line, entity, name: given }: IndexedPlace, catalog: Catalog): Indexed {
+/** Other names of entities by line and by the words of their name, without what follows its first comma. */
+type ShortNames = ReadonlyMap<string, ReadonlyMap<string, Texts>>;
+
+function shortNamesOf(catalog: Catalog): ShortNames {
+  const byLine = [...catalog.namedByLine].map(([line, named]) => {
+    const names = Object.entries(named).flatMap(([entity, { name }]) => {
+      const aliases = aliasesOf(`${line}/${entity}`, catalog);
+      const [words] = name.split(',').map((part) => searchWords(part).join(' '));
+      return aliases.length === 0 || words === undefined ? [] : [[words, aliases] as const];
+    });
+    return [line, new Map(names)] as const;
+  });
+  return new Map(byLine);
+}
+
+/** Longest name that another one is looked for in, in words. */
+const NAME_WORDS_MAX = 4;
+
+/** The other names of every entity of the line whose name stands in a name: `LA` of `Los Angeles River at Sepulveda Dam`. */
+function borrowedNames(name: string, known: ReadonlyMap<string, Texts> | undefined): Texts {
+  if (known === undefined || known.size === 0) return [];
+  const words = searchWords(name);
+  return words.flatMap((_, from) =>
+    Array.from({ length: NAME_WORDS_MAX }, (_each, more) => {
+      return known.get(words.slice(from, from + more + 1).join(' ')) ?? [];
+    }).flat(),
+  );
+}
+
+function placeDocument(
+  { line, entity, name: given }: IndexedPlace,
+  catalog: Catalog,
+  shortNames: ShortNames,
+): Indexed {
   const name = catalog.namedByLine.get(line.id)?.[entity]?.name ?? given;
   return {
     document: ['place', line.id, entity, name],
     texts: [
       [WEIGHT.id, entity],
       ...(name === null ? [] : nameTexts(name, catalog)),
+      ...(name === null ? [] : borrowedNames(name, shortNames.get(line.id))),
       ...aliasesOf(`${line.id}/${entity}`, catalog),
     ],
   };
