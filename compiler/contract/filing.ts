@@ -69,6 +69,9 @@ export const FILING_CORE_FIELDS = [
   'source_tier',
 ] as const satisfies readonly (keyof ReturnType<typeof filingCore>)[];
 
+/** How form types are spelled. */
+export const FORM_TYPE = /^[A-Z0-9][A-Z0-9 /.-]{0,39}$/;
+
 /** Forms that the regulator renamed; a question for either name finds both. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ['SCHEDULE 13D', 'SC 13D'],

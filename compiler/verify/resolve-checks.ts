@@ -4,7 +4,13 @@
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { cikOf, type HashedFiling } from '../contract/filing.ts';
-import { type ListHead, listKey, listName, standsInList } from '../contract/filing-lists.ts';
+import {
+  type ListHead,
+  listKey,
+  listName,
+  standsInList,
+  storedForms,
+} from '../contract/filing-lists.ts';
 import { stretchFault } from '../contract/list-stretch.ts';
 import { type AskedAs, proposerAnswer, resolveAnswer } from '../contract/resolve-answer.ts';
 import {
@@ -20,7 +26,7 @@ import {
   settleFilings,
 } from '../contract/settle-filings.ts';
 import type { Settled } from '../contract/settlement-note.ts';
-import { settlementQuestion } from '../contract/settlement-question.ts';
+import { isLookalike, settlementQuestion } from '../contract/settlement-question.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { agreement, type BodyCheck, checkAt } from './body-check.ts';
@@ -152,7 +158,9 @@ function listFault(body: Shared, question: SettlementQuestion): string | null {
   const head = body.coverage.lists.find((each) => listKey(each) === listKey(name));
   const { list, cik } = body;
   if (list === null || head === undefined) {
-    return list === null && head === undefined ? null : absence(head);
+    if (list !== null || head !== undefined) return absence(head);
+    const odd = isLookalike(question, storedForms(body.coverage.lists));
+    return odd ? 'is absent, but the question reads like one about another form or item' : null;
   }
   const strange = list.filings.flat().some(({ _hash_core: core }) => core.entity !== cik);
   if (strange) return 'holds a filing of another filer';

@@ -25,6 +25,7 @@ import {
 import { LIST_FILINGS_MAX } from '../../compiler/contract/resolve-bodies.ts';
 import { type SettlementQuestion, settleFilings } from '../../compiler/contract/settle-filings.ts';
 import type { Settled } from '../../compiler/contract/settlement-note.ts';
+import { isLookalike } from '../../compiler/contract/settlement-question.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { citationText } from '../release/citation-text.ts';
@@ -117,7 +118,8 @@ async function decidingPart(
 ): Promise<DecidingPart | 'nothing stored' | null> {
   const lists = await listsOf(filer.cik, reader);
   const list = lists.find(listName(question.form, question.eventClass));
-  if (list === null) return 'nothing stored';
+  // Nobody pays for a misspelt form or item.
+  if (list === null) return isLookalike(question, filer.forms) ? null : 'nothing stored';
   const stretch = settlingStretch(list, question);
   return stretch.filings.length > LIST_FILINGS_MAX ? null : { list, stretch };
 }

@@ -182,6 +182,42 @@ function nameOf({ entity, cik, entity_name }: Question) {
   return { entity, cik, entity_name };
 }
 
+/** Made for a question that reads like that of the answer, about a list that nobody has. */
+export function* ofLookalikes(answer: Delivery, { rows }: SettlementShop): Generator<Forgery> {
+  const premise = premiseOf('answer made for a lookalike of the question', answer);
+  for (const name of ['form', 'event_class', 'cutoff', 'entity', 'cik', 'entity_name'] as const) {
+    const value = premise.question[name];
+    if (value === null) continue;
+    for (const other of lookalikes(value)) {
+      const question = { ...premise.question, [name]: other };
+      yield derived({ ...premise, question }, `${name} ${JSON.stringify(other)}`, { rows });
+      const none = { ...premise, question, list: null };
+      yield derived(none, `${name} ${JSON.stringify(other)}, no list`, { rows });
+    }
+  }
+}
+
+function lookalikes(text: string): string[] {
+  const others = [
+    text.replaceAll('-', ''),
+    text.replaceAll('-', ' '),
+    text.replaceAll('-', '\u2011'),
+    text.replaceAll('-', '--'),
+    text.replaceAll(' ', ''),
+    text.replaceAll(' ', '\u00a0'),
+    text.replaceAll('0', 'O'),
+    text.replaceAll('1', 'I'),
+    text.replaceAll('K', '\u041a'),
+    text.replaceAll('.', ''),
+    text.replaceAll('.', '\u00b7'),
+    text.replace(/\d/, (digit) => String.fromCharCode(0xff10 + Number(digit))),
+    ...[' ', '.', '\u200b', '\u001f', '\ufeff', '/'].map((end) => `${text}${end}`),
+    ...['0', ' ', 'FORM ', '\u202e'].map((begin) => `${begin}${text}`),
+    text.toLowerCase(),
+  ];
+  return [...new Set(others)].filter((other) => other !== text);
+}
+
 /** Made of another statement of the filer: an older one, that of somebody else, or one with a member changed. */
 export function* ofOtherCoverage(
   answer: Delivery,

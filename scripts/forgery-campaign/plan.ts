@@ -1,6 +1,7 @@
 import {
   ofFalseCoverage,
   ofFalseFilings,
+  ofLookalikes,
   ofOtherCoverage,
   ofOtherQuestions,
   ofPartialLists,
@@ -41,7 +42,7 @@ export function chosen(
 type Shares = Readonly<Record<string, number>>;
 
 const SETTLEMENT_SHARES: Shares = {
-  edited: 16,
+  edited: 12,
   spelled: 5,
   transplanted: 9,
   spliced: 9,
@@ -50,8 +51,9 @@ const SETTLEMENT_SHARES: Shares = {
   statements: 6,
   'false statements': 8,
   'false filings': 7,
-  'parts signed again': 10,
-  'statements signed again': 10,
+  lookalikes: 8,
+  'parts signed again': 8,
+  'statements signed again': 8,
 };
 
 const READING_SHARES: Shares = {
@@ -88,6 +90,7 @@ export function settlementForgeries(shop: SettlementShop, most: number, random: 
       statements: pairs((one, other) => ofOtherCoverage(one, other, shop)),
       'false statements': each((one) => ofFalseCoverage(one, shop)),
       'false filings': each((one) => ofFalseFilings(one, shop)),
+      lookalikes: each((one) => ofLookalikes(one, shop)),
       'parts signed again': each(partSignedAgain),
       'statements signed again': each((one) => ofSignedCoverage(one, shop)),
     },

@@ -243,6 +243,15 @@ const LIES: readonly (readonly [string, string, (body: Body) => Body])[] = [
     }),
   ],
   [
+    'an honest no about a form that was never filed, as the answer about one that reads like 10-K',
+    ASK.never,
+    (body) => ({
+      ...body,
+      form: '1O-K',
+      note: String(body.note).replace('SC 13D', '1O-K'),
+    }),
+  ],
+  [
     'an honest no about one item, as the answer about any 8-K',
     ASK.noItem,
     (body) => ({

@@ -763,6 +763,8 @@ LIST_MAX = 1000
 LEAD_DAYS = 7
 NATURE = "The filing record at a cutoff; describes filings, never adjudicates the event; no forecast, no advice"
 RENAMED = {"SCHEDULE 13D": "SC 13D", "SCHEDULE 13G": "SC 13G"}
+WELL_KNOWN = ("10-K", "10-Q", "8-K", "NT 10-K", "NT 10-Q", "20-F", "40-F", "6-K", "SC 13D", "SC 13G", "3", "4", "5",
+              "144", "13F-HR", "DEF 14A", "S-1", "S-3", "S-4", "S-8", "424B4", "11-K", "25", "15-12G") + tuple(RENAMED)
 ITEM_FORMS = ("8-K", "8-K12B", "8-K12G3", "8-K15D5")
 INSTANT = re.compile(r"(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+ -]\d{2}:\d{2})", re.ASCII)
 
@@ -922,7 +924,8 @@ def list_name(form, item):
 
 def question_of(body):
     form, item = body["form"], body["event_class"]
-    if form != re.sub(r"^FORM ", "", re.sub(r"\s+", " ", form.strip().upper())):
+    is_form = re.fullmatch(r"[A-Z0-9][A-Z0-9 /.-]{0,39}", form) and not form.startswith("FORM ")
+    if not is_form or form != " ".join(form.split()):
         raise Refused("form: not spelled as in questions")
     if item is not None and not (family(form) in ITEM_FORMS and re.fullmatch(r"\d{1,2}(\.\d{2})?", item, re.ASCII)):
         raise Refused("event_class: no item of this form")
@@ -1000,10 +1003,27 @@ def settle(body):
     heads = [head for head in coverage["lists"] if (head["form"], head["event_class"]) == name]
     if (body["list"] is None) != (not heads):
         raise Refused("list: given where the filer has none of this form and item, or absent where it has one")
+    if not heads and is_lookalike(question, coverage["lists"]):
+        raise Refused("list: absent, but the question reads like one about another form or item")
     filings = [] if body["list"] is None else listed_filings(body["list"], heads[0], body["cik"])
     if filings:
         check_neighbours(body["list"]["index"], filings, heads[0], question)
     return dict(verdict(filings, coverage, question), question=question, coverage=coverage)
+
+
+def is_lookalike(question, heads):
+    """Whether a question about what is not stored reads like one about something else, as 10K does."""
+    stored = [head["form"] for head in heads if head["event_class"] is None
+              and (is_amendment(head["form"]) or head["count"] > head["amendments"])]
+    known = [form + end for form in WELL_KNOWN for end in ("", "/A")] + stored
+    form, item = question["form"], question["item"] or "1"
+    is_like = form not in known and read_form(form) in [read_form(one) for one in known]
+    return is_like or item.startswith("0")
+
+
+def read_form(form):
+    """What of a form type is read: letters and digits, where O is taken for 0 and I for 1."""
+    return re.sub(r"[ /.-]", "", form).replace("O", "0").replace("I", "1")
 
 
 def listed_filings(given, head, cik):

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cikOf } from '../../contract/filing.ts';
+import { cikOf, FORM_TYPE } from '../../contract/filing.ts';
 import { address, isAfter } from './reading.ts';
 import { day, utcTime } from './times.ts';
 
@@ -40,7 +40,7 @@ const filing = z
     accession: z
       .string()
       .regex(/^\d{10}-\d{2}-\d{6}$/, 'not a number such as 0000320193-26-000006'),
-    form: z.string().regex(/^[A-Z0-9][A-Z0-9 /.-]{0,39}$/, 'not a form type such as 10-K'),
+    form: z.string().regex(FORM_TYPE, 'not a form type such as 10-K'),
     items: z.array(z.string().regex(/^[A-Za-z0-9.]{1,10}$/)).max(100),
     /** Period or event date. */
     event_time: day.nullable(),

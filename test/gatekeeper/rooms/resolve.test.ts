@@ -123,6 +123,18 @@ describe('resolve()', () => {
     },
   );
 
+  it('I53: sells nothing about an item that is none, but reads like one', async () => {
+    const filed = { ...base, form: '8-K', cutoff: '2026-07-02' };
+    const kinds = ['2.02', '02.02'].map(async (event_class) => {
+      const answered = await resolve(
+        question(target('/resolve', { ...filed, event_class })),
+        service,
+      );
+      return answered.kind;
+    });
+    expect(await Promise.all(kinds)).toEqual(['content', 'miss']);
+  });
+
   it('takes issuer for entity, as_of for the cutoff of a proposer, and echoes text verbatim', async () => {
     const text = 'Will "EXMP" file?  ünïcode & \u{1f4c4}';
     const query = { issuer: 'exmp', form: '10-K', as_of: '2026-03-31', market_or_event: text };
