@@ -215,17 +215,24 @@ function operationTexts({ path, summary, params }: Endpoint): Texts {
   ];
 }
 
-/** Other names of entities by line and by the words of their name, without what follows its first comma. */
-type ShortNames = ReadonlyMap<string, ReadonlyMap<string, Texts>>;
+/** Other names of the entities of a line, by the words of their name without what follows its first comma. */
+interface ShortNames {
+  readonly byWords: ReadonlyMap<string, Texts>;
+  /** The first word of each: most words of most names begin none. */
+  readonly firstWords: ReadonlySet<string>;
+}
 
-function shortNamesOf(catalog: Catalog): ShortNames {
+function shortNamesOf(catalog: Catalog): ReadonlyMap<string, ShortNames> {
   const byLine = [...catalog.namedByLine].map(([line, named]) => {
     const names = Object.entries(named).flatMap(([entity, { name }]) => {
       const aliases = aliasesOf(`${line}/${entity}`, catalog);
-      const [words] = name.split(',').map((part) => searchWords(part).join(' '));
-      return aliases.length === 0 || words === undefined ? [] : [[words, aliases] as const];
+      if (aliases.length === 0) return [];
+      const end = name.indexOf(',');
+      return [{ words: searchWords(end < 0 ? name : name.slice(0, end)), aliases }];
     });
-    return [line, new Map(names)] as const;
+    const byWords = new Map(names.map(({ words, aliases }) => [words.join(' '), aliases]));
+    const firstWords = new Set(names.flatMap(({ words }) => words.slice(0, 1)));
+    return [line, { byWords, firstWords }] as const;
   });
   return new Map(byLine);
 }
@@ -234,28 +241,33 @@ function shortNamesOf(catalog: Catalog): ShortNames {
 const NAME_WORDS_MAX = 4;
 
 /** The other names of every entity of the line whose name stands in a name: `LA` of `Los Angeles River at Sepulveda Dam`. */
-function borrowedNames(name: string, known: ReadonlyMap<string, Texts> | undefined): Texts {
-  if (known === undefined || known.size === 0) return [];
+function borrowedNames(name: string, { byWords, firstWords }: ShortNames): Texts {
+  if (byWords.size === 0) return [];
   const words = searchWords(name);
-  return words.flatMap((_, from) =>
-    Array.from({ length: NAME_WORDS_MAX }, (_each, more) => {
-      return known.get(words.slice(from, from + more + 1).join(' ')) ?? [];
-    }).flat(),
-  );
+  const borrowed: (readonly [number, string])[] = [];
+  for (const [from, word] of words.entries()) {
+    if (!firstWords.has(word)) continue;
+    const last = Math.min(words.length, from + NAME_WORDS_MAX);
+    for (let end = from + 1; end <= last; end += 1) {
+      borrowed.push(...(byWords.get(words.slice(from, end).join(' ')) ?? []));
+    }
+  }
+  return borrowed;
 }
 
 function placeDocument(
   { line, entity, name: given }: IndexedPlace,
   catalog: Catalog,
-  shortNames: ShortNames,
+  shortNames: ReadonlyMap<string, ShortNames>,
 ): Indexed {
   const name = catalog.namedByLine.get(line.id)?.[entity]?.name ?? given;
+  const short = shortNames.get(line.id);
   return {
     document: ['place', line.id, entity, name],
     texts: [
       [WEIGHT.id, entity],
       ...(name === null ? [] : nameTexts(name, catalog)),
-      ...(name === null ? [] : borrowedNames(name, shortNames.get(line.id))),
+      ...(name === null || short === undefined ? [] : borrowedNames(name, short)),
       ...aliasesOf(`${line.id}/${entity}`, catalog),
     ],
   };
