@@ -13,7 +13,7 @@ import { mixedMoments, wrongMoments } from './moment-forgeries.ts';
 import { otherSpellings } from './other-spellings.ts';
 import type { SettlementShop } from './settlement-shop.ts';
 import { partSignedAgain, signedAgain } from './signed-again.ts';
-import { type Random, spliced, transplants } from './spliced-answers.ts';
+import { otherProofs, type Random, spliced, transplants } from './spliced-answers.ts';
 
 /** Other answers that each answer is mixed with. */
 const PARTNERS = 8;
@@ -42,25 +42,27 @@ export function chosen(
 type Shares = Readonly<Record<string, number>>;
 
 const SETTLEMENT_SHARES: Shares = {
-  edited: 12,
+  edited: 10,
   spelled: 5,
   transplanted: 9,
   spliced: 9,
   partial: 12,
   questions: 9,
   statements: 6,
-  'false statements': 8,
+  'false statements': 6,
   'false filings': 7,
   lookalikes: 8,
+  proofs: 4,
   'parts signed again': 8,
   'statements signed again': 8,
 };
 
 const READING_SHARES: Shares = {
-  edited: 36,
+  edited: 30,
   spelled: 8,
   moments: 18,
-  mixed: 14,
+  mixed: 12,
+  proofs: 8,
   signed: 24,
 };
 
@@ -91,6 +93,7 @@ export function settlementForgeries(shop: SettlementShop, most: number, random: 
       'false statements': each((one) => ofFalseCoverage(one, shop)),
       'false filings': each((one) => ofFalseFilings(one, shop)),
       lookalikes: each((one) => ofLookalikes(one, shop)),
+      proofs: pairs(otherProofs),
       'parts signed again': each(partSignedAgain),
       'statements signed again': each((one) => ofSignedCoverage(one, shop)),
     },
@@ -113,6 +116,12 @@ export function readingForgeries(moments: Moments, most: number, random: Random)
       }
     }
   };
+  const proofs = function* () {
+    for (const one of bodies.flat()) {
+      const [other] = bodies[random(bodies.length)] ?? [];
+      if (other !== undefined) yield* otherProofs(one, other);
+    }
+  };
   return taken(
     READING_SHARES,
     { most, random },
@@ -121,6 +130,7 @@ export function readingForgeries(moments: Moments, most: number, random: Random)
       spelled: each(otherSpellings),
       moments: each(wrongMoments),
       mixed: mixes(),
+      proofs: proofs(),
       signed: each(signedAgain),
     },
   );

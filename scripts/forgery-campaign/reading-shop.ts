@@ -1,5 +1,6 @@
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
 import { answer } from '../../gatekeeper/answers/answers.ts';
+import { proven } from '../../gatekeeper/rooms/proven.ts';
 import { question } from '../../test/gatekeeper/tiny-service.ts';
 import { SOLD_TARGETS, soldShop, VARIANT_TARGETS } from '../../test/sold-shop.ts';
 import type { Delivery, Open } from './forgery.ts';
@@ -22,8 +23,11 @@ export interface ReadingShop extends Trusted {
 export async function readingShop(): Promise<ReadingShop> {
   const shop = await soldShop();
   const ask: Ask = async (target, now) => {
-    const answered = await answer(question(target), { ...shop.service, clock: () => now });
-    return answered.kind === 'content' ? answered.content.body.toString('utf8') : null;
+    const asked = question(target);
+    const service = { ...shop.service, clock: () => now };
+    const answered = await answer(asked, service);
+    if (answered.kind !== 'content') return null;
+    return (await proven(answered.content, asked, service)).body.toString('utf8');
   };
   const begin = Date.parse(shop.now);
   const moments = new Map<string, readonly Delivery[]>();

@@ -8,6 +8,7 @@ import { answer } from '../../gatekeeper/answers/answers.ts';
 import type { Service } from '../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
 import { filersOf, listsOf } from '../../gatekeeper/rooms/filings.ts';
+import { proven } from '../../gatekeeper/rooms/proven.ts';
 import { FILINGS, filingRow, filingSet, listingRow } from '../../test/filing-rows.ts';
 import { compiledService } from '../../test/gatekeeper/compiled-service.ts';
 import { question } from '../../test/gatekeeper/tiny-service.ts';
@@ -149,9 +150,11 @@ export function targetOf(path: string, given: Readonly<Record<string, unknown>>)
 }
 
 async function asked(target: string, service: Service): Promise<Open | null> {
-  const answered = await answer(question(target), service);
+  const asks = question(target);
+  const answered = await answer(asks, service);
   if (answered.kind !== 'content') return null;
-  return parseJson(answered.content.body.toString('utf8')) as Open;
+  const { body } = await proven(answered.content, asks, service);
+  return parseJson(body.toString('utf8')) as Open;
 }
 
 async function partsOf({ release }: Service) {

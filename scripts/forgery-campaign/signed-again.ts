@@ -9,8 +9,10 @@ import { type Delivery, type Forgery, type Open, type Path, valueAt, withAt } fr
 
 /** Every edit of a body, signed by the issuer of the tests. */
 export function* signedAgain(delivery: Delivery): Generator<Forgery> {
-  if (delivery.body._citation === undefined) return;
-  for (const edit of editedValues(delivery)) {
+  const { target, body } = delivery;
+  const { _proof: _, ...rest } = body;
+  if (body._citation === undefined) return;
+  for (const edit of editedValues({ target, body: rest })) {
     if (edit.where.startsWith('_citation') || edit.where.startsWith(' ')) continue;
     yield { ...edit, kind: 'signed again', isOfIssuer: true, make: () => signed(edit.make()) };
   }

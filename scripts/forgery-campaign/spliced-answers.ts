@@ -38,6 +38,26 @@ function transplant({ target, body }: Delivery, { path, other, from }: Graft): F
   };
 }
 
+/** A genuine body with the proof of another one, or with a proof put together of both. */
+export function* otherProofs({ target, body }: Delivery, from: Delivery): Generator<Forgery> {
+  const [own, other] = [body._proof, from.body._proof].map((text) =>
+    String(text ?? '').split('\n'),
+  );
+  if (own === undefined || other === undefined || own.length + other.length < 4) return;
+  const kind = 'proof of another body';
+  const made = (where: string, lines: readonly string[]): Forgery => {
+    const make = (): string => JSON.stringify({ ...body, _proof: lines.join('\n') });
+    return { kind, target, where: `${where} of ${from.target}`, make };
+  };
+  yield made('the proof', other);
+  for (const at of own.keys()) {
+    yield made(`line ${at}`, own.with(at, other[at] ?? ''));
+    yield made(`the lines from ${at}`, [...own.slice(0, at), ...other.slice(at)]);
+    yield made(`one line more at ${at}`, own.toSpliced(at, 0, other[at] ?? ''));
+    yield made(`one line less at ${at}, proof`, own.toSpliced(at, 1));
+  }
+}
+
 /** Numbers from 0 up to a limit. */
 export type Random = (below: number) => number;
 

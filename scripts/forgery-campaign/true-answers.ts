@@ -19,13 +19,22 @@ export function isTrueSettlement({ genuine }: Pick<SettlementShop, 'genuine'>): 
     const repeated = Object.fromEntries(QUESTION.map((name) => [name, body[name]]));
     const said = withoutList(body);
     const bodies = await genuine(asked ? target : targetOf(path, repeated));
-    return bodies.some((one) => withoutList(one) === said);
+    return bodies.some((one) => withoutList(one) === said) && isProofOf(body, bodies);
   };
 }
 
 /** Which neighbours prove an answer is no part of what it says. */
 function withoutList({ list: _, ...body }: Open): string {
+  return withoutProof(body);
+}
+
+function withoutProof({ _proof: _, ...body }: Open): string {
   return canonicalJson(body);
+}
+
+/** A body may lack its proof; one that it has is that of a genuine body. */
+function isProofOf({ _proof }: Open, bodies: readonly Open[]): boolean {
+  return _proof === undefined || bodies.some((one) => one._proof === _proof);
 }
 
 /** What a shop answers to a request at a moment, epoch milliseconds; null where it sells nothing. */
@@ -36,11 +45,13 @@ export function isTrueReading(ask: Ask, now: number): IsTrue {
   return async (text, target) => {
     const value = parseJson(text) as Open;
     const body = isWrapped(value) ? (value.sample as Open) : value;
-    const said = canonicalJson(body);
+    const said = withoutProof(body);
     const asked = withDays(target, body.days);
     for (const moment of [now, ...momentsOf(body)]) {
       const answer = await ask(asked, moment);
-      if (answer !== null && canonicalJson(parseJson(answer)) === said) return true;
+      const genuine = answer === null ? null : (parseJson(answer) as Open);
+      if (genuine === null || withoutProof(genuine) !== said) continue;
+      return isProofOf(body, [genuine]);
     }
     return false;
   };

@@ -36,7 +36,7 @@ describe('I53: the forgery campaign, its short form', () => {
     const forgeries = settlementForgeries(filings, FORGERIES, seeded(SEED));
     const result = await runForgeries(forgeries, trusted, isTrueSettlement(filings));
     expect([result.passed, result.disputed]).toEqual([[], []]);
-    expect(Object.keys(result.judged)).toHaveLength(12);
+    expect(Object.keys(result.judged)).toHaveLength(13);
     expect(result.verdicts.failed).toBeGreaterThan(70);
   });
 
@@ -45,7 +45,7 @@ describe('I53: the forgery campaign, its short form', () => {
     const isTrue = isTrueReading(readings.ask, readings.now);
     const result = await runForgeries(forgeries, readings, isTrue);
     expect([result.passed, result.disputed]).toEqual([[], []]);
-    expect(Object.keys(result.judged)).toHaveLength(5);
+    expect(Object.keys(result.judged)).toHaveLength(6);
     expect(result.verdicts.failed).toBeGreaterThan(50);
   });
 
