@@ -23,8 +23,10 @@ export interface BodyAbout {
   readonly subject: string | null;
   /** The value with its unit, or how many readings of which times. */
   readonly fact: string;
-  /** The canonical request that it answers; null where it answers none. */
+  /** The canonical request that it answers, without what nobody signed; null where it answers none. */
   readonly answers: string | null;
+  /** What it gives back of the request, which nobody signed and nothing in it depends on; null where there is none. */
+  readonly unsigned: { readonly market_or_event: string } | null;
   /** RFC 3339 time of what was observed; null where none is stated. */
   readonly observed_at: string | null;
   /** Which time that is: that of one reading, of the oldest of several, of the newest row of a series, of the filings' list. */
@@ -46,17 +48,20 @@ export function aboutBody(body: JsonValue, { now, catalog }: AboutBy): BodyAbout
   if (!isObject(holder)) return null;
   const parsed = citationSchema.safeParse(holder._citation);
   if (!parsed.success) return null;
-  const words = settlementWords(holder) ?? citedWords(holder, parsed.data);
+  const settlement = settlementWords(holder);
+  const words = settlement ?? citedWords(holder, parsed.data);
   const age = now === undefined ? Number.NaN : now - Date.parse(words.observed_at ?? '');
-  const answers = holder === body ? answeredTarget(body, catalog) : null;
+  const unsigned = settlement === null ? null : unsignedWords(holder);
+  const signed = unsigned === null ? holder : { ...holder, market_or_event: null };
   return {
     ...words,
-    answers,
+    answers: holder === body ? answeredTarget(signed, catalog) : null,
+    unsigned,
     age_hours: Number.isNaN(age) ? null : Math.round((age / HOUR_MS) * 10) / 10,
   };
 }
 
-type Words = Omit<BodyAbout, 'answers' | 'age_hours'>;
+type Words = Omit<BodyAbout, 'answers' | 'unsigned' | 'age_hours'>;
 
 /** The citation of a body states what the whole body is about. */
 function citedWords(body: JsonObject, { claim, fact, source, retrieved_at }: Citation): Words {
@@ -67,6 +72,11 @@ function citedWords(body: JsonObject, { claim, fact, source, retrieved_at }: Cit
 function observedKind(body: JsonObject): ObservedKind {
   if (isSeries(body)) return 'newest_row';
   return typeof body.record_hash === 'string' ? 'reading' : 'oldest';
+}
+
+/** Of a settlement answer the words of the request: whoever serves it may put any text there. */
+function unsignedWords({ market_or_event }: JsonObject): BodyAbout['unsigned'] {
+  return typeof market_or_event === 'string' ? { market_or_event } : null;
 }
 
 /** A settlement answer repeats the citation of one of its parts; what it states follows from all of them. */

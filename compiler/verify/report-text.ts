@@ -67,14 +67,15 @@ export function bodyText(target: string, report: DemandedReport, { pinned }: Pin
 /** Longest text of a body that is quoted. */
 const QUOTED_MAX = 600;
 
-/** What a verified body is about: the words that its issuer signed. */
+/** What a verified body is about: the words that its issuer signed, and those that nobody did. */
 function aboutLines(about: BodyAbout | null): string[] {
   if (about === null) return [];
-  const { subject, fact, answers, observed_at, time_of, retrieved_at } = about;
+  const { subject, fact, answers, unsigned, observed_at, time_of, retrieved_at } = about;
   const rows = [
     ['subject', subject],
     ['fact', fact],
     ['answers', answers],
+    ['unsigned', unsigned === null ? null : unsignedText(unsigned)],
     [
       'observed',
       observed_at === null ? null : `${observed_at} (${TIME_OF[time_of]}${ageText(about)})`,
@@ -86,6 +87,10 @@ function aboutLines(about: BodyAbout | null): string[] {
     const quoted = text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)} …` : text;
     return [`  ${name.padEnd(9)}  ${quoted}`];
   });
+}
+
+function unsignedText({ market_or_event }: NonNullable<BodyAbout['unsigned']>): string {
+  return `words of the request, which nobody signed: market_or_event ${JSON.stringify(market_or_event)}`;
 }
 
 function ageText({ age_hours: age }: BodyAbout): string {

@@ -4,6 +4,7 @@ import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
 import { knownQuestion } from '../../compiler/verify/answer-fault.ts';
 import { type Demands, withDemands } from '../../compiler/verify/demand-checks.ts';
+import { bodyText } from '../../compiler/verify/report-text.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../sold-shop.ts';
@@ -105,6 +106,24 @@ describe('withDemands() of --expect', () => {
   ])('refuses %j, which no body could answer', async (expectation, why) => {
     const body = await sold(RECORD);
     expect(() => judge(body, { expect: expectation })).toThrow(why);
+  });
+
+  it('I53: names the words of a request that nobody signed apart from what an answer is signed to be', async () => {
+    const body = (await sold(FILED)) as Record<string, JsonValue>;
+    const marked = { ...body, market_or_event: 'Will it be bought?' };
+    const said = [body, marked].map((each) => {
+      const { verdict, about } = judge(each);
+      return { verdict, answers: about?.answers, unsigned: about?.unsigned };
+    });
+    const answers = knownQuestion(FILED, BUILTIN).target;
+    expect(said).toEqual([
+      { verdict: 'verified', answers, unsigned: null },
+      { verdict: 'verified', answers, unsigned: { market_or_event: 'Will it be bought?' } },
+    ]);
+    expect(bodyText('-', judge(marked), { pinned: true })).toContain(
+      'nobody signed: market_or_event "Will it be bought?"',
+    );
+    expect(bodyText('-', judge(body), { pinned: true })).not.toContain('nobody signed');
   });
 
   it('judges no request of an altered body, nor of a record inside a sample', async () => {
