@@ -1,6 +1,7 @@
 import type { QuotedPart } from '../contract/basket.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import type { BodyReport } from '../verify/verify-body.ts';
+import type { ReceiptReport } from '../verify/verify-receipt.ts';
 
 /**
  * `too_expensive`: nothing was signed or sent, raise maxUsd. `not_charged`: the service has no answer to this request.
@@ -67,6 +68,11 @@ export interface PurchasedBody {
   /** What the offline verifier looked at; null for CSV. */
   readonly report: BodyReport | null;
   readonly receipt: PaymentReceipt | null;
+  /**
+   * The receipt that the service signed, as it came and as it was judged: `verified` needs the option `keys`. Null where the
+   * service signs none. Keep `jws`: `signalpress verify` takes it.
+   */
+  readonly signedReceipt: (ReceiptReport & { readonly jws: string }) | null;
   /** Redelivers the same bytes for as long as the service remembers it, at no charge. */
   readonly payment: PendingPayment;
 }

@@ -11,6 +11,7 @@ import { basketFault } from './basket-fault.ts';
 import type { PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
 import { signedTransfer, unreadable } from './payment-trip.ts';
+import { signedReceiptOf } from './signed-receipt-of.ts';
 
 /** What was asked for, and whose signatures are trusted. */
 export interface AskedTarget {
@@ -28,6 +29,8 @@ export interface AskedTarget {
 /** What a 200 brought for a payment. */
 export interface PaidAnswer extends Pick<PurchasedBody, 'receipt' | 'payment'> {
   readonly bytes: Uint8Array;
+  /** The value of `PAYMENT-RESPONSE`, where it came. */
+  readonly header?: string | null;
 }
 
 /**
@@ -35,11 +38,16 @@ export interface PaidAnswer extends Pick<PurchasedBody, 'receipt' | 'payment'> {
  * another question.
  */
 export function judgePurchase(
-  { bytes, receipt, payment }: PaidAnswer,
+  { bytes, receipt, header = null, payment }: PaidAnswer,
   asked: AskedTarget,
 ): PurchasedBody {
   const question = asked.target === null ? null : questionOf(asked.target, asked.catalog);
-  const sold = { text: textOf(bytes, payment), receipt, payment };
+  const targets =
+    question === null || asked.target === null
+      ? null
+      : { asked: asked.target, canonical: question.target };
+  const signedReceipt = signedReceiptOf({ header, bytes, payment, targets }, asked.trusted);
+  const sold = { text: textOf(bytes, payment), receipt, signedReceipt, payment };
   // What was asked for decides, not what the service calls its answer.
   const { made, fault } =
     question !== null && isTable(question) ? tableOf(sold) : bodyOf(sold, question, asked);
@@ -53,7 +61,7 @@ interface JudgedPurchase {
   readonly made: PurchasedBody;
   readonly fault: string | null;
 }
-type PaidText = Pick<PurchasedBody, 'text' | 'receipt' | 'payment'>;
+type PaidText = Pick<PurchasedBody, 'text' | 'receipt' | 'signedReceipt' | 'payment'>;
 
 function isTable({ endpoint, values }: Route): boolean {
   return endpoint.answer === 'series' && values.format === 'csv';

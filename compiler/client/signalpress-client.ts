@@ -393,7 +393,8 @@ async function paidAnswer({ response, payment }: TripResult): Promise<PaidAnswer
   if (response.status !== 200 || payment === null) {
     throw refusal(response.status, new TextDecoder().decode(bytes), payment);
   }
-  return { bytes, receipt: receiptOf(response.headers), payment };
+  const { headers } = response;
+  return { bytes, receipt: receiptOf(headers), header: headers.get('payment-response'), payment };
 }
 
 /** Null as well when it cannot be read: what was bought is there all the same. */

@@ -25,6 +25,8 @@ interface VerifyFlags {
   readonly issuer?: readonly string[];
   readonly keys?: string;
   readonly catalog?: string;
+  readonly body?: string;
+  readonly payer?: string;
   readonly expect?: string;
   readonly maxAge?: string;
   readonly proof?: boolean;
@@ -49,7 +51,12 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
       '--catalog <path>',
       'catalogue of the publisher, with its release.json beside it, or a release folder',
     )
-    .option('--expect <request>', "the request that a body must answer, 'GET /gauge?…'")
+    .option(
+      '--expect <request>',
+      "the request that a body must answer, or a receipt be for, 'GET /gauge?…'",
+    )
+    .option('--body <file>', 'for a receipt: the body that was delivered')
+    .option('--payer <address>', 'for a receipt: the account that paid')
     .option('--max-age <duration>', 'longest age of what a body observed, such as 2h or 7d')
     .option('--proof', 'fail a body that came without a proof that it is in the log')
     .option('--write-proof <file>', 'write the proof of a body that holds into a file')
@@ -123,6 +130,8 @@ const NOT_OF_LOGS = [
   ['archive', '--archive', 'it is about one body'],
   ['catalog', '--catalog', 'it is about one body'],
   ['expect', '--expect', 'it is about one body'],
+  ['body', '--body', 'it is about one receipt'],
+  ['payer', '--payer', 'it is about one receipt'],
   ['maxAge', '--max-age', 'it is about one body'],
   ['proof', '--proof', 'it is about one body'],
   ['writeProof', '--write-proof', 'it is about one body'],

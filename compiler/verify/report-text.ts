@@ -3,6 +3,7 @@ import type { BodyCheck } from './body-check.ts';
 import type { DemandedReport } from './demand-checks.ts';
 import { COUNTED, type Counted } from './tally.ts';
 import { type BodyReport, coversContent } from './verify-body.ts';
+import type { ReceiptReport } from './verify-receipt.ts';
 import type { ReleaseReport } from './verify-release.ts';
 
 /** Lines of one kind that are written out; the rest is counted. */
@@ -44,6 +45,23 @@ const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
 
 /** Checks whose detail is what they have shown. */
 const SAYS_ITSELF: ReadonlySet<BodyCheck['check']> = new Set(['logged', 'expect', 'max_age']);
+
+const RECEIPT_VERDICT = {
+  verified: 'verified',
+  issuer_unknown: VERDICT.issuer_unknown,
+  unlisted: 'cannot be judged: no list of keys names its key',
+  failed: 'FAILED',
+} as const;
+
+/** The report on a receipt: the verdict, what it says, and each check. */
+export function receiptText({ verdict, receipt, checks }: ReceiptReport): string {
+  const said = receipt === null ? [] : Object.entries(receipt);
+  return printed([
+    `${RECEIPT_VERDICT[verdict]}  receipt`,
+    ...said.map(([name, value]) => `  ${name} ${value}`),
+    ...checks.map(({ check, status, detail }) => `  ${STATUS[status]} ${check}: ${detail}`),
+  ]);
+}
 
 /** The report on one body: the verdict, what the body is about, what failed line by line, then one line for each kind of check. */
 export function bodyText(target: string, report: DemandedReport, { pinned }: Pinning): string {

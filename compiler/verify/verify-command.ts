@@ -11,8 +11,9 @@ import { givenCatalog } from './given-catalog.ts';
 import { type GivenKeys, givenKeys } from './given-keys.ts';
 import { openChunks } from './plain-file.ts';
 import { isOfSigner } from './proven-catalog.ts';
+import { receiptIn } from './receipt-text.ts';
 import { parseMemory, remember } from './release-memory.ts';
-import { bodyText, releaseText } from './report-text.ts';
+import { bodyText, receiptText, releaseText } from './report-text.ts';
 import { CLOCK_SKEW_MS } from './request-time-checks.ts';
 import {
   type BodyReport,
@@ -30,17 +31,24 @@ import {
   undecided,
   type VerifyOutcome,
 } from './verify-outcome.ts';
+import { verifyReceipt } from './verify-receipt.ts';
 import { type ReleaseReport, type VerifyProgress, verifyRelease } from './verify-release.ts';
 
 /** Longest body that is read from a file or from standard input. */
 export const INPUT_BYTES_MAX = 67_108_864;
 const STDIN = 0;
+/** Shorter than any receipt, and longer than the name of a file may be. */
+const RECEIPT_CHARS_MIN = 300;
 const ONLY_OF_BODIES =
   '--catalog is about a body; a release is judged by the catalogue that it carries';
 const DEMANDS_OF_BODIES = '--expect and --max-age are about a body; name the file of one';
 const PROOF_OF_BODIES = '--proof and --write-proof are about a body; name the file of one';
 const NO_PROOF_THERE =
   'it came without a proof; buy it without proof=0, or leave --write-proof out';
+const ONLY_OF_RECEIPTS =
+  '--body and --payer are about a receipt; name its file, or pass the value of its header';
+const NOT_OF_RECEIPTS =
+  '--max-age, --catalog and --write-proof are about a body; leave them out for a receipt';
 const ONLY_OF_RELEASES = '--remember is about releases; leave it out for a body';
 
 /** For the help of the command. */
@@ -87,6 +95,10 @@ sign is refused. A publisher may change a catalogue: a body that the given relea
 with it, and any other that differs is reported as made under another catalogue, and not judged.
 Without one, signals that are not built in are reported as not judged.
 
+A receipt that a service signed is judged in the same way: its file, the value of PAYMENT-RESPONSE, or the value itself
+as TARGET. --keys is the list that names its key. --body FILE compares the delivered bytes, --expect the request,
+--payer 0x… the account. Without --keys it is not judged: anybody can make a key.
+
 Without --issuer the signature is checked against the key that the citation itself names. That
 shows that nothing was altered since, not who signed, because anybody can make a key: the verdict
 is "consistent, issuer unknown", exit code 2, whatever --keys lists. Pass the issuer that you
@@ -98,6 +110,10 @@ export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs
   readonly catalog?: string;
   /** DIDs that are trusted; without one nothing is called verified. */
   readonly issuer?: readonly string[];
+  /** The file of the body that a receipt is for. */
+  readonly body?: string;
+  /** Who must have paid by a receipt. */
+  readonly payer?: string;
   /** A list of issuer keys, or a release folder, whose log shows too what is older than a revocation. */
   readonly keys?: string;
   readonly json?: boolean;
@@ -136,6 +152,8 @@ export async function runVerify(
     for (const did of issuer) parseDidKey(did);
     const trust = issuer.length === 0 ? ('any' as const) : issuer;
     const given = options.keys === undefined ? {} : givenKeys(disk, options.keys, trust);
+    const value = target.length < RECEIPT_CHARS_MIN ? null : receiptIn(target);
+    if (value !== null) return judgeReceipt(value, { trust, ...given }, options);
     if (target === '-') return await judgeFile(target, { trust, ...given }, options);
     const why = noRelease(disk, target);
     const misuse = why === null ? misuseOfFolder(options) : null;
@@ -152,7 +170,8 @@ export async function runVerify(
 
 /** Options that concern a body alone. */
 function misuseOfFolder(options: VerifyCommandOptions): string | null {
-  const { catalog, expect, maxAgeMs, proof, writeProof } = options;
+  const { catalog, expect, maxAgeMs, proof, writeProof, body, payer } = options;
+  if (body !== undefined || payer !== undefined) return ONLY_OF_RECEIPTS;
   if (catalog !== undefined) return ONLY_OF_BODIES;
   if (proof === true || writeProof !== undefined) return PROOF_OF_BODIES;
   return expect === undefined && maxAgeMs === undefined ? null : DEMANDS_OF_BODIES;
@@ -216,6 +235,10 @@ async function judgeFile(
   const saved = decodeUtf8(await readTarget(target, options));
   if (saved.startsWith(SERIES_CSV_HEADER))
     return undecided(target, UNSIGNED_CSV, options.json === true);
+  const receipt = receiptIn(saved);
+  if (receipt !== null) return judgeReceipt(receipt, trusted, options);
+  if (options.body !== undefined || options.payer !== undefined)
+    return undecided(target, ONLY_OF_RECEIPTS, options.json === true);
   const body = bodyOfText(saved);
   const { now } = options;
   const known = catalogFor(body, trusted, options);
@@ -249,6 +272,24 @@ function writtenProof(
   if (!isProven || typeof proof !== 'string') return false;
   writeProof(proof);
   return true;
+}
+
+/** Judges the receipt of a sale; whoever keeps the list of keys back leaves it open. */
+function judgeReceipt(
+  jws: string,
+  { trust, keys }: Trust,
+  { body, payer, expect, disk = nodeDisk, json = false, ...rest }: VerifyCommandOptions,
+): VerifyOutcome {
+  const { maxAgeMs, catalog, writeProof } = rest;
+  if (maxAgeMs !== undefined || catalog !== undefined || writeProof !== undefined)
+    return undecided('receipt', NOT_OF_RECEIPTS, json);
+  const delivered = body === undefined ? undefined : readAll(disk.named(body), INPUT_BYTES_MAX);
+  const known = keys === undefined ? {} : { keys };
+  const report = verifyReceipt(jws, { trust, ...known }, { body: delivered, expect, payer });
+  const { verdict } = report;
+  const exitCode = verdict === 'verified' || verdict === 'failed' ? EXIT[verdict] : EXIT.undecided;
+  const machine = { target: 'receipt', exit_code: exitCode, ...report };
+  return { exitCode, text: json ? jsonText(machine) : receiptText(report) };
 }
 
 /** The catalogue that was passed, proven to be that of who signed the body; throws for any other. */

@@ -1,0 +1,44 @@
+import type { KeyTrust } from '../verify/key-trust.ts';
+import { receiptIn } from '../verify/receipt-text.ts';
+import { verifyReceipt } from '../verify/verify-receipt.ts';
+import type { PendingPayment, PurchasedBody } from './client-error.ts';
+
+/** What a receipt has to agree with. */
+interface ReceiptSale {
+  /** The value of `PAYMENT-RESPONSE`; null without one. */
+  readonly header: string | null;
+  readonly bytes: Uint8Array;
+  readonly payment: PendingPayment;
+  /** Path and query as they were asked for and as the catalogue writes them; null for what it does not know. */
+  readonly targets: { readonly asked: string; readonly canonical: string } | null;
+}
+
+/**
+ * The signed receipt that came with an answer, judged against what was sent and delivered; null where none came. It never keeps
+ * a body back: what was bought is there all the same.
+ */
+export function signedReceiptOf(
+  sale: ReceiptSale,
+  trust: KeyTrust,
+): PurchasedBody['signedReceipt'] {
+  const { header, bytes, payment, targets } = sale;
+  const jws = header === null ? null : receiptIn(header);
+  if (jws === null) return null;
+  const expect = targets === null ? undefined : requestOf(payment.url, targets);
+  return { jws, ...verifyReceipt(jws, trust, { body: bytes, expect, payer: payerOf(payment) }) };
+}
+
+/** Path and query behind the host: a service is often reached by another address than it has in public. */
+function requestOf(url: string, { asked, canonical }: NonNullable<ReceiptSale['targets']>): string {
+  const base = url.endsWith(asked) ? url.slice(0, url.length - asked.length) : '';
+  return base.replace(/^https?:\/\/[^/]*/i, '') + canonical;
+}
+
+function payerOf({ value }: PendingPayment): string | undefined {
+  try {
+    const payer: unknown = JSON.parse(atob(value)).payload.authorization.from;
+    return typeof payer === 'string' ? payer : undefined;
+  } catch {
+    return undefined;
+  }
+}
