@@ -14,6 +14,7 @@ import { accountOf, wallet } from './wallet.ts';
 interface BuyFlags {
   readonly issuer: string;
   readonly keys?: string;
+  readonly proof?: boolean;
   readonly maxUsd: string;
   readonly wallet?: string;
   readonly payment?: string;
@@ -25,6 +26,7 @@ export function defineBuy(command: Command, { now, print }: CommandSettings): vo
     .argument('<url>', 'what to buy: an address of the shop with its parameters')
     .requiredOption('--issuer <did>', 'the issuer you trust, did:key:z6Mk…')
     .option('--keys <file>', 'saved /.well-known/keys.json, where the issuer has changed its key')
+    .option('--proof', 'refuse an answer without the proof that it is in the log')
     .option('--max-usd <price>', 'the most that it may cost', MAX_USD)
     .option('--wallet <file>', 'key of the account that pays (default: one that owns nothing)')
     .option(
@@ -41,7 +43,13 @@ async function bought(url: string, flags: BuyFlags, now: () => number): Promise<
   const account = accountOf(flags.wallet);
   const pay = wallet(account, now);
   // Who sells by a catalogue that the issuer did not sign is paid nothing.
-  const shop = { baseUrl, issuer, ...keysOf(flags), catalog: 'served' } as const;
+  const shop = {
+    baseUrl,
+    issuer,
+    ...keysOf(flags),
+    demandsProof: flags.proof,
+    catalog: 'served',
+  } as const;
   const { kept, onSigned } = keeping(url, flags.payment);
   const client = signalpressClient({ ...shop, pay, maxUsd, clock: now, onSigned });
   try {

@@ -1,5 +1,6 @@
 import { withoutProof } from '../contract/body-proof.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
+import { bringsProof } from '../contract/endpoints.ts';
 import type { Route } from '../contract/route.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, isSignedCsv, SIGNED_CSV } from '../contract/series-csv.ts';
@@ -24,6 +25,8 @@ export interface AskedTarget {
   readonly target: string | null;
   /** Milliseconds since the epoch: an answer cannot speak of a later moment. */
   readonly now: number;
+  /** Whether an answer has to bring the proof that it is in the log, where its request did not leave that out. */
+  readonly demandsProof?: boolean | undefined;
 }
 
 /** What a 200 brought for a payment. */
@@ -81,12 +84,14 @@ function tableOf(sold: PaidText): JudgedPurchase {
 function bodyOf(
   sold: PaidText,
   question: Route | null,
-  { trusted, now, catalog, isSoldNow }: AskedTarget,
+  { trusted, now, catalog, isSoldNow, demandsProof }: AskedTarget,
 ): JudgedPurchase {
   const isTableToo = question !== null && isSignedTable(question);
   const body = jsonOf(sold, isTableToo);
   const judgedBy = { catalog, isOfBody: isSoldNow };
-  const report = verifyBody(body, { ...trusted, now, judgedBy });
+  const isDemanded = demandsProof === true && expectsProof(question, sold.payment);
+  const proof = isDemanded ? ({ proof: 'demanded' } as const) : {};
+  const report = verifyBody(body, { ...trusted, now, judgedBy, ...proof });
   const made = { ...sold, body, report };
   if (question === null) return { made, fault: 'no answer exists for this request' };
   const { body: sent, quoted = [], value } = sold.payment;
@@ -99,6 +104,12 @@ function bodyOf(
     made,
     fault: reportFault(report, question) ?? answerFault(question, withoutProof(body).body, catalog),
   };
+}
+
+/** Whether what was asked for brings a proof; a basket of which one request leaves it out is judged without. */
+function expectsProof(question: Route | null, { body }: PendingPayment): boolean {
+  if (body !== undefined) return !/[?&]proof=0[&"]/.test(body);
+  return question !== null && bringsProof(question.endpoint) && question.values.proof !== '0';
 }
 
 /** Why a report is not enough to rely on. A token is made at the request by a service that holds no signing key. */

@@ -62,6 +62,8 @@ export interface ClientOptions {
    * signed; or the bytes of a `catalog.json` that you trust.
    */
   readonly catalog?: 'served' | Uint8Array;
+  /** Whether a purchase without the proof that it is in the log is refused; a request with `proof=0` is not. */
+  readonly demandsProof?: boolean | undefined;
   /** Needed to buy; called with a fetch of ours and the cap of the call in atomic units. */
   readonly pay?: PayingFetch;
   /** Cap of a call in decimal USD; MAX_USD when absent. */
@@ -140,7 +142,13 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   const source = catalogSource({ ...options, trusted }, trip);
   const { forSale, newest } = source;
   const judge = (url: string, paid: PaidAnswer, by: Pick<AskedTarget, 'catalog' | 'isSoldNow'>) =>
-    judgePurchase(paid, { ...by, trusted, target: targetOf(url, baseUrl), now: clock() });
+    judgePurchase(paid, {
+      ...by,
+      trusted,
+      target: targetOf(url, baseUrl),
+      now: clock(),
+      demandsProof: options.demandsProof,
+    });
   const purchase = async (asked: Asked, catalog: Catalog, maxUsd = options.maxUsd ?? MAX_USD) => {
     const { url } = asked;
     const pay = payOf(options);

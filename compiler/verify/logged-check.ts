@@ -10,12 +10,15 @@ import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../contract/tl
 import { type BodyCheck, checkAt, reason } from './body-check.ts';
 import type { KeyTrust } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
+import type { SignatureCheck } from './strict-signature.ts';
 
 /** `demanded`: a body without a proof of its own fails. `noted`: that it has none is said. Without either it is not. */
 export type ProofDemand = 'demanded' | 'noted';
 
 /** Whom to believe about a log, and whether a body has to be proven. */
 export interface ProofTrust extends KeyTrust {
+  /** Checks signatures; strict RFC 8032 code without it. */
+  readonly isSignature?: SignatureCheck;
   /** What is asked of a body that came without a proof of its own; nothing without it. */
   readonly proof?: ProofDemand;
 }
@@ -42,7 +45,8 @@ export function loggedCheck(body: JsonValue, proof: JsonValue, trusted: ProofTru
   try {
     const read = parseTlogProof(proof);
     const origin = logOrigin(citedBase(cited.data));
-    const fault = noteFault(read, { origin, known: knownDids(trusted, cited.data.issuer_DID) });
+    const known = knownDids(trusted, cited.data.issuer_DID);
+    const fault = noteFault(read, { origin, known, isSignature: trusted.isSignature });
     if (fault !== null) return at.fail(fault);
     const leaf = provenLeaf(body, read);
     if (leaf === null) return at.fail('no hash of this body is the entry that it proves');
@@ -59,13 +63,17 @@ interface WantedLog {
   readonly origin: string;
   /** Keys of whom the note has to be signed. */
   readonly known: readonly string[];
+  readonly isSignature: SignatureCheck | undefined;
 }
 
-function noteFault({ checkpoint, signed }: ReadTlogProof, { origin, known }: WantedLog) {
+function noteFault(
+  { checkpoint, signed }: ReadTlogProof,
+  { origin, known, isSignature }: WantedLog,
+): string | null {
   if (signed.origin !== origin) {
     return `its checkpoint is of the log "${signed.origin}", and the body is of "${origin}"`;
   }
-  const { fault } = judgeNote(checkpoint, known);
+  const { fault } = judgeNote(checkpoint, known, isSignature);
   return fault === null ? null : `its checkpoint: ${fault}`;
 }
 
@@ -83,9 +91,15 @@ function provenLeaf(body: JsonValue, read: ReadTlogProof): 'reading' | 'statemen
 }
 
 /** A note has no time that a thief of its key could not choose; null where a key that is not revoked signed it too. */
-function revokedSigner({ checkpoint }: ReadTlogProof, { keys }: KeyTrust): string | null {
-  if (keys === undefined) return null;
-  const signers = keys.keys.filter(({ did }) => judgeNote(checkpoint, [did]).fault === null);
+function revokedSigner(
+  { checkpoint }: ReadTlogProof,
+  { keys, isSignature }: ProofTrust,
+): string | null {
+  if (keys === undefined || keys.keys.every(({ revoked_from }) => revoked_from === null))
+    return null;
+  const signers = keys.keys.filter(
+    ({ did }) => judgeNote(checkpoint, [did], isSignature).fault === null,
+  );
   const [first] = signers;
   if (first === undefined || signers.some(({ revoked_from }) => revoked_from === null)) return null;
   return `${first.did}, which signed its checkpoint, is revoked from ${first.revoked_from} on`;

@@ -85,7 +85,7 @@ for what does not hold), and in "checks" one entry for each check: "check" (its 
 
 A body that was bought brings the proof that it is in the transparency log of its issuer (the member "_proof", a
 tlog-proof@v1 text of C2SP). It is judged with the body: a proof of anything else, of another log, or signed by nobody
-that is known fails. --proof also fails a body that came without one (bought with proof=0, or before proofs came along).
+that is known fails. --proof also fails a body that came without one (bought with proof=0, or before proofs came along, which a body does not tell).
 --write-proof FILE writes the proof of a body that holds into a file of its own, for other programs.
 
 With --catalog the readings of a body are judged by the catalogue of their publisher too: classes,

@@ -1,3 +1,4 @@
+import { PROOF_MEMBER } from '../../compiler/contract/body-proof.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 
 /**
@@ -18,6 +19,8 @@ export interface CheckCost {
 /** Signatures cost the most: each costs as much as this many plain answers. */
 const UNITS_A_CITATION = 12;
 const COST_A_UNIT = 100;
+/** The proof of a body has a signature of its own, and a hash for each level of the log. */
+const PROOF_COST = 2 * UNITS_A_CITATION * COST_A_UNIT;
 
 /** What judging a body costs in the units of the rate limit. */
 export function judgingCost({ citations, cost }: CheckCost): number {
@@ -47,13 +50,17 @@ function weightOf(value: JsonValue): Weight {
   const hashes = hashesOver(value);
   return {
     citations: citations + (cites(value) ? 1 : 0),
-    cost: cost + hashes * size + OBJECT_COST,
+    cost: cost + hashes * size + OBJECT_COST + (isProven(value) ? PROOF_COST : 0),
     size,
   };
 }
 
 function hashesOver(value: object): number {
   return (cites(value) ? 1 : 0) + (Object.hasOwn(value, 'record_hash') ? 1 : 0);
+}
+
+function isProven(value: object): boolean {
+  return Object.hasOwn(value, PROOF_MEMBER);
 }
 
 function cites(value: object): boolean {

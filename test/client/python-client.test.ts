@@ -206,6 +206,26 @@ show([buy(same), buy(lambda data: data.replace(b'"aqi_index":', b'"aqi_index":1'
     ]);
   });
 
+  it('judges the proof of the log that comes with a body, and demands it where it is told to', async () => {
+    const made = await python(`
+import re
+def changed(pattern, by):
+    def get(url, headers, timeout):
+        answer = http(url, headers, timeout)
+        return answer._replace(data=re.sub(pattern, by, answer.data)) if answer.status == 200 else answer
+    return get
+bare, forged = changed(rb'"_proof":"[^"]*",', b""), changed(rb"index (\\d)", rb"index 1\\1")
+def words(get, asked=PAIR, **more):
+    try: return client(get=get, **more).buy("/gauge", asked).report.verdict
+    except ClientError as error: return str(error)
+show([words(http), words(http, demands_proof=True), words(bare), words(bare, demands_proof=True), words(forged),
+  words(http, dict(PAIR, proof=0), demands_proof=True)])`);
+    const [...said] = made as string[];
+    expect([said[0], said[1], said[2], said[5]]).toEqual(Array(4).fill('verified'));
+    expect(said[3]).toContain('no proof that it is in the log');
+    expect(said[4]).toContain('is not in a tree of');
+  });
+
   it('follows no redirect', async () => {
     const made = await python(`
 import threading, http.server

@@ -200,11 +200,12 @@ class SignalpressClient:
     on_signed  told of a payment before it is sent, so that a program that dies can redeliver it
     get        (url, headers, timeout in seconds) -> Answer, in place of http_get
     clock      seconds since 1970
+    demands_proof  refuse a purchase without the proof that it is in the log, unless it was asked for with proof=0
     """
 
     def __init__(self, base_url, issuer, wallet=None, max_usd=MAX_USD, networks=tuple(NETWORKS),
                  on_signed=lambda payment: None, get=http_get, wait=time.sleep, clock=time.time,
-                 timeout_s=ANSWER_TIMEOUT_S):
+                 timeout_s=ANSWER_TIMEOUT_S, demands_proof=False):
         try:
             verify_record.public_key(issuer)
         except verify_record.Refused as error:
@@ -215,6 +216,7 @@ class SignalpressClient:
         self._root, self._issuer, self._wallet = base_url.rstrip("/"), issuer, wallet
         self._max, self._networks, self._on_signed = atomic(max_usd), tuple(networks), on_signed
         self._http, self._wait, self._clock, self._timeout = get, wait, clock, timeout_s
+        self._demands_proof = demands_proof
 
     # ---- what is free
 
@@ -371,6 +373,8 @@ class SignalpressClient:
         else:
             report = self.verify(answer.data)
             body, fault = judged_body(path, asked, answer.data, report)
+            if fault is None and self._demands_proof and lacks_proof(path, asked, body):
+                fault = "no proof that it is in the log came with it"
         purchase = Purchase(body, text, report, receipt_of(answer.headers), payment)
         if fault is None:
             return purchase
@@ -408,6 +412,10 @@ def judged_body(path, asked, data, report):
         return body, report_fault(path, bare, report) or answer_fault(path, asked, bare)
     except (verify_record.Refused,) + verify_record.MALFORMED as error:
         return None, "not readable: %s" % error
+
+
+def lacks_proof(path, asked, body):
+    return "_proof" not in body and asked.get("proof") != "0" and path != SUBSCRIBE
 
 
 def report_fault(path, body, report):

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
-import { CHECK_COST_MAX, checkCost } from '../../../gatekeeper/rooms/check-cost.ts';
+import { CHECK_COST_MAX, checkCost, judgingCost } from '../../../gatekeeper/rooms/check-cost.ts';
 
 const rows = (count: number): JsonValue => Array.from({ length: count }, () => ({ a: 1 }));
 
@@ -18,6 +18,15 @@ describe('checkCost()', () => {
     expect(covered / cost).toBeGreaterThan(1.9);
     const twice = checkCost({ inner: { rows: rows(1000), _citation: {} }, _citation: {} }).cost;
     expect(twice / cost).toBeGreaterThan(2.9);
+  });
+
+  it('counts the signature of a proof, wherever somebody writes one', () => {
+    const bare = checkCost({ a: { b: 1 } });
+    const proven = checkCost({ a: { b: 1, _proof: '' } });
+    expect(judgingCost(proven) - judgingCost(bare)).toBeGreaterThan(20);
+    expect(
+      checkCost({ parts: Array.from({ length: 100 }, () => ({ _proof: '' })) }).cost,
+    ).toBeGreaterThan(CHECK_COST_MAX);
   });
 
   it('lets a long list of plain values pass, and not the same number of objects', () => {
