@@ -2,13 +2,11 @@
 
 import { decodeBase64, encodeBase64 } from './base64.ts';
 import { HASH_BYTES, type Sha256 } from './merkle.ts';
+import { formatVerifierKey, KEY_HASH_BYTES, keyHashOf, NOTE_KEY } from './verifier-key.ts';
 
-/** Algorithm byte of an Ed25519 key in a signed note. */
-const ED25519 = 1;
-const KEY_HASH_BYTES = 4;
 const SIGNATURE_BYTES = 64;
-/** Longest signed note that is looked at, in characters. */
-export const NOTE_CHARS_MAX = 16_384;
+/** Longest signed note that is looked at, in characters: room for 16 signatures of the longest kind, some 5 KB each. */
+export const NOTE_CHARS_MAX = 131_072;
 /** Most signature lines of a note, as its specification allows. */
 const SIGNATURE_LINES_MAX = 100;
 
@@ -26,7 +24,7 @@ export interface SignedNote {
 }
 
 /** One signature line; `keyHash` tells which key of that name made it. A witness signs in a form and a length of its own. */
-interface NoteSignature {
+export interface NoteSignature {
   readonly name: string;
   readonly keyHash: Uint8Array;
   readonly signature: Uint8Array;
@@ -64,17 +62,12 @@ export function parseCheckpoint(text: string): Checkpoint | null {
 
 /** The first four bytes of SHA-256 over key name, line end, algorithm and public key. */
 export function noteKeyHash(name: string, publicKey: Uint8Array, sha256: Sha256): Uint8Array {
-  const start = new TextEncoder().encode(`${name}\n`);
-  const bytes = new Uint8Array([...start, ED25519, ...publicKey]);
-  return sha256(bytes).slice(0, KEY_HASH_BYTES);
+  return keyHashOf({ name, type: NOTE_KEY.log, publicKey }, sha256);
 }
 
 /** The verifier key of a log, as other programs take it: name, key hash in hex, algorithm and key in base64. */
 export function verifierKey(name: string, publicKey: Uint8Array, sha256: Sha256): string {
-  const keyHash = Array.from(noteKeyHash(name, publicKey, sha256), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  );
-  return `${name}+${keyHash.join('')}+${encodeBase64(Uint8Array.of(ED25519, ...publicKey))}`;
+  return formatVerifierKey({ name, type: NOTE_KEY.log, publicKey }, sha256);
 }
 
 /** The text of a signed note: what was signed, an empty line, one line for each signature. */
@@ -118,6 +111,7 @@ export function signatureIn(
   return own.length === 1 && only?.signature.length === SIGNATURE_BYTES ? only.signature : null;
 }
 
-function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
+/** Whether two key hashes are the same. */
+export function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
   return one.every((byte, at) => byte === other[at]);
 }

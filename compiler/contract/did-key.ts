@@ -41,7 +41,8 @@ export function parseDidKey(did: string): Uint8Array {
   return publicKey;
 }
 
-function refuseWeakKey(publicKey: Uint8Array, subject: string): void {
+/** Throws a TypeError for 32 bytes that are no key, or one under which signatures can be forged. */
+export function refuseWeakKey(publicKey: Uint8Array, subject: string): void {
   const y = Uint8Array.from(publicKey);
   y[31] = (y[31] ?? 0) & 0x7f;
   // RFC 8032 §5.1.3: y is below p = 2^255 - 19, whose bytes are ed ff … ff 7f.

@@ -87,6 +87,12 @@ describe('parseNote()', () => {
     ]);
   });
 
+  it('reads lines of keys that nobody here knows: 16 of the longest kind', () => {
+    const line = `\u2014 witness ${Buffer.alloc(4 + 8 + 4_900, 9).toString('base64')}\n`;
+    expect(parseNote(note + line.repeat(16))?.signatures).toHaveLength(17);
+    expect(parseNote(note + line.repeat(40))).toBeNull();
+  });
+
   it('refuses what formatNote never makes', () => {
     const bad = [
       '',

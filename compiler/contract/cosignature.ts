@@ -1,0 +1,62 @@
+// C2SP tlog-cosignature, the Ed25519 form: a witness states that a checkpoint is the newest of its log that it saw, and when.
+
+import { isSameHash, type NoteSignature, type SignedNote } from './checkpoint.ts';
+import type { Sha256 } from './merkle.ts';
+import { keyHashOf, type VerifierKey } from './verifier-key.ts';
+
+const TIME_BYTES = 8;
+const SIGNATURE_BYTES = 64;
+/** The last second of the year 9999: times beyond have no ISO-8601 form. */
+const SECONDS_MAX = 253_402_300_799;
+
+/** The statement of one witness about one checkpoint. */
+export interface Cosignature {
+  /** Seconds since 1970, at least 1. */
+  readonly seconds: number;
+  /** Ed25519, 64 bytes, over cosignedBytes. */
+  readonly signature: Uint8Array;
+}
+
+/** What a witness signs: when, and the text of the checkpoint; throws a RangeError for a time that cannot be stated. */
+export function cosignedBytes(checkpointText: string, seconds: number): Uint8Array {
+  if (!isStatedTime(seconds)) {
+    throw new RangeError(
+      `Cannot cosign at ${seconds}: not a whole second of the years 1970 to 9999`,
+    );
+  }
+  return new TextEncoder().encode(`cosignature/v1\ntime ${seconds}\n${checkpointText}`);
+}
+
+/** The signature line of a cosignature. */
+export function cosignatureLine(
+  { seconds, signature }: Cosignature,
+  witness: VerifierKey,
+  sha256: Sha256,
+): NoteSignature {
+  const bytes = new Uint8Array(TIME_BYTES + SIGNATURE_BYTES);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(seconds));
+  bytes.set(signature, TIME_BYTES);
+  return { name: witness.name, keyHash: keyHashOf(witness, sha256), signature: bytes };
+}
+
+/** The cosignatures that stand under the key of a witness in a note, as they stand; null for each that is malformed. No signature is checked yet. */
+export function cosignaturesOf(
+  { signatures }: Pick<SignedNote, 'signatures'>,
+  witness: VerifierKey,
+  sha256: Sha256,
+): (Cosignature | null)[] {
+  const keyHash = keyHashOf(witness, sha256);
+  return signatures
+    .filter((line) => line.name === witness.name && isSameHash(line.keyHash, keyHash))
+    .map(({ signature }) => parseCosignature(signature));
+}
+
+function parseCosignature(bytes: Uint8Array): Cosignature | null {
+  if (bytes.length !== TIME_BYTES + SIGNATURE_BYTES) return null;
+  const seconds = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0));
+  return isStatedTime(seconds) ? { seconds, signature: bytes.slice(TIME_BYTES) } : null;
+}
+
+function isStatedTime(seconds: number): boolean {
+  return Number.isSafeInteger(seconds) && seconds >= 1 && seconds <= SECONDS_MAX;
+}
