@@ -17,18 +17,18 @@ async function textsBelow(folder: string, release: ReleaseIndex) {
   return bodies.map(({ bytes }, at) => [paths[at] ?? '', bytes.toString('utf8')] as const);
 }
 
-async function currentRows(release: ReleaseIndex): Promise<Set<string>> {
+/** What the release lists and the log holds: rows, and statements of the bodies that join them. */
+async function currentHashes(release: ReleaseIndex): Promise<Set<string>> {
   const shards = await textsBelow('verify/', release);
   const lines = shards.flatMap(([, text]) => text.split('\n').slice(0, -1));
-  const rows = lines.map(parseVerifyEntry).filter(({ kind }) => kind === 'row');
-  return new Set(rows.map(({ record_hash }) => record_hash));
+  return new Set(lines.map((line) => parseVerifyEntry(line).record_hash));
 }
 
 describe('lookUpHash() over compiled rosters and documents', () => {
   it('I36: finds every published row and recomputes the current ones', async () => {
     const { data } = await compileFolder(writeSnapshots(rosterFiles(rosterSet())));
     const service = await compiledService(data, AS_OF);
-    const current = await currentRows(service.release);
+    const current = await currentHashes(service.release);
     const entries = logLinesIn(await textsBelow('log/index/', service.release));
     for (const { record_hash, facts } of entries) {
       const found = await lookUpHash(record_hash.slice('sha256:'.length), {
