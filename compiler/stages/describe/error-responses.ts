@@ -65,7 +65,8 @@ export const ERROR_SCHEMAS = {
 /** Headers that clients read, by name; payment clients do so by themselves. */
 export const HEADERS = {
   'PAYMENT-REQUIRED': {
-    description: 'x402 v2 challenge, base64 of JSON; the body is the challenge of v1',
+    description:
+      'x402 v2 challenge, base64 of JSON; the body is the challenge of v1. Its "extensions" name those that are on: payment-identifier, sign-in-with-x, offer-receipt',
     schema: text,
   },
   'X-PAYMENT-RESPONSE': {
@@ -73,7 +74,8 @@ export const HEADERS = {
     schema: text,
   },
   'PAYMENT-RESPONSE': {
-    description: 'the same receipt where the payment came in PAYMENT-SIGNATURE (x402 v2)',
+    description:
+      'the same receipt where the payment came in PAYMENT-SIGNATURE (x402 v2); with a signed receipt where the challenge names offer-receipt',
     schema: text,
   },
   'Retry-After': { description: 'seconds to wait', schema: { type: 'integer', minimum: 1 } },

@@ -88,6 +88,8 @@ const PAYMENT_HEADERS = {
   'X-PAYMENT': 'x402 v1: base64 of the JSON payment, signed for one of accepts[] of the 402 body',
   'PAYMENT-SIGNATURE': 'x402 v2: the same, for the challenge in the header PAYMENT-REQUIRED',
   'X-RECEIPT': 'a receipt of a card processor, where /gauge/channels names one',
+  'SIGN-IN-WITH-X':
+    'a signed message of the challenge, where its "extensions" name sign-in-with-x: fetches again what the account paid for',
 };
 
 const SECURITY_SCHEMES = {

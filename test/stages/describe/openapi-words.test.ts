@@ -105,6 +105,7 @@ describe.each([
       'X-PAYMENT',
       'PAYMENT-SIGNATURE',
       'X-RECEIPT',
+      'SIGN-IN-WITH-X',
     ]);
     expect(Object.keys(document.components.headers)).toEqual(
       expect.arrayContaining(['PAYMENT-REQUIRED', 'X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE']),
