@@ -39,10 +39,12 @@ export function isLookalike(
   return !known.includes(form) && known.map(readForm).includes(readForm(form));
 }
 
-/** What of a form type is read: its letters and digits, where O is taken for 0 and I for 1. */
+/** What of a form type is read: letters and digits, where O is taken for 0, I for 1, and zeros in front of a number for nothing. */
 function readForm(form: string): string {
-  return form
-    .replace(/[ /.-]/g, '')
-    .replaceAll('O', '0')
-    .replaceAll('I', '1');
+  const digits = form.replaceAll('O', '0').replaceAll('I', '1');
+  return shortNumbers(shortNumbers(digits).replace(/[ /.-]/g, '')).replace(/^F0RM/, '');
+}
+
+function shortNumbers(text: string): string {
+  return text.replace(/(?<!\d)0+(?=\d)/g, '');
 }

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+import type { Service } from '../../gatekeeper/answers/service.ts';
 
 export type Open = Record<string, JsonValue>;
 
@@ -21,6 +22,20 @@ export interface Forgery {
   readonly isOfIssuer?: boolean;
   /** Its text. */
   make(): string;
+}
+
+/** Whom a judge believes, and when. */
+export interface Trusted {
+  readonly did: string;
+  readonly service: Service;
+  /** Clock of the reader, epoch milliseconds. */
+  readonly now: number;
+}
+
+/** A text, and the request that it is handed out for. */
+export interface Handed {
+  readonly target: string;
+  readonly text: string;
 }
 
 export type Path = readonly (string | number)[];

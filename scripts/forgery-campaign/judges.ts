@@ -4,27 +4,10 @@ import { verify } from '../../compiler/client/verify.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { BodyReport } from '../../compiler/verify/verify-body.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
-import type { Service } from '../../gatekeeper/answers/service.ts';
 import { check } from '../../gatekeeper/rooms/check.ts';
 import { jsonOf, question } from '../../test/gatekeeper/tiny-service.ts';
-import { hasPython, pythonVerdicts } from '../../test/verify/python-judge.ts';
-
-/** Bodies that one Python process judges. */
-const PYTHON_BATCH = 500;
-
-/** Whom a judge believes, and when. */
-export interface Trusted {
-  readonly did: string;
-  readonly service: Service;
-  /** Clock of the reader, epoch milliseconds. */
-  readonly now: number;
-}
-
-/** A text, and the request that it is handed out for. */
-export interface Handed {
-  readonly target: string;
-  readonly text: string;
-}
+import type { Handed, Trusted } from './forgery.ts';
+import { pythonJudges } from './python-judges.ts';
 
 /** What each judge says; `unreadable` for a text that it does not take for a body. */
 export interface Verdicts {
@@ -38,6 +21,8 @@ export interface Verdicts {
   readonly python: string | null;
   /** The client that paid for the request. */
   readonly buyer: 'taken' | 'refused';
+  /** The client in Python that paid for it; null without Python. */
+  readonly pythonBuyer: 'taken' | 'refused' | null;
 }
 
 export const UNREADABLE = 'unreadable';
@@ -47,15 +32,16 @@ const IN_CATALOG = /(^|\.)lit$/;
 
 /** Every judge on every text. */
 export async function allVerdicts(given: readonly Handed[], trusted: Trusted): Promise<Verdicts[]> {
-  const second = hasPython ? inPython(given, trusted) : [];
+  const second = pythonJudges(given, trusted);
   const found: Verdicts[] = [];
   for (const [at, handed] of given.entries()) {
     found.push({
       command: await ofCommand(handed, trusted),
       service: await ofService(handed, trusted),
       library: ofLibrary(handed, trusted),
-      python: second[at] ?? null,
+      python: second?.[at]?.[0] ?? null,
       buyer: ofBuyer(handed, trusted),
+      pythonBuyer: second?.[at]?.[1] ?? null,
     });
   }
   return found;
@@ -84,15 +70,6 @@ async function ofService({ text }: Handed, { service }: Trusted): Promise<string
 function ofLibrary({ text }: Handed, { did, now }: Trusted): string {
   const { verdict, body } = verify(text, { issuer: did, now });
   return body === null ? UNREADABLE : verdict;
-}
-
-function inPython(given: readonly Handed[], { did, now }: Trusted): string[] {
-  const verdicts: string[] = [];
-  for (let from = 0; from < given.length; from += PYTHON_BATCH) {
-    const texts = given.slice(from, from + PYTHON_BATCH).map(({ text }) => text);
-    verdicts.push(...pythonVerdicts(texts, [did], now).map(({ verdict }) => verdict));
-  }
-  return verdicts;
 }
 
 function ofBuyer({ target, text }: Handed, { did, now }: Trusted): Verdicts['buyer'] {

@@ -3,8 +3,7 @@ import { answer } from '../../gatekeeper/answers/answers.ts';
 import { proven } from '../../gatekeeper/rooms/proven.ts';
 import { question } from '../../test/gatekeeper/tiny-service.ts';
 import { SOLD_TARGETS, soldShop, VARIANT_TARGETS } from '../../test/sold-shop.ts';
-import type { Delivery, Open } from './forgery.ts';
-import type { Trusted } from './judges.ts';
+import type { Delivery, Open, Trusted } from './forgery.ts';
 import type { Moments } from './plan.ts';
 import type { Ask } from './true-answers.ts';
 

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
-import type { Forgery } from './forgery.ts';
-import { allVerdicts, OF_CATALOG, type Trusted, UNREADABLE, type Verdicts } from './judges.ts';
+import type { Forgery, Trusted } from './forgery.ts';
+import { allVerdicts, OF_CATALOG, UNREADABLE, type Verdicts } from './judges.ts';
 import { SAME_VALUE } from './other-spellings.ts';
 
 /** Forgeries that are judged before the next ones are made. */
@@ -65,7 +65,8 @@ async function note(result: ForgeryResult, judged: Judged, isTrue: IsTrue): Prom
   add(result.verdicts, stated.command);
   if (isDisputed(judged)) result.disputed.push(told);
   if (judged.isOfIssuer === true) return;
-  const isBought = stated.buyer === 'taken' && stated.command !== 'unsigned';
+  const isTaken = [stated.buyer, stated.pythonBuyer].includes('taken');
+  const isBought = isTaken && stated.command !== 'unsigned';
   if (SAME_VALUE.has(where) && stated.buyer !== 'taken') {
     result.disputed.push(`refused though it says the same: ${told}`);
   }
@@ -76,7 +77,8 @@ async function note(result: ForgeryResult, judged: Judged, isTrue: IsTrue): Prom
 
 /** Only the service has the whole catalogue of the issuer, and only Python has none. */
 function isDisputed({ isOfIssuer = false, stated }: Judged): boolean {
-  const { command, service, library, python } = stated;
+  const { command, service, library, python, buyer, pythonBuyer } = stated;
+  if (!isOfIssuer && (pythonBuyer ?? buyer) !== buyer) return true;
   if (command === OF_CATALOG) return isOfIssuer ? library !== 'failed' : python !== 'failed';
   const words = [library, python ?? command, isOfIssuer ? command : service];
   return words.map(spoken).some((word) => word !== spoken(command));

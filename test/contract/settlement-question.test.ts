@@ -29,19 +29,39 @@ describe('settlementQuestion()', () => {
 describe('isLookalike()', () => {
   const question = (form: string, eventClass: string | null = null) => ({ form, eventClass });
 
-  it.each(['10K', '1O-K', 'I0-K', '10 K', '10-K.', '10K/A', 'SC13D', 'SCHEDULE13G', 'DEF14A'])(
-    'I53: is true of "%s", which reads like a well-known form',
-    (form) => {
-      expect(isLookalike(question(form), [])).toBe(true);
-    },
-  );
+  it.each([
+    '10K',
+    '1O-K',
+    'I0-K',
+    '10 K',
+    '10-K.',
+    '10K/A',
+    'SC13D',
+    'SCHEDULE13G',
+    'DEF14A',
+    '010-K',
+    '04',
+    '0-10-K',
+    'FORM10-K',
+    'F0RM-4',
+  ])('I53: is true of "%s", which reads like a well-known form', (form) => {
+    expect(isLookalike(question(form), [])).toBe(true);
+  });
 
-  it.each(['10-K', '10-K/A', 'SC 13D', 'SCHEDULE 13D/A', '10-KSB', 'S-B', 'T-3', '1-K'])(
-    'is false of "%s"',
-    (form) => {
-      expect(isLookalike(question(form), [])).toBe(false);
-    },
-  );
+  it.each([
+    '10-K',
+    '10-K/A',
+    'SC 13D',
+    'SCHEDULE 13D/A',
+    '10-KSB',
+    'S-B',
+    'T-3',
+    '1-K',
+    '40',
+    'NT 20-F',
+  ])('is false of "%s"', (form) => {
+    expect(isLookalike(question(form), [])).toBe(false);
+  });
 
   it('I53: is true of what reads like a form that the filer has filed, and false of that form', () => {
     expect(isLookalike(question('N CSR'), ['N-CSR'])).toBe(true);

@@ -1022,8 +1022,13 @@ def is_lookalike(question, heads):
 
 
 def read_form(form):
-    """What of a form type is read: letters and digits, where O is taken for 0 and I for 1."""
-    return re.sub(r"[ /.-]", "", form).replace("O", "0").replace("I", "1")
+    """What of a form type is read: letters and digits, where O is 0, I is 1, and zeros in front of a number are nothing."""
+    digits = short_numbers(form.replace("O", "0").replace("I", "1"))
+    return re.sub(r"^F0RM", "", short_numbers(re.sub(r"[ /.-]", "", digits)))
+
+
+def short_numbers(text):
+    return re.sub(r"(?<!\d)0+(?=\d)", "", text)
 
 
 def listed_filings(given, head, cik):
