@@ -43,13 +43,7 @@ async function bought(url: string, flags: BuyFlags, now: () => number): Promise<
   const account = accountOf(flags.wallet);
   const pay = wallet(account, now);
   // Who sells by a catalogue that the issuer did not sign is paid nothing.
-  const shop = {
-    baseUrl,
-    issuer,
-    ...keysOf(flags),
-    demandsProof: flags.proof,
-    catalog: 'served',
-  } as const;
+  const shop = { baseUrl, issuer, ...keysOf(flags), catalog: 'served' } as const;
   const { kept, onSigned } = keeping(url, flags.payment);
   const client = signalpressClient({ ...shop, pay, maxUsd, clock: now, onSigned });
   try {

@@ -62,7 +62,10 @@ export interface ClientOptions {
    * signed; or the bytes of a `catalog.json` that you trust.
    */
   readonly catalog?: 'served' | Uint8Array;
-  /** Whether a purchase without the proof that it is in the log is refused; a request with `proof=0` is not. */
+  /**
+   * Whether a purchase without the proof that it is in the log is refused; a request with `proof=0` is not. By default with
+   * `served`: the head of the release tells that the service adds proofs.
+   */
   readonly demandsProof?: boolean | undefined;
   /** Needed to buy; called with a fetch of ours and the cap of the call in atomic units. */
   readonly pay?: PayingFetch;
@@ -141,20 +144,23 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   const trusted = trustOf(options);
   const source = catalogSource({ ...options, trusted }, trip);
   const { forSale, newest } = source;
-  const judge = (url: string, paid: PaidAnswer, by: Pick<AskedTarget, 'catalog' | 'isSoldNow'>) =>
+  // What was paid for earlier may have been sold without a proof.
+  const { demandsProof } = options;
+  const judge = (url: string, paid: PaidAnswer, by: JudgedBy) =>
     judgePurchase(paid, {
+      demandsProof,
       ...by,
       trusted,
       target: targetOf(url, baseUrl),
       now: clock(),
-      demandsProof: options.demandsProof,
     });
   const purchase = async (asked: Asked, catalog: Catalog, maxUsd = options.maxUsd ?? MAX_USD) => {
     const { url } = asked;
     const pay = payOf(options);
     const paid = await paidAnswer(await bought(asked, pay, new PaymentTrip(atomic(maxUsd), trip)));
     if (newest === null) return judge(url, paid, { catalog, isSoldNow: false });
-    const judgeNow = (now: Catalog) => judge(url, paid, { catalog: now, isSoldNow: true });
+    const own = { isSoldNow: true, demandsProof: demandsProof ?? true };
+    const judgeNow = (now: Catalog) => judge(url, paid, { catalog: now, ...own });
     return judgedByServed(judgeNow, { catalog, newest });
   };
   return {
@@ -184,6 +190,8 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
     },
   };
 }
+
+type JudgedBy = Pick<AskedTarget, 'catalog' | 'isSoldNow' | 'demandsProof'>;
 
 function payOf({ pay }: ClientOptions): PayingFetch {
   if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');

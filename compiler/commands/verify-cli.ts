@@ -59,6 +59,7 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
     .option('--payer <address>', 'for a receipt: the account that paid')
     .option('--max-age <duration>', 'longest age of what a body observed, such as 2h or 7d')
     .option('--proof', 'fail a body that came without a proof that it is in the log')
+    .option('--no-proof', 'take a body that was bought with proof=0')
     .option('--write-proof <file>', 'write the proof of a body that holds into a file')
     .addOption(
       new Option('--format <form>', 'form of the report').choices(['text', 'json']).default('text'),

@@ -85,7 +85,8 @@ for what does not hold), and in "checks" one entry for each check: "check" (its 
 
 A body that was bought brings the proof that it is in the transparency log of its issuer (the member "_proof", a
 tlog-proof@v1 text of C2SP). It is judged with the body: a proof of anything else, of another log, or signed by nobody
-that is known fails. --proof also fails a body that came without one (bought with proof=0, or before proofs came along, which a body does not tell).
+that is known fails. A body that came without one fails with --proof, or where the release of --catalog lists it, since
+whatever that release sells has a proof. --no-proof takes a body that was bought with proof=0.
 --write-proof FILE writes the proof of a body that holds into a file of its own, for other programs.
 
 With --catalog the readings of a body are judged by the catalogue of their publisher too: classes,
@@ -117,7 +118,7 @@ export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs
   /** A list of issuer keys, or a release folder, whose log shows too what is older than a revocation. */
   readonly keys?: string;
   readonly json?: boolean;
-  /** A body without a proof that it is in the log fails. */
+  /** Whether a body without a proof that it is in the log fails; by default one that the given release lists. */
   readonly proof?: boolean;
   /** Takes the proof that came with a body which holds. */
   readonly writeProof?: (proof: string) => void;
@@ -242,7 +243,8 @@ async function judgeFile(
   const body = bodyOfText(saved);
   const { now } = options;
   const known = catalogFor(body, trusted, options);
-  const proof = options.proof === true ? 'demanded' : 'noted';
+  const isDemanded = options.proof ?? known.judgedBy?.isOfBody === true;
+  const proof = isDemanded ? 'demanded' : 'noted';
   const report = withDemands(
     verifyBody(body, { ...trusted, ...(now === undefined ? {} : { now }), ...known, proof }),
     body,
