@@ -1,7 +1,13 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { canonicalJson } from '../contract/canonical.ts';
+import { parseJson } from '../contract/strict-json.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
 import { receiptIn } from '../verify/receipt-text.ts';
 import { verifyReceipt } from '../verify/verify-receipt.ts';
 import type { PendingPayment, PurchasedBody } from './client-error.ts';
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 /** What a receipt has to agree with. */
 interface ReceiptSale {
@@ -24,20 +30,29 @@ export function signedReceiptOf(
   const { header, bytes, payment, targets } = sale;
   const jws = header === null ? null : receiptIn(header);
   if (jws === null) return null;
-  const expect = targets === null ? undefined : requestOf(payment.url, targets);
+  const expect = targets === null ? undefined : requestOf(payment, targets);
   return { jws, ...verifyReceipt(jws, trust, { body: bytes, expect, payer: payerOf(payment) }) };
 }
 
 /** Path and query behind the host: a service is often reached by another address than it has in public. */
-function requestOf(url: string, { asked, canonical }: NonNullable<ReceiptSale['targets']>): string {
+function requestOf(
+  { url, body }: PendingPayment,
+  { asked, canonical }: NonNullable<ReceiptSale['targets']>,
+): string {
   const base = url.endsWith(asked) ? url.slice(0, url.length - asked.length) : '';
-  return base.replace(/^https?:\/\/[^/]*/i, '') + canonical;
+  const posted = body === undefined ? '' : `?digest=${digestOf(body)}`;
+  return base.replace(/^https?:\/\/[^/]*/i, '') + canonical + posted;
+}
+
+/** What stands for the body of a basket in its request: hex of the hash of its canonical JSON. */
+function digestOf(body: string): string {
+  return bytesToHex(sha256(utf8ToBytes(canonicalJson(parseJson(body)))));
 }
 
 function payerOf({ value }: PendingPayment): string | undefined {
   try {
     const payer: unknown = JSON.parse(atob(value)).payload.authorization.from;
-    return typeof payer === 'string' ? payer : undefined;
+    return typeof payer === 'string' && ADDRESS.test(payer) ? payer : undefined;
   } catch {
     return undefined;
   }

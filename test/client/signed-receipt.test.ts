@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
+import { signedReceiptOf } from '../../compiler/client/signed-receipt-of.ts';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
+import { readKeyHistory } from '../../compiler/contract/key-history.ts';
 import { listReceiptKey } from '../../compiler/keys/key-command.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
@@ -15,7 +18,7 @@ import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { SIGNER_DID, SIGNER_SEED } from '../gatekeeper/listed-signer.ts';
 import { NOW_MS, payer } from '../gatekeeper/payer.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
-import { tideFiles } from '../tide-shop.ts';
+import { LEVEL, tideFiles, WAVES } from '../tide-shop.ts';
 import { payingFetch } from './paying-fetch.ts';
 
 // A shop whose keys.json lists a receipt key, compiled and served, and a buyer with the list.
@@ -98,6 +101,23 @@ describe('a client of a service that signs receipts', () => {
     expect((await client(plain).buy('/gauge', PARAMS)).signedReceipt).toBeNull();
     const one = await client(gate, { pay: payingFetch }).buy('/gauge', PARAMS);
     expect(one.signedReceipt).toBeNull();
+  });
+
+  it('judges that of a basket, which names what was posted', async () => {
+    const requests = [LEVEL, WAVES];
+    const { signedReceipt, payment } = await client(gate).buyBasket(requests);
+    expect(signedReceipt?.verdict).toBe('verified');
+    expect(signedReceipt?.receipt?.resourceUrl).toMatch(/\/gauge\/basket\?digest=[0-9a-f]{64}$/);
+    const header = Buffer.from(JSON.stringify({ format: 'jws', signature: signedReceipt?.jws }));
+    const bytes = Buffer.from((await client(gate).redeliver(payment)).text);
+    const judged = (body: string) => {
+      const targets = { asked: '/gauge/basket', canonical: '/gauge/basket' };
+      const trust = { trust: [issuer], keys: readKeyHistory(keys, isSignedBy) };
+      const sale = { header: header.toString('base64'), bytes, payment: { ...payment, body } };
+      return signedReceiptOf({ ...sale, targets }, trust)?.verdict;
+    };
+    expect(judged(JSON.stringify({ requests }))).toBe('verified');
+    expect(judged(JSON.stringify({ requests: requests.toReversed() }))).toBe('failed');
   });
 
   it('a receipt of somebody else is named as failed, and the body is there', async () => {
