@@ -18,6 +18,7 @@ const DOCS = [
   'compiler/upload/README.md',
   'compiler/CATALOG.md',
   'compiler/SHARDING.md',
+  'compiler/WITNESSES.md',
   'dist-data/README.md',
   'gatekeeper/BASKET.md',
   'gatekeeper/DISCOVERY.md',
@@ -39,6 +40,7 @@ const WORDS_MAX: Readonly<Record<string, number>> = {
   'CONTRIBUTING.md': 300,
   'SECURITY.md': 350,
   'dist-data/README.md': 130,
+  'compiler/WITNESSES.md': 600,
   'snapshots/README.md': 900,
   'test/README.md': 300,
 };

@@ -7,6 +7,7 @@ import { bodyOfText, isSignedCsv, SIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { answerFault, questionOf } from '../verify/answer-fault.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
+import type { PolicyTrust } from '../verify/policy-check.ts';
 import { type BodyReport, coversContent, verifyBody } from '../verify/verify-body.ts';
 import { basketFault } from './basket-fault.ts';
 import type { PendingPayment, PurchasedBody } from './client-error.ts';
@@ -14,13 +15,16 @@ import { ClientError } from './client-error.ts';
 import { signedTransfer, unreadable } from './payment-trip.ts';
 import { signedReceiptOf } from './signed-receipt-of.ts';
 
+/** Whom to believe: issuers with their keys, and witnesses of the log. */
+export type WitnessedTrust = KeyTrust & Pick<PolicyTrust, 'policy'>;
+
 /** What was asked for, and whose signatures are trusted. */
 export interface AskedTarget {
   /** What the service sells. */
   readonly catalog: Catalog;
   /** Whether what is sold now must agree with that catalogue; else a body that differs was made under another one. */
   readonly isSoldNow: boolean;
-  readonly trusted: KeyTrust;
+  readonly trusted: WitnessedTrust;
   /** Path and query behind the address of the service; null where the request went elsewhere. */
   readonly target: string | null;
   /** Milliseconds since the epoch: an answer cannot speak of a later moment. */
@@ -89,9 +93,13 @@ function bodyOf(
   const isTableToo = question !== null && isSignedTable(question);
   const body = jsonOf(sold, isTableToo);
   const judgedBy = { catalog, isOfBody: isSoldNow };
-  const isDemanded = demandsProof === true && expectsProof(question, sold.payment);
-  const proof = isDemanded ? ({ proof: 'demanded' } as const) : {};
-  const report = verifyBody(body, { ...trusted, now, judgedBy, ...proof });
+  const { policy, ...issuers } = trusted;
+  const isExpected = expectsProof(question, sold.payment);
+  const proof = {
+    ...(isExpected && demandsProof === true ? ({ proof: 'demanded' } as const) : {}),
+    ...(isExpected && policy !== undefined ? { policy } : {}),
+  };
+  const report = verifyBody(body, { ...issuers, now, judgedBy, ...proof });
   const made = { ...sold, body, report };
   if (question === null) return { made, fault: 'no answer exists for this request' };
   const { body: sent, quoted = [], value } = sold.payment;

@@ -18,12 +18,16 @@ import {
   parseJson,
 } from '../contract/strict-json.ts';
 import { questionOf } from '../verify/answer-fault.ts';
-import type { KeyTrust } from '../verify/key-trust.ts';
 import { answerBytes } from './answer-bytes.ts';
 import { type CatalogSource, catalogOfService, fixedCatalog } from './catalog-source.ts';
 import type { PaymentReceipt, PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
-import { type AskedTarget, judgePurchase, type PaidAnswer } from './judge-purchase.ts';
+import {
+  type AskedTarget,
+  judgePurchase,
+  type PaidAnswer,
+  type WitnessedTrust,
+} from './judge-purchase.ts';
 import {
   ANSWER_TIMEOUT_MS,
   challengeSchema,
@@ -36,7 +40,7 @@ import {
   unread,
   unsettled,
 } from './payment-trip.ts';
-import { knownKeys, type Verification, verifyText } from './verify.ts';
+import { knownKeys, knownPolicy, type Verification, verifyText } from './verify.ts';
 import {
   requireInterval,
   type WatchedReading,
@@ -62,6 +66,11 @@ export interface ClientOptions {
    * signed; or the bytes of a `catalog.json` that you trust.
    */
   readonly catalog?: 'served' | Uint8Array;
+  /**
+   * Logs and witnesses that you trust, as the text of a tlog-policy: a proof must be witnessed by its quorum. Witnesses sign
+   * some moments after a release is published; what is bought in between is refused, with the purchase as evidence.
+   */
+  readonly policy?: string | Uint8Array;
   /**
    * Whether a purchase without the proof that it is in the log is refused; a request with `proof=0` is not. By default with
    * `served`: the head of the release tells that the service adds proofs.
@@ -259,11 +268,11 @@ function operationAt(path: string, { operationByPath }: Catalog): Endpoint {
 
 /** Options, and whom they say to trust. */
 interface TrustingOptions extends ClientOptions {
-  readonly trusted: KeyTrust;
+  readonly trusted: WitnessedTrust;
 }
 
 /** Without an issuer every body would be refused after it was paid. */
-function trustOf({ issuer, keys }: ClientOptions): KeyTrust {
+function trustOf({ issuer, keys, policy }: ClientOptions): WitnessedTrust {
   try {
     parseDidKey(issuer);
   } catch (cause) {
@@ -271,7 +280,7 @@ function trustOf({ issuer, keys }: ClientOptions): KeyTrust {
       'Cannot make a client: "issuer" is not a did:key; pass the DID of the issuer, from a source that you trust';
     throw new TypeError(message, { cause });
   }
-  return { trust: [issuer], ...knownKeys(keys) };
+  return { trust: [issuer], ...knownKeys(keys), ...knownPolicy(policy) };
 }
 
 /** Path and query behind the address of the service; null for an address of somebody else. */

@@ -10,6 +10,7 @@ import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { checkAt, reason } from '../verify/body-check.ts';
 import { type DemandedReport, type Demands, withDemands } from '../verify/demand-checks.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
+import { type PolicyTrust, readPolicy } from '../verify/policy-check.ts';
 import { isOfSigner, type ProvenCatalog, provenCatalog } from '../verify/proven-catalog.ts';
 import { type BodyReport, type BodyTrust, signerOf, verifyBody } from '../verify/verify-body.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
@@ -22,6 +23,8 @@ export interface VerifyOptions extends Pick<Demands, 'expect' | 'maxAgeMs'> {
   readonly keys?: unknown;
   /** The bytes of `/.well-known/catalog.json` and `release.json` of the service, for signals that are not built in. */
   readonly catalog?: { readonly file: Uint8Array; readonly head: Uint8Array };
+  /** Logs and witnesses that you trust, as the text of a tlog-policy: the proof of a body must be witnessed by its quorum. */
+  readonly policy?: string | Uint8Array;
   /** Your clock, milliseconds since 1970; this machine's by default. */
   readonly now?: number;
 }
@@ -95,15 +98,22 @@ function readText(
   }
 }
 
-function trustOf({ issuer = [], keys, now = Date.now() }: VerifyOptions): BodyTrust {
+function trustOf({ issuer = [], keys, policy, now = Date.now() }: VerifyOptions): BodyTrust {
   const dids = typeof issuer === 'string' ? [issuer] : issuer;
   const trust = dids.length === 0 ? ('any' as const) : dids;
-  return { trust, now, ...knownKeys(keys) };
+  return { trust, now, ...knownKeys(keys), ...knownPolicy(policy) };
 }
 
 /** The keys of an issuer as they were passed; throws a RangeError for a list that does not hold. */
 export function knownKeys(keys: unknown): Pick<KeyTrust, 'keys'> {
   return keys === undefined ? {} : { keys: readKeyHistory(keys, isSignedBy) };
+}
+
+/** A policy as it was passed; throws a RangeError for a text that is none. */
+export function knownPolicy(policy: string | Uint8Array | undefined): Pick<PolicyTrust, 'policy'> {
+  if (policy === undefined) return {};
+  const bytes = typeof policy === 'string' ? new TextEncoder().encode(policy) : policy;
+  return { policy: readPolicy(bytes) };
 }
 
 /** The catalogue that was passed; throws for one that its head does not prove. */

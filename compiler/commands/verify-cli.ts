@@ -7,6 +7,7 @@ import type { CommandSettings } from './command-settings.ts';
 import { duration } from './duration.ts';
 import { errorText } from './error-text.ts';
 import { memoryFile } from './memory-file.ts';
+import { policyFile } from './policy-file.ts';
 import { verifyProgress } from './progress.ts';
 import { proofFile } from './proof-file.ts';
 import { repeated } from './repeated.ts';
@@ -31,6 +32,7 @@ interface VerifyFlags {
   readonly maxAge?: string;
   readonly proof?: boolean;
   readonly writeProof?: string;
+  readonly policy?: string;
   readonly format: 'text' | 'json';
   readonly json?: boolean;
   readonly log?: boolean;
@@ -61,6 +63,7 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
     .option('--proof', 'fail a body that came without a proof that it is in the log')
     .option('--no-proof', 'take a body that was bought with proof=0')
     .option('--write-proof <file>', 'write the proof of a body that holds into a file')
+    .option('--policy <file>', 'logs and witnesses that you trust, in the tlog-policy format')
     .addOption(
       new Option('--format <form>', 'form of the report').choices(['text', 'json']).default('text'),
     )
@@ -103,16 +106,18 @@ async function verified(
   flags: VerifyFlags,
   { now, screen }: VerifySettings,
 ): Promise<VerifyOutcome> {
-  const { remember, workers, archive, maxAge, format, writeProof, ...rest } = flags;
+  const { remember, workers, archive, maxAge, format, writeProof, policy, ...rest } = flags;
   if (flags.since !== undefined && flags.log !== true) {
     throw new RangeError('Cannot use --since without --log: it concerns the log; pass --log too');
   }
   if (flags.log === true) refuseOfLog(flags);
   const json = format === 'json' || flags.json === true;
   const memory = remember === undefined ? {} : { memory: memoryFile(remember) };
-  if (flags.log === true) return runVerifyLog(target, { ...rest, json });
+  const demanded = policy === undefined ? {} : { policy: policyFile(policy) };
+  if (flags.log === true) return runVerifyLog(target, { ...rest, ...demanded, now: now(), json });
   const options = {
     ...rest,
+    ...demanded,
     ...memory,
     ...(writeProof === undefined ? {} : { writeProof: proofFile(writeProof) }),
     json,

@@ -12,6 +12,7 @@ import { agreement, type BodyCheck, canonicalHash, checkAt } from './body-check.
 import type { KeyTrust } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
 import { memberPath } from './object-nodes.ts';
+import { judgeByPolicy, type PolicyTrust, witnessWords } from './policy-check.ts';
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/);
 const provedSchema = z.looseObject({
@@ -40,7 +41,7 @@ const PROOF_MEMBER: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The checks of a saved answer of the log about one hash; null for every other body. */
-export function logAnswer(body: JsonValue, trusted: KeyTrust): LogAnswer | null {
+export function logAnswer(body: JsonValue, trusted: KeyTrust & PolicyTrust): LogAnswer | null {
   if (!isObject(body) || typeof body.endpoint !== 'string' || body._citation !== undefined) {
     return null;
   }
@@ -109,11 +110,17 @@ function inclusionChecks(hash: string, proved: Proved, member: string): BodyChec
 }
 
 /** Whether the note states the tree of the proof, and who of those that are known signed it. */
-function checkpointChecks({ checkpoint, size, root }: Proved, member: string, trusted: KeyTrust) {
+function checkpointChecks(
+  { checkpoint, size, root }: Proved,
+  member: string,
+  trusted: KeyTrust & PolicyTrust,
+) {
   const at = checkAt('checkpoint', memberPath(member, 'checkpoint'));
   const stated = parseCheckpoint(parseNote(checkpoint)?.text ?? '');
   const isSame = stated !== null && stated.size === size && bytesToHex(stated.root) === root;
   if (!isSame) return { signer: null, checks: [at.fail('not the signed note of this tree')] };
+  const { fault: lack, witnessed } = judgeByPolicy(checkpoint, trusted);
+  if (lack !== null) return { signer: null, checks: [at.fail(lack)] };
   const known = knownDids(trusted);
   if (known.length === 0) {
     const detail = 'its signature is not checked: a note does not hold its key; pass --issuer';
@@ -122,7 +129,8 @@ function checkpointChecks({ checkpoint, size, root }: Proved, member: string, tr
   const { fault } = judgeNote(checkpoint, known);
   if (fault !== null) return { signer: null, checks: [at.fail(fault)] };
   const signer = known.find((did) => judgeNote(checkpoint, [did]).fault === null) ?? null;
-  return { signer, checks: [at.pass('states this tree, signed'), ...revoked(trusted, signer)] };
+  const words = ['states this tree, signed', ...witnessed.map(witnessWords)].join(', ');
+  return { signer, checks: [at.pass(words), ...revoked(trusted, signer)] };
 }
 
 function knownDids({ trust, keys }: KeyTrust): readonly string[] {

@@ -10,13 +10,14 @@ import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../contract/tl
 import { type BodyCheck, checkAt, reason } from './body-check.ts';
 import type { KeyTrust } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
+import { judgeByPolicy, type PolicyTrust, type Witnessed, witnessWords } from './policy-check.ts';
 import type { SignatureCheck } from './strict-signature.ts';
 
 /** `demanded`: a body without a proof of its own fails. `noted`: that it has none is said. Without either it is not. */
 export type ProofDemand = 'demanded' | 'noted';
 
 /** Whom to believe about a log, and whether a body has to be proven. */
-export interface ProofTrust extends KeyTrust {
+export interface ProofTrust extends KeyTrust, PolicyTrust {
   /** Checks signatures; strict RFC 8032 code without it. */
   readonly isSignature?: SignatureCheck;
   /** What is asked of a body that came without a proof of its own; nothing without it. */
@@ -26,9 +27,10 @@ export interface ProofTrust extends KeyTrust {
 const NO_PROOF = 'no proof that it is in the log came with it';
 const HOW_TO_GET = 'ask for it without proof=0';
 
-/** What is said of a body that came without a proof. */
-export function unprovenChecks(demand: ProofDemand | undefined): BodyCheck[] {
+/** What is said of a body that came without a proof; a policy cannot be met without one. */
+export function unprovenChecks({ proof, policy }: ProofTrust): BodyCheck[] {
   const at = checkAt('logged', '');
+  const demand = policy === undefined ? proof : 'demanded';
   if (demand === undefined) return [];
   return [demand === 'noted' ? at.notApplicable(NO_PROOF) : at.fail(`${NO_PROOF}; ${HOW_TO_GET}`)];
 }
@@ -53,7 +55,8 @@ export function loggedCheck(body: JsonValue, proof: JsonValue, trusted: ProofTru
     const revoked = revokedSigner(read, trusted);
     if (revoked !== null)
       return trusted.proof === 'demanded' ? at.fail(revoked) : at.notApplicable(revoked);
-    return at.pass(wordsOf(read, leaf));
+    const { fault: lack, witnessed } = judgeByPolicy(read.checkpoint, trusted);
+    return lack === null ? at.pass(wordsOf(read, leaf, witnessed)) : at.fail(lack);
   } catch (error) {
     return at.fail(reason(error));
   }
@@ -108,9 +111,15 @@ function revokedSigner(
 const LEAF_WORDS = { reading: 'its reading', statement: 'its signed statement' } as const;
 
 /** Only a cosignature of a witness states a time, and only a reader who knows the witness can check it. */
-function wordsOf({ index, signed, note }: ReadTlogProof, leaf: keyof typeof LEAF_WORDS): string {
+function wordsOf(
+  { index, signed, note }: ReadTlogProof,
+  leaf: keyof typeof LEAF_WORDS,
+  witnessed: readonly Witnessed[],
+): string {
+  const place = `${LEAF_WORDS[leaf]} is entry ${index} of ${signed.origin}, at size ${signed.size}`;
+  if (witnessed.length > 0) return `${place}; ${witnessed.map(witnessWords).join(', ')}`;
   const others = note.signatures.length - 1;
-  const witnessed =
+  const unknown =
     others < 1 ? 'no witness signed it' : `${others} further signatures, of nobody that is known`;
-  return `${LEAF_WORDS[leaf]} is entry ${index} of ${signed.origin}, at size ${signed.size}; ${witnessed}, so no time is proven`;
+  return `${place}; ${unknown}, so no time is proven`;
 }

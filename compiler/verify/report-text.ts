@@ -1,6 +1,7 @@
 import { type BodyAbout, TIME_OF } from './about-body.ts';
 import type { BodyCheck } from './body-check.ts';
 import type { DemandedReport } from './demand-checks.ts';
+import { witnessWords } from './policy-check.ts';
 import { COUNTED, type Counted } from './tally.ts';
 import { type BodyReport, coversContent } from './verify-body.ts';
 import type { ReceiptReport } from './verify-receipt.ts';
@@ -206,6 +207,7 @@ function headLines(report: ReleaseReport, head: NonNullable<ReleaseReport['head'
     ...Object.entries(checked).map(
       ([name, count]) => `  ${String(count).padStart(9)}  ${COUNTED[name as Counted]}`,
     ),
+    ...report.witnessed.map((each) => `  ${witnessWords(each)}`),
     ...(strayCount === 0
       ? []
       : [`  note: ${strayCount} files or releases that nothing reads: ${strays[0]}`]),

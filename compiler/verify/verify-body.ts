@@ -94,7 +94,7 @@ export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
     ...catalogChecks(nodes, trust.judgedBy),
     ...nodes.flatMap(lookChecks),
     ...requestTimeChecks(nodes, trust.now),
-    ...(proof === undefined ? unprovenChecks(trust.proof) : [loggedCheck(body, proof, trust)]),
+    ...(proof === undefined ? unprovenChecks(trust) : [loggedCheck(body, proof, trust)]),
   ];
   return { verdict: verdictOf(checks, cover, trust.trust), issuer: issuerOf(cited), checks };
 }

@@ -10,6 +10,7 @@ import { type Disk, nodeDisk, readAll } from './disk.ts';
 import { givenCatalog } from './given-catalog.ts';
 import { type GivenKeys, givenKeys } from './given-keys.ts';
 import { openChunks } from './plain-file.ts';
+import type { PolicyTrust } from './policy-check.ts';
 import { isOfSigner } from './proven-catalog.ts';
 import { receiptIn } from './receipt-text.ts';
 import { parseMemory, remember } from './release-memory.ts';
@@ -89,6 +90,10 @@ that is known fails. A body that came without one fails with --proof, or where t
 whatever that release sells has a proof. --no-proof takes a body that was bought with proof=0.
 --write-proof FILE writes the proof of a body that holds into a file of its own, for other programs.
 
+With --policy FILE, in the tlog-policy format of C2SP (logs, witnesses, groups, quorum), the checkpoint of that proof, or of
+the log of a release, must be signed by a log that the policy lists, if it lists any, and cosigned by the quorum of its
+witnesses. One that is not fails, and so does a body without a proof. Who witnessed it, and when, is said.
+
 With --catalog the readings of a body are judged by the catalogue of their publisher too: classes,
 scales and ranges. It is the catalog.json of the service, with its release.json in the same folder
 (both below /.well-known/), or a release folder. A catalogue that the issuer of the body did not
@@ -106,7 +111,7 @@ is "consistent, issuer unknown", exit code 2, whatever --keys lists. Pass the is
 learnt from a source you trust; --issuer may be given more than once.
 `;
 
-export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs'> {
+export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs'>, PolicyTrust {
   /** The catalogue of the publisher: its file beside `release.json`, or a release folder. */
   readonly catalog?: string;
   /** DIDs that are trusted; without one nothing is called verified. */
@@ -188,7 +193,8 @@ async function judgeFolder(
   const { memory, now, json, readStdin, issuer, keys: _, catalog: __, ...rest } = options;
   const known = memory === undefined ? null : parseMemory(memory.text);
   const seen = known === null ? {} : { seen: known.issuers };
-  const report = await verifyRelease(target, { ...rest, ...seen, ...trusted });
+  const clock = now === undefined ? {} : { now };
+  const report = await verifyRelease(target, { ...rest, ...clock, ...seen, ...trusted });
   const stale = now === undefined ? null : staleness(report, now, memory !== undefined);
   const exitCode = releaseExit(report, stale);
   if (memory !== undefined && known !== null && exitCode === EXIT.verified) {
@@ -241,15 +247,18 @@ async function judgeFile(
   if (options.body !== undefined || options.payer !== undefined)
     return undecided(target, ONLY_OF_RECEIPTS, options.json === true);
   const body = bodyOfText(saved);
-  const { now } = options;
+  const { now, policy } = options;
   const known = catalogFor(body, trusted, options);
   const isDemanded = options.proof ?? known.judgedBy?.isOfBody === true;
   const proof = isDemanded ? 'demanded' : 'noted';
-  const report = withDemands(
-    verifyBody(body, { ...trusted, ...(now === undefined ? {} : { now }), ...known, proof }),
-    body,
-    { ...options, catalog: known.judgedBy?.catalog ?? BUILTIN },
-  );
+  const given = {
+    ...(now === undefined ? {} : { now }),
+    ...(policy === undefined ? {} : { policy }),
+  };
+  const report = withDemands(verifyBody(body, { ...trusted, ...given, ...known, proof }), body, {
+    ...options,
+    catalog: known.judgedBy?.catalog ?? BUILTIN,
+  });
   if (!writtenProof(body, report, options)) {
     return undecided(target, NO_PROOF_THERE, options.json === true);
   }

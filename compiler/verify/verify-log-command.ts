@@ -4,6 +4,7 @@ import { decodeUtf8 } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
 import { givenKeys } from './given-keys.ts';
+import { type PolicyTrust, witnessWords } from './policy-check.ts';
 import { issuerLine, printed, VERDICT } from './report-text.ts';
 import { type LogReport, verifyLog } from './verify-log.ts';
 import { exitOf, jsonText, noRelease, undecided, type VerifyOutcome } from './verify-outcome.ts';
@@ -11,7 +12,7 @@ import { exitOf, jsonText, noRelease, undecided, type VerifyOutcome } from './ve
 /** Faults that are written out; the rest is counted. */
 const LINES_MAX = 20;
 
-interface VerifyLogCommandOptions {
+interface VerifyLogCommandOptions extends PolicyTrust {
   readonly issuer?: readonly string[];
   /** A list of issuer keys, or a release folder with one; it may know of a revocation that the release hides. */
   readonly keys?: string;
@@ -23,16 +24,20 @@ interface VerifyLogCommandOptions {
 
 /** `verify --log DIR`: judges the whole log of a release, and that it grew from a checkpoint that was seen before. */
 export function runVerifyLog(target: string, options: VerifyLogCommandOptions): VerifyOutcome {
-  const { issuer = [], since, disk = nodeDisk, json: isJson = false } = options;
+  const { issuer = [], since, disk = nodeDisk, json: isJson = false, policy, now } = options;
   try {
     for (const did of issuer) parseDidKey(did);
     const trust = issuer.length === 0 ? ('any' as const) : issuer;
     const { keys } = options.keys === undefined ? {} : givenKeys(disk, options.keys, trust);
     const known = keys === undefined ? {} : { keys };
+    const demanded = {
+      ...(policy === undefined ? {} : { policy }),
+      ...(now === undefined ? {} : { now }),
+    };
     const seen = since === undefined ? {} : { since: noteIn(since, disk) };
     const why = noRelease(disk, target);
     if (why !== null) return undecided(target, why, isJson);
-    const report = verifyLog(target, { trust, disk, ...known, ...seen });
+    const report = verifyLog(target, { trust, disk, ...known, ...seen, ...demanded });
     const pinned = trust !== 'any';
     const text = isJson
       ? jsonText({ target, issuer_pinned: pinned, ...report })
@@ -68,6 +73,7 @@ function logText(target: string, report: LogReport, pinned: boolean): string {
     `  ${report.entries} entries hashed again, ${report.checkpoints} checkpoints, each the start of the next`,
     `  ${report.records} published record hashes found in the log`,
     `  timestamps: ${report.anchors.confirmed} lead to a Bitcoin block (headers not checked), ${report.anchors.pending} pending`,
+    ...report.witnessed.map((each) => `  ${witnessWords(each)}`),
     ...(evidence.length === 0 ? [] : ['  keep these two notes: they cannot both be of one log']),
     ...evidence.flatMap((note) => note.split('\n').map((line) => `  | ${line}`)),
     issuerLine(report.head?.issuer_did ?? null, pinned),

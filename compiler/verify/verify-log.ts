@@ -14,6 +14,7 @@ import {
 } from '../contract/log-batch.ts';
 import { attestationsOf, parseProof } from '../contract/ots-proof.ts';
 import type { Release } from '../contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { reason } from './body-check.ts';
@@ -23,6 +24,7 @@ import { checkLogIndex } from './log-index-check.ts';
 import { judgeNote } from './log-notes.ts';
 import { type LogSource, logSource } from './log-source.ts';
 import { LogTilesCheck } from './log-tiles-check.ts';
+import { judgeByPolicy, type PolicyTrust, type Witnessed } from './policy-check.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
 import { readHead } from './release-head.ts';
 import { releaseKeys } from './release-keys.ts';
@@ -32,7 +34,7 @@ import type { CitationTrust } from './verify-citation.ts';
 
 const STATE = /^log\/anchor\/([0-9a-f]{64})\.json$/;
 
-interface VerifyLogOptions extends CitationTrust {
+interface VerifyLogOptions extends CitationTrust, PolicyTrust {
   readonly disk?: Disk;
   /** Signed note of a checkpoint that was seen before: the log must have grown from it. */
   readonly since?: string;
@@ -53,6 +55,8 @@ export interface LogReport {
   readonly faultCount: number;
   /** Signed note of the newest checkpoint, with the head of the release in it where it has a leaf. */
   readonly checkpoint: string | null;
+  /** Witnesses of the policy of the reader that cosigned it. */
+  readonly witnessed: readonly Witnessed[];
   /** Two signed notes that cannot both be of one append-only log. */
   readonly evidence: readonly string[];
 }
@@ -93,6 +97,7 @@ function report({ faults, head, trust, ...found }: LogHead & Partial<LogFindings
     records: 0,
     anchors: NO_ANCHORS,
     checkpoint: null,
+    witnessed: [],
     evidence: [],
     ...found,
     faults: faults.kept,
@@ -122,10 +127,24 @@ export function checkLog(source: LogSource, options: VerifyLogOptions): LogFindi
     entries: tiles.size,
     checkpoints: batches.length,
     checkpoint: last?.note ?? null,
+    witnessed: checkWitnessed(last, source, options),
     evidence: seen === null ? [] : forkEvidence({ seen, newest: last, rootAt, source }),
     records: tiles.size === size ? checkLogIndex(source, tiles.digests) : 0,
     anchors: checkAnchors(source, new Set(batches.map(({ root }) => root))),
   };
+}
+
+/** Who witnessed the newest checkpoint; one without the quorum that the reader demands is a fault. */
+function checkWitnessed(
+  last: Signed | null,
+  { head, faults }: LogSource,
+  policy: PolicyTrust,
+): readonly Witnessed[] {
+  if (last === null) return [];
+  const { fault, witnessed } = judgeByPolicy(last.note, policy);
+  const isListed = head.log_index === undefined || last.checkpoint.size === head.log_index;
+  if (fault !== null) faults.add(isListed ? CHECKPOINT_PATH : RELEASE_PROOF_NAME, '', fault);
+  return witnessed;
 }
 
 function seenCheckpoint(

@@ -25,6 +25,7 @@ import { type IndexResult, shardsOf } from './index-check.ts';
 import { type KeyTrust, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { KnownHashes, readKnownHashes } from './known-hashes.ts';
 import { logSource } from './log-source.ts';
+import type { PolicyTrust, Witnessed } from './policy-check.ts';
 import { readReleaseCatalog } from './release-catalog.ts';
 import { checkChain } from './release-chain.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
@@ -46,7 +47,7 @@ const STRAYS_SHOWN_MAX = 20;
 /** Pieces of the list below which a worker costs more than it gives. */
 const CHUNKS_PER_WORKER = 16;
 
-interface VerifyReleaseOptions extends KeyTrust {
+interface VerifyReleaseOptions extends KeyTrust, PolicyTrust {
   readonly disk?: Disk;
   /** Worker threads; 0 for none. Small releases take fewer, the report is the same. */
   readonly workers?: number;
@@ -87,6 +88,8 @@ export interface ReleaseReport {
   readonly strayCount: number;
   /** Signed note of the log, where there is one. */
   readonly checkpoint: string | null;
+  /** Witnesses of the policy of the reader that cosigned it. */
+  readonly witnessed: readonly Witnessed[];
   /** Two signed notes that cannot both be of one append-only log. */
   readonly evidence: readonly string[];
 }
@@ -146,15 +149,16 @@ function reportOf({ head, faults, trust, run }: ReleaseResult): ReleaseReport {
 
 type ReleaseFindings = Pick<
   ReleaseReport,
-  'issuer' | 'strays' | 'strayCount' | 'checkpoint' | 'evidence'
+  'issuer' | 'strays' | 'strayCount' | 'checkpoint' | 'witnessed' | 'evidence'
 >;
 
 function foundBy(run: ReleaseRun | undefined): ReleaseFindings {
   if (run === undefined) {
-    return { issuer: null, strays: [], strayCount: 0, checkpoint: null, evidence: [] };
+    const nothing = { checkpoint: null, witnessed: [], evidence: [] };
+    return { issuer: null, strays: [], strayCount: 0, ...nothing };
   }
-  const { issuer, strays, strayCount, checkpoint, evidence } = run;
-  return { issuer, strays, strayCount, checkpoint, evidence };
+  const { issuer, strays, strayCount, checkpoint, witnessed, evidence } = run;
+  return { issuer, strays, strayCount, checkpoint, witnessed, evidence };
 }
 
 interface RunOptions extends VerifyReleaseOptions {
@@ -174,6 +178,7 @@ class ReleaseRun {
   /** Whether the release was compiled from a catalogue and words that this program knows. */
   ownTables = true;
   checkpoint: string | null = null;
+  witnessed: readonly Witnessed[] = [];
   evidence: readonly string[] = [];
   readonly #options: RunOptions;
 
@@ -282,25 +287,24 @@ class ReleaseRun {
 
   /** The transparency log, where the release holds one; a log that was seen must still be there. */
   #log(list: FileList, kept: readonly Release[]): void {
-    const { head, faults, trust, keys, seen, issuer } = this.#options;
+    const { head, faults, seen, issuer, policy } = this.#options;
     const since = seen?.[issuer]?.checkpoint ?? null;
     if (list.find(CHECKPOINT_PATH) === null) {
       if (since !== null) faults.add(CHECKPOINT_PATH, '', 'missing, but a log was seen before');
       if (head.log_index !== undefined)
         faults.add(CHECKPOINT_PATH, '', 'missing, but the head states its place in a log');
+      if (policy !== undefined) faults.add(CHECKPOINT_PATH, '', 'missing, so nobody witnessed it');
       return;
     }
-    const { entries, checkpoints, records, checkpoint, evidence } = checkLog(
-      logSource(this.#options),
-      {
-        trust,
-        kept,
-        ...(keys === undefined ? {} : { keys }),
-        ...(since === null ? {} : { since }),
-      },
-    );
-    this.checkpoint = checkpoint;
-    this.evidence = evidence;
+    const found = checkLog(logSource(this.#options), {
+      ...this.#options,
+      kept,
+      ...(since === null ? {} : { since }),
+    });
+    const { entries, checkpoints, records } = found;
+    this.checkpoint = found.checkpoint;
+    this.witnessed = found.witnessed;
+    this.evidence = found.evidence;
     count(this.shares.tally, 'log_entries', entries);
     count(this.shares.tally, 'checkpoints', checkpoints);
     count(this.shares.tally, 'logged_hashes', records);

@@ -1,0 +1,63 @@
+import { createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatNote, parseNote } from '../../compiler/contract/checkpoint.ts';
+import { cosignatureLine, cosignedBytes } from '../../compiler/contract/cosignature.ts';
+import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
+import { formatTlogProof, parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
+import { formatVerifierKey, NOTE_KEY } from '../../compiler/contract/verifier-key.ts';
+import { signingKey } from '../../compiler/stages/seal/sealer.ts';
+
+const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
+
+/** A line as long as that of a witness of ML-DSA-44, by a key that nobody knows. */
+export const FOREIGN_LINE = `\u2014 other.example/w ${Buffer.alloc(4 + 8 + 2420, 5).toString('base64')}\n`;
+
+/** A witness that signs whatever it is given. */
+export class InventedWitness {
+  readonly #key: KeyObject;
+  readonly #name: string;
+
+  constructor(name: string, seed = 1) {
+    this.#name = name;
+    this.#key = signingKey(new Uint8Array(32).fill(seed));
+  }
+
+  get #verifierKey() {
+    const publicKey = createPublicKey(this.#key).export({ format: 'der', type: 'spki' });
+    const own = Uint8Array.from(publicKey.subarray(-32));
+    return { name: this.#name, type: NOTE_KEY.witness, publicKey: own };
+  }
+
+  get vkey(): string {
+    return formatVerifierKey(this.#verifierKey, sha256);
+  }
+
+  /** A line of a policy. */
+  policyLine(name: string): string {
+    return `witness ${name} ${this.vkey}\n`;
+  }
+
+  /** The note with one line more. */
+  cosign(note: string, at: string): string {
+    const parsed = parseNote(note);
+    if (parsed === null) throw new RangeError('Cannot cosign: no note');
+    const seconds = Date.parse(at) / 1000;
+    const bytes = cosignedBytes(parsed.text, seconds);
+    const signature = new Uint8Array(sign(null, bytes, this.#key));
+    const line = cosignatureLine({ seconds, signature }, this.#verifierKey, sha256);
+    return formatNote({ ...parsed, signatures: [...parsed.signatures, line] });
+  }
+}
+
+/** A proof whose checkpoint has another note. */
+export function withNote(proof: string, change: (note: string) => string): string {
+  const { index, hashes, checkpoint } = parseTlogProof(proof);
+  return formatTlogProof({ index, hashes, checkpoint: change(checkpoint) });
+}
+
+/** Changes the note beside the head of a release. */
+export function changeProof(folder: string, change: (note: string) => string): void {
+  const path = join(folder, RELEASE_PROOF_NAME);
+  writeFileSync(path, withNote(readFileSync(path, 'utf8'), change));
+}
