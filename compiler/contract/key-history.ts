@@ -3,16 +3,21 @@ import { canonicalJson } from './canonical.ts';
 import { keyIdOf } from './citation.ts';
 import { defined } from './defined.ts';
 import { parseDidKey } from './did-key.ts';
+import { did, KEYS_MAX, refuseKeys, type SignatureOf, time } from './key-schema.ts';
+import {
+  type AdoptedKeys,
+  checkRoots,
+  isRootedIn,
+  ROOT_VERSIONS_MAX,
+  type RootStatement,
+  rootBytes,
+  rootStatement,
+} from './root-statement.ts';
 
 /** Where a release lists the issuer keys. */
 export const KEYS_PATH = 'well-known/keys.json';
-/** Most keys of one issuer, most revocations, and most statements about receipt keys: one a month for twenty years. */
-const KEYS_MAX = 256;
 /** Longest list of keys that is read, in bytes. */
 export const KEYS_BYTES_MAX = 1_048_576;
-
-const did = z.string().startsWith('did:key:z6Mk').max(80);
-const time = z.iso.datetime();
 
 const rotation = z.strictObject({
   type: z.literal('rotation'),
@@ -53,11 +58,13 @@ const receiptKey = z.strictObject({
 });
 
 const keyHistory = z.strictObject({
-  format: z.literal('signalpress-keys/1'),
+  // Version 2 has a root. Readers of before refuse it whole: they would not know what its root takes back.
+  format: z.enum(['signalpress-keys/1', 'signalpress-keys/2']),
   keys: z.array(issuerKey).min(1).max(KEYS_MAX),
   revocations: z.array(revocation).max(KEYS_MAX),
   // Absent where none is listed, so that readers of before take such a list.
   receipt_keys: z.array(receiptKey).min(1).max(KEYS_MAX).exactOptional(),
+  roots: z.array(rootStatement).min(1).max(ROOT_VERSIONS_MAX).exactOptional(),
 });
 
 /** An old key announces a new one; the old one stops at `overlap_until`. Its signature is over the canonical JSON of all other members. */
@@ -71,13 +78,13 @@ export type Revocation = z.infer<typeof revocation>;
 export type ReceiptKey = z.infer<typeof receiptKey>;
 /** Whatever an issuer key states about keys. */
 type KeyStatement = Rotation | Revocation | ReceiptKey;
-/** One key; everything but `did` follows from the statements. The first one has no `valid_from`: it is trusted beforehand. */
+/**
+ * One key; everything but `did` follows from the statements, and under a root from its newest version. The first one has no
+ * `valid_from`: it is trusted beforehand.
+ */
 export type IssuerKey = z.infer<typeof issuerKey>;
-/** The keys of one issuer, the oldest first. */
+/** The keys of one issuer, the oldest first. Under a root, the other statements are those of before it. */
 export type KeyHistory = z.infer<typeof keyHistory>;
-
-/** Whether a base64url Ed25519 signature is the DID's over these bytes; may throw for a malformed one. */
-type SignatureOf = (did: string, bytes: Uint8Array, signature: string) => boolean;
 
 /** What an issuer key signs to announce, to revoke or to list another. */
 export function statementBytes(statement: KeyStatement): Uint8Array {
@@ -120,6 +127,31 @@ export function withReceiptKeys(
   return statements.length === 0 ? history : { ...history, receipt_keys: [...statements] };
 }
 
+/** What a history of before a root becomes under its versions. */
+export function withRoots(history: KeyHistory, roots: readonly RootStatement[]): KeyHistory {
+  const newest = roots.at(-1);
+  if (newest === undefined) return history;
+  const keys = newest.issuer_keys.map((stated, at): IssuerKey => {
+    const statement = history.keys[at]?.statement ?? null;
+    return { ...stated, key_id: keyIdOf(stated.did), statement };
+  });
+  return { ...history, format: 'signalpress-keys/2', keys, roots: [...roots] };
+}
+
+/** The history of before its root, which is all of it without one: what its own statements make. */
+export function beforeRoots({ keys, revocations, receipt_keys }: KeyHistory): KeyHistory {
+  const [first] = keys;
+  const rotations = keys.flatMap(({ statement }) => statement ?? []);
+  const history = historyOf(defined(first, 'the first key').did, rotations, revocations);
+  return withReceiptKeys(history, receipt_keys);
+}
+
+/** What the first version of a root adopts: see checkRoots. */
+export function adoptedKeys({ keys }: KeyHistory): AdoptedKeys {
+  const adopter = keys.findLast(({ revoked_from }) => revoked_from === null)?.did ?? null;
+  return { dids: keys.map((key) => key.did), adopter };
+}
+
 /**
  * From when each key is revoked. A key may revoke itself, and every later key an earlier one, unless that later key was
  * revoked itself by then; the earliest time counts, however often a statement is there.
@@ -152,37 +184,42 @@ function isAtOrAfter(time: string, limit: string | null): boolean {
  */
 export function readKeyHistory(value: unknown, isSignedBy: SignatureOf): KeyHistory {
   const parsed = keyHistory.safeParse(value);
-  if (!parsed.success) refuse(`"${parsed.error.issues[0]?.path.join('.')}" is malformed`);
+  if (!parsed.success) refuseKeys(`"${parsed.error.issues[0]?.path.join('.')}" is malformed`);
   const history = parsed.data;
-  const [root] = history.keys;
-  const rotations = history.keys.slice(1).map(({ did: subject, statement }) => {
-    return statement ?? refuse(`no statement vouches for "${subject}"`);
-  });
+  const { roots = [] } = history;
+  const unvouched = history.keys.slice(1).find(({ statement }) => statement === null);
+  if (unvouched !== undefined && roots.length === 0) {
+    refuseKeys(`no statement vouches for "${unvouched.did}"`);
+  }
   checkKeys(history);
-  const { revocations, receipt_keys = [] } = history;
-  for (const each of [...rotations, ...revocations, ...receipt_keys]) {
+  const before = beforeRoots(history);
+  const rotations = before.keys.flatMap(({ statement }) => statement ?? []);
+  for (const each of [...rotations, ...before.revocations, ...(before.receipt_keys ?? [])]) {
     checkSignature(each, isSignedBy);
   }
-  const issuerKeys = historyOf(defined(root, 'the first key').did, rotations, revocations);
-  const derived = withReceiptKeys(issuerKeys, receipt_keys);
-  if (canonicalJson(derived) !== canonicalJson(history)) {
-    refuse('its keys do not follow from their statements');
+  checkRoots(roots, adoptedKeys(before), isSignedBy);
+  if (canonicalJson(withRoots(before, roots)) !== canonicalJson(history)) {
+    refuseKeys('its keys do not follow from their statements');
   }
-  for (const [at, each] of rotations.entries()) checkRotation(each, history.keys[at]);
+  for (const [at, each] of rotations.entries()) checkRotation(each, before.keys[at]);
   return history;
 }
 
-function checkKeys({ keys, receipt_keys = [] }: KeyHistory): void {
+function checkKeys({ keys, receipt_keys = [], roots = [] }: KeyHistory): void {
   const dids = new Set(keys.map((key) => key.did));
-  if (dids.size !== keys.length) refuse('it names a key twice');
+  if (dids.size !== keys.length) refuseKeys('it names a key twice');
   const receiptDids = receipt_keys.map((key) => key.did);
   const both = receiptDids.find((each) => dids.has(each));
-  if (both !== undefined) refuse(`"${both}" is an issuer key and a receipt key`);
-  for (const each of new Set([...dids, ...receiptDids])) {
+  if (both !== undefined) refuseKeys(`"${both}" is an issuer key and a receipt key`);
+  const rooted = roots.flatMap((root) => [
+    ...root.root_keys,
+    ...root.receipt_keys.map((key) => key.did),
+  ]);
+  for (const each of new Set([...dids, ...receiptDids, ...rooted])) {
     try {
       parseDidKey(each);
     } catch (cause) {
-      refuse(`"${each}" is not a usable key`, cause);
+      refuseKeys(`"${each}" is not a usable key`, cause);
     }
   }
 }
@@ -193,30 +230,23 @@ function checkSignature(statement: KeyStatement, isSignedBy: SignatureOf): void 
   try {
     holds = isSignedBy(signer, statementBytes(statement), statement.signature);
   } catch (cause) {
-    refuse(`a ${statement.type} by "${signer}" has a malformed signature`, cause);
+    refuseKeys(`a ${statement.type} by "${signer}" has a malformed signature`, cause);
   }
-  if (!holds) refuse(`the signature of a ${statement.type} is not that of "${signer}"`);
+  if (!holds) refuseKeys(`the signature of a ${statement.type} is not that of "${signer}"`);
 }
 
 function checkRotation(statement: Rotation, old: IssuerKey | undefined): void {
   const { old_did, new_did, stated_at, valid_from, overlap_until } = statement;
-  if (old_did !== old?.did) refuse(`the key before "${new_did}" does not vouch for it`);
+  if (old_did !== old?.did) refuseKeys(`the key before "${new_did}" does not vouch for it`);
   if (isAtOrAfter(stated_at, old.revoked_from)) {
-    refuse(`"${new_did}" was announced by a key that was already revoked`);
+    refuseKeys(`"${new_did}" was announced by a key that was already revoked`);
   }
   const from = Date.parse(valid_from);
   if (old.valid_from !== null && from < Date.parse(old.valid_from)) {
-    refuse(`"${new_did}" is valid before the key that announced it`);
+    refuseKeys(`"${new_did}" is valid before the key that announced it`);
   }
   if (Date.parse(overlap_until) < from)
-    refuse(`there is a time without a valid key before "${new_did}"`);
-}
-
-function refuse(state: string, cause?: unknown): never {
-  throw new RangeError(
-    `Cannot trust the list of issuer keys: ${state}; take the one that the issuer publishes`,
-    { cause },
-  );
+    refuseKeys(`there is a time without a valid key before "${new_did}"`);
 }
 
 /** How a key counts at a time; `suspect`: it was revoked later, so a thief could have back-dated the signature. */
@@ -253,10 +283,7 @@ export function receiptKeyStanding(
   keyDid: string,
   at: string,
 ): ReceiptKeyStanding {
-  const statements = (history.receipt_keys ?? []).filter(({ did: subject, ...stated }) => {
-    const { signed_by, stated_at } = stated;
-    return subject === keyDid && keyStanding(history, signed_by, stated_at) === 'valid';
-  });
+  const statements = windowsOf(history, keyDid);
   if (statements.length === 0) return 'unlisted';
   const now = Date.parse(at);
   if (!statements.every(({ since }) => now >= Date.parse(since))) return 'early';
@@ -264,13 +291,28 @@ export function receiptKeyStanding(
   return isOpen ? 'listed' : 'ended';
 }
 
+/** The windows of a receipt key: all that count where issuer keys stated them, or the one of the newest version of a root. */
+function windowsOf(history: KeyHistory, keyDid: string): Pick<ReceiptKey, 'since' | 'until'>[] {
+  const root = history.roots?.at(-1);
+  if (root !== undefined) return root.receipt_keys.filter((key) => key.did === keyDid);
+  return (history.receipt_keys ?? []).filter(({ did: subject, signed_by, stated_at }) => {
+    return subject === keyDid && keyStanding(history, signed_by, stated_at) === 'valid';
+  });
+}
+
 /** The keys that a release of this time may be signed with, oldest first: two in an overlap. */
 export function validKeysAt(history: KeyHistory, at: string): IssuerKey[] {
   return history.keys.filter((key) => keyStanding(history, key.did, at) === 'valid');
 }
 
-/** The keys that trust in these DIDs extends to: each trusted key and all keys after it. */
+/**
+ * The keys that trust in these DIDs extends to: each trusted key and all keys after it. Who trusts as many root keys as
+ * a version needs, all of which signed it, trusts every key.
+ */
 export function vouchedDids(history: KeyHistory, trusted: readonly string[]): string[] {
+  if (history.roots?.some((root) => isRootedIn(root, trusted)) === true) {
+    return history.keys.map((key) => key.did);
+  }
   const first = history.keys.findIndex((key) => trusted.includes(key.did));
   return first < 0 ? [] : history.keys.slice(first).map((key) => key.did);
 }
@@ -281,21 +323,31 @@ export function rootDid({ keys }: KeyHistory): string {
 }
 
 /**
- * Whether a newer list includes everything in an older one: keys are only added, and no other statement is ever withdrawn.
+ * Whether a newer list includes everything in an older one: keys and versions of a root are only added, and no other
+ * statement is ever withdrawn.
  */
 export function isContinued(older: KeyHistory, newer: KeyHistory): boolean {
-  const statements = (history: KeyHistory): string[] => [
-    rootDid(history),
-    ...history.keys.flatMap(({ statement }) => statement ?? []).map(canonicalJson),
-  ];
-  const after = statements(newer);
+  const chains = [announcements, rootVersions].map(
+    (chain) => [chain(older), chain(newer)] as const,
+  );
   const others = (history: KeyHistory): string[] =>
     [...history.revocations, ...(history.receipt_keys ?? [])].map(canonicalJson);
   const later = new Set(others(newer));
   return (
-    statements(older).every((each, at) => each === after[at]) &&
+    chains.every(([before, after]) => before.every((each, at) => each === after[at])) &&
     others(older).every((each) => later.has(each))
   );
+}
+
+function announcements(history: KeyHistory): string[] {
+  const statements = history.keys.flatMap(({ statement }) => statement ?? []);
+  return [rootDid(history), ...statements.map(canonicalJson)];
+}
+
+/** What was signed of each version of a root: more signatures make no other version. */
+function rootVersions({ roots = [] }: KeyHistory): string[] {
+  const decoder = new TextDecoder();
+  return roots.map((root) => decoder.decode(rootBytes(root)));
 }
 
 /** The text of a list of keys, as it is stored and published. */
