@@ -98,6 +98,11 @@ const COMMANDS: readonly CommandRow[] = [
     define: async (command) => (await import('./keys/key-cli.ts')).defineKey(command, SETTINGS),
   },
   {
+    usage: 'root',
+    about: 'put the issuer keys under offline root keys, which name the next ones',
+    define: async (command) => (await import('./keys/root-cli.ts')).defineRoot(command, SETTINGS),
+  },
+  {
     usage: 'keygen [file]',
     about: 'make an issuer key, readable by its owner only',
     define: async (command) => (await import('./keys/key-cli.ts')).defineKeygen(command, SETTINGS),

@@ -75,6 +75,15 @@ const EXAMPLES: Examples = {
     'signalpress key receipt --key issuer.key --did did:key:z6Mk…',
     'signalpress key receipt --key issuer.key --did did:key:z6Mk… --until 2026-12-31T00:00:00Z',
   ],
+  'root keygen': ['signalpress root keygen root-a.key root-b.key root-c.key'],
+  'root draft': [
+    'signalpress root draft root-1.json --root did:key:z6Mk… --root did:key:z6Mk… --root did:key:z6Mk…',
+    'signalpress root draft root-2.json --add did:key:z6Mk…=2026-12-01T00:00:00Z',
+    'signalpress root draft root-3.json --revoke did:key:z6Mk…=2026-11-20T12:00:00Z',
+  ],
+  'root show': ['signalpress root show root-1.json'],
+  'root sign': ['signalpress root sign root-1.json --key root-a.key'],
+  'root adopt': ['signalpress root adopt root-1.json'],
   keygen: ['signalpress keygen issuer.key'],
   'receipt issue': [
     "signalpress receipt issue '/gauge?entity=us-denver&signal_id=airquality.aqi' --key processor.key",

@@ -283,7 +283,7 @@ export function receiptKeyStanding(
   keyDid: string,
   at: string,
 ): ReceiptKeyStanding {
-  const statements = windowsOf(history, keyDid);
+  const statements = receiptKeyWindows(history, keyDid);
   if (statements.length === 0) return 'unlisted';
   const now = Date.parse(at);
   if (!statements.every(({ since }) => now >= Date.parse(since))) return 'early';
@@ -291,8 +291,11 @@ export function receiptKeyStanding(
   return isOpen ? 'listed' : 'ended';
 }
 
-/** The windows of a receipt key: all that count where issuer keys stated them, or the one of the newest version of a root. */
-function windowsOf(history: KeyHistory, keyDid: string): Pick<ReceiptKey, 'since' | 'until'>[] {
+/** The windows of a receipt key that count: all of them where issuer keys stated them, or the one of the newest version of a root. */
+export function receiptKeyWindows(
+  history: KeyHistory,
+  keyDid: string,
+): Pick<ReceiptKey, 'since' | 'until'>[] {
   const root = history.roots?.at(-1);
   if (root !== undefined) return root.receipt_keys.filter((key) => key.did === keyDid);
   return (history.receipt_keys ?? []).filter(({ did: subject, signed_by, stated_at }) => {

@@ -13,8 +13,6 @@ const ROOT_KEYS_MAX = 8;
 const NEW_KEYS_MAX = 8;
 /** Fewest root keys that have to sign: one alone would be as easily lost or stolen as an issuer key. */
 export const ROOT_THRESHOLD_MIN = 2;
-/** Longest root statement that is read, in bytes: its tables are full. */
-export const ROOT_BYTES_MAX = 262_144;
 
 const statedKey = z.strictObject({
   did,
@@ -59,6 +57,12 @@ export interface AdoptedKeys {
   readonly adopter: string | null;
 }
 
+/** Where a version stands: behind which other one, null for the first, and what that one adopted. */
+export interface RootPlace {
+  readonly before: RootStatement | null;
+  readonly adopted: AdoptedKeys;
+}
+
 /** Checks every version of a root in its order; throws a RangeError that says what is wrong. */
 export function checkRoots(
   roots: readonly RootStatement[],
@@ -66,16 +70,22 @@ export function checkRoots(
   isSignedBy: SignatureOf,
 ): void {
   for (const [at, root] of roots.entries()) {
-    checkVersion(root, roots[at - 1] ?? null, adopted);
-    checkTables(root);
-    for (const signature of root.signatures) checkSignature(root, signature, isSignedBy);
-    const [lack] = missingSigners(root, roots[at - 1] ?? null, adopted);
+    const place = { before: roots[at - 1] ?? null, adopted };
+    checkStated(root, place, isSignedBy);
+    const [lack] = missingSigners(root, place);
     if (lack !== undefined) refuseKeys(`version ${root.version} of the root lacks ${lack}`);
   }
 }
 
+/** Checks what a version states, and the signatures that it has so far; throws a RangeError that says what is wrong. */
+export function checkStated(root: RootStatement, place: RootPlace, isSignedBy: SignatureOf): void {
+  checkVersion(root, place);
+  checkTables(root);
+  for (const signature of root.signatures) checkSignature(root, signature, isSignedBy);
+}
+
 /** That a version comes right behind the one before it, and drops none of the keys that were there. */
-function checkVersion(root: RootStatement, before: RootStatement | null, { dids }: AdoptedKeys) {
+function checkVersion(root: RootStatement, { before, adopted: { dids } }: RootPlace): void {
   const { version, issuer, stated_at, issuer_keys } = root;
   const due = (before?.version ?? 0) + 1;
   if (version !== due) refuseKeys(`version ${version} of the root stands where ${due} belongs`);
@@ -135,8 +145,7 @@ function checkSignature(
  */
 export function missingSigners(
   root: RootStatement,
-  before: RootStatement | null,
-  { dids, adopter }: AdoptedKeys,
+  { before, adopted: { dids, adopter } }: RootPlace,
 ): string[] {
   const signers = new Set(root.signatures.map((each) => each.did));
   const known = new Set(before === null ? dids : before.issuer_keys.map((key) => key.did));
@@ -160,15 +169,12 @@ function lackOf(
 }
 
 /** Whose signature under a version counts for anything. */
-export function possibleSigners(
-  root: RootStatement,
-  before: RootStatement | null,
-  { adopter }: AdoptedKeys,
-): string[] {
-  const own = [...root.root_keys, ...root.issuer_keys.map((key) => key.did)];
-  return [
-    ...new Set([...own, ...(before?.root_keys ?? []), ...(adopter === null ? [] : [adopter])]),
-  ];
+export function possibleSigners(root: RootStatement, { before, adopted }: RootPlace): string[] {
+  const { adopter } = adopted;
+  const known = new Set(before === null ? adopted.dids : before.issuer_keys.map((key) => key.did));
+  const fresh = root.issuer_keys.map((key) => key.did).filter((each) => !known.has(each));
+  const adopting = before === null && adopter !== null ? [adopter] : [];
+  return [...new Set([...root.root_keys, ...(before?.root_keys ?? []), ...adopting, ...fresh])];
 }
 
 /** Whether enough of these keys signed a version as its root keys: who trusts that many trusts what it names. */

@@ -4,10 +4,10 @@ import { instant } from '../commands/publication-time.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import { KeyError, readIssuerKey, writeIssuerKey } from './issuer-key.ts';
 import {
+  daysOf,
   keysText,
   listReceiptKey,
   OVERLAP_DAYS,
-  OVERLAP_DAYS_MAX,
   revokeKey,
   rotateKey,
 } from './key-command.ts';
@@ -86,13 +86,6 @@ function rotated({ data, to, from, overlap }: RotateFlags, old: Uint8Array, now:
     now,
   });
   return `${keysText(history, now)}\nKeep the old key until it expires, then destroy it`;
-}
-
-function daysOf(text: string): number {
-  if (/^\d+(\.\d+)?$/.test(text) && Number(text) <= OVERLAP_DAYS_MAX) return Number(text);
-  throw new KeyError(
-    `Cannot rotate with --overlap "${text}": not a number of days from 0 to ${OVERLAP_DAYS_MAX}; pass one such as 30`,
-  );
 }
 
 function revoked(

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import {
   firstHistory,
@@ -8,23 +7,29 @@ import {
   type ReceiptKey,
   type Revocation,
   type Rotation,
-  readKeyHistory,
   receiptKeyStanding,
   rootDid,
   statementBytes,
   validKeysAt,
   withReceiptKeys,
 } from '../contract/key-history.ts';
-import { lockData } from '../stages/publish/data-lock.ts';
 import { issuerDid, signBytes, signingKey } from '../stages/seal/sealer.ts';
-import { isSignedBy } from '../verify/verify-citation.ts';
 import { KeyError } from './issuer-key.ts';
-import { readKeys, writeKeys } from './key-store.ts';
+import { changeKeys, keepKeys, readKeys } from './key-store.ts';
+import { rootLines } from './root-draft.ts';
 
 /** How long an old key may keep signing next to the new one, by default. */
 export const OVERLAP_DAYS = 30;
 /** A longer overlap would not be a rotation. */
-export const OVERLAP_DAYS_MAX = 3660;
+const OVERLAP_DAYS_MAX = 3660;
+
+/** The days of --overlap; throws a KeyError for a text that is none. */
+export function daysOf(text: string): number {
+  if (/^\d+(\.\d+)?$/.test(text) && Number(text) <= OVERLAP_DAYS_MAX) return Number(text);
+  throw new KeyError(
+    `Cannot use --overlap "${text}": not a number of days from 0 to ${OVERLAP_DAYS_MAX}; pass one such as 30`,
+  );
+}
 
 interface Rotate {
   readonly data: string;
@@ -40,12 +45,13 @@ interface Rotate {
 
 /** Announces a new issuer key under the old one; throws a KeyError when the old one may not do so, a LockedError beside a compile. */
 export function rotateKey(rotate: Rotate): KeyHistory {
-  return withLock(rotate.data, () => rotated(rotate));
+  return changeKeys(rotate.data, () => rotated(rotate));
 }
 
 function rotated({ data, old, next, from, overlapDays, now }: Rotate): KeyHistory {
   const [old_did, new_did] = [issuerDid(signingKey(old)), issuerDid(signingKey(next))];
   const history = readKeys(data) ?? firstHistory(old_did);
+  refuseRooted(history, 'rotate');
   const newest = history.keys.at(-1)?.did;
   if (newest !== old_did) {
     throw new KeyError(
@@ -75,7 +81,7 @@ function rotated({ data, old, next, from, overlapDays, now }: Rotate): KeyHistor
   const statement: Rotation = { ...signed, signature: signatureOf(signed, old) };
   const rotations = [...rotationsOf(history), statement];
   const announced = historyOf(rootDid(history), rotations, history.revocations);
-  return keep(data, withReceiptKeys(announced, history.receipt_keys));
+  return keepKeys(data, withReceiptKeys(announced, history.receipt_keys));
 }
 
 interface Revoke {
@@ -93,12 +99,13 @@ interface Revoke {
  * count.
  */
 export function revokeKey(revoke: Revoke): KeyHistory {
-  return withLock(revoke.data, () => revoked(revoke));
+  return changeKeys(revoke.data, () => revoked(revoke));
 }
 
 function revoked({ data, seed, did, from, now }: Revoke): KeyHistory {
   const signer = issuerDid(signingKey(seed));
   const history = readKeys(data) ?? firstHistory(signer);
+  refuseRooted(history, 'revoke');
   const place = (each: string): number => history.keys.findIndex((key) => key.did === each);
   if (place(did) < 0) {
     throw new KeyError(
@@ -123,7 +130,7 @@ function revoked({ data, seed, did, from, now }: Revoke): KeyHistory {
       `Cannot revoke "${did}" with "${signer}": that key is revoked itself; pass a later one`,
     );
   }
-  return keep(data, withReceiptKeys(next, history.receipt_keys));
+  return keepKeys(data, withReceiptKeys(next, history.receipt_keys));
 }
 
 interface ListReceiptKey {
@@ -140,12 +147,13 @@ interface ListReceiptKey {
 
 /** Lists a key that signs receipts, or ends a listed one; throws a KeyError when the statement would not count. */
 export function listReceiptKey(list: ListReceiptKey): KeyHistory {
-  return withLock(list.data, () => listed(list));
+  return changeKeys(list.data, () => listed(list));
 }
 
 function listed({ data, seed, did, since, until, now }: ListReceiptKey): KeyHistory {
   const signer = issuerDid(signingKey(seed));
   const history = readKeys(data) ?? firstHistory(signer);
+  refuseRooted(history, 'list');
   refuseKey(history, signer, now);
   if (until !== null && Date.parse(until) < Date.parse(since)) {
     throw new KeyError(
@@ -155,37 +163,15 @@ function listed({ data, seed, did, since, until, now }: ListReceiptKey): KeyHist
   const signed = { type: 'receipt_key' as const, did, since, until, stated_at: now };
   const named = { ...signed, signed_by: signer };
   const statement: ReceiptKey = { ...named, signature: signatureOf(named, seed) };
-  return keep(data, withReceiptKeys(history, [...(history.receipt_keys ?? []), statement]));
+  return keepKeys(data, withReceiptKeys(history, [...(history.receipt_keys ?? []), statement]));
 }
 
-/** A compile reads the list and publishes it later: what changed in between would be lost, or mixed. */
-function withLock<T>(data: string, change: () => T): T {
-  if (!existsSync(data)) {
-    throw new KeyError(`Cannot change the keys of "${data}": no such folder; correct --data`);
-  }
-  const unlock = lockData(data);
-  try {
-    return change();
-  } finally {
-    unlock();
-  }
-}
-
-/** Writes a history only if readers would accept it. */
-function keep(data: string, history: KeyHistory): KeyHistory {
-  let checked: KeyHistory;
-  try {
-    checked = readKeyHistory(history, isSignedBy);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'unreadable';
-    throw new KeyError(
-      `Cannot change the keys of "${data}": no reader would accept them (${why}); nothing was written. A key cannot be ` +
-        'revoked from before it announced the one that follows it',
-      { cause },
-    );
-  }
-  writeKeys(data, checked);
-  return checked;
+/** Under a root no issuer key states anything about keys: a thief of one could, too. */
+function refuseRooted({ roots }: KeyHistory, verb: string): void {
+  if (roots === undefined) return;
+  throw new KeyError(
+    `Cannot ${verb} with an issuer key: the keys of this issuer are under a root; draft its next version with "signalpress root draft"`,
+  );
 }
 
 function rotationsOf({ keys }: KeyHistory): Rotation[] {
@@ -212,8 +198,9 @@ export function refuseKey(history: KeyHistory, did: string, asOf: string): void 
       ? 'no key of this issuer is valid at that time: announce the next one with "signalpress key rotate" before the last one ends, ' +
         'or publish into a new folder and tell readers the new DID'
       : `sign with "${usable.join('" or "')}"`;
+  const command = history.roots === undefined ? 'key rotate' : 'root draft';
   const announce =
-    standing === 'unknown' ? ', or announce it first with "signalpress key rotate"' : '';
+    standing === 'unknown' ? `, or announce it first with "signalpress ${command}"` : '';
   throw new KeyError(
     `Cannot sign with "${did}": ${STATES[standing]} at ${asOf}; ${next}${announce}`,
   );
@@ -237,11 +224,14 @@ export function keysText(history: KeyHistory | null, now: string): string {
     const mark = keyStanding(history, did, now) === 'valid' ? '*' : ' ';
     return `${mark} ${did}  ${window}`;
   });
-  return [...lines, ...receiptKeyLines(history, now)].join('\n');
+  const root = history.roots?.at(-1);
+  const roots = root === undefined ? [] : rootLines(root);
+  return [...lines, ...receiptKeyLines(history, now), ...roots].join('\n');
 }
 
 function receiptKeyLines(history: KeyHistory, now: string): string[] {
-  const dids = new Set((history.receipt_keys ?? []).map(({ did }) => did));
+  const listed = history.roots?.at(-1)?.receipt_keys ?? history.receipt_keys ?? [];
+  const dids = new Set(listed.map(({ did }) => did));
   return [...dids].map((did) => {
     const standing = receiptKeyStanding(history, did, now);
     return `${standing === 'listed' ? '*' : ' '} ${did}  receipts: ${standing}`;

@@ -11,6 +11,7 @@ import {
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { currentRelease } from '../stages/anchor/current-release.ts';
 import type { PreviousRelease } from '../stages/anchor/previous-log.ts';
+import { lockData } from '../stages/publish/data-lock.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { readPlain } from '../verify/plain-file.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
@@ -56,7 +57,42 @@ function damaged(path: string, state: string, cause?: unknown): KeyError {
 }
 
 /** Replaces the operator's list in one step. */
-export function writeKeys(data: string, history: KeyHistory): void {
+function writeKeys(data: string, history: KeyHistory): void {
   mkdirSync(data, { recursive: true });
   replaceFile(join(data, KEYS_NAME), formatKeyHistory(history));
+}
+
+/**
+ * Changes the keys of a folder while no compile runs: that reads the list and publishes it later, and what changed in between
+ * would be lost, or mixed. Throws a KeyError for a folder that is not there, a LockedError beside a compile.
+ */
+export function changeKeys<T>(data: string, change: () => T): T {
+  if (!existsSync(data)) {
+    throw new KeyError(`Cannot change the keys of "${data}": no such folder; correct --data`);
+  }
+  const unlock = lockData(data);
+  try {
+    return change();
+  } finally {
+    unlock();
+  }
+}
+
+/** Writes a history only if readers would accept it, of this length too. */
+export function keepKeys(data: string, history: KeyHistory): KeyHistory {
+  let checked: KeyHistory;
+  try {
+    checked = readKeyHistory(history, isSignedBy);
+    const { length } = Buffer.from(formatKeyHistory(checked));
+    if (length > KEYS_BYTES_MAX) throw new RangeError(`${length} bytes, at most ${KEYS_BYTES_MAX}`);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unreadable';
+    throw new KeyError(
+      `Cannot change the keys of "${data}": no reader would accept them (${why}); nothing was written. A key cannot be ` +
+        'revoked from before it announced the one that follows it',
+      { cause },
+    );
+  }
+  writeKeys(data, checked);
+  return checked;
 }
