@@ -64,6 +64,7 @@ import { refuseChanges } from './stages/publish/refuse-changes.ts';
 import { refuseNothing, refuseShrink } from './stages/publish/refuse-shrink.ts';
 import { RETENTION, type Retention } from './stages/publish/release-folders.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
+import { BY_CADENCE } from './stages/publish/valid-until.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
 import { type KnownSignal, type Memory, Notes, stateOf } from './stages/remember/memory.ts';
@@ -296,7 +297,8 @@ function refuseTime(options: CompileOptions, previous: Release | null): void {
 
 /** Nobody could use a release that has already expired when it is published. */
 function refuseStale({ asOf, validUntil, data }: CompileOptions): void {
-  if (validUntil === undefined || Date.parse(validUntil) > Date.parse(asOf)) return;
+  if (validUntil === undefined || validUntil === BY_CADENCE) return;
+  if (Date.parse(validUntil) > Date.parse(asOf)) return;
   const message = `"${validUntil}" is not after the publication time ${asOf}; pass a later --valid-until`;
   throw new CompileError([{ code: 'bad_setting', file: data, field: 'valid_until', message }]);
 }

@@ -4,14 +4,14 @@ import { ACCEPT_CHANGES } from '../stages/publish/refuse-changes.ts';
 import type { CommandSettings } from './command-settings.ts';
 import { type CompileFlags, compileOptions, withCompileOptions } from './compile-options.ts';
 import { progressReporter, summaryText } from './progress.ts';
-import { ACCEPT_CLOCK } from './publication-time.ts';
+import { ACCEPT_CLOCK, VALID_UNTIL } from './publication-time.ts';
 
 /** Defines `compile`. */
 export function defineCompile(command: Command, settings: CommandSettings): void {
   withCompileOptions(command, 'snapshots', settings)
     .option('--as-of <time>', 'the time that the release describes (default: now)')
     .option(...ACCEPT_CLOCK)
-    .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')
+    .option(...VALID_UNTIL)
     .option(ACCEPT_CHANGES, 'publish even if the catalogue changes what was sold')
     .option('--full', 'rebuild everything, ignoring what earlier compiles remembered')
     .action((flags: CompileFlags) => runCompile(flags, settings));

@@ -3,8 +3,9 @@ import type { CompileOptions } from '../compile.ts';
 import { logOrigin } from '../contract/checkpoint.ts';
 import { readIssuerKey } from '../keys/issuer-key.ts';
 import type { ReadBack } from '../stages/publish/read-back.ts';
+import { BY_CADENCE } from '../stages/publish/valid-until.ts';
 import { type CommandSettings, dataFolder } from './command-settings.ts';
-import { instant, publicationTime } from './publication-time.ts';
+import { publicationTime, validUntilOf } from './publication-time.ts';
 import { KEEP_DAYS, KEEP_LAST, type RetentionFlags, retentionOf } from './retention.ts';
 import { defaultWorkers, workerCount } from './worker-count.ts';
 
@@ -81,9 +82,7 @@ export function compileOptions(
     snapshots: flags.snapshots,
     data: flags.data,
     ...time,
-    ...(flags.validUntil === undefined
-      ? {}
-      : { validUntil: instant('--valid-until', flags.validUntil, time.asOf) }),
+    ...validUntilOf(flags.validUntil, BY_CADENCE),
     issuerName: issuerName(flags.issuerName),
     baseUrl: baseUrl(flags.baseUrl),
     contact: contact(flags.contact),

@@ -22,6 +22,25 @@ export function instant(option: string, text: string | undefined, otherwise: str
   );
 }
 
+const VALID_UNTIL_FLAG = '--valid-until <time>';
+/** Until when a compiled release is valid, and one that a rollback publishes. */
+export const VALID_UNTIL = [
+  VALID_UNTIL_FLAG,
+  'when readers should look for a newer release, or none (default: after twice the longest cadence of what changed, at most a week)',
+] as const;
+export const VALID_UNTIL_WEEK = [
+  VALID_UNTIL_FLAG,
+  'when readers should look for a newer release, or none (default: a week from now)',
+] as const;
+
+/** The time until which a release is valid, `otherwise` where none is given; nothing for the word `none`. */
+export function validUntilOf(
+  text: string | undefined,
+  otherwise: string,
+): { readonly validUntil?: string } {
+  return text === 'none' ? {} : { validUntil: instant('--valid-until', text, otherwise) };
+}
+
 /** The options that set the time of a publication. */
 export interface TimeFlags {
   readonly asOf?: string;

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { defined } from '../contract/defined.ts';
 import { endpointAt } from '../contract/endpoints.ts';
+import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import { filePath } from '../contract/path.ts';
 import type { CatalogRow } from '../contract/release.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
@@ -20,7 +21,13 @@ import {
 } from '../stages/publish/file-list-bytes.ts';
 import { type CommandSettings, dataFolder } from './command-settings.ts';
 import { changesText, cleanupFailuresText } from './progress.ts';
-import { ACCEPT_CLOCK, instant, publicationTime, type TimeFlags } from './publication-time.ts';
+import {
+  ACCEPT_CLOCK,
+  publicationTime,
+  type TimeFlags,
+  VALID_UNTIL_WEEK,
+  validUntilOf,
+} from './publication-time.ts';
 import { filesOf, listText, prune, rollBack } from './releases-command.ts';
 import { KEEP_DAYS, KEEP_LAST, type RetentionFlags, retentionOf } from './retention.ts';
 
@@ -66,15 +73,12 @@ export function defineReleases(releases: Command, settings: CommandSettings): vo
     });
   add('rollback <name>', 'publish the files of an older release as the newest')
     .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
-    .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')
+    .option(...VALID_UNTIL_WEEK)
     .option(...ACCEPT_CLOCK)
     .action(async (name: string, { data, key, validUntil, ...flags }: RollbackFlags) => {
       const seed = readIssuerKey(key ?? env('SIGNALPRESS_ISSUER_KEY'));
       const time = publicationTime(flags, settings.now());
-      const until =
-        validUntil === undefined
-          ? {}
-          : { validUntil: instant('--valid-until', validUntil, time.asOf) };
+      const until = validUntilOf(validUntil, isoTime(Date.parse(time.asOf) + 7 * DAY_MS));
       const { release, cleanupFailures } = await rollBack({ data, name, ...time, ...until, seed });
       const done = `Release ${release.sequence} is published with the files of "${name}"`;
       print([done, ...cleanupFailuresText(cleanupFailures)].join('\n'));

@@ -48,6 +48,7 @@ import { type ReadBack, readBack } from './read-back.ts';
 import { type UnsignedHead, writeHead } from './release-head.ts';
 import { ReleaseList } from './release-list.ts';
 import { errorsOf, type Published, type Staging } from './release-store.ts';
+import { BY_CADENCE, validUntilByCadence } from './valid-until.ts';
 import type { VerifyShards } from './verify-shards.ts';
 
 /** Look-up lines of the collections and of the descriptions, as the next compile remembers them. */
@@ -59,7 +60,7 @@ export interface PublishOptions {
   readonly data: string;
   /** The time that the release describes, ISO-8601 UTC; the compile knows no other clock. */
   readonly asOf: string;
-  /** When readers should look for a newer release, ISO-8601 UTC; none is promised without it. */
+  /** When readers should look for a newer release, ISO-8601 UTC, or BY_CADENCE; none is promised without it. */
   readonly validUntil?: string;
   /** Public address of the service, without a slash at its end. */
   readonly baseUrl: string;
@@ -387,6 +388,18 @@ function withSamples(signals: ReadonlyMap<string, KnownSignal>, assembly: Assemb
   );
 }
 
+function validUntil(
+  { asOf, validUntil: wanted }: PublishOptions,
+  { catalog, memory, added }: Run,
+  signals: ReadonlyMap<string, KnownSignal>,
+): Pick<Release, 'valid_until'> {
+  if (wanted === undefined) return {};
+  if (wanted !== BY_CADENCE) return { valid_until: wanted };
+  const ids = [...signals.keys()];
+  const changed = memory === null ? ids : [...added.keys()];
+  return { valid_until: validUntilByCadence({ catalog, asOf, signals: ids, changed }) };
+}
+
 /** The head without what follows from the files, and without its signature. */
 function unsignedHead(
   options: PublishOptions,
@@ -401,7 +414,7 @@ function unsignedHead(
     format: 'signalpress-release/1' as const,
     contract_version: CONTRACT_VERSION,
     ...nextPlace(previous, options.asOf),
-    ...(options.validUntil === undefined ? {} : { valid_until: options.validUntil }),
+    ...validUntil(options, run, signals),
     base_url: options.baseUrl,
     issuer_name: run.issuer.name,
     issuer_did: run.issuer.did,
