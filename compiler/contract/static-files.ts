@@ -1,6 +1,7 @@
 import { WHOLE_CATALOG_PATH } from './catalog/whole-catalog.ts';
 import { defined } from './defined.ts';
 import { RELEASE_NAME } from './release.ts';
+import { RELEASE_PROOF_NAME } from './release-leaf.ts';
 import {
   SITE_CHANGES_PATH,
   SITE_DOCS_PATH,
@@ -84,6 +85,8 @@ export const LOG_URL = '/log/checkpoint';
 /** Where the catalogue of the release is read, and the head that proves it. */
 export const CATALOG_URL = '/.well-known/catalog.json';
 export const RELEASE_URL = '/.well-known/release.json';
+/** Where the proof is read that the head is in the log. */
+const RELEASE_PROOF_URL = '/.well-known/release.tlog-proof';
 
 /** Where the document that defines every hash and signature is read, and where a release holds it. */
 export const FORMAT_URL = '/format.md';
@@ -115,6 +118,12 @@ export const STATIC_FILES: readonly StaticRow[] = [
     url: RELEASE_URL,
     path: RELEASE_NAME,
     contentType: JSON_TYPE,
+    cache: 'release',
+  }),
+  named('where the head of the release is in the log (C2SP tlog-proof)', {
+    url: RELEASE_PROOF_URL,
+    path: RELEASE_PROOF_NAME,
+    contentType: TEXT,
     cache: 'release',
   }),
   named('how bodies are hashed, signed and logged: verify one without this service', {

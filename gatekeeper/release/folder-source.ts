@@ -7,11 +7,13 @@ import {
   HEAD_BYTES_MAX,
   RELEASE_NAME,
 } from '../../compiler/contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
+import { TLOG_PROOF_BYTES_MAX } from '../../compiler/contract/tlog-proof.ts';
 import { FILE_COST } from '../http/cost.ts';
 import { messageOf } from '../system/message-of.ts';
 import { readPlainFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
-import { type ReadFile, readBody } from './read-body.ts';
+import { DamagedFileError, type ReadFile, readBody } from './read-body.ts';
 import type { ReleasePlace, ReleaseSource } from './release-source.ts';
 
 /** How often the link is read when the file system reports nothing. */
@@ -47,6 +49,7 @@ async function folderPlace(root: string, read: ReadFile): Promise<ReleasePlace> 
     mark: basename(root),
     head: await readOrRefuse(join(root, RELEASE_NAME), HEAD_BYTES_MAX),
     list: (_, max) => readOrRefuse(join(root, FILES_NAME), max),
+    proof: () => readProof(join(root, RELEASE_PROOF_NAME)),
     body(entry, spend) {
       spend(FILE_COST);
       return readBody(data, entry, read);
@@ -71,6 +74,15 @@ async function readOrRefuse(path: string, max: number): Promise<Buffer> {
     return await readPlainFile(path, max);
   } catch (cause) {
     throw new StartError(`Cannot read "${path}": ${messageOf(cause)}; compile again`, { cause });
+  }
+}
+
+async function readProof(path: string): Promise<Buffer> {
+  try {
+    return await readPlainFile(path, TLOG_PROOF_BYTES_MAX);
+  } catch (cause) {
+    const advice = 'restore it from a copy';
+    throw new DamagedFileError(`Cannot serve "${path}": ${messageOf(cause)}; ${advice}`, { cause });
   }
 }
 

@@ -5,6 +5,7 @@ import { FOR_EVERYBODY } from '../http/cost.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { inclusionProof } from './log-files.ts';
 import { findLeaf } from './log-index.ts';
+import { logTip } from './log-tip.ts';
 import { oncePerRelease, perRelease } from './per-release.ts';
 import type { ReleaseIndex, ReleaseReader } from './release-index.ts';
 
@@ -37,7 +38,14 @@ interface SignedCheckpoint extends Checkpoint {
   readonly note: string;
 }
 
-const newestCheckpoint = perRelease(
+/** The checkpoint with the head of the release in it, with whatever witnesses have signed it; of a release from before the listed one. */
+async function newestCheckpoint(release: ReleaseIndex): Promise<SignedCheckpoint | null> {
+  const tip = await logTip(release);
+  if (tip === null) return listedCheckpoint(release);
+  return { ...tip.proof.signed, note: tip.proof.checkpoint };
+}
+
+const listedCheckpoint = perRelease(
   async (release: ReleaseIndex): Promise<SignedCheckpoint | null> => {
     if (!release.has(CHECKPOINT_PATH)) return null;
     const { bytes } = await release.body(CHECKPOINT_PATH, FOR_EVERYBODY);

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { defined } from '../../compiler/contract/defined.ts';
 import { firstWhere } from '../../compiler/contract/first-where.ts';
 import {
@@ -17,17 +16,16 @@ import {
   inclusionRanges,
   nodeHash,
   type Range,
-  type Sha256,
   type Subtree,
   subtreesOf,
 } from '../../compiler/contract/merkle.ts';
 import { TILE_WIDTH, tileOfSubtree, tilePath } from '../../compiler/contract/tiles.ts';
 import { costOfParsing, FOR_EVERYBODY } from '../http/cost.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
+import { logTip, type TipFile } from './log-tip.ts';
 import { oncePerRelease, perRelease } from './per-release.ts';
 import type { Body, ReleaseIndex, ReleaseReader } from './release-index.ts';
-
-export const sha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest();
+import { sha256 } from './sha256.ts';
 
 /** What is known of all batches of a log without holding their rows. */
 interface LogOutline {
@@ -99,30 +97,45 @@ export async function inclusionProof(
   size: number,
   reader: ReleaseReader,
 ): Promise<string[]> {
-  const { sizes } = await logOutline(reader.release);
-  const newest = defined(sizes.at(-1), 'the newest batch of the log');
+  const tree = await treeOf(size, reader.release);
   const proof: string[] = [];
   for (const range of inclusionRanges(index, size)) {
-    proof.push(await rangeHash(range, newest, reader));
+    proof.push(await rangeHash(range, tree, reader));
   }
   return proof;
 }
 
-async function rangeHash(range: Range, newest: number, reader: ReleaseReader): Promise<string> {
+/** A tree whose tiles can be had. */
+interface TiledTree {
+  readonly size: number;
+  /** Tiles that are not listed, by path. */
+  readonly own: ReadonlyMap<string, TipFile>;
+}
+
+/** The listed tree, or, where that is too small, the one with the head of the release in it. */
+async function treeOf(size: number, release: ReleaseIndex): Promise<TiledTree> {
+  const { sizes } = await logOutline(release);
+  const listed = sizes.at(-1) ?? 0;
+  const tip = size > listed ? await logTip(release) : null;
+  return { size: tip?.row.size ?? listed, own: tip?.files ?? new Map() };
+}
+
+async function rangeHash(range: Range, tree: TiledTree, reader: ReleaseReader): Promise<string> {
   const hashes: Uint8Array[] = [];
   for (const subtree of subtreesOf(range)) {
-    hashes.push(await subtreeHash(subtree, newest, reader));
+    hashes.push(await subtreeHash(subtree, tree, reader));
   }
   return Buffer.from(hashOfSubtrees(hashes, sha256)).toString('hex');
 }
 
 async function subtreeHash(
   subtree: Subtree,
-  newest: number,
+  { size, own }: TiledTree,
   { release, spend }: ReleaseReader,
 ): Promise<Uint8Array> {
-  const { tile, height, offset } = tileOfSubtree(subtree, newest);
-  const body = await release.body(tilePath(tile), spend);
+  const { tile, height, offset } = tileOfSubtree(subtree, size);
+  const path = tilePath(tile);
+  const body = own.get(path) ?? (await release.body(path, spend));
   const kept = hashedTiles(release);
   const levels = kept.get(body) ?? levelsOf(body.bytes);
   kept.set(body, levels, HASHED_TILE_BYTES);
@@ -135,7 +148,11 @@ const HASHED_TILES_BYTES_MAX = 4 * 1024 * 1024;
 /** A full tile and all that is above it. */
 const HASHED_TILE_BYTES = 2 * TILE_WIDTH * HASH_BYTES;
 const hashedTiles = oncePerRelease(
-  () => new BoundedMap<Body, readonly Buffer[]>({ bytes: HASHED_TILES_BYTES_MAX, isByUse: true }),
+  () =>
+    new BoundedMap<Body | TipFile, readonly Buffer[]>({
+      bytes: HASHED_TILES_BYTES_MAX,
+      isByUse: true,
+    }),
 );
 
 /** The hashes of a tile, and those of its complete subtrees, by height. */

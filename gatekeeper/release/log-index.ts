@@ -12,6 +12,7 @@ import {
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { linesFrom } from './lines-from.ts';
+import { releaseLeaf } from './log-tip.ts';
 import { perRelease } from './per-release.ts';
 import type { ReleaseIndex, ReleaseReader } from './release-index.ts';
 
@@ -39,7 +40,8 @@ export async function findEntries(
     // A whole hash is there once.
     if (digits.length === HASH_DIGITS && found.length > 0) break;
   }
-  return found;
+  const { line } = releaseLeaf(release);
+  return line?.record_hash.startsWith(`sha256:${digits}`) === true ? [...found, line] : found;
 }
 
 /** Where a whole or shortened hash stands in the log. */

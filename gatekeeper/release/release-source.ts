@@ -10,6 +10,11 @@ export interface ReleasePlace {
   /** The bytes of FILES_NAME, at most `max`; throws a StartError when they cannot be read. */
   list(head: Release, max: number): Promise<Buffer>;
   /**
+   * The bytes of RELEASE_PROOF_NAME, of which `isProof` says whether they are the ones of this head. Rejects like `body`
+   * where there are none.
+   */
+  proof(head: Release, isProof: (bytes: Buffer) => boolean): Promise<Buffer>;
+  /**
    * The bytes of a listed file, checked against its hash, at the cost of who makes it be read. Throws a DamagedFileError
    * when something else stands there, and an UnreachableFileError when nobody can tell at this moment.
    */

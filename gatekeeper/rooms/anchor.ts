@@ -1,6 +1,7 @@
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Route, RouteFault } from '../../compiler/contract/route.ts';
+import { LOG_URL } from '../../compiler/contract/static-files.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import {
   type Answered,
@@ -12,6 +13,7 @@ import { noCharge } from '../offer/no-charge.ts';
 import { inclusionOf } from '../release/inclusion.ts';
 import { anchorWords, batchRows, logOutline } from '../release/log-files.ts';
 import { findLeaf } from '../release/log-index.ts';
+import { logTip } from '../release/log-tip.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { jsonContent } from './json-content.ts';
 import { undetermined } from './undetermined.ts';
@@ -74,9 +76,14 @@ const LIST_NOTE =
   'only that these hashes existed by then; it says nothing about what they stand for';
 
 async function newest({ release, spend }: ReleaseReader, size: number): Promise<object | null> {
+  const tip = await logTip(release);
+  if (tip !== null) {
+    const { signed, checkpoint } = tip.proof;
+    return { size: signed.size, checkpoint, files: LOG_URL };
+  }
   if (!release.has(CHECKPOINT_PATH)) return null;
   const { bytes } = await release.body(CHECKPOINT_PATH, spend);
-  return { size, checkpoint: bytes.toString('utf8'), files: '/log/checkpoint' };
+  return { size, checkpoint: bytes.toString('utf8'), files: LOG_URL };
 }
 
 async function entry(digits: string, reader: ReleaseReader): Promise<object> {
@@ -93,7 +100,7 @@ async function entry(digits: string, reader: ReleaseReader): Promise<object> {
 
 export const ABSENT_NOTES = {
   not_found:
-    'no log entry starts with these digits; the log holds record hashes, not citation hashes',
+    'no log entry starts with these digits; the log holds record hashes, and of citations those of bodies that join readings',
   ambiguous: 'more than one log entry starts with these digits; send more digits',
 } as const;
 

@@ -133,7 +133,8 @@ const CURRENT = {
 } as const;
 const SUPERSEDED =
   'a later reading has taken its place: this release holds its hash, not its fields; the core is in the body that was delivered';
-const HEAD = 'the head of an earlier release; a later one has taken its place';
+const HEAD =
+  'the head of a release; /.well-known/release.json gives that of the release that is served now';
 const LONG =
   'its file is too large for a free look-up: this release lists the hash, and the core is in the body that is sold';
 const BROKEN = 'the stored record does not have this hash; do not rely on it';

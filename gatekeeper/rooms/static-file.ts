@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { defined } from '../../compiler/contract/defined.ts';
 import { RELEASE_NAME } from '../../compiler/contract/release.ts';
 import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/site-page.ts';
 import {
@@ -10,6 +11,7 @@ import { FREE_CACHE, type Service, type StaticFile } from '../answers/service.ts
 import { type Header, jsonReply, type Reply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { codedFile } from '../release/coded-file.ts';
+import { isOfTip, logTip } from '../release/log-tip.ts';
 import { SITE_POLICY } from '../release/page-parts.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
@@ -40,13 +42,14 @@ export function staticFile(
     return Promise.resolve({ reply: wrongMethod(path, method), etag: null });
   }
   if (found.path === RELEASE_NAME) return Promise.resolve(signedHead(found.row, release));
+  if (isOfTip(found.path, release)) return fileOfTip(found, release);
   const links = linksOf(found.row, service);
   return storedFile({ ...found, links }, facts.acceptEncoding, { release, spend });
 }
 
-/** The head signs the list of files and stands in none. */
+/** The head signs the list of files and stands in none; its proof and what follows from it neither. */
 function isStored(path: string, release: ReleaseIndex): boolean {
-  return path === RELEASE_NAME || release.has(path);
+  return path === RELEASE_NAME || release.has(path) || isOfTip(path, release);
 }
 
 const headSha256 = oncePerRelease(({ place }) => ({
@@ -57,6 +60,17 @@ const headSha256 = oncePerRelease(({ place }) => ({
 function signedHead(row: StaticRow, release: ReleaseIndex): StaticFile {
   const { headers, etag } = sentAs(row, headSha256(release).hex);
   return { reply: { status: 200, headers, body: release.place.head }, etag };
+}
+
+/** The newest checkpoint, the proof that holds it, and the tiles that they ask for. */
+async function fileOfTip(
+  { row, path }: Pick<FoundFile, 'row' | 'path'>,
+  release: ReleaseIndex,
+): Promise<StaticFile> {
+  const tip = await logTip(release);
+  const { bytes, sha256 } = defined(tip?.files.get(path), 'a file of the newest tree');
+  const { headers, etag } = sentAs(row, sha256);
+  return { reply: { status: 200, headers, body: bytes }, etag };
 }
 
 /** Computed, because the pages of the release cannot know whether payments are pretended here. */

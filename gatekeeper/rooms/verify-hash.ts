@@ -72,9 +72,11 @@ async function listed(digits: string, reader: ReleaseReader): Promise<readonly V
   if (digits.length === HASH_DIGITS && current.length > 0) return current;
   const known = new Set(current.map(({ record_hash }) => record_hash));
   const entries = await findEntries(digits, reader);
-  const earlier = entries.flatMap(({ record_hash, facts }): VerifyEntry[] => {
+  const { log_index: own } = reader.release.head;
+  const earlier = entries.flatMap(({ record_hash, position, facts }): VerifyEntry[] => {
     if (facts === null || known.has(record_hash)) return [];
-    return [{ record_hash, state: 'superseded', file: null, ...facts }];
+    const state = position === own ? 'current' : 'superseded';
+    return [{ record_hash, state, file: null, ...facts }];
   });
   return [...current, ...earlier];
 }

@@ -148,7 +148,7 @@ const LONG_NOTE =
   'the signed list of this release names it; its file is too large to recompute in a free look-up; run signalpress verify on the body';
 
 const HEAD_NOTE =
-  'the log of this release holds the hash of the head of an earlier release; recompute it from the release.json that you kept';
+  'the log holds the hash of this head; recompute it from the release.json of that release, which /.well-known/release.json gives while it is current';
 
 /** Why a listed hash was not recomputed. */
 function uncheckedNote({ kind, file }: VerifyEntry): string {
@@ -172,10 +172,11 @@ const CURRENT_NOTES = {
 } as const;
 
 function statementOf(entry: VerifyEntry, check: Recomputed | null, facts: FreeFacts): string {
-  const { record_hash, kind, file } = entry;
+  const { record_hash, kind, state, file } = entry;
   const what = `${ATTESTED[kind]}${subjectOf(facts)}`;
   if (check === null) {
-    const standing = file === null ? 'published and later superseded' : 'lists in this release';
+    const standing =
+      state === 'current' ? 'lists in this release' : 'published and later superseded';
     return `This hash stands for ${what}, which this issuer ${standing}.`;
   }
   if (check.recomputedHash !== record_hash) {
