@@ -249,6 +249,7 @@ async function unpaid(call: RoutedCall): Promise<HttpResponse> {
   if (answered?.kind === 'miss') return missed(call);
   if (answered?.kind === 'reply') return plainResponse(answered.reply, path);
   const reply = service.challenger.challenge(endpoint, target);
+  asked.spend(reply.units ?? 0);
   const isPage = asked.method === 'GET' && wantsPage(asked.facts.accept);
   const keepMs = reply.isOnce === true ? 0 : KEEP_FOR_RELEASE;
   if (!isPage) return { reply, path, etag: null, keepMs, unpaid: true };

@@ -46,6 +46,8 @@ interface Challenge extends Reply {
   readonly body: Buffer;
   /** It holds a message that one client signs, or offers that end soon: nobody else gets it. */
   readonly isOnce?: true;
+  /** Units of the rate limit for its signatures, beyond those of a request. */
+  readonly units?: number;
 }
 
 /** What the operator configures about being paid. */
@@ -320,6 +322,7 @@ function fill(ready: Template, target: string, error?: string): Challenge {
     headers: [JSON_TYPE, NO_STORE, ready.link, ['payment-required', paymentRequired]],
     body: Buffer.from(joined(ready.body, texts), 'utf8'),
     ...(ready.signIn === null && ready.offers === null ? {} : { isOnce: true }),
+    ...(ready.offers === null ? {} : { units: ready.v2.length }),
   };
 }
 

@@ -105,7 +105,10 @@ describe('a challenge with signed offers', () => {
     asked.show(release);
     if (row === undefined) throw new Error('no operation');
     const one = asked.challenge(row, RECORD);
-    expect(one.isOnce).toBe(true);
+    expect([one.isOnce, one.units]).toEqual([true, 1]);
+    const plain = challenger(usual);
+    plain.show(release);
+    expect(plain.challenge(row, RECORD).units).toBeUndefined();
     now += 1000;
     expect(asked.challenge(row, RECORD).headers).not.toEqual(one.headers);
   });
