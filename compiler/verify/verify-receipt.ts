@@ -93,6 +93,9 @@ function signatureCheck({ did, signed, signature }: ParsedSignedReceipt): Judged
 /** Whether the issuer that the reader trusts lists the key for the time of the receipt. */
 function keyCheck({ did, payload }: ParsedSignedReceipt, { trust, keys }: KeyTrust): Judged {
   if (keys === undefined) return open('no list of keys was passed: anybody can make a key');
+  // Whatever a list states, also by a root of its own, counts only if the trusted issuer is in it.
+  if (trust !== 'any' && vouchedDids(keys, trust).length === 0)
+    return fail('the list of keys is not that of the trusted issuer');
   const at = isoTime(payload.issuedAt * 1000);
   switch (receiptKeyStanding(vouchedList(keys, trust), did, at)) {
     case 'listed':

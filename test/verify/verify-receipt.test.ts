@@ -80,6 +80,13 @@ describe('verifyReceipt()', () => {
     expect(judged(jws, SALE, keys)).toMatchObject({ verdict: 'failed', failed: ['key'] });
   });
 
+  it('I28: fails with the list of another issuer, whatever that one states', () => {
+    const { checks } = verifyReceipt(RECEIPT, { trust: [ISSUER], keys: stranger }, SALE);
+    expect(checks.find(({ check }) => check === 'key')?.detail).toContain(
+      'not that of the trusted',
+    );
+  });
+
   it('I28: a key that ended goes on counting for what it signed before', () => {
     const keys = listingKeys({}, { until: '2026-11-21T12:00:00Z' });
     expect(judged(RECEIPT, SALE, keys).verdict).toBe('verified');
