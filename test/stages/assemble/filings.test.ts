@@ -30,7 +30,7 @@ function rowEntries(folder: string): VerifyEntry[] {
   const current: VerifyEntry[] = lines.map(parseVerifyEntry).filter(({ kind }) => kind === 'row');
   const known = new Set(current.map(({ record_hash }) => record_hash));
   const earlier = logLinesIn(files).flatMap(({ record_hash, facts }): VerifyEntry[] => {
-    if (facts === null || known.has(record_hash)) return [];
+    if (facts?.kind !== 'row' || known.has(record_hash)) return [];
     return [{ record_hash, state: 'superseded', file: null, ...facts }];
   });
   return [...current, ...earlier].sort(byHash);
