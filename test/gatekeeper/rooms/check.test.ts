@@ -52,7 +52,8 @@ const checked = async (body: Buffer | string) => checkSchema.parse(await post(bo
 async function command(body: Buffer) {
   const issuer = [service.release.head.issuer_did];
   const by = { issuer, json: true, now: service.clock(), readStdin: () => body };
-  const judged = await runVerify('-', { ...by, catalog: data });
+  // What is posted may have been bought with proof=0.
+  const judged = await runVerify('-', { ...by, catalog: data, proof: false });
   const isRefused = judged.text.includes('of --catalog: of did:key:');
   return JSON.parse(isRefused ? (await runVerify('-', by)).text : judged.text);
 }
