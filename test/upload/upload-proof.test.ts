@@ -1,0 +1,117 @@
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
+import { folderDestination } from '../../compiler/upload/folder-destination.ts';
+import { UploadNotes } from '../../compiler/upload/upload-notes.ts';
+import { uploadRelease } from '../../compiler/upload/upload-release.ts';
+import { verifyRelease } from '../../compiler/verify/verify-release.ts';
+import { logTip } from '../../gatekeeper/release/log-tip.ts';
+import { openPlace } from '../../gatekeeper/release/open-release.ts';
+import { RemoteSource } from '../../gatekeeper/remote/remote-source.ts';
+import { closeSites, staticSite } from '../gatekeeper/remote/static-site.ts';
+import {
+  compileFolder,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
+
+const WITNESS = `\u2014 witness.example/w ${Buffer.alloc(76, 9).toString('base64')}\n`;
+
+let data: string;
+let to: string;
+beforeEach(async () => {
+  const row = ndjson([reading('btc', { price_usd: 1 })]);
+  const snapshots = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': row });
+  ({ data } = await compileFolder(snapshots, { data: join(makeFolder(), 'data') }));
+  to = join(makeFolder(), 'published');
+});
+afterEach(closeSites);
+afterAll(removeFolders);
+
+async function upload() {
+  const destination = folderDestination(to, data);
+  const notes = new UploadNotes(data, destination.name);
+  try {
+    const flags = { all: false, prune: false, progress: () => undefined };
+    return await uploadRelease({ data, destination, notes, ...flags });
+  } finally {
+    notes.close();
+    await destination.close();
+  }
+}
+
+const proofIn = (folder: string): string => join(folder, 'current', RELEASE_PROOF_NAME);
+const faultsOf = async (folder: string) =>
+  (await verifyRelease(folder, { trust: 'any' })).faults.map(({ file }) => file);
+
+describe('uploadRelease() of a release with its proof', () => {
+  it('brings the proof along, and again once witnesses have signed it', async () => {
+    expect((await upload()).files).toBeGreaterThan(10);
+    expect(await faultsOf(to)).toEqual([]);
+    appendFileSync(proofIn(data), WITNESS);
+    expect((await upload()).files).toBe(0);
+    expect(readFileSync(proofIn(to))).toEqual(readFileSync(proofIn(data)));
+    expect(await faultsOf(to)).toEqual([]);
+    rmSync(proofIn(to));
+    expect(await faultsOf(to)).toEqual([RELEASE_PROOF_NAME]);
+    await upload();
+    expect(await faultsOf(to)).toEqual([]);
+  });
+
+  it('publishes nothing without it', async () => {
+    rmSync(proofIn(data));
+    await expect(upload()).rejects.toThrow('gone or damaged');
+  });
+});
+
+describe('a gatekeeper over a host', () => {
+  const source = (url: string, cacheDir: string) =>
+    new RemoteSource({
+      url: new URL(`${url}/`),
+      auth: null,
+      cacheDir,
+      cacheBytesMax: 10_000_000,
+      answerMs: 500,
+      clock: Date.now,
+      log: () => undefined,
+    });
+  const terms = { issuerDid: null, baseUrl: null };
+
+  it('checks the proof, keeps a copy that holds, and takes nothing else for one', async () => {
+    await upload();
+    const site = await staticSite(to);
+    const cache = makeFolder();
+    const one = source(site.url, cache);
+    const release = await openPlace(await one.newest(), terms);
+    await one.served(release);
+    expect((await logTip(release))?.row.size).toBe((release.head.log_index ?? 0) + 1);
+    await one.close();
+    const good = readFileSync(proofIn(to));
+    for (const bad of [
+      Buffer.from('lies'),
+      Buffer.from(good.toString('utf8').replace('index ', 'index 1')),
+    ]) {
+      writeFileSync(proofIn(to), bad);
+      const fresh = source(site.url, makeFolder());
+      await expect(logTip(await openPlace(await fresh.newest(), terms))).rejects.toThrow(
+        RELEASE_PROOF_NAME,
+      );
+      await fresh.close();
+      const again = source(site.url, cache);
+      const tip = await logTip(await openPlace(await again.newest(), terms));
+      expect(tip?.files.get(RELEASE_PROOF_NAME)?.bytes).toEqual(good);
+      await again.close();
+    }
+    await site.goAway();
+    const away = source(site.url, cache);
+    const kept = await away.kept();
+    if (kept === null) throw new Error('nothing is kept');
+    const tip = await logTip(await openPlace(kept, terms));
+    expect(tip?.files.get(RELEASE_PROOF_NAME)?.bytes).toEqual(good);
+    await away.close();
+  });
+});
