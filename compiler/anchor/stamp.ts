@@ -8,7 +8,7 @@ import {
   type Timestamp,
 } from '../contract/ots-proof.ts';
 import type { AnchorStore } from '../stages/anchor/anchor-store.ts';
-import { type PreviousRelease, readBatches } from '../stages/anchor/previous-log.ts';
+import { type PreviousRelease, signedRoots } from '../stages/anchor/previous-log.ts';
 import type { CalendarClient } from './ots-calendar.ts';
 
 interface StampParts {
@@ -61,8 +61,7 @@ export async function stampRoots(parts: StampParts): Promise<StampSummary> {
 
 /** Roots of the current release that nothing vouches for, oldest first. */
 function unstampedRoots({ release, anchors }: StampParts): string[] {
-  const roots = readBatches(release).map(({ root }) => root);
-  return roots.filter((root) => anchors.read(root) === null);
+  return signedRoots(release).filter((root) => anchors.read(root) === null);
 }
 
 /** What a calendar answers to a submission is a promise, whatever it claims: a block takes time. */

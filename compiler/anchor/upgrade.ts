@@ -9,7 +9,7 @@ import {
   type Timestamp,
 } from '../contract/ots-proof.ts';
 import type { AnchorStore } from '../stages/anchor/anchor-store.ts';
-import { type PreviousRelease, readBatches } from '../stages/anchor/previous-log.ts';
+import { type PreviousRelease, signedRoots } from '../stages/anchor/previous-log.ts';
 import type { BlockHeader } from './block-header.ts';
 import type { CalendarAnswer, CalendarClient } from './ots-calendar.ts';
 
@@ -37,7 +37,7 @@ export interface UpgradeSummary {
 
 /** Asks the calendars of every proof that is not complete, and checks what leads to a block against the headers. */
 export async function upgradeRoots(parts: UpgradeParts): Promise<UpgradeSummary> {
-  const roots = readBatches(parts.release).map(({ root }) => root);
+  const roots = signedRoots(parts.release);
   const anchors = roots.flatMap((root) => {
     const anchor = parts.anchors.read(root);
     if (anchor === null) return [];

@@ -179,6 +179,13 @@ export function readBatches(previous: PreviousRelease): LogBatch[] {
   }
 }
 
+/** Every root that is signed, in hex, oldest first: those of the batches, and that of the tree with the head of the release in it. */
+export function signedRoots(release: PreviousRelease): string[] {
+  const leaf = readSignedLog(release, [])?.leaf ?? null;
+  const roots = readBatches(release).map(({ root }) => root);
+  return leaf === null ? roots : [...roots, leaf.row.root];
+}
+
 /** Rows of a file of the list, the first of which begins at a size, where that is known; none where there is no file. */
 function readRows(previous: PreviousRelease, number: number, from: number | null): LogBatch[] {
   const path = logBatchesPath(number);
