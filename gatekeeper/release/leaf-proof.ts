@@ -11,16 +11,22 @@ import type { ReleaseIndex, ReleaseReader } from './release-index.ts';
 
 type Inclusion = Pick<TlogProof, 'index' | 'hashes'>;
 
-/** Bytes of inclusion proofs that are kept for one release. */
-const INCLUSIONS_BYTES_MAX = 2 * 1024 * 1024;
-/** What a proof takes beside its hashes. */
-const INCLUSION_BYTES = 256;
+/** The place of a hash in the log, and the text of its proof against one signed note. */
+interface KeptProof extends Inclusion {
+  readonly note: string;
+  readonly text: string;
+}
+
+/** Bytes of proofs that are kept for one release. */
+const PROOFS_BYTES_MAX = 4 * 1024 * 1024;
+/** What a proof takes beside its text. */
+const PROOF_BYTES = 256;
 /** What each of its hashes takes. */
 const HASH_ENTRY_BYTES = 128;
 
 /** By hash; null for a hash that is no entry. */
-const inclusions = oncePerRelease(
-  () => new BoundedMap<string, Inclusion | null>({ bytes: INCLUSIONS_BYTES_MAX, isByUse: true }),
+const proofs = oncePerRelease(
+  () => new BoundedMap<string, KeptProof | null>({ bytes: PROOFS_BYTES_MAX, isByUse: true }),
 );
 
 /**
@@ -29,9 +35,25 @@ const inclusions = oncePerRelease(
  */
 export async function leafProof(hash: string, reader: ReleaseReader): Promise<string | null> {
   const newest = await newestCheckpoint(reader.release);
-  const inclusion = newest === null ? null : await inclusionOf(hash, newest, reader);
-  if (newest === null || inclusion === null) return null;
-  return formatTlogProof({ ...inclusion, checkpoint: newest.note });
+  if (newest === null) return null;
+  const kept = proofs(reader.release);
+  const known = kept.get(hash);
+  if (known === null || known?.note === newest.note) return known?.text ?? null;
+  // A witness may have signed the checkpoint since: the place in the tree is the same.
+  const inclusion = known ?? (await inclusionOf(hash, newest, reader));
+  const made = inclusion === null ? null : keptProof(inclusion, newest.note);
+  const size = made === null ? 0 : made.text.length + HASH_ENTRY_BYTES * made.hashes.length;
+  kept.set(hash, made, PROOF_BYTES + size);
+  return made?.text ?? null;
+}
+
+function keptProof({ index, hashes }: Inclusion, note: string): KeptProof {
+  return { index, hashes, note, text: formatTlogProof({ index, hashes, checkpoint: note }) };
+}
+
+/** The signed note that proofs of now lead to; null for a release without a log. */
+export async function newestNote(release: ReleaseIndex): Promise<string | null> {
+  return (await newestCheckpoint(release))?.note ?? null;
 }
 
 interface SignedCheckpoint extends Checkpoint {
@@ -61,20 +83,9 @@ async function inclusionOf(
   { size }: Checkpoint,
   reader: ReleaseReader,
 ): Promise<Inclusion | null> {
-  const kept = inclusions(reader.release);
-  const known = kept.get(hash);
-  if (known !== undefined) return known;
   const leaf = await findLeaf(hash.slice('sha256:'.length), reader);
-  const made = leaf.state === 'found' ? await madeInclusion(leaf.index, size, reader) : null;
-  kept.set(hash, made, INCLUSION_BYTES + HASH_ENTRY_BYTES * (made?.hashes.length ?? 0));
-  return made;
-}
-
-async function madeInclusion(
-  index: number,
-  size: number,
-  reader: ReleaseReader,
-): Promise<Inclusion> {
+  if (leaf.state !== 'found') return null;
+  const { index } = leaf;
   const hashes = await inclusionProof(index, size, reader);
-  return { index, hashes: hashes.map((hash) => Buffer.from(hash, 'hex')) };
+  return { index, hashes: hashes.map((one) => Buffer.from(one, 'hex')) };
 }

@@ -3,15 +3,21 @@ import { bringsProof } from '../../compiler/contract/endpoints.ts';
 import { isSignedCsv } from '../../compiler/contract/series-csv.ts';
 import type { Content, Question, Service } from '../answers/service.ts';
 import { deliveredHashes } from '../release/delivered-hashes.ts';
-import { leafProof } from '../release/leaf-proof.ts';
+import { leafProof, newestNote } from '../release/leaf-proof.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 
 /** Bytes that tell a signed table from JSON. */
 const TABLE_MARK_BYTES = 2;
 
+interface ProvenBody {
+  readonly body: Buffer;
+  /** Signed note that its proof leads to. */
+  readonly note: string | null;
+}
+
 /** Bodies with their proofs, by the bytes without: the same buffer is sold until a member of request time changes. */
-const provenBodies = oncePerRelease(() => new WeakMap<Buffer, Buffer>());
+const provenBodies = oncePerRelease(() => new WeakMap<Buffer, ProvenBody>());
 
 /**
  * What is sold, with the proof that it is in the log. Computed, because the proof leads to the newest root. It is made before
@@ -24,11 +30,12 @@ export async function proven(
 ): Promise<Content> {
   const { endpoint, values } = route;
   if (!bringsProof(endpoint) || values.proof === '0') return content;
+  const note = await newestNote(release);
   const known = provenBodies(release).get(content.body);
-  if (known !== undefined) return { ...content, body: known };
+  if (known !== undefined && known.note === note) return { ...content, body: known.body };
   const isSettlement = endpoint.answer === 'resolve';
   const body = await withProof(content.body, isSettlement, { release, spend });
-  provenBodies(release).set(content.body, body);
+  provenBodies(release).set(content.body, { body, note });
   return { ...content, body };
 }
 

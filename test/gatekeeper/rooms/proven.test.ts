@@ -1,10 +1,11 @@
-import { cpSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { withoutProof } from '../../../compiler/contract/body-proof.ts';
 import { storedPath } from '../../../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../../../compiler/contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../../../compiler/contract/release-leaf.ts';
 import { bodyOfText } from '../../../compiler/contract/series-csv.ts';
 import { parseTlogProof } from '../../../compiler/contract/tlog-proof.ts';
 import { readPlain } from '../../../compiler/verify/plain-file.ts';
@@ -19,6 +20,10 @@ import { question } from '../tiny-service.ts';
 
 const RECORD = '/gauge?entity=us-denver&signal_id=airquality.aqi';
 const SIGNED_CSV = `/gauge/history-series?entity=us-denver&format=csv-signed&signal_id=airquality.aqi`;
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 let shop: SoldShop;
 beforeAll(async () => {
@@ -92,6 +97,36 @@ describe('a log that cannot be read', () => {
     const service = await compiledService(data, shop.now);
     await expect(sold(RECORD, service)).rejects.toThrow('hash differs');
     expect(await sold(`${RECORD}&proof=0`, service)).toEqual(await shop.ask(RECORD));
+  });
+});
+
+describe('a checkpoint that a witness signs while it is served', () => {
+  const linesOf = (sold: Buffer): number =>
+    parseTlogProof(String(JSON.parse(sold.toString())._proof)).note.signatures.length;
+  const THIN = `${RECORD}&format=thin`;
+
+  it('comes with the next purchases, of bodies that do not change too, and the index of the head', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { data } = copied('log/checkpoint');
+    const service = await compiledService(data, shop.now);
+    const before = await Promise.all([RECORD, THIN].map((target) => sold(target, service)));
+    expect(before.map(linesOf)).toEqual([1, 1]);
+    const file = join(realpathSync(join(data, 'current')), RELEASE_PROOF_NAME);
+    const own = readFileSync(file, 'utf8');
+    writeFileSync(file, `${own}\u2014 witness.example ${Buffer.alloc(76, 7).toString('base64')}\n`);
+    expect(await sold(THIN, service)).toEqual(before[1]);
+    vi.advanceTimersByTime(61_000);
+    const boughtNow = async () =>
+      Promise.all([RECORD, THIN].map((target) => sold(target, service)));
+    await vi.waitFor(async () => expect((await boughtNow()).map(linesOf)).toEqual([2, 2]));
+    for (const body of await boughtNow()) {
+      expect(judged(body.toString()).checks).toContainEqual(expect.objectContaining(LOGGED));
+    }
+    const { index, signed } = parseTlogProof(own);
+    expect(
+      parseTlogProof(String(JSON.parse(String((await boughtNow())[0]))._proof)).signed,
+    ).toEqual(signed);
+    expect(signed.size).toBe(index + 1);
   });
 });
 
