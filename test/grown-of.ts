@@ -3,7 +3,7 @@ import { canonicalJson } from '../compiler/contract/canonical.ts';
 import { signalOf } from '../compiler/contract/lines.ts';
 import { hashCore } from '../compiler/contract/record-hash.ts';
 import { coreFields } from '../compiler/stages/assemble/entity-record.ts';
-import { seriesRow } from '../compiler/stages/assemble/series.ts';
+import { sourcedRow } from '../compiler/stages/assemble/series.ts';
 import type { Segment } from '../compiler/stages/assemble/series-segments.ts';
 import type { StoredReading } from '../compiler/stages/intake/read-signal.ts';
 import type { Reading } from '../compiler/stages/intake/reading.ts';
@@ -26,7 +26,7 @@ export function groundOf(
     signal,
     batches,
     hashOf,
-    rowOf: (reading, record_hash) => seriesRow(signal, reading, record_hash),
+    rowOf: (reading, record_hash) => sourcedRow(signal, reading, record_hash),
     readSegment: (_, segment) => {
       const bytes = segments.get(segmentKey(segment));
       if (bytes === undefined) throw new RangeError('Cannot read a segment: not written');

@@ -55,12 +55,12 @@ export const SOLD_TARGETS: readonly string[] = OPERATIONS.filter(({ price }) => 
   ({ path, valid }) => (valid === '' ? path : `${path}?${valid}`),
 );
 
-/** The other compiled forms of the paid operations: thin, or with the pre-image of each row. */
+/** The other forms of the paid operations: thin, or with the pre-image of each row, which a series gets at the request. */
 export const VARIANT_TARGETS: readonly string[] = SOLD_TARGETS.flatMap((target) => {
   const [path] = target.split('?', 1);
   const row = BUILTIN.operations.find((one) => one.path === path);
   return Object.entries(row?.params ?? {}).flatMap(([name, { variant }]) =>
-    Object.keys(variant ?? {}).map(
+    Object.keys(variant ?? (name === 'verifiable' ? { '1': name } : {})).map(
       (value) => `${target}${target.includes('?') ? '&' : '?'}${name}=${value}`,
     ),
   );

@@ -1,8 +1,9 @@
 import { withoutProof } from '../contract/body-proof.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
+import { csvLine } from '../contract/csv-line.ts';
 import { bringsProof } from '../contract/endpoints.ts';
 import type { Route } from '../contract/route.ts';
-import { SERIES_CSV_HEADER } from '../contract/series.ts';
+import { CORE_COLUMNS, SERIES_COLUMNS } from '../contract/series.ts';
 import { bodyOfText, isSignedCsv, SIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { answerFault, questionOf } from '../verify/answer-fault.ts';
@@ -57,7 +58,9 @@ export function judgePurchase(
   const sold = { text: textOf(bytes, payment), receipt, signedReceipt, payment };
   // What was asked for decides, not what the service calls its answer.
   const { made, fault } =
-    question !== null && isTable(question) ? tableOf(sold) : bodyOf(sold, question, asked);
+    question !== null && isTable(question)
+      ? tableOf(sold, question)
+      : bodyOf(sold, question, asked);
   if (fault === null) return made;
   const message = `Cannot rely on "${payment.url}": ${fault}; keep this error's purchase as evidence`;
   throw new ClientError(message, { code: 'unverified', purchase: made, payment });
@@ -79,8 +82,9 @@ function isSignedTable({ endpoint, values }: Route): boolean {
 }
 
 /** A series as CSV carries no signature. */
-function tableOf(sold: PaidText): JudgedPurchase {
-  const isSeries = sold.text.startsWith(`${SERIES_CSV_HEADER}\r\n`);
+function tableOf(sold: PaidText, { values }: Route): JudgedPurchase {
+  const columns = values.verifiable === undefined ? SERIES_COLUMNS : CORE_COLUMNS;
+  const isSeries = sold.text.startsWith(csvLine(columns));
   const made = { ...sold, body: null, report: null };
   return { made, fault: isSeries ? null : 'the table does not have the columns of a series' };
 }

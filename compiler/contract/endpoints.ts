@@ -207,10 +207,10 @@ const dim: Param = {
     history: '/gauge/history',
   },
 };
-const verifiable: Param = {
-  ...optional(oneOf('1 adds _hash_core, the canonical pre-image of each row hash', ['1'])),
-  variant: { '1': 'verifiable' },
-};
+const rowCores = optional(
+  oneOf('1 adds _hash_core, the canonical pre-image of each row hash', ['1']),
+);
+const verifiable: Param = { ...rowCores, variant: { '1': 'verifiable' } };
 const cityLoc: TableParam = { ...text('city'), values: 'cities' };
 
 const settlement = (cutoffAliases: readonly string[]): TableParams => ({
@@ -298,6 +298,7 @@ export const SIGNAL_ROWS = [
         ),
         default: 'json',
       },
+      verifiable: rowCores,
     },
     answer: 'series',
     file: 'series/{signal_id}/{entity}.json',

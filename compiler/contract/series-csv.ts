@@ -1,5 +1,5 @@
 import { csvLine, csvRows } from './csv-line.ts';
-import { SERIES_COLUMNS, SERIES_CSV_HEADER, SERIES_ROWS_MAX } from './series.ts';
+import { CORE_COLUMNS, SERIES_COLUMNS, SERIES_CSV_HEADER, SERIES_ROWS_MAX } from './series.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from './strict-json.ts';
 
 // A series as CSV that can be verified (SERIES-CSV.md): one line with the JSON answer of which the rows are taken out, then
@@ -39,29 +39,35 @@ function seriesOfCsv(text: string): JsonObject {
     throw new SyntaxError('the first line is not the answer of a series without its rows');
   }
   const table = end + LINE_END.length;
-  if (!text.startsWith(csvLine(SERIES_COLUMNS), table)) {
-    throw new SyntaxError(`the second line is not "${SERIES_CSV_HEADER}"`);
+  const columns = [SERIES_COLUMNS, CORE_COLUMNS].find((names) =>
+    text.startsWith(csvLine(names), table),
+  );
+  if (columns === undefined) {
+    throw new SyntaxError(`the second line is not "${SERIES_CSV_HEADER}", with or without cores`);
   }
   const rows: JsonObject[] = [];
-  for (const cells of csvRows(text, table + SERIES_CSV_HEADER.length + LINE_END.length)) {
+  for (const cells of csvRows(text, table + csvLine(columns).length)) {
     if (rows.length === SERIES_ROWS_MAX) throw new RangeError(`more than ${SERIES_ROWS_MAX} rows`);
-    rows.push(rowOf(cells));
+    rows.push(rowOf(columns, cells));
   }
   return { ...head, rows };
 }
 
-function rowOf(cells: readonly string[]): JsonObject {
-  if (cells.length !== SERIES_COLUMNS.length) {
-    throw new SyntaxError(`a line has ${cells.length} cells, not ${SERIES_COLUMNS.length}`);
+type Column = (typeof CORE_COLUMNS)[number];
+
+function rowOf(columns: readonly Column[], cells: readonly string[]): JsonObject {
+  if (cells.length !== columns.length) {
+    throw new SyntaxError(`a line has ${cells.length} cells, not ${columns.length}`);
   }
   return Object.fromEntries(
-    SERIES_COLUMNS.map((name, index) => [name, memberOf(name, cells[index] ?? '')]),
+    columns.map((name, index) => [name, memberOf(name, cells[index] ?? '')]),
   );
 }
 
-function memberOf(column: (typeof SERIES_COLUMNS)[number], cell: string): JsonValue {
+function memberOf(column: Column, cell: string): JsonValue {
   switch (column) {
     case 'current':
+    case '_hash_core':
       return parseJson(cell);
     case 'data_age_hours':
       return ageOf(cell);

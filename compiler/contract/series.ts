@@ -14,7 +14,10 @@ export const SERIES_COLUMNS = [
   'record_hash',
 ] as const;
 
-/** First line of a series as CSV, without its end; no signature is in such a series. */
+/** Columns of a table whose rows come with their hash cores. */
+export const CORE_COLUMNS = [...SERIES_COLUMNS, '_hash_core'] as const;
+
+/** First line of a series as CSV, without its end and without the column of hash cores; no signature is in such a series. */
 export const SERIES_CSV_HEADER = SERIES_COLUMNS.join(',');
 
 /** Most rows that a series delivers: 1000 days of an hourly source, with room for doubled snapshots. */
@@ -38,6 +41,19 @@ const seriesRowSchema = z.strictObject({
 });
 export type SeriesRow = z.infer<typeof seriesRowSchema>;
 
+/** A row of an answer with verifiable=1 has the canonical pre-image of its hash. */
+const answeredRowSchema = seriesRowSchema.extend({
+  _hash_core: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** What the hash core of a row has and the row does not. */
+const rowOriginSchema = z.strictObject({
+  source_ref: z.string().nullable(),
+  source_tier: z.string().nullable(),
+  sources: z.array(z.record(z.string(), z.unknown())).nullable(),
+  lifecycle: recordSchema.shape.lifecycle,
+});
+
 /** Where a chain stands: how many rows are behind it, the day of the last of them, and its value. */
 export interface ChainState {
   readonly rows: number;
@@ -54,7 +70,15 @@ export function chainLink<Row>(before: ChainState, row: Row): readonly [ChainSta
 }
 
 /** Members of a delivered series that its signature does not cover; the signed chain proves them. */
-const SERIES_CUT_FIELDS = ['days', 'count', 'before', 'rows', 'cuts', 'segments'] as const;
+const SERIES_CUT_FIELDS = [
+  'days',
+  'count',
+  'before',
+  'rows',
+  'cuts',
+  'origins',
+  'segments',
+] as const;
 
 /** What the citation of a series signs: the body without the members that a cut changes. */
 export function seriesHead(body: object): Readonly<Record<string, unknown>> {
@@ -64,7 +88,7 @@ export function seriesHead(body: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(members);
 }
 
-/** `/gauge/history-series`; `segments` and `cuts` stand in the stored form alone. */
+/** `/gauge/history-series`; `segments`, `cuts` and `origins` stand in the stored form alone. */
 export const seriesSchema = z.strictObject({
   nature: z.string(),
   tier: z.literal('history-series'),
@@ -91,10 +115,11 @@ export const seriesSchema = z.strictObject({
   scope: z.string().nullable(),
   segments: z.array(z.tuple([count, count, dateTime, dateTime])).optional(),
   cuts: z.array(z.tuple([dateTime, count, hash])).optional(),
+  origins: z.array(z.tuple([count, rowOriginSchema])).optional(),
   days: z.int().min(1).max(SERIES_DAYS_MAX),
   count,
   before: z.strictObject({ rows: count, snapshot_date: dateTime.nullable(), chain: hash }),
-  rows: z.array(seriesRowSchema),
+  rows: z.array(answeredRowSchema),
   _proof: recordSchema.shape._proof,
   _citation: recordSchema.shape._citation,
 });

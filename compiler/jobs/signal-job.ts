@@ -7,7 +7,7 @@ import type { FileEntry } from '../contract/release.ts';
 import { segmentPath } from '../contract/series-segments.ts';
 import { entityFiles } from '../stages/assemble/entity-files.ts';
 import { coreFields, entityFacts } from '../stages/assemble/entity-record.ts';
-import { seriesRow } from '../stages/assemble/series.ts';
+import { sourcedRow } from '../stages/assemble/series.ts';
 import type { InputFault } from '../stages/intake/compile-error.ts';
 import { byBatch, type SnapshotFile } from '../stages/intake/list-snapshots.ts';
 import { grouping } from '../stages/intake/partition.ts';
@@ -177,7 +177,7 @@ class SignalRun {
       signal,
       batches,
       hashOf: this.#hashOf,
-      rowOf: (reading, record_hash) => seriesRow(signal, reading, record_hash),
+      rowOf: (reading, record_hash) => sourcedRow(signal, reading, record_hash),
       readSegment: (entity, { before, count, size, sha256 }) => {
         const place = { start: before.rows, count };
         const path = segmentPath({ signal_id: signal.id, entity }, place);

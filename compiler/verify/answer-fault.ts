@@ -79,7 +79,8 @@ export function answeredTarget(body: JsonValue, catalog: Catalog): string | null
   const asked = citedQuestion(body, catalog);
   if (asked === null) return null;
   const { endpoint, values } = asked;
-  return canonicalTarget(endpoint.path, { ...values, ...repeatedValues(endpoint, body) });
+  const cores = endpoint.answer === 'series' && hasCores(body) ? { verifiable: '1' } : {};
+  return canonicalTarget(endpoint.path, { ...values, ...repeatedValues(endpoint, body), ...cores });
 }
 
 function settlementTarget(body: JsonValue, catalog: Catalog): string | null {
@@ -108,7 +109,19 @@ export function answerFault(asked: Route, body: JsonValue, catalog: Catalog): st
   const operation = MADE_AT_REQUEST.has(asked.endpoint.answer)
     ? shapeFault(asked.endpoint, body)
     : addressFault(asked, body, catalog);
-  return operation ?? repeatedFault(asked, body);
+  return operation ?? repeatedFault(asked, body) ?? coresFault(asked, body);
+}
+
+/** Whoever asked for the cores of a series can prove each of its rows alone; they stand in the rows. */
+function coresFault({ endpoint, values }: Route, body: JsonValue): string | null {
+  const isAsked = values.verifiable !== undefined;
+  if (endpoint.answer !== 'series' || hasCores(body) === isAsked) return null;
+  return `the body answers with${isAsked ? 'out' : ''} "_hash_core" in its rows, not with${isAsked ? '' : 'out'}`;
+}
+
+function hasCores(body: JsonValue): boolean {
+  const rows = memberOf(body, 'rows');
+  return Array.isArray(rows) && rows.every((row) => memberOf(row, '_hash_core') !== undefined);
 }
 
 function shapeFault(endpoint: Endpoint, body: JsonValue): string | null {
@@ -157,6 +170,7 @@ function signedTarget({ endpoint, values }: Route): string {
   const isShown = (name: string, value: string): boolean =>
     Object.hasOwn(repeated, name) ||
     name === 'proof' ||
+    (name === 'verifiable' && endpoint.answer === 'series') ||
     (name === 'format' && value === SIGNED_CSV);
   const signed = Object.entries(values).filter(([name, value]) => !isShown(name, value));
   return canonicalTarget(endpoint.path, Object.fromEntries(signed));

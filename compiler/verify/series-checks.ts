@@ -11,6 +11,7 @@ import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
 import { memberPath, type ObjectNode } from './object-nodes.ts';
+import { bareRow, coresFault } from './series-cores.ts';
 
 /** True for a body whose rows are proven by a chain, not by its content hash. */
 export function isSeries(value: JsonObject): boolean {
@@ -28,7 +29,10 @@ export function seriesChecks({ path, value }: ObjectNode): BodyCheck[] {
     const before = stateOf(value.before);
     const { end, cuts } = runChain(before, rows);
     const fault =
-      endFault(value, end) ?? reachFault(value, before, rows) ?? indexFault(value, cuts);
+      endFault(value, end) ??
+      reachFault(value, before, rows) ??
+      indexFault(value, cuts) ??
+      coresFault(value, rows);
     return [fault === null ? at.pass('the end of the signed chain') : at.fail(fault)];
   } catch (error) {
     return [at.fail(reason(error))];
@@ -44,7 +48,7 @@ function rowsOf(rows: JsonValue | undefined): JsonObject[] {
   if (!Array.isArray(rows) || rows.length === 0) throw new TypeError('no rows');
   const columns = [...SERIES_COLUMNS].sort().join();
   return rows.map((row: JsonValue, index) => {
-    if (isObject(row) && Object.keys(row).sort().join() === columns) return row;
+    if (isObject(row) && Object.keys(bareRow(row)).sort().join() === columns) return row;
     throw new TypeError(`row ${index} has not exactly the columns of a series`);
   });
 }
@@ -67,7 +71,7 @@ function runChain(before: ChainState, rows: readonly JsonObject[]) {
     const snapshot_date = String(row.snapshot_date);
     const isCut = cuts.length === 0 || snapshot_date !== state.snapshot_date;
     if (isCut) cuts.push([snapshot_date, state.rows, state.chain]);
-    const chain = canonicalHash(chainLink(state, row));
+    const chain = canonicalHash(chainLink(state, bareRow(row)));
     state = { rows: state.rows + 1, snapshot_date, chain };
   }
   return { end: state, cuts };

@@ -16,6 +16,7 @@ import {
 import { reason } from './body-check.ts';
 import { isSame } from './relation.ts';
 import type { BodyFault } from './release-body.ts';
+import { originsOf } from './series-cores.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 
 /** A series with the rows of its segments: the longest answer that can be cut out of it. */
@@ -98,6 +99,8 @@ interface SegmentRows {
   readonly place: SegmentPlace;
   readonly rows: readonly JsonObject[];
   readonly cuts: readonly SegmentCut[];
+  /** That of each row. */
+  readonly origins: readonly JsonObject[];
 }
 
 interface SegmentCut {
@@ -106,18 +109,19 @@ interface SegmentCut {
   readonly cut: JsonValue;
 }
 
-/** Reads a segment strictly: its cuts, then one row a line, each with a comma behind it. */
+/** Reads a segment strictly: its cuts, its origins, then one row a line, each with a comma behind it. */
 function readSegment(bytes: Uint8Array, place: SegmentPlace): SegmentRows {
-  const [first = '', ...lines] = decodeUtf8(bytes).split('\n');
+  const [first = '', second = '', ...lines] = decodeUtf8(bytes).split('\n');
   if (lines.pop() !== '' || lines.length !== place.count) {
     throw new TypeError(`does not hold ${place.count} lines of rows`);
   }
   const rows = lines.map((line, index) => {
     const row = line.endsWith(',') ? parseJson(line.slice(0, -1)) : null;
     if (isObject(row)) return row;
-    throw new TypeError(`has no row in line ${index + 2}`);
+    throw new TypeError(`has no row in line ${index + 3}`);
   });
-  return { place, rows, cuts: cutsOf(parseJson(first), place) };
+  const origins = originsOf(parseJson(second), rows.length);
+  return { place, rows, cuts: cutsOf(parseJson(first), place), origins };
 }
 
 /** The cuts of a segment; what they say is compared with the chain later. */
@@ -135,13 +139,17 @@ function datesOf(rows: readonly JsonObject[]): JsonValue[] {
 
 /** The delivered rows of all files, and the cuts between them. */
 function joined(series: JsonObject, segments: readonly SegmentRows[], before: number): JsonObject {
-  const rows = segments.flatMap(({ place, rows }) => rows.slice(Math.max(0, before - place.start)));
+  const delivered = <T>(of: readonly T[], { place }: SegmentRows): readonly T[] =>
+    of.slice(Math.max(0, before - place.start));
+  const rows = segments.flatMap((segment) => delivered(segment.rows, segment));
+  const origins = segments.flatMap((segment) => delivered(segment.origins, segment));
   const cuts = segments.flatMap((segment) => segment.cuts).filter(({ row }) => row > before);
   const [begin = null, ...behind] = listOf(series.cuts);
   return {
     ...series,
     rows: [...rows, ...listOf(series.rows)],
     cuts: [begin, ...cuts.map(({ cut }) => cut), ...behind],
+    origins: [...origins.map((origin) => [1, origin]), ...listOf(series.origins)],
   };
 }
 

@@ -1,7 +1,7 @@
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
-import { SERIES_COLUMNS } from '../../compiler/contract/series.ts';
+import { CORE_COLUMNS, SERIES_COLUMNS } from '../../compiler/contract/series.ts';
 import type { Offers } from '../release/offers.ts';
 import { CSV_MEDIA_TYPE, mediaTypeOf } from './media-type.ts';
 
@@ -23,8 +23,9 @@ export function shownOf(endpoint: Endpoint, target: string, offers: Offers): Sho
   const isCsv = mimeType === CSV_MEDIA_TYPE;
   const format = new URLSearchParams(target.split('?')[1]).get('format');
   const form = isCsv && format !== null ? { format } : {};
+  const columns = /[?&]verifiable=1(&|$)/.test(target) ? CORE_COLUMNS : SERIES_COLUMNS;
   const example = offer?.sellsNow === true ? { ...valuesOf(offer.request), ...form } : null;
-  const output = isCsv ? { columns: SERIES_COLUMNS } : (offer?.output ?? {});
+  const output = isCsv ? { columns } : (offer?.output ?? {});
   return { endpoint, offers, example, mimeType, output };
 }
 

@@ -1,4 +1,5 @@
 import type { ChainState, SeriesCut } from '../../compiler/contract/series.ts';
+import type { OriginRun } from '../../compiler/contract/series-origins.ts';
 import type { StoredSegment } from '../../compiler/contract/series-segments.ts';
 import type { Body } from '../release/release-index.ts';
 
@@ -15,9 +16,10 @@ export interface Stretch {
   /** Offset of every row, and behind the last of them that of what follows. */
   readonly rows: readonly number[];
   readonly cuts: readonly SeriesCut[];
+  readonly origins: readonly OriginRun[];
 }
 
-/** The file of a series: its head, its segments, where its rows can be cut, then its rows, then the citation. */
+/** The file of a series: its head, its segments, where its rows can be cut, their origins, its rows, the citation. */
 export interface SeriesLayout extends Stretch {
   /** End of the head, behind its line end. */
   readonly headEnd: number;
@@ -44,9 +46,10 @@ function oncePerBody<Value, More extends readonly unknown[]>(
 
 /** The layout of the file of a series. */
 export const layoutOf = oncePerBody((body: Body): SeriesLayout => {
-  const [headEnd = 0, segmentsEnd = 0, cutsEnd = 0, answerEnd = 0, ...more] = lineEnds(body);
+  const [headEnd = 0, segmentsEnd = 0, cutsEnd = 0, originsEnd = 0, answerEnd = 0, ...more] =
+    lineEnds(body);
   const line = (start: number, end: number): string => body.bytes.toString('utf8', start, end);
-  const answer = `{${line(cutsEnd, answerEnd).trimEnd().slice(0, -ROWS.length)}}`;
+  const answer = `{${line(originsEnd, answerEnd).trimEnd().slice(0, -ROWS.length)}}`;
   const { before, count }: { before: ChainState; count: number } = JSON.parse(answer);
   const rows = [answerEnd, ...more];
   const end = before.rows + count;
@@ -55,6 +58,7 @@ export const layoutOf = oncePerBody((body: Body): SeriesLayout => {
     headEnd,
     segments: memberOf(line(headEnd, segmentsEnd)),
     cuts: memberOf(line(segmentsEnd, cutsEnd)),
+    origins: memberOf(line(cutsEnd, originsEnd)),
     before,
     start: end - (rows.length - 1),
     end,
@@ -62,11 +66,12 @@ export const layoutOf = oncePerBody((body: Body): SeriesLayout => {
   };
 });
 
-/** The layout of a segment: its cuts, then its rows. */
+/** The layout of a segment: its cuts, its origins, then its rows. */
 export const segmentLayout = oncePerBody((body: Body, start: number): Stretch => {
-  const [cutsEnd = 0, ...more] = lineEnds(body);
+  const [cutsEnd = 0, originsEnd = 0, ...more] = lineEnds(body);
   const cuts: SeriesCut[] = JSON.parse(body.bytes.toString('utf8', 0, cutsEnd));
-  return { body, start, cuts, rows: [cutsEnd, ...more] };
+  const origins: OriginRun[] = JSON.parse(body.bytes.toString('utf8', cutsEnd, originsEnd));
+  return { body, start, cuts, origins, rows: [originsEnd, ...more] };
 });
 
 /** Offsets behind each line end. */

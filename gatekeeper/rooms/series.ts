@@ -1,7 +1,9 @@
 import { csvLine } from '../../compiler/contract/csv-line.ts';
 import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
+import type { Values } from '../../compiler/contract/path.ts';
 import {
   type ChainState,
+  CORE_COLUMNS,
   SERIES_COLUMNS,
   seriesFrom,
   stateBefore,
@@ -11,18 +13,10 @@ import { type StoredSegment, segmentPath } from '../../compiler/contract/series-
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
 import { JSON_MEDIA_TYPE } from '../http/reply.ts';
 import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/media-type.ts';
-import { oncePerRelease } from '../release/per-release.ts';
-import { type Body, requestFile } from '../release/release-index.ts';
+import { requestFile } from '../release/release-index.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
-import { BoundedMap } from '../system/bounded-map.ts';
 import { layoutOf, type SeriesLayout, type Stretch, segmentLayout } from './series-layout.ts';
-
-/** Bytes of series that are kept as CSV, each about as long as its body. */
-const TABLES_BYTES_MAX = 16 * 1024 * 1024;
-type Tables = BoundedMap<Body, CsvTable>;
-const tablesOf = oncePerRelease(
-  (): Tables => new BoundedMap({ bytes: TABLES_BYTES_MAX, isByUse: true }),
-);
+import { type Cut, type Form, storedRows, tableCut, tablesOf } from './series-tables.ts';
 
 /**
  * `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. Computed, because a look-back is cut
@@ -45,26 +39,46 @@ export async function series(question: Question, service: Service): Promise<Answ
     return segmentLayout(await service.release.body(file, spend), start);
   };
   const cut = await cutOf(layout, days, open);
-  if (mediaTypeOf(endpoint, target) === CSV_MEDIA_TYPE) {
-    const isSigned = values.format === SIGNED_CSV;
-    const head = isSigned ? signedHead(layout, cut, { days, now: service.clock() }) : '';
-    const table = csvCut(cut, tablesOf(service.release), head);
-    return content(table, `${CSV_MEDIA_TYPE}; charset=utf-8`);
+  const tables = { subject, tables: tablesOf(service.release) };
+  const inForm = (form: Form) => tableCut(cut, form, tables);
+  const asked = { days, now: service.clock() };
+  if (mediaTypeOf(endpoint, target) !== CSV_MEDIA_TYPE) {
+    return content(jsonParts({ layout, cut, asked, inForm }, values), JSON_MEDIA_TYPE);
   }
-  return content(jsonCut(layout, cut, { days, now: service.clock() }), JSON_MEDIA_TYPE);
+  const parts = csvParts({ layout, cut, asked, inForm }, values);
+  return content(parts, `${CSV_MEDIA_TYPE}; charset=utf-8`);
 }
 
-function content(body: Buffer, contentType: string): Answered {
+/** What an answer is put together of. */
+interface Making {
+  readonly layout: SeriesLayout;
+  readonly cut: Cut;
+  readonly asked: Asked;
+  /** The delivered rows in a form that is not the stored one. */
+  readonly inForm: (form: Form) => readonly Buffer[];
+}
+
+function csvParts({ layout, cut, asked, inForm }: Making, values: Values): readonly Buffer[] {
+  const head = values.format === SIGNED_CSV ? signedHead(layout, cut, asked) : '';
+  const hasCores = values.verifiable !== undefined;
+  const columns = csvLine(hasCores ? CORE_COLUMNS : SERIES_COLUMNS);
+  return [Buffer.from(head + columns), ...inForm(hasCores ? 'csv-cores' : 'csv')];
+}
+
+function jsonParts({ layout, cut, asked, inForm }: Making, values: Values): readonly Buffer[] {
+  const rows =
+    values.verifiable === undefined
+      ? storedRows(cut)
+      : [...inForm('json-cores'), behindRows(layout)];
+  return [...beforeRows(layout, cut.before, asked), ...rows];
+}
+
+function content(parts: readonly Buffer[], contentType: string): Answered {
+  const body = Buffer.concat(parts);
   return { kind: 'content', content: { body, contentType, keepMs: 0 } };
 }
 
 type OpenSegment = (segment: StoredSegment) => Promise<Stretch>;
-
-/** What is delivered: the state in front of the first row, and the files that hold it and those behind it. */
-interface Cut {
-  readonly before: ChainState;
-  readonly stretches: readonly Stretch[];
-}
 
 async function cutOf(layout: SeriesLayout, days: number, open: OpenSegment): Promise<Cut> {
   const before = await beginning(layout, days, open);
@@ -99,14 +113,8 @@ interface Asked {
   readonly now: number;
 }
 
-/** The stored bytes with fewer rows: the chain state in front of them is listed in the files. */
-function jsonCut(layout: SeriesLayout, { before, stretches }: Cut, asked: Asked): Buffer {
-  return Buffer.concat([
-    ...beforeRows(layout, before, asked),
-    ...stretches.map((stretch) =>
-      stretch.body.bytes.subarray(offsetIn(stretch.rows, stretch, before)),
-    ),
-  ]);
+function behindRows({ body, rows }: SeriesLayout): Buffer {
+  return body.bytes.subarray(rows.at(-1));
 }
 
 function beforeRows(
@@ -124,62 +132,6 @@ function beforeRows(
 
 /** The line in front of a signed table: the JSON answer without its rows. No text of JSON holds a line end. */
 function signedHead(layout: SeriesLayout, { before }: Cut, asked: Asked): string {
-  const behindRows = layout.body.bytes.subarray(layout.rows.at(-1));
-  const answer = Buffer.concat([...beforeRows(layout, before, asked), behindRows]);
+  const answer = Buffer.concat([...beforeRows(layout, before, asked), behindRows(layout)]);
   return signedCsvHead(answer.toString('utf8').replaceAll('\n', ''));
-}
-
-/** Where the rows behind a state begin, out of the offsets of all rows of a stretch. */
-function offsetIn(
-  offsets: readonly number[],
-  { start }: Stretch,
-  { rows }: ChainState,
-): number | undefined {
-  return offsets[Math.max(0, rows - start)];
-}
-
-/** Rows of one file as CSV, and where each of them begins. */
-interface CsvTable {
-  readonly bytes: Buffer;
-  readonly rows: readonly number[];
-}
-
-function csvCut({ before, stretches }: Cut, tables: Tables, head: string): Buffer {
-  const parts = stretches.map((stretch) => {
-    const { bytes, rows } = csvTable(stretch, tables);
-    return bytes.subarray(offsetIn(rows, stretch, before));
-  });
-  return Buffer.concat([Buffer.from(head + csvLine(SERIES_COLUMNS)), ...parts]);
-}
-
-/** Made once for a stored body: many ask for the end of the same rows. */
-function csvTable({ body, rows: offsets }: Stretch, tables: Tables): CsvTable {
-  const known = tables.get(body);
-  if (known !== undefined) return known;
-  const rows: number[] = [];
-  const lines: Buffer[] = [];
-  let size = 0;
-  for (const [index, start] of offsets.slice(0, -1).entries()) {
-    const line = Buffer.from(csvRow(body.bytes.toString('utf8', start, offsets[index + 1])));
-    rows.push(size);
-    lines.push(line);
-    size += line.length;
-  }
-  const made = { bytes: Buffer.concat(lines), rows };
-  tables.set(body, made, body.bytes.length + made.bytes.length);
-  return made;
-}
-
-/** One stored row line; its metrics are copied as the JSON that they are, never read. */
-function csvRow(line: string): string {
-  const current = line.indexOf('"current":') + '"current":'.length;
-  // A quotation mark inside a text is escaped, so these words can only be members of the row.
-  const hash = line.lastIndexOf(',"record_hash":');
-  const band = line.lastIndexOf(',"band":', hash);
-  const row = JSON.parse(
-    `${line.slice(0, current)}null${line.slice(band, line.lastIndexOf('}') + 1)}`,
-  );
-  return csvLine(
-    SERIES_COLUMNS.map((name) => (name === 'current' ? line.slice(current, band) : row[name])),
-  );
 }

@@ -56,6 +56,8 @@ describe('answerFault()', () => {
     [`/gauge/history-series?${PAIR}`, `/gauge/history-series?${PAIR}&days=5`],
     [`/gauge/history-series?${PAIR}&days=5`, `/gauge/history-series?${PAIR}&days=6`],
     [`/gauge/history-series?${PAIR}&format=csv`, `/gauge/history-series?${PAIR}`],
+    [`/gauge/history-series?${PAIR}&verifiable=1`, `/gauge/history-series?${PAIR}`],
+    [`/gauge/history-series?${PAIR}`, `/gauge/history-series?${PAIR}&verifiable=1`],
     ['/gauge/census?signal_id=airquality.aqi', '/gauge/census?signal_id=airquality.pm25'],
     ['/gauge/region?loc=us-chicago', '/gauge/region?loc=us-denver'],
     ['/gauge/air?loc=us-chicago', '/gauge/air?loc=us-denver'],

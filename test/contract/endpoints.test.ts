@@ -117,7 +117,7 @@ const PARAMS: Readonly<Record<string, string>> = {
   '/gauge/calibrated': 'signal_id! entity! format?',
   '/gauge/strata': 'signal_id! entity!',
   '/gauge/history': 'signal_id! entity!',
-  '/gauge/history-series': 'signal_id! entity! days? format?',
+  '/gauge/history-series': 'signal_id! entity! days? format? verifiable?',
   '/gauge/census': 'signal_id!',
   '/gauge/lifecycle': 'entity!',
   '/gauge/air': 'loc!',
@@ -224,7 +224,7 @@ describe('BUILTIN.operations', () => {
     for (const row of ROWS.filter((item) => item.file !== undefined)) {
       const slots = [...(row.file ?? '').matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1]);
       const named = Object.entries(row.params).filter(([name, param]) => {
-        const answered = row.answer === 'series' && ['days', 'format'].includes(name);
+        const answered = row.answer === 'series' && ['days', 'format', 'verifiable'].includes(name);
         const searched = row.path === '/trust/preview' && name === 'q';
         return (
           !answered && !searched && param.variant === undefined && param.redirect === undefined

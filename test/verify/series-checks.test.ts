@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chainLink } from '../../compiler/contract/series.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { canonicalHash } from '../../compiler/verify/body-check.ts';
+import { coresFault } from '../../compiler/verify/series-cores.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { series } from '../../gatekeeper/rooms/series.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';
@@ -9,6 +10,7 @@ import { jsonOf, question } from '../gatekeeper/tiny-service.ts';
 import { seriesSet } from '../series-set.ts';
 import { compileFolder, readJson, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { alterations } from './alterations.ts';
+import { hasPython, pythonVerdicts } from './python-judge.ts';
 
 type Row = Record<string, JsonValue>;
 interface Series {
@@ -22,6 +24,8 @@ const FILE = 'series/crypto.spot/btc.json';
 let did = '';
 let stored: Series;
 let delivered: Series;
+/** The same with verifiable=1. */
+let cored: Series;
 
 beforeAll(async () => {
   const { data, folder, release } = await compileFolder(writeSnapshots(seriesSet()));
@@ -30,9 +34,16 @@ beforeAll(async () => {
   const service = await compiledService(data, '2026-11-21T12:00:00Z');
   const target = '/gauge/history-series?signal_id=crypto.spot&entity=btc&days=2';
   delivered = jsonOf(await series(question(target), service)) as unknown as Series;
+  const verifiable = question(`${target}&verifiable=1`);
+  cored = jsonOf(await series(verifiable, service)) as unknown as Series;
 });
 afterAll(removeFolders);
 
+const bare = ({ _hash_core: _, ...row }: Row = {}): Row => row;
+const edited = (row: Row, members: Row): Row => {
+  return { ...row, _hash_core: { ...(row._hash_core as Row), ...members } };
+};
+const swap = (row: Row = {}, of: Row = {}): Row => ({ ...row, _hash_core: of._hash_core ?? null });
 const verdict = (body: unknown) => verifyBody(body as JsonValue, { trust: [did] }).verdict;
 /** The state after the first row of a body: what a liar would put in front of the rest. */
 function stateAfterFirst({ before, rows: [first] }: Series) {
@@ -87,6 +98,60 @@ describe('seriesChecks()', () => {
   it('refuses a stored index of cuts that does not fit the rows', () => {
     const cuts = (stored.cuts as JsonValue[]).slice(1);
     expect(verdict({ ...stored, cuts })).toBe('failed');
+  });
+
+  it('accepts rows with their hash cores, each of which proves its row', () => {
+    expect(verdict(cored)).toBe('verified');
+    expect(cored.rows.map(({ _hash_core: core }) => canonicalHash(core))).toEqual(
+      cored.rows.map(({ record_hash }) => record_hash),
+    );
+  });
+
+  it.each<[string, (rows: readonly Row[]) => readonly Row[]]>([
+    ['one core less', ([first, ...rows]) => [bare(first), ...rows]],
+    ['the cores of two rows exchanged', ([a, b, ...rows]) => [swap(a, b), swap(b, a), ...rows]],
+    ['another source', (rows) => rows.map((row) => edited(row, { source_ref: 'https://x.org' }))],
+    ['another metric', (rows) => rows.map((row) => edited(row, { current: { price_usd: 1 } }))],
+    ['a member more', (rows) => rows.map((row) => edited(row, { x: 1 }))],
+    ['a core that is null', (rows) => rows.map((row) => ({ ...row, _hash_core: null }))],
+  ])('refuses cores with %s, as the second judge does', (_, edit) => {
+    const body = { ...cored, rows: edit(cored.rows) };
+    expect(verdict(body)).toBe('failed');
+    if (!hasPython) return;
+    const [judged] = pythonVerdicts([JSON.stringify(body)], [did]);
+    expect(judged?.verdict).toBe('failed');
+  });
+
+  it('refuses a core that says something else than its row, though it has the hash of the row', () => {
+    // Only the issuer could sign such a row.
+    const rows = delivered.rows.map((row) => ({ ...row, current: { price_usd: 7 } }));
+    const lies = rows.map((row, at) => ({ ...row, _hash_core: cored.rows[at]?._hash_core ?? {} }));
+    const of = { signal_id: 'crypto.spot', entity: 'btc' };
+    expect(coresFault(of, rows)).toBe(null);
+    expect(coresFault(of, lies)).toBe('"_hash_core" of row 0 is not that of its row');
+    expect(coresFault(of, cored.rows)).toBe(null);
+    expect(coresFault({ ...of, entity: 'eth' }, cored.rows)).toMatch(/row 0 is not that/);
+  });
+
+  it.each<[string, (origins: readonly JsonValue[]) => unknown]>([
+    [
+      'of other sources',
+      () => [[6, { source_ref: null, source_tier: null, sources: null, lifecycle: null }]],
+    ],
+    ['of fewer rows', (runs) => [[5, (runs[0] as JsonValue[])[1]]]],
+    ['of more rows than there are', (runs) => [[1e9, (runs[0] as JsonValue[])[1]]]],
+    ['of half a row', (runs) => [[0.5, (runs[0] as JsonValue[])[1]], ...runs]],
+    ['without a member', () => [[6, { source_ref: null, source_tier: null, sources: null }]]],
+    ['that are none', () => 7],
+  ])('refuses stored origins %s, as the second judge does', (_, edit) => {
+    const body = { ...stored, origins: edit(stored.origins as JsonValue[]) };
+    expect([verdict(stored), verdict(body)]).toEqual(['verified', 'failed']);
+    if (!hasPython) return;
+    const judged = pythonVerdicts(
+      [stored, body].map((each) => JSON.stringify(each)),
+      [did],
+    );
+    expect(judged.map((each) => each.verdict)).toEqual(['verified', 'failed']);
   });
 
   it('accepts a stored form without segments, and refuses one whose rows stand elsewhere', () => {

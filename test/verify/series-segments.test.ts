@@ -115,13 +115,18 @@ describe('verifyRelease() of a series in segments', () => {
 
   it.each<[string, (text: string) => string, string]>([
     ['a value altered', (text) => text.replace('"price_usd":3', '"price_usd":4'), '_'],
-    ['a row left out', (text) => text.replace(/\n.*/, ''), 'segments.1'],
+    ['a row left out', (text) => text.replace(/\n\{.*/, ''), 'segments.1'],
     ['two rows in one line', (text) => text.replace(',\n{', ',{'), 'segments.1'],
     ['a row without its comma', (text) => text.replace('},\n', '}\n'), 'segments.1'],
-    ['a line that is no row', (text) => text.replace(/\n.*\n/, '\n1,\n'), 'segments.1'],
+    ['a line that is no row', (text) => text.replace(/\n\{.*\n/, '\n1,\n'), 'segments.1'],
     ['no line end behind the last row', (text) => text.slice(0, -1), 'segments.1'],
     ['a cut of another segment', (text) => text.replace(',28,', ',12,'), 'segments.1'],
     ['no cuts', (text) => text.replace(/.*/, '[]'), 'rows'],
+    ['no origins', (text) => text.replace(/\n.*/, '\n[]'), 'segments.1'],
+    ['another origin', (text) => text.replace('"source_ref":"', '"source_ref":"x'), '_'],
+    ['origins of more rows', (text) => text.replace('\n[[16,', '\n[[17,'), 'segments.1'],
+    ['origins of fewer rows', (text) => text.replace('\n[[16,', '\n[[15,'), 'segments.1'],
+    ['an origin that is none', (text) => text.replace(/\n\[\[16,.*/, '\n[[16,[]]]'), 'segments.1'],
     [
       'a cut too many',
       (text) => text.replace(/\]\]/, '],["2026-11-20T00:00:00Z",29,"x"]]'),

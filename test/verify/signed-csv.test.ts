@@ -62,6 +62,18 @@ describe('a series with format=csv-signed', () => {
     expect(await exits(text)).toEqual(all(0));
   });
 
+  it('has a column of hash cores with verifiable=1, and verifies with it', async () => {
+    const text = await ask('&format=csv-signed&days=1000&verifiable=1');
+    expect(bodyOfText(text)).toEqual(parseJson(await ask('&days=1000&verifiable=1')));
+    expect(text.split('\r\n')[1]).toBe(`${lines[1]},_hash_core`);
+    expect([verdictOf(text), await exits(text)]).toEqual(['verified', all(0)]);
+    const other = text.replace('""source_tier"":""', '""source_tier"":""x');
+    expect(other).not.toBe(text);
+    expect([verdictOf(other), await exits(other)]).toEqual(['failed', all(1)]);
+    const unnamed = text.replace(',_hash_core\r\n', '\r\n');
+    expect(await exits(unnamed)).not.toContain(0);
+  });
+
   it('has the plain table behind its first line', async () => {
     const plain = await ask('&format=csv&days=1000');
     expect(table).toBe(`${lines[0]}\r\n${plain}`);

@@ -368,7 +368,9 @@ class SignalpressClient:
                               payment=payment) from error
         body, report, fault = None, None, None
         if path == SERIES and asked.get("format") == "csv":
-            is_table = text.startswith(",".join(verify_record.SERIES_COLUMNS) + "\r\n")
+            has_cores = asked.get("verifiable") is not None
+            columns = verify_record.CORE_COLUMNS if has_cores else verify_record.SERIES_COLUMNS
+            is_table = text.startswith(",".join(columns) + "\r\n")
             fault = None if is_table else "the table does not have the columns of a series"
         else:
             report = self.verify(answer.data)
@@ -434,7 +436,7 @@ def answer_fault(path, asked, body):
         return None
     if path in SETTLEMENTS:
         return settlement_fault(path, asked, body)
-    beside = ("proof", "days", "format") if path == SERIES else ("proof",)
+    beside = ("proof", "days", "format", "verifiable") if path == SERIES else ("proof",)
     signed = {name: value for name, value in asked.items() if name not in beside}
     citation = body["_citation"]
     base = citation["verify_url"][:-len("/v/" + citation["record_hash"])]
@@ -444,6 +446,8 @@ def answer_fault(path, asked, body):
     days = int(asked.get("days", SERIES_DAYS_DEFAULT))
     if path == SERIES and not verify_record.is_same(body.get("days"), days):
         return "the body answers days %r, not %d" % (body.get("days"), days)
+    if path == SERIES and any(("_hash_core" in row) != ("verifiable" in asked) for row in body["rows"]):
+        return "the body answers verifiable otherwise: its rows have no _hash_core, or one that nobody asked for"
     return None
 
 

@@ -50,8 +50,10 @@ ROSTER_CORES = {
                          "lifespan_days", "pre_death_payload", "death_context") + SOURCED,
     "document": ("operation", "params", "title", "text", "rows", "observed_at") + SOURCED,
 }
-SERIES_CUT = ("days", "count", "before", "rows", "cuts", "segments")
+SERIES_CUT = ("days", "count", "before", "rows", "cuts", "origins", "segments")
 SERIES_COLUMNS = ("snapshot_date", "observed_at", "data_age_hours", "current", "band", "record_hash")
+CORE_COLUMNS = SERIES_COLUMNS + ("_hash_core",)
+CORE_ORIGIN = ("source_ref", "source_tier", "sources", "lifecycle")
 SERIES_DAYS_MAX = 1000
 CHAIN_ORIGIN = {"rows": 0, "snapshot_date": None, "chain": "sha256:" + "0" * 64}
 STATEMENT = ("schema_version", "statement_type", "not_advice", "claim", "fact", "source", "retrieved_at", "status",
@@ -235,7 +237,7 @@ def chain_states(before, rows):
     """The states behind each row of a series."""
     states = []
     for row in rows:
-        chain = hash_of([before, row])
+        chain = hash_of([before, bare_row(row)])
         before = {"rows": before["rows"] + 1, "snapshot_date": row["snapshot_date"], "chain": chain}
         states.append(before)
     return states
@@ -264,10 +266,55 @@ def check_series(body):
     check_reach(body, before, rows)
     if "cuts" in body and not is_same(body["cuts"], cuts_of(before, rows, states)):
         raise Refused("cuts: do not fit the rows")
+    check_cores(body, rows)
+    if "origins" in body:
+        check_origins(body, rows)
 
 
 def is_row(row):
-    return isinstance(row, dict) and set(row) == set(SERIES_COLUMNS)
+    return isinstance(row, dict) and set(bare_row(row)) == set(SERIES_COLUMNS)
+
+
+def bare_row(row):
+    """A row as the chain hashes it."""
+    return {name: row[name] for name in row if name != "_hash_core"}
+
+
+def check_cores(body, rows):
+    """With verifiable=1 each row has its whole hash core; its hash is compared where that of every core is."""
+    given = [row for row in rows if "_hash_core" in row]
+    if given and len(given) < len(rows):
+        raise Refused("rows: some lack their _hash_core")
+    for row in given:
+        core = row["_hash_core"]
+        if not isinstance(core, dict) or not is_same(core, row_core(body, row, core)):
+            raise Refused("_hash_core: not that of its row")
+
+
+def check_origins(body, rows):
+    """The stored form has what rows lack of their cores once for all rows in sequence that share it."""
+    at = 0
+    for run in body["origins"] if isinstance(body["origins"], list) else [None]:
+        is_run = isinstance(run, list) and len(run) == 2 and is_number(run[0]) and isinstance(run[1], dict)
+        if not is_run or run[0] != int(run[0]) or not 0 < run[0] <= len(rows) - at:
+            raise Refused("origins: not runs of the rows")
+        for row in rows[at:at + int(run[0])]:
+            if hash_of(row_core(body, row, run[1])) != row["record_hash"]:
+                raise Refused("origins: do not give the record hash of a row")
+        at += int(run[0])
+    if at != len(rows):
+        raise Refused("origins: not those of all rows")
+
+
+def row_core(body, row, origin):
+    """The hash core of a row: its subject, what it says, and what it lacks."""
+    fact = {"signal_id": body.get("signal_id"), "entity": body.get("entity")}
+    fact.update({name: row[name] for name in ("snapshot_date", "observed_at", "current")})
+    fact.update({name: origin[name] for name in CORE_ORIGIN if name in origin})
+    missing = [name for name in CORE[1:] if name not in fact]
+    if missing:
+        raise Refused("%s is missing" % missing[0])
+    return core_of(dict(fact, hash_core_version=3))
 
 
 def check_state(before):
@@ -1565,13 +1612,14 @@ def series_of_csv(data):
         lines = csv_lines(table.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise Refused("not UTF-8: %s" % error) from error
-    if next(lines, None) != list(SERIES_COLUMNS):
+    columns = next(lines, None)
+    if columns not in (list(SERIES_COLUMNS), list(CORE_COLUMNS)):
         raise Refused("the second line is not the columns of a series")
     rows = []
     for cells in lines:
-        if len(rows) == CSV_ROWS_MAX or len(cells) != len(SERIES_COLUMNS):
+        if len(rows) == CSV_ROWS_MAX or len(cells) != len(columns):
             raise Refused("rows: too many, or not of the columns of a series")
-        rows.append(row_of(dict(zip(SERIES_COLUMNS, cells))))
+        rows.append(row_of(dict(zip(columns, cells))))
     return dict(body, rows=rows)
 
 
@@ -1608,7 +1656,8 @@ def row_of(cells):
     if not is_number(age) or number(age) != cells["data_age_hours"]:
         raise Refused("data_age_hours: not a number in its one spelling")
     current = parse(cells["current"].encode("utf-8"))
-    return dict(cells, data_age_hours=age, current=current, band=None if cells["band"] == "" else cells["band"])
+    row = dict(cells, data_age_hours=age, current=current, band=None if cells["band"] == "" else cells["band"])
+    return dict(row, _hash_core=parse(cells["_hash_core"].encode("utf-8"))) if "_hash_core" in cells else row
 
 
 # ---- command ------------------------------------------------------------------------------------------------------

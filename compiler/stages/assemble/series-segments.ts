@@ -9,6 +9,13 @@ import {
   stateBefore,
 } from '../../contract/series.ts';
 import {
+  cutRuns,
+  formatRuns,
+  joinRuns,
+  type OriginRun,
+  parseRuns,
+} from '../../contract/series-origins.ts';
+import {
   rowsBeyond,
   SERIES_TAIL,
   type SegmentPlace,
@@ -21,6 +28,11 @@ import { jcs } from '../seal/jcs.ts';
 // size one of the next. The outcome follows from the rows alone, not from how many came at a time.
 
 const NEWLINE = 0x0a;
+
+/** A row, and the JSON text of what its hash core has besides (RowOrigin). */
+export interface SourcedRow extends SeriesRow {
+  readonly origin: string;
+}
 
 /** A segment of the release. */
 export interface Segment {
@@ -52,6 +64,8 @@ export interface SeriesPast {
   readonly open: readonly string[];
   /** Cuts inside the open rows. */
   readonly cuts: readonly SeriesCut[];
+  /** Origins of the open rows. */
+  readonly origins: readonly OriginRun<string>[];
 }
 
 /** The past of a series without a settled row. */
@@ -62,6 +76,7 @@ export const NO_SERIES: SeriesPast = {
   openBefore: CHAIN_ORIGIN,
   open: [],
   cuts: [],
+  origins: [],
 };
 
 interface SettleOptions {
@@ -85,7 +100,7 @@ interface WrittenSegment {
 /** Adds rows that have become settled; none where only the newest date moves on. */
 export function settleRows(
   past: SeriesPast,
-  rows: readonly SeriesRow[],
+  rows: readonly SourcedRow[],
   { newest, readSegment }: SettleOptions,
 ): SettledSeries {
   const open = opened(past, rows);
@@ -116,14 +131,15 @@ interface OpenLines {
   /** The state in front of each line that a segment may begin with. */
   readonly stateAt: (row: number) => ChainState;
   readonly cuts: readonly SeriesCut[];
+  readonly origins: readonly OriginRun<string>[];
   /** Number of the first of them. */
   readonly start: number;
   readonly end: ChainState;
 }
 
 function opened(
-  { chain, openBefore, open, cuts }: SeriesPast,
-  rows: readonly SeriesRow[],
+  { chain, openBefore, open, cuts, origins }: SeriesPast,
+  rows: readonly SourcedRow[],
 ): OpenLines {
   const added = chainRows(chain, rows);
   return {
@@ -135,6 +151,7 @@ function opened(
       throw new RangeError(`Cannot tell the chain in front of row ${row}: inside the open rows`);
     },
     cuts: [...cuts, ...added.cuts],
+    origins: joinRuns([...origins, ...added.origins]),
     start: openBefore.rows,
     end: added.end,
   };
@@ -152,6 +169,7 @@ interface SegmentSource {
 /** Rows that go into a segment, one behind the other. */
 interface Piece extends Pick<Segment, 'before' | 'count' | 'first_date' | 'last_date'> {
   readonly cuts: readonly SeriesCut[];
+  readonly origins: readonly OriginRun<string>[];
   readonly rows: Buffer;
 }
 
@@ -174,7 +192,11 @@ function joinSegment(
     throw new RangeError(`Cannot join ${place.count} rows from ${place.start} on: ${count} found`);
   }
   const cuts = JSON.stringify(pieces.flatMap((piece) => piece.cuts));
-  const bytes = Buffer.concat([Buffer.from(`${cuts}\n`), ...pieces.map(({ rows }) => rows)]);
+  const origins = formatRuns(joinRuns(pieces.flatMap((piece) => piece.origins)));
+  const bytes = Buffer.concat([
+    Buffer.from(`${cuts}\n${origins}\n`),
+    ...pieces.map(({ rows }) => rows),
+  ]);
   const { before, first_date } = first;
   const digest = { size: bytes.length, sha256: hash('sha256', bytes, 'hex') };
   const segment = { before, count, first_date, last_date: last.last_date, ...digest };
@@ -182,11 +204,23 @@ function joinSegment(
 }
 
 function pieceOf(segment: Segment, bytes: Buffer): Piece {
-  return { ...segment, cuts: cutsIn(bytes), rows: bytes.subarray(bytes.indexOf(NEWLINE) + 1) };
+  const { cuts, origins, rows } = segmentParts(bytes);
+  return { ...segment, cuts: JSON.parse(cuts), origins: parseRuns(origins), rows };
+}
+
+/** A segment is the line of its cuts, the line of its origins, and its rows. */
+export function segmentParts(bytes: Buffer) {
+  const cutsEnd = bytes.indexOf(NEWLINE);
+  const originsEnd = bytes.indexOf(NEWLINE, cutsEnd + 1);
+  return {
+    cuts: bytes.toString('utf8', 0, cutsEnd),
+    origins: bytes.toString('utf8', cutsEnd + 1, originsEnd),
+    rows: bytes.subarray(originsEnd + 1),
+  };
 }
 
 function cutsIn(segment: Buffer): readonly SeriesCut[] {
-  return JSON.parse(segment.toString('utf8', 0, segment.indexOf(NEWLINE)));
+  return JSON.parse(segmentParts(segment).cuts);
 }
 
 /** The open lines that stand in a place, if any do. */
@@ -203,6 +237,7 @@ function linePieces({ start, count }: SegmentPlace, open: OpenLines): Piece[] {
       first_date: dateOf(first),
       last_date: dateOf(last),
       cuts: open.cuts.filter(([, rows]) => rows >= from && rows < start + count),
+      origins: cutRuns(open.origins, from - open.start, start + count - open.start),
       rows: Buffer.from(lines.map((line) => `${line},\n`).join('')),
     },
   ];
@@ -278,6 +313,7 @@ function openBehind(segments: readonly Segment[], open: OpenLines) {
     openBefore: open.stateAt(start),
     open: open.lines.slice(start - open.start),
     cuts: open.cuts.filter(([, rows]) => rows >= start),
+    origins: cutRuns(open.origins, start - open.start),
   };
 }
 
@@ -289,20 +325,24 @@ export interface ChainedRows {
   readonly states: readonly ChainState[];
   /** Where each snapshot date begins. */
   readonly cuts: readonly SeriesCut[];
+  readonly origins: readonly OriginRun<string>[];
   readonly end: ChainState;
 }
 
 /** Runs the chain over rows that follow a state. */
-export function chainRows(before: ChainState, rows: readonly SeriesRow[]): ChainedRows {
+export function chainRows(before: ChainState, sourced: readonly SourcedRow[]): ChainedRows {
   const cuts: SeriesCut[] = [];
   const states: ChainState[] = [];
+  const lines: string[] = [];
   let state = before;
-  for (const row of rows) {
+  for (const { origin: _, ...row } of sourced) {
     const { snapshot_date } = row;
     if (snapshot_date !== state.snapshot_date) cuts.push([snapshot_date, state.rows, state.chain]);
     states.push(state);
+    lines.push(JSON.stringify(row));
     const digest = hash('sha256', jcs(chainLink(state, row)), 'hex');
     state = { rows: state.rows + 1, snapshot_date, chain: `sha256:${digest}` };
   }
-  return { lines: rows.map((row) => JSON.stringify(row)), states, cuts, end: state };
+  const origins = joinRuns(sourced.map(({ origin }) => [1, origin]));
+  return { lines, states, cuts, origins, end: state };
 }

@@ -10,20 +10,21 @@ import {
   type SeriesRow,
   stateBefore,
 } from '../../contract/series.ts';
+import { cutRuns, formatRuns, joinRuns, originOf } from '../../contract/series-origins.ts';
 import { NATURE } from '../../contract/words.ts';
 import { dataAgeHours, snapshotDate } from '../derive/age.ts';
 import { bandOf } from '../derive/ruler.ts';
 import type { Reading } from '../intake/reading.ts';
 import type { Sealer } from '../seal/sealer.ts';
-import { disclosures, type EntityFacts, orderedCurrent } from './entity-record.ts';
+import { coreFields, disclosures, type EntityFacts, orderedCurrent } from './entity-record.ts';
 import type { SeriesPast } from './series-segments.ts';
-import { type ChainedRows, chainRows } from './series-segments.ts';
+import { type ChainedRows, chainRows, type SourcedRow } from './series-segments.ts';
 
 const NOTE =
   'oldest snapshot first; a shorter look-back is the end of the same rows, and `before` is where their chain stands';
 const VERIFIABLE = {
   mode: 'via-endpoint',
-  note: 'the signed chain proves every row here; each row hash looks up at /gauge/verify',
+  note: 'the signed chain proves every row here; each row hash looks up at /gauge/verify, and verifiable=1 adds its pre-image as _hash_core',
 } as const;
 
 /** What the head of a series says of its entity. */
@@ -39,7 +40,7 @@ interface SeriesFile {
 interface SeriesRows {
   readonly past: SeriesPast;
   /** The newest rows, at least one. */
-  readonly tail: readonly SeriesRow[];
+  readonly tail: readonly SourcedRow[];
 }
 
 /** The file of a series: its head, and the rows that are in no segment. Every answer is cut out of this text and the segments. */
@@ -76,11 +77,8 @@ function beginOf({ delivered, chain }: SeriesPast, { cuts, end }: ChainedRows): 
 }
 
 /** The lines between the head and the rows: which segments go before these rows, and where an answer can begin. */
-function placeLines(
-  past: SeriesPast,
-  { cuts, end }: ChainedRows,
-  { from, before }: Begin,
-): string[] {
+function placeLines(past: SeriesPast, chained: ChainedRows, { from, before }: Begin): string[] {
+  const { cuts, end } = chained;
   const segments = past.segments.map(({ before, count, first_date, last_date }) => {
     return [before.rows, count, first_date, last_date];
   });
@@ -90,6 +88,7 @@ function placeLines(
   return [
     `"segments":${JSON.stringify(segments)},`,
     `"cuts":${JSON.stringify([first, ...others])},`,
+    `"origins":${shownOrigins(past, chained, before)},`,
     `${JSON.stringify(answer).slice(1, -1)},"rows":[`,
   ];
 }
@@ -97,6 +96,18 @@ function placeLines(
 /** Rows that are in no segment, as far as they are delivered. */
 function shownLines({ openBefore, open }: SeriesPast, { lines }: ChainedRows, { before }: Begin) {
   return [...open, ...lines].slice(Math.max(0, before.rows - openBefore.rows));
+}
+
+/** The origins of those rows. */
+function shownOrigins({ openBefore, origins }: SeriesPast, tail: ChainedRows, before: ChainState) {
+  const runs = joinRuns([...origins, ...tail.origins]);
+  return formatRuns(cutRuns(runs, Math.max(0, before.rows - openBefore.rows)));
+}
+
+/** A row with what its hash core has besides. */
+export function sourcedRow(signal: Signal, reading: Reading, record_hash: string): SourcedRow {
+  const origin = JSON.stringify(originOf(coreFields(signal, reading)));
+  return { ...seriesRow(signal, reading, record_hash), origin };
 }
 
 /** One reading as a row. */

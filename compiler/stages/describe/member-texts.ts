@@ -249,6 +249,7 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   'before.rows': 'rows in front of the first delivered one',
   segments: 'where stored pieces of the series lie; never delivered',
   cuts: 'where the series can be cut; never delivered',
+  origins: 'what rows lack of their hash cores; never delivered',
   before: 'where the chain stands in front of the first delivered row',
   rows: 'the rows',
   chain: `${HASH} of the chain over the rows`,

@@ -1,6 +1,5 @@
 import type { Signal } from '../../contract/catalog/line.ts';
-import type { SeriesRow } from '../../contract/series.ts';
-import type { Segment, SeriesPast } from '../assemble/series-segments.ts';
+import type { Segment, SeriesPast, SourcedRow } from '../assemble/series-segments.ts';
 import type { SeasonPast } from '../derive/season-past.ts';
 import type { Reading } from '../intake/reading.ts';
 import type { HashOf, HeldHash, Instant } from '../intake/timeline.ts';
@@ -45,6 +44,6 @@ export interface Ground {
   /** Names of the batches, as the lines number them. */
   readonly batches: readonly string[];
   readonly hashOf: HashOf;
-  readonly rowOf: (reading: Reading, record_hash: string) => SeriesRow;
+  readonly rowOf: (reading: Reading, record_hash: string) => SourcedRow;
   readonly readSegment: (entity: string, segment: Segment) => Buffer;
 }

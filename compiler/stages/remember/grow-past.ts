@@ -1,11 +1,11 @@
 import type { Signal } from '../../contract/catalog/line.ts';
-import type { SeriesRow } from '../../contract/series.ts';
 import { SERIES_TAIL } from '../../contract/series-segments.ts';
 import {
   NO_SERIES,
   type Segment,
   type SeriesPast,
   type SettledSeries,
+  type SourcedRow,
   settleRows,
 } from '../assemble/series-segments.ts';
 import type { SeasonReading } from '../derive/season.ts';
@@ -44,7 +44,7 @@ export interface Grown {
   /** The newest reading with a value before those. */
   readonly fact: Reading | null;
   /** Rows of the series that are not firm. */
-  readonly rows: readonly SeriesRow[];
+  readonly rows: readonly SourcedRow[];
   /** Segments of the series that came into being. */
   readonly segments: SettledSeries['written'];
   /** Hashes that are new. */
@@ -96,7 +96,7 @@ function grown(
   const { fresh, again, repeats, revisions, rows } = touched;
   const order = ordered(touched.items);
   const [recent, last] = [wholesOf(order.recent), wholesOf(order.lastRows)];
-  const rowOf = (item: Item): SeriesRow => rowOfItem(item, ground.rowOf);
+  const rowOf = (item: Item): SourcedRow => rowOfItem(item, ground.rowOf);
   const resumed = resume(before?.series ?? NO_SERIES, order, { rows, rowOf });
   // What must be known whole is known by its row alone, or does not come behind what is settled.
   if (recent === null || last === null || resumed === null) return BEHIND;
@@ -185,7 +185,10 @@ interface Resumed {
 function resume(
   series: SeriesPast,
   { firmRows, firstDate }: Order,
-  { rows, rowOf }: { readonly rows: SettledRows | null; readonly rowOf: (item: Item) => SeriesRow },
+  {
+    rows,
+    rowOf,
+  }: { readonly rows: SettledRows | null; readonly rowOf: (item: Item) => SourcedRow },
 ): Resumed | null {
   if (rows === null) {
     const isBehind = firstDate < (series.chain.snapshot_date ?? '');
@@ -276,7 +279,7 @@ function replacedAfter(
 }
 
 interface Settling {
-  readonly rowOf: (item: Item) => SeriesRow;
+  readonly rowOf: (item: Item) => SourcedRow;
   /** Newest snapshot date of the series. */
   readonly newest: string;
   readonly readSegment: (segment: Segment) => Buffer;

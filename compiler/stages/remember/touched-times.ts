@@ -1,7 +1,15 @@
 import { hash } from 'node:crypto';
+import { defined } from '../../contract/defined.ts';
 import type { SeriesRow } from '../../contract/series.ts';
+import { eachOrigin, type OriginRun, parseRuns } from '../../contract/series-origins.ts';
 import { SERIES_TAIL } from '../../contract/series-segments.ts';
-import { NO_SERIES, type Segment, type SeriesPast } from '../assemble/series-segments.ts';
+import {
+  NO_SERIES,
+  type Segment,
+  type SeriesPast,
+  type SourcedRow,
+  segmentParts,
+} from '../assemble/series-segments.ts';
 import { snapshotDate } from '../derive/age.ts';
 import type { InputFault } from '../intake/compile-error.ts';
 import type { StoredReading } from '../intake/read-signal.ts';
@@ -175,7 +183,7 @@ export interface Item {
   /** Null where only its row is known. */
   readonly instant: Instant | null;
   /** Null where it follows from the whole reading: an old entity has many. */
-  readonly row: SeriesRow | null;
+  readonly row: SourcedRow | null;
 }
 
 function wholeItem(instant: Instant): Item {
@@ -187,7 +195,7 @@ function rowItem({ time, row }: SettledRow): Item {
   return { time, date: row.snapshot_date, instant: null, row };
 }
 
-export function rowOfItem({ instant, row }: Item, rowOf: Ground['rowOf']): SeriesRow {
+export function rowOfItem({ instant, row }: Item, rowOf: Ground['rowOf']): SourcedRow {
   if (row !== null) return row;
   if (instant === null) throw new RangeError('Cannot tell a row: nothing is known of it');
   return rowOf(standingReading(instant), instant.record_hash);
@@ -216,7 +224,7 @@ export function digestOf({ collected_at, evidence, ...rest }: Reading): string {
 interface SettledRow {
   /** When it was observed, in milliseconds. */
   readonly time: number;
-  readonly row: SeriesRow;
+  readonly row: SourcedRow;
   /** Its newest repeat, where one came after it was settled. */
   readonly repeat: Reading | null;
 }
@@ -226,14 +234,16 @@ export class SettledRows {
   readonly #series: SeriesPast;
   /** Number of the first of them. */
   readonly first: number;
-  readonly #before: readonly SeriesRow[];
+  readonly #before: readonly SourcedRow[];
   readonly #now = new Map<number, SettledRow>();
 
   constructor(series: SeriesPast, readSegment: (segment: Segment) => Buffer) {
     this.#series = series;
     this.first = (series.segments[0]?.before ?? series.openBefore).rows;
-    const lines = [...series.segments.flatMap((one) => linesOf(readSegment(one))), ...series.open];
-    this.#before = lines.map((line): SeriesRow => JSON.parse(line));
+    this.#before = [
+      ...series.segments.flatMap((one) => segmentRows(readSegment(one))),
+      ...sourcedRows(series.open, series.origins),
+    ];
     for (const row of this.#before) {
       const time = Date.parse(row.observed_at);
       this.#now.set(time, { time, row, repeat: null });
@@ -269,7 +279,7 @@ export class SettledRows {
   }
 
   /** What of the series stays where it has so many settled rows now; null where that is not known. */
-  pastOf(count: number, rowAt: (at: number) => SeriesRow): SeriesPast | null {
+  pastOf(count: number, rowAt: (at: number) => SourcedRow): SeriesPast | null {
     const { segments, openBefore, delivered } = this.#series;
     const other = this.first + this.#sameRows(count, rowAt);
     const kept = segments.filter(({ before, count: own }) => before.rows + own <= other);
@@ -285,11 +295,12 @@ export class SettledRows {
       openBefore: start,
       open: [],
       cuts: [],
+      origins: [],
     };
   }
 
   /** How many rows at the beginning are what they were. */
-  #sameRows(count: number, rowAt: (at: number) => SeriesRow): number {
+  #sameRows(count: number, rowAt: (at: number) => SourcedRow): number {
     const most = Math.min(count, this.#before.length);
     for (let at = 0; at < most; at += 1) {
       const [was, now] = [this.#before[at], rowAt(at)];
@@ -299,11 +310,19 @@ export class SettledRows {
   }
 }
 
-/** Each row of a segment, whose first line holds its cuts, without the comma behind it. */
-function linesOf(segment: Buffer): string[] {
-  return segment
-    .toString('utf8')
-    .split(',\n')
-    .map((line, at) => (at === 0 ? line.slice(line.indexOf('\n') + 1) : line))
-    .slice(0, -1);
+function segmentRows(segment: Buffer): SourcedRow[] {
+  const { origins, rows } = segmentParts(segment);
+  return sourcedRows(rows.toString('utf8').split(',\n').slice(0, -1), parseRuns(origins));
+}
+
+function sourcedRows(
+  lines: readonly string[],
+  origins: readonly OriginRun<string>[],
+): SourcedRow[] {
+  const each = eachOrigin(origins);
+  return lines.map((line) => {
+    const row: SeriesRow = JSON.parse(line);
+    const { value: origin } = each.next();
+    return { ...row, origin: defined(origin, 'the origin of a row') };
+  });
 }

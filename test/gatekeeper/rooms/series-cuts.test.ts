@@ -11,6 +11,7 @@ import {
   SERIES_CSV_HEADER,
   type SeriesRow,
 } from '../../../compiler/contract/series.ts';
+import { bodyOfText } from '../../../compiler/contract/series-csv.ts';
 import { parseJson } from '../../../compiler/contract/strict-json.ts';
 import { coreFields } from '../../../compiler/stages/assemble/entity-record.ts';
 import { seriesRow } from '../../../compiler/stages/assemble/series.ts';
@@ -47,7 +48,10 @@ function readings(ages: readonly number[], entity = 'btc'): Reading[] {
     hours.set(age, hour + 1);
     const observed_at = new Date(NEWEST - age * DAY_MS + hour * 3_600_000).toISOString();
     const at = observed_at.replace('.000Z', 'Z');
-    return reading(entity, { price_usd: index }, { observed_at: at, collected_at: at }) as Reading;
+    // Sources change now and then, at rows that begin no segment.
+    const source_ref = `https://example.org/${Math.floor(index / 13) % 3}`;
+    const times = { observed_at: at, collected_at: at };
+    return reading(entity, { price_usd: index }, { ...times, source_ref }) as Reading;
   });
 }
 
@@ -60,6 +64,11 @@ async function compiled(rows: readonly Reading[]) {
   return compileFolder(writeSnapshots(Object.fromEntries(files)), { asOf: '2026-11-21T12:00:00Z' });
 }
 
+interface CoredPlain extends Plain {
+  /** The core of each row. */
+  readonly cores: readonly object[];
+}
+
 interface Plain {
   readonly rows: readonly SeriesRow[];
   /** The state in front of each row. */
@@ -67,17 +76,21 @@ interface Plain {
 }
 
 /** All rows in one list, and the chain over them. */
-function plainList(stored: readonly Reading[]): Plain {
-  const rows = stored.map((each) =>
-    seriesRow(SPOT, each, canonicalHash(hashCore(coreFields(SPOT, each)))),
-  );
+function plainList(stored: readonly Reading[]): CoredPlain {
+  const cores = stored.map((each) => hashCore(coreFields(SPOT, each)));
+  const rows = stored.map((each, at) => seriesRow(SPOT, each, canonicalHash(cores[at])));
   const states = [CHAIN_ORIGIN];
   for (const row of rows) {
     const before = states.at(-1) ?? CHAIN_ORIGIN;
     const chain = canonicalHash(chainLink(before, row));
     states.push({ rows: before.rows + 1, snapshot_date: row.snapshot_date, chain });
   }
-  return { rows, states };
+  return { rows, states, cores };
+}
+
+/** The same with what proves each row by itself. */
+function withCores({ rows, ...plain }: CoredPlain): CoredPlain {
+  return { ...plain, rows: rows.map((row, at) => ({ ...row, _hash_core: plain.cores[at] })) };
 }
 
 function firstWithin({ rows }: Plain, days: number): number {
@@ -164,8 +177,8 @@ const HISTORIES: readonly History[] = [
 describe('series() of stored histories', () => {
   let service: Service;
   let folder: string;
-  const plains = new Map<string, Plain>();
-  const plainOf = (entity: string): Plain => defined(plains.get(entity), 'a history');
+  const plains = new Map<string, CoredPlain>();
+  const plainOf = (entity: string): CoredPlain => defined(plains.get(entity), 'a history');
   beforeAll(async () => {
     const all = HISTORIES.map(({ entity, ages }) => [entity, readings(ages, entity)] as const);
     for (const [entity, rows] of all) plains.set(entity, plainList(rows));
@@ -185,6 +198,13 @@ describe('series() of stored histories', () => {
         expect(json).toBe(expectedJson(plain, days, frame));
         const csv = await textOf(service, `&days=${days}&format=csv`, entity);
         expect(csv).toBe(expectedCsv(plain, days));
+      }
+      for (const days of [1, 2, 9, 30, 31, 400, 1000]) {
+        const query = `&days=${days}&verifiable=1`;
+        const json = await textOf(service, query, entity);
+        expect(json).toBe(expectedJson(withCores(plain), days, frame));
+        const table = bodyOfText(await textOf(service, `${query}&format=csv-signed`, entity));
+        expect(table).toEqual(parseJson(json));
       }
       const longest = await textOf(service, '&days=1000', entity);
       expect(longest).toBe(expectedJson(plain, 1000, frame));

@@ -6,13 +6,14 @@ import {
   chainLink,
   retainedFrom,
   SERIES_ROWS_MAX,
-  type SeriesRow,
 } from '../../../compiler/contract/series.ts';
+import { formatRuns } from '../../../compiler/contract/series-origins.ts';
 import { SERIES_TAIL, segmentPlaces } from '../../../compiler/contract/series-segments.ts';
 import {
   NO_SERIES,
   type Segment,
   type SeriesPast,
+  type SourcedRow,
   settleRows,
 } from '../../../compiler/stages/assemble/series-segments.ts';
 import { canonicalHash } from '../../../compiler/verify/body-check.ts';
@@ -25,7 +26,7 @@ class Segments {
   past: SeriesPast = NO_SERIES;
   writes = 0;
 
-  settle(rows: readonly SeriesRow[], newest: string): void {
+  settle(rows: readonly SourcedRow[], newest: string): void {
     const readSegment = (segment: Segment): Buffer => {
       const bytes = this.bytes.get(nameOf(segment));
       if (bytes === undefined) throw new Error(`${nameOf(segment)} is not there any more`);
@@ -54,29 +55,44 @@ function nameOf({ before, count, sha256 }: Segment): string {
   return `${before.rows}-${count} ${sha256}`;
 }
 
+/** A row as it is stored. */
+function bare({ origin: _, ...row }: SourcedRow): object {
+  return row;
+}
+
+/** The origins of rows as they are stored, counted another way. */
+function originLine(rows: readonly SourcedRow[]): string {
+  const starts = rows.flatMap(({ origin }, at) => (origin === rows[at - 1]?.origin ? [] : [at]));
+  const runs = starts.map((at, index) => {
+    const end = starts[index + 1] ?? rows.length;
+    return [end - at, JSON.parse(rows[at]?.origin ?? '')];
+  });
+  return JSON.stringify(runs);
+}
+
 /** The state in front of each row, by another implementation of the hash. */
-function statesOf(rows: readonly SeriesRow[]): ChainState[] {
+function statesOf(rows: readonly SourcedRow[]): ChainState[] {
   const states: ChainState[] = [CHAIN_ORIGIN];
   for (const row of rows) {
     const before = states.at(-1) ?? CHAIN_ORIGIN;
-    const chain = canonicalHash(chainLink(before, row));
+    const chain = canonicalHash(chainLink(before, bare(row)));
     states.push({ rows: before.rows + 1, snapshot_date: row.snapshot_date, chain });
   }
   return states;
 }
 
-const newestOf = (rows: readonly SeriesRow[]): string => rows.at(-1)?.snapshot_date ?? '';
-const settledOf = (rows: readonly SeriesRow[]) =>
+const newestOf = (rows: readonly SourcedRow[]): string => rows.at(-1)?.snapshot_date ?? '';
+const settledOf = (rows: readonly SourcedRow[]) =>
   rows.slice(0, Math.max(0, rows.length - SERIES_TAIL));
 
-function atOnce(rows: readonly SeriesRow[]): Segments {
+function atOnce(rows: readonly SourcedRow[]): Segments {
   const made = new Segments();
   made.settle(settledOf(rows), newestOf(rows));
   return made;
 }
 
 /** The same rows as they come: each time with the newest date that is known by then. */
-function inPortions(rows: readonly SeriesRow[], most: number, seed: number): Segments {
+function inPortions(rows: readonly SourcedRow[], most: number, seed: number): Segments {
   const below = seeded(seed);
   const made = new Segments();
   for (let known = 0; known < rows.length; ) {
@@ -129,7 +145,8 @@ describe('settleRows()', () => {
           const { snapshot_date, chain } = states[at] ?? CHAIN_ORIGIN;
           return row.snapshot_date === snapshot_date ? [] : [[row.snapshot_date, at, chain]];
         });
-        const text = [JSON.stringify(cuts), ...own.map((row) => `${JSON.stringify(row)},`), ''];
+        const lines = own.map((row) => `${JSON.stringify(bare(row))},`);
+        const text = [JSON.stringify(cuts), originLine(own), ...lines, ''];
         const stored = bytes.get(nameOf(segment)) ?? Buffer.alloc(0);
         expect(stored.toString()).toBe(text.join('\n'));
         expect(segment.sha256).toBe(sha256(stored));
@@ -140,7 +157,8 @@ describe('settleRows()', () => {
       const last = past.segments.at(-1);
       const open = last === undefined ? past.openBefore.rows : last.before.rows + last.count;
       expect(past.openBefore).toEqual(states[open]);
-      expect(past.open).toEqual(rows.slice(open, settled).map((row) => JSON.stringify(row)));
+      expect(past.open).toEqual(rows.slice(open, settled).map((row) => JSON.stringify(bare(row))));
+      expect(formatRuns(past.origins)).toBe(originLine(rows.slice(open, settled)));
       expect(past.open.length).toBeLessThan(16);
     },
   );
@@ -180,7 +198,7 @@ describe('settleRows()', () => {
     const { past } = atOnce(madeRows(15 * 16 + SERIES_TAIL, (index) => index));
     const gap = { ...past, segments: past.segments.toSpliced(3, 1) };
     const rows = madeRows(16, (index) => 1000 + index);
-    const readSegment = () => Buffer.from('[]\n');
+    const readSegment = () => Buffer.from('[]\n[]\n');
     const settle = () => settleRows(gap, rows, { newest: newestOf(rows), readSegment });
     expect(settle).toThrow(/Cannot join 256 rows from 0 on: 240 found/);
   });
