@@ -75,6 +75,12 @@ const COMMANDS: readonly CommandRow[] = [
       (await import('./anchor/anchor-command.ts')).defineAnchor(command, SETTINGS),
   },
   {
+    usage: 'witness',
+    about: 'cosign the logs of others, as a witness who never signs two histories',
+    define: async (command) =>
+      (await import('./witness/witness-cli.ts')).defineWitness(command, SETTINGS),
+  },
+  {
     usage: 'releases',
     about: 'list, compare, roll back and prune releases',
     define: async (command) =>

@@ -72,10 +72,12 @@ export function verifierKey(name: string, publicKey: Uint8Array, sha256: Sha256)
 
 /** The text of a signed note: what was signed, an empty line, one line for each signature. */
 export function formatNote({ text, signatures }: SignedNote): string {
-  const lines = signatures.map(({ name, keyHash, signature }) => {
-    return `\u2014 ${name} ${encodeBase64(Uint8Array.of(...keyHash, ...signature))}\n`;
-  });
-  return `${text}\n${lines.join('')}`;
+  return `${text}\n${signatures.map(signatureLine).join('')}`;
+}
+
+/** One line of it, with its line end. */
+export function signatureLine({ name, keyHash, signature }: NoteSignature): string {
+  return `\u2014 ${name} ${encodeBase64(Uint8Array.of(...keyHash, ...signature))}\n`;
 }
 
 /** The inverse of formatNote; null for any text that it never makes. */
@@ -106,12 +108,20 @@ export function signatureIn(
   name: string,
   keyHash: Uint8Array,
 ): Uint8Array | null {
-  const own = signatures.filter((line) => line.name === name && isSameHash(line.keyHash, keyHash));
+  const own = linesOf({ signatures }, name, keyHash);
   const [only] = own;
   return own.length === 1 && only?.signature.length === SIGNATURE_BYTES ? only.signature : null;
 }
 
-/** Whether two key hashes are the same. */
-export function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
+/** The lines that stand under one key and one name. */
+export function linesOf(
+  { signatures }: Pick<SignedNote, 'signatures'>,
+  name: string,
+  keyHash: Uint8Array,
+): NoteSignature[] {
+  return signatures.filter((line) => line.name === name && isSameHash(line.keyHash, keyHash));
+}
+
+function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
   return one.every((byte, at) => byte === other[at]);
 }

@@ -1,6 +1,6 @@
 // C2SP tlog-cosignature, the Ed25519 form: a witness states that a checkpoint is the newest of its log that it saw, and when.
 
-import { isSameHash, type NoteSignature, type SignedNote } from './checkpoint.ts';
+import { linesOf, type NoteSignature, type SignedNote } from './checkpoint.ts';
 import type { Sha256 } from './merkle.ts';
 import { keyHashOf, type VerifierKey } from './verifier-key.ts';
 
@@ -41,14 +41,12 @@ export function cosignatureLine(
 
 /** The cosignatures that stand under the key of a witness in a note, as they stand; null for each that is malformed. No signature is checked yet. */
 export function cosignaturesOf(
-  { signatures }: Pick<SignedNote, 'signatures'>,
+  note: Pick<SignedNote, 'signatures'>,
   witness: VerifierKey,
   sha256: Sha256,
 ): (Cosignature | null)[] {
-  const keyHash = keyHashOf(witness, sha256);
-  return signatures
-    .filter((line) => line.name === witness.name && isSameHash(line.keyHash, keyHash))
-    .map(({ signature }) => parseCosignature(signature));
+  const lines = linesOf(note, witness.name, keyHashOf(witness, sha256));
+  return lines.map(({ signature }) => parseCosignature(signature));
 }
 
 function parseCosignature(bytes: Uint8Array): Cosignature | null {

@@ -1,0 +1,161 @@
+import { hash } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { VerifierKey } from '../contract/verifier-key.ts';
+import {
+  addCheckpoint,
+  REQUEST_BYTES_MAX,
+  type WitnessAnswer,
+  type WitnessMemory,
+} from './witness.ts';
+import type { WitnessStore } from './witness-store.ts';
+
+const ADD_PATH = '/add-checkpoint';
+const CHECKPOINT_PATH = /^\/([0-9a-f]{64})\/checkpoint$/;
+/** Connections at a time. */
+const CONNECTIONS_MAX = 64;
+/** Longest time that a request may take to come in. */
+const REQUEST_MS_MAX = 10_000;
+/** Requests a second, over a burst of as many; each costs a signature check at most. */
+const REQUESTS_PER_S = 50;
+/** Refusals of signed checkpoints that are logged, as evidence: strangers can send them again. */
+const REFUSALS_PER_HOUR = 20;
+const REFUSAL_CHARS_MAX = 8192;
+
+interface ServeOptions {
+  readonly store: Pick<WitnessStore, 'key' | 'memory'>;
+  readonly logs: readonly VerifierKey[];
+  readonly host: string;
+  /** 0 for any that is free. */
+  readonly port: number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Told of each cosignature, of some refusals, and of each failure. */
+  readonly log: (text: string) => void;
+}
+
+/** A witness that is listening. */
+export interface ServedWitness {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Serves tlog-witness: `POST /add-checkpoint`, and the newest cosigned checkpoint of each log. */
+export async function serveWitness(options: ServeOptions): Promise<ServedWitness> {
+  const { store, logs, now, log } = options;
+  const memory: WitnessMemory = {
+    get: (origin) => store.memory.get(origin),
+    put(cosigned) {
+      store.memory.put(cosigned);
+      log(`cosigned ${cosigned.checkpoint.origin} at size ${cosigned.checkpoint.size}`);
+    },
+  };
+  const parts = { key: store.key, memory, logs, now };
+  const allow = rateLimit(REQUESTS_PER_S, 1000, now);
+  const isLogged = rateLimit(REFUSALS_PER_HOUR, 3_600_000, now);
+  const logRefusal = (text: string): void => {
+    if (isLogged()) log(text.slice(0, REFUSAL_CHARS_MAX));
+  };
+  const server = createServer((request, response) => {
+    answerTo(request, response)
+      .then((answer) => send(response, answer))
+      .catch((error: unknown) => {
+        log(`failed: ${error instanceof Error ? error.message : String(error)}`);
+        send(response, {
+          status: 503,
+          body: 'this witness cannot keep its memory; try again later\n',
+        });
+      });
+  });
+  const answerTo = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<PlainAnswer> => {
+    if (!allow()) return { status: 429, body: 'too many requests; try again in a second\n' };
+    const path = request.url ?? '';
+    if (path !== ADD_PATH) return readAnswer(request.method, path);
+    if (request.method !== 'POST')
+      return { status: 405, body: 'POST a checkpoint\n', allow: 'POST' };
+    const body = await bodyOf(request);
+    if (body === null) {
+      response.setHeader('connection', 'close');
+      return { status: 413, body: `longer than ${REQUEST_BYTES_MAX} bytes\n` };
+    }
+    const answer = addCheckpoint(body, parts);
+    if (answer.status === 422) logRefusal(`refused, to be looked at: ${answer.body}${body}`);
+    return answer;
+  };
+  const readAnswer = (method: string | undefined, path: string): PlainAnswer => {
+    const digest = CHECKPOINT_PATH.exec(path)?.[1];
+    const origin = logs.find(({ name }) => hash('sha256', name) === digest)?.name;
+    const known = origin === undefined ? null : store.memory.get(origin);
+    if (known === null) return { status: 404, body: 'nothing here\n' };
+    if (method === 'GET' || method === 'HEAD') return { status: 200, body: known.note };
+    return { status: 405, body: 'GET it\n', allow: 'GET, HEAD' };
+  };
+  return listening(server, options);
+}
+
+interface PlainAnswer extends Pick<WitnessAnswer, 'body' | 'type'> {
+  readonly status: WitnessAnswer['status'] | 405 | 413;
+  readonly allow?: string;
+}
+
+function send(response: ServerResponse, { status, body, type, allow }: PlainAnswer): void {
+  if (response.destroyed) return;
+  response.writeHead(status, {
+    'content-type': type ?? 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    ...(allow === undefined ? {} : { allow }),
+    ...(status === 429 ? { 'retry-after': '1' } : {}),
+  });
+  response.end(body);
+}
+
+/** The text of a request; null for one that is too long. Bytes that are no UTF-8 become characters that no request has. */
+async function bodyOf(request: IncomingMessage): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size > REQUEST_BYTES_MAX) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Whether one more may be done now: so many in a time, over a burst of as many. */
+function rateLimit(count: number, ms: number, now: () => number): () => boolean {
+  let [left, at] = [count, now()];
+  return () => {
+    const passed = Math.max(0, now() - at) / ms;
+    left = Math.min(count, left + passed * count);
+    at = now();
+    if (left < 1) return false;
+    left -= 1;
+    return true;
+  };
+}
+
+async function listening(
+  server: Server,
+  { host, port }: Pick<ServeOptions, 'host' | 'port'>,
+): Promise<ServedWitness> {
+  server.maxConnections = CONNECTIONS_MAX;
+  server.headersTimeout = REQUEST_MS_MAX;
+  server.requestTimeout = REQUEST_MS_MAX;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve());
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
