@@ -1,129 +1,162 @@
-import { HOUR_MS } from '../contract/iso-time.ts';
-import {
-  anchorStatePath,
-  type LogBatch,
-  logBatchesPath,
-  parseAnchorState,
-  parseLogBatches,
-} from '../contract/log-batch.ts';
-import {
-  leadOf,
-  logLineStart,
-  parseLogLine,
-  runPath,
-  runsOf,
-  shardOfLead,
-} from '../contract/log-runs.ts';
+import { provableHashes } from '../contract/body-proof.ts';
+import type { Release } from '../contract/release.ts';
 import type { JsonObject } from '../contract/strict-json.ts';
+import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';
 import { openFileList } from './file-list.ts';
+import { LogTimes } from './log-times.ts';
 import { objectNodes } from './object-nodes.ts';
 import { isPublished } from './published-statement.ts';
+import { Faults } from './release-fault.ts';
+import { readHead } from './release-head.ts';
+import { folderName, sequenceOf } from './release-root.ts';
 import { StoredBodies } from './stored-bodies.ts';
 
-/** Something that a revoked key signed. */
+/** Something that a key signed which was revoked later, or which ended. */
 interface AnchorQuestion {
   /** The body with its citation. */
   readonly body: JsonObject;
-  /** Hash of the signed statement. */
+  /** Hash of the signed statement, and of when it says that it is. */
   readonly statement: string;
-  /** When the key was revoked. */
+  readonly retrieved_at: string;
+  /** From when the key was revoked, or until when it was valid. */
   readonly before: string;
+  readonly isRevoked: boolean;
 }
 
-/** `open`: neither shown to be older than the revocation nor shown to be forged. */
-interface AnchorAnswer {
-  readonly state: 'anchored' | 'forged' | 'open';
+/**
+ * `anchored`: shown to be older. `reading`: only its readings are. `forged`: the log shows that it is not older. `open`: the
+ * log shows neither.
+ */
+export interface AnchorAnswer {
+  readonly state: 'anchored' | 'reading' | 'forged' | 'open';
   readonly detail: string;
 }
 
-export type AnchorCheck = (question: AnchorQuestion) => AnchorAnswer;
+/** Null where there is nothing to ask: the release is of a time at which the key was still valid. */
+export type AnchorCheck = (question: AnchorQuestion) => AnchorAnswer | null;
+
+interface AnchoringRelease {
+  readonly disk: Disk;
+  readonly root: string;
+  readonly head: Release;
+}
 
 /**
- * Asks a release that a valid key signed. A body is anchored when every record hash in it entered the log before, and its
- * very statement is published now: a hash alone would let a thief put other words around a genuine reading.
+ * Asks a release that a valid key signed. Of a key that was revoked, the very statement has to be in its log from before, or
+ * published now or by an older release whose head is: a record hash alone would let a thief put other words around a
+ * genuine reading. Of a key that ended, no hash may be missing or later.
  */
-export function anchorsOf(disk: Disk, root: string): AnchorCheck {
+export function anchorsOf(release: AnchoringRelease): AnchorCheck {
+  const { disk, root, head } = release;
   const bodies = new StoredBodies(disk, root, openFileList(disk, root));
-  const log = new LogRows(bodies);
-  return ({ body, statement, before }) => {
-    const hashes = [...objectNodes(body)].flatMap(({ path, value }) => {
-      const hash = /(^|\.)_citation$/.test(path) ? null : value.record_hash;
-      return typeof hash === 'string' ? [hash] : [];
-    });
-    if (hashes.length === 0) return open('the body names no record hash that a log could hold');
-    const late = hashes.map((hash) => log.fault(hash, before)).find((each) => each !== null);
-    if (late !== undefined && late !== null) return late;
-    if (!isPublished(bodies, statement)) {
-      return open(
-        'its readings entered the log before, but the release does not list the statement',
-      );
-    }
-    return { state: 'anchored', detail: `in the log before ${before}, and still published` };
+  const log = new LogTimes(bodies, head);
+  const evidence: Evidence = { log, bodies, older: new OlderReleases(release, log) };
+  return (question) => {
+    const { before, isRevoked } = question;
+    if (!isRevoked && Date.parse(head.as_of) <= Date.parse(before)) return null;
+    const logged = statementLogged(question, log);
+    if (logged !== null) return logged;
+    const readings = readingsIn(question, log);
+    if (isRevoked) return published(question, readings, evidence);
+    return readings.state === 'forged' ? readings : null;
   };
 }
 
-function open(detail: string): AnchorAnswer {
-  return { state: 'open', detail };
+/** What the log shows of the statement itself; null where it has no entry and needs none. */
+function statementLogged(question: AnchorQuestion, log: LogTimes): AnchorAnswer | null {
+  const { statement, before } = question;
+  const { state, detail } = log.place(statement, before);
+  if (state === 'before') return anchored(`in the log before ${before}`);
+  if (state === 'after') return { state: 'forged', detail };
+  const missing = missingLeaf(question, log);
+  return missing === null ? null : { state: 'forged', detail: missing };
 }
 
-/** The batches of a log, and the entries that they added. */
-class LogRows {
-  readonly #bodies: StoredBodies;
-  #rows: readonly LogBatch[] | null = null;
-
-  constructor(bodies: StoredBodies) {
-    this.#bodies = bodies;
-  }
-
-  /** Why a record hash is not known to be older than a time; null when it is. */
-  fault(hash: string, before: string): AnchorAnswer | null {
-    this.#rows ??= this.#read();
-    const last = this.#rows.at(-1);
-    if (last === undefined) return open('the release has no log');
-    const entry = this.#entry(hash, last.size);
-    if (entry === null) return { state: 'forged', detail: `"${hash}" is not in the log` };
-    const row = this.#rows.find(({ size }) => size > entry);
-    if (row === undefined) return open('the log is cut short');
-    const limit = Date.parse(before);
-    if (this.#knownBy(row) <= limit) return null;
-    const began = Date.parse(hourOf(row.batch));
-    const detail = `"${hash}" entered the log with batch "${row.batch}"`;
-    return began >= limit ? { state: 'forged', detail } : open(`${detail}, which had not ended`);
-  }
-
-  /** When the entries of a batch were there: at the end of its hour or day, or when they were stamped into a block. */
-  #knownBy({ batch, root }: LogBatch): number {
-    const hours = batch.includes('T') ? 1 : 24;
-    const end = Date.parse(hourOf(batch)) + hours * HOUR_MS;
-    const text = this.#bodies.text(anchorStatePath(root));
-    const stamp = text === null ? null : parseAnchorState(text);
-    if (stamp?.ots_state !== 'confirmed') return end;
-    return Math.min(end, Date.parse(stamp.stamped_at));
-  }
-
-  #read(): LogBatch[] {
-    const rows: LogBatch[] = [];
-    for (let number = 0; ; number += 1) {
-      const text = this.#bodies.text(logBatchesPath(number));
-      if (text === null) return rows;
-      rows.push(...parseLogBatches(text));
-    }
-  }
-
-  /** Position of an entry of a log of so many. */
-  #entry(hash: string, size: number): number | null {
-    const hex = hash.slice('sha256:'.length);
-    for (const run of runsOf(size)) {
-      const text = this.#bodies.text(runPath(run, shardOfLead(run, leadOf(hex))));
-      const line = text?.split('\n').find((each) => each.startsWith(logLineStart(hex)));
-      if (line !== undefined) return parseLogLine(line).position;
-    }
-    return null;
-  }
+interface Evidence {
+  readonly log: LogTimes;
+  readonly bodies: StoredBodies;
+  readonly older: OlderReleases;
 }
 
-/** The hour with which a batch begins, ISO-8601. */
-function hourOf(batch: string): string {
-  return batch.includes('T') ? `${batch.slice(0, 13)}:00:00Z` : `${batch}T00:00:00Z`;
+function anchored(detail: string): AnchorAnswer {
+  return { state: 'anchored', detail };
+}
+
+/** The answer for a body whose statement is not in the log itself: then a release has to list it. */
+function published(
+  { statement, before }: AnchorQuestion,
+  readings: AnchorAnswer,
+  { bodies, older }: Evidence,
+): AnchorAnswer {
+  if (older.haveListed(statement, before)) {
+    return anchored(`listed by a release that was in the log before ${before}`);
+  }
+  const isListed = readings.state === 'reading' && isPublished(bodies, statement);
+  return isListed ? anchored(`in the log before ${before}, and still published`) : readings;
+}
+
+/** Why a statement must be in the log and is not: since heads are in it, bodies without a record hash of their own are too. */
+function missingLeaf({ body, statement, retrieved_at }: AnchorQuestion, log: LogTimes) {
+  const [leaf] = provableHashes(body);
+  if (leaf?.of !== 'statement' || !log.hasHeadsBefore(retrieved_at)) return null;
+  const { state, detail } = log.place(statement, retrieved_at);
+  return state === 'absent' ? detail : null;
+}
+
+/** What the log shows of every record hash in a body. */
+function readingsIn({ body, before }: AnchorQuestion, log: LogTimes): AnchorAnswer {
+  const hashes = [...objectNodes(body)].flatMap(({ path, value }) => {
+    const hash = /(^|\.)_citation$/.test(path) ? null : value.record_hash;
+    return typeof hash === 'string' ? [hash] : [];
+  });
+  if (hashes.length === 0) {
+    return { state: 'open', detail: 'the body names no record hash that a log could hold' };
+  }
+  const places = hashes.map((hash) => log.place(hash, before));
+  const odd = places.find(({ state }) => state !== 'before');
+  if (odd !== undefined) {
+    return { state: odd.state === 'open' ? 'open' : 'forged', detail: odd.detail };
+  }
+  return {
+    state: 'reading',
+    detail: `only its readings are proven: they were in the log before ${before}; its other words are signed by a revoked key alone, and the release lists no such statement`,
+  };
+}
+
+/** Releases that are kept beside the one that was given. */
+class OlderReleases {
+  readonly #release: AnchoringRelease;
+  readonly #log: LogTimes;
+  #held: readonly { readonly hash: string; readonly bodies: StoredBodies }[] | null = null;
+
+  constructor(release: AnchoringRelease, log: LogTimes) {
+    this.#release = release;
+    this.#log = log;
+  }
+
+  /** Whether one of them whose head was in the log before a time lists a statement; it is only as good as that entry. */
+  haveListed(statement: string, before: string): boolean {
+    this.#held ??= this.#read();
+    return this.#held.some(({ hash, bodies }) => {
+      return this.#log.place(hash, before).state === 'before' && isPublished(bodies, statement);
+    });
+  }
+
+  #read() {
+    const { disk, root } = this.#release;
+    const own = folderName(disk, root);
+    const others = disk.list(`${root}/..`).filter(({ name, kind }) => {
+      return name !== own && kind === 'folder' && sequenceOf(name) !== null;
+    });
+    return others.flatMap(({ name }) => {
+      const folder = `${root}/../${name}`;
+      const faults = new Faults();
+      // Who signed it is shown by the log that holds its head.
+      const head = readHead({ disk, root: folder, trust: 'any', faults });
+      if (head === null || faults.count > 0) return [];
+      const bodies = new StoredBodies(disk, folder, openFileList(disk, folder));
+      return [{ hash: canonicalHash(head), bodies }];
+    });
+  }
 }

@@ -29,5 +29,5 @@ export function givenKeys(disk: Disk, path: string, trust: KeyTrust['trust']): G
   if (root === null || head === null || fault !== undefined) {
     throw new RangeError(`Cannot use "${path}" for --keys: ${fault?.where} ${fault?.detail}`);
   }
-  return { ...known, anchors: anchorsOf(disk, root) };
+  return { ...known, anchors: anchorsOf({ disk, root, head }) };
 }

@@ -4,13 +4,14 @@ import { logOrigin } from '../contract/checkpoint.ts';
 import { citationSchema, citedBase } from '../contract/citation.ts';
 import { vouchedDids } from '../contract/key-history.ts';
 import { leafHash } from '../contract/merkle.ts';
-import { isObject, type JsonValue } from '../contract/strict-json.ts';
+import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
 import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../contract/tlog-proof.ts';
 import { type BodyCheck, checkAt, reason } from './body-check.ts';
 import type { KeyTrust } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
 import { judgeByPolicy, type PolicyTrust, type Witnessed, witnessWords } from './policy-check.ts';
+import { CLOCK_SKEW_MS } from './request-time-checks.ts';
 import type { SignatureCheck } from './strict-signature.ts';
 
 /** `demanded`: a body without a proof of its own fails. `noted`: that it has none is said. Without either it is not. */
@@ -53,8 +54,10 @@ export function loggedCheck(body: JsonValue, proof: JsonValue, trusted: ProofTru
     const leaf = provenLeaf(body, read);
     if (leaf === null) return at.fail('no hash of this body is the entry that it proves');
     const revoked = revokedSigner(read, trusted);
-    if (revoked !== null)
-      return trusted.proof === 'demanded' ? at.fail(revoked) : at.notApplicable(revoked);
+    if (revoked !== null && !isWitnessed(read, trusted, revoked.from))
+      return trusted.proof === 'demanded'
+        ? at.fail(revoked.detail)
+        : at.notApplicable(revoked.detail);
     const { fault: lack, witnessed } = judgeByPolicy(read.checkpoint, trusted);
     return lack === null ? at.pass(wordsOf(read, leaf, witnessed)) : at.fail(lack);
   } catch (error) {
@@ -97,7 +100,7 @@ function provenLeaf(body: JsonValue, read: ReadTlogProof): 'reading' | 'statemen
 function revokedSigner(
   { checkpoint }: ReadTlogProof,
   { keys, isSignature }: ProofTrust,
-): string | null {
+): { readonly detail: string; readonly from: string } | null {
   if (keys === undefined || keys.keys.every(({ revoked_from }) => revoked_from === null))
     return null;
   const signers = keys.keys.filter(
@@ -105,7 +108,41 @@ function revokedSigner(
   );
   const [first] = signers;
   if (first === undefined || signers.some(({ revoked_from }) => revoked_from === null)) return null;
-  return `${first.did}, which signed its checkpoint, is revoked from ${first.revoked_from} on`;
+  const from = signers.flatMap(({ revoked_from }) => revoked_from ?? []).sort()[0] ?? '';
+  const detail = `${first.did}, which signed its checkpoint, is revoked from ${first.revoked_from} on`;
+  return { detail, from };
+}
+
+/** Whether the quorum of the reader's policy cosigned a checkpoint before a time, ISO-8601. */
+function isWitnessed({ checkpoint }: ReadTlogProof, { policy, now }: ProofTrust, before: string) {
+  if (policy === undefined || policy.quorum === null) return false;
+  // A cosignature of a moment behind `now` counts up to the allowed skew of clocks; here none does.
+  const latest = Math.min(now ?? Number.POSITIVE_INFINITY, Date.parse(before) - 1 - CLOCK_SKEW_MS);
+  const { fault, witnessed } = judgeByPolicy(checkpoint, { policy, now: latest });
+  return fault === null && witnessed.length > 0;
+}
+
+/**
+ * What the proof of a body shows to be older than a time, ISO-8601: its signed statement, its reading alone, or nothing,
+ * where no quorum of witnesses that the reader knows saw its checkpoint before.
+ */
+export function witnessedLeaf(
+  { body, proof }: { readonly body: JsonObject; readonly proof: JsonValue },
+  trusted: ProofTrust,
+  before: string,
+): 'reading' | 'statement' | null {
+  const cited = citationSchema.safeParse(body._citation);
+  if (!cited.success || typeof proof !== 'string') return null;
+  try {
+    const read = parseTlogProof(proof);
+    const origin = logOrigin(citedBase(cited.data));
+    const known = knownDids(trusted, cited.data.issuer_DID);
+    const fault = noteFault(read, { origin, known, isSignature: trusted.isSignature });
+    if (fault !== null || !isWitnessed(read, trusted, before)) return null;
+    return provenLeaf(body, read);
+  } catch {
+    return null;
+  }
 }
 
 const LEAF_WORDS = { reading: 'its reading', statement: 'its signed statement' } as const;

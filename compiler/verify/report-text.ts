@@ -23,6 +23,8 @@ export const VERDICT = {
   unsigned: 'cannot be judged: not signed',
 } as const;
 
+const READINGS_ALONE =
+  'its readings are older than the theft of the key that signed it, its other words unproven';
 const REVOKED = 'cannot be judged: signed by a key that was revoked later';
 
 /** What a check that passed has shown. */
@@ -128,9 +130,17 @@ export function printed(lines: readonly string[]): string {
   return `${plain.join('\n')}\n`;
 }
 
+/** Whether more than nothing is shown: the log held the readings in time. */
+function isOfReadings({ status, detail }: BodyCheck): boolean {
+  return status === 'pass' || detail.startsWith('only its reading');
+}
+
 function bodyVerdict(report: BodyReport): string {
   const { verdict, checks } = report;
-  if (verdict === 'unsigned' && checks.some(({ check }) => check === 'anchor')) return REVOKED;
+  const anchors = checks.filter(({ check }) => check === 'anchor');
+  if (verdict === 'unsigned' && anchors.length > 0) {
+    return anchors.every(isOfReadings) ? READINGS_ALONE : REVOKED;
+  }
   const isSigned = verdict === 'verified' || verdict === 'issuer_unknown';
   if (!isSigned || coversContent(report)) return VERDICT[verdict];
   const isProof = checks.some(({ check }) => check === 'inclusion');

@@ -69,7 +69,8 @@ with --remember or without.
 
 With --keys a list of issuer keys (or a release, for its list and its log) tells which key follows
 the trusted one, when each stopped, and which was revoked: what a revoked key signed before counts
-only if the log of that release shows it to be older, and cannot be judged otherwise.
+only if the log of that release, a release kept beside it, or (with --policy) witnesses of its own proof
+show it to be older. Where they show that of its readings alone, that is said, and the verdict is 2.
 
 A body that holds is described by what its issuer signed: subject, fact, the request that it answers, times, and its
 age by the clock of this machine. --expect 'GET /gauge?signal_id=…&entity=…' demands that it answers this request: a true

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rollBack } from '../../compiler/commands/releases-command.ts';
@@ -147,6 +147,26 @@ describe('I28: rotation', () => {
     expect(await judge(forged(body, S1, { retrieved_at: noon(15) }), published)).toBe(0);
     expect(await judge(forged(body, S1, { retrieved_at: noon(16) }), published)).toBe(1);
     expect(await judge(forged(body, new Uint8Array(32).fill(43), {}), published)).toBe(1);
+  });
+
+  it('I28: a release later than the end of a key judges by its log what that key signed', async () => {
+    const { data } = world;
+    for (const body of Object.values(sets).flat()) expect(await judge(body, data)).toBe(0);
+    const [genuine = ''] = sets.k1late;
+    const backDated = forged(genuine, S1, { retrieved_at: noon(14) });
+    const invented = forged(genuine, S1, { price: 7 });
+    for (const body of [backDated, invented]) {
+      expect(await judge(body, published)).toBe(0);
+      expect(await judge(body, data)).toBe(1);
+    }
+    // The log of a release in the overlap may not hold yet what the key signs now.
+    const releases = readdirSync(join(data, 'releases')).sort();
+    const inOverlap = join(
+      data,
+      'releases',
+      releases.find((name) => name.startsWith('000003')) ?? '',
+    );
+    expect(await judge(invented, inOverlap)).toBe(0);
   });
 
   it('I28: compile refuses a key outside its window and one that nobody announced, and says what to do', async () => {
