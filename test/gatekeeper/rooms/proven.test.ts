@@ -15,6 +15,7 @@ import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { deliveredHashes } from '../../../gatekeeper/release/delivered-hashes.ts';
 import { proven } from '../../../gatekeeper/rooms/proven.ts';
 import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../../sold-shop.ts';
+import { hasPython, pythonVerdicts } from '../../verify/python-judge.ts';
 import { compiledService } from '../compiled-service.ts';
 import { question } from '../tiny-service.ts';
 
@@ -56,6 +57,24 @@ describe('what is sold', () => {
     }
     expect(targets.length).toBeGreaterThan(60);
   });
+
+  it.skipIf(!hasPython)(
+    'is judged alike by the second verifier (skipped without python3)',
+    async () => {
+      const sold64 = SOLD_TARGETS.filter((one) => one !== '/gauge/subscribe');
+      const bodies = await Promise.all(
+        sold64.map(async (target) => (await sold(target)).toString('utf8').replaceAll('\n', '')),
+      );
+      const forged = bodies
+        .filter((_, at) => at % 8 === 0)
+        .map((text) => text.replace(/(tlog-proof@v1\\nindex \d+\\n)./, '$1#'));
+      const now = Date.parse(shop.now);
+      const verdicts = pythonVerdicts([...bodies, ...forged], [shop.did], now);
+      const wanted = [...bodies.map(() => 'verified'), ...forged.map(() => 'failed')];
+      expect(verdicts.map(({ verdict }) => verdict)).toEqual(wanted);
+      expect(verdicts[0]?.detail).toContain('its proof leads to the log');
+    },
+  );
 
   it('is what it was with proof=0, and a token or a bare table never has one', async () => {
     expect(await sold(`${RECORD}&proof=0`)).toEqual(await shop.ask(RECORD));
