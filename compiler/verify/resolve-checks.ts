@@ -155,7 +155,9 @@ type ListedFiling = Pick<FilingRow, 'record_hash' | '_hash_core'>;
 /** Why the filings of a body do not settle its question; their hashes are checked where they stand. */
 function listFault(body: Shared, question: SettlementQuestion): string | null {
   const name = listName(question.form, question.eventClass);
-  const head = body.coverage.lists.find((each) => listKey(each) === listKey(name));
+  const head = body.coverage.lists.find(
+    ({ form, event_class }) => form === name.form && event_class === name.event_class,
+  );
   const { list, cik } = body;
   if (list === null || head === undefined) {
     if (list !== null || head !== undefined) return absence(head);

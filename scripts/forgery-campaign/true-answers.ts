@@ -16,16 +16,21 @@ export function isTrueSettlement({ genuine }: Pick<SettlementShop, 'genuine'>): 
   return async (text, target, asked) => {
     const body = parseJson(text) as Open;
     const path = 'evidence' in body ? '/resolve/proposer' : '/resolve';
-    const repeated = Object.fromEntries(QUESTION.map((name) => [name, body[name]]));
-    const said = withoutList(body);
+    const repeated = Object.fromEntries(QUESTION.map((name) => [name, body[name] || null]));
+    const said = withoutList(body, asked);
     const bodies = await genuine(asked ? target : targetOf(path, repeated));
-    return bodies.some((one) => withoutList(one) === said) && isProofOf(body, bodies);
+    return bodies.some((one) => withoutList(one, asked) === said) && isProofOf(body, bodies);
   };
 }
 
 /** Which neighbours prove an answer is no part of what it says. */
-function withoutList({ list: _, ...body }: Open): string {
-  return withoutProof(body);
+function withoutList({ list: _, ...body }: Open, asked: boolean): string {
+  return withoutProof(asked ? body : { ...body, market_or_event: echoOf(body) });
+}
+
+/** Any text may stand there, says FORMAT.md: only who asked knows which. */
+function echoOf({ market_or_event: echo = false }: Open): JsonValue {
+  return typeof echo === 'string' ? null : echo;
 }
 
 function withoutProof({ _proof: _, ...body }: Open): string {
