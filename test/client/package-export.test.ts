@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { built } from '../built.ts';
 
@@ -17,7 +17,7 @@ const { bin, dependencies, devDependencies, exports, files } = JSON.parse(
 /** Whether an entry of `files` takes a path in. */
 const isPacked = (path: string): boolean =>
   files.some((entry) => {
-    if (entry.endsWith('/*.js')) return path.endsWith('.js') && `${dirname(path)}/*.js` === entry;
+    if (entry.includes('/*.')) return `${dirname(path)}/*${extname(path)}` === entry;
     return path === entry || path.startsWith(`${entry}/`);
   });
 
