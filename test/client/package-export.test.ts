@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { built } from '../built.ts';
@@ -78,6 +78,13 @@ describe('package.json', () => {
     const unbundled = ['compiler/compile.js', 'compiler/cli.js', 'gatekeeper/start.js'];
     expect(unbundled.filter((path) => existsSync(built(path)))).toEqual(unbundled);
     expect(unbundled.filter((path) => isPacked(`build/${path}`))).toEqual([]);
+  });
+
+  it('packs every file of the client in Python', () => {
+    const python = join(ROOT, 'compiler/client/python');
+    const modules = readdirSync(python).filter((name) => name.endsWith('.py'));
+    expect(modules.length).toBeGreaterThan(3);
+    expect(modules.filter((name) => !isPacked(`compiler/client/python/${name}`))).toEqual([]);
   });
 
   it('packs what its README sends a reader to, and no source', () => {
