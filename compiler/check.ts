@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { catalogText } from './contract/catalog/whole-catalog.ts';
 import { defined } from './contract/defined.ts';
+import { SERIES_DAYS_MAX } from './contract/endpoints.ts';
 import { inlineRunner } from './jobs/job-runner.ts';
 import { ALWAYS, type JobResult, type SignalJob } from './jobs/signal-job.ts';
 import { type DueSignal, wholeSignals } from './jobs/signal-shares.ts';
@@ -92,6 +93,7 @@ function jobOf(
     added,
     known: { root: snapshots, days: [] },
     shelves: null,
+    seriesDays: SERIES_DAYS_MAX,
     unsureUntil: ALWAYS,
     data: scratch,
     issuer: NOBODY,

@@ -26,6 +26,7 @@ import { builtinDigest, ownDigest } from './contract/catalog/release-catalog.ts'
 import { catalogText, type WholeCatalog } from './contract/catalog/whole-catalog.ts';
 import { keyIdOf } from './contract/citation.ts';
 import { defined } from './contract/defined.ts';
+import { SERIES_DAYS_MAX } from './contract/endpoints.ts';
 import { grouped } from './contract/grouped.ts';
 import { firstHistory, type KeyHistory } from './contract/key-history.ts';
 import { CATALOG_PATH, type Release } from './contract/release.ts';
@@ -102,6 +103,8 @@ export interface CompileOptions extends PublishOptions {
   readonly acceptCatalogChanges?: boolean;
   /** How many bad lines of a million one snapshot file may lose; 0 by default: any of them stops the compile. */
   readonly maxRejectsPpm?: number;
+  /** Days that series deliver, back from their newest snapshot: 1 to SERIES_DAYS_MAX, which is the default. */
+  readonly seriesDays?: number;
   /** Which of the releases before this one stay; the newest few by default. */
   readonly retention?: Retention;
 }
@@ -154,7 +157,8 @@ async function compileInto(
   const issuerKey = signingKey(options.seed);
   const issuer = issuerOf(options, issuerKey);
   const { catalog, text, tableDigest, sha256 } = whole;
-  const key = stateKey(issuer, tableDigest, options.maxRejectsPpm ?? 0);
+  const { maxRejectsPpm: rejectsPpm = 0, seriesDays = SERIES_DAYS_MAX } = options;
+  const key = stateKey(issuer, tableDigest, { rejectsPpm, seriesDays });
   const keys = issuerKeys(options, staging, issuer);
   const stated = { catalog, catalogText: text, catalogSha256: sha256, tableDigest };
   const open = { staging, ...stated, issuer, issuerKey, keys, stateKey: key };
@@ -375,6 +379,7 @@ function jobOf(options: CompileOptions, run: Run, { signal, share }: SharedSigna
     known: known.place(options.snapshots),
     shelves: memory === null ? null : shelvesOf(memory, signal_id),
     unsureUntil: memory === null ? ALWAYS : memory.state.unsure_until,
+    seriesDays: options.seriesDays ?? SERIES_DAYS_MAX,
     data: staging.data,
     share,
     issuer: run.issuer,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../compiler/contract/canonical.ts';
+import { SERIES_DAYS_MAX } from '../compiler/contract/endpoints.ts';
 import { signalOf } from '../compiler/contract/lines.ts';
 import { hashCore } from '../compiler/contract/record-hash.ts';
 import { coreFields } from '../compiler/stages/assemble/entity-record.ts';
@@ -25,6 +26,7 @@ export function groundOf(
   return {
     signal,
     batches,
+    seriesDays: SERIES_DAYS_MAX,
     hashOf,
     rowOf: (reading, record_hash) => sourcedRow(signal, reading, record_hash),
     readSegment: (_, segment) => {

@@ -6,7 +6,14 @@ import type { ReadBack } from '../stages/publish/read-back.ts';
 import { BY_CADENCE } from '../stages/publish/valid-until.ts';
 import { type CommandSettings, dataFolder } from './command-settings.ts';
 import { publicationTime, validUntilOf } from './publication-time.ts';
-import { KEEP_DAYS, KEEP_LAST, type RetentionFlags, retentionOf } from './retention.ts';
+import {
+  KEEP_DAYS,
+  KEEP_LAST,
+  type RetentionFlags,
+  retentionOf,
+  SERIES_DAYS,
+  seriesDaysOf,
+} from './retention.ts';
 import { defaultWorkers, workerCount } from './worker-count.ts';
 
 /** A file of which more is bad, of a million lines, is not a file with some bad lines. */
@@ -28,6 +35,7 @@ export interface CompileFlags extends RetentionFlags {
   readonly allowShrink?: boolean;
   readonly acceptCatalogChanges?: boolean;
   readonly maxRejects: string;
+  readonly seriesDays: string;
 }
 
 /** Options of the commands that publish a release of what is stored in a folder. */
@@ -68,6 +76,7 @@ export function withCompileOptions(
       '0%',
     )
     .option('--workers <count>', 'worker threads, 0 for none', defaultWorkers())
+    .option(...SERIES_DAYS)
     .option(...KEEP_LAST)
     .option(...KEEP_DAYS);
 }
@@ -93,6 +102,7 @@ export function compileOptions(
     allowShrink: flags.allowShrink === true,
     acceptCatalogChanges: flags.acceptCatalogChanges === true,
     maxRejectsPpm: rejectsPpm(flags.maxRejects),
+    seriesDays: seriesDaysOf(flags.seriesDays),
     retention: retentionOf(flags),
   };
 }

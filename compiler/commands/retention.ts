@@ -1,3 +1,4 @@
+import { SERIES_DAYS_MAX } from '../contract/endpoints.ts';
 import { RETENTION, type Retention } from '../stages/publish/release-folders.ts';
 
 const RELEASES_MAX = 999_999;
@@ -14,6 +15,13 @@ export const KEEP_DAYS = [
   'releases also stay that were current within so many days before the newest',
 ] as const;
 
+/** How much of the past is delivered; the log and the chain of a series keep all of it. */
+export const SERIES_DAYS = [
+  '--series-days <days>',
+  'how many days of readings a series delivers, back from its newest snapshot',
+  String(SERIES_DAYS_MAX),
+] as const;
+
 export interface RetentionFlags {
   readonly keepLast: string;
   readonly keepDays?: string;
@@ -24,6 +32,11 @@ export function retentionOf({ keepLast, keepDays }: RetentionFlags): Retention {
   const last = countOf('--keep-last', keepLast, RELEASES_MAX);
   const days = keepDays === undefined ? 0 : countOf('--keep-days', keepDays, DAYS_MAX);
   return { last, days };
+}
+
+/** Throws a RangeError that names the option. */
+export function seriesDaysOf(text: string): number {
+  return countOf('--series-days', text, SERIES_DAYS_MAX);
 }
 
 function countOf(option: string, text: string, max: number): number {

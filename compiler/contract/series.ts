@@ -129,11 +129,6 @@ export function seriesFrom(newest: string, days: number): string {
   return isoTime(utcTime(newest) - (days - 1) * DAY_MS);
 }
 
-/** The earliest day that a series with this newest snapshot delivers. */
-export function retainedFrom(newest: string): string {
-  return seriesFrom(newest, SERIES_DAYS_MAX);
-}
-
 /** Where a series can be cut: its first row, or the first one of a snapshot date, with the rows before it and the chain value there. */
 export type SeriesCut = readonly [snapshot_date: string, rows: number, chain: string];
 

@@ -40,6 +40,8 @@ export interface SignalJob extends IntakeRules {
   readonly shelves: Shelves | null;
   /** Last day whose readings the log may hold already; null for none, ALWAYS where nothing is remembered. */
   readonly unsureUntil: string | null;
+  /** Days that a series delivers, back from its newest snapshot. */
+  readonly seriesDays: number;
   /** The data folder: segments of series are read there. */
   readonly data: string;
   readonly issuer: Issuer;
@@ -171,11 +173,12 @@ class SignalRun {
   }
 
   #ground(batches: readonly string[]): Ground {
-    const { data, entry } = this.#job;
+    const { data, entry, seriesDays } = this.#job;
     const { signal } = entry;
     return {
       signal,
       batches,
+      seriesDays,
       hashOf: this.#hashOf,
       rowOf: (reading, record_hash) => sourcedRow(signal, reading, record_hash),
       readSegment: (entity, { before, count, size, sha256 }) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retentionOf } from '../../compiler/commands/retention.ts';
+import { retentionOf, seriesDaysOf } from '../../compiler/commands/retention.ts';
 
 describe('retentionOf()', () => {
   it.each([
@@ -31,5 +31,16 @@ describe('retentionOf()', () => {
     ],
   ])('refuses %j', (flags, says) => {
     expect(() => retentionOf(flags)).toThrow(`Cannot use ${says}`);
+  });
+});
+
+describe('seriesDaysOf()', () => {
+  it.each(['1', '30', '1000'])('takes %s days', (days) => {
+    expect(seriesDaysOf(days)).toBe(Number(days));
+  });
+
+  it.each(['0', '1001', '-1', '30.5', 'all', ''])('refuses "%s"', (days) => {
+    const says = `Cannot use --series-days "${days}": not a whole number from 1 to 1000`;
+    expect(() => seriesDaysOf(days)).toThrow(says);
   });
 });

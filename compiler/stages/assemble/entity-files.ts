@@ -34,7 +34,7 @@ export function entityFiles(facts: EntityFacts, grown: Grown, sealer: Sealer) {
   const bare = recordBody(facts);
   const record = sealer.seal(bare, statementOf(facts, { path: '/gauge' }));
   const files: PublishedFile[] = [at(facts, '/gauge', record), ...addOnFiles(facts, bare, sealer)];
-  const rows = { past: grown.past.series, tail: grown.rows };
+  const rows = { past: grown.past.series, tail: grown.rows, wanted: grown.seriesFrom };
   const series = seriesFile(facts, rows, sealer);
   files.push({ ...at(facts, '/gauge/history-series', series.body), text: series.text });
   const recent = facts.recent.map(({ reading, record_hash }) => {

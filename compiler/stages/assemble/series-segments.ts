@@ -3,7 +3,6 @@ import {
   CHAIN_ORIGIN,
   type ChainState,
   chainLink,
-  retainedFrom,
   type SeriesCut,
   type SeriesRow,
   stateBefore,
@@ -80,8 +79,8 @@ export const NO_SERIES: SeriesPast = {
 };
 
 interface SettleOptions {
-  /** Newest snapshot date of the series, its tail included. */
-  readonly newest: string;
+  /** The earliest snapshot date that the series delivers. */
+  readonly wanted: string;
   /** The bytes of a segment of the past. */
   readonly readSegment: (segment: Segment) => Buffer;
 }
@@ -101,7 +100,7 @@ interface WrittenSegment {
 export function settleRows(
   past: SeriesPast,
   rows: readonly SourcedRow[],
-  { newest, readSegment }: SettleOptions,
+  { wanted, readSegment }: SettleOptions,
 ): SettledSeries {
   const open = opened(past, rows);
   const written = new Map<Segment, Buffer>();
@@ -113,7 +112,7 @@ export function settleRows(
     written.set(made.segment, made.bytes);
     return made.segment;
   });
-  const reach = { wanted: retainedFrom(newest), read };
+  const reach = { wanted, read };
   const delivered = deliveredFrom({ from: past.delivered, segments, open }, reach);
   const kept = keptSegments(segments, open.end.rows, delivered);
   return {

@@ -4,7 +4,6 @@ import { SERIES_DAYS_MAX } from '../../contract/endpoints.ts';
 import { nameOf } from '../../contract/reading-text.ts';
 import {
   type ChainState,
-  retainedFrom,
   SERIES_COLUMNS,
   type SeriesCut,
   type SeriesRow,
@@ -36,17 +35,19 @@ interface SeriesFile {
   readonly text: string;
 }
 
-/** The rows of a series: what is settled, for the newest date of the tail, and the tail. */
+/** The rows of a series: what is settled, for the same earliest date, and the tail. */
 interface SeriesRows {
   readonly past: SeriesPast;
   /** The newest rows, at least one. */
   readonly tail: readonly SourcedRow[];
+  /** The earliest snapshot date that is delivered. */
+  readonly wanted: string;
 }
 
 /** The file of a series: its head, and the rows that are in no segment. Every answer is cut out of this text and the segments. */
 export function seriesFile(facts: SeriesFacts, rows: SeriesRows, sealer: Sealer): SeriesFile {
   const chained = chainRows(rows.past.chain, rows.tail);
-  const begin = beginOf(rows.past, chained);
+  const begin = beginOf(rows, chained);
   const head = seriesHeadBody(facts, begin, chained.end);
   const { _citation, ...rest } = sealer.seal(head, seriesStatement(facts, begin, chained.end));
   const text = [
@@ -64,14 +65,13 @@ interface Begin {
   readonly before: ChainState;
 }
 
-function beginOf({ delivered, chain }: SeriesPast, { cuts, end }: ChainedRows): Begin {
+function beginOf({ past, wanted }: SeriesRows, { cuts }: ChainedRows): Begin {
+  const { delivered, chain } = past;
   const { before, snapshot_date } = delivered;
   if (snapshot_date !== null) return { from: snapshot_date, before };
-  if (end.snapshot_date === null) throw new RangeError('Cannot write a series: it has no rows');
   // No settled row is delivered, so the first one that is begins a date of the tail.
-  const earliest = retainedFrom(end.snapshot_date);
-  const cut = cuts.find(([date]) => date >= earliest);
-  if (cut === undefined) throw new RangeError('Cannot write a series: its past is of another day');
+  const cut = cuts.find(([date]) => date >= wanted);
+  if (cut === undefined) throw new RangeError('Cannot write a series: no row is wanted');
   const known = chain.snapshot_date === null ? [] : [chain.snapshot_date];
   return { from: cut[0], before: stateBefore(cut, [...known, ...cuts.map(([date]) => date)]) };
 }

@@ -43,6 +43,8 @@ export interface Ground {
   readonly signal: Signal;
   /** Names of the batches, as the lines number them. */
   readonly batches: readonly string[];
+  /** Days that a series delivers, back from its newest snapshot. */
+  readonly seriesDays: number;
   readonly hashOf: HashOf;
   readonly rowOf: (reading: Reading, record_hash: string) => SourcedRow;
   readonly readSegment: (entity: string, segment: Segment) => Buffer;

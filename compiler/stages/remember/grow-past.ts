@@ -1,4 +1,5 @@
 import type { Signal } from '../../contract/catalog/line.ts';
+import { seriesFrom } from '../../contract/series.ts';
 import { SERIES_TAIL } from '../../contract/series-segments.ts';
 import {
   NO_SERIES,
@@ -45,6 +46,8 @@ export interface Grown {
   readonly fact: Reading | null;
   /** Rows of the series that are not firm. */
   readonly rows: readonly SourcedRow[];
+  /** The earliest snapshot date that the series delivers. */
+  readonly seriesFrom: string;
   /** Segments of the series that came into being. */
   readonly segments: SettledSeries['written'];
   /** Hashes that are new. */
@@ -106,7 +109,8 @@ function grown(
   if (season === 'ended' || fact === 'unknown') return BEHIND;
   const { entity } = lastOf(recent).kept.reading;
   const readSegment = (segment: Segment): Buffer => ground.readSegment(entity, segment);
-  const series = settleAll(resumed, { rowOf, newest: order.lastDate, readSegment });
+  const wanted = seriesFrom(order.lastDate, ground.seriesDays);
+  const series = settleAll(resumed, { rowOf, wanted, readSegment });
   const batch = newestBatch(lines, ground.batches);
   const tail = [...new Set([...recent, ...last])].sort((a, b) => timeOf(a) - timeOf(b));
   const past: EntityPast = {
@@ -124,7 +128,9 @@ function grown(
     season,
   };
   const openRows = order.lastRows.map(rowOf);
-  return { ok: { past, recent, fact, rows: openRows, segments: series.written, fresh } };
+  return {
+    ok: { past, recent, fact, rows: openRows, seriesFrom: wanted, segments: series.written, fresh },
+  };
 }
 
 /** Observations in their two orders: by time, and as they stand in a series. */
@@ -280,19 +286,19 @@ function replacedAfter(
 
 interface Settling {
   readonly rowOf: (item: Item) => SourcedRow;
-  /** Newest snapshot date of the series. */
-  readonly newest: string;
+  /** The earliest snapshot date that the series delivers. */
+  readonly wanted: string;
   readonly readSegment: (segment: Segment) => Buffer;
 }
 
-function settleAll(start: Resumed, { rowOf, newest, readSegment }: Settling): SettledSeries {
+function settleAll(start: Resumed, { rowOf, wanted, readSegment }: Settling): SettledSeries {
   let { past, written }: SettledSeries = { past: start.past, written: [] };
   const read = (segment: Segment): Buffer =>
     written.find((made) => made.segment === segment)?.bytes ?? readSegment(segment);
-  // At least once: what is delivered follows from the newest date, too.
+  // At least once: what is delivered follows from the newest date.
   for (let from = 0; from === 0 || from < start.items.length; from += ROWS_AT_A_TIME) {
     const rows = start.items.slice(from, from + ROWS_AT_A_TIME).map(rowOf);
-    const next = settleRows(past, rows, { newest, readSegment: read });
+    const next = settleRows(past, rows, { wanted, readSegment: read });
     past = next.past;
     written = [...written, ...next.written].filter(({ segment }) =>
       past.segments.includes(segment),

@@ -146,11 +146,17 @@ export function changedSince(
 /** Digest of the program that runs. Files that are put in its place meanwhile are those of another one. */
 let program: string | null = null;
 
-/** Everything but the snapshots that a release follows from: issuer, address, tables, what may be left out, the program itself. */
-export function stateKey(issuer: Issuer, tableDigest: string, rejectsPpm: number): string {
+/** What a publisher decides about every signal. */
+interface Choices {
+  readonly rejectsPpm: number;
+  readonly seriesDays: number;
+}
+
+/** Everything but the snapshots that a release follows from: issuer, address, tables, choices, the program itself. */
+export function stateKey(issuer: Issuer, tableDigest: string, choices: Choices): string {
   const { name, did, baseUrl } = issuer;
   program ??= programDigest();
-  const own = { name, did, baseUrl, tableDigest, rejectsPpm, program };
+  const own = { name, did, baseUrl, tableDigest, ...choices, program };
   return hash('sha256', jcs(own), 'hex');
 }
 

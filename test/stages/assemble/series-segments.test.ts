@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { SERIES_DAYS_MAX } from '../../../compiler/contract/endpoints.ts';
 import {
   CHAIN_ORIGIN,
   type ChainState,
   chainLink,
-  retainedFrom,
   SERIES_ROWS_MAX,
+  seriesFrom,
 } from '../../../compiler/contract/series.ts';
 import { formatRuns } from '../../../compiler/contract/series-origins.ts';
 import { SERIES_TAIL, segmentPlaces } from '../../../compiler/contract/series-segments.ts';
@@ -32,7 +33,10 @@ class Segments {
       if (bytes === undefined) throw new Error(`${nameOf(segment)} is not there any more`);
       return bytes;
     };
-    const { past, written } = settleRows(this.past, rows, { newest, readSegment });
+    const { past, written } = settleRows(this.past, rows, {
+      wanted: retainedFrom(newest),
+      readSegment,
+    });
     for (const { segment, bytes } of written) this.bytes.set(nameOf(segment), bytes);
     // A later compile knows what an earlier one wrote down, and finds the files of its release alone.
     this.past = JSON.parse(JSON.stringify(past));
@@ -54,6 +58,8 @@ const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).dig
 function nameOf({ before, count, sha256 }: Segment): string {
   return `${before.rows}-${count} ${sha256}`;
 }
+
+const retainedFrom = (newest: string): string => seriesFrom(newest, SERIES_DAYS_MAX);
 
 /** A row as it is stored. */
 function bare({ origin: _, ...row }: SourcedRow): object {
@@ -199,7 +205,8 @@ describe('settleRows()', () => {
     const gap = { ...past, segments: past.segments.toSpliced(3, 1) };
     const rows = madeRows(16, (index) => 1000 + index);
     const readSegment = () => Buffer.from('[]\n[]\n');
-    const settle = () => settleRows(gap, rows, { newest: newestOf(rows), readSegment });
+    const settle = () =>
+      settleRows(gap, rows, { wanted: retainedFrom(newestOf(rows)), readSegment });
     expect(settle).toThrow(/Cannot join 256 rows from 0 on: 240 found/);
   });
 });

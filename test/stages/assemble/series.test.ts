@@ -154,6 +154,61 @@ describe('seriesFile()', () => {
     expect(await seriesFaults(folder, did)).toEqual([]);
   });
 
+  /** A price every 8 hours, for 40 days. */
+  function months(): Record<string, string> {
+    const start = Date.parse('2026-10-11T00:00:00Z');
+    const rows = Array.from({ length: 120 }, (_, at) => {
+      const time = new Date(start + at * 8 * 3_600_000).toISOString().replace('.000Z', 'Z');
+      return reading('btc', { price_usd: at }, { observed_at: time, collected_at: time });
+    });
+    return Object.fromEntries(
+      rows.map((row) => [`${row.collected_at.slice(0, 13)}Z/crypto.spot.ndjson`, ndjson([row])]),
+    );
+  }
+
+  it.each([1, 2, 3, 7, 30, 39, 40, 1000])(
+    'delivers %d days where its publisher keeps no more, says what it left out, and verifies',
+    async (seriesDays) => {
+      const made = await compileFolder(writeSnapshots(months()), { seriesDays });
+      const { issuer_did } = made.release;
+      expect((await verifyRelease(made.folder, { trust: [issuer_did] })).faults).toEqual([]);
+      const { retained } = readJson(made.folder, 'series/crypto.spot/btc.json') as Series;
+      const rows = Math.min(120, 3 * seriesDays);
+      expect(retained).toMatchObject({ rows: 120, older_rows: 120 - rows });
+      expect(retained.older_chain === undefined).toBe(rows === 120);
+      const service = await compiledService(made.data, '2026-11-21T12:00:00Z');
+      const target =
+        '/gauge/history-series?signal_id=crypto.spot&entity=btc&verifiable=1&days=1000';
+      const answer = jsonOf(await series(question(target), service)) as unknown as Answer;
+      expect(answer.count).toBe(rows);
+      const bodies = [answer, withoutFirst(answer)].slice(0, rows === 120 ? 1 : 2);
+      const wanted = ['verified', 'failed'].slice(0, bodies.length);
+      const trust = [issuer_did];
+      expect(bodies.map((body) => verifyBody(body as never, { trust }).verdict)).toEqual(wanted);
+      if (!hasPython) return;
+      const texts = bodies.map((each) => JSON.stringify(each));
+      const judged = pythonVerdicts(texts, trust, Date.parse('2026-11-22'));
+      expect(judged.map((each) => each.verdict)).toEqual(wanted);
+    },
+  );
+
+  it('I18: keeps the same days hour by hour as at once, and brings rows back that are kept again', async () => {
+    const files = Object.entries(months());
+    const snapshots = writeSnapshots(Object.fromEntries(files.slice(0, 100)));
+    const first = await compileFolder(snapshots, { seriesDays: 10 });
+    writeSnapshots(Object.fromEntries(files.slice(100)), snapshots);
+    const next = { data: first.data, seriesDays: 10, asOf: '2026-11-20T13:00:00Z' };
+    const grown = await compileFolder(snapshots, next);
+    const rowsOf = (root: string) => readJson(root, 'series/crypto.spot/btc.json') as Series;
+    const atOnce = await compileFolder(writeSnapshots(months()), { seriesDays: 10 });
+    expect(rowsOf(grown.folder)).toEqual(rowsOf(atOnce.folder));
+    expect(rowsOf(grown.folder).retained.older_rows).toBe(90);
+    const more = { data: first.data, seriesDays: 20, asOf: '2026-11-20T14:00:00Z' };
+    const again = await compileFolder(snapshots, more);
+    expect(rowsOf(again.folder).retained.older_rows).toBe(60);
+    expect(await seriesFaults(again.folder, again.release.issuer_did)).toEqual([]);
+  });
+
   it('I39: costs as much for each row, however many there are', () => {
     const hashOf = () => `sha256:${'0'.repeat(64)}`;
     const series = (size: number) => {
@@ -164,7 +219,11 @@ describe('seriesFile()', () => {
       return () => {
         const grown = grownOf('crypto.spot', stored);
         const facts = entityFacts(builtinEntry('crypto.spot'), grown, hashOf);
-        return seriesFile(facts, { past: grown.past.series, tail: grown.rows }, sealer);
+        return seriesFile(
+          facts,
+          { past: grown.past.series, tail: grown.rows, wanted: grown.seriesFrom },
+          sealer,
+        );
       };
     };
     expect(growth(1000, series)).toBeLessThan(GROWTH_MAX);
