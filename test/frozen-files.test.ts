@@ -34,7 +34,7 @@ const CLI = built('compiler/signalpress.js');
 const GATE = built('gatekeeper/signalpress-gate.js');
 const KEY = '0123456789abcdef'.repeat(4);
 const LIMIT_MS = 20_000;
-const TIMES = ['--as-of', AS_OF, '--workers', '0'];
+const TIMES = ['--as-of', AS_OF, '--valid-until', 'none', '--workers', '0'];
 
 const NOT_PLAIN: readonly [string, (path: string) => void][] = [
   ['a pipe', (path) => execFileSync('mkfifo', [path])],
