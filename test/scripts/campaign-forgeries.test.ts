@@ -58,8 +58,10 @@ describe('I53: the forgery campaign, its short form', () => {
 
   it('tells where one judge trusts somebody else', async () => {
     const stranger = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
-    const forgeries = readingForgeries(readings.moments, FORGERIES / 8, seeded(SEED));
-    const { disputed } = await runForgeries(forgeries, { ...readings, did: stranger }, never);
+    const genuine = [...readings.moments.values()].flatMap(([one]) =>
+      one === undefined ? [] : [...otherSpellings(one)].slice(0, 1),
+    );
+    const { disputed } = await runForgeries(genuine, { ...readings, did: stranger }, never);
     expect(disputed.length).toBeGreaterThan(0);
   });
 });
