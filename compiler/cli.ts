@@ -62,6 +62,16 @@ const COMMANDS: readonly CommandRow[] = [
     define: defineVerify,
   },
   {
+    usage: 'monitor [options] <url> [evidence]',
+    about: 'follow the log of a service from outside, and keep proof of what is wrong with it',
+    define: async (command) => {
+      const { systemClock } = await import('./fetch/clock.ts');
+      const clock = systemClock(SETTINGS.now, Math.random);
+      const { defineMonitor } = await import('./monitor/monitor-command.ts');
+      defineMonitor(command, { ...SETTINGS, clock, fetch });
+    },
+  },
+  {
     usage: 'replay [options]',
     about: 'import the archive again and compare what comes out with the stored snapshots',
     define: async (command) =>

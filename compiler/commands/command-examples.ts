@@ -44,6 +44,11 @@ const EXAMPLES: Examples = {
     'signalpress verify body.json --issuer did:key:z6Mk… --archive snapshots/archive',
     'signalpress verify dist-data --log --since checkpoint.txt --issuer did:key:z6Mk…',
   ],
+  monitor: [
+    'signalpress monitor https://signals.example.org --issuer did:key:z6Mk…',
+    'signalpress monitor https://signals.example.org --issuer did:key:z6Mk… --also https://mirror.example.org --once',
+    'signalpress monitor check signalpress-monitor/evidence/fork-0123456789abcdef.json --issuer did:key:z6Mk…',
+  ],
   replay: ['signalpress replay', 'signalpress replay --archive /backup/archive'],
   'anchor stamp': ['signalpress anchor stamp'],
   'anchor upgrade': ['signalpress anchor upgrade --block-header 850000.hex'],
@@ -98,6 +103,7 @@ export const EXIT_CODES =
 const OWN_EXIT_CODES = new Map([
   ['verify', ''],
   ['replay', ''],
+  ['monitor', ''],
   [
     'fetch',
     'Exit codes: 0 done; 3 some source failed, the others are imported; 1 refused, or all failed',

@@ -1,0 +1,267 @@
+// What a third person can check alone: the signed texts that contradict each other, and nothing that the monitor says.
+
+import { sha256 } from '@noble/hashes/sha2.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { z } from 'zod';
+import type { Checkpoint } from '../contract/checkpoint.ts';
+import { type KeyHistory, vouchedDids } from '../contract/key-history.ts';
+import { leafHash, verifyConsistency } from '../contract/merkle.ts';
+import type { Release } from '../contract/release.ts';
+import { isObject, parseJson } from '../contract/strict-json.ts';
+import { logEntry } from '../contract/tiles.ts';
+import { isLeafProven, parseTlogProof } from '../contract/tlog-proof.ts';
+import { canonicalHash, reason } from '../verify/body-check.ts';
+import { judgeNote } from '../verify/log-notes.ts';
+import { signedHead } from '../verify/signed-head.ts';
+import { coversContent, verifyBody } from '../verify/verify-body.ts';
+import { headsContradiction } from './heads-contradiction.ts';
+import { keysContradiction } from './keys-contradiction.ts';
+import { keysOfText } from './keys-text.ts';
+
+/** Longest file of evidence that is read, in bytes: two lists of keys, each at its longest. */
+export const EVIDENCE_BYTES_MAX = 4_194_304;
+/** More hashes than a proof of growth between any two trees has. */
+const PROOF_HASHES_MAX = 128;
+
+const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
+const pair = z.tuple([z.string(), z.string()]);
+
+const common = {
+  format: z.literal('signalpress-evidence/1'),
+  /** When and where it was found: words of the monitor, which prove nothing. */
+  found_at: z.iso.datetime(),
+  address: z.string(),
+  /** DIDs that the monitor believed. */
+  issuers: z.array(z.string().max(80)).min(1).max(64),
+  /** The list of issuer keys that was known, which vouches for later keys; null for none. */
+  keys: z.string().nullable(),
+};
+
+const evidenceSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    ...common,
+    kind: z.literal('fork'),
+    /** Signed checkpoints, the smaller tree first. */
+    notes: pair,
+    /**
+     * Where the sizes differ: the root of so many first entries of the larger tree as the smaller one has, and the proof of
+     * RFC 6962 §2.1.2 from it to the larger one. Only one root has such a proof.
+     */
+    grown: z.strictObject({ root: hex32, proof: z.array(hex32).max(PROOF_HASHES_MAX) }).nullable(),
+  }),
+  z.strictObject({ ...common, kind: z.literal('heads'), heads: pair }),
+  z.strictObject({
+    ...common,
+    kind: z.literal('leaf'),
+    head: z.string(),
+    /** Hash of the leaf that stands where the head states to be. */
+    leaf: hex32,
+    /** C2SP tlog-proof of that leaf. */
+    proof: z.string(),
+  }),
+  z.strictObject({ ...common, kind: z.literal('keys'), lists: pair }),
+  z.strictObject({ ...common, kind: z.literal('readings'), bodies: pair }),
+]);
+
+export type Evidence = z.infer<typeof evidenceSchema>;
+/** What contradicts itself, without when and where it was found. */
+export type Contradiction = Evidence extends infer E
+  ? E extends Evidence
+    ? Omit<E, keyof typeof common>
+    : never
+  : never;
+
+/** Whose signatures count. */
+export interface EvidenceTrust {
+  /** DIDs of the issuer; `any`: whoever signed both. */
+  readonly trust: readonly string[] | 'any';
+  /** A list of keys from elsewhere; it may know of a revocation. */
+  readonly keys?: KeyHistory;
+}
+
+/** `proven`: the issuer signed both. `nothing`: the texts contradict nothing, or nobody who counts signed them. */
+export interface EvidenceReport {
+  readonly verdict: 'proven' | 'nothing';
+  /** One sentence. */
+  readonly says: string;
+  /** Who signed. */
+  readonly signers: readonly string[];
+}
+
+/** Reads a file of evidence; throws a RangeError for anything else. */
+export function parseEvidence(text: string): Evidence {
+  try {
+    return evidenceSchema.parse(parseJson(text));
+  } catch (cause) {
+    throw new RangeError(
+      'Cannot read the evidence: not a file that "signalpress monitor" wrote; pass one of its folder "evidence"',
+      { cause },
+    );
+  }
+}
+
+/** The text of a file of evidence. */
+export function formatEvidence(evidence: Evidence): string {
+  return `${JSON.stringify(evidence, null, 2)}\n`;
+}
+
+/** Judges evidence from its signed texts alone. */
+export function checkEvidence(evidence: Evidence, given: EvidenceTrust): EvidenceReport {
+  try {
+    const known = signersThatCount(evidence, given);
+    switch (evidence.kind) {
+      case 'fork':
+        return forkReport(evidence, known);
+      case 'heads':
+        return headsReport(evidence, known);
+      case 'leaf':
+        return leafReport(evidence, known);
+      case 'keys':
+        return keysReport(evidence, known);
+      case 'readings':
+        return readingsReport(evidence, known);
+    }
+  } catch (error) {
+    return nothing(reason(error));
+  }
+}
+
+type Of<K extends Evidence['kind']> = Extract<Evidence, { kind: K }>;
+
+/** DIDs whose signature counts. A key that was revoked proves nothing: a thief could have signed. */
+function signersThatCount(evidence: Evidence, { trust, keys: given }: EvidenceTrust): string[] {
+  const own = evidence.keys === null ? null : keysOfText(evidence.keys);
+  const lists = [own, given ?? null].flatMap((list) => (list === null ? [] : [list]));
+  const named = trust === 'any' ? evidence.issuers : trust;
+  const all = [...named, ...lists.flatMap((list) => vouchedDids(list, named))];
+  const revoked = new Set(
+    lists.flatMap(({ keys }) =>
+      keys.flatMap(({ did, revoked_from }) => (revoked_from === null ? [] : [did])),
+    ),
+  );
+  return [...new Set(all)].filter((did) => !revoked.has(did));
+}
+
+function headIn(text: string): Release | null {
+  let isSound = true;
+  const head = signedHead(new TextEncoder().encode(text), { trust: 'any' }, () => {
+    isSound = false;
+  });
+  return isSound ? head : null;
+}
+
+function forkReport({ notes, grown }: Of<'fork'>, known: readonly string[]): EvidenceReport {
+  const judged = notes.map((note) => judgeNote(note, known));
+  const bad = judged.find(({ fault }) => fault !== null);
+  const [old, next] = judged.map(({ checkpoint }) => checkpoint);
+  if (bad?.fault !== undefined || !old || !next) return nothing(`a checkpoint: ${bad?.fault}`);
+  if (!isFork(old, next, grown)) return nothing('both checkpoints can be of one log');
+  const signers = known.filter((did) =>
+    notes.some((note) => judgeNote(note, [did]).fault === null),
+  );
+  return proven(`the log ${old.origin} has two histories: ${sizesOf(old, next)}`, signers);
+}
+
+function sizesOf(old: Checkpoint, next: Checkpoint): string {
+  return old.size === next.size
+    ? `two trees of ${old.size} entries`
+    : `the tree of ${next.size} entries does not begin with the one of ${old.size}`;
+}
+
+function isFork(old: Checkpoint, next: Checkpoint, grown: Of<'fork'>['grown']): boolean {
+  if (old.origin !== next.origin) return false;
+  if (old.size === next.size) return !isEqual(old.root, next.root);
+  if (grown === null || old.size === 0) return false;
+  const start = hexToBytes(grown.root);
+  const claim = {
+    size1: old.size,
+    size2: next.size,
+    root1: start,
+    root2: next.root,
+    proof: grown.proof.map(hexToBytes),
+  };
+  return !isEqual(start, old.root) && verifyConsistency(claim, sha256);
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+function headsReport({ heads }: Of<'heads'>, known: readonly string[]): EvidenceReport {
+  const [one, other] = heads.map((text) => headOf(text, known));
+  if (!one || !other) return nothing('a head is not signed by a key that counts');
+  const says = headsContradiction(one, other);
+  if (says === null) return nothing('both releases can be of one service');
+  return proven(says, [one.issuer_did, other.issuer_did]);
+}
+
+function headOf(text: string, known: readonly string[]): Release | null {
+  const head = headIn(text);
+  return head !== null && known.includes(head.issuer_did) ? head : null;
+}
+
+function leafReport(evidence: Of<'leaf'>, known: readonly string[]): EvidenceReport {
+  const head = headOf(evidence.head, known);
+  if (head === null) return nothing('the head is not signed by a key that counts');
+  const proof = parseTlogProof(evidence.proof);
+  const { fault } = judgeNote(proof.checkpoint, known);
+  if (fault !== null) return nothing(`its checkpoint: ${fault}`);
+  if (proof.index !== head.log_index) return nothing('the proof is about another entry');
+  const leaf = hexToBytes(evidence.leaf);
+  if (!isLeafProven(proof, leaf, sha256)) return nothing('the proof does not lead to its root');
+  const own = leafHash(logEntry(canonicalHash(head)), sha256);
+  if (isEqual(own, leaf)) return nothing('the head stands where it states to be');
+  const says = `entry ${proof.index} of the log is not the head of the release ${head.sequence}, which states to be there`;
+  return proven(says, [head.issuer_did]);
+}
+
+function keysReport({ lists }: Of<'keys'>, known: readonly string[]): EvidenceReport {
+  const [one, other] = lists.map(keysOfText);
+  const found = one && other ? keysContradiction(one, other) : null;
+  if (found === null) return nothing('both lists can be of one issuer');
+  const strange = found.signers.find((did) => !known.includes(did));
+  if (strange !== undefined) return nothing(`${strange} does not count, which signed`);
+  return proven(found.says, found.signers);
+}
+
+function readingsReport({ bodies }: Of<'readings'>, known: readonly string[]): EvidenceReport {
+  const [one, other] = bodies.map((text) => readingIn(text, known));
+  if (!one || !other) return nothing('a body is no reading that a key which counts has signed');
+  if (one.subject !== other.subject) return nothing('the bodies are about two readings');
+  if (one.hash === other.hash) return nothing('both bodies are of one reading');
+  const says = `${one.subject} was said twice: ${one.hash} and ${other.hash}. A source that corrected itself is one honest reason`;
+  return proven(says, [one.issuer, other.issuer]);
+}
+
+/** A reading that a body says, and who signed it. */
+interface SaidReading {
+  /** Signal, entity and time. */
+  readonly subject: string;
+  readonly hash: string;
+  readonly issuer: string;
+}
+
+/** The reading of a signed body; null where anything in it does not hold. */
+export function readingIn(text: string, known: readonly string[]): SaidReading | null {
+  const body = parseJson(text);
+  if (!isObject(body)) return null;
+  const report = verifyBody(body, { trust: known });
+  // A free sample is a record in a wrapper.
+  const { signal_id, entity, observed_at, record_hash } = isObject(body.sample)
+    ? body.sample
+    : body;
+  const said = [signal_id, entity, observed_at, record_hash];
+  const isSound = report.verdict === 'verified' && coversContent(report);
+  if (!isSound || report.issuer === null || !said.every((each) => typeof each === 'string'))
+    return null;
+  const subject = `${signal_id} of ${entity} at ${observed_at}`;
+  return { subject, hash: String(record_hash), issuer: report.issuer };
+}
+
+function nothing(why: string): EvidenceReport {
+  return { verdict: 'nothing', says: why, signers: [] };
+}
+
+function proven(says: string, signers: readonly string[]): EvidenceReport {
+  return { verdict: 'proven', says, signers: [...new Set(signers)] };
+}

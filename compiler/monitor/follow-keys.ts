@@ -1,0 +1,68 @@
+import { isContinued, KEYS_BYTES_MAX, type KeyHistory } from '../contract/key-history.ts';
+import { KEYS_URL } from '../contract/static-files.ts';
+import { decodeUtf8 } from '../contract/strict-json.ts';
+import { reason } from '../verify/body-check.ts';
+import { keysContradiction } from './keys-contradiction.ts';
+import { keysOfText } from './keys-text.ts';
+import { knownKeys, type Round } from './round.ts';
+
+/** Reads the list of keys, which may only grow. */
+export async function followKeys(round: Round): Promise<void> {
+  const { state, findings } = round;
+  const bytes = await round.client.get(KEYS_URL, KEYS_BYTES_MAX);
+  if (bytes === null) {
+    if (state.keys !== null)
+      findings.push({ kind: 'key_unlisted', detail: 'its list of keys is gone' });
+    return;
+  }
+  try {
+    const text = decodeUtf8(bytes);
+    compareKeys(round, text, keysOfText(text));
+  } catch (error) {
+    findings.push({ kind: 'unreadable', about: KEYS_URL, detail: reason(error) });
+  }
+}
+
+function compareKeys(round: Round, text: string, next: KeyHistory): void {
+  const { state, findings } = round;
+  const { keys: old } = knownKeys(state);
+  if (old === undefined) {
+    if (next.keys.some(({ did }) => state.issuers.includes(did))) state.keys = text;
+    else {
+      const detail =
+        'its list of keys names none that is believed; pass the right one with --issuer';
+      findings.push({ kind: 'unknown_key', about: KEYS_URL, detail });
+    }
+    return;
+  }
+  if (isContinued(old, next)) {
+    round.news.push(...keyNews(old, next));
+    state.keys = text;
+    return;
+  }
+  const contradiction = keysContradiction(old, next);
+  if (contradiction !== null && state.keys !== null) {
+    const lists: [string, string] = [state.keys, text];
+    findings.push({ kind: 'key_fork', detail: contradiction.says, proof: { kind: 'keys', lists } });
+    return;
+  }
+  findings.push({ kind: 'key_unlisted', detail: unlistedDetail(old, next) });
+}
+
+function unlistedDetail(old: KeyHistory, next: KeyHistory): string {
+  const gone = old.keys.find(({ did }) => !next.keys.some((key) => key.did === did));
+  if (gone !== undefined) return `${gone.did} is no longer in its list of keys`;
+  return 'a statement that was in its list of keys no longer is';
+}
+
+function keyNews(old: KeyHistory, next: KeyHistory): string[] {
+  const added = next.keys.slice(old.keys.length).map(({ did }) => `new issuer key ${did}`);
+  const before = new Set(old.keys.flatMap((key) => (key.revoked_from === null ? [] : [key.did])));
+  const revoked = next.keys.filter(
+    ({ did, revoked_from }) => revoked_from !== null && !before.has(did),
+  );
+  return [
+    ...added,
+    ...revoked.map(({ did, revoked_from }) => `${did} is revoked from ${revoked_from} on`),
+  ];
+}

@@ -1,0 +1,235 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import {
+  type Checkpoint,
+  logOrigin,
+  NOTE_CHARS_MAX,
+  parseCheckpoint,
+  parseNote,
+} from '../contract/checkpoint.ts';
+import { isoTime } from '../contract/iso-time.ts';
+import { leafHash } from '../contract/merkle.ts';
+import { LOG_URL } from '../contract/static-files.ts';
+import { decodeUtf8 } from '../contract/strict-json.ts';
+import { logEntry } from '../contract/tiles.ts';
+import { formatTlogProof, isLeafProven } from '../contract/tlog-proof.ts';
+import { reason } from '../verify/body-check.ts';
+import { judgeNote } from '../verify/log-notes.ts';
+import { judgeByPolicy } from '../verify/policy-check.ts';
+import type { Finding } from './finding.ts';
+import { headHash, type ShownHead } from './follow-head.ts';
+import type { LogClient } from './log-client.ts';
+import { believedDids, type Round } from './round.ts';
+import { type Growth, growth, leafProof, TiledTree, TileError } from './tiled-tree.ts';
+
+/** A dash of a signature line has three bytes. */
+const NOTE_BYTES_MAX = 2 * NOTE_CHARS_MAX;
+
+/** A checkpoint with the note that signs it. */
+interface Signed {
+  readonly checkpoint: Checkpoint;
+  readonly note: string;
+}
+
+/** Reads the newest checkpoint, and proves that it goes on from all that were seen; null where it does not. */
+export async function followLog(round: Round, shown: ShownHead | null): Promise<Signed | null> {
+  const { findings } = round;
+  const bytes = await round.client.get(LOG_URL, NOTE_BYTES_MAX);
+  const next = bytes === null ? null : signedNote(bytes);
+  if (next === null) {
+    const detail =
+      bytes === null
+        ? 'it shows no checkpoint'
+        : 'it shows something else than a signed checkpoint';
+    findings.push({ kind: 'unreadable', about: LOG_URL, detail });
+    return null;
+  }
+  const fault = noteFault(round, next, shown) ?? (await historyFault(round, next));
+  if (fault !== null) {
+    findings.push(fault);
+    return null;
+  }
+  noteSize(round, next);
+  demandWitnesses(round, next);
+  return next;
+}
+
+function signedNote(bytes: Uint8Array): Signed | null {
+  try {
+    const note = decodeUtf8(bytes);
+    const checkpoint = parseCheckpoint(parseNote(note)?.text ?? '');
+    return checkpoint === null ? null : { checkpoint, note };
+  } catch {
+    return null;
+  }
+}
+
+function noteFault(
+  round: Round,
+  { checkpoint, note }: Signed,
+  shown: ShownHead | null,
+): Finding | null {
+  const { state } = round;
+  const origin =
+    state.origin ?? (shown === null ? checkpoint.origin : logOrigin(shown.head.base_url));
+  if (checkpoint.origin !== origin) {
+    return {
+      kind: 'other_log',
+      detail: `its checkpoint is of the log "${checkpoint.origin}", not "${origin}"`,
+    };
+  }
+  const { fault } = judgeNote(note, believedDids(state));
+  return fault === null
+    ? null
+    : { kind: 'unknown_key', about: LOG_URL, detail: `its checkpoint: ${fault}` };
+}
+
+/** Witnesses sign once a release is published, so a look right after that may come too early. */
+function demandWitnesses({ policy, now, findings }: Round, { note }: Signed): void {
+  if (policy === undefined) return;
+  const { fault } = judgeByPolicy(note, { policy, now });
+  if (fault !== null) findings.push({ kind: 'unwitnessed', detail: `its checkpoint: ${fault}` });
+}
+
+/** Why a tree and those that were seen are not one history. */
+async function historyFault(round: Round, next: Signed): Promise<Finding | null> {
+  const { size, root } = next.checkpoint;
+  const known = round.seen.rootAt(size);
+  if (known === bytesToHex(root)) return null;
+  const other = known === undefined ? newestOf(round) : await signedAt(round, size);
+  if (other === null) return takeFirst(round, next);
+  const [old, later] = other.checkpoint.size <= size ? [other, next] : [next, other];
+  if (old.checkpoint.size === later.checkpoint.size) return forkFinding(old, later, null);
+  const found = await grownBy(round, old.checkpoint, later.checkpoint);
+  if (found.kind === 'unproven')
+    return { kind: 'unproven', detail: `${found.why}: ${sizesOf(old, later)}` };
+  return found.kind === 'fork' ? forkFinding(old, later, found) : null;
+}
+
+function newestOf({ state }: Round): Signed | null {
+  return state.newest === null ? null : signedNote(Buffer.from(state.newest));
+}
+
+function signedAt(round: Round, size: number): Signed | null {
+  const newest = newestOf(round);
+  if (newest?.checkpoint.size === size) return newest;
+  const note = round.seen.noteAt(size);
+  return note === null ? newest : signedNote(Buffer.from(note));
+}
+
+/** The first tree is believed, but its tiles have to be there. */
+async function takeFirst(round: Round, { checkpoint }: Signed): Promise<Finding | null> {
+  const { size, root } = checkpoint;
+  const detail = 'its tiles do not lead to the root that it signed';
+  try {
+    const own = await new TiledTree(round.client, size).hash({ start: 0, end: size });
+    return Buffer.compare(own, root) === 0 ? null : { kind: 'unproven', detail };
+  } catch (error) {
+    if (!(error instanceof TileError)) throw error;
+    return { kind: 'unproven', detail: `its tiles are not whole: ${error.message}` };
+  }
+}
+
+/** Asks this address for the tiles of the larger tree, then the others: who hides a fork does not give its proof. */
+async function grownBy(round: Round, old: Checkpoint, later: Checkpoint): Promise<Growth> {
+  let found = await growth(old, later, new TiledTree(round.client, later.size));
+  for (const client of round.others) {
+    if (found.kind !== 'unproven') return found;
+    const next = await growthAt(client, old, later);
+    if (next.kind !== 'unproven') found = next;
+  }
+  return found;
+}
+
+async function growthAt(client: LogClient, old: Checkpoint, later: Checkpoint): Promise<Growth> {
+  try {
+    return await growth(old, later, new TiledTree(client, later.size));
+  } catch (error) {
+    return { kind: 'unproven', why: reason(error) };
+  }
+}
+
+function sizesOf(old: Signed, later: Signed): string {
+  return `${old.checkpoint.size} and ${later.checkpoint.size} entries`;
+}
+
+function forkFinding(
+  old: Signed,
+  later: Signed,
+  grown: Extract<Growth, { kind: 'fork' }> | null,
+): Finding {
+  const detail = `two histories of one log are signed: ${sizesOf(old, later)}`;
+  const shown =
+    grown === null ? null : { root: bytesToHex(grown.root), proof: grown.proof.map(bytesToHex) };
+  return {
+    kind: 'fork',
+    detail,
+    proof: { kind: 'fork', notes: [old.note, later.note], grown: shown },
+  };
+}
+
+/** Keeps a checkpoint that goes on from all others. */
+function noteSize(round: Round, { checkpoint, note }: Signed): void {
+  const { state, own, seen, address, now, news, findings } = round;
+  const { size, origin } = checkpoint;
+  const newest = newestOf(round)?.checkpoint.size ?? -1;
+  seen.add({ seen_at: isoTime(now), address, note });
+  state.origin = origin;
+  if (size > newest) {
+    news.push(
+      newest < 0
+        ? `log ${origin} of ${size} entries`
+        : `log grew from ${newest} to ${size} entries`,
+    );
+  }
+  // The same tree may have more signatures of witnesses by now.
+  if (size >= newest) state.newest = note;
+  if (size < own.size) {
+    const detail = `it shows a log of ${size} entries, and showed ${own.size} before`;
+    findings.push({ kind: 'rollback', about: LOG_URL, detail });
+  }
+  own.size = Math.max(own.size, size);
+}
+
+/** Proves that a release stands at the place in the log that its head states. */
+export async function followLeaf(round: Round, shown: ShownHead, signed: Signed): Promise<void> {
+  const { state, findings } = round;
+  const { log_index: index, sequence } = shown.head;
+  const hash = headHash(shown);
+  if (index === undefined || state.logged_head === hash) return;
+  const { size } = signed.checkpoint;
+  if (size <= index) {
+    const detail = `the release ${sequence} states to be entry ${index}, and its log has ${size} entries`;
+    findings.push({ kind: 'leaf_missing', detail });
+    return;
+  }
+  try {
+    const { leaf, hashes } = await leafProof(index, size, new TiledTree(round.client, size));
+    if (!isLeafProven({ index, hashes, signed: signed.checkpoint }, leaf, sha256)) {
+      findings.push({
+        kind: 'unproven',
+        about: 'leaf',
+        detail: 'its tiles do not lead to the root that it signed',
+      });
+      return;
+    }
+    if (Buffer.compare(leaf, leafHash(logEntry(hash), sha256)) === 0) {
+      state.logged_head = hash;
+      return;
+    }
+    const proof = formatTlogProof({ index, hashes, checkpoint: signed.note });
+    const detail = `entry ${index} of the log is not the release ${sequence}, which states to be there`;
+    findings.push({
+      kind: 'leaf_missing',
+      detail,
+      proof: { kind: 'leaf', head: shown.text, leaf: bytesToHex(leaf), proof },
+    });
+  } catch (error) {
+    if (!(error instanceof TileError)) throw error;
+    findings.push({
+      kind: 'unproven',
+      about: 'leaf',
+      detail: `its tiles are not whole: ${error.message}`,
+    });
+  }
+}

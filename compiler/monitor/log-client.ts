@@ -1,0 +1,93 @@
+import { answerBytes, LongAnswerError } from '../client/answer-bytes.ts';
+import { errorText } from '../commands/error-text.ts';
+
+/** Longest wait for one whole answer, which may not trickle in for ever. */
+const ANSWER_MS_MAX = 30_000;
+/** Longest `Retry-After` that is obeyed. */
+const RETRY_AFTER_S_MAX = 86_400;
+
+/** The address could not be asked, or did not answer as a service does: says nothing about its log. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+  /** How long it asks to wait, in milliseconds. */
+  readonly waitMs: number;
+
+  constructor(
+    message: string,
+    { waitMs = 0, ...options }: ErrorOptions & { waitMs?: number } = {},
+  ) {
+    super(message, options);
+    this.waitMs = waitMs;
+  }
+}
+
+/** What asks a service; the global `fetch` has this shape. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** The free files of one address, asked by one round. */
+export interface LogClient {
+  /** Bytes at a path, at most `max`; null where there is nothing. Throws an UnreachableError for any other answer. */
+  get(path: string, max: number): Promise<Uint8Array | null>;
+}
+
+interface LogClientSettings {
+  readonly fetch: Fetch;
+  /** Ends the round. */
+  readonly signal: AbortSignal;
+  /** Longest wait for one answer, in milliseconds. */
+  readonly answerMs?: number;
+}
+
+/** Asks one address. No redirect is followed: another address would answer in the name of this one. */
+export function logClient(
+  address: string,
+  { fetch, signal, answerMs = ANSWER_MS_MAX }: LogClientSettings,
+): LogClient {
+  return {
+    async get(path, max) {
+      const url = `${address}${path}`;
+      try {
+        const response = await fetch(url, {
+          redirect: 'manual',
+          // A packed answer could be a thousand times as long as what came.
+          headers: { 'accept-encoding': 'identity' },
+          signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+        });
+        return await bytesOf(response, max);
+      } catch (cause) {
+        throw unreachable(url, cause);
+      }
+    },
+  };
+}
+
+async function bytesOf(response: Response, max: number): Promise<Uint8Array | null> {
+  const { status } = response;
+  if (status === 200) return answerBytes(response, max);
+  await response.body?.cancel();
+  if (status === 404 || status === 410) return null;
+  const moved = status >= 300 && status < 400;
+  throw new UnreachableError(
+    moved ? `answered ${status}; name the address that it leads to` : `answered ${status}`,
+    { waitMs: waitOf(response) },
+  );
+}
+
+function waitOf({ headers }: Response): number {
+  const text = headers.get('retry-after')?.trim() ?? '';
+  return /^\d{1,8}$/.test(text) ? Math.min(Number(text), RETRY_AFTER_S_MAX) * 1000 : 0;
+}
+
+function unreachable(url: string, cause: unknown): UnreachableError {
+  const waitMs = cause instanceof UnreachableError ? cause.waitMs : 0;
+  return new UnreachableError(`${url}: ${stateOf(cause)}`, { cause, waitMs });
+}
+
+function stateOf(cause: unknown): string {
+  if (cause instanceof UnreachableError) return cause.message;
+  if (cause instanceof LongAnswerError) return `an answer ${cause.message}`;
+  if (!(cause instanceof Error)) return String(cause);
+  if (cause.name === 'TimeoutError' || cause.name === 'AbortError') return 'took too long';
+  const inner = cause.cause instanceof Error ? cause.cause : cause;
+  return errorText(inner).slice(0, 200);
+}

@@ -1,0 +1,189 @@
+import type { Command } from 'commander';
+import type { CommandSettings } from '../commands/command-settings.ts';
+import { duration } from '../commands/duration.ts';
+import { errorText } from '../commands/error-text.ts';
+import { policyFile } from '../commands/policy-file.ts';
+import { repeated } from '../commands/repeated.ts';
+import { parseDidKey } from '../contract/did-key.ts';
+import { decodeUtf8 } from '../contract/strict-json.ts';
+import type { Clock } from '../fetch/clock.ts';
+import { lockData } from '../stages/publish/data-lock.ts';
+import { nodeDisk, readNamed } from '../verify/disk.ts';
+import { givenKeys } from '../verify/given-keys.ts';
+import { EXIT } from '../verify/verify-outcome.ts';
+import { checkEvidence, EVIDENCE_BYTES_MAX, parseEvidence } from './evidence.ts';
+import type { Fetch } from './log-client.ts';
+import { MONITOR_EXIT, Monitor } from './monitor.ts';
+
+/** Looks are never closer than this: the address pays for each. */
+const EVERY_MS_MIN = 10_000;
+/** Machines sleep and clocks are set, so what is due is looked at this often. */
+const WAIT_MS_MAX = 600_000;
+const ADDRESSES_MAX = 16;
+const SIGNALS_MAX = 32;
+
+const HELP = `
+Exit codes: 0 all is well; 1 something is wrong; 2 it cannot be judged. Of "check": 0 the evidence holds; 1 it proves
+nothing; 2 it cannot be judged. A network that fails is never an alarm.`;
+
+interface MonitorFlags {
+  readonly issuer?: readonly string[];
+  readonly also?: readonly string[];
+  readonly sample?: readonly string[];
+  readonly policy?: string;
+  readonly state: string;
+  readonly every: string;
+  readonly once?: boolean;
+  readonly metrics?: string;
+  readonly keys?: string;
+  readonly json?: boolean;
+}
+
+/** What `monitor` needs beside the settings of every command. */
+export interface MonitorCommandSettings extends CommandSettings {
+  readonly clock: Clock;
+  readonly fetch: Fetch;
+}
+
+/** The word in place of an address, before a file of evidence. */
+const CHECK = 'check';
+
+/** Defines `monitor`. */
+export function defineMonitor(command: Command, settings: MonitorCommandSettings): void {
+  command
+    .argument('<url>', `address of a service, or the word "${CHECK}"`)
+    .argument('[evidence]', `with "${CHECK}": a file that a monitor wrote, judged without its word`)
+    .option('--issuer <did>', 'an issuer you trust, did:key:z6Mk…; may be repeated', repeated)
+    .option('--also <url>', 'another address of the same service; may be repeated', repeated)
+    .option('--sample <signal>', 'read the free sample of this signal too; repeatable', repeated)
+    .option('--policy <file>', 'logs and witnesses that you trust, in the tlog-policy format')
+    .option('--state <folder>', 'where everything is kept', 'signalpress-monitor')
+    .option('--every <duration>', 'time between looks, such as 5m or 1h', '5m')
+    .option('--once', 'look once and end, for cron')
+    .option('--metrics <file>', 'write the status for Prometheus too')
+    .option('--keys <path>', `with "${CHECK}": a list of keys, which may know of a revocation`)
+    .option('--json', `with "${CHECK}": a report for machines`)
+    .addHelpText('after', HELP)
+    .action((url: string, file: string | undefined, flags: MonitorFlags) =>
+      runMonitor({ url, file, flags }, settings),
+    );
+}
+
+interface MonitorCall {
+  readonly url: string;
+  readonly file: string | undefined;
+  readonly flags: MonitorFlags;
+}
+
+async function runMonitor(
+  { url, file, flags }: MonitorCall,
+  settings: MonitorCommandSettings,
+): Promise<void> {
+  const { print, exit } = settings;
+  try {
+    for (const did of flags.issuer ?? []) parseDidKey(did);
+    if (url === CHECK) return exit(check(file, flags, print));
+    if (file !== undefined) {
+      throw new RangeError(`Cannot take "${file}": a second word belongs behind "${CHECK}" only`);
+    }
+    exit(await follow(url, flags, settings));
+  } catch (error) {
+    print(errorText(error));
+    exit(MONITOR_EXIT.undecided);
+  }
+}
+
+async function follow(
+  url: string,
+  flags: MonitorFlags,
+  { clock, fetch, print, onStop }: MonitorCommandSettings,
+): Promise<number> {
+  const everyMs = duration(flags.every);
+  if (everyMs < EVERY_MS_MIN)
+    throw new RangeError('Cannot look that often: pass --every 10s or more');
+  const { issuer: issuers = [], also = [], sample: signals = [], state: folder, metrics } = flags;
+  const addresses = [...new Set([url, ...also].map(addressOf))];
+  if (addresses.length > ADDRESSES_MAX || signals.length > SIGNALS_MAX) {
+    const most = `${ADDRESSES_MAX} addresses and ${SIGNALS_MAX} samples`;
+    throw new RangeError(`Cannot look at so much: at most ${most}; run a second monitor`);
+  }
+  const known = { folder, addresses, issuers, signals, everyMs, fetch, clock, print };
+  const policy = flags.policy === undefined ? {} : { policy: policyFile(flags.policy) };
+  const unlock = lockData(folder);
+  try {
+    const more = metrics === undefined ? policy : { ...policy, metrics };
+    const monitor = new Monitor({ ...known, ...more });
+    if (flags.once === true) await monitor.look();
+    else await followOn(monitor, { clock, onStop });
+    return monitor.exitCode;
+  } finally {
+    unlock();
+  }
+}
+
+/** Looks until it is told to stop; a look that is under way is finished. */
+async function followOn(
+  monitor: Monitor,
+  { clock, onStop }: Pick<MonitorCommandSettings, 'clock' | 'onStop'>,
+): Promise<void> {
+  const stop = new AbortController();
+  const forget = onStop(() => stop.abort());
+  try {
+    while (!stop.signal.aborted) {
+      await monitor.look({ isDueOnly: true });
+      const wait = Math.max(1000, Math.min(WAIT_MS_MAX, monitor.nextDue() - clock.now()));
+      if (!stop.signal.aborted) await clock.sleep(wait, stop.signal);
+    }
+  } finally {
+    forget();
+  }
+}
+
+/** An address in its one spelling, without a slash at its end. */
+function addressOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
+  if (url === null || !isPlain || !/^https?:$/.test(url.protocol)) {
+    throw new RangeError(
+      `Cannot look at "${text.slice(0, 200)}": not an address such as https://signals.example.org`,
+    );
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+function check(
+  file: string | undefined,
+  { issuer, keys: path, json }: MonitorFlags,
+  print: (line: string) => void,
+): number {
+  if (file === undefined) {
+    throw new RangeError(`Cannot check nothing: name a file behind "${CHECK}"`);
+  }
+  const trust = issuer ?? 'any';
+  const { keys } = path === undefined ? {} : givenKeys(nodeDisk, path, trust);
+  const evidence = parseEvidence(decodeUtf8(readNamed(file, EVIDENCE_BYTES_MAX)));
+  const report = checkEvidence(evidence, { trust, ...(keys === undefined ? {} : { keys }) });
+  const isPinned = trust !== 'any';
+  const text = checkText(file, report, isPinned);
+  print(
+    json === true ? JSON.stringify({ file, issuer_pinned: isPinned, ...report }, null, 2) : text,
+  );
+  if (report.verdict === 'nothing') return EXIT.failed;
+  return isPinned ? EXIT.verified : EXIT.undecided;
+}
+
+function checkText(
+  file: string,
+  { verdict, says, signers }: ReturnType<typeof checkEvidence>,
+  isPinned: boolean,
+): string {
+  if (verdict === 'nothing') return `proves nothing  ${file}\n  ${says}`;
+  return [
+    `${isPinned ? 'PROVEN' : 'consistent, issuer unknown'}  ${file}`,
+    `  ${says}`,
+    ...signers.map((did) => `  signed by ${did}`),
+    ...(isPinned
+      ? []
+      : ['  pass --issuer with the DID that you know: anybody can sign with a key of their own']),
+  ].join('\n');
+}

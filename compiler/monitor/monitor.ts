@@ -1,0 +1,258 @@
+/**
+ * Follows the log of a service from outside, as RFC 6962 §5.3 asks of a monitor. A look at an address goes like this:
+ *
+ *  1. The list of issuer keys may only grow (follow-keys.ts).
+ *  2. The signed head must not contradict any head that was seen, and must not be older than it promised (follow-head.ts).
+ *  3. The signed checkpoint must go on from every tree that was seen at any address, by tiles that lead to its root
+ *     (follow-log.ts).
+ *  4. The head stands in the log where it states to be.
+ *  5. A free reading is not said again in another way (follow-readings.ts).
+ *
+ * What is wrong and proven is written as evidence, which a third person checks without this program's word (evidence.ts).
+ * What an address does not answer says nothing about its log: it is asked again, ever more seldom.
+ *
+ * Order of writing: evidence, checkpoint, state, status. A kill leaves at most something that the next look writes again.
+ */
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { DAY_MS, isoTime } from '../contract/iso-time.ts';
+import type { LogPolicy } from '../contract/log-policy.ts';
+import type { Clock } from '../fetch/clock.ts';
+import { replaceFile } from '../stages/publish/replace-file.ts';
+import { readPlain } from '../verify/plain-file.ts';
+import { isOpen, raiseAlarms } from './alarms.ts';
+import { CheckpointFile } from './checkpoint-file.ts';
+import { type Contradiction, type Evidence, formatEvidence } from './evidence.ts';
+import type { Finding } from './finding.ts';
+import { believeFirst, followHead, readHead } from './follow-head.ts';
+import { followKeys } from './follow-keys.ts';
+import { followLeaf, followLog } from './follow-log.ts';
+import { followReadings } from './follow-readings.ts';
+import { type Fetch, type LogClient, logClient, UnreachableError } from './log-client.ts';
+import {
+  type AddressState,
+  firstState,
+  type MonitorState,
+  NO_ADDRESS,
+  readState,
+  writeState,
+} from './monitor-state.ts';
+import type { ReadingBodies, Round } from './round.ts';
+import { metricsText, statusOf } from './status.ts';
+
+/** Longest look at one address. */
+const LOOK_MS_MAX = 300_000;
+/** Longest wait after failures, where looks are not further apart anyway. */
+const RETRY_MS_MAX = 3_600_000;
+const BODY_BYTES_MAX = 1 << 20;
+/** Longest line that is told. */
+const LINE_CHARS_MAX = 600;
+
+export interface MonitorSettings {
+  /** Where everything is kept. */
+  readonly folder: string;
+  /** Addresses of one service, without a slash at their end; the first one leads. */
+  readonly addresses: readonly string[];
+  /** DIDs that are believed; without one the issuer of the first head. */
+  readonly issuers: readonly string[];
+  /** Signals whose free sample is read too. */
+  readonly signals: readonly string[];
+  /** Logs and witnesses that the reader demands. */
+  readonly policy?: LogPolicy;
+  /** Milliseconds between looks. */
+  readonly everyMs: number;
+  /** File for Prometheus, beside the status. */
+  readonly metrics?: string;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly print: (line: string) => void;
+  /** Longest wait for one answer, in milliseconds. */
+  readonly answerMs?: number;
+}
+
+/** What the exit code says: all is well; something is wrong; it cannot be judged. */
+export const MONITOR_EXIT = { well: 0, alarm: 1, undecided: 2 } as const;
+
+export class Monitor {
+  readonly #by: MonitorSettings;
+  readonly #state: MonitorState;
+  readonly #seen: CheckpointFile;
+  readonly #readings: ReadingBodies;
+
+  /** Goes on from what the folder remembers; throws a RangeError where that is not of this service. */
+  constructor(by: MonitorSettings) {
+    this.#by = by;
+    for (const name of ['evidence', 'readings'])
+      mkdirSync(join(by.folder, name), { recursive: true });
+    this.#state = readState(by.folder) ?? firstState(by.issuers);
+    refuseOthers(this.#state, by);
+    this.#seen = new CheckpointFile(join(by.folder, 'checkpoints.txt'));
+    this.#readings = bodiesIn(join(by.folder, 'readings'));
+  }
+
+  get exitCode(): number {
+    if (this.#state.alarms.some(isOpen)) return MONITOR_EXIT.alarm;
+    const isWell = this.#by.addresses.every((address) => {
+      const { last_success, failures, suspicions } = this.#addressOf(address);
+      return last_success !== null && failures === 0 && Object.keys(suspicions).length === 0;
+    });
+    return isWell ? MONITOR_EXIT.well : MONITOR_EXIT.undecided;
+  }
+
+  /** Looks at every address, at those alone that are due where it says so. */
+  async look({ isDueOnly = false } = {}): Promise<void> {
+    const { addresses, clock } = this.#by;
+    for (const address of addresses) {
+      if (!isDueOnly || this.#dueAt(address) <= clock.now()) await this.#lookAt(address);
+    }
+  }
+
+  /** When an address is due next, epoch milliseconds. */
+  nextDue(): number {
+    return Math.min(...this.#by.addresses.map((address) => this.#dueAt(address)));
+  }
+
+  /** A time that lies further ahead than any wait is of a clock that was set back. */
+  #dueAt(address: string): number {
+    const { clock, everyMs } = this.#by;
+    const { next_due } = this.#addressOf(address);
+    const due = next_due === null ? 0 : Date.parse(next_due);
+    return due - clock.now() > DAY_MS + 2 * everyMs ? 0 : due;
+  }
+
+  #addressOf(address: string): AddressState {
+    return this.#state.addresses[address] ?? NO_ADDRESS;
+  }
+
+  async #lookAt(address: string): Promise<void> {
+    const { clock, addresses, policy } = this.#by;
+    const own = { ...this.#addressOf(address) };
+    this.#state.addresses[address] = own;
+    const client = this.#client(address);
+    const others = addresses.flatMap((each) => (each === address ? [] : [this.#client(each)]));
+    const look = { address, client, others, own, policy, now: clock.now(), findings: [], news: [] };
+    const round: Round = {
+      ...look,
+      state: this.#state,
+      seen: this.#seen,
+      readings: this.#readings,
+    };
+    own.last_attempt = isoTime(round.now);
+    let failure: UnreachableError | null = null;
+    try {
+      await follow(round, this.#by.signals);
+    } catch (error) {
+      if (!(error instanceof UnreachableError)) throw error;
+      failure = error;
+    }
+    this.#conclude(round, failure);
+  }
+
+  #conclude(round: Round, failure: UnreachableError | null): void {
+    const { own, address, now, findings, news } = round;
+    const keep = (proof: Contradiction): string => this.#keep(proof, round);
+    const found = { state: this.#state, address, own, now, keep, isWhole: failure === null };
+    news.push(...raiseAlarms(findings.map(plainFinding), found));
+    news.push(...(failure === null ? answered(own) : failed(own, failure)));
+    this.#schedule(own, now, failure);
+    this.#state.rounds += 1;
+    writeState(this.#by.folder, this.#state);
+    this.#writeStatus(now);
+    for (const line of news) this.#by.print(`${isoTime(now)} ${address} ${plain(line)}`);
+  }
+
+  #schedule(own: AddressState, now: number, failure: UnreachableError | null): void {
+    const { everyMs, clock } = this.#by;
+    own.failures = failure === null ? 0 : own.failures + 1;
+    own.last_error = failure?.message ?? null;
+    if (failure === null) own.last_success = isoTime(now);
+    const longest = Math.max(everyMs, RETRY_MS_MAX);
+    const wait = Math.min(longest, everyMs * 2 ** Math.min(Math.max(0, own.failures - 1), 20));
+    // Monitors that were started together do not go on asking together.
+    const spread = wait * (0.95 + 0.1 * clock.random());
+    own.next_due = isoTime(Math.round(now + Math.max(spread, failure?.waitMs ?? 0)));
+  }
+
+  #client(address: string): LogClient {
+    const { fetch, answerMs } = this.#by;
+    const signal = AbortSignal.timeout(LOOK_MS_MAX);
+    return logClient(address, { fetch, signal, ...(answerMs === undefined ? {} : { answerMs }) });
+  }
+
+  /** Named by its content, so that a kill leaves no second one. */
+  #keep(proof: Contradiction, { address, now }: Round): string {
+    const { issuers, keys } = this.#state;
+    const name = `${proof.kind}-${bytesToHex(sha256(Buffer.from(JSON.stringify(proof)))).slice(0, 16)}.json`;
+    const path = join(this.#by.folder, 'evidence', name);
+    const found = {
+      format: 'signalpress-evidence/1',
+      found_at: isoTime(now),
+      address,
+      issuers,
+      keys,
+    };
+    if (!existsSync(path)) replaceFile(path, formatEvidence({ ...found, ...proof } as Evidence));
+    return path;
+  }
+
+  #writeStatus(now: number): void {
+    const { folder, metrics, addresses } = this.#by;
+    const checkpoints = this.#seen.count;
+    const status = statusOf(this.#state, { now, addresses, checkpoints, exitCode: this.exitCode });
+    replaceFile(join(folder, 'status.json'), `${JSON.stringify(status, null, 2)}\n`);
+    if (metrics !== undefined) replaceFile(metrics, metricsText(status));
+  }
+}
+
+async function follow(round: Round, signals: readonly string[]): Promise<void> {
+  const head = await readHead(round);
+  believeFirst(round, head);
+  await followKeys(round);
+  const shown = followHead(round, head);
+  const signed = await followLog(round, shown);
+  if (shown !== null && signed !== null) await followLeaf(round, shown, signed);
+  await followReadings(round, signals);
+}
+
+/** What strangers wrote, as it may stand in a terminal and in the status. */
+function plain(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?').slice(0, LINE_CHARS_MAX);
+}
+
+function plainFinding(finding: Finding): Finding {
+  const { about, detail } = finding;
+  return {
+    ...finding,
+    detail: plain(detail),
+    ...(about === undefined ? {} : { about: plain(about) }),
+  };
+}
+
+function answered({ failures }: AddressState): string[] {
+  return failures === 0 ? [] : [`answers again, after ${failures} failed looks`];
+}
+
+function failed({ failures }: AddressState, { message }: UnreachableError): string[] {
+  return failures > 0 ? [] : [`cannot be looked at, which says nothing about its log: ${message}`];
+}
+
+function refuseOthers({ issuers, addresses }: MonitorState, by: MonitorSettings): void {
+  const strange = by.issuers.find((did) => !issuers.includes(did));
+  const known = Object.keys(addresses);
+  const isOther = known.length > 0 && !known.some((address) => by.addresses.includes(address));
+  if (strange === undefined && !isOther) return;
+  const why = isOther ? `it is about ${known.join(', ')}` : `it does not believe ${strange}`;
+  throw new RangeError(`Cannot go on in "${by.folder}": ${why}; name another --state`);
+}
+
+function bodiesIn(folder: string): ReadingBodies {
+  const pathOf = (hash: string): string => join(folder, `${hash.replace('sha256:', '')}.json`);
+  return {
+    read: (hash) =>
+      existsSync(pathOf(hash)) ? readPlain(pathOf(hash), BODY_BYTES_MAX).toString('utf8') : null,
+    write: (hash, text) => replaceFile(pathOf(hash), text),
+    remove: (hash) => rmSync(pathOf(hash), { force: true }),
+  };
+}

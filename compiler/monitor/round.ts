@@ -1,0 +1,49 @@
+import { type KeyHistory, vouchedDids } from '../contract/key-history.ts';
+import type { LogPolicy } from '../contract/log-policy.ts';
+import type { CheckpointFile } from './checkpoint-file.ts';
+import type { Finding } from './finding.ts';
+import { keysOfText } from './keys-text.ts';
+import type { LogClient } from './log-client.ts';
+import type { AddressState, MonitorState } from './monitor-state.ts';
+
+/** One look at one address: what is known is changed in place, and written when the look is over. */
+export interface Round {
+  readonly address: string;
+  readonly client: LogClient;
+  /** Other addresses of the same service: they may still have tiles of a tree that this one hides. */
+  readonly others: readonly LogClient[];
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly state: MonitorState;
+  readonly own: AddressState;
+  /** What is demanded of checkpoints beside the signature of the issuer. */
+  readonly policy: LogPolicy | undefined;
+  readonly seen: CheckpointFile;
+  readonly readings: ReadingBodies;
+  readonly findings: Finding[];
+  /** What changed, a line each. */
+  readonly news: string[];
+}
+
+/** Bodies of readings by their record hash. */
+export interface ReadingBodies {
+  read(hash: string): string | null;
+  write(hash: string, text: string): void;
+  remove(hash: string): void;
+}
+
+/** The list of keys that is known; none where none was seen. */
+export function knownKeys({ keys }: MonitorState): { readonly keys?: KeyHistory } {
+  return keys === null ? {} : { keys: keysOfText(keys) };
+}
+
+/** DIDs whose signature is believed: of a note no time is known, so no key that was revoked is among them. */
+export function believedDids(state: MonitorState): string[] {
+  const { keys } = knownKeys(state);
+  if (keys === undefined) return state.issuers;
+  const revoked = new Set(
+    keys.keys.flatMap(({ did, revoked_from }) => (revoked_from === null ? [] : [did])),
+  );
+  const all = [...state.issuers, ...vouchedDids(keys, state.issuers)];
+  return [...new Set(all)].filter((did) => !revoked.has(did));
+}

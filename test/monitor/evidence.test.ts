@@ -1,0 +1,167 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { firstHistory, formatKeyHistory, historyOf } from '../../compiler/contract/key-history.ts';
+import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
+import {
+  type Contradiction,
+  checkEvidence,
+  type Evidence,
+  formatEvidence,
+  parseEvidence,
+} from '../../compiler/monitor/evidence.ts';
+import { removeFolders } from '../snapshot-folder.ts';
+import { hashes } from '../stages/anchor/memory-log.ts';
+import {
+  DID,
+  didOfSeed,
+  filesOf,
+  keysOf,
+  publish,
+  publishHours,
+  revocation,
+  rotation,
+} from './lying-service.ts';
+import { sampleBodies } from './sample-bodies.ts';
+import { Watching } from './watching.ts';
+
+afterAll(removeFolders);
+
+/** One of each kind, as monitors wrote them, by kind. */
+let evidence: Map<string, Evidence>;
+let bodies: [string, string];
+const [first, second, third, fourth] = publishHours(4);
+if (!first || !second || !third || !fourth) throw new Error('too few releases');
+const as_of = '2026-11-20T14:00:00Z';
+const leaves = hashes(500, 5);
+const fork = publish(publish(second, { leaves, as_of }), { leaves: hashes(600, 9), as_of });
+
+beforeAll(async () => {
+  bodies = await sampleBodies();
+  const samples = bodies.map((body) => filesOf(second).set('/gauge/sample', body));
+  const withKey = (to: number) => filesOf(second, formatKeyHistory(keysOf([rotation(7, to)])));
+  const [strange] = hashes(900, 1);
+  const lies = [
+    [filesOf(third), filesOf(fork)],
+    [filesOf(second), filesOf(publish(first, { leaves, as_of, head: { sequence: 2 } }))],
+    [filesOf(second), filesOf(publish(second, { leaves, as_of, leaf: strange ?? '' }))],
+    [withKey(9), withKey(11)],
+    samples,
+  ];
+  evidence = new Map();
+  for (const shown of lies) {
+    const watching = new Watching();
+    for (const files of shown) await watching.sees(files);
+    const folder = join(watching.folder, 'evidence');
+    for (const name of readdirSync(folder)) {
+      const read = parseEvidence(readFileSync(join(folder, name), 'utf8'));
+      if (!evidence.has(read.kind)) evidence.set(read.kind, read);
+    }
+  }
+});
+
+function of<K extends Evidence['kind']>(kind: K): Extract<Evidence, { kind: K }> {
+  const found = evidence.get(kind);
+  if (found?.kind !== kind) throw new Error(`no evidence of kind ${kind}`);
+  return found as Extract<Evidence, { kind: K }>;
+}
+
+const KINDS = ['fork', 'heads', 'keys', 'leaf', 'readings'] as const;
+
+/** The same evidence with other contents. */
+function withParts(kind: Evidence['kind'], parts: Partial<Contradiction>): Evidence {
+  return { ...of(kind), ...parts } as Evidence;
+}
+
+function verdict(given: Evidence): string {
+  return checkEvidence(given, { trust: [DID] }).verdict;
+}
+
+describe('checkEvidence()', () => {
+  it.each(KINDS)('finds a lie of kind %s proven, and names who signed', (kind) => {
+    const report = checkEvidence(parseEvidence(formatEvidence(of(kind))), { trust: [DID] });
+    expect(report).toMatchObject({ verdict: 'proven', signers: [DID] });
+    expect(checkEvidence(of(kind), { trust: 'any' }).verdict).toBe('proven');
+  });
+
+  it.each(KINDS)('finds nothing in evidence of kind %s that another issuer signed', (kind) => {
+    const report = checkEvidence(of(kind), { trust: [didOfSeed(13)] });
+    expect(report).toMatchObject({ verdict: 'nothing', signers: [] });
+  });
+
+  it.each(KINDS)('does not let a key that was revoked prove anything of kind %s', (kind) => {
+    const revoked = historyOf(DID, [rotation(7, 9)], [revocation(7)]);
+    expect(checkEvidence(of(kind), { trust: [DID], keys: revoked }).verdict).toBe('nothing');
+    const keys = firstHistory(DID);
+    expect(checkEvidence(of(kind), { trust: [DID], keys }).verdict).toBe('proven');
+  });
+
+  it.each(KINDS)(
+    'finds nothing where any hex digit or letter of what proves %s is another',
+    (kind) => {
+      const text = JSON.stringify(of(kind));
+      const start = text.indexOf(`"kind":"${kind}"`) + kind.length + 10;
+      let altered = 0;
+      for (let at = start; at < text.length; at += Math.ceil((text.length - start) / 150)) {
+        const old = text[at] ?? '';
+        if (!/[0-9a-zA-Z]/.test(old) || text[at - 1] === '\\') continue;
+        const other = `${text.slice(0, at)}${old === '4' ? '5' : '4'}${text.slice(at + 1)}`;
+        altered += 1;
+        expect([at, verdictOfText(other, kind)]).toEqual([at, 'nothing']);
+      }
+      expect(altered).toBeGreaterThan(70);
+    },
+  );
+
+  it('finds nothing in two notes, heads, lists and bodies of an honest service', () => {
+    const notes = [third, fourth].map(({ log }) => String(log.get(CHECKPOINT_PATH)));
+    const [older = '', newer = ''] = notes;
+    const { grown } = of('fork');
+    const lists = [[], [rotation(7, 9)]].map((each) => formatKeyHistory(keysOf(each)));
+    const [before = '', after = ''] = lists;
+    const quiet = [
+      withParts('fork', { notes: [older, newer], grown: null }),
+      withParts('fork', { notes: [older, newer] }),
+      withParts('fork', { notes: [older, older], grown: null }),
+      withParts('fork', { notes: [newer, older], grown }),
+      withParts('heads', { heads: [first.text, second.text] }),
+      withParts('heads', { heads: [fourth.text, second.text] }),
+      withParts('heads', { heads: [second.text, second.text] }),
+      withParts('leaf', { head: fourth.text }),
+      withParts('keys', { lists: [before, after] }),
+      withParts('keys', { lists: [after, after] }),
+      withParts('readings', { bodies: [bodies[0], bodies[0]] }),
+    ];
+    expect(quiet.map(verdict)).toEqual(quiet.map(() => 'nothing'));
+  });
+
+  it('takes no proof of growth from the signed root itself for a fork', () => {
+    const { notes, grown } = of('fork');
+    if (grown === null) throw new Error('no proof of growth');
+    const [old, later] = notes;
+    const honest = { notes: [old, String(fourth.log.get(CHECKPOINT_PATH))] as [string, string] };
+    expect(verdict(withParts('fork', { ...honest, grown }))).toBe('nothing');
+    const forged = { root: '0'.repeat(64), proof: grown.proof };
+    expect(verdict(withParts('fork', { notes: [old, later], grown: forged }))).toBe('nothing');
+    expect(verdict(withParts('fork', { notes: [old, later], grown: null }))).toBe('nothing');
+  });
+});
+
+/** Text that cannot be read as evidence proves nothing either. */
+function verdictOfText(text: string, kind: string): string {
+  try {
+    const read = parseEvidence(text);
+    return read.kind === kind ? verdict(read) : 'nothing';
+  } catch {
+    return 'nothing';
+  }
+}
+
+describe('parseEvidence()', () => {
+  it.each(['', '{}', '[]', 'null', '{"format":"signalpress-evidence/1","kind":"fork"}'])(
+    'refuses %j and says what to pass',
+    (text) => {
+      expect(() => parseEvidence(text)).toThrow('pass one of its folder "evidence"');
+    },
+  );
+});

@@ -1,0 +1,178 @@
+import { keyIdOf } from '../../compiler/contract/citation.ts';
+import {
+  firstHistory,
+  formatKeyHistory,
+  historyOf,
+  type KeyHistory,
+  type Revocation,
+  type Rotation,
+} from '../../compiler/contract/key-history.ts';
+import { CONTRACT_VERSION, type Release } from '../../compiler/contract/release.ts';
+import type { Fetch } from '../../compiler/monitor/log-client.ts';
+import { jcs } from '../../compiler/stages/seal/jcs.ts';
+import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
+import { canonicalHash } from '../../compiler/verify/body-check.ts';
+import { checkpointIn, hashes, type LogFiles, memoryLog } from '../stages/anchor/memory-log.ts';
+
+export const BASE_URL = 'https://shop.example';
+export const SEED = 7;
+export const DID = didOfSeed(SEED);
+
+export function didOfSeed(seed: number): string {
+  return issuerDid(signingKey(new Uint8Array(32).fill(seed)));
+}
+
+/** What an address answers at a path; null for nothing there. */
+export type Files = Map<string, Buffer | Uint8Array | string | null>;
+
+/** A service in memory that publishes releases, each with its leaf in the log. */
+export interface Published {
+  readonly head: Release;
+  readonly text: string;
+  readonly log: LogFiles;
+}
+
+/** A head with these members, signed with the key of a seed. */
+export function signedHeadText(members: Partial<Release>, seed = SEED): string {
+  const key = signingKey(new Uint8Array(32).fill(seed));
+  const did = issuerDid(key);
+  const hash = `sha256:${'0'.repeat(64)}`;
+  const counts = { readings: 1, entities: 1, records: 1, bundles: 0, revisions: 0, repeats: 0 };
+  const unsigned = {
+    format: 'signalpress-release/1' as const,
+    contract_version: CONTRACT_VERSION,
+    sequence: 1,
+    as_of: '2026-11-20T12:00:00Z',
+    base_url: BASE_URL,
+    issuer_name: 'Test issuer',
+    issuer_did: did,
+    key_id: keyIdOf(did),
+    table_digest: hash,
+    files_sha256: hash,
+    files_count: 1,
+    previous: null,
+    counts,
+    ...members,
+  };
+  const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl: BASE_URL };
+  const signature = makeSealer(issuer, key, NO_SIGNATURES).signText(jcs(unsigned));
+  return `${JSON.stringify({ ...unsigned, signature }, null, 2)}\n`;
+}
+
+/** The statement by which the key of a seed announces that of another one. */
+export function rotation(from: number, to: number): Rotation {
+  const key = signingKey(new Uint8Array(32).fill(from));
+  const did = issuerDid(key);
+  const unsigned = {
+    type: 'rotation' as const,
+    old_did: did,
+    new_did: didOfSeed(to),
+    stated_at: '2026-11-20T12:00:00Z',
+    valid_from: '2026-11-20T12:30:00Z',
+    overlap_until: '2027-11-20T12:00:00Z',
+  };
+  const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl: BASE_URL };
+  const signature = makeSealer(issuer, key, NO_SIGNATURES).signText(jcs(unsigned));
+  return { ...unsigned, signature };
+}
+
+/** The statement by which the key of a seed revokes itself from the first day on. */
+export function revocation(seed: number): Revocation {
+  const key = signingKey(new Uint8Array(32).fill(seed));
+  const did = issuerDid(key);
+  const unsigned = {
+    type: 'revocation' as const,
+    did,
+    revoked_from: '2026-11-20T10:00:00Z',
+    stated_at: '2026-11-22T12:00:00Z',
+    signed_by: did,
+  };
+  const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl: BASE_URL };
+  const signature = makeSealer(issuer, key, NO_SIGNATURES).signText(jcs(unsigned));
+  return { ...unsigned, signature };
+}
+
+/** The list of keys of these statements. */
+export function keysOf(rotations: readonly Rotation[]): KeyHistory {
+  return historyOf(DID, rotations, []);
+}
+
+interface Publish {
+  /** Record hashes that come with it. */
+  readonly leaves: readonly string[];
+  readonly as_of: string;
+  readonly head?: Partial<Release>;
+  readonly seed?: number;
+  /** Entry in place of the one of the head. */
+  readonly leaf?: string;
+}
+
+/** The release after another one, as an honest compile makes it, and with the lies that are asked for. */
+export function publish(
+  before: Published | null,
+  { leaves, as_of, head = {}, seed = SEED, leaf }: Publish,
+): Published {
+  const options = { baseUrl: BASE_URL, seed };
+  const batch = as_of.slice(0, 10);
+  const last = before === null ? {} : { previous: before.log };
+  const grown = memoryLog({ [batch]: [...leaves] }, { ...options, ...last });
+  const text = signedHeadText(
+    {
+      sequence: (before?.head.sequence ?? 0) + 1,
+      as_of,
+      previous: before === null ? null : canonicalHash(before.head),
+      log_index: checkpointIn(grown).size,
+      ...head,
+    },
+    seed,
+  );
+  const parsed = JSON.parse(text) as Release;
+  const entry = leaf ?? canonicalHash(parsed);
+  const log = memoryLog({ [batch]: [entry] }, { ...options, previous: grown });
+  return { head: parsed, text, log };
+}
+
+/** Releases an hour apart, from a time on. */
+export function publishHours(count: number, start = '2026-11-20T12:00:00Z'): Published[] {
+  const releases: Published[] = [];
+  for (let hour = 0; hour < count; hour += 1) {
+    const as_of = new Date(Date.parse(start) + hour * 3_600_000)
+      .toISOString()
+      .replace('.000Z', 'Z');
+    releases.push(publish(releases.at(-1) ?? null, { leaves: hashes(hour * 10, 10), as_of }));
+  }
+  return releases;
+}
+
+/** The files that a service shows of a release. */
+export function filesOf(
+  { text, log }: Published,
+  keys = formatKeyHistory(firstHistory(DID)),
+): Files {
+  const files: Files = new Map([...log].map(([path, bytes]) => [`/${path}`, bytes]));
+  files.set('/.well-known/release.json', text);
+  files.set('/.well-known/keys.json', keys);
+  return files;
+}
+
+/** Answers from the files of each address; `asked` counts. */
+export class Network {
+  readonly sites = new Map<string, Files>();
+  /** Answers in place of files, by whole address. */
+  readonly odd = new Map<string, () => Promise<Response>>();
+  asked = 0;
+
+  readonly fetch: Fetch = async (url, { signal }) => {
+    this.asked += 1;
+    signal?.throwIfAborted();
+    const odd = this.odd.get(url);
+    if (odd !== undefined) return odd();
+    const site = [...this.sites.keys()].find((address) => url.startsWith(`${address}/`));
+    if (site === undefined)
+      throw new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') });
+    const content = this.sites.get(site)?.get(url.slice(site.length)) ?? null;
+    if (content === null) return new Response('nothing here', { status: 404 });
+    return new Response(typeof content === 'string' ? content : Buffer.from(content));
+  };
+}

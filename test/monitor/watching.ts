@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkEvidence, parseEvidence } from '../../compiler/monitor/evidence.ts';
+import { Monitor, type MonitorSettings } from '../../compiler/monitor/monitor.ts';
+import type { MonitorStatus } from '../../compiler/monitor/status.ts';
+import { VirtualClock } from '../fetch/virtual-clock.ts';
+import { makeFolder } from '../snapshot-folder.ts';
+import { BASE_URL, DID, type Files, Network } from './lying-service.ts';
+
+/** A monitor over addresses in memory. */
+export class Watching {
+  readonly network = new Network();
+  readonly clock = new VirtualClock('2026-11-20T12:30:00Z');
+  readonly lines: string[] = [];
+  readonly folder = makeFolder();
+  readonly #settings: Partial<MonitorSettings>;
+  monitor: Monitor;
+
+  constructor(settings: Partial<MonitorSettings> = {}) {
+    this.#settings = settings;
+    this.monitor = this.reopened();
+  }
+
+  /** A monitor that goes on from the folder, as after a kill. */
+  reopened(): Monitor {
+    this.monitor = this.reopenedWith({});
+    return this.monitor;
+  }
+
+  reopenedWith(more: Partial<MonitorSettings>): Monitor {
+    return new Monitor({
+      folder: this.folder,
+      addresses: [BASE_URL],
+      issuers: [DID],
+      signals: [],
+      everyMs: 300_000,
+      fetch: this.network.fetch,
+      clock: this.clock,
+      print: (line) => this.lines.push(line),
+      ...this.#settings,
+      ...more,
+    });
+  }
+
+  /** Shows files at an address, and looks; answers the kinds of alarms that are open. */
+  async sees(files: Files, { address = BASE_URL, looks = 1, minutes = 5 } = {}): Promise<string[]> {
+    this.network.sites.set(address, files);
+    for (let look = 0; look < looks; look += 1) {
+      this.clock.ms += minutes * 60_000;
+      await this.monitor.look();
+    }
+    return this.alarms();
+  }
+
+  alarms(): string[] {
+    return [...new Set(this.status().alarms.map(({ kind }) => kind))].sort();
+  }
+
+  status(): MonitorStatus {
+    return JSON.parse(readFileSync(join(this.folder, 'status.json'), 'utf8'));
+  }
+
+  /** What a third person finds in the evidence, who knows nothing but the issuer. */
+  verdicts(trust: readonly string[] = [DID]): string[] {
+    const folder = join(this.folder, 'evidence');
+    return readdirSync(folder).map((name) => {
+      const evidence = parseEvidence(readFileSync(join(folder, name), 'utf8'));
+      return `${evidence.kind} ${checkEvidence(evidence, { trust }).verdict}`;
+    });
+  }
+}
