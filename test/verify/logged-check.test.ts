@@ -199,6 +199,14 @@ describe('verify', () => {
     expect(await command(record, { proof: true })).toMatchObject({ exitCode: 0 });
   });
 
+  it('demands a proof of what the release of --catalog lists, unless told not to', async () => {
+    const { data } = await smallRelease();
+    const { _proof, ...bare } = record;
+    expect(await command(record, { catalog: data })).toMatchObject({ exitCode: 0 });
+    expect(await command(bare, { catalog: data })).toMatchObject({ exitCode: 1 });
+    expect(await command(bare, { catalog: data, proof: false })).toMatchObject({ exitCode: 0 });
+  });
+
   it('writes the proof of a body that holds, and of no other', async () => {
     const written: string[] = [];
     const writeProof = (proof: string) => written.push(proof);
