@@ -40,7 +40,7 @@ import {
   signalShares,
   wholeSignals,
 } from './jobs/signal-shares.ts';
-import { refuseKey } from './keys/key-command.ts';
+import { isOverlapKey, refuseKey } from './keys/key-command.ts';
 import { readKeys } from './keys/key-store.ts';
 import { currentRelease } from './stages/anchor/current-release.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
@@ -112,6 +112,8 @@ export interface CompileOptions extends PublishOptions {
 export interface CompileSummary extends PublishSummary {
   /** Snapshot files of closed batches that hold something else than when they were read first; only a full compile looks. */
   readonly changed: readonly string[];
+  /** Whether the key that was given for an overlap signed the log too; null where none was given. */
+  readonly overlapSigned: boolean | null;
   /** What the catalogue changed of what was sold, as it was accepted. */
   readonly catalogChanges: readonly string[];
 }
@@ -161,7 +163,8 @@ async function compileInto(
   const key = stateKey(issuer, tableDigest, { rejectsPpm, seriesDays });
   const keys = issuerKeys(options, staging, issuer);
   const stated = { catalog, catalogText: text, catalogSha256: sha256, tableDigest };
-  const open = { staging, ...stated, issuer, issuerKey, keys, stateKey: key };
+  const overlapKey = overlapKeyOf(options, keys, issuer);
+  const open = { staging, ...stated, issuer, issuerKey, overlapKey, keys, stateKey: key };
   const isWhole = !isFull && staging.previous?.files() !== null;
   const plan = isWhole ? planMerge(options.data, key, listed) : null;
   if (plan !== null) {
@@ -202,6 +205,7 @@ type OpenRun = Pick<
   | 'staging'
   | 'issuer'
   | 'issuerKey'
+  | 'overlapKey'
   | 'keys'
   | 'tableDigest'
   | 'stateKey'
@@ -259,7 +263,8 @@ async function compileRun(
   if (options.allowShrink !== true) refuseLoss(options, run, signals);
   const digests = digestsOf(results);
   const changed = memory === null ? changedSince(run.known, digests, stored) : [];
-  return { ...(await publishRun(options, run, { signals, digests })), changed };
+  const overlapSigned = options.overlapSeed === undefined ? null : run.overlapKey !== null;
+  return { ...(await publishRun(options, run, { signals, digests })), changed, overlapSigned };
 }
 
 /** sha256 of every file that was read, hex, by its name. */
@@ -322,6 +327,17 @@ function issuerKeys(options: CompileOptions, { previous }: Staging, issuer: Issu
   const message = correctorFault(options, issuer.did, keys);
   if (message === null) return keys;
   throw new CompileError([{ code: 'bad_setting', file: data, field: 'key', message }]);
+}
+
+/** The other key of an overlap, or null where none is given or it is not valid now; throws a KeyError for a stranger's. */
+function overlapKeyOf(
+  { overlapSeed, asOf }: CompileOptions,
+  keys: KeyHistory,
+  { did }: Issuer,
+): KeyObject | null {
+  if (overlapSeed === undefined) return null;
+  const key = signingKey(overlapSeed);
+  return isOverlapKey(keys, { did: issuerDid(key), signs: did }, asOf) ? key : null;
 }
 
 /** Jobs start with the most work, their output is joined in any order. */

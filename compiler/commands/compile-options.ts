@@ -23,6 +23,7 @@ export interface CompileFlags extends RetentionFlags {
   readonly snapshots: string;
   readonly data: string;
   readonly key?: string;
+  readonly overlapKey?: string;
   readonly issuerName: string;
   readonly baseUrl: string;
   readonly asOf?: string;
@@ -49,6 +50,10 @@ export function withCompileOptions(
     .option('--snapshots <folder>', 'folder of batches', snapshots)
     .option('--data <folder>', 'folder of releases', dataFolder(settings))
     .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
+    .option(
+      '--overlap-key <file>',
+      'other key of a rotation: signs the log too while it is valid (or SIGNALPRESS_OVERLAP_KEY)',
+    )
     .option(
       '--issuer-name <name>',
       'issuer in citations',
@@ -96,6 +101,7 @@ export function compileOptions(
     baseUrl: baseUrl(flags.baseUrl),
     contact: contact(flags.contact),
     seed: readIssuerKey(flags.key ?? env('SIGNALPRESS_ISSUER_KEY')),
+    ...overlapSeed(flags.overlapKey ?? env('SIGNALPRESS_OVERLAP_KEY')),
     workers: workerCount(flags.workers),
     full: flags.full === true,
     readBack: readBackOf(flags.verify),
@@ -105,6 +111,12 @@ export function compileOptions(
     seriesDays: seriesDaysOf(flags.seriesDays),
     retention: retentionOf(flags),
   };
+}
+
+function overlapSeed(setting: string | undefined): Pick<CompileOptions, 'overlapSeed'> {
+  if (setting === undefined || setting === '') return {};
+  const option = '--overlap-key or SIGNALPRESS_OVERLAP_KEY';
+  return { overlapSeed: readIssuerKey(setting, option) };
 }
 
 function contact(uri: string | undefined): string | null {

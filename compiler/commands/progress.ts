@@ -94,11 +94,18 @@ export function summaryText(summary: CompileSummary, ms: number): string {
     `  as of     ${release.as_of}`,
     `  folder    ${folder}`,
     `  took      ${(ms / 1000).toFixed(1)} s`,
+    ...overlapText(summary),
     ...rejectsText(summary),
     ...acceptedText(summary.catalogChanges),
     ...changedText(summary.changed),
     ...cleanupFailuresText(summary.cleanupFailures),
   ].join('\n');
+}
+
+function overlapText({ overlapSigned }: CompileSummary): string[] {
+  if (overlapSigned === null) return [];
+  const unused = 'the overlap key is not valid at this time and signed nothing: leave it out';
+  return [`  log       ${overlapSigned ? 'signed by the overlap key too' : unused}`];
 }
 
 function number(value: number): string {

@@ -206,6 +206,23 @@ export function refuseKey(history: KeyHistory, did: string, asOf: string): void 
   );
 }
 
+/**
+ * Whether a key signs checkpoints beside the one that signs the release: while it is valid too. Throws a KeyError for a key of
+ * nobody, and for the one that signs anyway.
+ */
+export function isOverlapKey(
+  history: KeyHistory,
+  { did, signs }: { readonly did: string; readonly signs: string },
+  asOf: string,
+): boolean {
+  const standing = keyStanding(history, did, asOf);
+  if (did !== signs && standing !== 'unknown') return standing === 'valid';
+  const state = did === signs ? 'it signs the release already' : STATES.unknown;
+  throw new KeyError(
+    `Cannot sign the log with the overlap key "${did}": ${state}; pass the other key of the overlap, or none`,
+  );
+}
+
 const STATES = {
   unknown: 'not a key of this issuer',
   early: 'not valid yet',

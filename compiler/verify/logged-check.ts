@@ -155,7 +155,7 @@ function wordsOf(
 ): string {
   const place = `${LEAF_WORDS[leaf]} is entry ${index} of ${signed.origin}, at size ${signed.size}`;
   if (witnessed.length > 0) return `${place}; ${witnessed.map(witnessWords).join(', ')}`;
-  const others = note.signatures.length - 1;
+  const others = note.signatures.filter(({ name }) => name !== signed.origin).length;
   const unknown =
     others < 1 ? 'no witness signed it' : `${others} further signatures, of nobody that is known`;
   return `${place}; ${unknown}, so no time is proven`;

@@ -251,16 +251,15 @@ export function broken(file: string, state: string): CompileError {
   return new CompileError([{ code: 'log_refused', file, message }]);
 }
 
-/** The signed note of a checkpoint, by the key of the issuer under the name of the log. */
-export function signCheckpoint(
-  checkpoint: Checkpoint,
-  { issuer, sealer }: Pick<Press, 'issuer' | 'sealer'>,
-): string {
+/** The signed note of a checkpoint, by the keys of the issuer under the name of the log: two in an overlap. */
+export function signCheckpoint(checkpoint: Checkpoint, { sealer }: Pick<Press, 'sealer'>): string {
   const text = checkpointText(checkpoint);
   const name = checkpoint.origin;
-  const keyHash = noteKeyHash(name, parseDidKey(issuer.did), sha256);
-  const signature = decodeBase64Url(sealer.signText(text));
-  return formatNote({ text, signatures: [{ name, keyHash, signature }] });
+  const signatures = sealer.logSigners.map(({ did, signText }) => {
+    const keyHash = noteKeyHash(name, parseDidKey(did), sha256);
+    return { name, keyHash, signature: decodeBase64Url(signText(text)) };
+  });
+  return formatNote({ text, signatures });
 }
 
 /** What a note states when one of these issuers signed it under the name of its log; null otherwise. */

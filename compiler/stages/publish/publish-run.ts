@@ -36,7 +36,7 @@ import type { Shelves } from '../remember/known-entities.ts';
 import { type KnownSignal, type Memory, type Notes, STATE_FOLDER } from '../remember/memory.ts';
 import { shelvesOf } from '../remember/merge-plan.ts';
 import type { EntityNotes } from '../remember/next-state.ts';
-import { type Issuer, makeSealer } from '../seal/sealer.ts';
+import { type Issuer, makeSealer, withOverlapKey } from '../seal/sealer.ts';
 import { openSignatureStore, signaturePlace } from '../seal/signature-store.ts';
 import { type CatalogNews, type ChangeCounts, catalogNews } from './catalog-changes.ts';
 import { readCatalog, readStored } from './file-list-bytes.ts';
@@ -68,6 +68,8 @@ export interface PublishOptions {
   readonly contact?: string | null;
   /** 32-byte Ed25519 seed. */
   readonly seed: Uint8Array;
+  /** Seed of the other key of an overlap: it signs checkpoints of the log too, while it is valid. */
+  readonly overlapSeed?: Uint8Array;
   /** How much of the release is read back before it is published; 'sample' by default. */
   readonly readBack?: ReadBack;
   readonly progress?: (step: Progress) => void;
@@ -108,6 +110,8 @@ export interface Run {
   readonly issuer: Issuer;
   /** The key that signs now. */
   readonly issuerKey: KeyObject;
+  /** The other key of an overlap, which signs checkpoints of the log too; null for none. */
+  readonly overlapKey: KeyObject | null;
   /** Every key of the issuer. */
   readonly keys: KeyHistory;
   readonly assembly: Assembly;
@@ -145,7 +149,7 @@ export async function publishRun(
   const { staging, notes, memory } = run;
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
   const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));
-  const sealer = makeSealer(run.issuer, run.issuerKey, store);
+  const sealer = withOverlapKey(makeSealer(run.issuer, run.issuerKey, store), run.overlapKey);
   const before = memory === null ? null : staging.previous;
   const list = new ReleaseList(before?.files() ?? null, before?.head.files_count ?? 0);
   const press = () =>

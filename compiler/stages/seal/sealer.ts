@@ -19,6 +19,12 @@ export interface Issuer {
   readonly baseUrl: string;
 }
 
+/** A key that signs texts; the signature is base64url, Ed25519 over their UTF-8 bytes. */
+interface TextSigner {
+  readonly did: string;
+  signText(text: string): string;
+}
+
 /** Hashes cores and signs bodies with node:crypto. */
 export interface Sealer {
   recordHash(core: Parameters<typeof hashCore>[0]): string;
@@ -26,6 +32,19 @@ export interface Sealer {
   seal<T extends object>(body: T, statement: Statement): T & { _citation: Citation };
   /** Ed25519 signature over the UTF-8 bytes of a text, base64url that is not a citation, base64url. */
   signText(text: string): string;
+  /** The keys that sign checkpoints of the log, that of the issuer first. */
+  readonly logSigners: readonly TextSigner[];
+}
+
+/** A sealer whose checkpoints another key signs too. */
+export function withOverlapKey(sealer: Sealer, key: KeyObject | null): Sealer {
+  if (key === null) return sealer;
+  const other = { did: issuerDid(key), signText: textSigner(key) };
+  return { ...sealer, logSigners: [...sealer.logSigners, other] };
+}
+
+function textSigner(key: KeyObject): (text: string) => string {
+  return (text) => signBytes(Buffer.from(text, 'utf8'), key);
 }
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
@@ -50,8 +69,9 @@ export function signBytes(bytes: Uint8Array, key: KeyObject): string {
 
 /** Makes the sealer of an issuer; signatures already in the store are not computed again. */
 export function makeSealer(issuer: Issuer, key: KeyObject, store: SignatureStore): Sealer {
-  const signText = (text: string): string => signBytes(Buffer.from(text, 'utf8'), key);
+  const signText = textSigner(key);
   return {
+    logSigners: [{ did: issuer.did, signText }],
     recordHash: (record) => canonicalDigest(hashCore(record)),
     signText,
     seal(body, statement) {
