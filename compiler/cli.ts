@@ -86,7 +86,7 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     usage: 'witness',
-    about: 'cosign the logs of others, as a witness who never signs two histories',
+    about: 'have the log cosigned by witnesses, or be one for the logs of others',
     define: async (command) =>
       (await import('./witness/witness-cli.ts')).defineWitness(command, SETTINGS),
   },
@@ -169,6 +169,7 @@ async function defineVerify(command: Parameters<CommandRow['define']>[0]): Promi
 
 async function fetchSettings(): Promise<FetchSettings> {
   const { compileOptions, withCompileOptions } = await import('./commands/compile-options.ts');
+  const { askAfter } = await import('./commands/ask-after.ts');
   const { systemClock } = await import('./fetch/clock.ts');
   return {
     ...SETTINGS,
@@ -178,9 +179,12 @@ async function fetchSettings(): Promise<FetchSettings> {
     compiler: (flags) => {
       // What is wrong with the flags is said before anybody is asked.
       compileOptions(flags as CompileFlags, SETTINGS);
+      const ask = askAfter(flags as CompileFlags, SETTINGS);
       return async () => {
         const { compile } = await import('./compile.ts');
-        return (await compile(compileOptions(flags as CompileFlags, SETTINGS))).release.sequence;
+        const { release } = await compile(compileOptions(flags as CompileFlags, SETTINGS));
+        await ask();
+        return release.sequence;
       };
     },
   };

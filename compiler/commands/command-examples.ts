@@ -91,6 +91,7 @@ const EXAMPLES: Examples = {
   'root adopt': ['signalpress root adopt root-1.json'],
   keygen: ['signalpress keygen issuer.key'],
   'witness keygen': ['signalpress witness keygen witness.example/w1 --state witness'],
+  'witness ask': ['signalpress witness ask --policy witnesses.txt'],
   'witness serve': ['signalpress witness serve --state witness --logs logs.txt --port 4110'],
   'receipt issue': [
     "signalpress receipt issue '/gauge?entity=us-denver&signal_id=airquality.aqi' --key processor.key",

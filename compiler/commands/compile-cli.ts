@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { compile } from '../compile.ts';
 import { ACCEPT_CHANGES } from '../stages/publish/refuse-changes.ts';
+import { askAfter } from './ask-after.ts';
 import type { CommandSettings } from './command-settings.ts';
 import { type CompileFlags, compileOptions, withCompileOptions } from './compile-options.ts';
 import { progressReporter, summaryText } from './progress.ts';
@@ -20,11 +21,13 @@ export function defineCompile(command: Command, settings: CommandSettings): void
 async function runCompile(flags: CompileFlags, settings: CommandSettings): Promise<void> {
   const started = performance.now();
   const options = compileOptions(flags, settings);
+  const ask = askAfter(flags, settings);
   const progress = progressReporter(settings.screen);
   try {
     const summary = await compile({ ...options, progress: progress.step });
     progress.done();
     settings.print(summaryText(summary, performance.now() - started));
+    await ask();
   } catch (error) {
     progress.done();
     throw error;

@@ -4,6 +4,7 @@ import { logOrigin } from '../contract/checkpoint.ts';
 import { readIssuerKey } from '../keys/issuer-key.ts';
 import type { ReadBack } from '../stages/publish/read-back.ts';
 import { BY_CADENCE } from '../stages/publish/valid-until.ts';
+import { WITNESSES } from './ask-after.ts';
 import { type CommandSettings, dataFolder } from './command-settings.ts';
 import { publicationTime, validUntilOf } from './publication-time.ts';
 import {
@@ -37,6 +38,7 @@ export interface CompileFlags extends RetentionFlags {
   readonly acceptCatalogChanges?: boolean;
   readonly maxRejects: string;
   readonly seriesDays: string;
+  readonly witnesses?: string;
 }
 
 /** Options of the commands that publish a release of what is stored in a folder. */
@@ -82,6 +84,7 @@ export function withCompileOptions(
     )
     .option('--workers <count>', 'worker threads, 0 for none', defaultWorkers())
     .option(...SERIES_DAYS)
+    .option(...WITNESSES)
     .option(...KEEP_LAST)
     .option(...KEEP_DAYS);
 }

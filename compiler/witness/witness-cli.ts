@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandSettings } from '../commands/command-settings.ts';
+import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
 import { policyFile } from '../commands/policy-file.ts';
 import type { LogPolicy } from '../contract/log-policy.ts';
 import { makeWitness, openWitness } from './witness-store.ts';
@@ -10,6 +10,11 @@ const STATE = [
   'folder of the key and of what was cosigned',
   'witness',
 ] as const;
+
+interface AskFlags {
+  readonly data: string;
+  readonly policy: string;
+}
 
 interface ServeFlags {
   readonly state: string;
@@ -22,9 +27,15 @@ const HELP = `
 A witness signs that it saw a log only grow, and when. compiler/WITNESSES.md tells what readers do with that.
 `;
 
-/** Defines `witness keygen|serve`. */
+/** Defines `witness ask|keygen|serve`. */
 export function defineWitness(witness: Command, settings: CommandSettings): void {
   witness.addHelpText('after', HELP);
+  witness
+    .command('ask')
+    .description('have witnesses cosign the log of the current release, and publish what they sign')
+    .requiredOption('--policy <file>', 'a policy that says where each witness is asked')
+    .option('--data <folder>', 'folder of releases', dataFolder(settings))
+    .action((flags: AskFlags) => runAsk(flags, settings));
   witness
     .command('keygen')
     .description('make the key of a witness, in a folder of its own')
@@ -44,6 +55,15 @@ export function defineWitness(witness: Command, settings: CommandSettings): void
     .option('--host <address>', 'address to listen at', '127.0.0.1')
     .option('--port <number>', 'port to listen at', PORT_DEFAULT)
     .action((flags: ServeFlags) => runServe(flags, settings));
+}
+
+/** A witness that does not answer is named; the exit code says whether the policy is met. */
+async function runAsk({ data, policy }: AskFlags, settings: CommandSettings): Promise<void> {
+  const { askText, askWitnesses } = await import('./ask-witnesses.ts');
+  const { now, print, exit } = settings;
+  const report = await askWitnesses(data, policyFile(policy), { fetch, now });
+  print(askText(report));
+  exit(report.lack === null ? 0 : 1);
 }
 
 async function runServe(flags: ServeFlags, settings: CommandSettings): Promise<void> {

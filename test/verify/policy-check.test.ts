@@ -42,16 +42,21 @@ beforeAll(async () => {
   did = release.did;
   data = mkdtempSync(join(tmpdir(), 'signalpress-policy-'));
   cpSync(release.data, data, { recursive: true, verbatimSymlinks: true });
+  record = await bought();
+  const { release: index } = await compiledService(data, NOW);
+  vkey = (await index.body(LOG_KEY_PATH, () => undefined)).bytes.toString().trim();
+});
+afterAll(() => rmSync(data, { recursive: true, force: true }));
+
+/** A record as a gatekeeper sells it that has just opened the release. */
+async function bought(): Promise<JsonObject> {
   const service = await compiledService(data, NOW);
   const asked = question('/gauge?entity=us-denver&signal_id=airquality.aqi');
   const answered = await answer(asked, service);
   if (answered.kind !== 'content') throw new Error('Cannot sell a record');
   const body = parseJson((await proven(answered.content, asked, service)).body.toString());
-  record = isObject(body) ? body : {};
-  const { release: index } = service;
-  vkey = (await index.body(LOG_KEY_PATH, () => undefined)).bytes.toString().trim();
-});
-afterAll(() => rmSync(data, { recursive: true, force: true }));
+  return isObject(body) ? body : {};
+}
 
 const cosigned = (change: (note: string) => string): JsonObject => ({
   ...record,
@@ -211,6 +216,9 @@ describe('a release under a policy', () => {
       { name: 'Second', at: AT },
     ]);
     expect((await runVerify(data, options())).exitCode).toBe(0);
+    const sold = await bought();
+    expect(judged(sold, BOTH)).toContain('verified: ');
+    expect(String(sold._proof)).toContain(FOREIGN_LINE);
     writeFileSync(join(folder, RELEASE_PROOF_NAME), before);
   });
 

@@ -1,9 +1,15 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Replaces a file in one durable step: a reader sees the old content or the new, also after a power cut. */
-export function replaceFile(path: string, content: string | Uint8Array): void {
-  const fresh = `${path}.new`;
+/**
+ * Replaces a file in one durable step: a reader sees the old content or the new, also after a power cut. The new content
+ * is written into `fresh` first, which is on the same disk.
+ */
+export function replaceFile(
+  path: string,
+  content: string | Uint8Array,
+  fresh = `${path}.new`,
+): void {
   const file = openSync(fresh, 'w');
   try {
     writeFileSync(file, content);

@@ -1,0 +1,323 @@
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  completeLevels,
+  leafHash,
+  rangeHash,
+  verifyConsistency,
+} from '../../compiler/contract/merkle.ts';
+import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
+import { decodeBundle, logEntry, tilePath, tilesOf } from '../../compiler/contract/tiles.ts';
+import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
+import { currentRelease } from '../../compiler/stages/anchor/current-release.ts';
+import { canonicalDigest } from '../../compiler/stages/seal/canonical-digest.ts';
+import { readPolicy } from '../../compiler/verify/policy-check.ts';
+import { runVerify } from '../../compiler/verify/verify-command.ts';
+import { askText, askWitnesses } from '../../compiler/witness/ask-witnesses.ts';
+import { askedLog } from '../../compiler/witness/asked-log.ts';
+import { type ServedWitness, serveWitness } from '../../compiler/witness/witness-server.ts';
+import {
+  makeWitness,
+  openWitness,
+  type WitnessStore,
+} from '../../compiler/witness/witness-store.ts';
+import {
+  compileFolder,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
+import { FOREIGN_LINE, InventedWitness } from './invented-witness.ts';
+
+const NOW = Date.parse('2026-11-20T12:30:00Z');
+const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
+
+let snapshots: string;
+let data: string;
+let did: string;
+const open: { close(): unknown }[] = [];
+
+/** Publishes the next hour, with so many readings more. */
+async function hour(at: number, count = 1): Promise<void> {
+  const day = `2026-11-${10 + at}`;
+  const rows = Array.from({ length: count }, (_, n) => {
+    const observed_at = `${day}T10:${String(n % 60).padStart(2, '0')}:${String(Math.floor(n / 60)).padStart(2, '0')}Z`;
+    return reading(
+      'btc',
+      { price_usd: 90_000 + at + n },
+      { observed_at, collected_at: `${day}T11:00:00Z` },
+    );
+  });
+  writeSnapshots({ [`${day}/crypto.spot.ndjson`]: ndjson(rows) }, snapshots);
+  const { release } = await compileFolder(snapshots, {
+    data,
+    asOf: `2026-11-20T${12 + at}:00:00Z`,
+  });
+  did = release.issuer_did;
+}
+
+beforeEach(async () => {
+  snapshots = writeSnapshots({});
+  data = join(makeFolder(), 'data');
+  await hour(0, 3);
+});
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close();
+});
+afterAll(removeFolders);
+
+const proofText = (): string => readFileSync(join(data, 'current', RELEASE_PROOF_NAME), 'utf8');
+const logLine = (): string => `log ${logOf().vkey}\n`;
+
+function logOf() {
+  const release = currentRelease(data);
+  if (release === null) throw new Error('no release');
+  return { release, vkey: release.read('log/vkey')?.toString().trim() ?? '' };
+}
+
+/** A witness that serves on its own port; its line of a policy. */
+async function witness(
+  name: string,
+  now = () => NOW,
+): Promise<{ line: string; store: WitnessStore }> {
+  const folder = join(makeFolder(), name);
+  makeWitness(folder, `${name.toLowerCase()}.example`);
+  const store = openWitness(folder);
+  const [vkey] = [logOf().vkey];
+  const { logs } = readPolicy(Buffer.from(`log ${vkey}\nquorum none\n`));
+  const keys = logs.map(({ key }) => key);
+  const options = { store, logs: keys, host: '127.0.0.1', port: 0, now, log: () => undefined };
+  const served: ServedWitness = await serveWitness(options);
+  open.push(store, served);
+  return { line: `witness ${name} ${store.key.vkey} http://127.0.0.1:${served.port}/\n`, store };
+}
+
+/** Something at an address that answers as it likes. */
+async function liar(
+  answer: (body: string) => { status: number; body: string; location?: string } | null,
+) {
+  const server: Server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      const said = answer(body);
+      if (said === null) return;
+      response.writeHead(
+        said.status,
+        said.location === undefined ? {} : { location: said.location },
+      );
+      response.end(said.body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  open.push({
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+}
+
+const ask = (text: string, more: object = {}) =>
+  askWitnesses(data, readPolicy(Buffer.from(text)), { fetch, now: () => NOW, ...more });
+
+async function verified(policy: string) {
+  const options = {
+    issuer: [did],
+    now: NOW + 5 * 3_600_000,
+    policy: readPolicy(Buffer.from(policy)),
+  };
+  const { exitCode, text } = await runVerify(data, options);
+  return `${exitCode} ${text}`;
+}
+
+describe('askedLog()', () => {
+  it('proves that the log goes on from each size that it had', async () => {
+    await hour(1, 280);
+    const { release } = logOf();
+    const { leaf } = release;
+    const log = askedLog(release);
+    const bundles = tilesOf(log.signed.size - 1).filter(({ level }) => level === 'entries');
+    const listed = bundles.flatMap((tile) =>
+      decodeBundle(release.read(tilePath(tile)) ?? Buffer.alloc(0)),
+    );
+    const entries = [...listed, canonicalDigest(leaf?.head)];
+    const levels = completeLevels(
+      entries.map((entry) => leafHash(logEntry(entry), sha256)),
+      sha256,
+    );
+    expect(entries.length).toBe(log.signed.size);
+    expect(entries.length).toBeGreaterThan(280);
+    for (let size1 = 1; size1 <= entries.length; size1 += 1) {
+      const root1 = rangeHash({ start: 0, end: size1 }, levels, sha256);
+      const proof = log.proofFrom(size1);
+      const claim = { size1, size2: log.signed.size, root1, root2: log.signed.root, proof };
+      expect([size1, verifyConsistency(claim, sha256)]).toEqual([size1, true]);
+    }
+  });
+
+  it('refuses a release whose proof somebody else signed', () => {
+    const { release } = logOf();
+    const { leaf } = release;
+    const proof = leaf?.proof.replace(/..=\n$/, 'AA=\n') ?? '';
+    const forged = { ...release, leaf: leaf === null ? null : { ...leaf, proof } };
+    expect(() => askedLog(forged)).toThrow('Cannot ask witnesses');
+    expect(() => askedLog({ ...release, leaf: null })).toThrow('no place in a log');
+  });
+});
+
+describe('askWitnesses()', () => {
+  it('publishes the cosignatures of those that answer, and names those that do not', async () => {
+    const [one, two, dead] = [await witness('One'), await witness('Two'), await liar(() => null)];
+    const third = `witness Third ${new InventedWitness('t.example').vkey} ${dead}\n`;
+    const policy = `${logLine()}${one.line}${two.line}${third}group Most 2 One Two Third\nquorum Most\n`;
+    const before = parseTlogProof(proofText());
+    const report = await ask(policy, { timeoutMs: 300 });
+    expect(askText(report)).toContain('  cosigned by One at 2026-11-20T12:30:00Z\n');
+    expect(askText(report)).toContain(
+      '  no cosignature of Third: no answer in time\nThe policy is met',
+    );
+    const { checkpoint, note, ...after } = parseTlogProof(proofText());
+    expect(after).toEqual({ index: before.index, hashes: before.hashes, signed: before.signed });
+    expect(checkpoint.startsWith(before.checkpoint)).toBe(true);
+    expect(note.signatures).toHaveLength(3);
+    expect(await verified(policy)).toMatch(/^0 [\s\S]*witnessed by One at 2026-11-20T12:30:00Z\n/);
+  });
+
+  it('asks nobody twice, and keeps what is there', async () => {
+    const one = await witness('One');
+    const policy = `${one.line}quorum One\n`;
+    await ask(policy);
+    const before = proofText();
+    const asked: string[] = [];
+    const report = await ask(policy, {
+      fetch: (url: string) => {
+        asked.push(url);
+        throw new Error('asked again');
+      },
+    });
+    expect([asked, report.lack]).toEqual([[], null]);
+    const two = await witness('Two');
+    await ask(`${two.line}quorum Two\n`);
+    expect(proofText().startsWith(before)).toBe(true);
+    expect(await verified(`${one.line}${two.line}group Both all One Two\nquorum Both\n`)).toMatch(
+      /^0 /,
+    );
+  });
+
+  it('goes on with each release, whatever a witness has seen of those before', async () => {
+    const [one, two] = [await witness('One'), await witness('Two')];
+    const both = `${one.line}${two.line}group Both all One Two\nquorum Both\n`;
+    await ask(`${one.line}quorum One\n`);
+    await hour(1, 40);
+    expect((await ask(both)).lack).toBeNull();
+    await hour(2, 1);
+    await hour(3, 300);
+    expect((await ask(both)).lack).toBeNull();
+    expect(await verified(both)).toMatch(/^0 /);
+    // What the next release lists follows from its snapshots alone, whoever cosigned the one before.
+    const rows = logOf().release.read('log/batches/000000.txt')?.toString() ?? '';
+    expect(rows.split('\n').length).toBeGreaterThan(4);
+    expect(rows).not.toContain('one.example');
+  });
+
+  it.each([
+    ['a cosignature of another tree', () => ({ status: 200, body: forged('7') }), 'does not hold'],
+    ['none of its key', () => ({ status: 200, body: FOREIGN_LINE }), 'no cosignature by the key'],
+    ['no lines', () => ({ status: 200, body: 'hello\u0007\n' }), 'no signature lines: hello'],
+    ['too much', () => ({ status: 200, body: 'x'.repeat(70_000) }), 'longer than'],
+    [
+      'a size that this log has not',
+      () => ({ status: 409, body: '999999\n' }),
+      'it has cosigned 999999',
+    ],
+    ['no size', () => ({ status: 409, body: 'many\n' }), 'a conflict without a size'],
+    ['one size after the other', sizes(), '3 conflicts'],
+    ['an error', () => ({ status: 500, body: 'no\n' }), 'status 500: no'],
+    [
+      'another address',
+      () => ({ status: 307, body: '', location: 'http://127.0.0.1:9' }),
+      'redirect',
+    ],
+  ] as const)('publishes nothing of a witness that answers %s', async (_, answer, why) => {
+    const url = await liar(answer);
+    const before = proofText();
+    const text = `witness Liar ${LIAR.vkey} ${url}\nquorum Liar\n`;
+    const report = await ask(text);
+    expect(report.witnesses).toEqual([
+      { name: 'Liar', at: null, failure: expect.stringContaining(why) },
+    ]);
+    expect(report.lack).toContain('no cosignature of Liar');
+    expect(proofText()).toBe(before);
+  });
+
+  it('takes no cosignature of a clock that is wrong', async () => {
+    const [early, late] = [
+      await witness('Early', () => NOW - 2 * 3_600_000),
+      await witness('Late', () => NOW + 2 * 3_600_000),
+    ];
+    const { witnesses } = await ask(`${early.line}${late.line}quorum none\n`);
+    expect(witnesses.map(({ failure }) => failure)).toEqual([
+      'its clock says 2026-11-20T10:30:00Z',
+      'its clock says 2026-11-20T14:30:00Z',
+    ]);
+  });
+
+  it('says who cannot be asked', async () => {
+    const { vkey } = LIAR;
+    const { witnesses } = await ask(
+      `witness A ${vkey}\nwitness B ${new InventedWitness('b', 2).vkey} ftp://x.example\nquorum none\n`,
+    );
+    expect(witnesses.map(({ failure }) => failure)).toEqual([
+      'the policy does not say where it is asked',
+      '"ftp://x.example" is not an http address',
+    ]);
+    await expect(
+      askWitnesses(makeFolder(), readPolicy(Buffer.from('quorum none\n')), {
+        fetch,
+        now: () => NOW,
+      }),
+    ).rejects.toThrow('no release in');
+  });
+
+  it('leaves the old proof where it is killed before the new one takes its place', async () => {
+    const one = await witness('One');
+    const before = proofText();
+    // What a kill leaves: the draft, beside the releases.
+    writeFileSync(join(data, `${RELEASE_PROOF_NAME}.new`), before.slice(0, 40));
+    expect(await verified('quorum none\n')).toMatch(/^0 /);
+    await ask(`${one.line}quorum One\n`);
+    expect(existsSync(join(data, `${RELEASE_PROOF_NAME}.new`))).toBe(false);
+    expect(await verified(`${one.line}quorum One\n`)).toMatch(/^0 /);
+    mkdirSync(join(data, `${RELEASE_PROOF_NAME}.new`));
+    const two = await witness('Two');
+    const kept = proofText();
+    await expect(ask(`${two.line}quorum Two\n`)).rejects.toThrow();
+    expect(proofText()).toBe(kept);
+  });
+});
+
+const LIAR = new InventedWitness('liar.example', 4);
+
+/** A cosignature of the liar on a tree of another size. */
+function forged(size: string): string {
+  const note = parseTlogProof(proofText()).checkpoint.replace(/\n\d+\n/, `\n${size}\n`);
+  return LIAR.cosign(note, '2026-11-20T12:30:00Z').slice(note.length);
+}
+
+function sizes(): () => { status: number; body: string } {
+  let size = 0;
+  return () => {
+    size += 1;
+    return { status: 409, body: `${size}\n` };
+  };
+}
