@@ -53,7 +53,11 @@ const COMPILER: Program = {
 };
 
 /** What a start needs before it knows the command: not with what the commands share. */
-const START = { name: 'start', test: /compiler\/verify\/plain-file/, priority: 1 };
+const START = {
+  name: 'start',
+  test: /compiler\/(verify\/plain-file|commands\/error-text)/,
+  priority: 1,
+};
 
 /** What else a bundle follows from. */
 const SETTINGS = ['package-lock.json', 'scripts/bundle-programs.ts'];
