@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { summaryText } from '../compiler/commands/progress.ts';
+import { RELEASE_NAME } from '../compiler/contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../compiler/contract/release-leaf.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import { FILINGS, filingSet, listingRow } from './filing-rows.ts';
 import {
@@ -41,11 +43,12 @@ function torn(lines: readonly string[], every: number): string[] {
   );
 }
 
-/** A release by path, without its head, and the counts of the head. */
+/** A release by path, without its head and what is hashed of that, and the counts of the head. */
 async function published(files: SnapshotFiles, maxRejectsPpm = 0) {
   const { folder, release } = await compileFolder(writeSnapshots(files), { maxRejectsPpm });
   const below = filesBelow(folder);
-  below.delete('release.json');
+  below.delete(RELEASE_NAME);
+  below.delete(RELEASE_PROOF_NAME);
   return { below, counts: release.counts };
 }
 
