@@ -2,8 +2,9 @@ import { csvLine } from '../../compiler/contract/csv-line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { HASH_CORE_VERSION } from '../../compiler/contract/record-hash.ts';
 import { type ChainState, SERIES_COLUMNS } from '../../compiler/contract/series.ts';
-import { eachOrigin, type RowOrigin } from '../../compiler/contract/series-origins.ts';
+import { eachOrigin, type OriginRun } from '../../compiler/contract/series-origins.ts';
 import type { SeriesSubject } from '../../compiler/contract/series-segments.ts';
+import type { Spend } from '../http/cost.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { Body } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
@@ -13,6 +14,9 @@ import type { Stretch } from './series-layout.ts';
 
 /** Bytes of series that are kept in another form than the stored one. */
 const TABLES_BYTES_MAX = 16 * 1024 * 1024;
+/** Rows that cost as much as a request when they are put into another form. */
+const TABLE_ROWS_A_UNIT = 8;
+
 export type Form = 'csv' | 'csv-cores' | 'json-cores';
 type Tables = BoundedMap<Body, Partial<Record<Form, Table>>>;
 /** Those of a release. */
@@ -51,6 +55,8 @@ interface Table {
 interface Source {
   readonly subject: SeriesSubject;
   readonly tables: Tables;
+  /** Whoever makes rows be put into a form pays for it, before any money has moved. */
+  readonly spend: Spend;
 }
 
 /** The delivered rows of a series in a form. */
@@ -66,14 +72,15 @@ export function tableCut(
 }
 
 /** Made once for a stored body: many ask for the end of the same rows. */
-function tableIn(form: Form, stretch: Stretch, { subject, tables }: Source): Table {
+function tableIn(form: Form, stretch: Stretch, { subject, tables, spend }: Source): Table {
   const known = tables.get(stretch.body);
-  const table = known?.[form] ?? makeTable(form, stretch, subject);
-  if (known?.[form] === undefined) {
-    const forms = { ...known, [form]: table };
-    const size = Object.values(forms).reduce((sum, { bytes }) => sum + bytes.length, 0);
-    tables.set(stretch.body, forms, stretch.body.bytes.length + size);
-  }
+  const kept = known?.[form];
+  if (kept !== undefined) return kept;
+  const table = makeTable(form, stretch, subject);
+  spend(table.rows.length / TABLE_ROWS_A_UNIT);
+  const forms = { ...known, [form]: table };
+  const size = Object.values(forms).reduce((sum, { bytes }) => sum + bytes.length, 0);
+  tables.set(stretch.body, forms, stretch.body.bytes.length + size);
   return table;
 }
 
@@ -87,7 +94,7 @@ const ROW_IN: Readonly<Record<Form, (line: RowLine, core: string) => string>> = 
 function makeTable(form: Form, { body, rows: offsets, origins }: Stretch, subject: SeriesSubject) {
   const rows: number[] = [];
   const lines: Buffer[] = [];
-  const each = eachOrigin(origins);
+  const each = eachOrigin(textOfEach(origins));
   let size = 0;
   for (const [index, start] of offsets.slice(0, -1).entries()) {
     const row = rowLine(body.bytes.toString('utf8', start, offsets[index + 1]));
@@ -131,10 +138,14 @@ function cellsOf({ line, current, band, end }: RowLine) {
 }
 
 /** The hash core as JSON, its members in their order (`hashCore`). */
-function coreText(row: RowLine, { signal_id, entity }: SeriesSubject, origin: RowOrigin): string {
+function coreText(row: RowLine, { signal_id, entity }: SeriesSubject, origin: string): string {
   const { line, age, current, band } = row;
   const subject = JSON.stringify({ hash_core_version: HASH_CORE_VERSION, signal_id, entity });
   const times = line.slice(1, age);
   const metrics = line.slice(current, band);
-  return `${subject.slice(0, -1)},${times},"current":${metrics},${JSON.stringify(origin).slice(1)}`;
+  return `${subject.slice(0, -1)},${times},"current":${metrics},${origin.slice(1)}`;
+}
+
+function textOfEach(runs: readonly OriginRun[]): OriginRun<string>[] {
+  return runs.map(([rows, origin]) => [rows, JSON.stringify(origin)]);
 }

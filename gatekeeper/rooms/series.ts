@@ -39,7 +39,7 @@ export async function series(question: Question, service: Service): Promise<Answ
     return segmentLayout(await service.release.body(file, spend), start);
   };
   const cut = await cutOf(layout, days, open);
-  const tables = { subject, tables: tablesOf(service.release) };
+  const tables = { subject, tables: tablesOf(service.release), spend };
   const inForm = (form: Form) => tableCut(cut, form, tables);
   const asked = { days, now: service.clock() };
   if (mediaTypeOf(endpoint, target) !== CSV_MEDIA_TYPE) {

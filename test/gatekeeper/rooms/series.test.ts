@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SERIES_COLUMNS } from '../../../compiler/contract/series.ts';
 import { parseJson } from '../../../compiler/contract/strict-json.ts';
+import { canonicalHash } from '../../../compiler/verify/body-check.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
+import { proof } from '../../../gatekeeper/rooms/proof.ts';
 import { series } from '../../../gatekeeper/rooms/series.ts';
 import { SERIES_DATES, seriesSet } from '../../series-set.ts';
 import {
@@ -186,6 +188,47 @@ describe('series() as CSV, again', () => {
     for (const other of others) await rowsRead(other());
     expect(await rowsRead(first())).toBeGreaterThan(0);
   });
+});
+
+describe('series() with verifiable=1', () => {
+  it('lets each row prove itself and its place in the log, old ones too, and no altered one', async () => {
+    const rows = (await bodyOf('&days=1000&verifiable=1')).rows as unknown as {
+      readonly _hash_core: { readonly observed_at: string };
+    }[];
+    expect(rows).toHaveLength(6);
+    const trust = [service.release.head.issuer_did];
+    const provenBy = async (core: object) => {
+      const body = jsonOf(await proof(question(`/proof/${canonicalHash(core)}`), service));
+      return { found: body.found, verdict: verifyBody(body as never, { trust }).verdict };
+    };
+    for (const { _hash_core: core } of rows) {
+      expect(await provenBy(core)).toEqual({ found: true, verdict: 'verified' });
+      const later = { ...core, observed_at: core.observed_at.replace('2', '3') };
+      expect(await provenBy(later)).toEqual({ found: false, verdict: 'unsigned' });
+    }
+  });
+});
+
+describe('series() in another form than the stored one', () => {
+  it.each(['&format=csv', '&verifiable=1', '&verifiable=1&format=csv-signed'])(
+    'makes who asks with "%s" pay for the rows, once a release',
+    async (query) => {
+      const { data } = await compileFolder(writeSnapshots(seriesSet()));
+      const fresh = await compiledService(data, '2026-11-21T12:00:00Z');
+      const unitsOf = async (more: string): Promise<number> => {
+        let units = 0;
+        const spend = (spent: number): void => {
+          units += spent;
+        };
+        await series({ ...question(`${TARGET}&days=1000${more}`), spend }, fresh);
+        return units;
+      };
+      const stored = await unitsOf('');
+      expect(await unitsOf('')).toBeLessThanOrEqual(stored);
+      // Six rows, at eight a unit.
+      expect((await unitsOf(query)) - (await unitsOf(query))).toBe(6 / 8);
+    },
+  );
 });
 
 describe('series() of a long history', () => {
