@@ -353,6 +353,19 @@ function rootVersions({ roots = [] }: KeyHistory): string[] {
   return roots.map((root) => decoder.decode(rootBytes(root)));
 }
 
+/** What a list says at a time, ISO-8601, in one line; null for one key that was never revoked and stands under no root. */
+export function keysInWords(history: KeyHistory, at: string): string | null {
+  const { keys, roots = [] } = history;
+  const root = roots.at(-1);
+  const revoked = keys.filter(({ revoked_from }) => revoked_from !== null).length;
+  if (root === undefined && keys.length === 1 && revoked === 0) return null;
+  const valid = validKeysAt(history, at).length;
+  const counts = `${keys.length} issuer keys: ${valid} valid at ${at}, ${revoked} revoked`;
+  if (root === undefined) return `${counts}; no root keys stand above them`;
+  const { version, threshold, root_keys } = root;
+  return `${counts}; named by version ${version} of a root, ${threshold} of ${root_keys.length} keys`;
+}
+
 /** The text of a list of keys, as it is stored and published. */
 export function formatKeyHistory(history: KeyHistory): string {
   return `${JSON.stringify(history, null, 2)}\n`;

@@ -218,6 +218,7 @@ function headLines(report: ReleaseReport, head: NonNullable<ReleaseReport['head'
       ([name, count]) => `  ${String(count).padStart(9)}  ${COUNTED[name as Counted]}`,
     ),
     ...report.witnessed.map((each) => `  ${witnessWords(each)}`),
+    ...(report.keys === null ? [] : [`  ${report.keys}`]),
     ...(strayCount === 0
       ? []
       : [`  note: ${strayCount} files or releases that nothing reads: ${strays[0]}`]),

@@ -14,7 +14,7 @@
  */
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
-import { rootDid } from '../contract/key-history.ts';
+import { keysInWords, rootDid } from '../contract/key-history.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { reason } from './body-check.ts';
@@ -71,6 +71,8 @@ export interface ReleaseReport {
   readonly head: Release | null;
   /** The first key of the issuer, which stays the same through all rotations; null where the head does not hold. */
   readonly issuer: string | null;
+  /** What the list of its keys says, in words; null where it says nothing but the one key. */
+  readonly keys: string | null;
   /** False when the release was compiled from tables that this program cannot make again; they are not judged. */
   readonly ownTables: boolean;
   readonly files: number;
@@ -149,16 +151,16 @@ function reportOf({ head, faults, trust, run }: ReleaseResult): ReleaseReport {
 
 type ReleaseFindings = Pick<
   ReleaseReport,
-  'issuer' | 'strays' | 'strayCount' | 'checkpoint' | 'witnessed' | 'evidence'
+  'issuer' | 'keys' | 'strays' | 'strayCount' | 'checkpoint' | 'witnessed' | 'evidence'
 >;
 
 function foundBy(run: ReleaseRun | undefined): ReleaseFindings {
   if (run === undefined) {
     const nothing = { checkpoint: null, witnessed: [], evidence: [] };
-    return { issuer: null, strays: [], strayCount: 0, ...nothing };
+    return { issuer: null, keys: null, strays: [], strayCount: 0, ...nothing };
   }
-  const { issuer, strays, strayCount, checkpoint, witnessed, evidence } = run;
-  return { issuer, strays, strayCount, checkpoint, witnessed, evidence };
+  const { issuer, keys, strays, strayCount, checkpoint, witnessed, evidence } = run;
+  return { issuer, keys, strays, strayCount, checkpoint, witnessed, evidence };
 }
 
 interface RunOptions extends VerifyReleaseOptions {
@@ -173,6 +175,7 @@ interface RunOptions extends VerifyReleaseOptions {
 class ReleaseRun {
   readonly shares: SharesInOrder;
   readonly issuer: string;
+  readonly keys: string | null;
   readonly strays: string[] = [];
   strayCount = 0;
   /** Whether the release was compiled from a catalogue and words that this program knows. */
@@ -184,7 +187,9 @@ class ReleaseRun {
 
   constructor(options: RunOptions) {
     this.#options = options;
-    this.issuer = options.issuer;
+    const { keys, head, issuer } = options;
+    this.issuer = issuer;
+    this.keys = keys === undefined ? null : keysInWords(keys, head.as_of);
     this.shares = new SharesInOrder(options.faults);
   }
 

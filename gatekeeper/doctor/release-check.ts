@@ -1,3 +1,5 @@
+import { isoTime } from '../../compiler/contract/iso-time.ts';
+import { keysInWords } from '../../compiler/contract/key-history.ts';
 import { isStale } from '../../compiler/contract/release.ts';
 import { settlementOf } from '../config/config.ts';
 import { testPaymentsFault } from '../config/test-payments.ts';
@@ -20,8 +22,10 @@ export async function releaseCheck(examined: Examined): Promise<Finding[]> {
   const opened = ok(
     `release ${head.sequence} as of ${head.as_of}, ${files.size} files, issued by ${head.issuer_did}`,
   );
+  const keys = keysInWords(release.keys, isoTime(clock()));
   return [
     opened,
+    ...(keys === null ? [] : [ok(keys)]),
     await sampleFinding(release),
     ...(isStale(head, clock()) ? [staleFinding(head.valid_until)] : []),
     ...freeSaleFindings(examined, release),

@@ -5,6 +5,7 @@ import {
   isContinued,
   type KeyHistory,
   keyStanding,
+  keysInWords,
   type ReceiptKey,
   type Rotation,
   readKeyHistory,
@@ -272,6 +273,18 @@ describe('isContinued()', () => {
     expect(isContinued(ADOPTED, under(root({}, [A, B, C, K2])))).toBe(true);
     const rotated = historyOf(K1.did, [rotation(K1, K2), rotation(K2, THIEF, 14)], []);
     expect(isContinued(ADOPTED, rotated)).toBe(false);
+  });
+});
+
+describe('keysInWords()', () => {
+  it('says how many keys are valid and revoked, and what stands above them', () => {
+    expect(keysInWords(firstHistory(K1.did), day(20))).toBeNull();
+    expect(keysInWords(TWO, day(12))).toBe(
+      `2 issuer keys: 2 valid at ${day(12)}, 0 revoked; no root keys stand above them`,
+    );
+    expect(keysInWords(under(root({}), second(behind)), day(20))).toBe(
+      `2 issuer keys: 1 valid at ${day(20)}, 1 revoked; named by version 2 of a root, 2 of 3 keys`,
+    );
   });
 });
 

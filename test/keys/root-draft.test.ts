@@ -18,6 +18,7 @@ import {
 } from '../../compiler/keys/root-draft.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
+import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { CommandRuns } from '../command-runs.ts';
 import {
   AS_OF,
@@ -219,6 +220,17 @@ describe('a release under a root', () => {
     adopt(data, signed(third, 21, 23, 3));
     await compileFolder(snapshots, { data, seed: seed(3), asOf: at(16) });
     expect(keyStanding(listOf(data), didOf(2), at(16))).toBe('stopped');
+    const pins = [[didOf(1)], [didOf(2)], [didOf(3)], [didOf(21), didOf(23)]];
+    for (const issuer of pins) {
+      const { exitCode, text } = await runVerify(data, { issuer });
+      expect(exitCode).toBe(0);
+      expect(text).toContain(
+        `3 issuer keys: 1 valid at ${at(16)}, 1 revoked; named by version 3 of a root, 2 of 3 keys`,
+      );
+    }
+    for (const issuer of [[didOf(21)], [didOf(22), didOf(9)]]) {
+      expect((await runVerify(data, { issuer })).exitCode).toBe(1);
+    }
   });
 });
 
