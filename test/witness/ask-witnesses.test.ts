@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -24,6 +25,7 @@ import {
   openWitness,
   type WitnessStore,
 } from '../../compiler/witness/witness-store.ts';
+import { built } from '../built.ts';
 import {
   compileFolder,
   makeFolder,
@@ -33,6 +35,7 @@ import {
   writeSnapshots,
 } from '../snapshot-folder.ts';
 import { FOREIGN_LINE, InventedWitness } from './invented-witness.ts';
+import { killerOptions } from './killer.ts';
 
 const NOW = Date.parse('2026-11-20T12:30:00Z');
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
@@ -304,6 +307,45 @@ describe('askWitnesses()', () => {
     await expect(ask(`${two.line}quorum Two\n`)).rejects.toThrow();
     expect(proofText()).toBe(kept);
   });
+});
+
+/** More than the calls that put a proof in its place. */
+const STEPS = 10;
+
+describe('signalpress witness ask, killed at any step (needs a build)', () => {
+  it('leaves the old proof or the new one', async () => {
+    // The program has a clock of its own.
+    const one = await witness('One', () => Date.now());
+    const policy = `${logLine()}${one.line}quorum One\n`;
+    const file = join(data, '..', 'policy.txt');
+    writeFileSync(file, policy);
+    const before = proofText();
+    const options = killerOptions(join(data, '..'));
+    const args = [
+      built('compiler/signalpress.js'),
+      'witness',
+      'ask',
+      '--policy',
+      file,
+      '--data',
+      data,
+    ];
+    const ends: string[] = [];
+    for (let at = 0; at < STEPS; at += 1) {
+      writeFileSync(join(data, 'current', RELEASE_PROOF_NAME), before);
+      const env = { KILL_AT: String(at), KILL_FROM: `${RELEASE_PROOF_NAME}.new` };
+      const child = spawn(process.execPath, [...options, ...args], { env, stdio: 'ignore' });
+      const code = await new Promise((resolve) => child.on('exit', resolve));
+      const isNew = proofText() !== before;
+      if (isNew) expect(proofText().slice(before.length)).toMatch(/^\u2014 one\.example \S+\n$/);
+      expect(proofText().startsWith(before)).toBe(true);
+      const { exitCode } = await runVerify(data, { issuer: [did] });
+      expect([at, exitCode]).toEqual([at, 0]);
+      ends.push(`${code ?? 'killed'} ${isNew ? 'new' : 'old'}`);
+    }
+    expect(new Set(ends)).toEqual(new Set(['killed old', 'killed new', '0 new']));
+    expect(ends.at(-1)).toBe('0 new');
+  }, 120_000);
 });
 
 const LIAR = new InventedWitness('liar.example', 4);

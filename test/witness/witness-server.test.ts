@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { judgeByPolicy, readPolicy } from '../../compiler/verify/policy-check.ts';
 import { REQUEST_BYTES_MAX } from '../../compiler/witness/witness.ts';
@@ -16,6 +15,7 @@ import {
 } from '../../compiler/witness/witness-store.ts';
 import { built } from '../built.ts';
 import { InventedLog } from './invented-log.ts';
+import { killerOptions } from './killer.ts';
 
 const [LOG, FORK] = [new InventedLog(), new InventedLog({ branch: 'x' })];
 
@@ -182,21 +182,6 @@ describe('openWitness()', () => {
   });
 });
 
-/** Loaded before the program: it ends it without a warning at one call of the disk that concerns the memory, counted from 0. */
-const KILLER = `
-import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
-let left = Number(process.env.KILL_AT);
-const isOn = () => fs.existsSync(process.env.KILL_SWITCH);
-for (const name of ['openSync', 'writeFileSync', 'fsyncSync', 'closeSync', 'renameSync']) {
-  const real = fs[name];
-  fs[name] = (...args) => {
-    if (isOn() && left-- === 0) process.kill(process.pid, 'SIGKILL');
-    return real(...args);
-  };
-}
-syncBuiltinESMExports();
-`;
 /** More than the calls of one cosignature: the last kill comes with the next one, or never. */
 const STEPS = 12;
 
@@ -206,13 +191,11 @@ class WitnessProcess {
   readonly ended: Promise<void>;
 
   constructor(args: { readonly logs: string; readonly killAt: number; readonly flag: string }) {
-    const killer = join(folder, '..', 'killer.mjs');
-    writeFileSync(killer, KILLER);
     const program = built('compiler/signalpress.js');
     const serve = ['witness', 'serve', '--state', folder, '--logs', args.logs, '--port', '0'];
     this.#child = spawn(
       process.execPath,
-      ['--import', pathToFileURL(killer).href, program, ...serve],
+      [...killerOptions(join(folder, '..')), program, ...serve],
       {
         env: { KILL_AT: String(args.killAt), KILL_SWITCH: args.flag },
         stdio: ['ignore', 'pipe', 'pipe'],
