@@ -75,8 +75,11 @@ async function note(result: ForgeryResult, judged: Judged, isTrue: IsTrue): Prom
   else result.passed.push(told);
 }
 
-/** Only the service has the whole catalogue of the issuer, and only Python has none. */
-function isDisputed({ isOfIssuer = false, stated }: Judged): boolean {
+/** Whether the judges disagree. Only the service has the whole catalogue of the issuer, and only Python has none. */
+export function isDisputed({
+  isOfIssuer = false,
+  stated,
+}: Pick<Judged, 'isOfIssuer' | 'stated'>): boolean {
   const { command, service, library, python, buyer, pythonBuyer } = stated;
   if (!isOfIssuer && (pythonBuyer ?? buyer) !== buyer) return true;
   if (command === OF_CATALOG) return isOfIssuer ? library !== 'failed' : python !== 'failed';

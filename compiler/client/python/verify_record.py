@@ -11,7 +11,8 @@ It needs the files verify_*.py beside it.
   verify_record.py --proof PROOF.json              a proof of the log, and nothing else
   --issuer did:key:z6Mk...                         whom you trust, may be repeated; without it nothing is verified
   --now 2026-11-20T12:00:00Z                       your clock, where it is not that of this machine
-  --vectors FOLDER                                 compare this program with the vector files of the project
+  --vectors FOLDER                                 compare this program with the vector files of the project, or with
+                                                   the bodies that npm run vectors:bodies wrote
   --json                                           one JSON object a line
 
 Exit codes: 0 verified, 1 failed, 2 cannot be judged: consistent but of an unknown issuer, nothing signed, not readable.
@@ -23,6 +24,7 @@ import datetime
 import decimal
 import hashlib
 import json
+import os
 import re
 import sys
 import time
@@ -501,6 +503,8 @@ def row_of(cells):
 
 
 def judge_body(data, issuers, now):
+    if data.startswith(",".join(SERIES_COLUMNS).encode()):
+        return "unsigned", "a series as CSV is not signed; ask for it with format=csv-signed or format=json"
     body = body_of(data)
     if not isinstance(body, dict):
         raise Refused("not a JSON object")
@@ -622,8 +626,28 @@ VECTORS = (("canonical.json", vector_canonical, False), ("record-hash.json", vec
            ("settlement.json", vector_settlement, True))
 
 
+BODIES_NAME = "bodies.ndjson"
+
+
+def compare_bodies(path):
+    """Each line of a file of bodies with verdicts; answers how many were compared and which of them differ."""
+    count, off = 0, []
+    for line in lines_of(path):
+        row = json.loads(line.decode("utf-8"))
+        # What is no text of JSON may hold half of a surrogate pair, as any other byte that is not UTF-8.
+        data = row["text"].encode("utf-8", "surrogatepass")
+        found, detail = judge(judge_body, lambda: data, [row["issuer"]], milliseconds(row["now"]))
+        count += 1
+        if found != row["verdict"]:
+            off.append("%s %d: %s, not %s (%s); %s: %s" % (BODIES_NAME, row["id"], found, row["verdict"], detail,
+                                                            row["class"], row["about"]))
+    return count, off
+
+
 def compare_vectors(folder):
     """Each row of the vector files; answers how many were compared and the comments of those that differ."""
+    if os.path.exists("%s/%s" % (folder, BODIES_NAME)):
+        return compare_bodies("%s/%s" % (folder, BODIES_NAME))
     count, off = 0, []
     for name, compute, refusals in VECTORS:
         with open("%s/%s" % (folder, name), "rb") as file:

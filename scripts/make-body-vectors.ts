@@ -1,0 +1,66 @@
+// Writes at least 500 bodies with the verdict that every judge has to come to, as FOLDER/bodies.ndjson. The command, the
+// service, the client and verify_record.py judge each of them; where two disagree, the run fails and names it.
+//
+//   npm run vectors:bodies -- FOLDER [seed] [vectors]
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  type BodyVectors,
+  readingVectors,
+  settlementVectors,
+} from './body-vectors/body-vectors.ts';
+import { signedTables } from './body-vectors/signed-tables.ts';
+import { seeded } from './campaign-flips.ts';
+import { readingShop } from './forgery-campaign/reading-shop.ts';
+import { settlementShop } from './forgery-campaign/settlement-shop.ts';
+
+const SEED_DEFAULT = 24;
+const VECTORS_DEFAULT = 600;
+export const BODIES_NAME = 'bodies.ndjson';
+
+/** The vectors of two draws as one file, numbered through. */
+export function bodiesText(parts: readonly BodyVectors[]): string {
+  const rows = parts.flatMap((part) => part.rows);
+  return rows.map((row, at) => `${JSON.stringify({ ...row, id: at + 1 })}\n`).join('');
+}
+
+async function drawn(seed: number, count: number): Promise<BodyVectors[]> {
+  const draw = { most: Math.ceil(count / 2), random: seeded(seed) };
+  const settled = await settlementVectors(await settlementShop(), draw);
+  const shop = await readingShop();
+  return [settled, await readingVectors(shop, await signedTables(shop), draw)];
+}
+
+function report(parts: readonly BodyVectors[], folder: string): void {
+  const rows = parts.flatMap((part) => part.rows);
+  const counts: Record<string, number> = {};
+  for (const { class: name, verdict } of rows) {
+    const key = `${name}, ${verdict}`;
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  console.log(`${rows.length} vectors in ${join(folder, BODIES_NAME)}: ${JSON.stringify(counts)}`);
+  const disputed = parts.flatMap((part) => part.disputed);
+  console.log(`${disputed.length} disputed`);
+  for (const line of disputed) console.log(`  ${line.slice(0, 400)}`);
+  if (disputed.length > 0) process.exitCode = 1;
+}
+
+const main = process.argv[1];
+if (main !== undefined && import.meta.url === pathToFileURL(main).href) {
+  const [folder, ...numbers] = process.argv.slice(2);
+  const [seed = SEED_DEFAULT, count = VECTORS_DEFAULT] = numbers.map(Number);
+  if (folder === undefined) throw new RangeError('Name a folder: npm run vectors:bodies -- FOLDER');
+  const home = mkdtempSync(join(tmpdir(), 'signalpress-vectors-'));
+  process.env.TMPDIR = home;
+  try {
+    const parts = await drawn(seed, count);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, BODIES_NAME), bodiesText(parts));
+    report(parts, folder);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
