@@ -1,4 +1,9 @@
-import { isContinued, KEYS_BYTES_MAX, type KeyHistory } from '../contract/key-history.ts';
+import {
+  isContinued,
+  KEYS_BYTES_MAX,
+  type KeyHistory,
+  vouchedDids,
+} from '../contract/key-history.ts';
 import { KEYS_URL } from '../contract/static-files.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { reason } from '../verify/body-check.ts';
@@ -27,7 +32,8 @@ function compareKeys(round: Round, text: string, next: KeyHistory): void {
   const { state, findings } = round;
   const { keys: old } = knownKeys(state);
   if (old === undefined) {
-    if (next.keys.some(({ did }) => state.issuers.includes(did))) state.keys = text;
+    // Root keys that were named vouch for a list too.
+    if (vouchedDids(next, state.issuers).length > 0) state.keys = text;
     else {
       const detail =
         'its list of keys names none that is believed; pass the right one with --issuer';

@@ -177,8 +177,8 @@ export class Monitor {
 
   #client(address: string): LogClient {
     const { fetch, answerMs } = this.#by;
-    const signal = AbortSignal.timeout(LOOK_MS_MAX);
-    return logClient(address, { fetch, signal, ...(answerMs === undefined ? {} : { answerMs }) });
+    const totalMs = LOOK_MS_MAX;
+    return logClient(address, { fetch, totalMs, ...(answerMs === undefined ? {} : { answerMs }) });
   }
 
   /** Named by its content, so that a kill leaves no second one. */

@@ -148,7 +148,7 @@ async function served(answer: (response: ServerResponse) => void): Promise<strin
 
 describe('logClient()', () => {
   const clientOf = (address: string) =>
-    logClient(address, { fetch, signal: AbortSignal.timeout(20_000), answerMs: 300 });
+    logClient(address, { fetch, totalMs: 20_000, answerMs: 300 });
 
   it('reads what is there, and nothing where nothing is', async () => {
     const address = await served((response) => response.end('a checkpoint'));
@@ -189,6 +189,14 @@ describe('logClient()', () => {
     const start = performance.now();
     await expect(clientOf(address).get('/x', 12)).rejects.toThrow(words);
     expect(performance.now() - start).toBeLessThan(10_000);
+  });
+
+  it('gives up when the time of the whole look is over', async () => {
+    const address = await served((response) => setTimeout(() => response.end('late'), 200));
+    const client = logClient(address, { fetch, totalMs: 500 });
+    expect(await client.get('/x', 12)).not.toBeNull();
+    expect(await client.get('/x', 12)).not.toBeNull();
+    await expect(client.get('/x', 12)).rejects.toThrow('took too long');
   });
 
   it('names an address where nobody listens', async () => {
