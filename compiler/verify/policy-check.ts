@@ -84,7 +84,8 @@ function logFault(note: SignedNote, { logs }: LogPolicy): string | null {
     const signature = signatureIn(note, key.name, keyHashOf(key, sha256));
     return signature === null ? [] : [isStrictSignature(signature, bytes, key.publicKey)];
   });
-  if (verdicts.length === 0) return `signed by no log of the policy: it is of "${origin}"`;
+  if (verdicts.length === 0)
+    return `signed by no log of the policy: it is of "${origin}", whose key is at /log/vkey`;
   return verdicts.every(Boolean) ? null : 'the signature of its log does not hold';
 }
 

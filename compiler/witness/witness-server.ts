@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { VerifierKey } from '../contract/verifier-key.ts';
+import { reason } from '../verify/body-check.ts';
 import {
   addCheckpoint,
   REQUEST_BYTES_MAX,
@@ -17,7 +18,7 @@ const CONNECTIONS_MAX = 64;
 const REQUEST_MS_MAX = 10_000;
 /** Requests a second, over a burst of as many; each costs a signature check at most. */
 const REQUESTS_PER_S = 50;
-/** Refusals of signed checkpoints that are logged, as evidence: strangers can send them again. */
+/** Refusals of signed checkpoints that are logged, as evidence, and failures: strangers can bring about more. */
 const REFUSALS_PER_HOUR = 20;
 const REFUSAL_CHARS_MAX = 8192;
 
@@ -51,6 +52,7 @@ export async function serveWitness(options: ServeOptions): Promise<ServedWitness
   };
   const parts = { key: store.key, memory, logs, now };
   const allow = rateLimit(REQUESTS_PER_S, 1000, now);
+  const isFailureLogged = rateLimit(REFUSALS_PER_HOUR, 3_600_000, now);
   const isLogged = rateLimit(REFUSALS_PER_HOUR, 3_600_000, now);
   const logRefusal = (text: string): void => {
     if (isLogged()) log(text.slice(0, REFUSAL_CHARS_MAX));
@@ -59,7 +61,8 @@ export async function serveWitness(options: ServeOptions): Promise<ServedWitness
     answerTo(request, response)
       .then((answer) => send(response, answer))
       .catch((error: unknown) => {
-        log(`failed: ${error instanceof Error ? error.message : String(error)}`);
+        // Whoever goes away in the middle of a request is no failure of ours.
+        if (request.complete && isFailureLogged()) log(`failed: ${reason(error)}`);
         send(response, {
           status: 503,
           body: 'this witness cannot keep its memory; try again later\n',
@@ -115,6 +118,7 @@ function send(response: ServerResponse, { status, body, type, allow }: PlainAnsw
 
 /** The text of a request; null for one that is too long. Bytes that are no UTF-8 become characters that no request has. */
 async function bodyOf(request: IncomingMessage): Promise<string | null> {
+  if (Number(request.headers['content-length'] ?? 0) > REQUEST_BYTES_MAX) return null;
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {

@@ -103,6 +103,19 @@ describe('serveWitness()', () => {
     });
   });
 
+  it('logs nothing of whoever goes away in the middle of a request', async () => {
+    await served(async (url) => {
+      const request = httpRequest(`${url}/add-checkpoint`, { method: 'POST' });
+      const gone = new Promise((resolve) => request.on('error', resolve));
+      request.write('old 0\n');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      request.destroy(new Error('gone'));
+      await gone;
+      expect((await add(url, LOG.request(0, 8))).status).toBe(200);
+    });
+    expect(said).toEqual(['cosigned a.example/log at size 8']);
+  });
+
   it('slows down whoever asks too often', async () => {
     let now = 0;
     const ask = async (url: string, count: number): Promise<number[]> => {
@@ -136,6 +149,7 @@ describe('serveWitness()', () => {
       store.memory.put = put;
       expect((await add(url, LOG.request(8, 9))).status).toBe(200);
     });
+    expect(said).toContain('failed: the disk is full');
   });
 });
 
