@@ -43,7 +43,7 @@ export class LogTimes {
   readonly #bodies: StoredBodies;
   readonly #head: Pick<Release, 'as_of' | 'log_index'>;
   #heldBatches: readonly LogBatch[] | null = null;
-  #heldHeads: readonly LoggedHead[] | null = null;
+  #heldFirst: { readonly head: LoggedHead | null } | null = null;
 
   constructor(bodies: StoredBodies, head: Pick<Release, 'as_of' | 'log_index'>) {
     this.#bodies = bodies;
@@ -67,18 +67,18 @@ export class LogTimes {
 
   /** Whether the log held the head of a release before a time: bodies that join readings have an entry since then. */
   hasHeadsBefore(time: string): boolean {
-    return this.#heads().some(({ as_of }) => Date.parse(as_of) < Date.parse(time));
+    const first = this.#firstHead();
+    return first !== null && Date.parse(first.as_of) < Date.parse(time);
   }
 
   /**
-   * A batch of an old day may come late, so the release counts that an entry came with. Before the first head nothing but
+   * A batch of an old day may come late, so the release counts that an entry came with. Up to the first head nothing but
    * the batch says when.
    */
   #came(position: number, { batch }: LogBatch): Span & { readonly by: string } {
-    const heads = this.#heads();
-    const at = heads.findIndex((head) => head.position >= position);
-    const head = heads[at];
-    if (head === undefined || at === 0) return { ...spanOf(batch), by: `batch "${batch}"` };
+    const first = this.#firstHead();
+    const head = first === null || position <= first.position ? null : this.#headFrom(position);
+    if (head === null) return { ...spanOf(batch), by: `batch "${batch}"` };
     return { ...spanOf(releaseBatch(head)), by: `the release of ${head.as_of}` };
   }
 
@@ -90,19 +90,21 @@ export class LogTimes {
     return Date.parse(stamp.stamped_at);
   }
 
-  /** The heads in their order, each alone in its batch; the one of this release comes right behind its log. */
-  #heads(): readonly LoggedHead[] {
-    if (this.#heldHeads !== null) return this.#heldHeads;
-    const logged = this.#batches().flatMap(({ batch, size, size_before }): LoggedHead[] => {
-      if (size !== size_before + 1 || !batch.includes('T')) return [];
+  #firstHead(): LoggedHead | null {
+    this.#heldFirst ??= { head: this.#headFrom(0) };
+    return this.#heldFirst.head;
+  }
+
+  /** The first head at or behind a position, each alone in its batch; the one of this release comes right behind its log. */
+  #headFrom(start: number): LoggedHead | null {
+    for (const { batch, size, size_before } of this.#batches()) {
+      if (size <= start || size !== size_before + 1 || !batch.includes('T')) continue;
       const hash = this.#hashAt(size_before);
       const facts = hash === null ? null : this.#line(hash)?.facts;
-      const isHead = facts?.kind === 'release';
-      return isHead ? [{ position: size_before, as_of: facts.observed_at }] : [];
-    });
+      if (facts?.kind === 'release') return { position: size_before, as_of: facts.observed_at };
+    }
     const { as_of, log_index: position } = this.#head;
-    this.#heldHeads = position === undefined ? logged : [...logged, { position, as_of }];
-    return this.#heldHeads;
+    return position === undefined ? null : { position, as_of };
   }
 
   #batches(): readonly LogBatch[] {
