@@ -3,7 +3,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
-import type { Checkpoint } from '../contract/checkpoint.ts';
+import { type Checkpoint, logOrigin } from '../contract/checkpoint.ts';
+import { citationSchema, citedBase } from '../contract/citation.ts';
 import { type KeyHistory, vouchedDids } from '../contract/key-history.ts';
 import { leafHash, verifyConsistency } from '../contract/merkle.ts';
 import type { Release } from '../contract/release.ts';
@@ -108,14 +109,15 @@ export function formatEvidence(evidence: Evidence): string {
 /** Judges evidence from its signed texts alone. */
 export function checkEvidence(evidence: Evidence, given: EvidenceTrust): EvidenceReport {
   try {
-    const known = signersThatCount(evidence, given);
+    const signers = signersThatCount(evidence, given);
+    const { known } = signers;
     switch (evidence.kind) {
       case 'fork':
         return forkReport(evidence, known);
       case 'heads':
-        return headsReport(evidence, known);
+        return headsReport(evidence, signers);
       case 'leaf':
-        return leafReport(evidence, known);
+        return leafReport(evidence, signers);
       case 'keys':
         return keysReport(evidence, known);
       case 'readings':
@@ -128,8 +130,15 @@ export function checkEvidence(evidence: Evidence, given: EvidenceTrust): Evidenc
 
 type Of<K extends Evidence['kind']> = Extract<Evidence, { kind: K }>;
 
-/** DIDs whose signature counts. A key that was revoked proves nothing: a thief could have signed. */
-function signersThatCount(evidence: Evidence, { trust, keys: given }: EvidenceTrust): string[] {
+/** Whose signatures count, and when. */
+interface Signers {
+  /** DIDs, without any that was revoked: a thief could have signed. */
+  readonly known: readonly string[];
+  /** Lists of keys: a head that a key signed outside of its time counts for nothing. */
+  readonly lists: readonly KeyHistory[];
+}
+
+function signersThatCount(evidence: Evidence, { trust, keys: given }: EvidenceTrust): Signers {
   const own = evidence.keys === null ? null : keysOfText(evidence.keys);
   const lists = [own, given ?? null].flatMap((list) => (list === null ? [] : [list]));
   const named = trust === 'any' ? evidence.issuers : trust;
@@ -139,15 +148,7 @@ function signersThatCount(evidence: Evidence, { trust, keys: given }: EvidenceTr
       keys.flatMap(({ did, revoked_from }) => (revoked_from === null ? [] : [did])),
     ),
   );
-  return [...new Set(all)].filter((did) => !revoked.has(did));
-}
-
-function headIn(text: string): Release | null {
-  let isSound = true;
-  const head = signedHead(new TextEncoder().encode(text), { trust: 'any' }, () => {
-    isSound = false;
-  });
-  return isSound ? head : null;
+  return { known: [...new Set(all)].filter((did) => !revoked.has(did)), lists };
 }
 
 function forkReport({ notes, grown }: Of<'fork'>, known: readonly string[]): EvidenceReport {
@@ -187,25 +188,35 @@ function isEqual(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-function headsReport({ heads }: Of<'heads'>, known: readonly string[]): EvidenceReport {
-  const [one, other] = heads.map((text) => headOf(text, known));
+function headsReport({ heads }: Of<'heads'>, signers: Signers): EvidenceReport {
+  const [one, other] = heads.map((text) => headOf(text, signers));
   if (!one || !other) return nothing('a head is not signed by a key that counts');
   const says = headsContradiction(one, other);
   if (says === null) return nothing('both releases can be of one service');
   return proven(says, [one.issuer_did, other.issuer_did]);
 }
 
-function headOf(text: string, known: readonly string[]): Release | null {
-  const head = headIn(text);
-  return head !== null && known.includes(head.issuer_did) ? head : null;
+function headOf(text: string, { known, lists }: Signers): Release | null {
+  const bytes = new TextEncoder().encode(text);
+  let isSound = true;
+  const fault = (): void => {
+    isSound = false;
+  };
+  const head = signedHead(bytes, { trust: known }, fault);
+  // Lists that do not name the key know nothing of its time.
+  const about = lists.filter(({ keys }) => keys.some(({ did }) => did === head?.issuer_did));
+  for (const keys of about) signedHead(bytes, { trust: known, keys }, fault);
+  return isSound ? head : null;
 }
 
-function leafReport(evidence: Of<'leaf'>, known: readonly string[]): EvidenceReport {
-  const head = headOf(evidence.head, known);
+function leafReport(evidence: Of<'leaf'>, signers: Signers): EvidenceReport {
+  const head = headOf(evidence.head, signers);
   if (head === null) return nothing('the head is not signed by a key that counts');
   const proof = parseTlogProof(evidence.proof);
-  const { fault } = judgeNote(proof.checkpoint, known);
+  const { fault } = judgeNote(proof.checkpoint, signers.known);
   if (fault !== null) return nothing(`its checkpoint: ${fault}`);
+  // One issuer may have several services, each with a log.
+  if (proof.signed.origin !== logOrigin(head.base_url)) return nothing('it is of another log');
   if (proof.index !== head.log_index) return nothing('the proof is about another entry');
   const leaf = hexToBytes(evidence.leaf);
   if (!isLeafProven(proof, leaf, sha256)) return nothing('the proof does not lead to its root');
@@ -235,7 +246,7 @@ function readingsReport({ bodies }: Of<'readings'>, known: readonly string[]): E
 
 /** A reading that a body says, and who signed it. */
 interface SaidReading {
-  /** Signal, entity and time. */
+  /** Signal, entity, time and service: one issuer may have several. */
   readonly subject: string;
   readonly hash: string;
   readonly issuer: string;
@@ -247,14 +258,15 @@ export function readingIn(text: string, known: readonly string[]): SaidReading |
   if (!isObject(body)) return null;
   const report = verifyBody(body, { trust: known });
   // A free sample is a record in a wrapper.
-  const { signal_id, entity, observed_at, record_hash } = isObject(body.sample)
-    ? body.sample
-    : body;
+  const record = isObject(body.sample) ? body.sample : body;
+  const { signal_id, entity, observed_at, record_hash } = record;
   const said = [signal_id, entity, observed_at, record_hash];
-  const isSound = report.verdict === 'verified' && coversContent(report);
-  if (!isSound || report.issuer === null || !said.every((each) => typeof each === 'string'))
+  const cited = citationSchema.safeParse(record._citation);
+  const isSound = report.verdict === 'verified' && coversContent(report) && cited.success;
+  if (!isSound || report.issuer === null || !said.every((each) => typeof each === 'string')) {
     return null;
-  const subject = `${signal_id} of ${entity} at ${observed_at}`;
+  }
+  const subject = `${signal_id} of ${entity} at ${observed_at}, by ${citedBase(cited.data)},`;
   return { subject, hash: String(record_hash), issuer: report.issuer };
 }
 

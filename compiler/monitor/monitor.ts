@@ -21,6 +21,7 @@ import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import type { LogPolicy } from '../contract/log-policy.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
+import { reason } from '../verify/body-check.ts';
 import { readPlain } from '../verify/plain-file.ts';
 import { isOpen, raiseAlarms } from './alarms.ts';
 import { CheckpointFile } from './checkpoint-file.ts';
@@ -144,8 +145,8 @@ export class Monitor {
     try {
       await follow(round, this.#by.signals);
     } catch (error) {
-      if (!(error instanceof UnreachableError)) throw error;
-      failure = error;
+      if (error instanceof UnreachableError) failure = error;
+      else round.findings.push(oddFinding(error));
     }
     this.#conclude(round, failure);
   }
@@ -214,6 +215,12 @@ async function follow(round: Round, signals: readonly string[]): Promise<void> {
   const signed = await followLog(round, shown);
   if (shown !== null && signed !== null) await followLeaf(round, shown, signed);
   await followReadings(round, signals);
+}
+
+/** What a hostile service makes this program stumble over must not end it; what the disk refuses has to. */
+function oddFinding(error: unknown): Finding {
+  if (error instanceof Error && 'syscall' in error) throw error;
+  return { kind: 'unreadable', about: 'look', detail: `it cannot be looked at: ${reason(error)}` };
 }
 
 /** What strangers wrote, as it may stand in a terminal and in the status. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { firstHistory, formatKeyHistory, historyOf } from '../../compiler/contract/key-history.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
+import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import {
   type Contradiction,
   checkEvidence,
@@ -21,6 +22,7 @@ import {
   publishHours,
   revocation,
   rotation,
+  signedHeadText,
 } from './lying-service.ts';
 import { sampleBodies } from './sample-bodies.ts';
 import { Watching } from './watching.ts';
@@ -133,6 +135,29 @@ describe('checkEvidence()', () => {
       withParts('readings', { bodies: [bodies[0], bodies[0]] }),
     ];
     expect(quiet.map(verdict)).toEqual(quiet.map(() => 'nothing'));
+  });
+
+  it('takes two services of one issuer for no contradiction', () => {
+    const { proof, leaf } = of('leaf');
+    const elsewhere = signedHeadText({
+      base_url: 'https://elsewhere.example',
+      log_index: parseTlogProof(proof).index,
+    });
+    expect(verdict(withParts('leaf', { head: elsewhere, leaf }))).toBe('nothing');
+    const here = signedHeadText({ log_index: parseTlogProof(proof).index });
+    expect(verdict(withParts('leaf', { head: here, leaf }))).toBe('proven');
+    expect(verdict(withParts('heads', { heads: [first.text, elsewhere] }))).toBe('nothing');
+    expect(verdict(withParts('heads', { heads: [first.text, here] }))).toBe('proven');
+  });
+
+  it('takes no head for evidence that a key signed after its time', () => {
+    const late = signedHeadText({ as_of: '2028-01-01T00:00:00Z' });
+    const heads = withParts('heads', { heads: [first.text, late] });
+    expect(verdict(heads)).toBe('proven');
+    const keys = keysOf([rotation(7, 9)]);
+    expect(checkEvidence(heads, { trust: [DID], keys }).verdict).toBe('nothing');
+    const inTime = withParts('heads', { heads: [first.text, signedHeadText({ files_count: 2 })] });
+    expect(checkEvidence(inTime, { trust: [DID], keys }).verdict).toBe('proven');
   });
 
   it('takes no proof of growth from the signed root itself for a fork', () => {

@@ -318,6 +318,47 @@ describe('a network that fails', () => {
   });
 });
 
+describe('a service that answers anything', () => {
+  it('ends no monitor, and makes it prove nothing', async () => {
+    const watching = await watchingFirst(3);
+    const honestFiles = filesOf(nth(honest, 4));
+    const paths = [...honestFiles.keys()].filter((path) => !path.includes('/batches/'));
+    let seed = 1;
+    const random = (below: number): number => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % below;
+    };
+    for (let look = 0; look < 400; look += 1) {
+      const files = new Map(honestFiles);
+      const path = paths[random(paths.length)] ?? '';
+      const bytes = Buffer.from(files.get(path) ?? '');
+      const at = random(bytes.length);
+      const odd = [
+        Buffer.concat([bytes.subarray(0, at), Buffer.of(random(256)), bytes.subarray(at + 1)]),
+        bytes.subarray(0, at),
+        Buffer.concat([bytes, bytes]),
+        Buffer.from('{"format":"signalpress-release/1","sequence":1e999}'),
+        Buffer.alloc(0),
+      ];
+      files.set(path, odd[random(odd.length)] ?? null);
+      await watching.sees(files, { minutes: 0.1 });
+    }
+    expect(watching.verdicts()).toEqual([]);
+    expect(await watching.sees(honestFiles)).toEqual([]);
+    expect(watching.monitor.exitCode).toBe(MONITOR_EXIT.well);
+  });
+
+  it('ends no monitor with an address that no log can be named by', async () => {
+    const watching = await watchingFirst(1);
+    const head = { base_url: 'https://shop.example/a+b' };
+    const as_of = '2026-11-20T14:00:00Z';
+    const odd = publish(nth(honest, 0), { leaves: hashes(500, 5), as_of, head });
+    const fresh = new Watching();
+    expect(await fresh.sees(filesOf(odd), { looks: 2 })).toEqual(['unreadable']);
+    expect(await watching.sees(filesOf(odd), { looks: 2 })).toEqual([]);
+  });
+});
+
 describe('what a monitor remembers', () => {
   it('survives a kill after each write, also in the middle of a line', async () => {
     const watching = await watchingFirst(3);
