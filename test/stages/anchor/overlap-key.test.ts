@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compileOptions } from '../../../compiler/commands/compile-options.ts';
 import { noteKeyHash, parseNote } from '../../../compiler/contract/checkpoint.ts';
 import { parseDidKey } from '../../../compiler/contract/did-key.ts';
 import { parseLogBatches } from '../../../compiler/contract/log-batch.ts';
@@ -121,6 +122,30 @@ describe('the log in an overlap', () => {
 });
 
 describe('the overlap key', () => {
+  it('comes from its option or its variable, is read like every key, and is absent without them', () => {
+    const flags = {
+      ...{
+        snapshots,
+        data,
+        key: '47'.repeat(32),
+        issuerName: 'Test',
+        baseUrl: 'https://example.org',
+      },
+      ...{ workers: '0', verify: 'sample', maxRejects: '0%', keepLast: '3', seriesDays: '90' },
+    };
+    const seedOf = (overlapKey: string | undefined, variable?: string) => {
+      const env = (name: string) => (name === 'SIGNALPRESS_OVERLAP_KEY' ? variable : undefined);
+      const given = overlapKey === undefined ? {} : { overlapKey };
+      return compileOptions({ ...flags, ...given }, { env, now: () => Date.parse(at(22)) })
+        .overlapSeed;
+    };
+    expect(seedOf('48'.repeat(32))).toEqual(seeds.two);
+    expect(seedOf(undefined, '49'.repeat(32))).toEqual(seeds.three);
+    expect(seedOf(undefined)).toBeUndefined();
+    expect(seedOf(undefined, '')).toBeUndefined();
+    expect(() => seedOf('nowhere.key')).toThrow('--overlap-key or SIGNALPRESS_OVERLAP_KEY');
+  });
+
   it('I28: is refused when nobody announced it, and when it signs the release', async () => {
     const unknown = compileAt(23, seeds.two, seeds.three);
     await expect(unknown).rejects.toThrow('not a key of this issuer');
