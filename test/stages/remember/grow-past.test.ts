@@ -68,6 +68,8 @@ function linesOf(life: Life, metric: string): StoredReading[][] {
         { [metric]: value },
         {
           observed_at: time(hour - back),
+          // A source moves now and then: rows in sequence share some of their cores.
+          source_ref: `https://example.org/${Math.floor((hour - back) / 5) % 3}`,
           collected_at: time(hour - lag + 0.5),
           grade,
           ...(metric === 'stage_ft' ? { thresholds: { action: grade === 'A' ? 1 : 2 } } : {}),
