@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatKeyHistory } from '../../compiler/contract/key-history.ts';
 import { MONITOR_EXIT } from '../../compiler/monitor/monitor.ts';
+import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { hashes, type LogFiles } from '../stages/anchor/memory-log.ts';
+import { InventedWitness } from '../witness/invented-witness.ts';
 import {
   BASE_URL,
   didOfSeed,
@@ -224,6 +226,20 @@ describe('Monitor.look()', () => {
     const as_of = '2026-11-20T14:00:00Z';
     const lie = publish(nth(honest, 1), { leaves: hashes(500, 5), as_of, head });
     expect(await strange.sees(filesOf(lie), { looks: 2 })).toEqual(['other_log']);
+  });
+
+  it('sees that a checkpoint lacks the witnesses that a policy demands, and is content once they signed', async () => {
+    const witness = new InventedWitness('w.example/1');
+    const text = `${witness.policyLine('First')}quorum First\n`;
+    const policy = readPolicy(Buffer.from(text));
+    const watching = new Watching({ policy });
+    const bare = filesOf(nth(honest, 1));
+    expect(await watching.sees(bare, { looks: 2 })).toEqual(['unwitnessed']);
+    expect(watching.verdicts()).toEqual([]);
+    const note = String(bare.get('/log/checkpoint'));
+    bare.set('/log/checkpoint', witness.cosign(note, '2026-11-20T12:31:00Z'));
+    expect(await watching.sees(bare)).toEqual([]);
+    expect(watching.monitor.exitCode).toBe(MONITOR_EXIT.well);
   });
 
   it('tells of a reading that is said in another way, with both signed bodies, and is no alarm', async () => {
