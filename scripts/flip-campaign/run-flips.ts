@@ -7,6 +7,7 @@ import {
   parseFiles,
   RELEASE_NAME,
 } from '../../compiler/contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { type Disk, nodeDisk } from '../../compiler/verify/disk.ts';
 import { FAULTS_MAX } from '../../compiler/verify/release-fault.ts';
 import { verifyRelease } from '../../compiler/verify/verify-release.ts';
@@ -24,12 +25,15 @@ interface FlipOptions {
   readonly random: (below: number) => number;
   /** Classes to sample; all by default. */
   readonly classes?: readonly ByteClass[];
-  /** Bytes that are changed in the head and in the list. */
+  /** Bytes that are changed in each file that the list does not name. */
   readonly own: number;
 }
 
+/** Files of a release that its list does not name. */
+type OwnFile = 'head' | 'list' | 'proof';
+
 interface FlipResult {
-  readonly byClass: Partial<Record<ByteClass | 'head' | 'list', number>>;
+  readonly byClass: Partial<Record<ByteClass | OwnFile, number>>;
   readonly flips: number;
   /** Files with a changed byte that the report did not name, and files named without one. */
   readonly wrong: readonly string[];
@@ -38,7 +42,7 @@ interface FlipResult {
 /** Changes one byte of each class in every listed file, and compares the files that `verify` names. */
 export async function runFlips(release: FlipRelease, options: FlipOptions): Promise<FlipResult> {
   const entries = parseFiles(readFileSync(join(release.root, FILES_NAME), 'utf8'));
-  const byClass: Partial<Record<ByteClass | 'head' | 'list', number>> = {};
+  const byClass: Partial<Record<ByteClass | OwnFile, number>> = {};
   const wrong: string[] = [];
   for (const name of options.classes ?? BYTE_CLASSES) {
     for (let start = 0; start < entries.length; start += AT_ONCE) {
@@ -48,11 +52,13 @@ export async function runFlips(release: FlipRelease, options: FlipOptions): Prom
       wrong.push(...(await misnamed(release, harmed)));
     }
   }
-  for (const [kind, file] of [
-    ['head', RELEASE_NAME],
-    ['list', FILES_NAME],
+  for (const [kind, file, named] of [
+    ['head', RELEASE_NAME, RELEASE_NAME],
+    // The head holds the hash of the list.
+    ['list', FILES_NAME, RELEASE_NAME],
+    ['proof', RELEASE_PROOF_NAME, RELEASE_PROOF_NAME],
   ] as const) {
-    wrong.push(...(await ownFlips(release, file, options)));
+    wrong.push(...(await ownFlips(release, { file, named }, options)));
     byClass[kind] = options.own;
   }
   const flips = Object.values(byClass).reduce((sum, count) => sum + count, 0);
@@ -96,10 +102,16 @@ async function misnamed(
   ];
 }
 
-/** Random bytes of the head or of the list; both are named as the head, which holds the hash of the list. */
+interface OwnHarm {
+  readonly file: string;
+  /** The file that the report names first. */
+  readonly named: string;
+}
+
+/** Random bytes of a file that the list does not name. */
 async function ownFlips(
   release: FlipRelease,
-  file: string,
+  { file, named }: OwnHarm,
   { own, random }: FlipOptions,
 ): Promise<string[]> {
   const size = readFileSync(join(release.root, file)).length;
@@ -108,7 +120,7 @@ async function ownFlips(
     const change = { path: file, at: random(size), mask: 1 + random(255) };
     const disk = changedDisk((path) => (path.endsWith(`/${file}`) ? change : undefined));
     const { faults } = await verifyRelease(release.root, { trust: [release.did], disk });
-    if (faults[0]?.file !== RELEASE_NAME) wrong.push(`${file} at ${change.at}`);
+    if (faults[0]?.file !== named) wrong.push(`${file} at ${change.at}`);
   }
   return wrong;
 }

@@ -135,6 +135,7 @@ const FILE_TARGETS: readonly string[] = [
   '/.well-known/did.json',
   '/.well-known/catalog.json',
   '/.well-known/release.json',
+  '/.well-known/release.tlog-proof',
   '/.well-known/keys.json',
   '/.well-known/security.txt',
   '/.well-known/api-catalog',

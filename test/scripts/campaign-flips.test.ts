@@ -36,6 +36,7 @@ describe('I24: the flip campaign, its short form', () => {
     expect(Object.keys(result.byClass)).toEqual(
       expect.arrayContaining(['signature', 'hash', 'key', 'digit', 'letter', 'structure', 'head']),
     );
+    expect(result.byClass.proof).toBe(8);
   });
 
   it('I24: runHarms() finds what is swapped, dropped, added and replayed named', async () => {
