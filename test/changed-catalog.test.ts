@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -6,6 +7,7 @@ import { signalpressClient } from '../compiler/client/signalpress-client.ts';
 import { verify } from '../compiler/client/verify.ts';
 import { rollBack } from '../compiler/commands/releases-command.ts';
 import type { CheckBody } from '../compiler/contract/check-body.ts';
+import { isoTime } from '../compiler/contract/iso-time.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
@@ -24,6 +26,7 @@ import {
 } from './snapshot-folder.ts';
 import { HARBOUR_RULER } from './tide-catalog.ts';
 import { askPrice, LEVEL, TIDE_PRICES, tideFiles } from './tide-shop.ts';
+import { hasPython, VERIFY_RECORD } from './verify/python-judge.ts';
 import { readHeadOf, resign } from './verify/resign.ts';
 
 // A publisher changes a scale under its own name, and buyers hold bodies of before.
@@ -107,6 +110,14 @@ describe('a body that was sold before the catalogue changed', () => {
   };
   const judged = (text: string, catalog: string) =>
     runVerify(saved(text), { issuer: [issuer], now: NOW_MS, catalog });
+  /** Verdict and detail of verify_record.py. */
+  const pythonJudged = (text: string, catalog: string): string => {
+    const flags = ['--issuer', issuer, '--now', isoTime(NOW_MS), '--catalog', catalog];
+    const { stdout } = spawnSync('python3', [VERIFY_RECORD, ...flags, saved(text)], {
+      encoding: 'utf8',
+    });
+    return stdout;
+  };
   /** The two files that a service gives away. */
   const givenAway = (sequence: number): string => {
     const folder = makeFolder();
@@ -131,6 +142,29 @@ describe('a body that was sold before the catalogue changed', () => {
       expect(text).not.toContain(OTHER);
     }
   });
+
+  it.skipIf(!hasPython)('is judged alike by verify_record.py (skipped without python3)', () => {
+    for (const catalog of [data, rootOf(data, 2), givenAway(2)]) {
+      expect(pythonJudged(old, catalog)).toMatch(new RegExp(`^verified .*\n.*${OTHER}`));
+      expect(pythonJudged(fresh, catalog)).toMatch(/^verified /);
+      expect(pythonJudged(fresh, catalog)).not.toContain(OTHER);
+    }
+    for (const catalog of [rootOf(data, 1), givenAway(1)]) {
+      expect(pythonJudged(old, catalog)).toMatch(/^verified /);
+      expect(pythonJudged(old, catalog)).not.toContain(OTHER);
+    }
+    const altered = old.replace('"band":"flood"', '"band":"normal"');
+    expect(pythonJudged(altered, rootOf(data, 1))).toMatch(/^failed /);
+  });
+
+  it.skipIf(!hasPython)(
+    'is no catalogue for it that nobody signed (skipped without python3)',
+    () => {
+      const path = givenAway(2);
+      writeFileSync(path, readFileSync(path, 'utf8').replace('4.5', '3.2'));
+      expect(pythonJudged(old, path)).toBe('');
+    },
+  );
 
   it('is not verified where it was altered, whatever catalogue is passed', async () => {
     for (const catalog of [data, givenAway(2), rootOf(data, 1)]) {
@@ -161,8 +195,12 @@ describe('a body that was sold before the catalogue changed', () => {
         /FAIL +catalog .*does not follow from the value and the official scale/,
       ),
     ]);
+    if (hasPython) {
+      expect(pythonJudged(body, root)).toMatch(/^failed .*\n.*does not follow from the value and/);
+    }
     // A list that the head does not sign shows nothing.
     writeFileSync(list, readFileSync(list, 'utf8').replace(/.+\n$/, ''));
+    if (hasPython) expect(pythonJudged(body, root)).toContain(OTHER);
     const unsigned = await runVerify(saved(body), { issuer: [issuer], now: NOW_MS, catalog: root });
     expect(unsigned.text).toContain(OTHER);
   });

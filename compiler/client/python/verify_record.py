@@ -10,6 +10,8 @@ It needs the files verify_*.py beside it.
   verify_record.py --lines BODIES.ndjson           one body a line, - for standard input
   verify_record.py --proof PROOF.json              a proof of the log, and nothing else
   --issuer did:key:z6Mk...                         whom you trust, may be repeated; without it nothing is verified
+  --catalog FILE                                   catalog.json of the service with its release.json in the same folder,
+                                                   or a release: readings are judged by its classes, scales and ranges
   --now 2026-11-20T12:00:00Z                       your clock, where it is not that of this machine
   --vectors FOLDER                                 compare this program with the vector files of the project, or with
                                                    the bodies that npm run vectors:bodies wrote
@@ -22,6 +24,7 @@ import argparse
 import base64
 import datetime
 import decimal
+import functools
 import hashlib
 import json
 import os
@@ -29,6 +32,7 @@ import re
 import sys
 import time
 
+from verify_catalog import Unusable, check_catalog, given_catalog
 from verify_json import (HASH, MALFORMED, Refused, canonical, canonical_bytes, hash_of, is_number, is_same, iso,
                          milliseconds, number, objects, parse, time_of, told)
 from verify_log import check_checkpoint, check_logged, check_proof, inclusion_root, is_proof, proof_of, without_proof
@@ -502,7 +506,7 @@ def row_of(cells):
 # ---- command ------------------------------------------------------------------------------------------------------
 
 
-def judge_body(data, issuers, now):
+def judge_body(data, issuers, now, catalog=None):
     if data.startswith(",".join(SERIES_COLUMNS).encode()):
         return "unsigned", "a series as CSV is not signed; ask for it with format=csv-signed or format=json"
     body = body_of(data)
@@ -513,6 +517,8 @@ def judge_body(data, issuers, now):
         return judge_answer(body, issuers)
     body, proof = without_proof(body)
     verdict, detail = judge_signed(body, issuers, now)
+    note = None if catalog is None else check_catalog(body, catalog)
+    detail += "" if note is None else "; " + note
     if proof is None:
         return verdict, detail
     check_logged(body, proof, issuers)
@@ -670,7 +676,7 @@ def judge(judged, load, issuers, now):
     """Verdict and detail; nothing is verified for an issuer that nobody named, because anybody can make a key."""
     try:
         verdict, detail = judged(load(), issuers, now)
-    except (OSError, TooLong) as error:
+    except (OSError, TooLong, Unusable) as error:
         return "unsigned", "cannot be judged: %s" % error
     except MemoryError:
         return "unsigned", "cannot be judged: it needs more memory than there is"
@@ -720,10 +726,11 @@ def lines_of(path):
 
 def tasks_of(given):
     """What is to be judged: a name, how, and what reads its bytes."""
+    judged_body = functools.partial(judge_body, catalog=given.catalog)
     for path in given.lines:
         for number, line in enumerate(lines_of(path), 1):
-            yield "%s:%d" % (path, number), judge_body, lambda line=line: within(line)
-    for judged, paths in ((judge_body, given.body), (judge_proof, given.proof)):
+            yield "%s:%d" % (path, number), judged_body, lambda line=line: within(line)
+    for judged, paths in ((judged_body, given.body), (judge_proof, given.proof)):
         for path in paths:
             yield path, judged, lambda path=path: read(path)
 
@@ -737,6 +744,7 @@ def main():
     options.add_argument("--lines", action="append", default=[], type=readable)
     options.add_argument("--proof", action="append", default=[])
     options.add_argument("--issuer", action="append", default=[])
+    options.add_argument("--catalog")
     options.add_argument("--now")
     options.add_argument("--vectors")
     options.add_argument("--json", action="store_true")
@@ -747,6 +755,10 @@ def main():
         sys.exit(1 if off else 0)
     if not given.body and not given.proof and not given.lines:
         options.error("name a body or a proof")
+    try:
+        given.catalog = None if given.catalog is None else given_catalog(given.catalog, given.issuer)
+    except (OSError, Unusable) as error:
+        options.error("--catalog: %s" % error)
     now = int(time.time() * 1000) if given.now is None else milliseconds(given.now)
     if now is None:
         options.error("--now: not an ISO-8601 time in UTC")
