@@ -10,6 +10,7 @@ const DOCS = [
   'ARCHITECTURE.md',
   'compiler/client/python/README.md',
   'compiler/contract/FORMAT.md',
+  'compiler/contract/PRODUCTS.md',
   'compiler/contract/RECEIPTS.md',
   'compiler/contract/ROOTS.md',
   'compiler/contract/SERIES-CSV.md',
