@@ -131,6 +131,12 @@ const COMMANDS: readonly CommandRow[] = [
       (await import('./commands/issue-receipt.ts')).defineReceipt(command, SETTINGS),
   },
   {
+    usage: 'export [options]',
+    about: 'sign a saved body as a W3C verifiable credential, with the key that signed the body',
+    define: async (command) =>
+      (await import('./commands/export-command.ts')).defineExport(command, SETTINGS),
+  },
+  {
     usage: 'init [options] <folder>',
     about: 'make a shop of your own: a catalogue with one line, readings, settings and a note',
     define: async (command) =>

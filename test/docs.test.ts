@@ -11,6 +11,7 @@ const DOCS = [
   'compiler/client/python/README.md',
   'compiler/contract/FORMAT.md',
   'compiler/contract/PRODUCTS.md',
+  'compiler/contract/CREDENTIALS.md',
   'compiler/contract/RECEIPTS.md',
   'compiler/contract/ROOTS.md',
   'compiler/contract/SERIES-CSV.md',

@@ -26,6 +26,10 @@ const EXAMPLES: Examples = {
   'sources list': ['signalpress sources list'],
   'sources init': ['signalpress sources init --contact mailto:ops@example.org'],
   'sources check': ['signalpress sources check'],
+  export: [
+    'signalpress export --vc body.json --key issuer.key > credential.json',
+    'signalpress export --vc body.json --key issuer.key --valid-until 2026-12-31T00:00:00Z > credential.json',
+  ],
   init: ['signalpress init shop --lines tides', 'signalpress init shop --extends builtin'],
   buy: [
     "signalpress buy 'http://127.0.0.1:4021/gauge?signal_id=tides.level&entity=station-one' --issuer did:key:z6Mk…",

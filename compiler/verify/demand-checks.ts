@@ -1,6 +1,7 @@
 import { withoutProof } from '../contract/body-proof.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { type Citation, citationSchema, citedBase } from '../contract/citation.ts';
+import { bodyWithin } from '../contract/credential.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
 import { isObject, type JsonValue } from '../contract/strict-json.ts';
 import { aboutBody, type BodyAbout, TIME_OF } from './about-body.ts';
@@ -37,7 +38,7 @@ export function withDemands(
   delivered: JsonValue,
   demands: Demands,
 ): DemandedReport {
-  const { body } = withoutProof(delivered);
+  const { body } = withoutProof(bodyWithin(delivered));
   const isSound = report.verdict === 'verified' || report.verdict === 'issuer_unknown';
   const about = isSound ? aboutBody(body, demands) : null;
   const found = { body, about, isSound, isWhole: isSound && coversContent(report) };

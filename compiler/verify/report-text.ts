@@ -30,6 +30,7 @@ const REVOKED = 'cannot be judged: signed by a key that was revoked later';
 /** What a check that passed has shown. */
 const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   json: 'readable',
+  credential: 'the proof of the credential, its key and its times hold',
   citation: 'the statement, its hash, its signature and its key belong together',
   anchor: 'older than the revocation of the key that signed',
   cover: 'the citation is about the whole body',

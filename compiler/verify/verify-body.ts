@@ -2,6 +2,7 @@ import { basketOf } from '../contract/basket.ts';
 import { withoutProof } from '../contract/body-proof.ts';
 import { canonicalJson } from '../contract/canonical.ts';
 import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
+import { bodyWithin, isCredential } from '../contract/credential.ts';
 import { legsLit } from '../contract/lit-legs.ts';
 import { seriesHead } from '../contract/series.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
@@ -26,6 +27,7 @@ import {
   type NamedCheck,
   verifyCitation,
 } from './verify-citation.ts';
+import { credentialReport } from './verify-credential.ts';
 
 /**
  * The second reader. It derives again what one delivered body says about itself, and believes no member of it.
@@ -35,6 +37,8 @@ import {
  *  3. The record hashes, the chain of a series, the lineage and the legs: all that follows from signed members.
  *  4. The members of request time, which nobody signs: there has to be one instant of which all of them are true.
  *  5. The proof that came with it, outside of all hashes: that it is in the log of its issuer.
+ *
+ * Of a credential its own proof first, then the body inside (`verify-credential.ts`).
  *
  * The steps are those of contract/FORMAT.md, section 11: canonical JSON of RFC 8785, SHA-256, Ed25519 of RFC 8032, did:key.
  * The code shares nothing with the compiler but `contract/`. No socket is opened, and the clock is given.
@@ -70,6 +74,11 @@ export interface BodyTrust extends CitationTrust, ProofTrust {
 export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
   const unfit = unfitness(delivered);
   if (unfit !== null) return { verdict: 'failed', issuer: null, checks: [unfit] };
+  if (isObject(delivered) && isCredential(delivered)) {
+    // What stands inside is one body, never another credential: each level would be hashed once more.
+    const judge = (body: JsonValue): BodyReport => deliveredReport(body, trust);
+    return credentialReport(delivered, { ...trust, judge });
+  }
   const basket = basketOf(delivered);
   if (basket !== null) {
     const judge = (answer: JsonValue): BodyReport => verifyBody(answer, trust);
@@ -77,6 +86,11 @@ export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
   }
   const answered = logAnswer(delivered, trust);
   if (answered !== null) return proofReport(answered, trust);
+  return deliveredReport(delivered, trust);
+}
+
+/** One body, with the proof that came with it. */
+function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
   const { body, proof } = withoutProof(delivered);
   const nodes = [...objectNodes(body)];
   const cited = nodes.filter((node) => node.value._citation !== undefined);
@@ -133,13 +147,15 @@ function verdictOf(
 }
 
 /** Who signed a body, where a readable citation says so. */
-export function signerOf(body: JsonValue): string | null {
+export function signerOf(saved: JsonValue): string | null {
+  const body = bodyWithin(saved);
   if (unfitness(body) !== null) return null;
   return issuerOf([...objectNodes(body)].filter(({ value }) => value._citation !== undefined));
 }
 
 /** The hash of the statement about a whole body, by which a release lists it; null where no readable citation covers all. */
-export function statementOf(body: JsonValue): string | null {
+export function statementOf(saved: JsonValue): string | null {
+  const body = bodyWithin(saved);
   if (!isObject(body)) return null;
   const cited = isObject(body.sample) && Object.keys(body).length === 1 ? body.sample : body;
   const citation = citationSchema.safeParse(cited._citation);

@@ -1,5 +1,6 @@
 import { withoutProof } from '../contract/body-proof.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
+import { bodyWithin } from '../contract/credential.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
@@ -56,6 +57,7 @@ const ONLY_OF_RELEASES = '--remember is about releases; leave it out for a body'
 export const VERIFY_HELP = `
 TARGET is a delivered body as saved (FILE), a release or data folder (DIR), or - for standard input.
 Nothing is fetched: every hash and signature is recomputed here, without any socket.
+Of a W3C credential that signalpress export made, its proof and its times are judged, then the body inside.
 
 Exit codes:
   0  verified
@@ -280,7 +282,7 @@ function writtenProof(
 ): boolean {
   const isProven = checks.some(({ check, status }) => check === 'logged' && status === 'pass');
   if (writeProof === undefined || checks.some(({ status }) => status === 'fail')) return true;
-  const { proof } = withoutProof(body);
+  const { proof } = withoutProof(bodyWithin(body));
   if (!isProven || typeof proof !== 'string') return false;
   writeProof(proof);
   return true;

@@ -1,4 +1,5 @@
 import { PROOF_MEMBER } from '../../compiler/contract/body-proof.ts';
+import { isCredential } from '../../compiler/contract/credential.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 
 /**
@@ -21,6 +22,8 @@ const UNITS_A_CITATION = 12;
 const COST_A_UNIT = 100;
 /** The proof of a body has a signature of its own, and a hash for each level of the log. */
 const PROOF_COST = 2 * UNITS_A_CITATION * COST_A_UNIT;
+/** So has a credential, whose hash covers all of it. */
+const CREDENTIAL_COST = UNITS_A_CITATION * COST_A_UNIT;
 
 /** What judging a body costs in the units of the rate limit. */
 export function judgingCost({ citations, cost }: CheckCost): number {
@@ -34,8 +37,8 @@ interface Weight extends CheckCost {
 
 /** Weighs a parsed body before it is judged; its depth is bounded by the parser, so this ends. */
 export function checkCost(value: JsonValue): CheckCost {
-  const { citations, cost } = weightOf(value);
-  return { citations, cost };
+  const { citations, cost, size } = weightOf(value);
+  return { citations, cost: cost + (isCredential(value) ? size + CREDENTIAL_COST : 0) };
 }
 
 function weightOf(value: JsonValue): Weight {

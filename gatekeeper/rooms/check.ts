@@ -180,7 +180,7 @@ function checkBody(
     is_issuer_record: verdict === 'verified' && issuer !== null && own.includes(issuer),
     checks: {
       hash: of('record_hash'),
-      signature: of('citation', 'anchor', 'cover', 'checkpoint'),
+      signature: of('credential', 'citation', 'anchor', 'cover', 'checkpoint'),
       content: of(
         'json',
         'content',
