@@ -28,6 +28,8 @@ export interface Finding {
   readonly detail: string;
   /** What proves it to a third person; without it only the monitor saw it. */
   readonly proof?: Contradiction;
+  /** Signed checkpoint that could not be compared: whoever has its tiles may prove a fork by it later. */
+  readonly note?: string;
 }
 
 /** A reading that is said twice may be a correction of its source: it is told, and is no alarm. */

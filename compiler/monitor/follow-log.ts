@@ -101,8 +101,10 @@ async function historyFault(round: Round, next: Signed): Promise<Finding | null>
   const [old, later] = other.checkpoint.size <= size ? [other, next] : [next, other];
   if (old.checkpoint.size === later.checkpoint.size) return forkFinding(old, later, null);
   const found = await grownBy(round, old.checkpoint, later.checkpoint);
-  if (found.kind === 'unproven')
-    return { kind: 'unproven', detail: `${found.why}: ${sizesOf(old, later)}` };
+  if (found.kind === 'unproven') {
+    const detail = `${found.why}: ${sizesOf(old, later)}`;
+    return { kind: 'unproven', detail, note: next.note };
+  }
   return found.kind === 'fork' ? forkFinding(old, later, found) : null;
 }
 

@@ -13,7 +13,7 @@
  *
  * Order of writing: evidence, checkpoint, state, status. A kill leaves at most something that the next look writes again.
  */
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
@@ -48,6 +48,8 @@ const LOOK_MS_MAX = 300_000;
 /** Longest wait after failures, where looks are not further apart anyway. */
 const RETRY_MS_MAX = 3_600_000;
 const BODY_BYTES_MAX = 1 << 20;
+/** Checkpoints that are kept though they could not be compared. */
+const NOTES_MAX = 64;
 /** Longest line that is told. */
 const LINE_CHARS_MAX = 600;
 
@@ -85,7 +87,7 @@ export class Monitor {
   /** Goes on from what the folder remembers; throws a RangeError where that is not of this service. */
   constructor(by: MonitorSettings) {
     this.#by = by;
-    for (const name of ['evidence', 'readings'])
+    for (const name of ['evidence', 'readings', 'unproven'])
       mkdirSync(join(by.folder, name), { recursive: true });
     this.#state = readState(by.folder) ?? firstState(by.issuers);
     refuseOthers(this.#state, by);
@@ -155,6 +157,7 @@ export class Monitor {
     const { own, address, now, findings, news } = round;
     const keep = (proof: Contradiction): string => this.#keep(proof, round);
     const found = { state: this.#state, address, own, now, keep, isWhole: failure === null };
+    for (const { note } of findings) if (note !== undefined) this.#keepNote(note);
     news.push(...raiseAlarms(findings.map(plainFinding), found));
     news.push(...(failure === null ? answered(own) : failed(own, failure)));
     this.#schedule(own, now, failure);
@@ -196,6 +199,15 @@ export class Monitor {
     };
     if (!existsSync(path)) replaceFile(path, formatEvidence({ ...found, ...proof } as Evidence));
     return path;
+  }
+
+  /** The first ones are kept: a service that shows ever new ones fills no disk. */
+  #keepNote(note: string): void {
+    const folder = join(this.#by.folder, 'unproven');
+    const name = `${bytesToHex(sha256(Buffer.from(note))).slice(0, 16)}.txt`;
+    const kept = readdirSync(folder);
+    if (kept.includes(name) || kept.length >= NOTES_MAX) return;
+    replaceFile(join(folder, name), note);
   }
 
   #writeStatus(now: number): void {

@@ -211,6 +211,10 @@ describe('Monitor.look()', () => {
       const lie = { ...nth(honest, 3), log };
       expect(await watching.sees(filesOf(lie), { looks: 2 })).toContain('unproven');
       expect(watching.verdicts()).toEqual([]);
+      // Whoever has the tiles may still compare the signed note.
+      const [kept = ''] = readdirSync(join(watching.folder, 'unproven'));
+      const note = readFileSync(join(watching.folder, 'unproven', kept), 'utf8');
+      expect(note).toBe(String(log.get('log/checkpoint')));
       expect(await watching.sees(filesOf(nth(honest, 3)))).toEqual([]);
     }
   });
