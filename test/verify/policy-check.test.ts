@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify } from '../../compiler/client/verify.ts';
 import { LOG_KEY_PATH } from '../../compiler/contract/log-batch.ts';
@@ -21,7 +22,7 @@ import {
   InventedWitness,
   withNote,
 } from '../witness/invented-witness.ts';
-import { hasPython, pythonVerdicts } from './python-judge.ts';
+import { hasPython, pythonVerdicts, VERIFY_RECORD } from './python-judge.ts';
 import { smallRelease } from './small-release.ts';
 
 const NOW = '2026-11-20T12:30:00Z';
@@ -67,8 +68,63 @@ const byBoth = (note: string): string => W2.cosign(W1.cosign(note, AT), AT);
 function judged(body: JsonObject, policy: string) {
   const trust = { trust: [did], now: clock, policy: policyOf(policy) };
   const { verdict, checks } = verifyBody(body, trust);
+  if (hasPython) expect(judgedByPython(body, policy)).toBe(verdict);
   return `${verdict}: ${checks.find(({ check }) => check === 'logged')?.detail}`;
 }
+
+/** The verdict of verify_record.py under a policy. */
+function judgedByPython(body: JsonObject, policy: string): string {
+  const path = join(data, 'python.policy');
+  writeFileSync(path, policy);
+  const flags = ['--json', '--lines', '-', '--issuer', did, '--now', NOW, '--policy', path];
+  const options = { input: JSON.stringify(body), encoding: 'utf8' } as const;
+  return JSON.parse(spawnSync('python3', [VERIFY_RECORD, ...flags], options).stdout).verdict;
+}
+
+describe.skipIf(!hasPython)(
+  'a policy that verify_record.py reads (skipped without python3)',
+  () => {
+    const readByPython = (policy: string): number | null => {
+      const path = join(data, 'python.policy');
+      writeFileSync(path, policy);
+      const program = `import sys; sys.path.insert(0, sys.argv[1])
+import verify_policy
+verify_policy.read_policy(open(sys.argv[2], "rb").read())`;
+      return spawnSync('python3', ['-c', program, dirname(VERIFY_RECORD), path]).status;
+    };
+    it.each([
+      'quorum none\n',
+      '# a comment\n\n\tquorum \tnone \n',
+      BOTH,
+      ANY,
+      `${ONE}group G 1 First\nquorum G\n`,
+    ])('is taken by both: %j', (policy) => {
+      expect(() => policyOf(policy)).not.toThrow();
+      expect(readByPython(policy)).toBe(0);
+    });
+    it.each([
+      '',
+      'quorum none',
+      'quorum none\r\n',
+      'quorum none\nquorum none\n',
+      'quorum First\n',
+      'witness First\nquorum none\n',
+      'witnesses 1\nquorum none\n',
+      `${ONE}${ONE}quorum First\n`,
+      `${ONE}${W1.policyLine('Other')}quorum First\n`,
+      `${ONE.replace('First', 'none')}quorum none\n`,
+      `${ONE}group G 0 First\nquorum G\n`,
+      `${ONE}group G 2 First\nquorum G\n`,
+      `${ONE}group G all First First\nquorum G\n`,
+      `${ONE}group G all Second\nquorum G\n`,
+      `${ONE.replace('witness First', 'log')}quorum none\n`,
+      ONE,
+    ])('is refused by both: %j', (policy) => {
+      expect(() => policyOf(policy)).toThrow(RangeError);
+      expect(readByPython(policy)).toBe(1);
+    });
+  },
+);
 
 describe('a body under a policy', () => {
   it('is witnessed by those who cosigned its checkpoint', () => {

@@ -122,7 +122,7 @@ def without_proof(delivered):
 
 
 def check_logged(body, proof, issuers):
-    """That a body is in the log of the service which its citation names, by a tlog-proof@v1 text of C2SP."""
+    """That a body is in the log of the service which its citation names, by a tlog-proof@v1 text of C2SP: its checkpoint."""
     citation = body.get("_citation")
     if not isinstance(citation, dict):
         raise Refused("_proof: no citation says of which log it has to be")
@@ -140,6 +140,7 @@ def check_logged(body, proof, issuers):
     if all(inclusion_root(leaf, index, size, hashes) != stated for leaf in leaves):
         raise Refused("_proof: no hash of this body is the entry that it proves")
     check_checkpoint(note, size, stated, issuers or [citation["issuer_DID"]])
+    return note
 
 
 def read_proof(proof):

@@ -12,6 +12,7 @@ It needs the files verify_*.py beside it.
   --issuer did:key:z6Mk...                         whom you trust, may be repeated; without it nothing is verified
   --catalog FILE                                   catalog.json of the service with its release.json in the same folder,
                                                    or a release: readings are judged by its classes, scales and ranges
+  --policy FILE                                    a tlog-policy of C2SP: its witnesses must have cosigned the proof
   --now 2026-11-20T12:00:00Z                       your clock, where it is not that of this machine
   --vectors FOLDER                                 compare this program with the vector files of the project, or with
                                                    the bodies that npm run vectors:bodies wrote
@@ -36,6 +37,7 @@ from verify_catalog import Unusable, check_catalog, given_catalog
 from verify_json import (HASH, MALFORMED, Refused, canonical, canonical_bytes, hash_of, is_number, is_same, iso,
                          milliseconds, number, objects, parse, time_of, told)
 from verify_log import check_checkpoint, check_logged, check_proof, inclusion_root, is_proof, proof_of, without_proof
+from verify_policy import check_policy, read_policy
 from verify_request_time import BOUNDS, REQUEST_TIME, check_lit, check_request_time
 from verify_settlement import check_settlement, is_settlement, question_of, resolve_members, verdict
 from verify_signature import from_base64url, is_signature, public_key
@@ -506,7 +508,7 @@ def row_of(cells):
 # ---- command ------------------------------------------------------------------------------------------------------
 
 
-def judge_body(data, issuers, now, catalog=None):
+def judge_body(data, issuers, now, catalog=None, policy=None):
     if data.startswith(",".join(SERIES_COLUMNS).encode()):
         return "unsigned", "a series as CSV is not signed; ask for it with format=csv-signed or format=json"
     body = body_of(data)
@@ -520,9 +522,12 @@ def judge_body(data, issuers, now, catalog=None):
     note = None if catalog is None else check_catalog(body, catalog)
     detail += "" if note is None else "; " + note
     if proof is None:
+        if policy is not None:
+            raise Refused("_proof: none, and the policy demands one; buy the body without proof=0")
         return verdict, detail
-    check_logged(body, proof, issuers)
-    return verdict, detail + "; its proof leads to the log of the issuer"
+    note = check_logged(body, proof, issuers)
+    witnessed = "" if policy is None else check_policy(note, policy, now)
+    return verdict, detail + "; its proof leads to the log of the issuer" + witnessed
 
 
 def judge_signed(body, issuers, now):
@@ -726,7 +731,7 @@ def lines_of(path):
 
 def tasks_of(given):
     """What is to be judged: a name, how, and what reads its bytes."""
-    judged_body = functools.partial(judge_body, catalog=given.catalog)
+    judged_body = functools.partial(judge_body, catalog=given.catalog, policy=given.policy)
     for path in given.lines:
         for number, line in enumerate(lines_of(path), 1):
             yield "%s:%d" % (path, number), judged_body, lambda line=line: within(line)
@@ -745,6 +750,7 @@ def main():
     options.add_argument("--proof", action="append", default=[])
     options.add_argument("--issuer", action="append", default=[])
     options.add_argument("--catalog")
+    options.add_argument("--policy")
     options.add_argument("--now")
     options.add_argument("--vectors")
     options.add_argument("--json", action="store_true")
@@ -757,8 +763,9 @@ def main():
         options.error("name a body or a proof")
     try:
         given.catalog = None if given.catalog is None else given_catalog(given.catalog, given.issuer)
-    except (OSError, Unusable) as error:
-        options.error("--catalog: %s" % error)
+        given.policy = None if given.policy is None else read_policy(read(given.policy))
+    except (OSError, Refused, Unusable) as error:
+        options.error("--catalog or --policy: %s" % error)
     now = int(time.time() * 1000) if given.now is None else milliseconds(given.now)
     if now is None:
         options.error("--now: not an ISO-8601 time in UTC")
