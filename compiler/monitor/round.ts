@@ -32,9 +32,21 @@ export interface ReadingBodies {
   remove(hash: string): void;
 }
 
+/** The list that a state holds is judged once: every version of a root costs some signatures. */
+const judgedLists = new WeakMap<
+  MonitorState,
+  { readonly text: string; readonly keys: KeyHistory }
+>();
+
 /** The list of keys that is known; none where none was seen. */
-export function knownKeys({ keys }: MonitorState): { readonly keys?: KeyHistory } {
-  return keys === null ? {} : { keys: keysOfText(keys) };
+export function knownKeys(state: MonitorState): { readonly keys?: KeyHistory } {
+  const { keys: text } = state;
+  if (text === null) return {};
+  const known = judgedLists.get(state);
+  if (known?.text === text) return { keys: known.keys };
+  const keys = keysOfText(text);
+  judgedLists.set(state, { text, keys });
+  return { keys };
 }
 
 /** DIDs whose signature is believed: of a note no time is known, so no key that was revoked is among them. */
