@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { judgeAll } from '../../scripts/five-years/judged.ts';
+import { SHORT } from '../../scripts/five-years/plan.ts';
+import { ShopLife } from '../../scripts/five-years/shop-life.ts';
+import { removeFolders } from '../snapshot-folder.ts';
+
+const life = new ShopLife(24, SHORT);
+let { sold, forged }: Awaited<ReturnType<typeof judgeAll>> = { sold: [], forged: [] };
+beforeAll(async () => {
+  await life.live();
+  ({ sold, forged } = await judgeAll(life));
+}, 120_000);
+afterAll(removeFolders);
+
+const noticedOf = (event: string) =>
+  life.incidents.find((each) => each.event === event)?.noticed ?? [];
+
+describe('a simulated five years, its short form', () => {
+  it('I29: each reader is told of each body what he can know', () => {
+    expect(sold).toHaveLength(SHORT.months * 3 * 4);
+    expect(sold.filter(({ words, expected }) => words !== expected)).toEqual([]);
+  });
+
+  it('I29: no forgery is verified where the log or witnesses are known', () => {
+    expect(forged).toHaveLength(4 * 4);
+    expect(forged.filter(({ words, expected }) => words !== expected)).toEqual([]);
+  });
+
+  it('who has the log or witnesses is never told that a body of the log cannot be judged', () => {
+    const informed = sold.filter(({ reader }) => reader !== 'list');
+    expect(informed.filter(({ words }) => words.startsWith('cannot'))).toEqual([]);
+    // The list alone shows no age, and says so.
+    const alone = sold.filter(({ reader }) => reader === 'list');
+    expect(alone.filter(({ words }) => words.startsWith('cannot'))).toHaveLength(3);
+  });
+
+  it('rollback, fork and freeze are noticed by the monitor and by a reader who remembers', () => {
+    expect(noticedOf('rollback')).toEqual([
+      'monitor: rollback',
+      expect.stringContaining('rollback: 6, but 7 was seen before'),
+    ]);
+    expect(noticedOf('freeze')).toEqual(['monitor: frozen', expect.stringContaining('stale')]);
+    expect(noticedOf('fork')).toEqual([
+      'monitor: fork',
+      'monitor: release_fork',
+      'evidence: fork proven',
+      'evidence: heads proven',
+      'evidence: readings proven',
+      expect.stringContaining('policy: not witnessed as the policy demands: 0 of 2 of two'),
+      expect.stringContaining('fork: another release 7 was seen before'),
+    ]);
+  });
+
+  it('two of three witnesses go on, and nothing is noticed where nothing is wrong', () => {
+    expect(noticedOf('a witness dies')).toEqual(['policy: met']);
+    expect(life.falseAlarms).toEqual([]);
+    const later = sold.filter(({ reader, kind }) => reader === 'witnesses' && /third/.test(kind));
+    expect(later.map(({ logged }) => /press/.test(logged)).includes(true)).toBe(false);
+    expect(later.every(({ logged }) => /witnessed by harbour .* library/.test(logged))).toBe(true);
+  });
+});
