@@ -36,6 +36,7 @@ export type LinkRelation = 'service-desc' | 'service-doc' | 'service-meta' | 'ap
 const TEXT = 'text/plain; charset=utf-8';
 const BYTES = 'application/octet-stream';
 const JSON_TYPE = 'application/json';
+const MARKDOWN = 'text/markdown; charset=utf-8';
 /** A set of links (RFC 9264) of the kind that RFC 9727 defines. */
 const API_CATALOG_TYPE =
   'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
@@ -91,6 +92,11 @@ const RELEASE_PROOF_URL = '/.well-known/release.tlog-proof';
 /** Where the document that defines every hash and signature is read, and where a release holds it. */
 export const FORMAT_URL = '/format.md';
 export const FORMAT_PATH = 'well-known/format.md';
+/** Documents beside it that it leads on to, likewise: in the package they stand in the same folder. */
+export const FORMAT_PARTS = ['PRODUCTS.md', 'SETTLEMENTS.md'].map((source) => {
+  const name = source.toLowerCase();
+  return { source, url: `/${name}`, path: `well-known/${name}` };
+});
 /** Every operation in full, for a language model. */
 export const LLMS_FULL_URL = '/llms-full.txt';
 /** The card of the tool server, also beside it. */
@@ -129,8 +135,12 @@ export const STATIC_FILES: readonly StaticRow[] = [
   named('how bodies are hashed, signed and logged: verify one without this service', {
     url: FORMAT_URL,
     path: FORMAT_PATH,
-    contentType: 'text/markdown; charset=utf-8',
+    contentType: MARKDOWN,
     cache: 'release',
+  }),
+  // Whoever has read the first document knows of these.
+  ...FORMAT_PARTS.map(({ url, path }): StaticRow => {
+    return { url, path, contentType: MARKDOWN, cache: 'release' };
   }),
   page('/', SITE_INDEX_PATH, HTML),
   page('/site/', SITE_INDEX_PATH, HTML),

@@ -148,6 +148,8 @@ const FILE_TARGETS: readonly string[] = [
   '/favicon.svg',
   '/favicon.ico',
   '/format.md',
+  '/products.md',
+  '/settlements.md',
   '/log/checkpoint',
   '/log/vkey',
   '/log/tile/entries/000',

@@ -9,7 +9,7 @@ import {
 } from '../../contract/key-history.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import { SITE_DOCS_PATH } from '../../contract/site.ts';
-import { DID_PATH, FORMAT_PATH } from '../../contract/static-files.ts';
+import { DID_PATH, FORMAT_PARTS, FORMAT_PATH } from '../../contract/static-files.ts';
 import { toolsOf } from '../../contract/tools.ts';
 import { PACKAGE_FOLDER } from '../../package-folder.ts';
 import { readPlain } from '../../verify/plain-file.ts';
@@ -33,8 +33,8 @@ import { docsPage } from './site/docs-page.ts';
 import type { Shelf } from './stored-bodies.ts';
 import { FAVICON, llmsFullText, llmsText, robotsText, securityText } from './texts.ts';
 
-/** The document as this version of the package has it. */
-const FORMAT_SOURCE = join(PACKAGE_FOLDER, 'compiler/contract/FORMAT.md');
+/** The documents as this version of the package has them. */
+const FORMAT_DOCUMENTS = [{ source: 'FORMAT.md', path: FORMAT_PATH }, ...FORMAT_PARTS];
 const FORMAT_BYTES_MAX = 2 ** 20;
 
 const DID_CONTEXT = ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'];
@@ -61,7 +61,10 @@ export function describe(press: Press, { shelf, contact, keys, site }: Descripti
   for (const switches of SWITCH_SETTINGS) describeOffer(press, { all, switches, contact });
   press.put('/manifest', { platform: 'mcp' }, { tools: toolsOf(press.catalog) });
   press.pack(DID_PATH, JSON.stringify(didDocument({ issuer, keys, asOf })));
-  press.pack(FORMAT_PATH, readPlain(FORMAT_SOURCE, FORMAT_BYTES_MAX));
+  for (const { source, path } of FORMAT_DOCUMENTS) {
+    const document = join(PACKAGE_FOLDER, 'compiler/contract', source);
+    press.pack(path, readPlain(document, FORMAT_BYTES_MAX));
+  }
   press.pack(KEYS_PATH, formatKeyHistory(keys));
   press.file('well-known/robots.txt', robotsText(issuer));
   press.file('well-known/security.txt', securityText({ issuer, asOf, contact }));

@@ -256,6 +256,15 @@ describe('describe() writes every description twice', () => {
 });
 
 describe('describe() writes the small texts', () => {
+  it('gives FORMAT.md away, and each document that it leads on to', () => {
+    const stored = (name: string): string => text(`well-known/${name.toLowerCase()}`);
+    for (const name of ['FORMAT.md', 'PRODUCTS.md', 'SETTLEMENTS.md']) {
+      const source = new URL(`../../../compiler/contract/${name}`, import.meta.url);
+      expect(stored(name)).toBe(readFileSync(source, 'utf8'));
+      expect(stored('FORMAT.md')).toContain(`\`/${name.toLowerCase()}\``);
+    }
+  });
+
   it('that name address, contact and key', () => {
     expect(text('well-known/llms.txt')).toContain(`${BASE}/openapi.json`);
     const [, free = '', , gated = ''] = text('well-known/llms.txt').split('\n## ');
