@@ -85,6 +85,7 @@ export const GUIDANCE = [
   'Find what you need by words at /gauge/search, or a legal pair of signal_id and entity at /gauge/catalog, then GET the paid URL.',
   'It answers 402 with the price; sign the EIP-3009 authorization and send the same request again with X-PAYMENT.',
   'Where format=thin is offered, it is the short form, signed by itself.',
+  'A signed answer that is sold brings _proof, that it is in the log; proof=0 in the query leaves it out.',
   'A 422 is never charged and gives an example_request that works.',
   'After a lost answer or a 503, send the same X-PAYMENT again: the same body comes back without a second charge.',
   'Above 0.10 USD, raise the cap of your client; client_hint says how.',
