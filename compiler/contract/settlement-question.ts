@@ -39,10 +39,13 @@ export function isLookalike(
   return !known.includes(form) && known.map(readForm).includes(readForm(form));
 }
 
-/** What of a form type is read: letters and digits, where O is taken for 0, I for 1, and zeros in front of a number for nothing. */
+/** What of a form type is read: letters and digits, where O is taken for 0, I for 1, and zeros in front of a number or of all for nothing. */
 function readForm(form: string): string {
   const digits = form.replaceAll('O', '0').replaceAll('I', '1');
-  return shortNumbers(shortNumbers(digits).replace(/[ /.-]/g, '')).replace(/^F0RM/, '');
+  return shortNumbers(shortNumbers(digits).replace(/[ /.-]/g, '')).replace(
+    /^0*(?:F0RM)?0*(?=.)/,
+    '',
+  );
 }
 
 function shortNumbers(text: string): string {

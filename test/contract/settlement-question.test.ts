@@ -32,6 +32,9 @@ describe('isLookalike()', () => {
   it.each([
     '10K',
     '1O-K',
+    '0NT 10-K',
+    'ONT 10-K',
+    'FORM0NT 10-K',
     'I0-K',
     '10 K',
     '10-K.',

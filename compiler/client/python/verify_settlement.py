@@ -267,9 +267,9 @@ def is_lookalike(question, heads):
 
 
 def read_form(form):
-    """What of a form type is read: letters and digits, where O is 0, I is 1, and zeros in front of a number are nothing."""
+    """What of a form type is read: letters and digits, O as 0, I as 1, without zeros in front of a number or of all."""
     digits = short_numbers(form.replace("O", "0").replace("I", "1"))
-    return re.sub(r"^F0RM", "", short_numbers(re.sub(r"[ /.-]", "", digits)))
+    return re.sub(r"^0*(?:F0RM)?0*(?=.)", "", short_numbers(re.sub(r"[ /.-]", "", digits)))
 
 
 def short_numbers(text):
