@@ -30,6 +30,14 @@ export function judgingCost({ citations, cost }: CheckCost): number {
   return citations * UNITS_A_CITATION + cost / COST_A_UNIT;
 }
 
+/** Bytes of a table that cost one unit to read: several times what JSON costs, also where it is refused then. */
+const TABLE_BYTES_A_UNIT = 500;
+
+/** What reading a signed CSV costs in the units of the rate limit, before anything of it is judged. */
+export function tableCost(bytes: Uint8Array): number {
+  return bytes.length / TABLE_BYTES_A_UNIT;
+}
+
 interface Weight extends CheckCost {
   /** Values read once. */
   readonly size: number;

@@ -4,7 +4,9 @@ import {
   type CheckBody,
 } from '../../compiler/contract/check-body.ts';
 import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
-import { decodeUtf8, type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
+import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
+import { bodyOfText, isSignedCsv, UNSIGNED_CSV } from '../../compiler/contract/series-csv.ts';
+import { decodeUtf8, type JsonValue } from '../../compiler/contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 // The one judge of bodies: what this service says and what the command says cannot drift apart.
@@ -21,13 +23,14 @@ import { findLeaf } from '../release/log-index.ts';
 import { isLogged } from '../release/read-body.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { messageOf } from '../system/message-of.ts';
-import { CHECK_COST_MAX, type CheckCost, checkCost, judgingCost } from './check-cost.ts';
+import { CHECK_COST_MAX, type CheckCost, checkCost, judgingCost, tableCost } from './check-cost.ts';
 import { jsonContent } from './json-content.ts';
 import { isPublished } from './verify-hash.ts';
 
 /** Record hashes of one body that are looked up in the log. */
 const INCLUSIONS_MAX = 64;
-const USAGE = 'POST a record, a whole delivered body, or {"record": …} as JSON';
+const USAGE =
+  'POST a record, a whole delivered body, a credential of one, or {"record": …} as JSON, or a series as CSV that was delivered with format=csv-signed';
 
 type HashOutcome = CheckBody['checks']['hash'];
 
@@ -37,7 +40,7 @@ type HashOutcome = CheckBody['checks']['hash'];
  */
 export async function check({ body, spend }: Question, service: Service): Promise<Answered> {
   if (body === null) throw new TypeError('Cannot judge a body: none was read');
-  const read = readBody(body);
+  const read = readBody(body, spend);
   if ('reply' in read) return { kind: 'reply', reply: read.reply };
   spend(read.cost);
   const { release, log } = service;
@@ -89,10 +92,14 @@ function judged(value: JsonValue, trusted: BodyTrust): BodyReport {
 
 function readBody(
   bytes: Buffer,
+  spend: Question['spend'],
 ): { readonly value: JsonValue; readonly cost: number } | { readonly reply: Reply } {
   let sent: JsonValue;
   try {
-    sent = parseJson(decodeUtf8(bytes));
+    const text = decodeUtf8(bytes);
+    if (text.startsWith(SERIES_CSV_HEADER)) return refuse(400, `Cannot be judged: ${UNSIGNED_CSV}`);
+    if (isSignedCsv(text)) spend(tableCost(bytes));
+    sent = bodyOfText(text);
   } catch (error) {
     return refuse(400, `Cannot be judged: ${messageOf(error)}`);
   }

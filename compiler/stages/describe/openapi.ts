@@ -296,8 +296,12 @@ function recordBody({ schemas, entries, catalog }: SchemaParts): object {
   const example = { $ref: `#/components/examples/${name}` };
   const shown = given === undefined ? {} : { examples: { example } };
   return {
-    description: 'a bare record, a whole delivered body, or {"record": …}',
-    content: { 'application/json': { schema: { type: 'object' }, ...shown } },
+    description:
+      'a bare record, a whole delivered body, a credential of one, or {"record": …}; as CSV a series that was delivered with format=csv-signed',
+    content: {
+      'application/json': { schema: { type: 'object' }, ...shown },
+      'text/csv': { schema: { type: 'string' } },
+    },
   };
 }
 

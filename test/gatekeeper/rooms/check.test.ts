@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportCredential } from '../../../compiler/commands/export-command.ts';
 import { CHECKED_CITATIONS_MAX, checkSchema } from '../../../compiler/contract/check-body.ts';
+import { SERIES_CSV_HEADER } from '../../../compiler/contract/series.ts';
 import { parseJson } from '../../../compiler/contract/strict-json.ts';
 import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
+import { answer } from '../../../gatekeeper/answers/answers.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { check } from '../../../gatekeeper/rooms/check.ts';
@@ -86,6 +88,46 @@ describe('check()', () => {
     expect([altered.verdict, altered.checks.signature.status]).toEqual(['failed', 'fail']);
     const others = exportCredential(reseal(body, OTHER_SEED), { seed: OTHER_SEED, now });
     expect(await checked(others)).toMatchObject({ verdict: 'issuer_unknown', issuer: OTHER_DID });
+  });
+
+  it('judges a series as signed CSV as it judges the JSON, and says why a bare table is not signed', async () => {
+    const target = '/gauge/history-series?signal_id=airquality.aqi&entity=us-denver&days=30';
+    const ask = async (form: string): Promise<string> => {
+      const answered = await answer(question(target + form), service);
+      if (answered.kind !== 'content') throw new Error('no answer');
+      return answered.content.body.toString('utf8');
+    };
+    const [table, json] = [await ask('&format=csv-signed'), await ask('')];
+    expect(await checked(table)).toEqual(await checked(json));
+    expect((await checked(table)).verdict).toBe('verified');
+    const altered = table.replace('""aqi_index"":120', '""aqi_index"":121');
+    expect(altered).not.toBe(table);
+    expect((await checked(altered)).verdict).toBe('failed');
+    expect((await post(await ask('&format=csv'))).error).toContain('format=csv-signed');
+    expect(await post(`${table}x`)).toMatchObject({ status: 400, no_charge: true });
+  });
+
+  it('I43: refuses a table that costs more to judge than one request may', async () => {
+    const rows = (count: number) =>
+      ['# {"rows":[]}', SERIES_CSV_HEADER.trimEnd(), ...Array(count).fill('a,b,1,1,,c')]
+        .map((line) => `${line}\r\n`)
+        .join('');
+    expect((await checked(rows(100))).verdict).not.toBe('verified');
+    expect(await post(rows(15_000))).toMatchObject({ status: 413, no_charge: true });
+  });
+
+  it('I43: charges the reading of a table before it is read, whatever it turns out to be', async () => {
+    const spentOn = async (body: string): Promise<number> => {
+      let spent = 0;
+      const asked = { ...question('/verify', 'application/json', Buffer.from(body)) };
+      const spend = (units: number): void => {
+        spent += units;
+      };
+      await check({ ...asked, spend }, service);
+      return spent;
+    };
+    expect(await spentOn(`# ${'x'.repeat(100_000)}`)).toBeGreaterThan(190);
+    expect(await spentOn('x'.repeat(100_000))).toBe(0);
   });
 
   it('takes {record} for the record itself, and nothing else for it', async () => {
