@@ -29,6 +29,7 @@ import {
 import { reconcileInBackground } from './purchase/reconcile.ts';
 import { isRepeat } from './purchase/repeat.ts';
 import { acceptedCoding } from './release/coded-file.ts';
+import { renewTip } from './release/log-tip.ts';
 import { keepNewest, refuseOlder } from './release/newest-served.ts';
 import { openPlace, type PlaceTerms } from './release/open-release.ts';
 import type { ReleaseTerms } from './release/release-head.ts';
@@ -233,6 +234,7 @@ function watcherOf(
       const terms = { ...pinned(config, first), ...readBy(by.meters) };
       return openInOrder(await source.newest(), config, terms);
     },
+    goOn: renewTip,
     log: by.log,
     ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
   });

@@ -100,6 +100,12 @@ export async function logTip(release: ReleaseIndex): Promise<LogTip | null> {
   return known.tip;
 }
 
+/** Takes up what witnesses have added meanwhile, so that nobody has to ask first; at most once in RENEW_MS. */
+export function renewTip(release: ReleaseIndex): void {
+  // Whoever asks for it gets the error.
+  logTip(release).catch(() => undefined);
+}
+
 function begin(release: ReleaseIndex): Promise<LogTip> {
   const tip = readTip(release);
   const fresh: HeldTip = { tip, readAt: performance.now(), isBroken: false };

@@ -18,6 +18,8 @@ export interface WatchOptions {
   readonly open: () => Promise<ReleaseIndex>;
   /** Called with a verified, newer release. */
   readonly swap: (next: ReleaseIndex) => void;
+  /** Called at each look that finds the served release to be the newest. */
+  readonly goOn?: (served: ReleaseIndex) => void;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   readonly pollMs?: number;
   readonly retryMs?: number;
@@ -43,9 +45,11 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
   const pollMs = options.pollMs ?? source.pollMs;
   const look = async (): Promise<void> => {
     const mark = await source.mark();
+    const served = options.current();
+    if (served.mark === mark) return options.goOn?.(served);
     const at = now();
     const waited = seen?.mark !== mark || at - seen.at > (options.retryMs ?? RETRY_MS);
-    if (mark === null || !waited || options.current().mark === mark) return;
+    if (mark === null || !waited) return;
     seen = { mark, at };
     await tryNext(options, mark);
   };

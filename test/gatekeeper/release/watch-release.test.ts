@@ -54,6 +54,36 @@ describe('watchRelease()', () => {
     expect(gate.logged).toEqual(['release_swapped ']);
   });
 
+  it('tells of each look that finds nothing newer, and of none that does', async () => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir, { sequence: 5 });
+    const open = (): Promise<ReleaseIndex> =>
+      openRelease({ source: folderSource(dataDir), issuerDid: null, baseUrl: null });
+    let current = await open();
+    const told: string[] = [];
+    const tell = (word: string): void => {
+      if (told.at(-1) !== word) told.push(word);
+    };
+    const watcher = watchRelease({
+      source: folderSource(dataDir),
+      current: () => current,
+      open,
+      swap: (next) => {
+        current = next;
+        tell('swapped');
+      },
+      goOn: ({ head }) => tell(`served ${head.sequence}`),
+      log: () => undefined,
+      pollMs: 1_000_000,
+    });
+    await watcher.check();
+    writeTinyRelease(dataDir, { sequence: 6 });
+    await watcher.check();
+    await watcher.check();
+    watcher.close();
+    expect(told).toEqual(['served 5', 'swapped', 'served 6']);
+  });
+
   it('looks again for whoever asks while it looks, once for all of them', async () => {
     let opened = 0;
     const gate = await watched((asking) => {
