@@ -43,6 +43,7 @@ describe('signalpress --help', () => {
     ['releases', 'diff'],
     ['releases', 'prune'],
     ['stats'],
+    ['export'],
     ['import', 'sec-edgar'],
     ['receipt', 'issue'],
   ];

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { exportCredential } from '../../compiler/commands/export-command.ts';
 import { checkpointText, formatNote, noteKeyHash } from '../../compiler/contract/checkpoint.ts';
 import { parseDidKey } from '../../compiler/contract/did-key.ts';
 import { inclusionRanges, leafHash } from '../../compiler/contract/merkle.ts';
@@ -15,7 +16,7 @@ import { proven } from '../../gatekeeper/rooms/proven.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';
 import { question } from '../gatekeeper/tiny-service.ts';
 import { hasPython, pythonVerdicts } from './python-judge.ts';
-import { BASE_URL, KEY, smallRelease } from './small-release.ts';
+import { BASE_URL, KEY, SEED, smallRelease } from './small-release.ts';
 
 const NOW = '2026-11-20T12:30:00Z';
 const RECORD = '/gauge?entity=us-denver&signal_id=airquality.aqi';
@@ -228,5 +229,38 @@ describe('verify', () => {
     expect(await runVerify(data, { ...own, writeProof: () => undefined })).toMatchObject({
       exitCode: 2,
     });
+  });
+});
+
+describe('a credential of a body with its proof', () => {
+  const exported = (body: JsonObject): string =>
+    exportCredential(body, { seed: SEED, now: Date.parse(NOW) });
+  const verified = (text: string, more: Partial<VerifyCommandOptions>) =>
+    runVerify('-', {
+      issuer: [did],
+      now: Date.parse(NOW),
+      readStdin: () => Buffer.from(text),
+      ...more,
+    });
+
+  it('is judged with that proof, which can be written; one without fails where a proof is demanded', async () => {
+    const { _proof, ...bare } = record;
+    const written: string[] = [];
+    const writeProof = (text: string): void => {
+      written.push(text);
+    };
+    const whole = await verified(exported(record), { proof: true, writeProof });
+    expect([whole.exitCode, written]).toEqual([0, [_proof]]);
+    expect((await verified(exported(bare), { proof: true })).exitCode).toBe(1);
+    expect((await verified(exported(bare), {})).exitCode).toBe(0);
+    expect(() => exported({ ...record, _proof: proofOf(other) })).toThrow('body._proof');
+  });
+
+  it.runIf(hasPython)('is nothing that the verifier in Python calls verified', () => {
+    const line = JSON.stringify(JSON.parse(exported(record)));
+    const [report] = pythonVerdicts([line], [did], Date.parse(NOW));
+    expect(report?.verdict).not.toBe('verified');
+    const [bare] = pythonVerdicts([JSON.stringify(record)], [did], Date.parse(NOW));
+    expect(bare?.verdict).toBe('verified');
   });
 });
