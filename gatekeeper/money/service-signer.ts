@@ -12,8 +12,8 @@ export interface ServiceSigner {
   readonly did: string;
   /** From now on this list of keys says whether the key counts; before, it does not. */
   show(keys: KeyHistory): void;
-  /** Why nothing is signed at this moment, as the end of a sentence; null while the key is listed. */
-  fault(): string | null;
+  /** Why nothing is signed of a time (epoch milliseconds, else now), as the end of a sentence; null while the key is listed. */
+  fault(atMs?: number): string | null;
   /** A compact JWS of a payload. */
   sign(payload: JsonObject): string;
 }
@@ -36,8 +36,8 @@ export function serviceSigner({ seed, clock }: ServiceSignerOptions): ServiceSig
     show(next) {
       keys = next;
     },
-    fault() {
-      const at = new Date(clock()).toISOString();
+    fault(atMs = clock()) {
+      const at = new Date(atMs).toISOString();
       const standing = keys === null ? 'unlisted' : receiptKeyStanding(keys, did, at);
       return standing === 'listed' ? null : FAULTS[standing];
     },

@@ -34,7 +34,7 @@ interface ReceiptOptions extends ReceiptTerms {
 
 /**
  * Signs who got what for which transaction. A receipt comes with the answer that was paid for and never decides about it:
- * without a key that counts, or when something fails, the answer is delivered alone.
+ * without a key that counts now and counted then, or when something fails, the answer is delivered alone.
  */
 export function signedReceipts(options: ReceiptOptions): SignedReceipts {
   const { signer, report } = options;
@@ -53,10 +53,13 @@ export function signedReceipts(options: ReceiptOptions): SignedReceipts {
 
 const SCHEMA = { type: 'object', required: ['receipt'] };
 
-/** Null for a receipt of a processor, which names no payer, and for what does not fit. */
+/**
+ * Null for a receipt of a processor, which names no payer, for what does not fit, and for a sale from before the key counted:
+ * a receipt of that time would be refused by everybody who checks it.
+ */
 function payloadOf(
   { key, resource, body, transaction, settledMs }: Sale,
-  { baseUrl, isSimulated, networks }: ReceiptOptions,
+  { signer, baseUrl, isSimulated, networks }: ReceiptOptions,
 ): ReceiptPayload | null {
   const network = networks.find(({ name, asset }) =>
     key.startsWith(`${name}|${asset}|`.toLowerCase()),
@@ -65,12 +68,14 @@ function payloadOf(
   const resourceUrl = baseUrl + targetOfResource(resource);
   if (network === undefined || payer === undefined || settledMs === null) return null;
   if (resourceUrl.length > RESOURCE_CHARS_MAX) return null;
+  const issuedAt = Math.floor(settledMs / 1000);
+  if (signer.fault(issuedAt * 1000) !== null) return null;
   return {
     version: 1,
     network: network.caip2,
     resourceUrl,
     payer,
-    issuedAt: Math.floor(settledMs / 1000),
+    issuedAt,
     transaction,
     bodyHash: `sha256:${createHash('sha256').update(body).digest('hex')}`,
     ...(isSimulated ? { simulated: true } : {}),

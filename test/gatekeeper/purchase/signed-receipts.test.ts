@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { parseSignedReceipt } from '../../../compiler/contract/signed-receipt.ts';
 import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
 import { isSignedBy } from '../../../compiler/verify/verify-citation.ts';
+import { verifyReceipt } from '../../../compiler/verify/verify-receipt.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
-import { listedSigner, listingKeys, SIGNER_DID } from '../listed-signer.ts';
+import { serviceSigner } from '../../../gatekeeper/money/service-signer.ts';
+import { listedSigner, listingKeys, SIGNER_DID, SIGNER_SEED } from '../listed-signer.ts';
 import { NOW_S } from '../payer.ts';
 import { alice, bench, header, receipt, TARGET, v1, v2 } from '../payment-bench.ts';
 import { tinyKey } from '../tiny-release.ts';
@@ -78,7 +80,7 @@ describe('a signed receipt', () => {
     const current = {
       did: '',
       show: () => {},
-      fault: () => signer.fault(),
+      fault: (atMs?: number) => signer.fault(atMs),
       sign: (payload: JsonObject) => signer.sign(payload),
     };
     const purchases = bench(on(current));
@@ -90,6 +92,27 @@ describe('a signed receipt', () => {
     expect([first?.did, second?.did]).toEqual([SIGNER_DID, next.did]);
     expect(second?.payload).toEqual(first?.payload);
   });
+
+  it.each([
+    ['a second after', 1000, false],
+    ['at the time of', 0, true],
+  ])(
+    'of a key that counts from %s the sale on, it is one that holds or none',
+    async (_, ms, is) => {
+      const since = new Date(NOW_S * 1000 + ms).toISOString();
+      const keys = listingKeys({ since });
+      // The clock of the signer is past the beginning of its key, as that of a redelivery is.
+      const signer = serviceSigner({ seed: SIGNER_SEED, clock: () => NOW_S * 1000 + 60_000 });
+      signer.show(keys);
+      const purchases = bench(on(signer));
+      const reply = await purchases.pay({ header: await alice.header(v2), version: 2 });
+      const signed = signedIn(reply);
+      expect(signed !== null).toBe(is);
+      if (signed === null) return;
+      const trust = { trust: [tinyKey(1).did], keys };
+      expect(verifyReceipt(signed.jws, trust, {}).verdict).toBe('verified');
+    },
+  );
 
   it.each([
     ['its key is not listed', listedSigner({ ...listingKeys(), receipt_keys: [] })],
