@@ -8,8 +8,9 @@ import { formatNote, parseCheckpoint, parseNote } from '../contract/checkpoint.t
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { readPlain } from '../verify/plain-file.ts';
 
-/** Checkpoints that are kept before the older half is thinned. */
+/** Checkpoints that are kept before the older half is thinned, and bytes of them: a log can make its notes long. */
 const ROWS_MAX = 16_384;
+const KEPT_BYTES_MAX = 64 << 20;
 /** Longest note that is kept, in characters: further lines of witnesses are left out. */
 const NOTE_CHARS_KEPT = 2048;
 const FILE_BYTES_MAX = 128 << 20;
@@ -21,15 +22,16 @@ export type SeenCheckpoint = z.infer<typeof rowSchema>;
 
 export class CheckpointFile {
   readonly #path: string;
-  readonly #rowsMax: number;
+  readonly #most: Readonly<{ rows: number; bytes: number }>;
   /** Root in hex by size. */
   readonly #roots = new Map<number, string>();
   #rows = 0;
+  #bytes = 0;
 
   /** Opens the file, which need not be there; a last line that a power cut left half written is dropped. */
-  constructor(path: string, rowsMax = ROWS_MAX) {
+  constructor(path: string, { rows = ROWS_MAX, bytes = KEPT_BYTES_MAX } = {}) {
     this.#path = path;
-    this.#rowsMax = rowsMax;
+    this.#most = { rows, bytes };
     this.#take(this.#read());
   }
 
@@ -53,10 +55,13 @@ export class CheckpointFile {
     const kept = { ...row, note: shortened(row.note) };
     const checkpoint = checkpointOf(kept.note);
     if (checkpoint === null || this.#roots.has(checkpoint.size)) return;
-    appendFileSync(this.#path, lineOf(kept), { flush: true });
+    const line = lineOf(kept);
+    appendFileSync(this.#path, line, { flush: true });
     this.#roots.set(checkpoint.size, bytesToHex(checkpoint.root));
     this.#rows += 1;
-    if (this.#rows > this.#rowsMax) this.#thin();
+    this.#bytes += Buffer.byteLength(line);
+    const { rows, bytes } = this.#most;
+    if (this.#rows > rows || this.#bytes > bytes) this.#thin();
   }
 
   #thin(): void {
@@ -74,6 +79,7 @@ export class CheckpointFile {
       if (checkpoint !== null) this.#roots.set(checkpoint.size, bytesToHex(checkpoint.root));
     }
     this.#rows = rows.length;
+    this.#bytes = rows.reduce((sum, row) => sum + Buffer.byteLength(lineOf(row)), 0);
   }
 
   #read(): SeenCheckpoint[] {

@@ -19,8 +19,8 @@ import { headsContradiction } from './heads-contradiction.ts';
 import { keysContradiction } from './keys-contradiction.ts';
 import { keysOfText } from './keys-text.ts';
 
-/** Longest file of evidence that is read, in bytes: two lists of keys, each at its longest. */
-export const EVIDENCE_BYTES_MAX = 4_194_304;
+/** Longest file of evidence that is read, in bytes: three lists of keys, each at its longest, in JSON of which each byte takes two. */
+export const EVIDENCE_BYTES_MAX = 8_388_608;
 /** More hashes than a proof of growth between any two trees has. */
 const PROOF_HASHES_MAX = 128;
 

@@ -7,10 +7,10 @@ import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
 afterAll(removeFolders);
 
-function noteOf(size: number, lines = 1): string {
+function noteOf(size: number, lines = 1, witness?: string): string {
   const root = new Uint8Array(32).fill(size % 251);
   const line = (at: number) => ({
-    name: at === lines - 1 ? 'shop.example/log' : `witness.example/${at}`,
+    name: at === lines - 1 ? 'shop.example/log' : (witness ?? `witness.example/${at}`),
     keyHash: Uint8Array.of(1, 2, 3, at),
     signature: new Uint8Array(64).fill(at),
   });
@@ -18,10 +18,10 @@ function noteOf(size: number, lines = 1): string {
   return formatNote({ text, signatures: Array.from({ length: lines }, (_, at) => line(at)) });
 }
 
-const row = (size: number, lines = 1) => ({
+const row = (size: number, lines = 1, witness?: string) => ({
   seen_at: '2026-11-20T12:00:00Z',
   address: 'https://shop.example',
-  note: noteOf(size, lines),
+  note: noteOf(size, lines, witness),
 });
 
 describe('CheckpointFile', () => {
@@ -38,7 +38,7 @@ describe('CheckpointFile', () => {
 
   it('stays bounded over ten thousand checkpoints: the newest all stay, of the older fewer and fewer', () => {
     const path = join(makeFolder(), 'checkpoints.txt');
-    const file = new CheckpointFile(path, 64);
+    const file = new CheckpointFile(path, { rows: 64 });
     let longest = 0;
     for (let size = 1; size <= 10_000; size += 1) {
       file.add(row(size));
@@ -49,7 +49,18 @@ describe('CheckpointFile', () => {
     for (let size = 10_000; size > 10_000 - 30; size -= 1)
       expect(file.noteAt(size)).toBe(noteOf(size));
     expect(file.rootAt(1)).toBe('01'.repeat(32));
-    expect(new CheckpointFile(path, 64).count).toBe(file.count);
+    expect(new CheckpointFile(path, { rows: 64 }).count).toBe(file.count);
+  });
+
+  it('stays bounded where a log makes its notes long with lines under its own name', () => {
+    const path = join(makeFolder(), 'checkpoints.txt');
+    const file = new CheckpointFile(path, { bytes: 100_000 });
+    const own = (size: number) => row(size, 90, 'shop.example/log');
+    for (let size = 1; size <= 100; size += 1) file.add(own(size));
+    expect(statSync(path).size).toBeLessThanOrEqual(100_000);
+    const again = new CheckpointFile(path, { bytes: 100_000 });
+    expect([again.noteAt(100), again.count]).toEqual([own(100).note, file.count]);
+    expect(again.rootAt(1)).toBe('01'.repeat(32));
   });
 
   it('leaves lines of witnesses out of a long note, never that of the log', () => {

@@ -1,12 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { firstHistory, formatKeyHistory, historyOf } from '../../compiler/contract/key-history.ts';
+import {
+  firstHistory,
+  formatKeyHistory,
+  historyOf,
+  KEYS_BYTES_MAX,
+} from '../../compiler/contract/key-history.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import {
   type Contradiction,
   checkEvidence,
+  EVIDENCE_BYTES_MAX,
   type Evidence,
   formatEvidence,
   parseEvidence,
@@ -183,6 +189,15 @@ function verdictOfText(text: string, kind: string): string {
 }
 
 describe('parseEvidence()', () => {
+  it('reads all that a monitor may write: a service can make its lists of keys as long as they may be', () => {
+    const { lists, ...rest } = of('keys');
+    const padded = (text: string) => text + '\n'.repeat(KEYS_BYTES_MAX - Buffer.byteLength(text));
+    const long = { ...rest, keys: padded(lists[0]), lists: [padded(lists[0]), padded(lists[1])] };
+    const text = formatEvidence(long as Evidence);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(EVIDENCE_BYTES_MAX);
+    expect(checkEvidence(parseEvidence(text), { trust: [DID] }).verdict).toBe('proven');
+  });
+
   it.each(['', '{}', '[]', 'null', '{"format":"signalpress-evidence/1","kind":"fork"}'])(
     'refuses %j and says what to pass',
     (text) => {
