@@ -80,6 +80,8 @@ export class RemoteSource implements ReleaseSource {
   readonly #url: URL;
   /** Names the release that was served last; a cache may be shared by shops. */
   readonly #noteName: string;
+  /** Names the proof that was read last: one note, since nothing removes notes. */
+  readonly #proofNoteName: string;
   readonly #log: Log;
   readonly #host: StaticHost;
   readonly #cache: DiskCache;
@@ -101,7 +103,9 @@ export class RemoteSource implements ReleaseSource {
       if (!this.#isClosed) write(entry);
     };
     this.#url = url;
-    this.#noteName = `newest-${sha256Of(Buffer.from(url.href)).slice(0, 16)}`;
+    const site = sha256Of(Buffer.from(url.href)).slice(0, 16);
+    this.#noteName = `newest-${site}`;
+    this.#proofNoteName = `proof-${site}`;
     this.#log = log;
     const deadline = deadlineWith(options.answerMs ?? ANSWER_MS);
     this.#host = staticHost({ url, auth, connections: FETCHES_MAX, deadline });
@@ -226,15 +230,14 @@ export class RemoteSource implements ReleaseSource {
   /** No hash names it, so the host is asked; a copy that held before stands in for what the host does not give. */
   async #proof(release: Release, isProof: (bytes: Buffer) => boolean): Promise<Buffer> {
     const path = `${RELEASES_FOLDER}/${releaseName(release)}/${RELEASE_PROOF_NAME}`;
-    const noteName = `proof-${hexOf(release.files_sha256).slice(0, 16)}`;
     const given = this.#outage.since === null ? await this.#given(path) : null;
     if (given !== null && isProof(given)) {
       const sha256 = sha256Of(given);
       await this.#cache.write(sha256, given);
-      await this.#cache.note(noteName, sha256);
+      await this.#cache.note(this.#proofNoteName, sha256);
       return given;
     }
-    const sha256 = (await this.#cache.noted(noteName)) ?? '';
+    const sha256 = (await this.#cache.noted(this.#proofNoteName)) ?? '';
     const size = TLOG_PROOF_BYTES_MAX;
     const kept = /^[0-9a-f]{64}$/.test(sha256) ? await this.#cache.read({ sha256, size }) : null;
     if (kept !== null && isProof(kept)) return kept;

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
@@ -22,10 +22,11 @@ import {
 const WITNESS = `\u2014 witness.example/w ${Buffer.alloc(76, 9).toString('base64')}\n`;
 
 let data: string;
+let snapshots: string;
 let to: string;
 beforeEach(async () => {
   const row = ndjson([reading('btc', { price_usd: 1 })]);
-  const snapshots = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': row });
+  snapshots = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': row });
   ({ data } = await compileFolder(snapshots, { data: join(makeFolder(), 'data') }));
   to = join(makeFolder(), 'published');
 });
@@ -106,6 +107,7 @@ describe('a gatekeeper over a host', () => {
       expect(tip?.files.get(RELEASE_PROOF_NAME)?.bytes).toEqual(good);
       await again.close();
     }
+    writeFileSync(proofIn(to), good);
     await site.goAway();
     const away = source(site.url, cache);
     const kept = await away.kept();
@@ -113,5 +115,21 @@ describe('a gatekeeper over a host', () => {
     const tip = await logTip(await openPlace(kept, terms));
     expect(tip?.files.get(RELEASE_PROOF_NAME)?.bytes).toEqual(good);
     await away.close();
+  });
+
+  it('keeps the proof of the newest release alone, however many there were', async () => {
+    const cache = makeFolder();
+    await upload();
+    const site = await staticSite(to);
+    for (const hour of ['15', '16', '17']) {
+      await compileFolder(snapshots, { data, asOf: `2026-11-20T${hour}:00:00Z` });
+      await upload();
+      const one = source(site.url, cache);
+      const release = await openPlace(await one.newest(), terms);
+      await one.served(release);
+      await logTip(release);
+      await one.close();
+    }
+    expect(readdirSync(cache).filter((name) => name.startsWith('proof-'))).toHaveLength(1);
   });
 });
