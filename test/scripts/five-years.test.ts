@@ -58,4 +58,13 @@ describe('a simulated five years, its short form', () => {
     expect(later.map(({ logged }) => /press/.test(logged)).includes(true)).toBe(false);
     expect(later.every(({ logged }) => /witnessed by harbour .* library/.test(logged))).toBe(true);
   });
+
+  it('the log is signed by both keys where one takes over from the other, and by one else', () => {
+    const { firstRotation, secondRotation } = SHORT;
+    for (const { month, text } of life.bodies) {
+      const lines = JSON.parse(text)._proof.match(/^\u2014 example\.org\/log /gm);
+      const isOverlap = month === firstRotation || month === secondRotation;
+      expect([month, lines.length]).toEqual([month, isOverlap ? 2 : 1]);
+    }
+  });
 });
