@@ -39,7 +39,7 @@ export interface ProvableHash {
 export function provableHashes(body: JsonValue): ProvableHash[] {
   if (!isObject(body)) return [];
   const { record_hash, coverage } = body;
-  const covered = isObject(coverage) ? statementHash(coverage) : null;
+  const covered = isObject(coverage) && repeatsPart(body) ? statementHash(coverage) : null;
   if (covered !== null) return [{ hash: covered, of: 'statement' }];
   const own = typeof record_hash === 'string' && RECORD_HASH.test(record_hash) ? record_hash : null;
   const statement = statementHash(body);
@@ -47,6 +47,17 @@ export function provableHashes(body: JsonValue): ProvableHash[] {
     ...(own === null ? [] : [{ hash: own, of: 'reading' as const }]),
     ...(statement === null ? [] : [{ hash: statement, of: 'statement' as const }]),
   ];
+}
+
+/**
+ * A settlement answer has no citation of its own and repeats that of a part. No signed body can: its content would hold its own
+ * hash. So nobody makes another's proof pass by putting what it proves into a member `coverage`.
+ */
+function repeatsPart(body: JsonObject): boolean {
+  const { candidate_sources: rows, evidence, coverage } = body;
+  const parts = [Array.isArray(rows) ? rows[0] : undefined, evidence, coverage];
+  const own = statementHash(body);
+  return own !== null && parts.some((part) => isObject(part) && statementHash(part) === own);
 }
 
 function statementHash({ _citation }: JsonObject): string | null {

@@ -16,7 +16,8 @@ import { proven } from '../../gatekeeper/rooms/proven.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';
 import { question } from '../gatekeeper/tiny-service.ts';
 import { hasPython, pythonVerdicts } from './python-judge.ts';
-import { BASE_URL, KEY, SEED, smallRelease } from './small-release.ts';
+import { reseal } from './reseal.ts';
+import { BASE_URL, type Body, KEY, SEED, smallRelease } from './small-release.ts';
 
 const NOW = '2026-11-20T12:30:00Z';
 const RECORD = '/gauge?entity=us-denver&signal_id=airquality.aqi';
@@ -149,6 +150,20 @@ describe('the proof of a body', () => {
     const { verdict, logged } = judged({ ...record, _proof: proof() });
     expect(verdict).toBe('failed');
     expect(logged).toMatchObject({ status: 'fail', detail: expect.stringContaining(why) });
+  });
+
+  it.skipIf(!hasPython)('fails: one of a body that the issuer put into another as its coverage', () => {
+    const [{ _proof, ...bare }, { _proof: __, ...inside }] = [record, other];
+    const { _citation } = inside;
+    const hash = isObject(_citation) ? String(_citation.record_hash) : '';
+    const smuggled = { ...reseal({ ...bare, coverage: inside } as Body), _proof: proofBy(hash) };
+    expect(judged(smuggled)).toMatchObject({
+      verdict: 'failed',
+      logged: { detail: expect.stringContaining('no hash of this body') },
+    });
+    const [line] = pythonVerdicts([JSON.stringify(smuggled)], [did], Date.parse(NOW));
+    expect(line?.verdict).toBe('failed');
+    expect(judged({ ...smuggled, _proof: proofOf(record) }).verdict).toBe('verified');
   });
 
   it('is no member of anything deeper inside, and of nothing without a citation', () => {

@@ -170,9 +170,15 @@ def fixed_base64(text, length):
 
 def provable_hashes(body):
     """The hashes of which one is the entry: of the reading, or of the statement; of a settlement answer that of coverage."""
-    coverage = body.get("coverage")
-    if isinstance(coverage, dict) and isinstance(coverage.get("_citation"), dict):
-        found = [coverage["_citation"].get("record_hash")]
-    else:
-        found = [body.get("record_hash"), body["_citation"].get("record_hash")]
+    rows, coverage = body.get("candidate_sources"), body.get("coverage")
+    parts = (rows[:1] if isinstance(rows, list) else []) + [body.get("evidence"), coverage]
+    own, *cited = [statement_hash(one) for one in [body] + parts]
+    # An answer repeats the citation of a part, which no signed body can: its content would hold its own hash.
+    covered = statement_hash(coverage) if own in cited else None
+    found = [body.get("record_hash"), own] if covered is None else [covered]
     return [one for one in found if isinstance(one, str) and HASH.fullmatch(one)]
+
+
+def statement_hash(part):
+    citation = part.get("_citation") if isinstance(part, dict) else None
+    return citation.get("record_hash") if isinstance(citation, dict) else None
