@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { type KeyHistory, rootDid } from '../contract/key-history.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
 import { releaseSchema } from '../contract/release.ts';
+import { isOfSeen, type SeenKeys, seenKeysSchema } from '../contract/seen-keys.ts';
 import { parseJson } from '../contract/strict-json.ts';
 
 /** Longest memory that is read: a few hundred bytes an issuer. */
@@ -15,6 +17,8 @@ const seenSchema = z.strictObject({
   head: hash,
   /** The signed note of the log, with its size and root; null for a release without a log. */
   checkpoint: z.string().nullable(),
+  /** Absent in the memory of an earlier version. */
+  keys: seenKeysSchema.exactOptional(),
 });
 
 const memorySchema = z.strictObject({
@@ -44,6 +48,21 @@ function parsedOrNull(text: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** What was seen, with what is known of the keys in any case. */
+export type KnownRelease = SeenRelease & { readonly keys: SeenKeys };
+
+/** What was seen of the issuer of a list of keys, whatever key the list begins with; undefined for a new issuer. */
+export function seenOf(
+  seen: Readonly<Record<string, SeenRelease>>,
+  history: KeyHistory,
+): KnownRelease | undefined {
+  const known = Object.entries(seen).map(([did, release]): KnownRelease => {
+    return { ...release, keys: release.keys ?? { dids: [did], root: null } };
+  });
+  const own = known.find(({ keys }) => keys.dids[0] === rootDid(history));
+  return own ?? known.find(({ keys }) => isOfSeen(history, keys));
 }
 
 /** The text of a memory in which an issuer's newest release is this one. */

@@ -1,11 +1,14 @@
-import type { KeyHistory } from '../contract/key-history.ts';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { firstHistory, KEYS_PATH, type KeyHistory } from '../contract/key-history.ts';
 import { RELEASE_NAME, type Release } from '../contract/release.ts';
 import { goesBack } from '../contract/release-time.ts';
+import { type SeenKeys, seenKeysFault, seenKeysOf } from '../contract/seen-keys.ts';
 import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';
 import { Faults } from './release-fault.ts';
 import { readHeadAlone } from './release-head.ts';
-import type { SeenRelease } from './release-memory.ts';
+import type { KnownRelease } from './release-memory.ts';
 import { sequenceOf } from './release-root.ts';
 
 /** More releases than one every five minutes for ten years: nobody published these. */
@@ -17,13 +20,36 @@ interface SeenCheck {
   readonly head: Release;
   readonly faults: Faults;
   /** The newest release of this issuer that was verified before. */
-  readonly seen: SeenRelease;
+  readonly seen: KnownRelease;
   /** Every key of the issuer, where they are known. */
   readonly keys?: KeyHistory;
 }
 
-/** Whether a release follows from the one that was seen: not older, not another of its number, and linked to it. */
-export function checkSeen({ disk, root, head, faults, seen, keys }: SeenCheck): void {
+/** What to remember of a list of keys. */
+export function keysSeenIn(keys: KeyHistory): SeenKeys {
+  return seenKeysOf(keys, hexDigest);
+}
+
+function hexDigest(bytes: Uint8Array): string {
+  return bytesToHex(sha256(bytes));
+}
+
+/**
+ * Whether a release follows from the one that was seen: not older, not another of its number, linked to it, and with its first
+ * key and its root.
+ */
+export function checkSeen(check: SeenCheck): void {
+  checkKeys(check);
+  checkHead(check);
+}
+
+function checkKeys({ head, faults, seen, keys }: SeenCheck): void {
+  const history = keys ?? firstHistory(head.issuer_did);
+  const lack = seenKeysFault(history, seen.keys, hexDigest);
+  if (lack !== null) faults.add(KEYS_PATH, '', `rollback: ${lack}`);
+}
+
+function checkHead({ disk, root, head, faults, seen, keys }: SeenCheck): void {
   const fault = (where: string, detail: string): void => faults.add(RELEASE_NAME, where, detail);
   const ahead = head.sequence - seen.sequence;
   if (ahead < 0) {

@@ -226,7 +226,7 @@ function staleness({ head }: ReleaseReport, now: number, isRemembered: boolean):
 }
 
 function remembered(known: ReturnType<typeof parseMemory>, report: ReleaseReport): string {
-  const { head, checkpoint } = report;
+  const { head, checkpoint, seenKeys } = report;
   if (head === null) throw new TypeError('Cannot remember a release: it has no head');
   const { sequence, as_of, issuer_did } = head;
   return remember(known, report.issuer ?? issuer_did, {
@@ -234,6 +234,7 @@ function remembered(known: ReturnType<typeof parseMemory>, report: ReleaseReport
     as_of,
     head: canonicalHash(head),
     checkpoint,
+    ...(seenKeys === null ? {} : { keys: seenKeys }),
   });
 }
 

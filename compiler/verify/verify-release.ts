@@ -14,8 +14,9 @@
  */
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
-import { keysInWords, rootDid } from '../contract/key-history.ts';
+import { firstHistory, keysInWords, rootDid } from '../contract/key-history.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
+import type { SeenKeys } from '../contract/seen-keys.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { reason } from './body-check.ts';
 import { bulkSignatureCheck } from './bulk-signature.ts';
@@ -32,9 +33,9 @@ import { Faults, type ReleaseFault } from './release-fault.ts';
 import { readHead } from './release-head.ts';
 import { unlistedFiles } from './release-index.ts';
 import { releaseKeys } from './release-keys.ts';
-import type { SeenRelease } from './release-memory.ts';
+import { type SeenRelease, seenOf } from './release-memory.ts';
 import { checkName, releaseRoot, unservedReleases } from './release-root.ts';
-import { checkSeen } from './seen-check.ts';
+import { checkSeen, keysSeenIn } from './seen-check.ts';
 import type { ShareContext } from './share-check.ts';
 import { SharesInOrder } from './shares-in-order.ts';
 import { strangersIn, strayFiles } from './stray-files.ts';
@@ -80,6 +81,8 @@ export interface ReleaseReport {
   readonly bodies: number;
   readonly records: number;
   readonly signatures: number;
+  /** What to remember of that list; null where the head does not hold. */
+  readonly seenKeys: SeenKeys | null;
   /** How much of what was looked at. */
   readonly checked: Tally;
   /** The first faults, by file; `faultCount` is how many there are. */
@@ -109,8 +112,9 @@ export async function verifyRelease(
   // What the head does not vouch for is not worth a look.
   if (root === null || head === null || faults.count > 0) return reportOf({ head, faults, trust });
   checkName({ disk, root, head, faults });
-  const issuer = known.keys === undefined ? head.issuer_did : rootDid(known.keys);
-  const seen = options.seen?.[issuer];
+  const history = known.keys ?? firstHistory(head.issuer_did);
+  const issuer = rootDid(history);
+  const seen = options.seen === undefined ? undefined : seenOf(options.seen, history);
   if (seen !== undefined) checkSeen({ ...known, disk, root, head, faults, seen });
   const run = new ReleaseRun({ ...options, ...known, disk, root, head, faults, issuer });
   run.strays.push(...unservedReleases(disk, root, head));
@@ -151,16 +155,16 @@ function reportOf({ head, faults, trust, run }: ReleaseResult): ReleaseReport {
 
 type ReleaseFindings = Pick<
   ReleaseReport,
-  'issuer' | 'keys' | 'strays' | 'strayCount' | 'checkpoint' | 'witnessed' | 'evidence'
+  'issuer' | 'keys' | 'seenKeys' | 'strays' | 'strayCount' | 'checkpoint' | 'witnessed' | 'evidence'
 >;
 
 function foundBy(run: ReleaseRun | undefined): ReleaseFindings {
   if (run === undefined) {
     const nothing = { checkpoint: null, witnessed: [], evidence: [] };
-    return { issuer: null, keys: null, strays: [], strayCount: 0, ...nothing };
+    return { issuer: null, keys: null, seenKeys: null, strays: [], strayCount: 0, ...nothing };
   }
-  const { issuer, keys, strays, strayCount, checkpoint, witnessed, evidence } = run;
-  return { issuer, keys, strays, strayCount, checkpoint, witnessed, evidence };
+  const { issuer, keys, seenKeys, strays, strayCount, checkpoint, witnessed, evidence } = run;
+  return { issuer, keys, seenKeys, strays, strayCount, checkpoint, witnessed, evidence };
 }
 
 interface RunOptions extends VerifyReleaseOptions {
@@ -176,6 +180,7 @@ class ReleaseRun {
   readonly shares: SharesInOrder;
   readonly issuer: string;
   readonly keys: string | null;
+  readonly seenKeys: SeenKeys;
   readonly strays: string[] = [];
   strayCount = 0;
   /** Whether the release was compiled from a catalogue and words that this program knows. */
@@ -190,6 +195,7 @@ class ReleaseRun {
     const { keys, head, issuer } = options;
     this.issuer = issuer;
     this.keys = keys === undefined ? null : keysInWords(keys, head.as_of);
+    this.seenKeys = keysSeenIn(keys ?? firstHistory(head.issuer_did));
     this.shares = new SharesInOrder(options.faults);
   }
 

@@ -6,6 +6,12 @@ import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { rootDid } from '../../compiler/contract/key-history.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { goesBack } from '../../compiler/contract/release-time.ts';
+import {
+  isOfSeen,
+  seenKeysFault,
+  seenKeysOf,
+  seenKeysSchema,
+} from '../../compiler/contract/seen-keys.ts';
 import { readOwnFile } from '../system/plain-file.ts';
 import { replaceFile } from '../system/replace-file.ts';
 import { StartError } from '../system/start-error.ts';
@@ -22,6 +28,8 @@ const newestSchema = z.strictObject({
   head_sha256: z.string(),
   /** Absent in the note of an earlier version. */
   as_of: z.iso.datetime().exactOptional(),
+  /** Absent in the note of an earlier version. */
+  keys: seenKeysSchema.exactOptional(),
 });
 type Newest = z.infer<typeof newestSchema>;
 
@@ -29,12 +37,14 @@ type Newest = z.infer<typeof newestSchema>;
 type Served = Pick<ReleaseIndex, 'head' | 'keys'>;
 
 /**
- * Refuses a release that is older than one that was served before, or that differs from the one served under the same
- * number; throws a StartError.
+ * Refuses a release that is older than one that was served before, that differs from the one served under the same
+ * number, or whose list of keys forgets its first key or a root; throws a StartError.
  */
 export function refuseOlder(stateDir: string, { head, keys }: Served): void {
   const newest = readNewest(stateDir);
-  if (newest === null || newest.issuer_did !== rootDid(keys)) return;
+  if (newest === null) return;
+  const known = newest.keys ?? { dids: [newest.issuer_did], root: null };
+  if (!isOfSeen(keys, known)) return;
   if (head.sequence < newest.sequence) {
     refuse(
       stateDir,
@@ -47,6 +57,8 @@ export function refuseOlder(stateDir: string, { head, keys }: Served): void {
       `release ${head.sequence}: a different release with this number was already served`,
     );
   }
+  const lack = seenKeysFault(keys, known, hexDigest);
+  if (lack !== null) refuse(stateDir, `release ${head.sequence}: ${lack}`);
   const { sequence, as_of = head.as_of } = newest;
   if (head.sequence > sequence && goesBack({ sequence, as_of }, head, keys)) {
     refuse(
@@ -67,6 +79,7 @@ export function keepNewest(stateDir: string, { head, keys }: Served): void {
     sequence,
     head_sha256: digestOf(head),
     as_of,
+    keys: seenKeysOf(keys, hexDigest),
   };
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   replaceFile(join(stateDir, NEWEST_NAME), `${JSON.stringify(newest)}\n`);
@@ -87,7 +100,11 @@ function readNewest(stateDir: string): Newest | null {
 }
 
 function digestOf(head: Release): string {
-  return createHash('sha256').update(canonicalJson(head)).digest('hex');
+  return hexDigest(Buffer.from(canonicalJson(head), 'utf8'));
+}
+
+function hexDigest(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function refuse(stateDir: string, state: string): never {

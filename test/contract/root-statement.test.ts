@@ -236,20 +236,23 @@ describe('a later version of a root', () => {
   });
 });
 
+/** That an issuer key lists the receipt key. */
+function listedBy({ did, secret }: Key): ReceiptKey {
+  const unsigned = {
+    type: 'receipt_key' as const,
+    did: RECEIPTS.did,
+    since: day(1),
+    until: null,
+    stated_at: day(2),
+    signed_by: did,
+    signature: '',
+  };
+  return { ...unsigned, signature: signBytes(statementBytes(unsigned), secret) };
+}
+
 describe('receipt keys under a root', () => {
   it('I28: count as the newest version says, whatever issuer keys stated before', () => {
-    const unsigned = {
-      type: 'receipt_key' as const,
-      did: RECEIPTS.did,
-      since: day(1),
-      until: null,
-      stated_at: day(2),
-      signed_by: K1.did,
-      signature: '',
-    };
-    const signature = signBytes(statementBytes(unsigned), K1.secret);
-    const statement: ReceiptKey = { ...unsigned, signature };
-    const before = withReceiptKeys(TWO, [statement]);
+    const before = withReceiptKeys(TWO, [listedBy(K1)]);
     expect(receiptKeyStanding(before, RECEIPTS.did, day(20))).toBe('listed');
     expect(
       receiptKeyStanding(readAgain(withRoots(before, [root({})])), RECEIPTS.did, day(20)),
@@ -271,6 +274,11 @@ describe('isContinued()', () => {
     expect(isContinued(ADOPTED, TWO)).toBe(false);
     expect(isContinued(ADOPTED, under(root({ stated_at: day(13) })))).toBe(false);
     expect(isContinued(ADOPTED, under(root({}, [A, B, C, K2])))).toBe(true);
+    const added = withRoots(withReceiptKeys(TWO, [listedBy(K1)]), [root({})]);
+    expect(fault(added)).toBe('');
+    expect(isContinued(ADOPTED, added)).toBe(false);
+    expect(isContinued(added, ADOPTED)).toBe(false);
+    expect(isContinued(TWO, added)).toBe(true);
     const rotated = historyOf(K1.did, [rotation(K1, K2), rotation(K2, THIEF, 14)], []);
     expect(isContinued(ADOPTED, rotated)).toBe(false);
   });

@@ -152,19 +152,22 @@ describe('the proof of a body', () => {
     expect(logged).toMatchObject({ status: 'fail', detail: expect.stringContaining(why) });
   });
 
-  it.skipIf(!hasPython)('fails: one of a body that the issuer put into another as its coverage', () => {
-    const [{ _proof, ...bare }, { _proof: __, ...inside }] = [record, other];
-    const { _citation } = inside;
-    const hash = isObject(_citation) ? String(_citation.record_hash) : '';
-    const smuggled = { ...reseal({ ...bare, coverage: inside } as Body), _proof: proofBy(hash) };
-    expect(judged(smuggled)).toMatchObject({
-      verdict: 'failed',
-      logged: { detail: expect.stringContaining('no hash of this body') },
-    });
-    const [line] = pythonVerdicts([JSON.stringify(smuggled)], [did], Date.parse(NOW));
-    expect(line?.verdict).toBe('failed');
-    expect(judged({ ...smuggled, _proof: proofOf(record) }).verdict).toBe('verified');
-  });
+  it.skipIf(!hasPython)(
+    'fails: one of a body that the issuer put into another as its coverage',
+    () => {
+      const [{ _proof, ...bare }, { _proof: __, ...inside }] = [record, other];
+      const { _citation } = inside;
+      const hash = isObject(_citation) ? String(_citation.record_hash) : '';
+      const smuggled = { ...reseal({ ...bare, coverage: inside } as Body), _proof: proofBy(hash) };
+      expect(judged(smuggled)).toMatchObject({
+        verdict: 'failed',
+        logged: { detail: expect.stringContaining('no hash of this body') },
+      });
+      const [line] = pythonVerdicts([JSON.stringify(smuggled)], [did], Date.parse(NOW));
+      expect(line?.verdict).toBe('failed');
+      expect(judged({ ...smuggled, _proof: proofOf(record) }).verdict).toBe('verified');
+    },
+  );
 
   it('is no member of anything deeper inside, and of nothing without a citation', () => {
     const { _citation, ...unsigned } = record;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { parseFiles } from '../../compiler/contract/release.ts';
+import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import {
   compileFolder,
@@ -17,6 +18,8 @@ import { headHash, readHeadOf, resign } from './resign.ts';
 const SEQUENCE_JUMP_MAX = 1_000_000;
 const NOW = Date.parse('2026-11-25T12:00:00Z');
 const OTHER_SEED = new Uint8Array(32).fill(9);
+const OTHER_DID = issuerDid(signingKey(OTHER_SEED));
+const ROOT_SEEN = { version: 1, hash: `sha256:${'0'.repeat(64)}` };
 const batch = (day: string, price_usd: number) => ({
   [`2026-11-${day}/crypto.spot.ndjson`]: ndjson([
     reading(
@@ -140,9 +143,10 @@ describe('I26: verify --remember on an honest publication', () => {
   });
 
   it('I26: keeps other issuers apart', async () => {
-    const other = JSON.parse(second) as { issuers: Record<string, unknown> };
+    const other = JSON.parse(second) as { issuers: Record<string, object> };
     const stranger = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
-    const memory = { ...other, issuers: { [stranger]: other.issuers[did] } };
+    const keys = { dids: [stranger], root: null };
+    const memory = { ...other, issuers: { [stranger]: { ...other.issuers[did], keys } } };
     const { saved } = await follow(serving(1), JSON.stringify(memory));
     expect(Object.keys((JSON.parse(saved ?? '{}') as typeof other).issuers).sort()).toEqual(
       [did, stranger].sort(),
@@ -208,6 +212,18 @@ describe('I26: verify --remember notices', () => {
       () => serving(3),
       () => remembering(second, { checkpoint: 'x\n' }),
       /--since/,
+    ],
+    [
+      'a list of keys without the root that was seen',
+      () => serving(3),
+      () => remembering(second, { keys: { dids: [did], root: ROOT_SEEN } }),
+      /rollback: its list of keys lacks version 1 of the root/,
+    ],
+    [
+      'a list of keys that begins with another key',
+      () => serving(3),
+      () => remembering(second, { keys: { dids: [OTHER_DID, did], root: null } }),
+      /rollback: its list of keys does not begin with/,
     ],
     ['an older list under a newer head', () => mixed('files.txt'), () => second, /files_sha256/],
     [

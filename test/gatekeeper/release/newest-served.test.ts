@@ -2,6 +2,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { type KeyHistory, withRoots } from '../../../compiler/contract/key-history.ts';
+import type { RootStatement } from '../../../compiler/contract/root-statement.ts';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { keepNewest, refuseOlder } from '../../../gatekeeper/release/newest-served.ts';
 import { openRelease } from '../../../gatekeeper/release/open-release.ts';
@@ -15,6 +17,24 @@ async function releaseOf(options: TinyOptions) {
   const dataDir = tinyDataDir();
   writeTinyRelease(dataDir, options);
   return openRelease({ source: folderSource(dataDir), issuerDid: null, baseUrl: null });
+}
+
+/** A first version of a root; nobody checks signatures here. */
+function rootOver({ keys }: KeyHistory): RootStatement {
+  const [first] = keys;
+  if (first === undefined) throw new Error('no key');
+  const { did, valid_from, valid_until, revoked_from } = first;
+  return {
+    type: 'root',
+    issuer: did,
+    version: 1,
+    stated_at: '2026-11-20T12:00:00Z',
+    threshold: 2,
+    root_keys: [],
+    issuer_keys: [{ did, valid_from, valid_until, revoked_from }],
+    receipt_keys: [],
+    signatures: [],
+  };
 }
 
 describe('refuseOlder()', () => {
@@ -40,6 +60,23 @@ describe('refuseOlder()', () => {
     const state = stateDir();
     keepNewest(state, await releaseOf({ sequence: 5 }));
     refuseOlder(state, await releaseOf({ sequence: 1, seed: 2 }));
+  });
+
+  it('I26: refuses a list of keys that forgets a root or begins before the first key', async () => {
+    const state = stateDir();
+    const release = await releaseOf({ sequence: 5 });
+    const next = await releaseOf({ sequence: 6 });
+    const rooted = withRoots(release.keys, [rootOver(release.keys)]);
+    keepNewest(state, { ...release, keys: rooted });
+    refuseOlder(state, { ...next, keys: rooted });
+    expect(() => refuseOlder(state, next)).toThrow('lacks version 1 of the root');
+    const other = withRoots(release.keys, [{ ...rootOver(release.keys), threshold: 3 }]);
+    expect(() => refuseOlder(state, { ...next, keys: other })).toThrow('another version 1');
+    const [first] = release.keys.keys;
+    const [stranger] = (await releaseOf({ sequence: 1, seed: 2 })).keys.keys;
+    if (first === undefined || stranger === undefined) throw new Error('no key');
+    const longer = { ...rooted, keys: [stranger, first] };
+    expect(() => refuseOlder(state, { ...next, keys: longer })).toThrow('does not begin with');
   });
 
   it('I32: does not take a damaged note for none', async () => {
