@@ -194,7 +194,7 @@ async function posted(call: RoutedCall): Promise<HttpResponse> {
   const body = await asked.readBody();
   if (!Buffer.isBuffer(body)) return plainResponse(body, path);
   const answered = await answer({ ...questionOf(call), body }, service);
-  if (answered.kind !== 'content') return plainResponse(unanswered(answered, call), path);
+  if (answered.kind !== 'content') return charged(unanswered(answered, call), call);
   return plainResponse(contentReply(answered.content, NO_STORE), path);
 }
 
@@ -223,9 +223,15 @@ async function paid(call: RoutedCall): Promise<HttpResponse> {
   if (fault !== null) return plainResponse(noCharge(call), path);
   if (others.length > 0) {
     const error = 'invalid_payload: send only one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
-    return plainResponse(service.challenger.challenge(endpoint, target, error), path);
+    return charged(service.challenger.challenge(endpoint, target, error), call);
   }
-  return plainResponse(await bought(call, paymentHeader), path);
+  return charged(await bought(call, paymentHeader), call);
+}
+
+/** Whoever makes a challenge be signed pays for that, in an unpaid answer as in a refusal. */
+function charged(reply: Reply, { asked, path }: Call): HttpResponse {
+  asked.spend(reply.units ?? 0);
+  return plainResponse(reply, path);
 }
 
 /** What is known is answered as it was; anything else must have an answer before money is looked at. */

@@ -8,6 +8,8 @@ export type Reply = {
   readonly body: Buffer | string;
   /** Who paid, for the log. */
   readonly payer?: string | undefined;
+  /** Units of the rate limit that making it cost beyond a request: its signatures. */
+  readonly units?: number;
 };
 
 /** What every refusal carries: no cache may keep it. */

@@ -46,8 +46,6 @@ interface Challenge extends Reply {
   readonly body: Buffer;
   /** It holds a message that one client signs, or offers that end soon: nobody else gets it. */
   readonly isOnce?: true;
-  /** Units of the rate limit for its signatures, beyond those of a request. */
-  readonly units?: number;
 }
 
 /** What the operator configures about being paid. */

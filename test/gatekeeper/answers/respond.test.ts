@@ -3,7 +3,7 @@ import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { respond } from '../../../gatekeeper/answers/respond.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
-import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
+import { FOR_EVERYBODY, type Spend } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
 import type { HttpResponse } from '../../../gatekeeper/http/request.ts';
@@ -24,12 +24,14 @@ interface Ask {
   readonly body?: string;
   readonly headers?: readonly string[];
   readonly service?: Service;
+  readonly spend?: Spend;
 }
 
 async function served(target: string, ask: Ask = {}): Promise<HttpResponse> {
   const facts = headerFacts(['Host', 'gate', ...(ask.headers ?? [])]);
   const readBody = async (): Promise<Buffer> => Buffer.from(ask.body ?? '{}');
-  const visit = { method: ask.method ?? 'GET', target, facts, spend: FOR_EVERYBODY, readBody };
+  const { spend = FOR_EVERYBODY } = ask;
+  const visit = { method: ask.method ?? 'GET', target, facts, spend, readBody };
   return respond(visit, ask.service ?? (await tinyService()));
 }
 
@@ -270,5 +272,46 @@ describe('respond() when something throws', () => {
       expect([target, await status(target, asked)]).toEqual([target, 500]);
     }
     expect(await status(PAID, { service: { ...service, challenger } })).toBe(500);
+  });
+});
+
+describe('a challenge that was signed', () => {
+  const BASKET = { method: 'POST', body: JSON.stringify({ requests: [PAID] }) };
+  /** Units that a request costs where each challenge has so many signatures. */
+  async function spentOn(target: string, ask: Ask, units: number): Promise<number> {
+    const plain = await tinyService();
+    const { challenger } = plain;
+    challenger.show(plain.release);
+    const challenge: typeof challenger.challenge = (...of) => ({
+      ...challenger.challenge(...of),
+      units,
+    });
+    const endpoint = BUILTIN.operationByPath.get('/gauge');
+    if (endpoint === undefined) throw new Error('no operation');
+    const open: PurchaseService['open'] = async () => ({
+      sell: async () => challenge(endpoint, PAID, 'invalid_payload: not signed'),
+    });
+    const service = {
+      ...plain,
+      challenger: { ...challenger, challenge },
+      purchases: purchasesOf([], open),
+    };
+    let spent = 0;
+    const spend = (more: number): void => {
+      spent += more;
+    };
+    expect(await status(target, { ...ask, service, spend })).toBe(402);
+    return spent;
+  }
+
+  it.each<readonly [string, string, Ask]>([
+    ['without a payment', PAID, {}],
+    ['for a person', PAID, { headers: ['Accept', 'text/html'] }],
+    ['for a payment that is refused', PAID, { headers: PAY }],
+    ['for two payments', PAID, { headers: [...PAY, 'PAYMENT-SIGNATURE', 'AAAA'] }],
+    ['for a basket', '/gauge/basket', BASKET],
+    ['for a basket whose payment is refused', '/gauge/basket', { ...BASKET, headers: PAY }],
+  ])('costs its signatures %s, once', async (_, target, ask) => {
+    expect((await spentOn(target, ask, 3)) - (await spentOn(target, ask, 0))).toBeCloseTo(3);
   });
 });
