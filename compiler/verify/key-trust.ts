@@ -31,9 +31,11 @@ export function judgeSigner({ trust, keys }: KeyTrust, did: string, time: string
   const refused = (detail: string): JudgedSigner => ({ status: 'refused', detail });
   if (standing === 'revoked') return refused(`${did} is revoked from ${key?.revoked_from} on`);
   if (standing === 'stopped') return refused(`${did} was in use until ${key?.valid_until} only`);
+  // Root keys are trusted together, and sign versions of the root alone: one that was stolen signs nothing else.
+  const isRootKey = keys?.roots?.some(({ root_keys }) => root_keys.includes(did)) === true;
   const isTrusted =
     trust === 'any' ||
-    trust.includes(did) ||
+    (trust.includes(did) && !isRootKey) ||
     (keys !== undefined && vouchedDids(keys, trust).includes(did));
   if (!isTrusted) return refused(`${did} is not one of the trusted issuers`);
   if (standing === 'suspect') {

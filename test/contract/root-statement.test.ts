@@ -22,6 +22,7 @@ import {
   rootBytes,
 } from '../../compiler/contract/root-statement.ts';
 import { issuerDid, signBytes, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { judgeSigner } from '../../compiler/verify/key-trust.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
 
 const key = (fill: number) => {
@@ -303,5 +304,12 @@ describe('vouchedDids()', () => {
     expect(vouchedDids(history, [A.did])).toEqual([]);
     expect(vouchedDids(history, [A.did, C.did])).toEqual([]);
     expect(vouchedDids(history, [A.did, THIEF.did])).toEqual([]);
+  });
+
+  it('I29: a root key that is trusted signs no body and no head by itself', () => {
+    const trust = [A.did, B.did];
+    const judged = ({ did }: Key) => judgeSigner({ trust, keys: readAgain(ADOPTED) }, did, day(12));
+    expect(judged(A).status).toBe('refused');
+    expect(judged(K2).status).toBe('trusted');
   });
 });
