@@ -104,11 +104,12 @@ async function guarded(
   answer: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   try {
-    return await answer();
+    const made = await answer();
+    asked.spend(made.reply.units ?? 0);
+    return made;
   } catch (error) {
-    const { log } = service;
     if (!isLogged(error))
-      log({ event: 'request_failed', id: asked.trace?.id, path, error: messageOf(error) });
+      service.log({ event: 'request_failed', id: asked.trace?.id, path, error: messageOf(error) });
     return plainResponse(failure(error), path);
   }
 }
@@ -194,7 +195,7 @@ async function posted(call: RoutedCall): Promise<HttpResponse> {
   const body = await asked.readBody();
   if (!Buffer.isBuffer(body)) return plainResponse(body, path);
   const answered = await answer({ ...questionOf(call), body }, service);
-  if (answered.kind !== 'content') return charged(unanswered(answered, call), call);
+  if (answered.kind !== 'content') return plainResponse(unanswered(answered, call), path);
   return plainResponse(contentReply(answered.content, NO_STORE), path);
 }
 
@@ -223,15 +224,9 @@ async function paid(call: RoutedCall): Promise<HttpResponse> {
   if (fault !== null) return plainResponse(noCharge(call), path);
   if (others.length > 0) {
     const error = 'invalid_payload: send only one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
-    return charged(service.challenger.challenge(endpoint, target, error), call);
+    return plainResponse(service.challenger.challenge(endpoint, target, error), path);
   }
-  return charged(await bought(call, paymentHeader), call);
-}
-
-/** Whoever makes a challenge be signed pays for that, in an unpaid answer as in a refusal. */
-function charged(reply: Reply, { asked, path }: Call): HttpResponse {
-  asked.spend(reply.units ?? 0);
-  return plainResponse(reply, path);
+  return plainResponse(await bought(call, paymentHeader), path);
 }
 
 /** What is known is answered as it was; anything else must have an answer before money is looked at. */
@@ -255,7 +250,6 @@ async function unpaid(call: RoutedCall): Promise<HttpResponse> {
   if (answered?.kind === 'miss') return missed(call);
   if (answered?.kind === 'reply') return plainResponse(answered.reply, path);
   const reply = service.challenger.challenge(endpoint, target);
-  asked.spend(reply.units ?? 0);
   const isPage = asked.method === 'GET' && wantsPage(asked.facts.accept);
   const keepMs = reply.isOnce === true ? 0 : KEEP_FOR_RELEASE;
   if (!isPage) return { reply, path, etag: null, keepMs, unpaid: true };

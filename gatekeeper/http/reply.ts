@@ -6,9 +6,8 @@ export type Reply = {
   readonly status: number;
   readonly headers: readonly Header[];
   readonly body: Buffer | string;
-  /** Who paid, for the log. */
+  /** Who paid, for the log; and the units of the rate limit for its signatures, beyond those of a request. */
   readonly payer?: string | undefined;
-  /** Units of the rate limit that making it cost beyond a request: its signatures. */
   readonly units?: number;
 };
 
