@@ -245,8 +245,8 @@ describe('a shop of its own catalogue', () => {
   });
 
   it('publishes no file that names what only the built-in catalogue has', () => {
-    // The program of the page and the document of the format are the same for every shop.
-    const shared = /\.(br|gz)$|^site\/assets|^well-known\/format\.md$/;
+    // The program of the page and the documents of the format are the same for every shop.
+    const shared = /\.(br|gz)$|^site\/assets|^well-known\/(format|products)\.md$/;
     const own = listedFiles().filter(({ path }) => !shared.test(path));
     const named = own.flatMap(({ path, sha256 }) => {
       const text = readFileSync(join(data, storedPath(path, sha256)), 'utf8');
