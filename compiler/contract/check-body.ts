@@ -29,6 +29,18 @@ export const checkSchema = z.strictObject({
       detail: z.string(),
     }),
   }),
+  /** What the body is about, as its issuer signed it; no age, for that needs the reader's own clock. Null for what does not hold. */
+  about: z
+    .strictObject({
+      subject: z.string().nullable(),
+      fact: z.string(),
+      answers: z.string().nullable(),
+      unsigned: z.strictObject({ market_or_event: z.string() }).nullable(),
+      observed_at: z.string().nullable(),
+      time_of: z.enum(['reading', 'oldest', 'newest_row', 'coverage']),
+      retrieved_at: z.string(),
+    })
+    .nullable(),
   details: z.array(
     z.strictObject({ check: z.string(), where: z.string(), status, detail: z.string() }),
   ),

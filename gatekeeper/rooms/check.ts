@@ -1,13 +1,16 @@
+import { withoutProof } from '../../compiler/contract/body-proof.ts';
 import {
   CHECK_DETAILS_MAX,
   CHECKED_CITATIONS_MAX,
   type CheckBody,
 } from '../../compiler/contract/check-body.ts';
+import { bodyWithin } from '../../compiler/contract/credential.ts';
 import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
 import { bodyOfText, isSignedCsv, UNSIGNED_CSV } from '../../compiler/contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../../compiler/contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
+import { aboutBody } from '../../compiler/verify/about-body.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 // The one judge of bodies: what this service says and what the command says cannot drift apart.
 import {
@@ -54,7 +57,8 @@ export async function check({ body, spend }: Question, service: Service): Promis
   const trusted = { trust: own, keys, now: service.clock(), judgedBy, proof: 'noted' } as const;
   const report = judged(read.value, trusted);
   const inclusion = await inclusionOf(hashesOf(read.value), reader);
-  return jsonContent(checkBody(report, inclusion, own), 0);
+  const about = aboutOf(read.value, report, release.catalog);
+  return jsonContent({ ...checkBody(report, inclusion, own), about }, 0);
 }
 
 /** A body that this release lists must agree with its catalogue; an older one may have been made under another. */
@@ -172,11 +176,24 @@ async function absentOf(hashes: readonly string[], reader: ReleaseReader): Promi
   return absent;
 }
 
+/** What a body that holds is about; its age is for the reader's own clock to say. */
+function aboutOf(
+  value: JsonValue,
+  { verdict }: BodyReport,
+  catalog: Service['release']['catalog'],
+): CheckBody['about'] {
+  if (verdict !== 'verified' && verdict !== 'issuer_unknown') return null;
+  const about = aboutBody(withoutProof(bodyWithin(value)).body, { catalog });
+  if (about === null) return null;
+  const { age_hours: _, ...signed } = about;
+  return signed;
+}
+
 function checkBody(
   { verdict, issuer, checks }: BodyReport,
   inclusion: CheckBody['checks']['inclusion'],
   own: readonly string[],
-): CheckBody {
+): Omit<CheckBody, 'about'> {
   const of = (...names: readonly string[]): HashOutcome =>
     outcomeOf(checks.filter((one) => names.includes(one.check)));
   const worstFirst = [...checks].sort((a, b) => rank(a.status) - rank(b.status));

@@ -471,6 +471,13 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   'checks.content': 'whether the signatures cover this content',
   'checks.inclusion': 'whether the log of this service holds every hash',
   check: 'kind of check',
+  about:
+    'what a body that holds is about, as its issuer signed it; its age is for your own clock to say',
+  'about.subject': 'what is stated',
+  'about.answers': 'canonical path and query that the body answers',
+  'about.unsigned': 'words of the request that nobody signed',
+  'about.observed_at': `${TIME} of the observation`,
+  'about.time_of': 'which time of the body that is',
   where: 'place in the body',
   detail: 'the finding in words',
   // basket

@@ -75,6 +75,19 @@ describe('check()', () => {
     }
   });
 
+  it('says what a body that holds is about, without an age, and nothing of one that does not', async () => {
+    const body = await text(RECORD);
+    const { about } = await checked(body);
+    expect(about).toMatchObject({
+      answers: '/gauge?entity=us-denver&signal_id=airquality.aqi',
+      time_of: 'reading',
+      unsigned: null,
+    });
+    expect(about).not.toHaveProperty('age_hours');
+    const altered = await checked(body.toString().replace('"aqi_index":120', '"aqi_index":121'));
+    expect([altered.verdict, altered.about]).toEqual(['failed', null]);
+  });
+
   it('throws where no body was read, instead of judging an empty one', async () => {
     await expect(check(question('/verify'), service)).rejects.toThrow('none was read');
   });
