@@ -6,6 +6,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import {
+  formatNote,
   noteKeyHash,
   parseCheckpoint,
   parseNote,
@@ -32,7 +33,11 @@ import {
   type Tile,
   tilePath,
 } from '../../compiler/contract/tiles.ts';
-import { parseTlogProof, type ReadTlogProof } from '../../compiler/contract/tlog-proof.ts';
+import {
+  formatTlogProof,
+  parseTlogProof,
+  type ReadTlogProof,
+} from '../../compiler/contract/tlog-proof.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { messageOf } from '../system/message-of.ts';
 import { oncePerRelease } from './per-release.ts';
@@ -42,6 +47,8 @@ import { sha256 } from './sha256.ts';
 
 /** How long a proof is taken to be the newest. */
 const RENEW_MS = 60_000;
+/** Longest checkpoint with all its witnesses, in characters: each body that is sold brings it. */
+const WITNESSED_CHARS_MAX = 16_384;
 /** How long it is remembered that there was none. */
 const RETRY_MS = 3_000;
 
@@ -133,13 +140,21 @@ async function readTip(release: ReleaseIndex): Promise<LogTip> {
   const listed = await release.body(CHECKPOINT_PATH, FOR_EVERYBODY);
   const check = (bytes: Buffer): ReadTlogProof => checkedProof(bytes, listed.bytes, release);
   const bytes = await release.place.proof(release.head, (given) => isGood(() => check(given)));
-  const proof = check(bytes);
+  const proof = shortened(check(bytes));
   const files = new Map([
-    [RELEASE_PROOF_NAME, tipFile(bytes)],
+    [RELEASE_PROOF_NAME, tipFile(Buffer.from(formatTlogProof(proof)))],
     [CHECKPOINT_PATH, tipFile(Buffer.from(proof.checkpoint))],
     ...(await tileFiles(release)),
   ]);
   return { proof, row: rowOf(proof, release.head), files };
+}
+
+/** Whoever holds the files could add lines without end: of too many only those of the log itself are taken. */
+function shortened(proof: ReadTlogProof): ReadTlogProof {
+  const { checkpoint, note, signed } = proof;
+  if (checkpoint.length <= WITNESSED_CHARS_MAX) return proof;
+  const own = { ...note, signatures: note.signatures.filter(({ name }) => name === signed.origin) };
+  return { ...proof, note: own, checkpoint: formatNote(own) };
 }
 
 function isGood(check: () => unknown): boolean {

@@ -208,6 +208,18 @@ describe('the proof of a release', () => {
     expect(await later(service)).toBe(note + witness(1) + witness(2));
   });
 
+  it('is taken without its witnesses where somebody added lines without end', async () => {
+    const { data, service } = await shopOf(3);
+    const good = readFileSync(proofIn(data), 'utf8');
+    const note = await textOf(service, '/log/checkpoint');
+    const many = Array.from({ length: 90 }, (_, at) => witness(at)).join('');
+    writeFileSync(proofIn(data), good + many);
+    expect(await textOf(await compiledService(data, NOW), '/log/checkpoint')).toBe(note + many);
+    const long = `\u2014 witness.example/long ${Buffer.alloc(12_900, 7).toString('base64')}\n`;
+    writeFileSync(proofIn(data), good + long);
+    expect(await textOf(await compiledService(data, NOW), '/log/checkpoint')).toBe(note);
+  });
+
   it('is not served when it is damaged or gone, and the rest of the log is', async () => {
     const { data, service } = await shopOf(3);
     const good = readFileSync(proofIn(data), 'utf8');
