@@ -1,7 +1,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { PendingPayment } from '../client/client-error.ts';
 import { parseJson } from '../contract/strict-json.ts';
+import { syncFolder } from '../stages/publish/replace-file.ts';
 import { readPlain } from '../verify/plain-file.ts';
 
 const PAYMENT_BYTES_MAX = 65_536;
@@ -34,6 +36,7 @@ export function keepPayment(file: string, payment: PendingPayment): void {
   } finally {
     closeSync(handle);
   }
+  syncFolder(dirname(file));
 }
 
 /** Throws where a kept payment is for something else than the address that is to be bought. */
