@@ -89,11 +89,19 @@ export const RELEASE_URL = '/.well-known/release.json';
 /** Where the proof is read that the head is in the log. */
 const RELEASE_PROOF_URL = '/.well-known/release.tlog-proof';
 
-/** Where the document that defines every hash and signature is read, and where a release holds it. */
+/** Where the document that defines every hash and signature is read. */
 export const FORMAT_URL = '/format.md';
-export const FORMAT_PATH = 'well-known/format.md';
-/** Documents beside it that it leads on to, likewise: in the package they stand in the same folder. */
-export const FORMAT_PARTS = ['PRODUCTS.md', 'SETTLEMENTS.md'].map((source) => {
+const FORMAT_SUMMARY = 'how bodies are hashed, signed and logged: verify one without this service';
+/** That document and those that it leads on to: beside the code, where they are read, and where a release holds them. */
+export const FORMAT_DOCUMENTS = [
+  'FORMAT.md',
+  'PRODUCTS.md',
+  'SETTLEMENTS.md',
+  'SERIES-CSV.md',
+  'ROOTS.md',
+  'RECEIPTS.md',
+  'CREDENTIALS.md',
+].map((source) => {
   const name = source.toLowerCase();
   return { source, url: `/${name}`, path: `well-known/${name}` };
 });
@@ -132,15 +140,10 @@ export const STATIC_FILES: readonly StaticRow[] = [
     contentType: TEXT,
     cache: 'release',
   }),
-  named('how bodies are hashed, signed and logged: verify one without this service', {
-    url: FORMAT_URL,
-    path: FORMAT_PATH,
-    contentType: MARKDOWN,
-    cache: 'release',
-  }),
-  // Whoever has read the first document knows of these.
-  ...FORMAT_PARTS.map(({ url, path }): StaticRow => {
-    return { url, path, contentType: MARKDOWN, cache: 'release' };
+  ...FORMAT_DOCUMENTS.map(({ url, path }): StaticRow => {
+    const row: StaticRow = { url, path, contentType: MARKDOWN, cache: 'release' };
+    // Whoever has read the first document knows of the others.
+    return url === FORMAT_URL ? named(FORMAT_SUMMARY, row) : row;
   }),
   page('/', SITE_INDEX_PATH, HTML),
   page('/site/', SITE_INDEX_PATH, HTML),

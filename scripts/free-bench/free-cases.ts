@@ -5,6 +5,7 @@ import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles, parseVerifyEntry } from '../../compiler/contract/release.ts';
+import { FORMAT_DOCUMENTS } from '../../compiler/contract/static-files.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { siteAssets } from '../../compiler/stages/describe/site/assets.ts';
 import { costOfParsing, costOfReading, REQUEST_COST } from '../../gatekeeper/http/cost.ts';
@@ -147,9 +148,7 @@ const FILE_TARGETS: readonly string[] = [
   '/robots.txt',
   '/favicon.svg',
   '/favicon.ico',
-  '/format.md',
-  '/products.md',
-  '/settlements.md',
+  ...FORMAT_DOCUMENTS.map(({ url }) => url),
   '/log/checkpoint',
   '/log/vkey',
   '/log/tile/entries/000',

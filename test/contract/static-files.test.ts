@@ -1,7 +1,12 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { runPaths, runsOf } from '../../compiler/contract/log-runs.ts';
-import { findStaticFile, STATIC_FILES } from '../../compiler/contract/static-files.ts';
+import {
+  FORMAT_DOCUMENTS,
+  findStaticFile,
+  STATIC_FILES,
+} from '../../compiler/contract/static-files.ts';
 
 describe('findStaticFile()', () => {
   it('gives the path in the release, below a folder or as a whole', () => {
@@ -51,6 +56,17 @@ describe('findStaticFile()', () => {
       expect(BUILTIN.operations.filter((row) => findStaticFile(row.path) !== null)).toEqual([]);
       expect(BUILTIN.operations.filter((row) => row.path === url)).toEqual([]);
       expect([path, free.has(path.split('/')[0] ?? '')]).toEqual([path, true]);
+    }
+  });
+
+  it('gives away every document of the format, and the first one names the others', () => {
+    const folder = new URL('../../compiler/contract/', import.meta.url);
+    const documents = readdirSync(folder).filter((name) => name.endsWith('.md'));
+    expect(FORMAT_DOCUMENTS.map(({ source }) => source).sort()).toEqual(documents.sort());
+    const format = readFileSync(new URL('FORMAT.md', folder), 'utf8');
+    for (const { source, url, path } of FORMAT_DOCUMENTS.slice(1)) {
+      expect(format).toContain(`\n- ${source}: `);
+      expect(findStaticFile(url)).toMatchObject({ path, row: { cache: 'release' } });
     }
   });
 });

@@ -9,7 +9,7 @@ import {
 } from '../../contract/key-history.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import { SITE_DOCS_PATH } from '../../contract/site.ts';
-import { DID_PATH, FORMAT_PARTS, FORMAT_PATH } from '../../contract/static-files.ts';
+import { DID_PATH, FORMAT_DOCUMENTS } from '../../contract/static-files.ts';
 import { toolsOf } from '../../contract/tools.ts';
 import { PACKAGE_FOLDER } from '../../package-folder.ts';
 import { readPlain } from '../../verify/plain-file.ts';
@@ -33,8 +33,7 @@ import { docsPage } from './site/docs-page.ts';
 import type { Shelf } from './stored-bodies.ts';
 import { FAVICON, llmsFullText, llmsText, robotsText, securityText } from './texts.ts';
 
-/** The documents as this version of the package has them. */
-const FORMAT_DOCUMENTS = [{ source: 'FORMAT.md', path: FORMAT_PATH }, ...FORMAT_PARTS];
+/** Longest document, as this version of the package has it. */
 const FORMAT_BYTES_MAX = 2 ** 20;
 
 const DID_CONTEXT = ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'];
