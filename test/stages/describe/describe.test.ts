@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { parseDidKey } from '../../../compiler/contract/did-key.ts';
 import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
+import { FORMAT_DOCUMENTS } from '../../../compiler/contract/static-files.ts';
 import { toolsOf } from '../../../compiler/contract/tools.ts';
 import { bodySchemas } from '../../../compiler/stages/describe/body-schemas.ts';
 import type { ManifestEntry } from '../../../compiler/stages/describe/manifest.ts';
@@ -257,11 +258,9 @@ describe('describe() writes every description twice', () => {
 
 describe('describe() writes the small texts', () => {
   it('gives FORMAT.md away, and each document that it leads on to', () => {
-    const stored = (name: string): string => text(`well-known/${name.toLowerCase()}`);
-    for (const name of ['FORMAT.md', 'PRODUCTS.md', 'SETTLEMENTS.md']) {
-      const source = new URL(`../../../compiler/contract/${name}`, import.meta.url);
-      expect(stored(name)).toBe(readFileSync(source, 'utf8'));
-      expect(stored('FORMAT.md')).toContain(`\`/${name.toLowerCase()}\``);
+    for (const { source, path } of FORMAT_DOCUMENTS) {
+      const document = new URL(`../../../compiler/contract/${source}`, import.meta.url);
+      expect(text(path)).toBe(readFileSync(document, 'utf8'));
     }
   });
 
