@@ -171,7 +171,9 @@ describe('askedLog()', () => {
   it('refuses a release whose proof somebody else signed', () => {
     const { release } = logOf();
     const { leaf } = release;
-    const proof = leaf?.proof.replace(/..=\n$/, 'AA=\n') ?? '';
+    // The last byte of a signature is small, and often zero already.
+    const other = (end: string): string => (end === 'AA=\n' ? 'BA=\n' : 'AA=\n');
+    const proof = leaf?.proof.replace(/..=\n$/, other) ?? '';
     const forged = { ...release, leaf: leaf === null ? null : { ...leaf, proof } };
     expect(() => askedLog(forged)).toThrow('Cannot ask witnesses');
     expect(() => askedLog({ ...release, leaf: null })).toThrow('no place in a log');
