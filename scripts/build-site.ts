@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { CODINGS, isPacked, packedPath } from '../compiler/contract/codings.ts';
+import { packedBytes } from '../compiler/stages/publish/packed-bytes.ts';
 import { ownSource } from './own-source.ts';
 
 // Bundles the browser program of the page into build/compiler/site/: files named by their content, and
-// `bundle.json`, which says what the index loads. Does nothing when no source has changed since.
+// `bundle.json`, which says what the index loads. They are packed here, once and with patience, not by each compile.
+// Does nothing when no source has changed since.
 
 const SOURCE = 'compiler/site';
 const OUTPUT = 'build/compiler/site';
 const NOTES = join(OUTPUT, 'sources.json');
+/** Of brotli: the programs stay for many releases, and each visitor loads them. */
+const BEST_QUALITY = 11;
 /** What else the bundle follows from. */
 const SETTINGS = ['package-lock.json', 'scripts/build-site.ts', 'compiler/site/tsconfig.json'];
 
@@ -56,8 +61,8 @@ async function bundle(): Promise<void> {
     },
   });
   if (!('output' in built)) throw new RangeError('Cannot bundle the page: the bundler watches');
-  const made = built.output.map((part) =>
-    store(part.fileName, Buffer.from(part.type === 'chunk' ? part.code : part.source)),
+  const made = built.output.flatMap((part) =>
+    storeForms(part.fileName, Buffer.from(part.type === 'chunk' ? part.code : part.source)),
   );
   const entry = built.output.find((part) => part.type === 'chunk' && part.isEntry);
   const styles = built.output.filter(({ fileName }) => /^assets\/site-[^/]*\.css$/.test(fileName));
@@ -65,6 +70,15 @@ async function bundle(): Promise<void> {
   made.push(store('bundle.json', Buffer.from(`${JSON.stringify(files)}\n`)));
   const sources = built.output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
   note([...new Set([...sources.flatMap(ownSource), ...SETTINGS])].sort(), made);
+}
+
+/** Stores a file, and a long one under each coding too. */
+function storeForms(name: string, bytes: Buffer): string[] {
+  const codings = isPacked(bytes) ? CODINGS : [];
+  const forms = codings.map((coding) =>
+    store(packedPath(name, coding), packedBytes(bytes, coding, BEST_QUALITY)),
+  );
+  return [store(name, bytes), ...forms];
 }
 
 function store(name: string, bytes: Uint8Array): string {

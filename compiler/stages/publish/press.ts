@@ -1,6 +1,5 @@
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
-import { CODINGS, type Coding, isPacked, packedPath } from '../../contract/codings.ts';
+import { CODINGS, isPacked, packedPath } from '../../contract/codings.ts';
 import type { Endpoint, EndpointPath } from '../../contract/endpoints.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import {
@@ -9,23 +8,11 @@ import {
   formatVerifyEntry,
   type Leaf,
 } from '../../contract/release.ts';
-import { SITE_FOLDER } from '../../contract/site.ts';
 import { citationOf, type Issuer, type Sealer } from '../seal/sealer.ts';
 import type { FileWriter } from './file-writer.ts';
 import type { LeafStore } from './leaf-store.ts';
+import { packedBytes } from './packed-bytes.ts';
 import type { VerifyShards } from './verify-shards.ts';
-
-/** Where a gzip stream names the system that made it (RFC 1952), and the value for none. */
-const SYSTEM_AT = 9;
-const SYSTEM_UNKNOWN = 255;
-/** On the OpenAPI document: 26 KB in 3 ms. The best quality makes 24 KB in 180 ms, and every hour would pay for it. */
-const BROTLI_QUALITY = 5;
-/** On the programs of the page, which are named by their content and stay for many releases: 12 KB less in 250 ms. */
-const BROTLI_QUALITY_OF_PROGRAMS = 10;
-/** Brotli forms of programs by their sha256, for further compiles of this process. */
-const programForms = new Map<string, Buffer>();
-/** There are some ten programs. */
-const PROGRAM_FORMS_MAX = 64;
 
 /** Where the stages behind the signals put what they make; nothing else writes into a release. */
 export interface Press {
@@ -118,17 +105,8 @@ function packedFiles(
   return CODINGS.map((coding) => {
     const path = packedPath(entry.path, coding);
     const known = isSame ? before(path) : null;
-    return known ?? writer.write(path, packedForm(entry, bytes, coding));
+    return known ?? writer.write(path, packedBytes(bytes, coding));
   });
-}
-
-function packedForm({ path, sha256 }: FileEntry, bytes: Uint8Array, coding: Coding): Buffer {
-  if (coding !== 'br' || !path.startsWith(`${SITE_FOLDER}/assets/`)) {
-    return packedBytes(bytes, coding);
-  }
-  const form = programForms.get(sha256) ?? brotli(bytes, BROTLI_QUALITY_OF_PROGRAMS);
-  if (programForms.size < PROGRAM_FORMS_MAX) programForms.set(sha256, form);
-  return form;
 }
 
 /** What is sold is never sent packed, and a free answer about one entity is short. */
@@ -156,24 +134,4 @@ function citationEntry(file: string, entity: string, body: object): CurrentEntry
 function subjectOf({ path, params }: Endpoint, values: Values): string {
   const asked = Object.keys(params).find((name) => params[name]?.required);
   return values.loc ?? values.entity ?? values[asked ?? ''] ?? path;
-}
-
-/** Bytes under a coding, the same on every system. */
-export function packedBytes(bytes: Uint8Array, coding: Coding): Buffer {
-  return coding === 'br' ? brotli(bytes, BROTLI_QUALITY) : gzip(bytes);
-}
-
-function brotli(bytes: Uint8Array, quality: number): Buffer {
-  return brotliCompressSync(bytes, {
-    params: {
-      [constants.BROTLI_PARAM_QUALITY]: quality,
-      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-    },
-  });
-}
-
-function gzip(bytes: Uint8Array): Buffer {
-  const packed = gzipSync(bytes);
-  packed[SYSTEM_AT] = SYSTEM_UNKNOWN;
-  return packed;
 }

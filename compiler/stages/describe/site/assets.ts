@@ -6,7 +6,7 @@ import { readPlain, STORED_BYTES_MAX } from '../../../verify/plain-file.ts';
 
 /** The bundled browser program, as `npm run build` left it. */
 export interface Assets {
-  /** Path in the release, bytes. */
+  /** Path in the release, bytes; a long file comes under each coding too. */
   readonly files: readonly (readonly [path: string, bytes: Buffer])[];
   /** URL paths of what the index loads. */
   readonly script: string;

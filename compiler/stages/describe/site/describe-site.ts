@@ -44,7 +44,7 @@ export function describeSite(press: Press, material: SiteMaterial): void {
   const { issuer, asOf } = press;
   const { shelf, entries, keys } = material;
   const assets = siteAssets();
-  for (const [path, bytes] of assets.files) press.pack(path, bytes);
+  for (const [path, bytes] of assets.files) press.file(path, bytes);
   const shop = siteSignals(material);
   press.pack(SITE_SIGNALS_URL.slice(1), JSON.stringify(shop));
   const view = new CatalogView(shelf.read(CATALOG_PATH));
