@@ -70,6 +70,19 @@ export function verifierKey(name: string, publicKey: Uint8Array, sha256: Sha256)
   return formatVerifierKey({ name, type: NOTE_KEY.log, publicKey }, sha256);
 }
 
+/** A signed checkpoint, opened; who signed it is for the caller to check. */
+export interface OpenedNote {
+  readonly note: SignedNote;
+  readonly checkpoint: Checkpoint;
+}
+
+/** Opens the signed note of a checkpoint; null for any other text. */
+export function openNote(text: string): OpenedNote | null {
+  const note = parseNote(text);
+  const checkpoint = note === null ? null : parseCheckpoint(note.text);
+  return note === null || checkpoint === null ? null : { note, checkpoint };
+}
+
 /** The text of a signed note: what was signed, an empty line, one line for each signature. */
 export function formatNote({ text, signatures }: SignedNote): string {
   return `${text}\n${signatures.map(signatureLine).join('')}`;

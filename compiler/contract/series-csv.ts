@@ -1,4 +1,5 @@
 import { csvLine, csvRows } from './csv-line.ts';
+import { defined } from './defined.ts';
 import { CORE_COLUMNS, SERIES_COLUMNS, SERIES_CSV_HEADER, SERIES_ROWS_MAX } from './series.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from './strict-json.ts';
 
@@ -60,7 +61,10 @@ function rowOf(columns: readonly Column[], cells: readonly string[]): JsonObject
     throw new SyntaxError(`a line has ${cells.length} cells, not ${columns.length}`);
   }
   return Object.fromEntries(
-    columns.map((name, index) => [name, memberOf(name, cells[index] ?? '')]),
+    columns.map((name, index) => [
+      name,
+      memberOf(name, defined(cells[index], 'a cell of each column')),
+    ]),
   );
 }
 

@@ -1,13 +1,7 @@
 // C2SP tlog-proof@v1: that one entry is in a log, in a text that is verified without the log.
 
 import { decodeBase64, encodeBase64 } from './base64.ts';
-import {
-  type Checkpoint,
-  NOTE_CHARS_MAX,
-  parseCheckpoint,
-  parseNote,
-  type SignedNote,
-} from './checkpoint.ts';
+import { type Checkpoint, NOTE_CHARS_MAX, openNote, type SignedNote } from './checkpoint.ts';
 import { HASH_BYTES, inclusionRanges, type Sha256, verifyInclusion } from './merkle.ts';
 
 /** Name of the format, the first line of each proof. */
@@ -106,10 +100,9 @@ function parseHash(line: string, at: number): Uint8Array {
 }
 
 function openedCheckpoint(checkpoint: string): Pick<ReadTlogProof, 'note' | 'signed'> {
-  const note = parseNote(checkpoint);
-  const signed = note === null ? null : parseCheckpoint(note.text);
-  if (note === null || signed === null) throw unreadable('it does not end in a signed checkpoint');
-  return { note, signed };
+  const opened = openNote(checkpoint);
+  if (opened === null) throw unreadable('it does not end in a signed checkpoint');
+  return { note: opened.note, signed: opened.checkpoint };
 }
 
 function refuseMisfit(

@@ -4,7 +4,7 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { z } from 'zod';
-import { formatNote, parseCheckpoint, parseNote } from '../contract/checkpoint.ts';
+import { formatNote, openNote, parseNote } from '../contract/checkpoint.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { readPlain } from '../verify/plain-file.ts';
 
@@ -108,8 +108,7 @@ function lineOf(row: SeenCheckpoint): string {
 }
 
 function checkpointOf(note: string) {
-  const parsed = parseNote(note);
-  return parsed === null ? null : parseCheckpoint(parsed.text);
+  return openNote(note)?.checkpoint ?? null;
 }
 
 /** The same note with as many lines as may be kept, those of the log first. */

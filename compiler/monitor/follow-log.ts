@@ -1,12 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import {
-  type Checkpoint,
-  logOrigin,
-  NOTE_CHARS_MAX,
-  parseCheckpoint,
-  parseNote,
-} from '../contract/checkpoint.ts';
+import { type Checkpoint, logOrigin, NOTE_CHARS_MAX, openNote } from '../contract/checkpoint.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import { leafHash } from '../contract/merkle.ts';
 import { LOG_URL } from '../contract/static-files.ts';
@@ -57,8 +51,8 @@ export async function followLog(round: Round, shown: ShownHead | null): Promise<
 function signedNote(bytes: Uint8Array): Signed | null {
   try {
     const note = decodeUtf8(bytes);
-    const checkpoint = parseCheckpoint(parseNote(note)?.text ?? '');
-    return checkpoint === null ? null : { checkpoint, note };
+    const opened = openNote(note);
+    return opened === null ? null : { checkpoint: opened.checkpoint, note };
   } catch {
     return null;
   }

@@ -1,4 +1,4 @@
-import { parseCheckpoint, parseNote } from '../contract/checkpoint.ts';
+import { openNote } from '../contract/checkpoint.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import { releaseSchema } from '../contract/release.ts';
 import { parseJson } from '../contract/strict-json.ts';
@@ -41,14 +41,14 @@ interface StatusFacts {
 
 export function statusOf(state: MonitorState, facts: StatusFacts): MonitorStatus {
   const { now, addresses, checkpoints, exitCode } = facts;
-  const note = state.newest === null ? null : parseNote(state.newest);
+  const newest = state.newest === null ? null : openNote(state.newest);
   return {
     version: 1,
     updated_at: isoTime(now),
     verdict: VERDICTS[exitCode] ?? 'undecided',
     origin: state.origin,
     issuers: state.issuers,
-    tree_size: (note === null ? null : parseCheckpoint(note.text))?.size ?? 0,
+    tree_size: newest?.checkpoint.size ?? 0,
     checkpoints_kept: checkpoints,
     rounds: state.rounds,
     release: releaseOf(state.heads.at(-1)),

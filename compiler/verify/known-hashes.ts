@@ -1,4 +1,4 @@
-import { parseCheckpoint, parseNote } from '../contract/checkpoint.ts';
+import { openNote } from '../contract/checkpoint.ts';
 import { defined } from '../contract/defined.ts';
 import { firstWhere } from '../contract/first-where.ts';
 import { type LogRun, logLineStart, runPaths, runsOf } from '../contract/log-runs.ts';
@@ -45,10 +45,9 @@ export function readKnownHashes(
 
 function sizeOfLog(bodies: StoredBodies): number {
   if (bodies.list.find(CHECKPOINT_PATH) === null) return 0;
-  const note = parseNote(textOf(bodies, CHECKPOINT_PATH));
-  const checkpoint = note === null ? null : parseCheckpoint(note.text);
-  if (checkpoint === null) throw new RangeError(`Cannot read "${CHECKPOINT_PATH}"`);
-  return checkpoint.size;
+  const opened = openNote(textOf(bodies, CHECKPOINT_PATH));
+  if (opened === null) throw new RangeError(`Cannot read "${CHECKPOINT_PATH}"`);
+  return opened.checkpoint.size;
 }
 
 function textOf(bodies: StoredBodies, path: string): string {

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
-import { parseCheckpoint, parseNote } from '../contract/checkpoint.ts';
+import { openNote } from '../contract/checkpoint.ts';
 import { vouchedDids } from '../contract/key-history.ts';
 import { leafHash, verifyInclusion } from '../contract/merkle.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
@@ -116,8 +116,8 @@ function checkpointChecks(
   trusted: KeyTrust & PolicyTrust,
 ) {
   const at = checkAt('checkpoint', memberPath(member, 'checkpoint'));
-  const stated = parseCheckpoint(parseNote(checkpoint)?.text ?? '');
-  const isSame = stated !== null && stated.size === size && bytesToHex(stated.root) === root;
+  const stated = openNote(checkpoint)?.checkpoint;
+  const isSame = stated?.size === size && bytesToHex(stated.root) === root;
   if (!isSame) return { signer: null, checks: [at.fail('not the signed note of this tree')] };
   const { fault: lack, witnessed } = judgeByPolicy(checkpoint, trusted);
   if (lack !== null) return { signer: null, checks: [at.fail(lack)] };

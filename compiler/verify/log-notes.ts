@@ -1,12 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import {
-  type Checkpoint,
-  noteKeyHash,
-  parseCheckpoint,
-  parseNote,
-  signatureIn,
-} from '../contract/checkpoint.ts';
+import { type Checkpoint, noteKeyHash, openNote, signatureIn } from '../contract/checkpoint.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import { isStrictSignature, type SignatureCheck } from './strict-signature.ts';
 
@@ -21,9 +15,9 @@ export function judgeNote(
   issuers: readonly string[],
   isSignature: SignatureCheck = isStrictSignature,
 ): JudgedNote {
-  const parsed = parseNote(note);
-  const checkpoint = parsed === null ? null : parseCheckpoint(parsed.text);
-  if (parsed === null || checkpoint === null) return bad('not the signed note of a checkpoint');
+  const opened = openNote(note);
+  if (opened === null) return bad('not the signed note of a checkpoint');
+  const { note: parsed, checkpoint } = opened;
   const bytes = utf8ToBytes(parsed.text);
   const { origin } = checkpoint;
   const verdicts = issuers.map(parseDidKey).flatMap((key) => {

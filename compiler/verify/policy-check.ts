@@ -111,13 +111,13 @@ function cosignedBy(
 ): { readonly forged: boolean; readonly at: string | null } {
   if (!isChecked(witness)) return { forged: false, at: null };
   const found = cosignaturesOf(note, witness.key, sha256);
-  const isGenuine = found.every(
-    (one) =>
-      one !== null &&
-      isSignature(one.signature, cosignedBytes(note.text, one.seconds), witness.key.publicKey),
-  );
-  if (!isGenuine) return { forged: true, at: null };
-  const times = found.map((one) => (one?.seconds ?? 0) * 1000);
+  const genuine = found.flatMap((one) => {
+    if (one === null) return [];
+    const bytes = cosignedBytes(note.text, one.seconds);
+    return isSignature(one.signature, bytes, witness.key.publicKey) ? [one] : [];
+  });
+  if (genuine.length < found.length) return { forged: true, at: null };
+  const times = genuine.map(({ seconds }) => seconds * 1000);
   const past = times.filter((time) => time - now <= CLOCK_SKEW_MS);
   return { forged: false, at: past.length === 0 ? null : isoTime(Math.min(...past)) };
 }

@@ -1,4 +1,4 @@
-import { NOTE_CHARS_MAX, parseCheckpoint, parseNote } from '../contract/checkpoint.ts';
+import { NOTE_CHARS_MAX, openNote } from '../contract/checkpoint.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
@@ -52,8 +52,7 @@ function noteIn(file: string, disk: Disk): string {
   if (disk.entry(file) === null)
     throw new RangeError(`Cannot read "${file}" of --since: no such file`);
   const note = decodeUtf8(readAll(disk.named(file), NOTE_CHARS_MAX));
-  const parsed = parseNote(note);
-  if (parsed !== null && parseCheckpoint(parsed.text) !== null) return note;
+  if (openNote(note) !== null) return note;
   throw new RangeError(
     `Cannot use "${file}" of --since: not the signed note of a checkpoint; save /log/checkpoint as it is`,
   );

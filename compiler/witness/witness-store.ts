@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { linesOf, parseCheckpoint, parseNote, signatureLine } from '../contract/checkpoint.ts';
+import { linesOf, openNote, signatureLine } from '../contract/checkpoint.ts';
 import { cosignaturesOf, cosignedBytes } from '../contract/cosignature.ts';
 import { defined } from '../contract/defined.ts';
 import { keyHashOf } from '../contract/verifier-key.ts';
@@ -96,9 +96,9 @@ function readMemory(folder: string, key: WitnessKey): Map<string, CosignedLog> {
 
 /** What a stored note says; null where the key of the witness did not sign it. */
 function cosignedLog(note: string, { verifier }: WitnessKey): CosignedLog | null {
-  const parsed = parseNote(note);
-  const checkpoint = parsed === null ? null : parseCheckpoint(parsed.text);
-  if (parsed === null || checkpoint === null) return null;
+  const opened = openNote(note);
+  if (opened === null) return null;
+  const { note: parsed, checkpoint } = opened;
   const [stated, ...more] = cosignaturesOf(parsed, verifier, sha256);
   if (stated === undefined || stated === null || more.length > 0) return null;
   const { seconds, signature } = stated;

@@ -4,8 +4,7 @@ import {
   formatNote,
   linesOf,
   NOTE_CHARS_MAX,
-  parseCheckpoint,
-  parseNote,
+  openNote,
   type SignedNote,
   signatureIn,
   signatureLine,
@@ -107,11 +106,10 @@ function parseRequest(body: string): AddRequest | string {
   if (proof.length !== lines.length || proof.some((hash) => hash.length !== HASH_BYTES)) {
     return 'a line of the proof is not the base64 of 32 bytes';
   }
-  const note = parseNote(body.slice(cut + 2));
-  const checkpoint = note === null ? null : parseCheckpoint(note.text);
-  if (note === null || checkpoint === null) return 'no signed checkpoint behind the proof';
-  if (oldSize > checkpoint.size) return 'the old size is above that of the checkpoint';
-  return { oldSize, proof, note, checkpoint };
+  const opened = openNote(body.slice(cut + 2));
+  if (opened === null) return 'no signed checkpoint behind the proof';
+  if (oldSize > opened.checkpoint.size) return 'the old size is above that of the checkpoint';
+  return { oldSize, proof, ...opened };
 }
 
 type Signer =

@@ -1,4 +1,4 @@
-import { type Checkpoint, parseCheckpoint, parseNote } from '../../compiler/contract/checkpoint.ts';
+import { type Checkpoint, openNote } from '../../compiler/contract/checkpoint.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { formatTlogProof, type TlogProof } from '../../compiler/contract/tlog-proof.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
@@ -72,9 +72,9 @@ const listedCheckpoint = perRelease(
     if (!release.has(CHECKPOINT_PATH)) return null;
     const { bytes } = await release.body(CHECKPOINT_PATH, FOR_EVERYBODY);
     const note = bytes.toString('utf8');
-    const stated = parseCheckpoint(parseNote(note)?.text ?? '');
-    if (stated === null) throw new RangeError(`Cannot read "${CHECKPOINT_PATH}": no checkpoint`);
-    return { ...stated, note };
+    const opened = openNote(note);
+    if (opened === null) throw new RangeError(`Cannot read "${CHECKPOINT_PATH}": no checkpoint`);
+    return { ...opened.checkpoint, note };
   },
 );
 

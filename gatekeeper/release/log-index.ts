@@ -1,4 +1,4 @@
-import { parseCheckpoint, parseNote } from '../../compiler/contract/checkpoint.ts';
+import { openNote } from '../../compiler/contract/checkpoint.ts';
 import {
   type LogLine,
   type LogRun,
@@ -22,10 +22,9 @@ const HASH_DIGITS = 64;
 const logRuns = perRelease(async (release: ReleaseIndex): Promise<readonly LogRun[]> => {
   if (!release.has(CHECKPOINT_PATH)) return [];
   const { bytes } = await release.body(CHECKPOINT_PATH, FOR_EVERYBODY);
-  const note = parseNote(bytes.toString('utf8'));
-  const checkpoint = note === null ? null : parseCheckpoint(note.text);
-  if (checkpoint === null) throw new RangeError(`Cannot read "${CHECKPOINT_PATH}": no checkpoint`);
-  return runsOf(checkpoint.size).reverse();
+  const opened = openNote(bytes.toString('utf8'));
+  if (opened === null) throw new RangeError(`Cannot read "${CHECKPOINT_PATH}": no checkpoint`);
+  return runsOf(opened.checkpoint.size).reverse();
 });
 
 /** Entries of the log whose hash begins with these hex digits; throws when the disk does not allow it. Reads one file of each run. */

@@ -8,8 +8,7 @@ import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import {
   formatNote,
   noteKeyHash,
-  parseCheckpoint,
-  parseNote,
+  openNote,
   signatureIn,
 } from '../../compiler/contract/checkpoint.ts';
 import { encodeBase64Url, parseDidKey } from '../../compiler/contract/did-key.ts';
@@ -171,10 +170,14 @@ function checkedProof(bytes: Buffer, listed: Buffer, { head }: ReleaseIndex): Re
   const { log_index: logIndex = -1 } = head;
   let fault: string | null;
   try {
-    const log = parseCheckpoint(parseNote(decodeUtf8(listed))?.text ?? '');
-    if (log === null) throw new RangeError(`"${CHECKPOINT_PATH}" is no checkpoint`);
+    const opened = openNote(decodeUtf8(listed));
+    if (opened === null) throw new RangeError(`"${CHECKPOINT_PATH}" is no checkpoint`);
     const proof = parseTlogProof(decodeUtf8(bytes));
-    fault = releaseProofFault(proof, { recordHash: headHash(head), logIndex, log }, sha256);
+    fault = releaseProofFault(
+      proof,
+      { recordHash: headHash(head), logIndex, log: opened.checkpoint },
+      sha256,
+    );
     fault ??= isSigned(proof, head.issuer_did) ? null : 'the issuer did not sign its checkpoint';
     if (fault === null) return proof;
   } catch (cause) {

@@ -4,8 +4,7 @@ import {
   checkpointText,
   formatNote,
   noteKeyHash,
-  parseCheckpoint,
-  parseNote,
+  openNote,
   signatureIn,
 } from '../../contract/checkpoint.ts';
 import { defined } from '../../contract/defined.ts';
@@ -264,9 +263,9 @@ export function signCheckpoint(checkpoint: Checkpoint, { sealer }: Pick<Press, '
 
 /** What a note states when one of these issuers signed it under the name of its log; null otherwise. */
 export function openCheckpoint(note: string, issuers: readonly string[]): Checkpoint | null {
-  const parsed = parseNote(note);
-  const checkpoint = parsed === null ? null : parseCheckpoint(parsed.text);
-  if (parsed === null || checkpoint === null) return null;
+  const opened = openNote(note);
+  if (opened === null) return null;
+  const { note: parsed, checkpoint } = opened;
   const { origin } = checkpoint;
   const isSigned = issuers.map(parseDidKey).some((key) => {
     const signature = signatureIn(parsed, origin, noteKeyHash(origin, key, sha256));

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { parseCheckpoint, parseNote } from '../../../compiler/contract/checkpoint.ts';
+import { openNote } from '../../../compiler/contract/checkpoint.ts';
 import { completeLevels, leafHash, rangeHash } from '../../../compiler/contract/merkle.ts';
 import { RELEASE_PROOF_NAME } from '../../../compiler/contract/release-leaf.ts';
 import {
@@ -63,7 +63,7 @@ async function textOf(service: Service, target: string): Promise<string> {
 /** What `/log/checkpoint` states, and the entries of that tree as the bundles give them. */
 async function servedLog(service: Service) {
   const note = await textOf(service, '/log/checkpoint');
-  const checkpoint = parseCheckpoint(parseNote(note)?.text ?? '');
+  const checkpoint = openNote(note)?.checkpoint ?? null;
   if (checkpoint === null) throw new Error('no checkpoint');
   const entries: string[] = [];
   for (const tile of tilesOf(checkpoint.size)) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { parseCheckpoint, parseNote } from '../../../compiler/contract/checkpoint.ts';
+import { openNote } from '../../../compiler/contract/checkpoint.ts';
 import { leafHash, verifyInclusion } from '../../../compiler/contract/merkle.ts';
 import { logEntry } from '../../../compiler/contract/tiles.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
@@ -44,7 +44,7 @@ describe('anchor()', () => {
     expect(body).toMatchObject({ total: 3, shown: 3, log: { size: 354 } });
     for (const row of batchesOf(body)) {
       expect(row).toMatchObject({ ots_state: 'unstamped', bitcoin_height: null, stamped_at: null });
-      const stated = parseCheckpoint(parseNote(String(row.checkpoint))?.text ?? '');
+      const stated = openNote(String(row.checkpoint))?.checkpoint;
       expect(stated).toMatchObject({
         size: row.size,
         root: new Uint8Array(bytes(String(row.root))),

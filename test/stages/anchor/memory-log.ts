@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseCheckpoint, parseNote } from '../../../compiler/contract/checkpoint.ts';
+import { openNote } from '../../../compiler/contract/checkpoint.ts';
 import { keyIdOf } from '../../../compiler/contract/citation.ts';
 import { parseLogBatches } from '../../../compiler/contract/log-batch.ts';
 import type { LeafFacts } from '../../../compiler/contract/log-runs.ts';
@@ -135,10 +135,9 @@ export function entriesIn(files: LogFiles): string[] {
 
 /** What the newest checkpoint states. */
 export function checkpointIn(files: LogFiles) {
-  const note = parseNote(files.get(CHECKPOINT_PATH)?.toString('utf8') ?? '');
-  const checkpoint = parseCheckpoint(note?.text ?? '');
-  if (checkpoint === null) throw new Error('no checkpoint');
-  return checkpoint;
+  const opened = openNote(String(files.get(CHECKPOINT_PATH)));
+  if (opened === null) throw new Error('no checkpoint');
+  return opened.checkpoint;
 }
 
 /** The rows of the list of batches. */

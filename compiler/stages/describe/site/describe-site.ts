@@ -1,6 +1,6 @@
 import { canonicalTarget } from '../../../contract/canonical-request.ts';
 import type { Catalog } from '../../../contract/catalog/catalog.ts';
-import { parseCheckpoint, parseNote } from '../../../contract/checkpoint.ts';
+import { openNote } from '../../../contract/checkpoint.ts';
 import { html } from '../../../contract/html.ts';
 import type { KeyHistory } from '../../../contract/key-history.ts';
 import {
@@ -64,13 +64,13 @@ const BATCHES_LOOKED_AT = 64;
 
 function logFacts({ has, read, under }: Shelf): LogFacts {
   const textOf = (path: string): string => new TextDecoder().decode(read(path));
-  const note = has(CHECKPOINT_PATH) ? parseNote(textOf(CHECKPOINT_PATH)) : null;
+  const opened = has(CHECKPOINT_PATH) ? openNote(textOf(CHECKPOINT_PATH)) : null;
   const newest = [...under(BATCHES_FOLDER)].at(-1);
   const batches = newest === undefined ? [] : parseLogBatches(textOf(newest));
   const roots = [...new Set(batches.slice(-BATCHES_LOOKED_AT).map(({ root }) => root))];
   const stamped = roots.map(anchorStatePath).filter(has);
   const anchors = stamped.map((path) => parseAnchorState(textOf(path)));
-  return { checkpoint: note === null ? null : parseCheckpoint(note.text), anchors };
+  return { checkpoint: opened?.checkpoint ?? null, anchors };
 }
 
 /** What a reading is called that a reader has not seen. */
