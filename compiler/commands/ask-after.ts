@@ -1,3 +1,4 @@
+import { systemClock } from '../fetch/clock.ts';
 import type { CommandSettings } from './command-settings.ts';
 import { errorText } from './error-text.ts';
 import { policyFile } from './policy-file.ts';
@@ -27,7 +28,7 @@ export function askAfter(
   return async () => {
     try {
       const { askText, askWitnesses } = await import('../witness/ask-witnesses.ts');
-      print(askText(await askWitnesses(data, policy, { fetch, now })));
+      print(askText(await askWitnesses(data, policy, { fetch, ...systemClock(now, Math.random) })));
     } catch (error) {
       print(`The release is published, but its witnesses were not asked: ${errorText(error)}`);
     }

@@ -94,6 +94,9 @@ const EXAMPLES: Examples = {
   'root sign': ['signalpress root sign root-1.json --key root-a.key'],
   'root adopt': ['signalpress root adopt root-1.json'],
   keygen: ['signalpress keygen issuer.key'],
+  'witness add': [
+    'signalpress witness add https://witness.example --key witness.example/w1+1b817d15+BAddam…',
+  ],
   'witness keygen': ['signalpress witness keygen witness.example/w1 --state witness'],
   'witness ask': ['signalpress witness ask --policy witnesses.txt'],
   'witness serve': ['signalpress witness serve --state witness --logs logs.txt --port 4110'],

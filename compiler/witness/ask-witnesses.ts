@@ -1,22 +1,21 @@
 import { join } from 'node:path';
-import {
-  formatNote,
-  type NoteSignature,
-  parseNote,
-  signatureLine,
-} from '../contract/checkpoint.ts';
+import { formatNote, linesOf, type NoteSignature, parseNote } from '../contract/checkpoint.ts';
 import { defined } from '../contract/defined.ts';
+import { isoTime } from '../contract/iso-time.ts';
 import { isChecked, type LogPolicy, type PolicyWitness } from '../contract/log-policy.ts';
 import { RELEASES_FOLDER } from '../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { formatTlogProof, parseTlogProof, TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
+import { keyHashOf } from '../contract/verifier-key.ts';
 import { currentRelease } from '../stages/anchor/current-release.ts';
+import { LockedError, lockData } from '../stages/publish/data-lock.ts';
 import { currentName } from '../stages/publish/release-folders.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { readPlain } from '../verify/plain-file.ts';
 import { judgeByPolicy } from '../verify/policy-check.ts';
-import { askedLog } from './asked-log.ts';
-import { type AskBy, askWitness } from './witness-client.ts';
+import { type AskedLog, askedLog } from './asked-log.ts';
+import { type AskBy, askWitness, newestCosignature } from './witness-client.ts';
+import { sha256 } from './witness-key.ts';
 
 /** What came of asking. */
 export interface AskReport {
@@ -45,13 +44,11 @@ export async function askWitnesses(data: string, policy: LogPolicy, by: AskBy): 
     );
   }
   const log = askedLog(release);
-  const { signed } = log;
-  const done = judgeByPolicy(formatNote(log.note), { policy: asksAll(policy), now: by.now() });
-  const known = new Map(done.witnessed.map((each) => [each.name, each.at]));
+  const { origin, size } = log.signed;
   const replies = await Promise.all(
     policy.witnesses.map(async (witness) => {
-      const at = known.get(witness.name);
-      if (at !== undefined) return { name: witness.name, line: null, at, failure: null };
+      const at = cosignedAt(witness, log);
+      if (at !== null) return { name: witness.name, line: null, at, failure: null };
       const refusal = unaskable(witness);
       const reply = refusal === null ? await askWitness(witness, log, by) : null;
       return { name: witness.name, ...(reply ?? { line: null, at: null, failure: refusal }) };
@@ -59,21 +56,28 @@ export async function askWitnesses(data: string, policy: LogPolicy, by: AskBy): 
   );
   const lines = replies.flatMap(({ line }) => (line === null ? [] : [line]));
   const path = join(data, RELEASES_FOLDER, name, RELEASE_PROOF_NAME);
-  const note = addLines(path, { text: log.note.text, lines, draft: join(data, DRAFT_NAME) });
-  return {
-    origin: signed.origin,
-    size: signed.size,
-    witnesses: replies.map(({ line: _, ...rest }) => rest),
-    lack: judgeByPolicy(note, { policy, now: by.now() }).fault,
-  };
+  const { witnesses } = policy;
+  const added = { text: log.note.text, lines, witnesses, draft: join(data, DRAFT_NAME) };
+  const unlock = await lockProof(data, by);
+  try {
+    const note = addLines(path, added);
+    const { fault: lack } = judgeByPolicy(note, { policy, now: by.now() });
+    return { origin, size, witnesses: replies.map(({ line: _, ...rest }) => rest), lack };
+  } finally {
+    unlock();
+  }
 }
-
 /** Beside the releases: in the folder of one, a file that a kill leaves would be a stranger. */
 const DRAFT_NAME = `${RELEASE_PROOF_NAME}.new`;
+/** Lock of whoever adds lines: that of a compile may be held for minutes. */
+const LOCK_NAME = '.cosigning';
+const LOCK_ATTEMPTS_MAX = 50;
+const LOCK_RETRY_MS = 100;
 
-/** The same witnesses, of whom none has to have cosigned. */
-function asksAll({ witnesses }: LogPolicy): LogPolicy {
-  return { logs: [], witnesses, quorum: null };
+/** When a witness cosigned what is published already; null for never. What others wrote under its name says nothing. */
+function cosignedAt(witness: PolicyWitness, { note }: AskedLog): string | null {
+  const newest = isChecked(witness) ? newestCosignature(note, witness) : null;
+  return newest === null ? null : isoTime(newest.at);
 }
 
 function unaskable(witness: PolicyWitness): string | null {
@@ -85,19 +89,33 @@ function unaskable(witness: PolicyWitness): string | null {
   return isHttp && isPlain ? null : `"${witness.url}" is not an http address`;
 }
 
+/** Waits for others that add lines to the same proof; they do so in no time. */
+async function lockProof(data: string, { sleep }: AskBy): Promise<() => void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return lockData(data, LOCK_NAME);
+    } catch (error) {
+      if (!(error instanceof LockedError) || attempt === LOCK_ATTEMPTS_MAX) throw error;
+      await sleep(LOCK_RETRY_MS);
+    }
+  }
+}
+
 interface AddedLines {
   /** Text of the checkpoint that was cosigned. */
   readonly text: string;
   readonly lines: readonly NoteSignature[];
+  /** Whose lines they are. */
+  readonly witnesses: readonly PolicyWitness[];
   /** File that takes the place of the proof once it is whole. */
   readonly draft: string;
 }
 
 /**
- * Adds signature lines to the checkpoint of a proof, and nothing else; returns its note. It is read again right before, in the
- * same synchronous step, so that lines which another process added meanwhile stay.
+ * Adds signature lines to the checkpoint of a proof, and changes nothing else; returns its note. It is read again right before,
+ * so that lines which another process added meanwhile stay. Of a witness only the newest line stays that holds.
  */
-function addLines(path: string, { text, lines, draft }: AddedLines): string {
+function addLines(path: string, { text, lines, witnesses, draft }: AddedLines): string {
   const { index, hashes, checkpoint, extra } = parseTlogProof(
     readPlain(path, TLOG_PROOF_BYTES_MAX).toString('utf8'),
   );
@@ -107,10 +125,15 @@ function addLines(path: string, { text, lines, draft }: AddedLines): string {
       `Cannot publish cosignatures in "${path}": it was replaced meanwhile; run this again`,
     );
   }
-  const known = new Set(note.signatures.map(signatureLine));
-  const added = lines.filter((line) => !known.has(signatureLine(line)));
-  if (added.length === 0) return checkpoint;
-  const cosigned = formatNote({ text, signatures: [...note.signatures, ...added] });
+  const all = { text, signatures: [...note.signatures, ...lines] };
+  const checked = witnesses.filter(isChecked);
+  const theirs = new Set(
+    checked.flatMap(({ key }) => linesOf(all, key.name, keyHashOf(key, sha256))),
+  );
+  const others = all.signatures.filter((line) => !theirs.has(line));
+  const newest = checked.flatMap((witness) => newestCosignature(all, witness)?.line ?? []);
+  const cosigned = formatNote({ text, signatures: [...others, ...newest] });
+  if (cosigned === checkpoint) return checkpoint;
   const proof = { index, hashes, checkpoint: cosigned, ...(extra === undefined ? {} : { extra }) };
   replaceFile(path, formatTlogProof(proof), draft);
   return cosigned;

@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
 import { policyFile } from '../commands/policy-file.ts';
 import type { LogPolicy } from '../contract/log-policy.ts';
+import { systemClock } from '../fetch/clock.ts';
+import { clockBehind } from './witness.ts';
 import { makeWitness, openWitness } from './witness-store.ts';
 
 const PORT_DEFAULT = '4110';
@@ -16,6 +18,10 @@ interface AskFlags {
   readonly policy: string;
 }
 
+interface AddFlags extends AskFlags {
+  readonly key: string;
+}
+
 interface ServeFlags {
   readonly state: string;
   readonly logs: string;
@@ -27,9 +33,17 @@ const HELP = `
 A witness signs that it saw a log only grow, and when. compiler/WITNESSES.md tells what readers do with that.
 `;
 
-/** Defines `witness ask|keygen|serve`. */
+/** Defines `witness add|ask|keygen|serve`. */
 export function defineWitness(witness: Command, settings: CommandSettings): void {
   witness.addHelpText('after', HELP);
+  witness
+    .command('add')
+    .description('have one more witness cosign the log, and name it in a policy once it did')
+    .argument('<url>', 'where it is asked')
+    .requiredOption('--key <line>', 'its key, <name>+<8 hex digits>+<base64>, from its operator')
+    .option('--policy <file>', 'the policy that names it from then on', 'witnesses.txt')
+    .option('--data <folder>', 'folder of releases', dataFolder(settings))
+    .action((url: string, flags: AddFlags) => runAdd(url, flags, settings));
   witness
     .command('ask')
     .description('have witnesses cosign the log of the current release, and publish what they sign')
@@ -57,11 +71,31 @@ export function defineWitness(witness: Command, settings: CommandSettings): void
     .action((flags: ServeFlags) => runServe(flags, settings));
 }
 
+async function runAdd(
+  url: string,
+  { data, policy: file, key: vkey }: AddFlags,
+  { now, print, exit }: CommandSettings,
+): Promise<void> {
+  const { addWitness } = await import('./add-witness.ts');
+  const { askText } = await import('./ask-witnesses.ts');
+  const by = { fetch, ...systemClock(now, Math.random) };
+  const report = await addWitness({ data, file, url, vkey }, by);
+  const end =
+    report.lack === null
+      ? `"${file}" names it now: pass it to "witness ask --policy", "compile --witnesses" or "run --witnesses"`
+      : `"${file}" is as it was: give the line of /log/vkey to the witness, and run this again`;
+  print(`${askText(report)}\n${end}`);
+  exit(report.lack === null ? 0 : 1);
+}
+
 /** A witness that does not answer is named; the exit code says whether the policy is met. */
 async function runAsk({ data, policy }: AskFlags, settings: CommandSettings): Promise<void> {
   const { askText, askWitnesses } = await import('./ask-witnesses.ts');
   const { now, print, exit } = settings;
-  const report = await askWitnesses(data, policyFile(policy), { fetch, now });
+  const report = await askWitnesses(data, policyFile(policy), {
+    fetch,
+    ...systemClock(now, Math.random),
+  });
   print(askText(report));
   exit(report.lack === null ? 0 : 1);
 }
@@ -86,6 +120,11 @@ async function runServe(flags: ServeFlags, settings: CommandSettings): Promise<v
     print(
       `Witness ${store.key.vkey}\nListening at ${flags.host}:${served.port} for ${[...names].join(', ')}`,
     );
+    for (const name of names) {
+      const known = store.memory.get(name);
+      const behind = known === null ? null : clockBehind(known, Math.floor(now() / 1000));
+      if (behind !== null) print(`Cannot cosign ${name} yet: ${behind.body.trimEnd()}`);
+    }
     await new Promise<void>((resolve) => {
       settings.onStop(resolve);
     });

@@ -1,10 +1,18 @@
+import { answerBytes } from '../client/answer-bytes.ts';
 import { encodeBase64 } from '../contract/base64.ts';
-import { formatNote, linesOf, type NoteSignature, parseNote } from '../contract/checkpoint.ts';
+import {
+  formatNote,
+  linesOf,
+  type NoteSignature,
+  parseNote,
+  type SignedNote,
+} from '../contract/checkpoint.ts';
 import { cosignaturesOf, cosignedBytes } from '../contract/cosignature.ts';
 import { defined } from '../contract/defined.ts';
 import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
 import type { PolicyWitness } from '../contract/log-policy.ts';
 import { keyHashOf } from '../contract/verifier-key.ts';
+import type { Clock } from '../fetch/clock.ts';
 import { isStrictSignature } from '../verify/strict-signature.ts';
 import type { AskedLog } from './asked-log.ts';
 import { sha256 } from './witness-key.ts';
@@ -13,8 +21,10 @@ import { sha256 } from './witness-key.ts';
 const ANSWER_BYTES_MAX = 65_536;
 /** All requests to one witness together. */
 const WITNESS_MS_MAX = 10_000;
-/** Somebody else may ask the same witness at the same time. */
+/** Somebody else may ask the same witness at the same time, and it may be busy. */
 const ATTEMPTS_MAX = 3;
+/** Wait before a busy witness is asked again that does not say when. */
+const RETRY_MS = 1000;
 /** How far the clock of a witness may be off. */
 const TIME_OFF_MS_MAX = HOUR_MS;
 
@@ -23,10 +33,8 @@ export type WitnessReply =
   | { readonly line: NoteSignature; readonly at: string; readonly failure: null }
   | { readonly line: null; readonly at: null; readonly failure: string };
 
-export interface AskBy {
+export interface AskBy extends Pick<Clock, 'now' | 'sleep'> {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
   readonly timeoutMs?: number;
 }
 
@@ -45,13 +53,15 @@ export async function askWitness(
 
 /** Without the size that a witness has seen it is asked from 0, and says the size in its refusal. */
 async function asked(witness: PolicyWitness, log: AskedLog, by: AskBy): Promise<WitnessReply> {
-  const signal = AbortSignal.timeout(by.timeoutMs ?? WITNESS_MS_MAX);
+  const timeoutMs = by.timeoutMs ?? WITNESS_MS_MAX;
+  const [signal, end] = [AbortSignal.timeout(timeoutMs), performance.now() + timeoutMs];
   const url = `${defined(witness.url, 'the address of a witness').replace(/\/+$/, '')}/add-checkpoint`;
   let seen = 0;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const body = requestFrom(seen, log);
-    const response = await by.fetch(url, { method: 'POST', body, signal, redirect: 'error' });
-    const text = await boundedText(response);
+    const ask = () => by.fetch(url, { method: 'POST', body, signal, redirect: 'error' });
+    const response = await patiently(ask, { end, sleep: by.sleep });
+    const text = Buffer.from(await answerBytes(response, ANSWER_BYTES_MAX)).toString('utf8');
     if (response.status === 200) return replyIn(text, { witness, log, now: by.now() });
     if (response.status !== 409) return failed(`status ${response.status}: ${shown(text)}`);
     const size = /^(0|[1-9][0-9]{0,15})\n$/.exec(text)?.[1];
@@ -64,6 +74,28 @@ async function asked(witness: PolicyWitness, log: AskedLog, by: AskBy): Promise<
     }
   }
   return failed(`${ATTEMPTS_MAX} conflicts, one after the other`);
+}
+
+/** The answer of a witness, which is asked again while it is busy and there is time left. */
+async function patiently(
+  ask: () => Promise<Response>,
+  { end, sleep }: Pick<AskBy, 'sleep'> & { readonly end: number },
+): Promise<Response> {
+  for (let attempt = 1; ; attempt += 1) {
+    const response = await ask();
+    const wait = waitOf(response);
+    const isOver = attempt === ATTEMPTS_MAX || performance.now() + (wait ?? 0) > end;
+    if (wait === null || isOver) return response;
+    await response.body?.cancel();
+    await sleep(wait);
+  }
+}
+
+/** How long a busy witness asks to wait, in milliseconds; null for any other answer. */
+function waitOf({ status, headers }: Response): number | null {
+  if (status !== 429 && status !== 503) return null;
+  const text = headers.get('retry-after')?.trim() ?? '';
+  return /^\d{1,8}$/.test(text) ? Number(text) * 1000 : RETRY_MS;
 }
 
 function requestFrom(size: number, { note, signed, proofFrom }: AskedLog): string {
@@ -79,34 +111,33 @@ interface Asked {
 }
 
 /** The one line of the witness among what it answered; lines of keys that nobody here knows are left aside. */
-function replyIn(text: string, { witness: { key }, log, now }: Asked): WitnessReply {
+function replyIn(text: string, { witness, log, now }: Asked): WitnessReply {
+  const { key } = witness;
   const answered = parseNote(`${log.note.text}\n${text}`);
   if (answered === null) return failed(`no signature lines: ${shown(text)}`);
-  const [line] = linesOf(answered, key.name, keyHashOf(key, sha256));
-  const [stated] = cosignaturesOf(answered, key, sha256);
-  if (line === undefined || stated === undefined || stated === null) {
+  if (linesOf(answered, key.name, keyHashOf(key, sha256)).length === 0) {
     return failed('no cosignature by the key of the policy');
   }
-  const bytes = cosignedBytes(log.note.text, stated.seconds);
-  if (!isStrictSignature(stated.signature, bytes, key.publicKey)) {
-    return failed('its cosignature does not hold');
-  }
-  const at = stated.seconds * 1000;
+  const newest = newestCosignature(answered, witness);
+  if (newest === null) return failed('its cosignature does not hold');
+  const { line, at } = newest;
   if (Math.abs(at - now) > TIME_OFF_MS_MAX) return failed(`its clock says ${isoTime(at)}`);
   return { line, at: isoTime(at), failure: null };
 }
 
-async function boundedText({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    if (size > ANSWER_BYTES_MAX) {
-      throw new RangeError(`its answer is longer than ${ANSWER_BYTES_MAX} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+/** The newest cosignature of a witness below a checkpoint that holds, and when it says so, epoch milliseconds; null for none. */
+export function newestCosignature(
+  note: SignedNote,
+  { key }: PolicyWitness,
+): { readonly line: NoteSignature; readonly at: number } | null {
+  const stated = cosignaturesOf(note, key, sha256);
+  const valid = linesOf(note, key.name, keyHashOf(key, sha256)).flatMap((line, at) => {
+    const { seconds, signature } = stated[at] ?? { seconds: 0, signature: null };
+    if (signature === null) return [];
+    const holds = isStrictSignature(signature, cosignedBytes(note.text, seconds), key.publicKey);
+    return holds ? [{ line, at: seconds * 1000 }] : [];
+  });
+  return valid.sort((one, other) => other.at - one.at)[0] ?? null;
 }
 
 function failed(failure: string): WitnessReply {

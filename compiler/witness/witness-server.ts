@@ -1,25 +1,29 @@
 import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { HOUR_MS } from '../contract/iso-time.ts';
 import type { VerifierKey } from '../contract/verifier-key.ts';
 import { reason } from '../verify/body-check.ts';
 import {
   addCheckpoint,
   REQUEST_BYTES_MAX,
+  TOO_MANY,
   type WitnessAnswer,
   type WitnessMemory,
 } from './witness.ts';
+import { clientOf, limitConnections, rateLimit } from './witness-limits.ts';
 import type { WitnessStore } from './witness-store.ts';
 
 const ADD_PATH = '/add-checkpoint';
 const CHECKPOINT_PATH = /^\/([0-9a-f]{64})\/checkpoint$/;
-/** Connections at a time. */
-const CONNECTIONS_MAX = 64;
 /** Longest time that a request may take to come in. */
 const REQUEST_MS_MAX = 10_000;
-/** Requests a second, over a burst of as many; each costs a signature check at most. */
-const REQUESTS_PER_S = 50;
-/** Refusals of signed checkpoints that are logged, as evidence, and failures: strangers can bring about more. */
-const REFUSALS_PER_HOUR = 20;
+/** Requests of all clients, and of one; each costs a signature check at most. */
+const REQUESTS = { count: 50, ms: 1000 };
+const CLIENT_REQUESTS = { count: 10, ms: 2000 };
+/** Cosignatures of one log, each of which costs a write to the disk. */
+const COSIGNATURES = { count: 10, ms: 10_000 };
+/** Lines of one kind that are logged: strangers can bring about more. */
+const LOGGED = { count: 20, ms: HOUR_MS };
 const REFUSAL_CHARS_MAX = 8192;
 
 interface ServeOptions {
@@ -50,30 +54,25 @@ export async function serveWitness(options: ServeOptions): Promise<ServedWitness
       log(`cosigned ${cosigned.checkpoint.origin} at size ${cosigned.checkpoint.size}`);
     },
   };
-  const parts = { key: store.key, memory, logs, now };
-  const allow = rateLimit(REQUESTS_PER_S, 1000, now);
-  const isFailureLogged = rateLimit(REFUSALS_PER_HOUR, 3_600_000, now);
-  const isLogged = rateLimit(REFUSALS_PER_HOUR, 3_600_000, now);
-  const logRefusal = (text: string): void => {
-    if (isLogged()) log(text.slice(0, REFUSAL_CHARS_MAX));
-  };
+  const parts = { key: store.key, memory, logs, now, mayCosign: rateLimit(COSIGNATURES, now) };
+  const [allowsAll, allowsClient] = [rateLimit(REQUESTS, now), rateLimit(CLIENT_REQUESTS, now)];
+  const isAllowed = (client: string | null): boolean =>
+    (client === null || allowsClient(client)) && allowsAll('');
+  const isLogged = rateLimit(LOGGED, now);
   const server = createServer((request, response) => {
     answerTo(request, response)
       .then((answer) => send(response, answer))
       .catch((error: unknown) => {
         // Whoever goes away in the middle of a request is no failure of ours.
-        if (request.complete && isFailureLogged()) log(`failed: ${reason(error)}`);
-        send(response, {
-          status: 503,
-          body: 'this witness cannot keep its memory; try again later\n',
-        });
+        if (request.complete && isLogged('failed')) log(`failed: ${reason(error)}`);
+        send(response, FAILED);
       });
   });
   const answerTo = async (
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<PlainAnswer> => {
-    if (!allow()) return { status: 429, body: 'too many requests; try again in a second\n' };
+    if (!isAllowed(clientOf(request))) return TOO_MANY;
     const path = request.url ?? '';
     if (path !== ADD_PATH) return readAnswer(request.method, path);
     if (request.method !== 'POST')
@@ -83,8 +82,15 @@ export async function serveWitness(options: ServeOptions): Promise<ServedWitness
       response.setHeader('connection', 'close');
       return { status: 413, body: `longer than ${REQUEST_BYTES_MAX} bytes\n` };
     }
+    return added(body);
+  };
+  const added = (body: string): WitnessAnswer => {
     const answer = addCheckpoint(body, parts);
-    if (answer.status === 422) logRefusal(`refused, to be looked at: ${answer.body}${body}`);
+    const { status } = answer;
+    // Signed by a log, and yet not cosigned.
+    if ((status === 422 || status === 503) && isLogged(String(status))) {
+      log(`refused, to be looked at: ${answer.body}${body}`.slice(0, REFUSAL_CHARS_MAX));
+    }
     return answer;
   };
   const readAnswer = (method: string | undefined, path: string): PlainAnswer => {
@@ -98,12 +104,21 @@ export async function serveWitness(options: ServeOptions): Promise<ServedWitness
   return listening(server, options);
 }
 
-interface PlainAnswer extends Pick<WitnessAnswer, 'body' | 'type'> {
+/** The disk is full, or the memory is. */
+const FAILED: WitnessAnswer = {
+  status: 503,
+  body: 'this witness cannot keep its memory; try again later\n',
+};
+
+interface PlainAnswer extends Pick<WitnessAnswer, 'body' | 'type' | 'retryAfterS'> {
   readonly status: WitnessAnswer['status'] | 405 | 413;
   readonly allow?: string;
 }
 
-function send(response: ServerResponse, { status, body, type, allow }: PlainAnswer): void {
+function send(
+  response: ServerResponse,
+  { status, body, type, allow, retryAfterS }: PlainAnswer,
+): void {
   if (response.destroyed) return;
   response.writeHead(status, {
     'content-type': type ?? 'text/plain; charset=utf-8',
@@ -111,7 +126,7 @@ function send(response: ServerResponse, { status, body, type, allow }: PlainAnsw
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
     ...(allow === undefined ? {} : { allow }),
-    ...(status === 429 ? { 'retry-after': '1' } : {}),
+    ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }),
   });
   response.end(body);
 }
@@ -129,24 +144,11 @@ async function bodyOf(request: IncomingMessage): Promise<string | null> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Whether one more may be done now: so many in a time, over a burst of as many. */
-function rateLimit(count: number, ms: number, now: () => number): () => boolean {
-  let [left, at] = [count, now()];
-  return () => {
-    const passed = Math.max(0, now() - at) / ms;
-    left = Math.min(count, left + passed * count);
-    at = now();
-    if (left < 1) return false;
-    left -= 1;
-    return true;
-  };
-}
-
 async function listening(
   server: Server,
   { host, port }: Pick<ServeOptions, 'host' | 'port'>,
 ): Promise<ServedWitness> {
-  server.maxConnections = CONNECTIONS_MAX;
+  limitConnections(server);
   server.headersTimeout = REQUEST_MS_MAX;
   server.requestTimeout = REQUEST_MS_MAX;
   await new Promise<void>((resolve, reject) => {

@@ -64,8 +64,13 @@ export function openWitness(folder: string): WitnessStore {
     const memory: WitnessMemory = {
       get: (origin) => logs.get(origin) ?? null,
       put(log) {
-        const next = new Map([...logs, [log.checkpoint.origin, log]]);
-        replaceFile(join(folder, MEMORY_NAME), memoryText(key.vkey, next));
+        const text = memoryText(key.vkey, new Map([...logs, [log.checkpoint.origin, log]]));
+        if (Buffer.byteLength(text) > MEMORY_BYTES_MAX) {
+          throw new RangeError(
+            `its memory would be longer than ${MEMORY_BYTES_MAX} bytes, which it could not read again; make another witness for further logs`,
+          );
+        }
+        replaceFile(join(folder, MEMORY_NAME), text);
         logs.set(log.checkpoint.origin, log);
       },
     };

@@ -9,6 +9,7 @@ import {
   signatureIn,
   signatureLine,
 } from '../contract/checkpoint.ts';
+import { isoTime } from '../contract/iso-time.ts';
 import { HASH_BYTES, hashOfSubtrees, verifyConsistency } from '../contract/merkle.ts';
 import { keyHashOf, type VerifierKey } from '../contract/verifier-key.ts';
 import { isStrictSignature } from '../verify/strict-signature.ts';
@@ -28,7 +29,16 @@ export interface WitnessAnswer {
   readonly status: 200 | 400 | 403 | 404 | 409 | 422 | 429 | 503;
   readonly body: string;
   readonly type?: 'text/x.tlog.size';
+  /** When to come again. */
+  readonly retryAfterS?: number;
 }
+
+/** Whoever asks too often may come again in a second. */
+export const TOO_MANY: WitnessAnswer = {
+  status: 429,
+  body: 'too many requests; try again in a second\n',
+  retryAfterS: 1,
+};
 
 /** What a witness remembers of a log: the newest note that it cosigned, with its own line and that of the log alone. */
 export interface CosignedLog {
@@ -51,6 +61,8 @@ interface WitnessParts {
   /** Keys of the logs that it cosigns, by their names. */
   readonly logs: readonly VerifierKey[];
   readonly memory: WitnessMemory;
+  /** Whether this log may have one more cosignature now: each is written to the disk. */
+  readonly mayCosign: (origin: string) => boolean;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -82,15 +94,27 @@ export function addCheckpoint(body: string, parts: WitnessParts): WitnessAnswer 
   // Of one size it is the same tree by now.
   const isSame = known !== null && known.checkpoint.size === checkpoint.size;
   if (isSame && seconds - known.seconds < REPEAT_S) return { status: 200, body: known.line };
-  if (known !== null && seconds + CLOCK_BEHIND_S_MAX < known.seconds) {
-    return { status: 503, body: 'the clock of this witness was set back; try again later\n' };
-  }
+  const behind = known === null ? null : clockBehind(known, seconds);
+  if (behind !== null) return { status: 503, ...behind };
+  if (!parts.mayCosign(checkpoint.origin)) return TOO_MANY;
   const stated = Math.max(seconds, known?.seconds ?? 0);
   const own = key.cosign(note.text, stated);
   const cosigned = formatNote({ text: note.text, signatures: [...signer.lines, own] });
   const line = signatureLine(own);
   memory.put({ note: cosigned, line, checkpoint, seconds: stated });
   return { status: 200, body: line };
+}
+
+/** What a witness says whose clock ran ahead when it cosigned a log last; null where it did not. */
+export function clockBehind(
+  { seconds: last }: CosignedLog,
+  seconds: number,
+): { readonly body: string; readonly retryAfterS: number } | null {
+  const retryAfterS = last - CLOCK_BEHIND_S_MAX - seconds;
+  if (retryAfterS <= 0) return null;
+  const [now, until] = [isoTime(seconds * 1000), isoTime(last * 1000)];
+  const body = `the clock of this witness says ${now}, and it cosigned this log at ${until}; it cosigns it again from then on\n`;
+  return { body, retryAfterS };
 }
 
 /** The request in a body, or what is wrong with it. */

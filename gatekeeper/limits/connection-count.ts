@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
+import { clientKey } from '../../compiler/contract/client-key.ts';
 import { isLoopback } from '../system/loopback.ts';
 import type { TrustedProxies } from './client-address.ts';
-import { clientKey } from './rate-limit.ts';
 
 /** Connections that one address may hold: a quarter of all, far more than a client needs and enough for a crowd behind one. */
 const CONNECTIONS_PER_ADDRESS_MAX = 1024;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { clientKey } from './rate-limit.ts';
+import { clientKey } from '../../compiler/contract/client-key.ts';
 
 /** Bytes of unpaid answers that may wait to be read, over all connections. */
 export const FREE_WAITING_MAX = 64 * 1024 * 1024;

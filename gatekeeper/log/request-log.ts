@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
+import { clientKey } from '../../compiler/contract/client-key.ts';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import { HEALTH_PATH, METRICS_PATH } from '../http/own-paths.ts';
 import type { SentAnswer } from '../http/request.ts';
 import { clientAddress, type TrustedProxies } from '../limits/client-address.ts';
-import { clientKey } from '../limits/rate-limit.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import type { Log } from './line-log.ts';
 import type { LoggedRequests } from './log-level.ts';

@@ -128,7 +128,11 @@ export class ShopLife {
   async #cosign(data: string, month: number): Promise<string | null> {
     this.witnesses.now = Date.parse(monthTime(month)) + 300_000;
     const { fetch, policy, now } = this.witnesses;
-    const { lack } = await askWitnesses(data, policy, { fetch, now: () => now });
+    const { lack } = await askWitnesses(data, policy, {
+      fetch,
+      now: () => now,
+      sleep: async () => undefined,
+    });
     return lack;
   }
 

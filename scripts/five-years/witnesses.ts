@@ -56,6 +56,7 @@ export class Witnesses {
         get: (origin) => memory.get(origin) ?? null,
         put: (log) => memory.set(log.checkpoint.origin, log),
       },
+      mayCosign: () => true,
       now: () => this.now,
     });
     return new Response(answer.body, { status: answer.status });

@@ -12,13 +12,16 @@ import {
 } from '../../compiler/contract/merkle.ts';
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { decodeBundle, logEntry, tilePath, tilesOf } from '../../compiler/contract/tiles.ts';
-import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
+import { formatTlogProof, parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import { currentRelease } from '../../compiler/stages/anchor/current-release.ts';
+import { lockData } from '../../compiler/stages/publish/data-lock.ts';
 import { canonicalDigest } from '../../compiler/stages/seal/canonical-digest.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
+import { addWitness } from '../../compiler/witness/add-witness.ts';
 import { askText, askWitnesses } from '../../compiler/witness/ask-witnesses.ts';
 import { askedLog } from '../../compiler/witness/asked-log.ts';
+import type { AskBy } from '../../compiler/witness/witness-client.ts';
 import { type ServedWitness, serveWitness } from '../../compiler/witness/witness-server.ts';
 import {
   makeWitness,
@@ -26,6 +29,7 @@ import {
   type WitnessStore,
 } from '../../compiler/witness/witness-store.ts';
 import { built } from '../built.ts';
+import { VirtualClock } from '../fetch/virtual-clock.ts';
 import {
   compileFolder,
   makeFolder,
@@ -37,7 +41,8 @@ import {
 import { FOREIGN_LINE, InventedWitness } from './invented-witness.ts';
 import { killerOptions } from './killer.ts';
 
-const NOW = Date.parse('2026-11-20T12:30:00Z');
+const NOW_TEXT = '2026-11-20T12:30:00Z';
+const NOW = Date.parse(NOW_TEXT);
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 
 let snapshots: string;
@@ -102,7 +107,9 @@ async function witness(
 
 /** Something at an address that answers as it likes. */
 async function liar(
-  answer: (body: string) => { status: number; body: string; location?: string } | null,
+  answer: (
+    body: string,
+  ) => { status: number; body: string; location?: string; retryAfter?: string } | null,
 ) {
   const server: Server = createServer((request, response) => {
     let body = '';
@@ -112,10 +119,11 @@ async function liar(
     request.on('end', () => {
       const said = answer(body);
       if (said === null) return;
-      response.writeHead(
-        said.status,
-        said.location === undefined ? {} : { location: said.location },
-      );
+      const { location, retryAfter } = said;
+      response.writeHead(said.status, {
+        ...(location === undefined ? {} : { location }),
+        ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
+      });
       response.end(said.body);
     });
   });
@@ -131,7 +139,13 @@ async function liar(
 }
 
 const ask = (text: string, more: object = {}) =>
-  askWitnesses(data, readPolicy(Buffer.from(text)), { fetch, now: () => NOW, ...more });
+  askWitnesses(data, readPolicy(Buffer.from(text)), { ...by(), ...more });
+
+/** Asks at one time; waits take none. */
+function by(): AskBy & { readonly waits: readonly number[] } {
+  const clock = new VirtualClock(NOW_TEXT);
+  return { fetch, now: () => NOW, sleep: (ms) => clock.sleep(ms), waits: clock.waits };
+}
 
 async function verified(policy: string) {
   const options = {
@@ -186,7 +200,7 @@ describe('askWitnesses()', () => {
     const third = `witness Third ${new InventedWitness('t.example').vkey} ${dead}\n`;
     const policy = `${logLine()}${one.line}${two.line}${third}group Most 2 One Two Third\nquorum Most\n`;
     const before = parseTlogProof(proofText());
-    const report = await ask(policy, { timeoutMs: 300 });
+    const report = await ask(policy, { timeoutMs: 3000 });
     expect(askText(report)).toContain('  cosigned by One at 2026-11-20T12:30:00Z\n');
     expect(askText(report)).toContain(
       '  no cosignature of Third: no answer in time\nThe policy is met',
@@ -265,6 +279,111 @@ describe('askWitnesses()', () => {
     expect(proofText()).toBe(before);
   });
 
+  it('asks a busy witness again when it says, and gives up where that is too late', async () => {
+    const busy = [429, 503];
+    const one = await witness('One');
+    const clock = by();
+    const fetchBusy: AskBy['fetch'] = async (url, init) => {
+      const status = busy.shift();
+      if (status === undefined) return fetch(url, init);
+      return new Response('busy', {
+        status,
+        headers: status === 429 ? { 'retry-after': '3' } : {},
+      });
+    };
+    const report = await ask(`${one.line}quorum One\n`, { ...clock, fetch: fetchBusy });
+    expect([report.lack, clock.waits]).toEqual([null, [3000, 1000]]);
+    const asked: string[] = [];
+    const url = await liar((body) => {
+      asked.push(body);
+      return { status: 429, body: 'busy\n', retryAfter: '11' };
+    });
+    const { witnesses } = await ask(`witness Liar ${LIAR.vkey} ${url}\nquorum none\n`);
+    expect([asked.length, witnesses[0]?.failure]).toEqual([1, 'status 429: busy']);
+    const always = await liar((body) => {
+      asked.push(body);
+      return { status: 429, body: 'busy\n', retryAfter: '0' };
+    });
+    await ask(`witness Liar ${LIAR.vkey} ${always}\nquorum none\n`);
+    expect(asked).toHaveLength(4);
+  });
+
+  it('replaces what others wrote under the name of a witness, and asks nobody else again', async () => {
+    const [one, two] = [await witness('One'), await witness('Two')];
+    const policy = `${one.line}${two.line}group Both all One Two\nquorum Both\n`;
+    await ask(policy);
+    const sound = proofText();
+    const lines = sound.split('\n');
+    const at = lines.findIndex((line) => line.includes(' one.example '));
+    const forgedLine = (lines[at] ?? '').replace(/.{8}$/, 'AAAAAAA=');
+    for (let run = 0; run < 3; run += 1) {
+      const forgedLines = lines.toSpliced(at, 1, forgedLine);
+      writeFileSync(join(data, 'current', RELEASE_PROOF_NAME), forgedLines.join('\n'));
+      expect(await verified(policy)).toContain('does not hold');
+      const asked: string[] = [];
+      const fetchSeen: AskBy['fetch'] = (url, init) => {
+        asked.push(url);
+        return fetch(url, init);
+      };
+      expect((await ask(policy, { fetch: fetchSeen })).lack).toBeNull();
+      expect(asked.every((url) => one.line.includes(url.replace('add-checkpoint', '')))).toBe(true);
+      expect(proofText().split('\n').sort()).toEqual([...lines].sort());
+      expect(await verified(policy)).toMatch(/^0 /);
+    }
+  });
+
+  it('keeps the newest line of a witness that holds', async () => {
+    const [older, newer] = [new InventedWitness('w.example', 7), await witness('One')];
+    const { index, hashes, checkpoint } = parseTlogProof(proofText());
+    const twice = older.cosign(
+      older.cosign(checkpoint, '2026-11-20T12:10:00Z'),
+      '2026-11-20T12:20:00Z',
+    );
+    const path = join(data, 'current', RELEASE_PROOF_NAME);
+    writeFileSync(path, formatTlogProof({ index, hashes, checkpoint: twice }));
+    const text = `witness W ${older.vkey}\n${newer.line}quorum none\n`;
+    const { witnesses } = await ask(text);
+    expect(witnesses[0]?.at).toBe('2026-11-20T12:20:00Z');
+    const { note } = parseTlogProof(proofText());
+    expect(note.signatures.map(({ name }) => name)).toEqual([
+      note.text.split('\n')[0],
+      'w.example',
+      'one.example',
+    ]);
+    expect(proofText()).toContain(
+      older.cosign(checkpoint, '2026-11-20T12:20:00Z').slice(checkpoint.length),
+    );
+  });
+
+  it('loses no line where several ask at once', async () => {
+    const names = ['One', 'Two', 'Three', 'Four'];
+    const all = await Promise.all(names.map((name) => witness(name)));
+    const reports = await Promise.all(
+      all.map(({ line }, at) => ask(`${line}quorum ${names[at]}\n`)),
+    );
+    expect(reports.map(({ lack }) => lack)).toEqual([null, null, null, null]);
+    expect(parseTlogProof(proofText()).note.signatures).toHaveLength(5);
+    expect(existsSync(join(data, '.cosigning'))).toBe(false);
+  });
+
+  it('waits for whoever adds lines now, and says who does not end', async () => {
+    const one = await witness('One');
+    const unlock = lockData(data, '.cosigning');
+    const clock = by();
+    const waiting = ask(`${one.line}quorum One\n`, {
+      sleep: async (ms: number) => {
+        await clock.sleep(ms);
+        if (clock.waits.length === 3) unlock();
+      },
+    });
+    expect((await waiting).lack).toBeNull();
+    expect(clock.waits).toEqual([100, 100, 100]);
+    const again = lockData(data, '.cosigning');
+    const two = await witness('Two');
+    await expect(ask(`${two.line}quorum Two\n`)).rejects.toThrow(`process ${process.pid}`);
+    again();
+  });
+
   it('takes no cosignature of a clock that is wrong', async () => {
     const [early, late] = [
       await witness('Early', () => NOW - 2 * 3_600_000),
@@ -287,10 +406,7 @@ describe('askWitnesses()', () => {
       '"ftp://x.example" is not an http address',
     ]);
     await expect(
-      askWitnesses(makeFolder(), readPolicy(Buffer.from('quorum none\n')), {
-        fetch,
-        now: () => NOW,
-      }),
+      askWitnesses(makeFolder(), readPolicy(Buffer.from('quorum none\n')), by()),
     ).rejects.toThrow('no release in');
   });
 
@@ -308,6 +424,40 @@ describe('askWitnesses()', () => {
     const kept = proofText();
     await expect(ask(`${two.line}quorum Two\n`)).rejects.toThrow();
     expect(proofText()).toBe(kept);
+  });
+});
+
+describe('addWitness()', () => {
+  const policyOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+
+  it('names a witness in a policy once it cosigned, and no other', async () => {
+    const file = join(makeFolder(), 'witnesses.txt');
+    const [one, two] = [await witness('One'), await witness('Two')];
+    const [first, second] = [one, two].map(({ line }) => {
+      const [, , vkey = '', url = ''] = line.trim().split(' ');
+      return { data, file, vkey, url };
+    });
+    if (!first || !second) throw new Error('no witnesses');
+    expect((await addWitness(first, by())).lack).toBeNull();
+    const text = `witness one.example ${first.vkey} ${first.url}\nquorum none\n`;
+    expect(policyOf(file)).toBe(text);
+    const strange = { ...second, vkey: new InventedWitness('two.example', 5).vkey };
+    expect((await addWitness(strange, by())).lack).toContain('no cosignature of two.example');
+    const gone = { ...second, url: await liar(() => ({ status: 404, body: 'what log?\n' })) };
+    expect((await addWitness(gone, by())).lack).not.toBeNull();
+    expect(policyOf(file)).toBe(text);
+    // It stands above the group that may name it, and what the file said stays.
+    const grouped = `# ours\nwitness W ${first.vkey} ${first.url}\ngroup G any W\nquorum G\n`;
+    writeFileSync(file, grouped);
+    expect((await addWitness(second, by())).lack).toBeNull();
+    expect(policyOf(file)).toBe(
+      grouped.replace('group', `witness two.example ${second.vkey} ${second.url}\ngroup`),
+    );
+    await expect(addWitness(second, by())).rejects.toThrow('stands in an earlier line');
+    await expect(addWitness({ ...second, vkey: 'me' }, by())).rejects.toThrow(
+      'Cannot add the witness',
+    );
+    expect(parseTlogProof(proofText()).note.signatures).toHaveLength(3);
   });
 });
 

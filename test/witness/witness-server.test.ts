@@ -32,13 +32,14 @@ afterEach(() => rmSync(join(folder, '..'), { recursive: true, force: true }));
 async function served<T>(
   use: (url: string, store: WitnessStore) => Promise<T>,
   now = () => Date.now(),
+  logs = [LOG.key],
 ): Promise<T> {
   const store = openWitness(folder);
   let server: ServedWitness | null = null;
   try {
     server = await serveWitness({
       store,
-      logs: [LOG.key],
+      logs,
       host: '127.0.0.1',
       port: 0,
       now,
@@ -134,6 +135,75 @@ describe('serveWitness()', () => {
     );
   });
 
+  it('lets nobody ask for all others, and believes a server of the own network who asks', async () => {
+    let now = 0;
+    const from = (url: string, client: string): Promise<Response> =>
+      fetch(`${url}/`, { headers: { 'x-forwarded-for': client } });
+    await served(
+      async (url) => {
+        const codes: number[] = [];
+        for (let at = 0; at < 12; at += 1) {
+          // What stands before the last hop, anybody can write.
+          codes.push((await from(url, `192.0.2.${at}, 198.51.100.7`)).status);
+        }
+        expect(codes).toEqual([...Array(10).fill(404), 429, 429]);
+        const refused = await from(url, '198.51.100.7');
+        expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+        expect((await from(url, '198.51.100.8')).status).toBe(404);
+        // Addresses of one customer are one client.
+        for (let at = 0; at < 10; at += 1) await from(url, `2001:db8::${at}`);
+        expect((await from(url, '2001:db8::ffff')).status).toBe(429);
+        expect((await from(url, '2001:db8:0:1::1')).status).toBe(404);
+        now = 400;
+        expect((await from(url, '198.51.100.7')).status).toBe(404);
+      },
+      () => now,
+    );
+  });
+
+  it('lets no log wear out the disk, and no other log wait for it', async () => {
+    const other = new InventedLog({ origin: 'b.example/log', seed: 8 });
+    let now = Date.parse('2026-11-20T12:00:00Z');
+    await served(
+      async (url, store) => {
+        const codes: number[] = [];
+        for (let size = 1; size <= 11; size += 1) {
+          codes.push((await add(url, LOG.request(size - 1, size))).status);
+        }
+        expect(codes).toEqual([...Array(10).fill(200), 429]);
+        expect((await add(url, other.request(0, 3))).status).toBe(200);
+        expect(store.memory.get(LOG.origin)?.checkpoint.size).toBe(10);
+        // A forged request takes nothing away from a log.
+        now += 1000;
+        for (let at = 0; at < 20; at += 1)
+          await add(url, LOG.request(10, 11).replace(/.....\n$/, 'AAA=\n'));
+        expect((await add(url, LOG.request(10, 11))).status).toBe(200);
+      },
+      () => now,
+      [LOG.key, other.key],
+    );
+  });
+
+  it('says that its clock ran ahead, and until when it cosigns nothing', async () => {
+    let now = Date.parse('2026-11-20T14:00:00Z');
+    await served(
+      async (url) => {
+        expect((await add(url, LOG.request(0, 8))).status).toBe(200);
+        now = Date.parse('2026-11-20T12:00:00Z');
+        const answer = await add(url, LOG.request(8, 9));
+        expect([answer.status, answer.headers.get('retry-after'), await answer.text()]).toEqual([
+          503,
+          String(7200 - 5),
+          'the clock of this witness says 2026-11-20T12:00:00Z, and it cosigned this log at 2026-11-20T14:00:00Z; it cosigns it again from then on\n',
+        ]);
+        now = Date.parse('2026-11-20T13:59:55Z');
+        expect((await add(url, LOG.request(8, 9))).status).toBe(200);
+      },
+      () => now,
+    );
+    expect(said.filter((line) => line.includes('the clock of this witness'))).toHaveLength(1);
+  });
+
   it('gives no cosignature that it could not keep', async () => {
     await served(async (url, store) => {
       await add(url, LOG.request(0, 8));
@@ -184,6 +254,19 @@ describe('openWitness()', () => {
     const open = openWitness(folder);
     expect(() => openWitness(folder)).toThrow('Cannot write into');
     open.close();
+    openWitness(folder).close();
+  });
+
+  it('remembers no more than it could read again', async () => {
+    await served(async (url, { memory }) => {
+      await add(url, LOG.request(0, 8));
+      const known = memory.get(LOG.origin);
+      if (known === null) throw new Error('nothing was cosigned');
+      const checkpoint = { ...known.checkpoint, origin: 'b.example/log' };
+      const long = { ...known, checkpoint, note: 'x'.repeat(4 * 1024 * 1024) };
+      expect(() => memory.put(long)).toThrow('could not read again');
+      expect(memory.get('b.example/log')).toBeNull();
+    });
     openWitness(folder).close();
   });
 

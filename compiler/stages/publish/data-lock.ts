@@ -1,7 +1,8 @@
 import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { readPlain } from '../../verify/plain-file.ts';
 
+/** Lock of whoever publishes a release. */
 const LOCK_NAME = '.lock';
 /** A lock holds the digits of a process id. */
 const LOCK_BYTES_MAX = 64;
@@ -21,14 +22,14 @@ export class LockedError extends Error {
  * One writer at a time: a lock file with the process id, taken over when that process is gone. Returns what gives the lock
  * back; throws a LockedError that names the holder.
  */
-export function lockData(data: string): () => void {
+export function lockData(data: string, name = LOCK_NAME): () => void {
   if (/^https?:\/\//i.test(data)) {
     throw new RangeError(
       `Cannot write into "${data}": only a gatekeeper takes a URL; name a folder with --data, and "signalpress publish" copies it to a host`,
     );
   }
   mkdirSync(data, { recursive: true });
-  const path = join(data, LOCK_NAME);
+  const path = join(data, name);
   const key = resolve(path);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     if (take(path)) {
@@ -40,10 +41,10 @@ export function lockData(data: string): () => void {
     }
     const holder = holderOf(path);
     if (holder === null) continue;
-    if (HELD.has(key) || isRunning(holder)) throw new LockedError(refusal(data, holder));
+    if (HELD.has(key) || isRunning(holder)) throw new LockedError(refusal(path, holder));
     takeAway(path, holder);
   }
-  throw new LockedError(refusal(data, holderOf(path)));
+  throw new LockedError(refusal(path, holderOf(path)));
 }
 
 /** Makes a lock of this process, whole from the first; false when there is one already. */
@@ -84,10 +85,9 @@ function takeAway(path: string, holder: number): void {
   rmSync(breaking, { force: true });
 }
 
-function refusal(data: string, holder: number | null): string {
-  const lock = join(data, LOCK_NAME);
+function refusal(lock: string, holder: number | null): string {
   return (
-    `Cannot write into "${data}": another command (process ${holder}) is writing there; nothing was changed; ` +
+    `Cannot write into "${dirname(lock)}": another command (process ${holder}) is writing there; nothing was changed; ` +
     `run this again when it has ended, or remove "${lock}" if that process is another program`
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientKey, rateLimit } from '../../../gatekeeper/limits/rate-limit.ts';
+import { rateLimit } from '../../../gatekeeper/limits/rate-limit.ts';
 
 const OVERALL_FACTOR = 40;
 const CLIENTS_MAX = 50_000;
@@ -83,20 +83,5 @@ describe('rateLimit()', () => {
   it('is off at 0', () => {
     expect(rateLimit(0)).toMatchObject({ isOn: false, clients: 0 });
     expect(rateLimit(0).account('a').take(1, 0)).toBe(0);
-  });
-});
-
-describe('clientKey()', () => {
-  it.each([
-    ['10.0.0.1', '10.0.0.1'],
-    ['::ffff:10.0.0.1', '10.0.0.1'],
-    ['2001:db8:0:1::5', '2001:db8:0:1::/64'],
-    ['2001:db8:0:1:ffff:2:3:4', '2001:db8:0:1::/64'],
-    ['2001:0DB8::1', '2001:db8:0:0::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-    ['', ''],
-  ])('counts %s as %s', (address, key) => {
-    expect(clientKey(address)).toBe(key);
   });
 });

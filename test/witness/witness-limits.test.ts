@@ -1,0 +1,80 @@
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, Server } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { clientOf, limitConnections, rateLimit } from '../../compiler/witness/witness-limits.ts';
+
+describe('rateLimit()', () => {
+  it('lets so many through, and as many more as time passes', () => {
+    let now = 1000;
+    const allows = rateLimit({ count: 3, ms: 300 }, () => now);
+    expect(Array.from({ length: 4 }, () => allows('a'))).toEqual([true, true, true, false]);
+    expect(allows('b')).toBe(true);
+    now += 100;
+    expect([allows('a'), allows('a')]).toEqual([true, false]);
+    now -= 900;
+    expect(allows('a')).toBe(false);
+  });
+
+  it('remembers a bounded number of clients, and forgets none that keeps coming', () => {
+    const allows = rateLimit({ count: 1, ms: 1000 }, () => 0);
+    expect([allows('busy'), allows('gone')]).toEqual([true, true]);
+    for (let at = 0; at < 10_000; at += 1) {
+      allows(`10.${at}`);
+      if (at % 1000 === 0) expect(allows('busy')).toBe(false);
+    }
+    expect(allows('gone')).toBe(true);
+  });
+});
+
+describe('clientOf()', () => {
+  it.each([
+    ['198.51.100.7', undefined, '198.51.100.7'],
+    ['198.51.100.7', '192.0.2.1', '198.51.100.7'],
+    ['::ffff:198.51.100.7', undefined, '198.51.100.7'],
+    ['127.0.0.1', undefined, null],
+    ['::ffff:127.0.0.1', '192.0.2.1, 192.0.2.2', '192.0.2.2'],
+    ['::1', '192.0.2.2', '192.0.2.2'],
+    ['172.17.0.1', '2001:db8::5', '2001:db8:0:0::/64'],
+    ['fd00::1', 'unknown', null],
+    ['2001:db8::1', undefined, '2001:db8:0:0::/64'],
+  ])('counts a request of %s for %s under %s', (remoteAddress, forwarded, client) => {
+    const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+    const request = { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
+    expect(clientOf(request)).toBe(client);
+  });
+});
+
+class FakeSocket extends EventEmitter {
+  readonly remoteAddress: string;
+  isDestroyed = false;
+
+  constructor(remoteAddress: string) {
+    super();
+    this.remoteAddress = remoteAddress;
+  }
+
+  destroy(): void {
+    this.isDestroyed = true;
+    this.emit('close');
+  }
+}
+
+describe('limitConnections()', () => {
+  it('ends those of one client beyond a number, and none of a server of the own network', () => {
+    const server = new EventEmitter();
+    limitConnections(server as Server);
+    const connected = (address: string): FakeSocket => {
+      const socket = new FakeSocket(address);
+      server.emit('connection', socket);
+      return socket;
+    };
+    const many = Array.from({ length: 18 }, () => connected('198.51.100.7'));
+    expect(many.filter(({ isDestroyed }) => isDestroyed)).toHaveLength(2);
+    expect(connected('198.51.100.8').isDestroyed).toBe(false);
+    many[0]?.destroy();
+    expect(connected('198.51.100.7').isDestroyed).toBe(false);
+    expect(connected('198.51.100.7').isDestroyed).toBe(true);
+    const own = Array.from({ length: 40 }, () => connected('127.0.0.1'));
+    expect(own.some(({ isDestroyed }) => isDestroyed)).toBe(false);
+  });
+});
