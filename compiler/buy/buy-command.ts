@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { ClientError, type PendingPayment } from '../client/client-error.ts';
 import { MAX_USD, signalpressClient } from '../client/signalpress-client.ts';
 import type { CommandSettings } from '../commands/command-settings.ts';
+import { repeated } from '../commands/repeated.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { BUNDLE_PATH } from '../contract/catalog/catalog-file.ts';
 import type { PaidPath } from '../contract/endpoints.ts';
@@ -12,7 +13,8 @@ import { keepPayment, readPayment, requireSameRequest } from './payment-file.ts'
 import { accountOf, wallet } from './wallet.ts';
 
 interface BuyFlags {
-  readonly issuer: string;
+  readonly issuer?: string;
+  readonly root?: readonly string[];
   readonly keys?: string;
   readonly proof?: boolean;
   readonly maxUsd: string;
@@ -20,11 +22,15 @@ interface BuyFlags {
   readonly payment?: string;
 }
 
+const NOBODY_TRUSTED =
+  'Cannot buy from an issuer that nobody named: pass --issuer, or --root and --keys';
+
 /** Defines `buy`. */
 export function defineBuy(command: Command, { now, print }: CommandSettings): void {
   command
     .argument('<url>', 'what to buy: an address of the shop with its parameters')
-    .requiredOption('--issuer <did>', 'the issuer you trust, did:key:z6Mk…')
+    .option('--issuer <did>', 'the issuer you trust, did:key:z6Mk…')
+    .option('--root <did>', 'a root key of it in place of --issuer; name as many as sign', repeated)
     .option('--keys <file>', 'saved /.well-known/keys.json, where the issuer has changed its key')
     .option('--proof', 'refuse an answer without the proof that it is in the log')
     .option('--max-usd <price>', 'the most that it may cost', MAX_USD)
@@ -38,12 +44,17 @@ export function defineBuy(command: Command, { now, print }: CommandSettings): vo
 
 /** The text of an answer that was paid for and verified; throws an Error where nothing was bought. */
 async function bought(url: string, flags: BuyFlags, now: () => number): Promise<string> {
-  const { issuer, maxUsd } = flags;
+  const { issuer, root, maxUsd } = flags;
+  if (issuer === undefined && root === undefined) throw new RangeError(NOBODY_TRUSTED);
+  const trusted = {
+    ...(issuer === undefined ? {} : { issuer }),
+    ...(root === undefined ? {} : { root }),
+  };
   const { baseUrl, path, params } = partsOf(url);
   const account = accountOf(flags.wallet);
   const pay = wallet(account, now);
   // Who sells by a catalogue that the issuer did not sign is paid nothing.
-  const shop = { baseUrl, issuer, ...keysOf(flags), catalog: 'served' } as const;
+  const shop = { baseUrl, ...trusted, ...keysOf(flags), catalog: 'served' } as const;
   const { kept, onSigned } = keeping(url, flags.payment);
   const client = signalpressClient({ ...shop, pay, maxUsd, clock: now, onSigned });
   try {

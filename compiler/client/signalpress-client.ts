@@ -55,7 +55,9 @@ export interface ClientOptions {
   /** Public address of the service. */
   readonly baseUrl: string;
   /** did:key of the issuer whose signatures are trusted; get it from a source that you trust. */
-  readonly issuer: string;
+  readonly issuer?: string;
+  /** In place of `issuer`: root keys of it, as many as a version of its root needs. They vouch for `keys`. */
+  readonly root?: string | readonly string[];
   /**
    * The parsed `/.well-known/keys.json` of the issuer: after a change of keys, which ones follow the trusted one, and which
    * were revoked. Without it no body of a new key is accepted.
@@ -272,15 +274,20 @@ interface TrustingOptions extends ClientOptions {
 }
 
 /** Without an issuer every body would be refused after it was paid. */
-function trustOf({ issuer, keys, policy }: ClientOptions): WitnessedTrust {
+function trustOf({ policy, ...options }: ClientOptions): WitnessedTrust {
+  const { issuer, root = [] } = options;
+  if (issuer !== undefined || root.length === 0) requireIssuer(issuer);
+  return { ...knownKeys(options), ...knownPolicy(policy) };
+}
+
+function requireIssuer(issuer: string | undefined): void {
   try {
-    parseDidKey(issuer);
+    parseDidKey(defined(issuer, 'issuer'));
   } catch (cause) {
     const message =
       'Cannot make a client: "issuer" is not a did:key; pass the DID of the issuer, from a source that you trust';
     throw new TypeError(message, { cause });
   }
-  return { trust: [issuer], ...knownKeys(keys), ...knownPolicy(policy) };
 }
 
 /** Path and query behind the address of the service; null for an address of somebody else. */

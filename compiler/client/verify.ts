@@ -9,7 +9,7 @@ import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { checkAt, reason } from '../verify/body-check.ts';
 import { type DemandedReport, type Demands, withDemands } from '../verify/demand-checks.ts';
-import type { KeyTrust } from '../verify/key-trust.ts';
+import { type KeyTrust, trustedBy, trustedList } from '../verify/key-trust.ts';
 import { type PolicyTrust, readPolicy } from '../verify/policy-check.ts';
 import { isOfSigner, type ProvenCatalog, provenCatalog } from '../verify/proven-catalog.ts';
 import { type BodyReport, type BodyTrust, signerOf, verifyBody } from '../verify/verify-body.ts';
@@ -19,6 +19,8 @@ import { type VerificationStep, verificationSteps } from './verification-steps.t
 export interface VerifyOptions extends Pick<Demands, 'expect' | 'maxAgeMs'> {
   /** DIDs that you trust, learnt from a source of your own; without one the best verdict is `issuer_unknown`. */
   readonly issuer?: string | readonly string[];
+  /** DIDs of root keys of the issuer, as many as a version of its root needs: they vouch for `keys`, in place of `issuer`. */
+  readonly root?: string | readonly string[];
   /** The parsed `/.well-known/keys.json` of the issuer: which keys follow the trusted one, and which were revoked. */
   readonly keys?: unknown;
   /** The bytes of `/.well-known/catalog.json` and `release.json` of the service, for signals that are not built in. */
@@ -98,15 +100,26 @@ function readText(
   }
 }
 
-function trustOf({ issuer = [], keys, policy, now = Date.now() }: VerifyOptions): BodyTrust {
-  const dids = typeof issuer === 'string' ? [issuer] : issuer;
-  const trust = dids.length === 0 ? ('any' as const) : dids;
-  return { trust, now, ...knownKeys(keys), ...knownPolicy(policy) };
+function trustOf({ policy, now = Date.now(), ...options }: VerifyOptions): BodyTrust {
+  return { now, ...knownKeys(options), ...knownPolicy(policy) };
 }
 
-/** The keys of an issuer as they were passed; throws a RangeError for a list that does not hold. */
-export function knownKeys(keys: unknown): Pick<KeyTrust, 'keys'> {
-  return keys === undefined ? {} : { keys: readKeyHistory(keys, isSignedBy) };
+/** Whom a caller trusts, with the keys as they were passed; throws for a list that does not hold, and for root keys without one. */
+export function knownKeys({
+  issuer = [],
+  root = [],
+  keys,
+}: Pick<VerifyOptions, 'issuer' | 'root' | 'keys'>): KeyTrust {
+  const trusted = trustedBy(listed(issuer), listed(root));
+  if (keys !== undefined) {
+    return { ...trusted, keys: trustedList(readKeyHistory(keys, isSignedBy), trusted) };
+  }
+  if (trusted.roots === undefined) return trusted;
+  throw new RangeError('Cannot trust root keys alone: they vouch for a list of keys; pass "keys"');
+}
+
+function listed(dids: string | readonly string[]): readonly string[] {
+  return typeof dids === 'string' ? [dids] : dids;
 }
 
 /** A policy as it was passed; throws a RangeError for a text that is none. */

@@ -24,6 +24,7 @@ interface VerifySettings extends CommandSettings {
 
 interface VerifyFlags {
   readonly issuer?: readonly string[];
+  readonly root?: readonly string[];
   readonly keys?: string;
   readonly catalog?: string;
   readonly body?: string;
@@ -48,6 +49,11 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
   command
     .argument('<target>', 'a saved body, a release or data folder, or - for standard input')
     .option('--issuer <did>', 'an issuer you trust, did:key:z6Mk…; may be repeated', repeated)
+    .option(
+      '--root <did>',
+      'a root key of an issuer, did:key:z6Mk…; name as many as sign',
+      repeated,
+    )
     .option('--keys <path>', 'list of issuer keys, or a release folder with its list and its log')
     .option(
       '--catalog <path>',

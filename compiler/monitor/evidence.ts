@@ -5,13 +5,15 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { type Checkpoint, logOrigin } from '../contract/checkpoint.ts';
 import { citationSchema, citedBase } from '../contract/citation.ts';
-import { type KeyHistory, vouchedDids } from '../contract/key-history.ts';
+import type { KeyHistory } from '../contract/key-history.ts';
+import { rootKeysOf, vouchedDids } from '../contract/key-standing.ts';
 import { leafHash, verifyConsistency } from '../contract/merkle.ts';
 import type { Release } from '../contract/release.ts';
 import { isObject, parseJson } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
 import { isLeafProven, parseTlogProof } from '../contract/tlog-proof.ts';
 import { canonicalHash, reason } from '../verify/body-check.ts';
+import { type KeyTrust, unrevoked } from '../verify/key-trust.ts';
 import { judgeNote } from '../verify/log-notes.ts';
 import { signedHead } from '../verify/signed-head.ts';
 import { coversContent, verifyBody } from '../verify/verify-body.ts';
@@ -72,14 +74,6 @@ export type Contradiction = Evidence extends infer E
     : never
   : never;
 
-/** Whose signatures count. */
-export interface EvidenceTrust {
-  /** DIDs of the issuer; `any`: whoever signed both. */
-  readonly trust: readonly string[] | 'any';
-  /** A list of keys from elsewhere; it may know of a revocation. */
-  readonly keys?: KeyHistory;
-}
-
 /** `proven`: the issuer signed both. `nothing`: the texts contradict nothing, or nobody who counts signed them. */
 export interface EvidenceReport {
   readonly verdict: 'proven' | 'nothing';
@@ -106,8 +100,8 @@ export function formatEvidence(evidence: Evidence): string {
   return `${JSON.stringify(evidence, null, 2)}\n`;
 }
 
-/** Judges evidence from its signed texts alone. */
-export function checkEvidence(evidence: Evidence, given: EvidenceTrust): EvidenceReport {
+/** Judges evidence from its signed texts alone; under `any` whoever the monitor believed counts. */
+export function checkEvidence(evidence: Evidence, given: KeyTrust): EvidenceReport {
   try {
     const signers = signersThatCount(evidence, given);
     const { known } = signers;
@@ -138,17 +132,14 @@ interface Signers {
   readonly lists: readonly KeyHistory[];
 }
 
-function signersThatCount(evidence: Evidence, { trust, keys: given }: EvidenceTrust): Signers {
+function signersThatCount(evidence: Evidence, { trust, roots, keys: given }: KeyTrust): Signers {
   const own = evidence.keys === null ? null : keysOfText(evidence.keys);
   const lists = [own, given ?? null].flatMap((list) => (list === null ? [] : [list]));
   const named = trust === 'any' ? evidence.issuers : trust;
-  const all = [...named, ...lists.flatMap((list) => vouchedDids(list, named))];
-  const revoked = new Set(
-    lists.flatMap(({ keys }) =>
-      keys.flatMap(({ did, revoked_from }) => (revoked_from === null ? [] : [did])),
-    ),
-  );
-  return { known: [...new Set(all)].filter((did) => !revoked.has(did)), lists };
+  const reached = { issuers: named, ...(roots === undefined ? {} : { roots }) };
+  const all = new Set([...named, ...lists.flatMap((list) => vouchedDids(list, reached))]);
+  for (const did of lists.flatMap((list) => [...rootKeysOf(list)])) all.delete(did);
+  return { known: unrevoked([...all], lists), lists };
 }
 
 function forkReport({ notes, grown }: Of<'fork'>, known: readonly string[]): EvidenceReport {

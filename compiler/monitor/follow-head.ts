@@ -12,7 +12,7 @@ import { canonicalHash } from '../verify/body-check.ts';
 import { signedHead } from '../verify/signed-head.ts';
 import { headsContradiction } from './heads-contradiction.ts';
 import { GAPS_MAX, HEADS_MAX } from './monitor-state.ts';
-import { knownKeys, type Round } from './round.ts';
+import { type Round, trustOf } from './round.ts';
 
 /** A log is silent after so many times its longest time between releases. */
 const SILENCE_FACTOR = 3;
@@ -33,7 +33,7 @@ export function readHead(round: Round): Promise<Uint8Array | null> {
 /** The issuer of the first head is believed where none was named. */
 export function believeFirst(round: Round, bytes: Uint8Array | null): void {
   const { state, news } = round;
-  if (state.issuers.length > 0 || bytes === null) return;
+  if (state.issuers.length + state.roots.length > 0 || bytes === null) return;
   let isSound = true;
   const head = signedHead(bytes, { trust: 'any' }, () => {
     isSound = false;
@@ -47,7 +47,7 @@ export function believeFirst(round: Round, bytes: Uint8Array | null): void {
 export function followHead(round: Round, bytes: Uint8Array | null): ShownHead | null {
   const { state, findings } = round;
   const faults: { readonly where: string; readonly detail: string }[] = [];
-  const trusted = { trust: state.issuers, ...knownKeys(state) };
+  const trusted = trustOf(state);
   const head =
     bytes === null
       ? null

@@ -1,15 +1,13 @@
-import {
-  isContinued,
-  KEYS_BYTES_MAX,
-  type KeyHistory,
-  vouchedDids,
-} from '../contract/key-history.ts';
+import { isContinued, KEYS_BYTES_MAX, type KeyHistory } from '../contract/key-history.ts';
+import { vouchedDids } from '../contract/key-standing.ts';
 import { KEYS_URL } from '../contract/static-files.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { reason } from '../verify/body-check.ts';
+import { listFault } from '../verify/key-trust.ts';
 import { keysContradiction } from './keys-contradiction.ts';
 import { keysOfText } from './keys-text.ts';
-import { knownKeys, type Round } from './round.ts';
+import type { MonitorState } from './monitor-state.ts';
+import { knownKeys, type Round, trustOf } from './round.ts';
 
 /** Reads the list of keys, which may only grow. */
 export async function followKeys(round: Round): Promise<void> {
@@ -32,11 +30,10 @@ function compareKeys(round: Round, text: string, next: KeyHistory): void {
   const { state, findings } = round;
   const { keys: old } = knownKeys(state);
   if (old === undefined) {
-    // Root keys that were named vouch for a list too.
-    if (vouchedDids(next, state.issuers).length > 0) state.keys = text;
+    const fault = listFault(next, trustOf(state)) ?? strangerFault(next, state);
+    if (fault === null) state.keys = text;
     else {
-      const detail =
-        'its list of keys names none that is believed; pass the right one with --issuer';
+      const detail = `its list of keys: ${fault}`;
       findings.push({ kind: 'unknown_key', about: KEYS_URL, detail });
     }
     return;
@@ -53,6 +50,11 @@ function compareKeys(round: Round, text: string, next: KeyHistory): void {
     return;
   }
   findings.push({ kind: 'key_unlisted', detail: unlistedDetail(old, next) });
+}
+
+function strangerFault(next: KeyHistory, { issuers, roots }: MonitorState): string | null {
+  if (vouchedDids(next, { issuers, roots }).length > 0) return null;
+  return 'it names none that is believed; pass the right one with --issuer, or its root keys with --root';
 }
 
 function unlistedDetail(old: KeyHistory, next: KeyHistory): string {

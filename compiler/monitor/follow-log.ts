@@ -13,7 +13,7 @@ import { judgeByPolicy } from '../verify/policy-check.ts';
 import type { Finding } from './finding.ts';
 import { headHash, type ShownHead } from './follow-head.ts';
 import type { LogClient } from './log-client.ts';
-import { believedDids, type Round } from './round.ts';
+import { type Round, signersOf } from './round.ts';
 import { type Growth, growth, leafProof, TiledTree, TileError } from './tiled-tree.ts';
 
 /** A dash of a signature line has three bytes. */
@@ -72,7 +72,7 @@ function noteFault(
       detail: `its checkpoint is of the log "${checkpoint.origin}", not "${origin}"`,
     };
   }
-  const { fault } = judgeNote(note, believedDids(state));
+  const { fault } = judgeNote(note, signersOf(state));
   return fault === null
     ? null
     : { kind: 'unknown_key', about: LOG_URL, detail: `its checkpoint: ${fault}` };

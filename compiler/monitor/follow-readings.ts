@@ -2,7 +2,7 @@ import { decodeUtf8 } from '../contract/strict-json.ts';
 import { reason } from '../verify/body-check.ts';
 import { readingIn } from './evidence.ts';
 import { READINGS_MAX } from './monitor-state.ts';
-import { believedDids, type Round } from './round.ts';
+import { type Round, signersOf } from './round.ts';
 
 /** Longest free sample that is read, in bytes: a record has some thousand. */
 const SAMPLE_BYTES_MAX = 131_072;
@@ -23,7 +23,7 @@ export async function followReadings(round: Round, signals: readonly string[]): 
 function compareReading(round: Round, path: string, bytes: Uint8Array): void {
   const { state, readings, findings } = round;
   const text = textOf(bytes);
-  const said = text === null ? null : readingOf(text, believedDids(state));
+  const said = text === null ? null : readingOf(text, signersOf(state));
   if (text === null || said === null || typeof said === 'string') {
     const detail = `its free sample does not hold: ${said ?? 'not a signed reading'}`;
     findings.push({ kind: 'unreadable', about: path, detail });

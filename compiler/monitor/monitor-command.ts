@@ -4,12 +4,12 @@ import { duration } from '../commands/duration.ts';
 import { errorText } from '../commands/error-text.ts';
 import { policyFile } from '../commands/policy-file.ts';
 import { repeated } from '../commands/repeated.ts';
-import { parseDidKey } from '../contract/did-key.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
 import { nodeDisk, readNamed } from '../verify/disk.ts';
 import { givenKeys } from '../verify/given-keys.ts';
+import { type Trusted, trustedBy } from '../verify/key-trust.ts';
 import { EXIT } from '../verify/verify-outcome.ts';
 import { checkEvidence, EVIDENCE_BYTES_MAX, parseEvidence } from './evidence.ts';
 import type { Fetch } from './log-client.ts';
@@ -28,6 +28,7 @@ nothing; 2 it cannot be judged. A network that fails is never an alarm.`;
 
 interface MonitorFlags {
   readonly issuer?: readonly string[];
+  readonly root?: readonly string[];
   readonly also?: readonly string[];
   readonly sample?: readonly string[];
   readonly policy?: string;
@@ -54,6 +55,11 @@ export function defineMonitor(command: Command, settings: MonitorCommandSettings
     .argument('<url>', `address of a service, or the word "${CHECK}"`)
     .argument('[evidence]', `with "${CHECK}": a file that a monitor wrote, judged without its word`)
     .option('--issuer <did>', 'an issuer you trust, did:key:z6Mk…; may be repeated', repeated)
+    .option(
+      '--root <did>',
+      'a root key of an issuer, did:key:z6Mk…; name as many as sign',
+      repeated,
+    )
     .option('--also <url>', 'another address of the same service; may be repeated', repeated)
     .option('--sample <signal>', 'read the free sample of this signal too; repeatable', repeated)
     .option('--policy <file>', 'logs and witnesses that you trust, in the tlog-policy format')
@@ -81,8 +87,8 @@ async function runMonitor(
 ): Promise<void> {
   const { print, exit } = settings;
   try {
-    for (const did of flags.issuer ?? []) parseDidKey(did);
-    if (url === CHECK) return exit(check(file, flags, print));
+    const trusted = trustedBy(flags.issuer, flags.root);
+    if (url === CHECK) return exit(check(file, { trusted, ...flags }, print));
     if (file !== undefined) {
       throw new RangeError(`Cannot take "${file}": a second word belongs behind "${CHECK}" only`);
     }
@@ -101,13 +107,15 @@ async function follow(
   const everyMs = duration(flags.every);
   if (everyMs < EVERY_MS_MIN)
     throw new RangeError('Cannot look that often: pass --every 10s or more');
-  const { issuer: issuers = [], also = [], sample: signals = [], state: folder, metrics } = flags;
+  const { issuer: issuers = [], root: roots = [], also = [], state: folder, metrics } = flags;
+  const { sample: signals = [] } = flags;
   const addresses = [...new Set([url, ...also].map(addressOf))];
   if (addresses.length > ADDRESSES_MAX || signals.length > SIGNALS_MAX) {
     const most = `${ADDRESSES_MAX} addresses and ${SIGNALS_MAX} samples`;
     throw new RangeError(`Cannot look at so much: at most ${most}; run a second monitor`);
   }
-  const known = { folder, addresses, issuers, signals, everyMs, fetch, clock, print };
+  const trusted = { issuers, roots };
+  const known = { folder, addresses, ...trusted, signals, everyMs, fetch, clock, print };
   const policy = flags.policy === undefined ? {} : { policy: policyFile(flags.policy) };
   const unlock = lockData(folder);
   try {
@@ -153,17 +161,16 @@ function addressOf(text: string): string {
 
 function check(
   file: string | undefined,
-  { issuer, keys: path, json }: MonitorFlags,
+  { trusted, keys: path, json }: MonitorFlags & { readonly trusted: Trusted },
   print: (line: string) => void,
 ): number {
   if (file === undefined) {
     throw new RangeError(`Cannot check nothing: name a file behind "${CHECK}"`);
   }
-  const trust = issuer ?? 'any';
-  const { keys } = path === undefined ? {} : givenKeys(nodeDisk, path, trust);
+  const { keys } = path === undefined ? {} : givenKeys(nodeDisk, path, trusted);
   const evidence = parseEvidence(decodeUtf8(readNamed(file, EVIDENCE_BYTES_MAX)));
-  const report = checkEvidence(evidence, { trust, ...(keys === undefined ? {} : { keys }) });
-  const isPinned = trust !== 'any';
+  const report = checkEvidence(evidence, { ...trusted, ...(keys === undefined ? {} : { keys }) });
+  const isPinned = trusted.trust !== 'any';
   const text = checkText(file, report, isPinned);
   print(
     json === true ? JSON.stringify({ file, issuer_pinned: isPinned, ...report }, null, 2) : text,

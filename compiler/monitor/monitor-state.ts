@@ -52,6 +52,8 @@ const state = z.strictObject({
   origin: z.string().nullable(),
   /** DIDs that are believed; given, or those of the first head. */
   issuers: z.array(z.string()).max(64),
+  /** DIDs of root keys that are believed; not in the state of an earlier version. */
+  roots: z.array(z.string()).max(64).default([]),
   /** Text of the newest list of keys. */
   keys: z.string().nullable(),
   /** Note of the largest tree that is proven to go on from all others. */
@@ -90,11 +92,18 @@ export const NO_ADDRESS: AddressState = {
 };
 
 /** What a monitor knows before its first round. */
-export function firstState(issuers: readonly string[]): MonitorState {
+export function firstState({
+  issuers,
+  roots,
+}: {
+  readonly issuers: readonly string[];
+  readonly roots: readonly string[];
+}): MonitorState {
   return {
     format: 'signalpress-monitor/1',
     origin: null,
     issuers: [...issuers],
+    roots: [...roots],
     keys: null,
     newest: null,
     heads: [],

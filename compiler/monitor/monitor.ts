@@ -22,6 +22,7 @@ import type { LogPolicy } from '../contract/log-policy.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { reason } from '../verify/body-check.ts';
+import { believedDids } from '../verify/key-trust.ts';
 import { readPlain } from '../verify/plain-file.ts';
 import { isOpen, raiseAlarms } from './alarms.ts';
 import { CheckpointFile } from './checkpoint-file.ts';
@@ -40,7 +41,7 @@ import {
   readState,
   writeState,
 } from './monitor-state.ts';
-import type { ReadingBodies, Round } from './round.ts';
+import { type ReadingBodies, type Round, trustOf } from './round.ts';
 import { metricsText, statusOf } from './status.ts';
 
 /** Longest look at one address. */
@@ -60,6 +61,8 @@ export interface MonitorSettings {
   readonly addresses: readonly string[];
   /** DIDs that are believed; without one the issuer of the first head. */
   readonly issuers: readonly string[];
+  /** DIDs of root keys that are believed: they vouch for a list of keys together. */
+  readonly roots: readonly string[];
   /** Signals whose free sample is read too. */
   readonly signals: readonly string[];
   /** Logs and witnesses that the reader demands. */
@@ -89,7 +92,7 @@ export class Monitor {
     this.#by = by;
     for (const name of ['evidence', 'readings', 'unproven'])
       mkdirSync(join(by.folder, name), { recursive: true });
-    this.#state = readState(by.folder) ?? firstState(by.issuers);
+    this.#state = readState(by.folder) ?? firstState(by);
     refuseOthers(this.#state, by);
     this.#seen = new CheckpointFile(join(by.folder, 'checkpoints.txt'));
     this.#readings = bodiesIn(join(by.folder, 'readings'));
@@ -187,7 +190,10 @@ export class Monitor {
 
   /** Named by its content, so that a kill leaves no second one. */
   #keep(proof: Contradiction, { address, now }: Round): string {
-    const { issuers, keys } = this.#state;
+    const { issuers: named, keys } = this.#state;
+    // Root keys vouch for the whole list, so its first key does for whoever knows that key alone.
+    const issuers =
+      named.length > 0 ? named : believedDids(trustOf(this.#state), undefined).slice(0, 1);
     const name = `${proof.kind}-${bytesToHex(sha256(Buffer.from(JSON.stringify(proof)))).slice(0, 16)}.json`;
     const path = join(this.#by.folder, 'evidence', name);
     const found = {
@@ -257,8 +263,10 @@ function failed({ failures }: AddressState, { message }: UnreachableError): stri
   return failures > 0 ? [] : [`cannot be looked at, which says nothing about its log: ${message}`];
 }
 
-function refuseOthers({ issuers, addresses }: MonitorState, by: MonitorSettings): void {
-  const strange = by.issuers.find((did) => !issuers.includes(did));
+function refuseOthers({ issuers, roots, addresses }: MonitorState, by: MonitorSettings): void {
+  const strange =
+    by.issuers.find((did) => !issuers.includes(did)) ??
+    by.roots.find((did) => !roots.includes(did));
   const known = Object.keys(addresses);
   const isOther = known.length > 0 && !known.some((address) => by.addresses.includes(address));
   if (strange === undefined && !isOther) return;

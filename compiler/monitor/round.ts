@@ -1,5 +1,6 @@
-import { type KeyHistory, vouchedDids } from '../contract/key-history.ts';
+import type { KeyHistory } from '../contract/key-history.ts';
 import type { LogPolicy } from '../contract/log-policy.ts';
+import { believedDids, type KeyTrust, unrevoked } from '../verify/key-trust.ts';
 import type { CheckpointFile } from './checkpoint-file.ts';
 import type { Finding } from './finding.ts';
 import { keysOfText } from './keys-text.ts';
@@ -49,13 +50,15 @@ export function knownKeys(state: MonitorState): { readonly keys?: KeyHistory } {
   return { keys };
 }
 
+/** Whom the state says to trust, with the list of keys that is known. */
+export function trustOf(state: MonitorState): KeyTrust & { readonly trust: readonly string[] } {
+  const { issuers: trust, roots } = state;
+  return { trust, roots, ...knownKeys(state) };
+}
+
 /** DIDs whose signature is believed: of a note no time is known, so no key that was revoked is among them. */
-export function believedDids(state: MonitorState): string[] {
-  const { keys } = knownKeys(state);
-  if (keys === undefined) return state.issuers;
-  const revoked = new Set(
-    keys.keys.flatMap(({ did, revoked_from }) => (revoked_from === null ? [] : [did])),
-  );
-  const all = [...state.issuers, ...vouchedDids(keys, state.issuers)];
-  return [...new Set(all)].filter((did) => !revoked.has(did));
+export function signersOf(state: MonitorState): string[] {
+  const trusted = trustOf(state);
+  const lists = trusted.keys === undefined ? [] : [trusted.keys];
+  return unrevoked(believedDids(trusted, undefined), lists);
 }

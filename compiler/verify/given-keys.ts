@@ -1,6 +1,6 @@
 import { type AnchorCheck, anchorsOf } from './anchored-before.ts';
 import type { Disk } from './disk.ts';
-import type { KeyTrust } from './key-trust.ts';
+import { type KeyTrust, type Trusted, trustedList } from './key-trust.ts';
 import { Faults } from './release-fault.ts';
 import { readHead } from './release-head.ts';
 import { keysIn, releaseKeys } from './release-keys.ts';
@@ -12,19 +12,19 @@ export interface GivenKeys extends Pick<KeyTrust, 'keys'> {
 }
 
 /** Reads what was passed with --keys: a list of keys, or a release or data folder, which has a log too; throws for anything that does not hold. */
-export function givenKeys(disk: Disk, path: string, trust: KeyTrust['trust']): GivenKeys {
+export function givenKeys(disk: Disk, path: string, trusted: Trusted): GivenKeys {
   const kind = disk.entry(path)?.kind;
   if (kind === undefined) throw new RangeError(`Cannot read "${path}" of --keys: no such file`);
   if (kind === 'file' || !isReleaseFolder(disk, path)) {
-    if (kind !== 'folder') return { keys: keysIn(disk.named(path)) };
+    if (kind !== 'folder') return { keys: trustedList(keysIn(disk.named(path)), trusted) };
     throw new RangeError(
       `Cannot read "${path}" of --keys: a folder without a release; pass a list of keys, or a release or data folder`,
     );
   }
   const faults = new Faults();
   const root = releaseRoot(disk, path, faults);
-  const known = root === null ? {} : releaseKeys({ disk, root, faults });
-  const head = root === null ? null : readHead({ disk, root, trust, faults, ...known });
+  const known = root === null ? {} : releaseKeys({ ...trusted, disk, root, faults });
+  const head = root === null ? null : readHead({ ...trusted, ...known, disk, root, faults });
   const [fault] = faults.kept;
   if (root === null || head === null || fault !== undefined) {
     throw new RangeError(`Cannot use "${path}" for --keys: ${fault?.where} ${fault?.detail}`);

@@ -1,11 +1,74 @@
-import { type KeyHistory, keyStanding, vouchedDids } from '../contract/key-history.ts';
+import { parseDidKey } from '../contract/did-key.ts';
+import type { KeyHistory } from '../contract/key-history.ts';
+import { keyStanding, rootKeysOf, vouchedDids } from '../contract/key-standing.ts';
 
-/** Whom a reader trusts, and what is known about the keys of that issuer over time. */
-export interface KeyTrust {
+/** Whom a reader trusts. */
+export interface Trusted {
   /** DIDs of the issuers that are believed; `any` judges the text without believing who signed it. */
   readonly trust: readonly string[] | 'any';
+  /** DIDs of root keys: they vouch for a list of keys, as many together as a version of its root needs, and sign nothing else. */
+  readonly roots?: readonly string[];
+}
+
+/** Whom a reader trusts, and what is known about the keys of that issuer over time. */
+export interface KeyTrust extends Trusted {
   /** Keys that follow the trusted one, when each stopped, and which were revoked; the trusted DIDs alone without it. */
   readonly keys?: KeyHistory;
+}
+
+/** The DIDs that a reader passed; throws for one that is no did:key, and for one in both places. */
+export function trustedBy(issuers: readonly string[] = [], roots: readonly string[] = []): Trusted {
+  for (const did of [...issuers, ...roots]) parseDidKey(did);
+  const both = roots.find((did) => issuers.includes(did));
+  if (both !== undefined) throw new RangeError(`Cannot trust the keys: ${asIssuer(both)}`);
+  if (roots.length > 0) return { trust: issuers, roots };
+  return { trust: issuers.length === 0 ? 'any' : issuers };
+}
+
+function asIssuer(did: string): string {
+  return `${did} is a root key, which no issuer signs with; pass it as a root key alone`;
+}
+
+/** Why a list of keys is not one that the root keys of a reader vouch for, or that takes one of them for an issuer; null where it does. */
+export function listFault(keys: KeyHistory, { trust, roots = [] }: Trusted): string | null {
+  const issuers = trust === 'any' ? [] : trust;
+  const rootKeys = rootKeysOf(keys);
+  const misused = issuers.find((did) => rootKeys.has(did));
+  if (misused !== undefined) return asIssuer(misused);
+  if (roots.length === 0 || vouchedDids(keys, { issuers, roots }).length > 0) return null;
+  return 'it has no version of a root that enough of the trusted root keys signed';
+}
+
+/** Takes a list of keys that a reader was given; throws a RangeError for one that is refused. */
+export function trustedList(keys: KeyHistory, trusted: Trusted): KeyHistory {
+  const fault = listFault(keys, trusted);
+  if (fault === null) return keys;
+  throw new RangeError(`Cannot trust the list of issuer keys: ${fault}`);
+}
+
+/**
+ * The keys that may have signed: those that are trusted, and those of the list that trust reaches. Whoever trusts nobody asks
+ * for the key that is named, and those behind it. A root key never signs what an issuer says.
+ */
+export function believedDids(
+  { trust, roots = [], keys }: KeyTrust,
+  named: string | undefined,
+): string[] {
+  const issuers = trust !== 'any' ? trust : named === undefined ? [] : [named];
+  if (keys === undefined) return [...issuers];
+  const all = new Set([...issuers, ...vouchedDids(keys, { issuers, roots })]);
+  for (const did of rootKeysOf(keys)) all.delete(did);
+  return [...all];
+}
+
+/** Those of some keys that none of these lists revokes: what shows no time may be of a thief. */
+export function unrevoked(dids: readonly string[], lists: readonly KeyHistory[]): string[] {
+  const revoked = new Set(
+    lists.flatMap(({ keys }) =>
+      keys.flatMap(({ did, revoked_from }) => (revoked_from === null ? [] : [did])),
+    ),
+  );
+  return dids.filter((did) => !revoked.has(did));
 }
 
 /** What is said of something that holds in every way: verified only where it was told beforehand whose it must be. */
@@ -25,19 +88,16 @@ interface JudgedSigner {
  * Judges who signed something of a time. A statement of a key that was not valid yet is accepted: a new key signs old
  * readings too, and what it may sign from when on is checked where releases are.
  */
-export function judgeSigner({ trust, keys }: KeyTrust, did: string, time: string): JudgedSigner {
+export function judgeSigner(trusted: KeyTrust, did: string, time: string): JudgedSigner {
+  const { trust, keys } = trusted;
   const standing = keys === undefined ? 'unknown' : keyStanding(keys, did, time);
   const key = keys?.keys.find((each) => each.did === did);
   const refused = (detail: string): JudgedSigner => ({ status: 'refused', detail });
   if (standing === 'revoked') return refused(`${did} is revoked from ${key?.revoked_from} on`);
   if (standing === 'stopped') return refused(`${did} was in use until ${key?.valid_until} only`);
-  // Root keys are trusted together, and sign versions of the root alone: one that was stolen signs nothing else.
-  const isRootKey = keys?.roots?.some(({ root_keys }) => root_keys.includes(did)) === true;
-  const isTrusted =
-    trust === 'any' ||
-    (trust.includes(did) && !isRootKey) ||
-    (keys !== undefined && vouchedDids(keys, trust).includes(did));
-  if (!isTrusted) return refused(`${did} is not one of the trusted issuers`);
+  if (!believedDids(trusted, did).includes(did)) {
+    return refused(`${did} is not one of the trusted issuers`);
+  }
   if (standing === 'suspect') {
     const detail = `${did} is revoked from ${key?.revoked_from} on: what it signed before counts only if it was anchored before`;
     return { status: 'suspect', detail };

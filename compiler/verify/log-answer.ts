@@ -2,14 +2,13 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { openNote } from '../contract/checkpoint.ts';
-import { vouchedDids } from '../contract/key-history.ts';
 import { leafHash, verifyInclusion } from '../contract/merkle.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
 import { agreement, type BodyCheck, canonicalHash, checkAt } from './body-check.ts';
-import type { KeyTrust } from './key-trust.ts';
+import { believedDids, type KeyTrust } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
 import { memberPath } from './object-nodes.ts';
 import { judgeByPolicy, type PolicyTrust, witnessWords } from './policy-check.ts';
@@ -121,7 +120,7 @@ function checkpointChecks(
   if (!isSame) return { signer: null, checks: [at.fail('not the signed note of this tree')] };
   const { fault: lack, witnessed } = judgeByPolicy(checkpoint, trusted);
   if (lack !== null) return { signer: null, checks: [at.fail(lack)] };
-  const known = knownDids(trusted);
+  const known = believedDids(trusted, trusted.keys?.keys[0]?.did);
   if (known.length === 0) {
     const detail = 'its signature is not checked: a note does not hold its key; pass --issuer';
     return { signer: null, checks: [at.notApplicable(detail)] };
@@ -131,11 +130,6 @@ function checkpointChecks(
   const signer = known.find((did) => judgeNote(checkpoint, [did]).fault === null) ?? null;
   const words = ['states this tree, signed', ...witnessed.map(witnessWords)].join(', ');
   return { signer, checks: [at.pass(words), ...revoked(trusted, signer)] };
-}
-
-function knownDids({ trust, keys }: KeyTrust): readonly string[] {
-  if (trust === 'any') return keys?.keys.map(({ did }) => did) ?? [];
-  return [...new Set([...trust, ...(keys === undefined ? [] : vouchedDids(keys, trust))])];
 }
 
 /** A note has no time that a thief of the key could not choose. */

@@ -2,13 +2,12 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { provableHashes } from '../contract/body-proof.ts';
 import { logOrigin } from '../contract/checkpoint.ts';
 import { citationSchema, citedBase } from '../contract/citation.ts';
-import { vouchedDids } from '../contract/key-history.ts';
 import { leafHash } from '../contract/merkle.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
 import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../contract/tlog-proof.ts';
 import { type BodyCheck, checkAt, reason } from './body-check.ts';
-import type { KeyTrust } from './key-trust.ts';
+import { believedDids, type KeyTrust } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
 import { judgeByPolicy, type PolicyTrust, type Witnessed, witnessWords } from './policy-check.ts';
 import { CLOCK_SKEW_MS } from './request-time-checks.ts';
@@ -48,7 +47,7 @@ export function loggedCheck(body: JsonValue, proof: JsonValue, trusted: ProofTru
   try {
     const read = parseTlogProof(proof);
     const origin = logOrigin(citedBase(cited.data));
-    const known = knownDids(trusted, cited.data.issuer_DID);
+    const known = believedDids(trusted, cited.data.issuer_DID);
     const fault = noteFault(read, { origin, known, isSignature: trusted.isSignature });
     if (fault !== null) return at.fail(fault);
     const leaf = provenLeaf(body, read);
@@ -81,12 +80,6 @@ function noteFault(
   }
   const { fault } = judgeNote(checkpoint, known, isSignature);
   return fault === null ? null : `its checkpoint: ${fault}`;
-}
-
-/** Without an issuer to trust the one that the citation names must have signed both. */
-function knownDids({ trust, keys }: KeyTrust, named: string): readonly string[] {
-  const given = trust === 'any' ? [named] : trust;
-  return [...new Set([...given, ...(keys === undefined ? [] : vouchedDids(keys, given))])];
 }
 
 function provenLeaf(body: JsonValue, read: ReadTlogProof): 'reading' | 'statement' | null {
@@ -136,7 +129,7 @@ export function witnessedLeaf(
   try {
     const read = parseTlogProof(proof);
     const origin = logOrigin(citedBase(cited.data));
-    const known = knownDids(trusted, cited.data.issuer_DID);
+    const known = believedDids(trusted, cited.data.issuer_DID);
     const fault = noteFault(read, { origin, known, isSignature: trusted.isSignature });
     if (fault !== null || !isWitnessed(read, trusted, before)) return null;
     return provenLeaf(body, read);

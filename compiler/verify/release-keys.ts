@@ -6,12 +6,14 @@ import {
   readKeyHistory,
 } from '../contract/key-history.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
+import { reason } from './body-check.ts';
 import { type Disk, readAll } from './disk.ts';
+import { listFault, type Trusted } from './key-trust.ts';
 import type { Faults } from './release-fault.ts';
 import { listedFiles, placeOfFile } from './release-tree.ts';
 import { isSignedBy } from './verify-citation.ts';
 
-interface ReleaseKeys {
+interface ReleaseKeys extends Trusted {
   readonly disk: Disk;
   readonly root: string;
   readonly faults: Faults;
@@ -19,27 +21,39 @@ interface ReleaseKeys {
   readonly keys?: KeyHistory;
 }
 
-/** What to pass on as `keys`: the newer of the lists that a release and a reader have; none where neither has one. */
-export function releaseKeys({ disk, root, faults, keys }: ReleaseKeys): { keys?: KeyHistory } {
-  const own = ownKeys(disk, root);
-  if (own === null) return keys === undefined ? {} : { keys };
-  if (keys === undefined || isContinued(keys, own)) return { keys: own };
+/**
+ * What to pass on as `keys`: the newer of the lists that a release and a reader have; none where neither has one. A list
+ * that does not hold, or that the reader's root keys do not vouch for, is a fault.
+ */
+export function releaseKeys(release: ReleaseKeys): { keys?: KeyHistory } {
+  const { faults, roots = [] } = release;
+  const keys = newestList(release);
+  const lack = roots.length > 0 ? 'missing, and root keys vouch for a list of keys alone' : null;
+  const fault = keys === undefined ? lack : listFault(keys, release);
+  if (fault !== null) faults.add(KEYS_PATH, '', fault);
+  return keys === undefined ? {} : { keys };
+}
+
+function newestList({ disk, root, faults, keys }: ReleaseKeys): KeyHistory | undefined {
+  const own = ownKeys({ disk, root, faults });
+  if (own === null || keys === undefined) return own ?? keys;
+  if (isContinued(keys, own)) return own;
   if (!isContinued(own, keys)) {
     faults.add(KEYS_PATH, '', 'fork: not the keys that were given, nor a later list of them');
   }
-  return { keys };
+  return keys;
 }
 
-/** The list of keys in a release that may not be signed by a known key yet; one that does not hold is named with its file. */
-function ownKeys(disk: Disk, root: string): KeyHistory | null {
+/** The list of keys in a release that may not be signed by a known key yet; null without one. */
+function ownKeys({ disk, root, faults }: Omit<ReleaseKeys, keyof Trusted>): KeyHistory | null {
   try {
     for (const entry of listedFiles(disk, root)) {
       if (entry.path === KEYS_PATH) return keysIn(disk.chunks(placeOfFile(root, entry)));
     }
-    return null;
-  } catch {
-    return null;
+  } catch (error) {
+    faults.add(KEYS_PATH, '', reason(error));
   }
+  return null;
 }
 
 /** Reads a list of keys; throws a RangeError or TypeError for one that does not hold. */

@@ -1,7 +1,7 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
 import { keyIdOf } from '../contract/citation.ts';
-import { keyStanding } from '../contract/key-history.ts';
+import { keyStanding } from '../contract/key-standing.ts';
 import { type Release, releaseSchema } from '../contract/release.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
@@ -29,9 +29,9 @@ export function signedHead(
 }
 
 /** Why the key of a head is not one that may sign a release of its time; null when it may. */
-function signerFault({ trust, keys }: KeyTrust, { issuer_did, as_of }: Release): string | null {
-  const known = keys === undefined ? {} : { keys };
-  const { status, detail } = judgeSigner({ trust, ...known }, issuer_did, as_of);
+function signerFault(trusted: KeyTrust, { issuer_did, as_of }: Release): string | null {
+  const { keys } = trusted;
+  const { status, detail } = judgeSigner(trusted, issuer_did, as_of);
   if (status === 'refused' || status === 'suspect') return detail;
   const isEarly = keys !== undefined && keyStanding(keys, issuer_did, as_of) === 'early';
   return isEarly ? `signed by ${issuer_did} before that key was valid` : null;

@@ -1,7 +1,6 @@
 import { withoutProof } from '../contract/body-proof.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { bodyWithin } from '../contract/credential.ts';
-import { parseDidKey } from '../contract/did-key.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
@@ -10,6 +9,7 @@ import { type Demands, withDemands } from './demand-checks.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
 import { givenCatalog } from './given-catalog.ts';
 import { type GivenKeys, givenKeys } from './given-keys.ts';
+import { type Trusted, trustedBy } from './key-trust.ts';
 import { openChunks } from './plain-file.ts';
 import type { PolicyTrust } from './policy-check.ts';
 import { isOfSigner } from './proven-catalog.ts';
@@ -24,7 +24,6 @@ import {
   statementOf,
   verifyBody,
 } from './verify-body.ts';
-import type { CitationTrust } from './verify-citation.ts';
 import {
   EXIT,
   exitOf,
@@ -108,7 +107,10 @@ A receipt that a service signed is judged in the same way: its file, the value o
 as TARGET. --keys is the list that names its key. --body FILE compares the delivered bytes, --expect the request,
 --payer 0x… the account. Without --keys it is not judged: anybody can make a key.
 
-Without --issuer the signature is checked against the key that the citation itself names. That
+--root names a root key of the issuer, as many of them as one version of its root needs (ROOTS.md): then every key that it
+names is believed, and a list of --keys or of a release that is not under them is refused. Of --issuer it takes the place.
+
+Without --issuer and --root the signature is checked against the key that the citation itself names. That
 shows that nothing was altered since, not who signed, because anybody can make a key: the verdict
 is "consistent, issuer unknown", exit code 2, whatever --keys lists. Pass the issuer that you
 learnt from a source you trust; --issuer may be given more than once.
@@ -117,8 +119,10 @@ learnt from a source you trust; --issuer may be given more than once.
 export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs'>, PolicyTrust {
   /** The catalogue of the publisher: its file beside `release.json`, or a release folder. */
   readonly catalog?: string;
-  /** DIDs that are trusted; without one nothing is called verified. */
+  /** DIDs of issuers that are trusted; without one, and without root keys, nothing is called verified. */
   readonly issuer?: readonly string[];
+  /** DIDs of root keys that are trusted: a list of keys has to be under them. */
+  readonly root?: readonly string[];
   /** The file of the body that a receipt is for. */
   readonly body?: string;
   /** Who must have paid by a receipt. */
@@ -156,25 +160,33 @@ export async function runVerify(
   target: string,
   options: VerifyCommandOptions,
 ): Promise<VerifyOutcome> {
-  const { issuer = [], disk = nodeDisk, json: isJson = false } = options;
+  const { issuer, root, disk = nodeDisk, json: isJson = false } = options;
   try {
-    for (const did of issuer) parseDidKey(did);
-    const trust = issuer.length === 0 ? ('any' as const) : issuer;
-    const given = options.keys === undefined ? {} : givenKeys(disk, options.keys, trust);
+    const pinned = trustedBy(issuer, root);
+    const given = options.keys === undefined ? {} : givenKeys(disk, options.keys, pinned);
+    const trusted: Trust = { ...pinned, ...given };
     const value = target.length < RECEIPT_CHARS_MIN ? null : receiptIn(target);
-    if (value !== null) return judgeReceipt(value, { trust, ...given }, options);
-    if (target === '-') return await judgeFile(target, { trust, ...given }, options);
+    if (value !== null) return judgeReceipt(value, trusted, options);
+    if (target === '-') return await judgeFile(target, trusted, options);
     const why = noRelease(disk, target);
     const misuse = why === null ? misuseOfFolder(options) : null;
     if (misuse !== null) return undecided(target, misuse, isJson);
-    if (why === null) return await judgeFolder(target, { trust, ...given }, options);
+    if (why === null) return await judgeFolder(target, trusted, options);
     const isBody = !['folder', undefined].includes(disk.entry(target)?.kind);
     if (!isBody) return undecided(target, why, isJson);
     if (options.memory !== undefined) return undecided(target, ONLY_OF_RELEASES, isJson);
-    return await judgeFile(target, { trust, ...given }, options);
+    return await judgeFile(target, trusted, options);
   } catch (error) {
     return undecided(target, reason(error), isJson);
   }
+}
+
+/** A body does not carry the list that root keys vouch for. */
+function requireList({ roots, keys }: Trust): void {
+  if (roots === undefined || keys !== undefined) return;
+  throw new RangeError(
+    'Cannot judge it by root keys alone: they vouch for a list of keys; pass it with --keys',
+  );
 }
 
 /** Options that concern a body alone. */
@@ -186,14 +198,14 @@ function misuseOfFolder(options: VerifyCommandOptions): string | null {
   return expect === undefined && maxAgeMs === undefined ? null : DEMANDS_OF_BODIES;
 }
 
-type Trust = Pick<CitationTrust, 'trust'> & GivenKeys;
+type Trust = Trusted & GivenKeys;
 
 async function judgeFolder(
   target: string,
   trusted: Trust,
   options: VerifyCommandOptions,
 ): Promise<VerifyOutcome> {
-  const { memory, now, json, readStdin, issuer, keys: _, catalog: __, ...rest } = options;
+  const { memory, now, json, readStdin, issuer, root, keys: _, catalog: __, ...rest } = options;
   const known = memory === undefined ? null : parseMemory(memory.text);
   const seen = known === null ? {} : { seen: known.issuers };
   const clock = now === undefined ? {} : { now };
@@ -243,6 +255,7 @@ async function judgeFile(
   trusted: Trust,
   options: VerifyCommandOptions,
 ): Promise<VerifyOutcome> {
+  requireList(trusted);
   const saved = decodeUtf8(await readTarget(target, options));
   if (saved.startsWith(SERIES_CSV_HEADER))
     return undecided(target, UNSIGNED_CSV, options.json === true);
@@ -292,15 +305,15 @@ function writtenProof(
 /** Judges the receipt of a sale; whoever keeps the list of keys back leaves it open. */
 function judgeReceipt(
   jws: string,
-  { trust, keys }: Trust,
+  { anchors: _, ...trusted }: Trust,
   { body, payer, expect, disk = nodeDisk, json = false, ...rest }: VerifyCommandOptions,
 ): VerifyOutcome {
   const { maxAgeMs, catalog, writeProof } = rest;
   if (maxAgeMs !== undefined || catalog !== undefined || writeProof !== undefined)
     return undecided('receipt', NOT_OF_RECEIPTS, json);
   const delivered = body === undefined ? undefined : readAll(disk.named(body), INPUT_BYTES_MAX);
-  const known = keys === undefined ? {} : { keys };
-  const report = verifyReceipt(jws, { trust, ...known }, { body: delivered, expect, payer });
+  requireList(trusted);
+  const report = verifyReceipt(jws, trusted, { body: delivered, expect, payer });
   const { verdict } = report;
   const exitCode = verdict === 'verified' || verdict === 'failed' ? EXIT[verdict] : EXIT.undecided;
   const machine = { target: 'receipt', exit_code: exitCode, ...report };
@@ -310,13 +323,13 @@ function judgeReceipt(
 /** The catalogue that was passed, proven to be that of who signed the body; throws for any other. */
 function catalogFor(
   body: JsonValue,
-  { trust, keys }: Trust,
+  trusted: Trust,
   { catalog: path, disk = nodeDisk }: VerifyCommandOptions,
 ): Pick<BodyTrust, 'judgedBy'> {
   if (path === undefined) return {};
-  const given = givenCatalog(disk, path, keys === undefined ? { trust } : { trust, keys });
+  const given = givenCatalog(disk, path, trusted);
   const signer = signerOf(body);
-  if (isOfSigner(given.head, signer, keys)) {
+  if (isOfSigner(given.head, signer, trusted.keys)) {
     const statement = statementOf(body);
     const isOfBody = statement !== null && given.lists(statement);
     return { judgedBy: { catalog: given.catalog, isOfBody } };

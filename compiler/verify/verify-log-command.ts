@@ -1,9 +1,9 @@
 import { NOTE_CHARS_MAX, openNote } from '../contract/checkpoint.ts';
-import { parseDidKey } from '../contract/did-key.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
 import { givenKeys } from './given-keys.ts';
+import { trustedBy } from './key-trust.ts';
 import { type PolicyTrust, witnessWords } from './policy-check.ts';
 import { issuerLine, printed, VERDICT } from './report-text.ts';
 import { type LogReport, verifyLog } from './verify-log.ts';
@@ -14,6 +14,7 @@ const LINES_MAX = 20;
 
 interface VerifyLogCommandOptions extends PolicyTrust {
   readonly issuer?: readonly string[];
+  readonly root?: readonly string[];
   /** A list of issuer keys, or a release folder with one; it may know of a revocation that the release hides. */
   readonly keys?: string;
   readonly json?: boolean;
@@ -24,11 +25,10 @@ interface VerifyLogCommandOptions extends PolicyTrust {
 
 /** `verify --log DIR`: judges the whole log of a release, and that it grew from a checkpoint that was seen before. */
 export function runVerifyLog(target: string, options: VerifyLogCommandOptions): VerifyOutcome {
-  const { issuer = [], since, disk = nodeDisk, json: isJson = false, policy, now } = options;
+  const { issuer, root, since, disk = nodeDisk, json: isJson = false, policy, now } = options;
   try {
-    for (const did of issuer) parseDidKey(did);
-    const trust = issuer.length === 0 ? ('any' as const) : issuer;
-    const { keys } = options.keys === undefined ? {} : givenKeys(disk, options.keys, trust);
+    const trusted = trustedBy(issuer, root);
+    const { keys } = options.keys === undefined ? {} : givenKeys(disk, options.keys, trusted);
     const known = keys === undefined ? {} : { keys };
     const demanded = {
       ...(policy === undefined ? {} : { policy }),
@@ -37,8 +37,8 @@ export function runVerifyLog(target: string, options: VerifyLogCommandOptions): 
     const seen = since === undefined ? {} : { since: noteIn(since, disk) };
     const why = noRelease(disk, target);
     if (why !== null) return undecided(target, why, isJson);
-    const report = verifyLog(target, { trust, disk, ...known, ...seen, ...demanded });
-    const pinned = trust !== 'any';
+    const report = verifyLog(target, { ...trusted, ...known, ...seen, ...demanded, disk });
+    const pinned = trusted.trust !== 'any';
     const text = isJson
       ? jsonText({ target, issuer_pinned: pinned, ...report })
       : logText(target, report, pinned);

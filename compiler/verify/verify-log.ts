@@ -19,7 +19,7 @@ import { decodeUtf8 } from '../contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { reason } from './body-check.ts';
 import { type Disk, nodeDisk } from './disk.ts';
-import { type KeyTrust, type SoundVerdict, soundVerdict } from './key-trust.ts';
+import { believedDids, type KeyTrust, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { checkLogIndex } from './log-index-check.ts';
 import { judgeNote } from './log-notes.ts';
 import { type LogSource, logSource } from './log-source.ts';
@@ -69,7 +69,7 @@ export function verifyLog(folder: string, options: VerifyLogOptions): LogReport 
   const faults = new Faults();
   const root = releaseRoot(disk, folder, faults);
   const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults });
-  const head = root === null ? null : readHead({ disk, root, trust, faults, ...known });
+  const head = root === null ? null : readHead({ ...options, ...known, disk, root, faults });
   if (root === null || head === null || faults.count > 0) return report({ head, faults, trust });
   try {
     const source = logSource({ disk, root, head, faults });
@@ -107,9 +107,9 @@ function report({ faults, head, trust, ...found }: LogHead & Partial<LogFindings
 
 /** Judges the log of a release, whose faults go to those of its source. */
 export function checkLog(source: LogSource, options: VerifyLogOptions): LogFindings {
-  const { trust, keys } = options;
-  const past = (keys?.keys ?? []).map((key) => key.did);
-  const issuers = [source.head.issuer_did, ...(trust === 'any' ? [] : trust), ...past];
+  // The head is judged by now; keys of before it signed what the log was.
+  const past = (options.keys?.keys ?? []).map((key) => key.did);
+  const issuers = [...new Set([...believedDids(options, source.head.issuer_did), ...past])];
   const batches = readBatches(source);
   const newest = newestCheckpoint(source, issuers);
   const seen = seenCheckpoint(source, options.since, issuers);

@@ -1,19 +1,15 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { isoTime } from '../contract/iso-time.ts';
-import {
-  type KeyHistory,
-  receiptKeyStanding,
-  vouchedDids,
-  withReceiptKeys,
-} from '../contract/key-history.ts';
+import { type KeyHistory, rootDid, withReceiptKeys } from '../contract/key-history.ts';
+import { receiptKeyStanding } from '../contract/key-standing.ts';
 import {
   type ParsedSignedReceipt,
   parseSignedReceipt,
   type ReceiptPayload,
 } from '../contract/signed-receipt.ts';
 import type { CheckStatus } from './body-check.ts';
-import { type KeyTrust, soundVerdict } from './key-trust.ts';
+import { believedDids, type KeyTrust, soundVerdict } from './key-trust.ts';
 import { isSignedBy } from './verify-citation.ts';
 
 /** What a reader knows of the sale that a receipt is about. */
@@ -91,13 +87,15 @@ function signatureCheck({ did, signed, signature }: ParsedSignedReceipt): Judged
 }
 
 /** Whether the issuer that the reader trusts lists the key for the time of the receipt. */
-function keyCheck({ did, payload }: ParsedSignedReceipt, { trust, keys }: KeyTrust): Judged {
+function keyCheck({ did, payload }: ParsedSignedReceipt, trusted: KeyTrust): Judged {
+  const { keys } = trusted;
   if (keys === undefined) return open('no list of keys was passed: anybody can make a key');
-  // Whatever a list states, also by a root of its own, counts only if the trusted issuer is in it.
-  if (trust !== 'any' && vouchedDids(keys, trust).length === 0)
+  // Whatever a list states, also by a root of its own, counts only if trust reaches it.
+  const believed = believedDids(trusted, rootDid(keys));
+  if (!keys.keys.some((key) => believed.includes(key.did)))
     return fail('the list of keys is not that of the trusted issuer');
   const at = isoTime(payload.issuedAt * 1000);
-  switch (receiptKeyStanding(vouchedList(keys, trust), did, at)) {
+  switch (receiptKeyStanding(listBy(believed, keys), did, at)) {
     case 'listed':
       return pass(`the issuer lists the key for ${at}`);
     case 'early':
@@ -109,12 +107,13 @@ function keyCheck({ did, payload }: ParsedSignedReceipt, { trust, keys }: KeyTru
   }
 }
 
-/** The list with the statements of the keys that trust extends to. */
-function vouchedList(keys: KeyHistory, trust: KeyTrust['trust']): KeyHistory {
-  if (trust === 'any') return keys;
-  const vouched = [...trust, ...vouchedDids(keys, trust)];
-  const counted = (keys.receipt_keys ?? []).filter(({ signed_by }) => vouched.includes(signed_by));
-  return withReceiptKeys(keys, counted);
+/** The list with the statements of the keys that are believed. */
+function listBy(believed: readonly string[], keys: KeyHistory): KeyHistory {
+  const { receipt_keys = [] } = keys;
+  return withReceiptKeys(
+    keys,
+    receipt_keys.filter(({ signed_by }) => believed.includes(signed_by)),
+  );
 }
 
 function bodyCheck({ bodyHash }: ReceiptPayload, { body }: KnownSale): Judged {

@@ -14,7 +14,8 @@
  */
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
-import { firstHistory, keysInWords, rootDid } from '../contract/key-history.ts';
+import { firstHistory, rootDid } from '../contract/key-history.ts';
+import { keysInWords } from '../contract/key-standing.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
 import type { SeenKeys } from '../contract/seen-keys.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
@@ -108,7 +109,7 @@ export async function verifyRelease(
   const faults = new Faults();
   const root = releaseRoot(disk, folder, faults);
   const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults });
-  const head = root === null ? null : readHead({ disk, root, trust, faults, ...known });
+  const head = root === null ? null : readHead({ ...options, ...known, disk, root, faults });
   // What the head does not vouch for is not worth a look.
   if (root === null || head === null || faults.count > 0) return reportOf({ head, faults, trust });
   checkName({ disk, root, head, faults });

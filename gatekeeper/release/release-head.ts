@@ -8,10 +8,9 @@ import type { Switches } from '../../compiler/contract/for-sale.ts';
 import {
   firstHistory,
   type KeyHistory,
-  keyStanding,
   readKeyHistory,
-  vouchedDids,
 } from '../../compiler/contract/key-history.ts';
+import { keyStanding, vouchedDids } from '../../compiler/contract/key-standing.ts';
 import { CONTRACT_VERSION, type Release, releaseSchema } from '../../compiler/contract/release.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import { messageOf } from '../system/message-of.ts';
@@ -57,7 +56,7 @@ export function keysOf(head: Release, bytes: Buffer | null): KeyHistory {
 /** Refuses a release whose key was not valid at its time, or is not linked by statements to the required issuer. */
 export function checkIssuer(head: Release, keys: KeyHistory, issuerDid: string | null): void {
   const { issuer_did, as_of } = head;
-  if (issuerDid !== null && !vouchedDids(keys, [issuerDid]).includes(issuer_did)) {
+  if (issuerDid !== null && !vouchedDids(keys, { issuers: [issuerDid] }).includes(issuer_did)) {
     refuse(
       `issued by "${issuer_did}" instead of "${issuerDid}"; ` +
         'set SIGNALPRESS_ISSUER_DID to the issuer you trust, or compile with its key',

@@ -33,6 +33,7 @@ export class Watcher {
       folder: this.#folder,
       addresses: [SHOP, MIRROR],
       issuers: [issuer],
+      roots: [],
       signals: [],
       policy,
       everyMs: HOUR_MS,

@@ -5,17 +5,19 @@ import {
   historyOf,
   isContinued,
   type KeyHistory,
-  keyStanding,
   type ReceiptKey,
   type Revocation,
   type Rotation,
   readKeyHistory,
-  receiptKeyStanding,
   statementBytes,
-  validKeysAt,
-  vouchedDids,
   withReceiptKeys,
 } from '../../compiler/contract/key-history.ts';
+import {
+  keyStanding,
+  receiptKeyStanding,
+  validKeysAt,
+  vouchedDids,
+} from '../../compiler/contract/key-standing.ts';
 import { issuerDid, signBytes, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
 
@@ -217,9 +219,9 @@ describe('keyStanding()', () => {
 
 describe('vouchedDids()', () => {
   it('I28: trust reaches forwards from any key, never backwards or to a stranger', () => {
-    expect(vouchedDids(THREE, [K1.did])).toEqual([K1.did, K2.did, K3.did]);
-    expect(vouchedDids(THREE, [K2.did])).toEqual([K2.did, K3.did]);
-    expect(vouchedDids(THREE, [THIEF.did])).toEqual([]);
+    expect(vouchedDids(THREE, { issuers: [K1.did] })).toEqual([K1.did, K2.did, K3.did]);
+    expect(vouchedDids(THREE, { issuers: [K2.did] })).toEqual([K2.did, K3.did]);
+    expect(vouchedDids(THREE, { issuers: [THIEF.did] })).toEqual([]);
   });
 });
 

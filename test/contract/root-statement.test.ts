@@ -4,25 +4,33 @@ import {
   historyOf,
   isContinued,
   type KeyHistory,
-  keyStanding,
-  keysInWords,
   type ReceiptKey,
   type Rotation,
   readKeyHistory,
-  receiptKeyStanding,
   statementBytes,
-  validKeysAt,
-  vouchedDids,
   withReceiptKeys,
   withRoots,
 } from '../../compiler/contract/key-history.ts';
+import {
+  keyStanding,
+  keysInWords,
+  receiptKeyStanding,
+  validKeysAt,
+  vouchedDids,
+} from '../../compiler/contract/key-standing.ts';
 import {
   ROOT_VERSIONS_MAX,
   type RootStatement,
   rootBytes,
 } from '../../compiler/contract/root-statement.ts';
 import { issuerDid, signBytes, signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { judgeSigner } from '../../compiler/verify/key-trust.ts';
+import {
+  believedDids,
+  judgeSigner,
+  listFault,
+  type Trusted,
+  trustedBy,
+} from '../../compiler/verify/key-trust.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
 
 const key = (fill: number) => {
@@ -176,7 +184,7 @@ describe('a later version of a root', () => {
     expect(keyStanding(history, K1.did, day(3))).toBe('suspect');
     expect(keyStanding(history, K1.did, day(4))).toBe('revoked');
     expect(validKeysAt(history, day(20)).map(({ did }) => did)).toEqual([K2.did]);
-    expect(vouchedDids(history, [K1.did])).toEqual([K1.did, K2.did]);
+    expect(vouchedDids(history, { issuers: [K1.did] })).toEqual([K1.did, K2.did]);
   });
 
   it('I29: puts the true successor in the place of one that a thief announced', () => {
@@ -220,8 +228,8 @@ describe('a later version of a root', () => {
     const issuer_keys = [...behind.issuer_keys, stated(K3, { valid_from: day(19) })];
     expect(fault(under(root({}), second({ issuer_keys }, [A, C])))).toContain(K3.did);
     const history = readAgain(under(root({}), second({ issuer_keys }, [A, C, K3])));
-    expect(vouchedDids(history, [K3.did])).toEqual([K3.did]);
-    expect(vouchedDids(history, [K2.did])).toEqual([K2.did, K3.did]);
+    expect(vouchedDids(history, { issuers: [K3.did] })).toEqual([K3.did]);
+    expect(vouchedDids(history, { issuers: [K2.did] })).toEqual([K2.did, K3.did]);
     const known = [root({}), second({ issuer_keys }, [A, C, K3])];
     const dropped = under(...known, second({ version: 3 }, [A, B]));
     expect(fault(dropped)).toContain(`version 3 of the root does not name "${K3.did}"`);
@@ -298,18 +306,67 @@ describe('keysInWords()', () => {
 });
 
 describe('vouchedDids()', () => {
-  it('I29: trust in a threshold of root keys that signed reaches every key, trust in fewer none', () => {
-    const history = readAgain(ADOPTED);
-    expect(vouchedDids(history, [A.did, B.did])).toEqual([K1.did, K2.did]);
-    expect(vouchedDids(history, [A.did])).toEqual([]);
-    expect(vouchedDids(history, [A.did, C.did])).toEqual([]);
-    expect(vouchedDids(history, [A.did, THIEF.did])).toEqual([]);
+  const history = () => readAgain(ADOPTED);
+  const by = (...keys: Key[]) => {
+    return vouchedDids(history(), { issuers: [], roots: keys.map(({ did }) => did) });
+  };
+
+  it('I29: a threshold of root keys that signed reaches every key, fewer or others reach none', () => {
+    expect(by(A, B)).toEqual([K1.did, K2.did]);
+    expect(by(A, B, C)).toEqual([K1.did, K2.did]);
+    for (const few of [by(A), by(A, C), by(A, THIEF), by(K1, K2)]) expect(few).toEqual([]);
   });
 
-  it('I29: a root key that is trusted signs no body and no head by itself', () => {
-    const trust = [A.did, B.did];
-    const judged = ({ did }: Key) => judgeSigner({ trust, keys: readAgain(ADOPTED) }, did, day(12));
-    expect(judged(A).status).toBe('refused');
-    expect(judged(K2).status).toBe('trusted');
+  it('I29: root keys in the place of an issuer reach none, and beside root keys no issuer does', () => {
+    expect(vouchedDids(history(), { issuers: [A.did, B.did] })).toEqual([]);
+    const both = { issuers: [K1.did], roots: [A.did, C.did] };
+    expect(vouchedDids(history(), both)).toEqual([]);
+    expect(vouchedDids(readAgain(TWO), { issuers: [K1.did], roots: [A.did, B.did] })).toEqual([]);
+  });
+
+  it('I29: keys of an older version reach what later ones name', () => {
+    const moved = { root_keys: [C.did, D.did, E.did] };
+    const longer = readAgain(under(root({}), second(moved, [A, B, D, E])));
+    const reached = (...keys: Key[]) =>
+      vouchedDids(longer, { issuers: [], roots: keys.map(({ did }) => did) }).length;
+    expect([reached(A, B), reached(D, E), reached(A, D)]).toEqual([2, 2, 0]);
+  });
+});
+
+describe('whom a reader trusts', () => {
+  const list = () => readAgain(ADOPTED);
+  const judged = (trusted: Trusted, { did }: Key) =>
+    judgeSigner({ ...trusted, keys: list() }, did, day(12)).status;
+
+  it('I29: a root key signs nothing that an issuer says, however it is trusted', () => {
+    const roots = trustedBy([], [A.did, B.did]);
+    expect([judged(roots, K2), judged(roots, A)]).toEqual(['trusted', 'refused']);
+    const asIssuers = trustedBy([A.did, B.did]);
+    expect([judged(asIssuers, K2), judged(asIssuers, A)]).toEqual(['refused', 'refused']);
+    const nobody = trustedBy();
+    expect([judged(nobody, K2), judged(nobody, A)]).toEqual(['unpinned', 'refused']);
+  });
+
+  it('I29: what no list shows is believed of no root key', () => {
+    expect(believedDids(trustedBy([], [A.did, B.did]), undefined)).toEqual([]);
+    expect(believedDids({ ...trustedBy([], [A.did, B.did]), keys: list() }, undefined)).toEqual([
+      K1.did,
+      K2.did,
+    ]);
+    expect(believedDids({ ...trustedBy([A.did, K2.did]), keys: list() }, undefined)).toEqual([
+      K2.did,
+    ]);
+    expect(believedDids({ trust: 'any', keys: list() }, K1.did)).toEqual([K1.did, K2.did]);
+    expect(believedDids({ trust: 'any', keys: list() }, THIEF.did)).toEqual([THIEF.did]);
+  });
+
+  it('I29: refuses a list that the root keys did not sign, and a root key in the place of an issuer', () => {
+    expect(listFault(list(), trustedBy([], [A.did, B.did]))).toBeNull();
+    expect(listFault(list(), trustedBy([], [A.did, C.did]))).toContain('enough of the trusted');
+    expect(listFault(TWO, trustedBy([], [A.did, B.did]))).toContain('enough of the trusted');
+    expect(listFault(TWO, trustedBy([K1.did]))).toBeNull();
+    expect(listFault(list(), trustedBy([A.did]))).toContain(`${A.did} is a root key`);
+    expect(() => trustedBy([A.did], [A.did])).toThrow('is a root key');
+    expect(() => trustedBy([], ['did:web:example.org'])).toThrow('did:key');
   });
 });

@@ -1,7 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { keyStanding, readKeyHistory } from '../../compiler/contract/key-history.ts';
+import { readKeyHistory } from '../../compiler/contract/key-history.ts';
+import { keyStanding } from '../../compiler/contract/key-standing.ts';
 import { writeIssuerKey } from '../../compiler/keys/issuer-key.ts';
 import { keysText, listReceiptKey, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
 import { changeKeys, keepKeys, readKeys } from '../../compiler/keys/key-store.ts';
@@ -220,17 +221,19 @@ describe('a release under a root', () => {
     adopt(data, signed(third, 21, 23, 3));
     await compileFolder(snapshots, { data, seed: seed(3), asOf: at(16) });
     expect(keyStanding(listOf(data), didOf(2), at(16))).toBe('stopped');
-    const pins = [[didOf(1)], [didOf(2)], [didOf(3)], [didOf(21), didOf(23)]];
-    for (const issuer of pins) {
-      const { exitCode, text } = await runVerify(data, { issuer });
+    const issuers = [1, 2, 3].map((fill) => ({ issuer: [didOf(fill)] }));
+    for (const pinned of [...issuers, { root: [didOf(21), didOf(23)] }]) {
+      const { exitCode, text } = await runVerify(data, pinned);
       expect(exitCode).toBe(0);
       expect(text).toContain(
         `3 issuer keys: 1 valid at ${at(16)}, 1 revoked; named by version 3 of a root, 2 of 3 keys`,
       );
     }
-    for (const issuer of [[didOf(21)], [didOf(22), didOf(9)]]) {
-      expect((await runVerify(data, { issuer })).exitCode).toBe(1);
+    for (const root of [[didOf(21)], [didOf(22), didOf(9)]]) {
+      expect((await runVerify(data, { root })).exitCode).toBe(1);
     }
+    const { exitCode, text } = await runVerify(data, { issuer: [didOf(21), didOf(23)] });
+    expect([exitCode, text.includes('is a root key')]).toEqual([1, true]);
   });
 });
 

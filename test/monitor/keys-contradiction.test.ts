@@ -4,46 +4,15 @@ import {
   formatKeyHistory,
   historyOf,
   type KeyHistory,
-  withRoots,
 } from '../../compiler/contract/key-history.ts';
-import { type RootStatement, rootBytes } from '../../compiler/contract/root-statement.ts';
 import { checkEvidence, type Evidence } from '../../compiler/monitor/evidence.ts';
 import { keysContradiction } from '../../compiler/monitor/keys-contradiction.ts';
 import { keysOfText } from '../../compiler/monitor/keys-text.ts';
-import { signBytes, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { DID, didOfSeed, revocation, rotation } from './lying-service.ts';
+import { FIRST, ISSUER, root, rooted } from './rooted-keys.ts';
 
-const ISSUER = 7;
-
-/** A version of a root of keys 21 and 22, signed by them and by these seeds. */
-function root(
-  change: Partial<RootStatement>,
-  signers: readonly number[] = [21, 22],
-): RootStatement {
-  const window = { valid_from: null, valid_until: null, revoked_from: null };
-  const statement: RootStatement = {
-    type: 'root',
-    issuer: DID,
-    version: 1,
-    stated_at: '2026-11-20T12:00:00Z',
-    threshold: 2,
-    root_keys: [didOfSeed(21), didOfSeed(22)],
-    issuer_keys: [{ did: DID, ...window }],
-    receipt_keys: [],
-    ...change,
-    signatures: [],
-  };
-  const signatures = signers.map((seed) => {
-    const secret = signingKey(new Uint8Array(32).fill(seed));
-    return { did: didOfSeed(seed), signature: signBytes(rootBytes(statement), secret) };
-  });
-  return { ...statement, signatures };
-}
-
-const FIRST = root({}, [21, 22, ISSUER]);
 const LATER = { version: 2, stated_at: '2026-11-21T12:00:00Z' };
 const OTHER = { version: 2, stated_at: '2026-11-22T12:00:00Z' };
-const rooted = (...roots: RootStatement[]) => withRoots(firstHistory(DID), roots);
 
 function verdict(lists: readonly [KeyHistory, KeyHistory], trust = [DID]): string {
   const texts: [string, string] = [formatKeyHistory(lists[0]), formatKeyHistory(lists[1])];

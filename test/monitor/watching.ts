@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { checkEvidence, parseEvidence } from '../../compiler/monitor/evidence.ts';
 import { Monitor, type MonitorSettings } from '../../compiler/monitor/monitor.ts';
 import type { MonitorStatus } from '../../compiler/monitor/status.ts';
+import type { Trusted } from '../../compiler/verify/key-trust.ts';
 import { VirtualClock } from '../fetch/virtual-clock.ts';
 import { makeFolder } from '../snapshot-folder.ts';
 import { BASE_URL, DID, type Files, Network } from './lying-service.ts';
@@ -32,6 +33,7 @@ export class Watching {
       folder: this.folder,
       addresses: [BASE_URL],
       issuers: [DID],
+      roots: [],
       signals: [],
       everyMs: 300_000,
       fetch: this.network.fetch,
@@ -60,12 +62,12 @@ export class Watching {
     return JSON.parse(readFileSync(join(this.folder, 'status.json'), 'utf8'));
   }
 
-  /** What a third person finds in the evidence, who knows nothing but the issuer. */
-  verdicts(trust: readonly string[] = [DID]): string[] {
+  /** What a third person finds in the evidence, who knows nothing but whom to trust. */
+  verdicts(trusted: Trusted = { trust: [DID] }): string[] {
     const folder = join(this.folder, 'evidence');
     return readdirSync(folder).map((name) => {
       const evidence = parseEvidence(readFileSync(join(folder, name), 'utf8'));
-      return `${evidence.kind} ${checkEvidence(evidence, { trust }).verdict}`;
+      return `${evidence.kind} ${checkEvidence(evidence, trusted).verdict}`;
     });
   }
 }

@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
 import { revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
-import { changeKeys, keepKeys, readKeys } from '../../compiler/keys/key-store.ts';
-import { adoptedList, draftRoot, signDraft } from '../../compiler/keys/root-draft.ts';
 import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
@@ -13,6 +11,7 @@ import { answer } from '../../gatekeeper/answers/answers.ts';
 import { proven } from '../../gatekeeper/rooms/proven.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';
 import { question } from '../gatekeeper/tiny-service.ts';
+import { adoptRoot } from '../rooted-list.ts';
 import {
   compileFolder,
   fileOf,
@@ -90,14 +89,8 @@ async function revokedFrom(from: string): Promise<string> {
   const copy = join(makeFolder(), 'data');
   cpSync(data, copy, { recursive: true, verbatimSymlinks: true });
   const roots = [63, 64, 65].map((fill) => new Uint8Array(32).fill(fill));
-  const list = readKeys(copy) ?? expect.fail('no list of keys');
-  const draft = draftRoot(list, {
-    ...{ add: [], end: [], receipt: [], endReceipt: [], overlapDays: 0, now: at(21) },
-    rootKeys: roots.map(didOf),
-    revoke: [{ did: K1, at: from }],
-  });
-  const signed = [...roots.slice(1), S2].reduce(signDraft, draft);
-  changeKeys(copy, () => keepKeys(copy, adoptedList(list, signed)));
+  const change = { rootKeys: roots.map(didOf), revoke: [{ did: K1, at: from }], now: at(21) };
+  adoptRoot(copy, change, [...roots.slice(1), S2]);
   await compileFolder(snapshots, { data: copy, asOf: at(21), seed: S2 });
   return copy;
 }

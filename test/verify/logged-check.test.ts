@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { exportCredential } from '../../compiler/commands/export-command.ts';
-import { checkpointText, formatNote, noteKeyHash } from '../../compiler/contract/checkpoint.ts';
-import { parseDidKey } from '../../compiler/contract/did-key.ts';
-import { inclusionRanges, leafHash } from '../../compiler/contract/merkle.ts';
+import { checkpointText, formatNote } from '../../compiler/contract/checkpoint.ts';
+import { inclusionRanges } from '../../compiler/contract/merkle.ts';
 import { isObject, type JsonObject, parseJson } from '../../compiler/contract/strict-json.ts';
-import { logEntry } from '../../compiler/contract/tiles.ts';
 import { formatTlogProof } from '../../compiler/contract/tlog-proof.ts';
-import { issuerDid, signBytes, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { type BodyTrust, verifyBody } from '../../compiler/verify/verify-body.ts';
 import { runVerify, type VerifyCommandOptions } from '../../compiler/verify/verify-command.ts';
 import { answer } from '../../gatekeeper/answers/answers.ts';
@@ -15,15 +13,16 @@ import type { Service } from '../../gatekeeper/answers/service.ts';
 import { proven } from '../../gatekeeper/rooms/proven.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';
 import { question } from '../gatekeeper/tiny-service.ts';
+import { proofBy } from './one-leaf-proof.ts';
 import { hasPython, pythonVerdicts } from './python-judge.ts';
 import { reseal } from './reseal.ts';
-import { BASE_URL, type Body, KEY, SEED, smallRelease } from './small-release.ts';
+import { BASE_URL, type Body, SEED, smallRelease } from './small-release.ts';
 
 const NOW = '2026-11-20T12:30:00Z';
 const RECORD = '/gauge?entity=us-denver&signal_id=airquality.aqi';
 const OTHER = '/gauge?entity=07010000&signal_id=hydrology.river-level';
 const ORIGIN = `${new URL(BASE_URL).host}/log`;
-const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
+const _sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
 
 let service: Service;
 let did: string;
@@ -50,16 +49,6 @@ function judged(body: JsonObject, more: Partial<BodyTrust> = {}) {
 }
 
 const proofOf = ({ _proof }: JsonObject): string => String(_proof);
-
-/** A log of one entry, by any key and of any service. */
-function proofBy(hash: string, { key = KEY, origin = ORIGIN } = {}): string {
-  const root = leafHash(logEntry(hash), sha256);
-  const text = checkpointText({ origin, size: 1, root });
-  const keyHash = noteKeyHash(origin, parseDidKey(issuerDid(key)), sha256);
-  const signature = Buffer.from(signBytes(Buffer.from(text), key), 'base64url');
-  const checkpoint = formatNote({ text, signatures: [{ name: origin, keyHash, signature }] });
-  return formatTlogProof({ index: 0, hashes: [], checkpoint });
-}
 
 /** Each with another character at one place, and each cut off before one. */
 function mutations(proof: string): string[] {
