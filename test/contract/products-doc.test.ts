@@ -1,61 +1,86 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { isDocument } from '../../compiler/contract/document-bodies.ts';
-import { needsTokens } from '../../compiler/contract/for-sale.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
+import { withDemands } from '../../compiler/verify/demand-checks.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
-import { productExamples } from './product-examples.ts';
+import { removeFolders } from '../snapshot-folder.ts';
+import { productShop } from './product-shop.ts';
 
 const contract = new URL('../../compiler/contract/', import.meta.url);
-const TEXT = readFileSync(new URL('PRODUCTS.md', contract), 'utf8');
+const PRODUCTS = fileURLToPath(new URL('PRODUCTS.md', contract));
+const TEXT = readFileSync(PRODUCTS, 'utf8');
 const FORMAT = readFileSync(new URL('FORMAT.md', contract), 'utf8');
 /** The table of paths and what every product is, without the examples. */
-const WORDS_MAX = 2700;
+const WORDS_MAX = 3700;
 
 const did = /`(did:key:\w+)`/.exec(FORMAT)?.[1] ?? '';
 const seed = /Its seed is\s+`([0-9a-f]{64})`/.exec(FORMAT)?.[1] ?? '';
-const EXAMPLE = /^\*\*Example: (.+)\.\*\*\n```json\n(.*)\n```$/gm;
-const printed = new Map(
-  [...TEXT.matchAll(EXAMPLE)].map(([, name = '', line = '']) => [name, line]),
-);
-const verdict = (text: string): string => verifyBody(parseJson(text), { trust: [did] }).verdict;
+const EXAMPLE = /^(\*\*Example: .+\.\*\* `(\/.+)`\n```json\n)(.*)\n```$/gm;
+const printed = [...TEXT.matchAll(EXAMPLE)].map(([, , target = '', line = '']) => ({
+  target,
+  line,
+}));
+/** The verdict on a body that must answer a request. */
+function judged(text: string, expect: string): string {
+  const body = parseJson(text);
+  const demands = { expect: `GET ${expect}`, catalog: BUILTIN };
+  return withDemands(verifyBody(body, { trust: [did] }), body, demands).verdict;
+}
 
 describe('PRODUCTS.md', () => {
-  it('shows a body of each product, to the byte', () => {
-    const made = [...productExamples(seed)].map(([name, body]) => [name, JSON.stringify(body)]);
-    expect(Object.fromEntries(printed)).toEqual(Object.fromEntries(made));
+  let ask: Awaited<ReturnType<typeof productShop>>;
+  beforeAll(async () => {
+    ask = await productShop(seed);
+  });
+  afterAll(removeFolders);
+
+  it('shows what each request of an example is answered with, to the byte; vitest writes it with --update', async () => {
+    const answers = new Map<string, string>();
+    for (const { target } of printed) answers.set(target, await ask(target));
+    const made = TEXT.replace(
+      EXAMPLE,
+      (_, head, target) => `${head}${answers.get(target)}\n\`\`\``,
+    );
+    expect(answers.size).toBe(printed.length);
+    await expect(made).toMatchFileSnapshot(PRODUCTS);
   });
 
-  it('shows bodies that verify, and no longer with another digit of their reading', () => {
-    for (const [name, line] of printed) {
-      const changed = line.replace(
-        /("stage_ft":|"aqi_index":|"n":|"status":"|"state":"|"count":)\w/,
-        '$17',
-      );
-      expect([name, verdict(line), changed === line, verdict(changed)]).toEqual([
-        name,
-        'verified',
-        false,
-        'failed',
-      ]);
-    }
-  });
+  it.each(printed)(
+    'has an answer that verifies for $target, and not for another request or year',
+    ({ target, line }) => {
+      expect(judged(line, target)).toBe('verified');
+      expect(judged(line, '/gauge?entity=06714000&signal_id=hydrology.river-level')).toBe('failed');
+      expect(judged(line.replace('2026', '2027'), target)).toBe('failed');
+    },
+  );
 
-  it('names the file of every operation that has one and costs', () => {
-    const paid = BUILTIN.operations.filter((row) => row.priceUsd !== null && !needsTokens(row));
-    const stored = paid.filter((row) => row.file !== undefined && !isDocument(row));
-    const [, table = ''] = TEXT.split('## 1. Paths and citations');
-    const unnamed = stored.filter(({ path, file = '' }) => {
-      const folder = file.slice(0, file.indexOf('/') + 1);
-      return !table.includes(`\`${folder}`) && !table.includes(`\`${path}`);
+  it('names every operation, the line of every bundle and the file of every document', () => {
+    const named = TEXT.replace(/\s+/g, ' ');
+    const unnamed = BUILTIN.operations.filter(({ path, file = '' }) => {
+      const [, line] = /^bundle\/([a-z-]+)\//.exec(file) ?? [];
+      if (line !== undefined) {
+        return path !== `/gauge/${line}-region` && !named.includes(` ${line} \`${path}\``);
+      }
+      return !named.includes(`\`${path}\``) && !named.includes(`\`${path}?`);
     });
     expect(unnamed.map(({ path }) => path)).toEqual([]);
-    expect(stored.length).toBeGreaterThan(40);
+    const documents = BUILTIN.operations.filter(isDocument);
+    expect(documents).toHaveLength(9);
+    for (const { path, file } of documents) expect(named).toContain(`\`${path}\` in \`${file}\``);
+  });
+
+  it('names the file of every other operation that has one and costs', () => {
+    const [, table = ''] = TEXT.split('## 1. Paths and citations');
+    const stored = BUILTIN.operations.filter((row) => row.priceUsd !== null && !isDocument(row));
+    const folders = stored.flatMap(({ file }) => file?.split('/', 1) ?? []);
+    expect(folders.filter((folder) => !table.includes(`\`${folder}/`))).toEqual([]);
+    expect(folders.length).toBeGreaterThan(40);
   });
 
   it('stays short beside its examples', () => {
-    const text = TEXT.replace(EXAMPLE, '');
-    expect(text.split(/\s+/).length).toBeLessThanOrEqual(WORDS_MAX);
+    expect(TEXT.replace(EXAMPLE, '').split(/\s+/).length).toBeLessThanOrEqual(WORDS_MAX);
   });
 });
