@@ -45,7 +45,7 @@ const WORDS_MAX: Readonly<Record<string, number>> = {
   'SECURITY.md': 350,
   'dist-data/README.md': 130,
   'compiler/MONITOR.md': 500,
-  'compiler/WITNESSES.md': 600,
+  'compiler/WITNESSES.md': 750,
   'snapshots/README.md': 900,
   'test/README.md': 300,
 };
@@ -171,9 +171,9 @@ describe('the table of test/INVARIANTS.md', () => {
       return { promise: promise.trim(), numbers, files, isOpen };
     });
 
-  it('has all 60 in their order, and names what has no test yet', () => {
+  it('has all 66 in their order, and names what has no test yet', () => {
     const all = rows.flatMap(({ numbers }) => numbers);
-    expect(all).toEqual(Array.from({ length: 60 }, (_, at) => at + 1));
+    expect(all).toEqual(Array.from({ length: 66 }, (_, at) => at + 1));
     expect(rows.flatMap(({ numbers, isOpen }) => (isOpen ? numbers : []))).toEqual([]);
   });
 

@@ -65,7 +65,7 @@ describe('unsignedCredential()', () => {
 });
 
 describe('isCredential() and bodyWithin()', () => {
-  it('knows a credential by any of its marks, so that taking one away hides nothing', () => {
+  it('I66: knows a credential by any of its marks, so that taking one away hides nothing', () => {
     const marks = [
       { credentialSubject: {} },
       { proof: { cryptosuite: 'x' } },

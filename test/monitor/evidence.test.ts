@@ -86,13 +86,13 @@ function verdict(given: Evidence): string {
 }
 
 describe('checkEvidence()', () => {
-  it.each(KINDS)('finds a lie of kind %s proven, and names who signed', (kind) => {
+  it.each(KINDS)('I61: finds a lie of kind %s proven, and names who signed', (kind) => {
     const report = checkEvidence(parseEvidence(formatEvidence(of(kind))), { trust: [DID] });
     expect(report).toMatchObject({ verdict: 'proven', signers: [DID] });
     expect(checkEvidence(of(kind), { trust: 'any' }).verdict).toBe('proven');
   });
 
-  it.each(KINDS)('finds nothing in evidence of kind %s that another issuer signed', (kind) => {
+  it.each(KINDS)('I61: finds nothing in evidence of kind %s that another issuer signed', (kind) => {
     const report = checkEvidence(of(kind), { trust: [didOfSeed(13)] });
     expect(report).toMatchObject({ verdict: 'nothing', signers: [] });
   });
@@ -121,7 +121,7 @@ describe('checkEvidence()', () => {
     },
   );
 
-  it('finds nothing in two notes, heads, lists and bodies of an honest service', () => {
+  it('I61: finds nothing in two notes, heads, lists and bodies of an honest service', () => {
     const notes = [third, fourth].map(({ log }) => String(log.get(CHECKPOINT_PATH)));
     const [older = '', newer = ''] = notes;
     const { grown } = of('fork');

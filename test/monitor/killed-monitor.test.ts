@@ -42,7 +42,7 @@ async function look(state: string, killMs: number | null): Promise<number | null
   return code;
 }
 
-it('a monitor that is killed while it writes goes on, and takes nothing for a fork', async () => {
+it('I61: a monitor that is killed while it writes goes on, and takes nothing for a fork', async () => {
   const state = makeFolder();
   let killed = 0;
   for (const [at, files] of releases.slice(0, KILLS).entries()) {

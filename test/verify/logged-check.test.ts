@@ -67,7 +67,7 @@ function statementProof(): string {
 }
 
 describe('the proof of a body', () => {
-  it('is accepted from the log of its issuer, of its reading or of its statement', () => {
+  it('I64: is accepted from the log of its issuer, of its reading or of its statement', () => {
     const { verdict, logged } = judged(record);
     expect(verdict).toBe('verified');
     expect(logged).toMatchObject({ where: '_proof', status: 'pass' });
@@ -83,7 +83,7 @@ describe('the proof of a body', () => {
     });
   });
 
-  it('fails with any other character in it, and cut off anywhere', () => {
+  it('I64: fails with any other character in it, and cut off anywhere', () => {
     const passed = mutations(proofOf(record)).filter(
       (_proof) => judged({ ...record, _proof }).verdict !== 'failed',
     );

@@ -127,7 +127,7 @@ verify_policy.read_policy(open(sys.argv[2], "rb").read())`;
 );
 
 describe('a body under a policy', () => {
-  it('is witnessed by those who cosigned its checkpoint', () => {
+  it('I63: is witnessed by those who cosigned its checkpoint', () => {
     expect(judged(cosigned(byBoth), BOTH)).toMatch(
       /^verified: .*; witnessed by First at 2026-11-20T12:05:00Z, witnessed by Second at 2026-11-20T12:05:00Z$/,
     );
@@ -140,7 +140,7 @@ describe('a body under a policy', () => {
     expect(judged(cosigned(byBoth), `log ${vkey}\n${BOTH}`)).toContain('verified: ');
   });
 
-  it('fails by name without the quorum', () => {
+  it('I63: fails by name without the quorum', () => {
     expect(judged(record, BOTH)).toBe(
       'failed: not witnessed as the policy demands: 0 of 2 of Both (without First, Second)',
     );
@@ -189,7 +189,7 @@ describe('a body under a policy', () => {
     ).toContain('verified: ');
   });
 
-  it('does not count a time to come, the line of another note, or another name', () => {
+  it('I63: does not count a time to come, the line of another note, or another name', () => {
     const tomorrow = cosigned((note) => W1.cosign(note, '2026-11-21T12:05:00Z'));
     expect(judged(tomorrow, ANY)).toContain('failed: not witnessed');
     const renamed = new InventedWitness('w.example/3', 1);

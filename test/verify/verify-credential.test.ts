@@ -65,7 +65,7 @@ describe('verifyBody() on a credential', () => {
     expect(judge(fresh(), { trust: 'any' }).verdict).toBe('issuer_unknown');
   });
 
-  it('fails whatever leaf of it is altered, added or taken away', () => {
+  it('I66: fails whatever leaf of it is altered, added or taken away', () => {
     const paths = [...leaves(fresh())].filter(([top]) => top !== 'credentialSubject');
     expect(paths.length).toBeGreaterThan(12);
     for (const path of paths) {
@@ -129,7 +129,7 @@ describe('verifyBody() on a credential', () => {
     expect(judge(parseJson(other), { trust: [OTHER_DID] }).verdict).toBe('verified');
   });
 
-  it('judges its end by the clock of the reader, and not without one', () => {
+  it('I66: judges its end by the clock of the reader, and not without one', () => {
     const until = (now?: number) => {
       const by = { trust: [release.did], ...(now === undefined ? {} : { now }) };
       return verifyBody(fresh(), by).checks.find(({ where }) => where === 'validUntil')?.status;
@@ -145,7 +145,7 @@ describe('verifyBody() on a credential', () => {
     expect(judge(within({ parts: [], total_usd: '0' })).verdict).toBe('failed');
   });
 
-  it('judges a key that ended or was revoked by when the credential was signed', () => {
+  it('I66: judges a key that ended or was revoked by when the credential was signed', () => {
     const key = { did: release.did, valid_from: null, valid_until: null, revoked_from: null };
     const keysOf = (change: object) =>
       ({ keys: [{ ...key, ...change }] }) as unknown as NonNullable<BodyTrust['keys']>;

@@ -204,7 +204,7 @@ describe('serveWitness()', () => {
     expect(said.filter((line) => line.includes('the clock of this witness'))).toHaveLength(1);
   });
 
-  it('gives no cosignature that it could not keep', async () => {
+  it('I62: gives no cosignature that it could not keep', async () => {
     await served(async (url, store) => {
       await add(url, LOG.request(0, 8));
       const { put } = store.memory;
@@ -364,7 +364,7 @@ async function killedAt(killAt: number) {
 }
 
 describe('a witness that is killed at any step', () => {
-  it('never gives out cosignatures of two histories', async () => {
+  it('I62: never gives out cosignatures of two histories', async () => {
     const ends = [];
     for (let killAt = 0; killAt < STEPS; killAt += 1) ends.push(await killedAt(killAt));
     const both = ends.filter(({ isForked, isGenuine }) => isForked && isGenuine);

@@ -45,7 +45,7 @@ describe('addCheckpoint()', () => {
     expect(puts).toEqual([3, 4, 250, 300]);
   });
 
-  it('signs no second history, whatever is offered', () => {
+  it('I62: signs no second history, whatever is offered', () => {
     const { ask, puts } = witness();
     ask(LOG.request(0, 8));
     const forks = [

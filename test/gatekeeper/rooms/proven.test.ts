@@ -46,7 +46,7 @@ function judged(text: string) {
 describe('what is sold', () => {
   const targets = [...SOLD_TARGETS, ...VARIANT_TARGETS, SIGNED_CSV];
 
-  it('brings a proof of its reading or of its statement, which holds and changes nothing else of the body', async () => {
+  it('I64: brings a proof of its reading or of its statement, which holds and changes nothing else of the body', async () => {
     for (const target of targets.filter((one) => one !== '/gauge/subscribe')) {
       const plain = (await shop.ask(target)).toString('utf8');
       const text = (await sold(target)).toString('utf8');
@@ -107,7 +107,7 @@ function copied(path: string): { readonly data: string; readonly place: string }
 }
 
 describe('a log that cannot be read', () => {
-  it('sells nothing with a proof, and everything without', async () => {
+  it('I64: sells nothing with a proof, and everything without', async () => {
     const { index } = parseTlogProof(String(JSON.parse(String(await sold(RECORD)))._proof));
     const { data, place } = copied(
       `log/tile/0/${String(Math.floor(index / 256)).padStart(3, '0')}`,
