@@ -7,19 +7,22 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { basketCases } from './body-vectors/basket-cases.ts';
 import {
+  BODIES_NAME,
   type BodyVectors,
   readingVectors,
   settlementVectors,
 } from './body-vectors/body-vectors.ts';
+import { demandCases } from './body-vectors/demand-cases.ts';
+import { type ReaderCase, readerVectors } from './body-vectors/reader-vectors.ts';
 import { signedTables } from './body-vectors/signed-tables.ts';
 import { seeded } from './campaign-flips.ts';
-import { readingShop } from './forgery-campaign/reading-shop.ts';
+import { type ReadingShop, readingShop } from './forgery-campaign/reading-shop.ts';
 import { settlementShop } from './forgery-campaign/settlement-shop.ts';
 
 const SEED_DEFAULT = 24;
 const VECTORS_DEFAULT = 600;
-export const BODIES_NAME = 'bodies.ndjson';
 
 /** The vectors of two draws as one file, numbered through. */
 export function bodiesText(parts: readonly BodyVectors[]): string {
@@ -31,7 +34,18 @@ async function drawn(seed: number, count: number): Promise<BodyVectors[]> {
   const draw = { most: Math.ceil(count / 2), random: seeded(seed) };
   const settled = await settlementVectors(await settlementShop(), draw);
   const shop = await readingShop();
-  return [settled, await readingVectors(shop, await signedTables(shop), draw)];
+  return [
+    settled,
+    await readingVectors(shop, await signedTables(shop), draw),
+    await readerVectors(readerCases(shop), shop),
+  ];
+}
+
+/** Bodies and baskets, each with a reader who demands something. */
+export function readerCases({ moments, now }: Pick<ReadingShop, 'moments' | 'now'>): ReaderCase[] {
+  const last = [...moments.values()].flatMap((served) => served.at(-1) ?? []);
+  const signed = last.filter(({ body }) => body._citation !== undefined);
+  return [...demandCases(signed, now), ...basketCases(signed)];
 }
 
 function report(parts: readonly BodyVectors[], folder: string): void {

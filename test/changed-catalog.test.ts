@@ -154,7 +154,7 @@ describe('a body that was sold before the catalogue changed', () => {
       expect(pythonJudged(old, catalog)).not.toContain(OTHER);
     }
     const altered = old.replace('"band":"flood"', '"band":"normal"');
-    expect(pythonJudged(altered, rootOf(data, 1))).toMatch(/^failed /);
+    expect(pythonJudged(altered, rootOf(data, 1))).toMatch(/^FAILED /);
   });
 
   it.skipIf(!hasPython)(
@@ -196,7 +196,7 @@ describe('a body that was sold before the catalogue changed', () => {
       ),
     ]);
     if (hasPython) {
-      expect(pythonJudged(body, root)).toMatch(/^failed .*\n.*does not follow from the value and/);
+      expect(pythonJudged(body, root)).toMatch(/^FAILED .*\n.*does not follow from the value and/);
     }
     // A list that the head does not sign shows nothing.
     writeFileSync(list, readFileSync(list, 'utf8').replace(/.+\n$/, ''));

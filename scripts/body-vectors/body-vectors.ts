@@ -11,6 +11,9 @@ import { SETTLEMENT_NOW, type SettlementShop } from '../forgery-campaign/settlem
 import type { Random } from '../forgery-campaign/spliced-answers.ts';
 import { csvForgeries } from './csv-forgeries.ts';
 
+/** Name of the vector file. */
+export const BODIES_NAME = 'bodies.ndjson';
+
 /** One line of the vector file. */
 export interface BodyVector {
   /** Number from 1, unique in the file. */
@@ -25,6 +28,9 @@ export interface BodyVector {
   readonly issuer: string;
   /** Clock of the reader, ISO 8601. */
   readonly now: string;
+  /** What its reader demands beside, where he does. */
+  readonly expect?: string;
+  readonly max_age_ms?: number;
   /** `verified` is accepted; `failed` and `unsigned` (nothing signs all of it) are not. */
   readonly verdict: 'verified' | 'failed' | 'unsigned';
   /** The first check that fails; null where none does. */

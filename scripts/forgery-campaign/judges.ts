@@ -39,7 +39,7 @@ export async function allVerdicts(given: readonly Handed[], trusted: Trusted): P
       command: await ofCommand(handed, trusted),
       service: await ofService(handed, trusted),
       library: ofLibrary(handed, trusted),
-      python: second?.[at]?.[0] ?? null,
+      python: spelled(second?.[at]?.[0] ?? null),
       buyer: ofBuyer(handed, trusted),
       pythonBuyer: second?.[at]?.[1] ?? null,
     });
@@ -58,6 +58,11 @@ async function ofCommand({ text }: Handed, { did, now }: Trusted): Promise<strin
     failed.length > 0 &&
     failed.every(({ check: name, where }) => name === 'catalog' || IN_CATALOG.test(where));
   if (isOfCatalog) return OF_CATALOG;
+  return spelled(verdict);
+}
+
+/** The word for what is no body. */
+function spelled<Word extends string | null>(verdict: Word) {
   return verdict === 'undecided' ? UNREADABLE : verdict;
 }
 

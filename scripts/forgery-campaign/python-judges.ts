@@ -11,14 +11,17 @@ const BATCH = 500;
 const PROGRAM = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
-import signalpress_client as client, verify_record as judge
-now = judge.milliseconds(sys.argv[3])
+from signalpress_answers import Verification, judged_body
+from verify_body import judge, judge_body
+from verify_demands import target_of
+from verify_json import milliseconds
+from verify_keys import Reader
+reader = Reader([sys.argv[2]], milliseconds(sys.argv[3]))
 for line in sys.stdin:
     given = json.loads(line)
     data = given["text"].encode("utf-8")
-    report = client.Verification(*judge.judge(judge.judge_body, lambda: data, [sys.argv[2]], now))
-    path, asked = client.target_of(given["target"])
-    _, fault = client.judged_body(path, asked, data, report)
+    report = Verification(*judge(judge_body, lambda: data, reader))
+    _, fault = judged_body(*target_of(given["target"]), data, report)
     print(json.dumps([report.verdict, "taken" if fault is None else "refused"]))
 `;
 

@@ -1,87 +1,21 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
-import { localFacilitator } from '../../gatekeeper/facilitator/local-facilitator.ts';
-import type { Facilitator } from '../../gatekeeper/money/facilitator.ts';
 import { NETWORKS, type NetworkName } from '../../gatekeeper/money/networks.ts';
-import type { Gatekeeper } from '../../gatekeeper/start.ts';
-import { NOW_MS, NOW_S, typedTransfer } from '../gatekeeper/payer.ts';
-import { sampleGate, sampleToken } from '../sample-gate.ts';
-import { SOLD_TARGETS, soldShop } from '../sold-shop.ts';
-import { type SmallRelease, smallRelease } from '../verify/small-release.ts';
+import { typedTransfer } from '../gatekeeper/payer.ts';
+import { canSign, OTHER_DID, PYTHON, type PythonGate, pythonGate } from './python-gate.ts';
 
-// The client in Python buys from a gatekeeper that runs here.
-
-const PYTHON = join(import.meta.dirname, '../../compiler/client/python');
-const canSign = spawnSync('python3', ['-c', 'import cryptography']).status === 0;
-const OTHER_DID = 'did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw';
-
-const PRELUDE = `
-import base64, http.client, json, sys
-sys.dont_write_bytecode = True
-import signalpress_client as module
-from signalpress_client import *
-from key_wallet import KeyWallet
-URL, DID, NOW, TOKEN = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
-PAIR = {"signal_id": "airquality.aqi", "entity": "us-denver"}
-SERIES = dict(PAIR, days=7)
-waits, sent = [], []
-def http(url, headers, timeout):
-    if "x-payment" in headers: sent.append(headers["x-payment"])
-    return http_get(url, headers, timeout)
-def client(**more):
-    given = dict(wallet=KeyWallet("11" * 32), clock=lambda: NOW, wait=waits.append, get=http)
-    given.update(more)
-    return SignalpressClient(URL, more.pop("issuer", DID), **{k: v for k, v in given.items() if k != "issuer"})
-def code(work):
-    try: work()
-    except ClientError as error: return error.code
-    return "no error"
-def show(value): print(json.dumps(value))
-`;
-
-let release: SmallRelease;
-let gate: Gatekeeper;
-const transactions = new Set<string>();
-
-/** Settles like the local one, and counts charges rather than calls. */
-function counting(): Facilitator {
-  const real = localFacilitator({ clock: () => NOW_MS });
-  return {
-    ...real,
-    async settle(request) {
-      const outcome = await real.settle(request);
-      if (outcome.verdict === 'settled') transactions.add(outcome.transaction);
-      return outcome;
-    },
-  };
-}
-
-const run = promisify(execFile);
-/** What a program prints behind the prelude, as JSON. */
-async function python(code: string): Promise<unknown> {
-  const args = ['-c', PRELUDE + code, gate.url, release.did, String(NOW_S), sampleToken()];
-  const { stdout } = await run('python3', args, { env: { ...process.env, PYTHONPATH: PYTHON } });
-  return JSON.parse(stdout);
-}
+let gate: PythonGate;
+const python = (code: string): Promise<unknown> => gate.python(code);
 
 describe.skipIf(!canSign)('signalpress_client.py (skipped without python3-cryptography)', () => {
   beforeAll(async () => {
-    release = await smallRelease();
-    const state = mkdtempSync(join(tmpdir(), 'signalpress-python-'));
-    const facilitator = counting();
-    gate = await sampleGate(release.data, { tokens: true, receipts: false, state, facilitator });
+    gate = await pythonGate();
   });
-  afterAll(async () => {
-    await gate.close();
-    release.dispose();
-  });
-  beforeEach(() => transactions.clear());
+  afterAll(() => gate.close());
+  beforeEach(() => gate.transactions.clear());
 
   it('searches, quotes, and reads what is free, without a wallet', async () => {
     const made = await python(`
@@ -90,7 +24,7 @@ show([len(c.search("air quality in Denver", 2)), c.search("xyzzyqq"), c.quote("/
   c.get("/gauge/coverage", dict(PAIR, summary=1))["signals"][0]["signal_id"],
   code(lambda: c.quote("/gauge", dict(PAIR, entity="x"))), code(lambda: c.get("/gauge/nothing"))])`);
     expect(made).toEqual([2, [], '0.01', 'airquality.aqi', 'not_charged', 'not_charged']);
-    expect(transactions.size).toBe(0);
+    expect(gate.transactions.size).toBe(0);
   });
 
   it('buys once, verified, and redelivers the same bytes at no charge', async () => {
@@ -103,7 +37,7 @@ show([one.report.verdict, one.body["entity"], one.receipt["success"], again.text
   c.verify(one.text).verdict, c.verify(one.text.replace("us-denver", "us-boston")).verdict,
   client(issuer="${OTHER_DID}").verify(one.text).verdict])`);
     expect(made).toEqual(['verified', 'us-denver', true, true, 'verified', 'failed', 'failed']);
-    expect(transactions.size).toBe(1);
+    expect(gate.transactions.size).toBe(1);
   });
 
   it('sends the very same payment again after lost answers, 503 and 429, and is charged once', async () => {
@@ -121,7 +55,7 @@ def faulty(url, headers, timeout):
 bought = client(get=faulty).buy("/gauge", PAIR)
 show([bought.report.verdict, len(sent), len(set(sent)), waits])`);
     expect(made).toEqual(['verified', 5, 1, [0.5, 1, 3, 4]]);
-    expect(transactions.size).toBe(1);
+    expect(gate.transactions.size).toBe(1);
   });
 
   it('gives up with the payment, and another program redeems it', async () => {
@@ -136,7 +70,7 @@ except ClientError as error:
     kept = error
 show([kept.code, len(set(sent)), client().redeliver(kept.payment).report.verdict])`);
     expect(made).toEqual(['unsettled', 1, 'verified']);
-    expect(transactions.size).toBe(1);
+    expect(gate.transactions.size).toBe(1);
   });
 
   it('signs nothing above the cap, elsewhere, for another token, or for another request', async () => {
@@ -171,7 +105,7 @@ show([buy(max_usd="0.009999"), buy(max_usd="0.01"), buy(networks=["base"]), buy(
       'refused',
       2,
     ]);
-    expect(transactions.size).toBe(2);
+    expect(gate.transactions.size).toBe(2);
   });
 
   it('relies on no body that is altered, of another issuer, or of another request', async () => {
@@ -226,81 +160,6 @@ show([words(http), words(http, demands_proof=True), words(bare), words(bare, dem
     expect(said[4]).toContain('is not in a tree of');
   });
 
-  it('follows no redirect', async () => {
-    const made = await python(`
-import threading, http.server
-class Moved(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(308)
-        self.send_header("location", URL + self.path)
-        self.send_header("content-length", "0")
-        self.end_headers()
-    def log_message(self, *args): pass
-server = http.server.HTTPServer(("127.0.0.1", 0), Moved)
-threading.Thread(target=server.serve_forever, daemon=True).start()
-away = SignalpressClient("http://127.0.0.1:%d" % server.server_port, DID, wallet=KeyWallet("11" * 32))
-show([code(lambda: away.buy("/gauge", PAIR)), code(lambda: away.get("/gauge/preview"))])`);
-    expect(made).toEqual(['not_charged', 'not_charged']);
-  });
-
-  it('is not held by a service that sends a byte at a time', async () => {
-    const made = await python(`
-import itertools, socket, threading
-def serve(pieces):
-    door = socket.create_server(("127.0.0.1", 0))
-    def answer(peer):
-        try:
-            peer.recv(65536)
-            for piece in pieces():
-                peer.sendall(piece)
-                time.sleep(0.02)
-        except OSError: pass
-        peer.close()
-    def accept():
-        while True: threading.Thread(target=answer, args=(door.accept()[0],), daemon=True).start()
-    threading.Thread(target=accept, daemon=True).start()
-    return "http://127.0.0.1:%d" % door.getsockname()[1]
-def at(root, timeout): return SignalpressClient(root, DID, timeout_s=timeout, wait=waits.append)
-def endless(*head): return lambda: itertools.chain(head, itertools.repeat(b"1"))
-HEAD = b"HTTP/1.1 200 OK\\r\\nconnection: close\\r\\n"
-body, headers = serve(endless(HEAD + b"\\r\\n")), serve(endless(HEAD + b"a: "))
-chunks = serve(lambda: itertools.chain([HEAD + b"transfer-encoding: chunked\\r\\n\\r\\n"], itertools.repeat(b"1\\r\\n1\\r\\n")))
-slow = serve(lambda: [HEAD + b"content-length: 8\\r\\n\\r\\n"] + [b"1"] * 8)
-def payment(root): return PendingPayment(root + "/gauge", "x-payment", "e30=")
-show([code(lambda: at(root, 0.4).get("/gauge/preview")) for root in (body, headers, chunks)]
-  + [code(lambda: at(body, 0.2).redeliver(payment(body))), len(waits), at(slow, 60).get("/gauge/preview")])`);
-    expect(made).toEqual(['failed', 'failed', 'failed', 'unsettled', 5, 11111111]);
-  });
-
-  it('keeps the payment where the answer to it has headers that nobody can read', async () => {
-    const made = await python(`
-import threading, http.server
-from urllib.parse import urlsplit
-asked = json.loads(http_get(URL + "/gauge?entity=us-denver&signal_id=airquality.aqi", {}, 9).data)
-class Odd(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        paid = self.headers.get("x-payment") is not None
-        body = json.dumps(asked).encode()
-        self.send_response(302 if paid and self.server.odd == "location" else 200 if paid else 402)
-        if paid and self.server.odd == "location": self.send_header("location", "http://[bad")
-        self.send_header("content-length", "abc" if paid and self.server.odd == "length" else str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-    def log_message(self, *args): pass
-def shop(odd):
-    server = http.server.HTTPServer(("127.0.0.1", 0), Odd)
-    server.odd = odd
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return SignalpressClient("http://127.0.0.1:%d" % server.server_port, DID, wallet=KeyWallet("11" * 32),
-                             wait=waits.append)
-def kept(odd):
-    try: shop(odd).buy("/gauge", PAIR)
-    except ClientError as error: return [error.code, error.payment is not None]
-show([kept("location"), kept("length"), kept("none"), len(waits)])`);
-    const unsettled = ['unsettled', true];
-    expect(made).toEqual([unsettled, unsettled, ['unverified', true], 10]);
-  });
-
   it('watches: each reading once, again when its hash changes, through four failures', async () => {
     const made = await python(`
 turn = []
@@ -353,7 +212,7 @@ show([fault(lambda: client(issuer="did:web:x")), fault(lambda: client(networks=[
 
   it('knows the networks of the gatekeeper, and its default look-back', async () => {
     const { networks, days } = (await python(
-      'show({"networks": module.NETWORKS, "days": module.SERIES_DAYS_DEFAULT})',
+      'show({"networks": module.NETWORKS, "days": verify_demands.SERIES_DAYS_DEFAULT})',
     )) as { networks: Record<string, unknown>; days: number };
     expect(days).toBe(SERIES_DAYS_DEFAULT);
     expect(Object.keys(networks)).toEqual(['base', 'base-sepolia', 'polygon', 'avalanche']);
@@ -423,39 +282,5 @@ show([official_record.name, official_record.args, client.verify(official_record.
   official_record.invoke(dict(PAIR, entity="x"))])`)) as unknown[];
     expect(made.slice(0, 3)).toEqual(['official_record', ['signal_id', 'entity'], 'verified']);
     expect(made[3]).toMatch(/^Not bought \(not_charged\): Not charged\. Try GET /);
-  });
-});
-
-const hasPython = spawnSync('python3', ['--version']).status === 0;
-
-describe.skipIf(!hasPython)('judged_body() (skipped without python3)', () => {
-  it('accepts each operation for its own request, and none for that of another', async () => {
-    const shop = await soldShop();
-    const sold = await Promise.all(
-      SOLD_TARGETS.map(async (target) => [target, (await shop.ask(target)).toString()]),
-    );
-    const file = join(mkdtempSync(join(tmpdir(), 'signalpress-sold-')), 'sold.json');
-    writeFileSync(file, JSON.stringify({ sold, did: shop.did, now: Date.parse(shop.now) }));
-    const program = `
-import json, sys
-sys.dont_write_bytecode = True
-import verify_record
-from signalpress_client import Verification, judged_body, target_of
-given = json.load(open(sys.argv[1], encoding="utf-8"))
-rows, off = [], []
-for target, text in given["sold"]:
-    data = text.encode("utf-8")
-    report = Verification(*verify_record.judge(verify_record.judge_body, lambda: data, [given["did"]], given["now"]))
-    rows.append((target_of(target), data, report))
-for at, (own, data, report) in enumerate(rows):
-    if judged_body(*own, data, report)[1] is not None: off.append(["refused", own, judged_body(*own, data, report)[1]])
-    for asked in rows[at - 1][0], rows[at - 2][0], (own[0], dict(own[1], entity="another")), (own[0] + "x", own[1]):
-        if asked[0] != own[0] + "x" and own[0] == "/gauge/subscribe" and asked[0] == own[0]: continue
-        if judged_body(*asked, data, report)[1] is None: off.append(["accepted", asked])
-print(json.dumps([len(rows), off]))`;
-    const { stdout } = await run('python3', ['-c', program, file], {
-      env: { ...process.env, PYTHONPATH: PYTHON },
-    });
-    expect(JSON.parse(stdout)).toEqual([SOLD_TARGETS.length, []]);
   });
 });

@@ -1,32 +1,36 @@
 """Searches, quotes, buys, redelivers, verifies and watches: the calls of `signalpress/client`, in Python.
 
-It needs the standard library alone, `verify_record.py` beside it, and to buy a wallet: an account of eth_account, or
+It needs the standard library alone, the files beside it, and to buy a wallet: an account of eth_account, or
 `key_wallet.KeyWallet`. It signs nothing above the cap, for another token than USDC or on a network that it was not given.
-What it returns was judged offline by verify_record.py for the issuer that you trust, and answers what was asked for.
+What it returns was judged offline for the issuer that you trust, and answers what was asked for.
 
 A payment that may have moved money is sent again as it is, never signed anew.
 """
 
 import base64
-import decimal
 import http.client
-import io
 import json
 import secrets
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
 from typing import NamedTuple, Optional
 
-import verify_record
+from signalpress_answers import (WAIT_S_MAX, ClientError, PendingPayment, Verification, accepts_of, basket_body,
+                                 basket_lacks_proof, digest_of, is_address, is_for, json_of, judged_basket, judged_body,
+                                 lacks_proof, parsed, parts_of, receipt_of, refusal, seconds)
+from signalpress_http import http_get
+from verify_basket import atomic, usd
+from verify_body import judge, judge_body
+from verify_demands import SERIES, target_of
+from verify_json import Refused
+from verify_keys import Reader
+from verify_series import CORE_COLUMNS, SERIES_COLUMNS
+from verify_signature import public_key
 
 MAX_USD = "0.10"
 ANSWER_TIMEOUT_S = 90
-ANSWER_BYTES_MAX = 67108864
-# How often the same payment is sent again, and the longest wait in between.
+# How often the same payment is sent again, and the first wait in between.
 REDELIVERIES_MAX = 5
-WAIT_S_MAX = 10
 WAIT_S = 0.5
 WATCH_S = 60
 WATCH_S_MIN = 1
@@ -34,12 +38,7 @@ FAILURES_MAX = 5
 # A clock that is behind by this much still signs what is valid now.
 CLOCK_ALLOWANCE_S = 600
 WINDOW_S_MAX = 3600
-SERIES = "/gauge/history-series"
-SERIES_DAYS_DEFAULT = 400
-SUBSCRIBE = "/gauge/subscribe"
-TOKEN_MEMBERS = {"token", "plan", "expires_at", "days"}
-SETTLEMENTS = {"/resolve": "candidate_sources", "/resolve/proposer": "evidence"}
-ECHOED = ("entity", "form", "cutoff", "event_class", "source_class", "market_or_event")
+BASKET = "/gauge/basket"
 
 # USDC by its network: chain, contract, and name and version of its EIP-712 domain. Only of a token that is worth a dollar
 # does a price in USD bound what a service may ask for, so nothing of this is taken from the service.
@@ -55,24 +54,15 @@ TYPES = {TRANSFER: [{"name": name, "type": kind} for name, kind in (
     ("validBefore", "uint256"), ("nonce", "bytes32"))]}
 
 
-class PendingPayment(NamedTuple):
-    """A signed payment and what it was signed for: sent again it delivers the same bytes and costs nothing more."""
-    url: str
-    header: str
-    value: str
-
-
-class Verification(NamedTuple):
-    """`verified`, `failed`, `unsigned` or `issuer_unknown`, and why."""
-    verdict: str
-    detail: str
-
-
 class Quote(NamedTuple):
-    """A price question that was answered: the lowest price in decimal USD, and all ways to pay of x402 version 1."""
+    """A price question that was answered: the lowest price in decimal USD, and all ways to pay of x402 version 1.
+
+    Of a basket also its requests, each with its price or with the reason why it is not sold.
+    """
     url: str
     price_usd: str
     accepts: list
+    parts: Optional[list] = None
 
 
 class Purchase(NamedTuple):
@@ -84,111 +74,6 @@ class Purchase(NamedTuple):
     payment: PendingPayment
 
 
-class Answer(NamedTuple):
-    status: int
-    headers: dict
-    data: bytes
-
-
-class ClientError(Exception):
-    """Why a call has no result. The codes are those of `signalpress/client`:
-
-    too_expensive: nothing was signed, raise max_usd. not_charged: the service has no answer. refused: the payment was
-    not made or not taken. unsettled: money may have moved, redeliver `payment`, sign nothing. unverified: paid for, but
-    the body does not hold. failed: the service was not reached, or failed before any payment.
-    """
-
-    def __init__(self, message, code, status=None, answer=None, payment=None, purchase=None):
-        super().__init__(message)
-        self.code, self.status, self.answer = code, status, answer
-        self.payment, self.purchase = payment, purchase
-
-
-class NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A signed payment must go only where it was meant to go."""
-
-    def redirect_request(self, *args):
-        return None
-
-
-class TimedReader(io.RawIOBase):
-    """What arrives on a socket until its timeout has passed as a whole: a timeout of Python begins anew with each byte."""
-
-    def __init__(self, sock):
-        super().__init__()
-        limit = sock.gettimeout()
-        self._sock, self._raw = sock, sock.makefile("rb", buffering=0)
-        self._end = None if limit is None else time.monotonic() + limit
-
-    def readable(self):
-        return True
-
-    def readinto(self, buffer):
-        if self._end is not None:
-            left = self._end - time.monotonic()
-            if left <= 0:
-                raise TimeoutError("the answer took too long")
-            self._sock.settimeout(left)
-        return self._raw.readinto(buffer)
-
-    def close(self):
-        self._raw.close()
-        super().close()
-
-
-class TimedResponse(http.client.HTTPResponse):
-    def __init__(self, sock, *args, **named):
-        super().__init__(sock, *args, **named)
-        self.fp.close()
-        self.fp = io.BufferedReader(TimedReader(sock))
-
-
-class TimedHttp(http.client.HTTPConnection):
-    response_class = TimedResponse
-
-
-class TimedHttps(http.client.HTTPSConnection):
-    response_class = TimedResponse
-
-
-class HttpHandler(urllib.request.HTTPHandler):
-    def http_open(self, request):
-        return self.do_open(TimedHttp, request)
-
-
-class HttpsHandler(urllib.request.HTTPSHandler):
-    def https_open(self, request):
-        return self.do_open(TimedHttps, request, context=self._context)
-
-
-OPENER = urllib.request.build_opener(NoRedirects, HttpHandler, HttpsHandler)
-
-
-def http_get(url, headers, timeout):
-    """The whole answer, whatever its status; raises OSError or HTTPException where none arrives in time."""
-    request = urllib.request.Request(url, headers=headers)
-    try:
-        return whole_answer(request, timeout)
-    except ValueError as error:
-        # Of a header that Python cannot read, such as the address of a redirect: a payment may have been sent.
-        raise http.client.HTTPException("a header that is not readable: %s" % error) from error
-
-
-def whole_answer(request, timeout):
-    try:
-        response = OPENER.open(request, timeout=timeout)
-    except urllib.error.HTTPError as error:
-        response = error
-    with response:
-        data = response.read(ANSWER_BYTES_MAX + 1)
-        if len(data) > ANSWER_BYTES_MAX:
-            raise http.client.HTTPException("longer than %d bytes" % ANSWER_BYTES_MAX)
-        length = response.headers.get("content-length")
-        if length is not None and int(length) != len(data):
-            raise http.client.IncompleteRead(data)
-        return Answer(response.status, {name.lower(): text for name, text in response.headers.items()}, data)
-
-
 class SignalpressClient:
     """Calls of one service; a misused call raises ValueError, one without a result a ClientError.
 
@@ -198,7 +83,7 @@ class SignalpressClient:
     max_usd    cap of a call in decimal USD
     networks   names in NETWORKS on which money may move
     on_signed  told of a payment before it is sent, so that a program that dies can redeliver it
-    get        (url, headers, timeout in seconds) -> Answer, in place of http_get
+    get        (url, headers, timeout in seconds) -> Answer, in place of http_get; of a basket also the bytes to post
     clock      seconds since 1970
     demands_proof  refuse a purchase without the proof that it is in the log, unless it was asked for with proof=0
     """
@@ -207,8 +92,8 @@ class SignalpressClient:
                  on_signed=lambda payment: None, get=http_get, wait=time.sleep, clock=time.time,
                  timeout_s=ANSWER_TIMEOUT_S, demands_proof=False):
         try:
-            verify_record.public_key(issuer)
-        except verify_record.Refused as error:
+            public_key(issuer)
+        except Refused as error:
             raise ValueError("Cannot make a client: issuer: %s" % error) from error
         unknown = [name for name in networks if name not in NETWORKS]
         if unknown:
@@ -238,18 +123,28 @@ class SignalpressClient:
 
     def quote(self, path, params=None):
         """What a purchase would cost; nothing is signed. Raises where nothing is for sale."""
-        url = self._url(path, params)
-        answer = self._ask(url, {})
+        return self._quoted(self._url(path, params))
+
+    def quote_basket(self, requests):
+        """What a basket of up to 30 requests, each a path?query, would cost; names those that are not sold."""
+        return self._quoted(self._root + BASKET, basket_body(requests))
+
+    def _quoted(self, url, body=None):
+        asked = self._asked_price(url, body)
+        accepts = accepts_of(asked)
+        lowest = usd(min(int(entry["maxAmountRequired"]) for entry in accepts))
+        return Quote(url, lowest, accepts, None if body is None else parts_of(asked))
+
+    def _asked_price(self, url, body):
+        answer = self._ask(url, {}, body)
         if answer.status != 402:
             raise refusal(answer)
-        accepts = accepts_of(answer)
-        return Quote(url, usd(min(int(entry["maxAmountRequired"]) for entry in accepts)), accepts)
+        return answer
 
     def verify(self, saved):
         """Judges what was saved, text or bytes, offline and for the issuer."""
         data = saved.encode("utf-8", "surrogatepass") if isinstance(saved, str) else saved
-        now = int(self._clock() * 1000)
-        return Verification(*verify_record.judge(verify_record.judge_body, lambda: data, [self._issuer], now))
+        return Verification(*judge(judge_body, lambda: data, Reader([self._issuer], int(self._clock() * 1000))))
 
     def watch(self, items, token, every_s=WATCH_S):
         """Yields (item, row) for each reading of up to 30 items line:entity, and again when its hash changes.
@@ -283,14 +178,19 @@ class SignalpressClient:
 
     def buy(self, path, params=None, max_usd=None):
         """Buys, verifies offline and returns; one charge, however often the answer is lost on its way."""
+        return self._bought(self._url(path, params), None, max_usd)
+
+    def buy_basket(self, requests, max_usd=None):
+        """Buys up to 30 requests, each a path?query, with one payment; what cannot be sold is named and not charged."""
+        return self._bought(self._root + BASKET, basket_body(requests), max_usd)
+
+    def _bought(self, url, body, max_usd):
         if self._wallet is None:
             raise ValueError("Cannot buy: the client has no wallet")
         cap = self._max if max_usd is None else atomic(max_usd)
-        url = self._url(path, params)
-        asked = self._ask(url, {})
-        if asked.status != 402:
-            raise refusal(asked)
-        payment = self._signed(url, self._chosen(url, asked, cap))
+        asked = self._asked_price(url, body)
+        quoted = None if body is None else parts_of(asked)
+        payment = self._signed(url, self._chosen(url, body, asked, cap))._replace(body=body, quoted=quoted)
         self._on_signed(payment)
         return self.redeliver(payment)
 
@@ -304,7 +204,7 @@ class SignalpressClient:
             raise refusal(answer, payment)
         return self._judged(answer, payment)
 
-    def _chosen(self, url, asked, cap):
+    def _chosen(self, url, body, asked, cap):
         """The entry of a challenge to pay; it must be about this very request, in USDC and within the cap."""
         entries = []
         for entry in accepts_of(asked):
@@ -316,8 +216,8 @@ class SignalpressClient:
                               % ", ".join(self._networks), "refused", answer=json_of(asked))
         entry = min(entries, key=lambda one: int(one["maxAmountRequired"]))
         path, params = target_of(url[len(self._root):])
-        shown = target_of(str(entry.get("resource")))
-        if not shown[0].endswith(path) or shown[1] != params:
+        digest = {} if body is None else {"digest": digest_of(body)}
+        if not is_for(entry, path, dict(params, **digest)):
             raise ClientError("Cannot buy %r: the service spells it %r; ask for that, nothing was signed"
                               % (url, entry.get("resource")), "refused", answer=json_of(asked))
         amount = int(entry["maxAmountRequired"])
@@ -348,7 +248,7 @@ class SignalpressClient:
         for again in range(REDELIVERIES_MAX + 1):
             state, asked_s = "no answer arrived", 0
             try:
-                answer = self._http(payment.url, {payment.header: payment.value, "accept": "*/*"}, self._timeout)
+                answer = self._sent(payment.url, {payment.header: payment.value, "accept": "*/*"}, payment.body)
                 if answer.status < 500 and answer.status != 429:
                     return answer
                 state, asked_s = "the service answered %d" % answer.status, seconds(answer.headers.get("retry-after"))
@@ -359,6 +259,10 @@ class SignalpressClient:
         raise ClientError("Cannot tell whether %r was paid: %s; redeliver this error's payment; do not sign a new one"
                           % (payment.url, state), "unsettled", payment=payment)
 
+    def _sent(self, url, headers, body):
+        posted = () if body is None else (body.encode("utf-8"),)
+        return self._http(url, headers, self._timeout, *posted)
+
     def _judged(self, answer, payment):
         path, asked = target_of(payment.url[len(self._root):])
         try:
@@ -366,22 +270,31 @@ class SignalpressClient:
         except UnicodeDecodeError as error:
             raise ClientError("Cannot read what %r sold: not UTF-8" % payment.url, "unverified",
                               payment=payment) from error
-        body, report, fault = None, None, None
         if path == SERIES and asked.get("format") == "csv":
-            has_cores = asked.get("verifiable") is not None
-            columns = verify_record.CORE_COLUMNS if has_cores else verify_record.SERIES_COLUMNS
+            columns = CORE_COLUMNS if asked.get("verifiable") is not None else SERIES_COLUMNS
             is_table = text.startswith(",".join(columns) + "\r\n")
-            fault = None if is_table else "the table does not have the columns of a series"
+            body, report, fault = None, None, None if is_table else "the table does not have the columns of a series"
         else:
             report = self.verify(answer.data)
-            body, fault = judged_body(path, asked, answer.data, report)
-            if fault is None and self._demands_proof and lacks_proof(path, asked, body):
-                fault = "no proof that it is in the log came with it"
+            body, fault = self._relied_on(payment, answer.data, report)
         purchase = Purchase(body, text, report, receipt_of(answer.headers), payment)
         if fault is None:
             return purchase
         raise ClientError("Cannot rely on %r: %s; keep this error's purchase as evidence" % (payment.url, fault),
                           "unverified", payment=payment, purchase=purchase)
+
+    def _relied_on(self, payment, data, report):
+        """A body that was delivered, and why it cannot be relied on, or None."""
+        path, asked = target_of(payment.url[len(self._root):])
+        if payment.body is not None:
+            body, fault = judged_basket(payment, data, report)
+            is_bare = fault is None and basket_lacks_proof(body)
+        else:
+            body, fault = judged_body(path, asked, data, report)
+            is_bare = fault is None and lacks_proof(path, asked, body)
+        if is_bare and self._demands_proof:
+            fault = "no proof that it is in the log came with it"
+        return body, fault
 
     def _url(self, path, params):
         given = sorted((name, str(value)) for name, value in (params or {}).items() if value is not None)
@@ -391,154 +304,8 @@ class SignalpressClient:
                 given = [pair for pair in given if pair[0] != name]
         return self._root + path + ("?" + urllib.parse.urlencode(given) if given else "")
 
-    def _ask(self, url, headers):
+    def _ask(self, url, headers, body=None):
         try:
-            return self._http(url, dict(headers, accept="application/json"), self._timeout)
+            return self._sent(url, dict(headers, accept="application/json"), body)
         except (OSError, http.client.HTTPException) as error:
             raise ClientError("Cannot reach %r: nothing was signed" % url, "failed") from error
-
-
-# ---- whether a body answers what was asked for --------------------------------------------------------------------
-
-
-def judged_body(path, asked, data, report):
-    """The body that was delivered, and why it cannot be relied on, or None."""
-    try:
-        is_table = path == SERIES and asked.get("format") == "csv-signed"
-        if is_table != data.startswith(b"# "):
-            return None, "not in the format that was asked for"
-        body = verify_record.body_of(data)
-        if not isinstance(body, dict):
-            return None, "not a JSON object"
-        bare, _ = verify_record.without_proof(body)
-        return body, report_fault(path, bare, report) or answer_fault(path, asked, bare)
-    except (verify_record.Refused,) + verify_record.MALFORMED as error:
-        return None, "not readable: %s" % error
-
-
-def lacks_proof(path, asked, body):
-    return "_proof" not in body and asked.get("proof") != "0" and path != SUBSCRIBE
-
-
-def report_fault(path, body, report):
-    """A token is made at the request, by a service that holds no signing key; all else is signed as a whole."""
-    if path == SUBSCRIBE:
-        return None if report.verdict == "unsigned" and set(body) == TOKEN_MEMBERS else "not a token"
-    if report.verdict != "verified":
-        return report.detail
-    citation = body.get("_citation")
-    return None if isinstance(citation, dict) and "claim" in citation else "not all of it is signed"
-
-
-def answer_fault(path, asked, body):
-    """The signed address names operation and parameters; what is computed at the request repeats them in the body."""
-    if path == SUBSCRIBE:
-        return None
-    if path in SETTLEMENTS:
-        return settlement_fault(path, asked, body)
-    beside = ("proof", "days", "format", "verifiable") if path == SERIES else ("proof",)
-    signed = {name: value for name, value in asked.items() if name not in beside}
-    citation = body["_citation"]
-    base = citation["verify_url"][:-len("/v/" + citation["record_hash"])]
-    cited = target_of(str(citation["source"]["url"])[len(base):])
-    if cited != (path, signed):
-        return "the body answers %r, not %r" % (cited, (path, signed))
-    days = int(asked.get("days", SERIES_DAYS_DEFAULT))
-    if path == SERIES and not verify_record.is_same(body.get("days"), days):
-        return "the body answers days %r, not %d" % (body.get("days"), days)
-    if path == SERIES and any(("_hash_core" in row) != ("verifiable" in asked) for row in body["rows"]):
-        return "the body answers verifiable otherwise: its rows have no _hash_core, or one that nobody asked for"
-    return None
-
-
-def settlement_fault(path, asked, body):
-    if not verify_record.is_settlement(body) or SETTLEMENTS[path] not in body:
-        return "the body is not an answer of %r" % path
-    for name in ECHOED:
-        said, want = body.get(name), asked.get(name)
-        if name == "source_class" and want is None:
-            want = "sec"
-        if name == "form" and want is not None:
-            want = " ".join(want.upper().split()).removeprefix("FORM ")
-        if said != want:
-            return "the body answers %s %r, not %r" % (name, said, want)
-    return None
-
-
-# ---- reading answers ----------------------------------------------------------------------------------------------
-
-
-def target_of(url):
-    """Path and parameters of an address."""
-    parts = urllib.parse.urlsplit(url)
-    return parts.path, dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
-
-
-def json_of(answer):
-    try:
-        return verify_record.parse(answer.data)
-    except verify_record.Refused:
-        return None
-
-
-def parsed(answer):
-    try:
-        return verify_record.parse(answer.data)
-    except verify_record.Refused as error:
-        raise ClientError("Cannot read an answer: %s" % error, "failed", status=answer.status) from error
-
-
-def accepts_of(answer):
-    """The entries of a challenge; each must have a price in digits."""
-    body = parsed(answer)
-    accepts = body.get("accepts") if isinstance(body, dict) else None
-    entries = accepts if isinstance(accepts, list) else []
-    if not entries or not all(isinstance(one, dict) and is_amount(one.get("maxAmountRequired")) for one in entries):
-        raise ClientError("Cannot read a challenge: no price in it", "failed", status=402, answer=body)
-    return entries
-
-
-def refusal(answer, payment=None):
-    body = json_of(answer)
-    said = body.get("error") if isinstance(body, dict) else None
-    if answer.status == 200:
-        said = "Cannot buy what is free: it was answered, and nothing was signed. Use get()"
-    code = "refused" if answer.status == 402 else "failed" if answer.status >= 500 else "not_charged"
-    text = said if isinstance(said, str) else "status %d" % answer.status
-    return ClientError(text, code, status=answer.status, answer=body, payment=payment)
-
-
-def receipt_of(headers):
-    """None as well when it cannot be read: what was bought is there all the same."""
-    value = headers.get("x-payment-response") or headers.get("payment-response")
-    try:
-        return None if value is None else json.loads(base64.b64decode(value))
-    except ValueError:
-        return None
-
-
-def seconds(text):
-    return min(int(text), WAIT_S_MAX) if text is not None and text.isascii() and text.isdigit() else 0
-
-
-def is_amount(text):
-    return isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= 30
-
-
-def is_address(text):
-    digits = text[2:] if isinstance(text, str) and text.startswith("0x") else ""
-    return len(digits) == 40 and all(char in "0123456789abcdefABCDEF" for char in digits)
-
-
-def atomic(price):
-    """Millionths of a dollar of a decimal price, exactly."""
-    amount = decimal.Decimal(price) * 1000000 if isinstance(price, str) else decimal.Decimal("NaN")
-    if not amount.is_finite() or amount < 0 or amount != int(amount):
-        raise ValueError("Cannot use %r as a price: pass decimal USD as text, such as \"0.10\"" % (price,))
-    return int(amount)
-
-
-def usd(amount):
-    text = "%d.%06d" % divmod(amount, 1000000)
-    whole, _, fraction = text.rstrip("0").partition(".")
-    return "%s.%s" % (whole, fraction.ljust(2, "0"))

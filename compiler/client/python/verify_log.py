@@ -38,7 +38,7 @@ def proof_of(answer):
     return answer.get("inclusion", {}) if answer.get("endpoint") == "proof" else answer
 
 
-def check_proof(answer, issuers):
+def check_proof(answer, reader):
     """An answer of /proof/<hash> or /gauge/anchor?hash=: core, inclusion and checkpoint."""
     claimed, proved = answer.get("hash"), proof_of(answer)
     if not isinstance(proved, dict) or "inclusion_proof" not in proved:
@@ -63,7 +63,7 @@ def check_proof(answer, issuers):
     root = inclusion_root(leaf, proved["index"], proved["size"], hashes)
     if root.hex() != proved["root"]:
         raise Refused("inclusion_proof: leads to another root")
-    check_checkpoint(proved["checkpoint"], proved["size"], root, issuers)
+    check_checkpoint(proved["checkpoint"], proved["size"], root, reader.issuers)
 
 
 def check_checkpoint(note, size, root, issuers):
@@ -121,7 +121,7 @@ def without_proof(delivered):
     return {name: value for name, value in delivered.items() if name != "_proof"}, delivered["_proof"]
 
 
-def check_logged(body, proof, issuers):
+def check_logged(body, proof, reader):
     """That a body is in the log of the service which its citation names, by a tlog-proof@v1 text of C2SP: its checkpoint."""
     citation = body.get("_citation")
     if not isinstance(citation, dict):
@@ -139,7 +139,7 @@ def check_logged(body, proof, issuers):
     leaves = [hashlib.sha256(b"\x00" + name.encode("ascii")).digest() for name in provable_hashes(body)]
     if all(inclusion_root(leaf, index, size, hashes) != stated for leaf in leaves):
         raise Refused("_proof: no hash of this body is the entry that it proves")
-    check_checkpoint(note, size, stated, issuers or [citation["issuer_DID"]])
+    check_checkpoint(note, size, stated, reader.issuers or [citation["issuer_DID"]])
     return note
 
 
