@@ -8,7 +8,7 @@ from verify_citation import check_citation, check_lineage, check_look
 from verify_core import check_record_hashes
 from verify_demands import check_demands
 from verify_input import TooLong
-from verify_json import MALFORMED, Refused, canonical, objects, parse
+from verify_json import MALFORMED, Refused, canonical_bytes, objects, parse
 from verify_log import check_logged, check_proof, is_proof, proof_of, without_proof
 from verify_policy import check_policy
 from verify_request_time import check_lit, check_request_time
@@ -59,7 +59,7 @@ def readable(data):
     """The value of saved bytes, which can be hashed."""
     try:
         body = body_of(data)
-        canonical(body)
+        canonical_bytes(body)
         return body
     except (Refused,) + MALFORMED as error:
         raise Unreadable("not readable: %s" % error) from error
