@@ -4,6 +4,7 @@ import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { noCharge } from './offer/no-charge.ts';
 import { codedFile } from './release/coded-file.ts';
 import { anchor } from './rooms/anchor.ts';
+import { asOf } from './rooms/as-of.ts';
 import { basket } from './rooms/basket.ts';
 import { catalog } from './rooms/catalog.ts';
 import { challengePage } from './rooms/challenge-page.ts';
@@ -34,6 +35,7 @@ import { search } from './search/search.ts';
  */
 export const ROOMS: Rooms = {
   answers: {
+    'as-of': { answer: asOf },
     anchor: { answer: anchor, isKept: true },
     basket: { answer: basket },
     catalog: { answer: (question, { release }) => catalog(question, release), isKept: true },

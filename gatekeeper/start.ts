@@ -29,6 +29,7 @@ import {
 import { reconcileInBackground } from './purchase/reconcile.ts';
 import { isRepeat } from './purchase/repeat.ts';
 import { acceptedCoding } from './release/coded-file.ts';
+import { earlierWarning, renewEarlier } from './release/earlier-releases.ts';
 import { renewTip } from './release/log-tip.ts';
 import { keepNewest, refuseOlder } from './release/newest-served.ts';
 import { openPlace, type PlaceTerms } from './release/open-release.ts';
@@ -234,7 +235,10 @@ function watcherOf(
       const terms = { ...pinned(config, first), ...readBy(by.meters) };
       return openInOrder(await source.newest(), config, terms);
     },
-    goOn: renewTip,
+    goOn: (served) => {
+      renewTip(served);
+      void renewEarlier(served);
+    },
     log: by.log,
     ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
   });
@@ -348,6 +352,9 @@ function noteServing(setting: Setting, first: FirstService, release: ReleaseInde
   const { config, by, source } = setting;
   noteSigner(setting, first, release);
   void source.served(release);
+  void renewEarlier(release);
+  const warning = earlierWarning(release);
+  if (warning !== null) by.log({ event: 'as_of_newest_only', warning });
   try {
     keepNewest(config.stateDir, release);
   } catch (error) {

@@ -1,5 +1,9 @@
 import type { Catalog } from '../contract/catalog/catalog.ts';
-import type { SIGNAL_PRODUCTS, SignalProduct } from '../contract/catalog/signal-terms.ts';
+import type {
+  AS_OF_PATH,
+  SIGNAL_PRODUCTS,
+  SignalProduct,
+} from '../contract/catalog/signal-terms.ts';
 import { defined } from '../contract/defined.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import {
@@ -97,7 +101,10 @@ type CallParams<Path extends EndpointPath> = Readonly<
   Partial<Record<ParamName<Path>, string | number | undefined>>
 >;
 /** What is free, or may be of some signals. */
-type FreePath = Exclude<EndpointPath, PaidPath> | (typeof SIGNAL_PRODUCTS)[SignalProduct];
+type FreePath =
+  | Exclude<EndpointPath, PaidPath>
+  | (typeof SIGNAL_PRODUCTS)[SignalProduct]
+  | typeof AS_OF_PATH;
 
 /** Calls of one service, typed by its table. */
 export interface SignalpressClient {

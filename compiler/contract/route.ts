@@ -5,7 +5,7 @@ import type { Values } from './path.ts';
 
 /** What is wrong with the parameters of a request that names a known path. */
 export interface RouteFault {
-  readonly miss: 'missing_parameter' | 'illegal_value';
+  readonly miss: 'missing_parameter' | 'illegal_value' | 'no_data';
   /** The first parameter concerned. */
   readonly name: string;
   /** All required parameters that are absent; empty for an illegal value. */

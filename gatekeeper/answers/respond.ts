@@ -251,7 +251,7 @@ async function unpaid(call: RoutedCall): Promise<HttpResponse> {
   if (answered?.kind === 'reply') return plainResponse(answered.reply, path);
   const reply = service.challenger.challenge(endpoint, target);
   const isPage = asked.method === 'GET' && wantsPage(asked.facts.accept);
-  const keepMs = reply.isOnce === true ? 0 : KEEP_FOR_RELEASE;
+  const keepMs = reply.isOnce === true ? 0 : (answered?.content.keepMs ?? KEEP_FOR_RELEASE);
   if (!isPage) return { reply, path, etag: null, keepMs, unpaid: true };
   return plainResponse(service.rooms.pricePage(reply, { endpoint, target }, service), path);
 }

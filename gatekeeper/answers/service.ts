@@ -136,16 +136,16 @@ export type Answered =
   | { readonly kind: 'miss' }
   | { readonly kind: 'reply'; readonly reply: Reply };
 
-/** Tells a probe that there is an answer. */
+/** For content that changes with the release alone. */
+export const KEEP_FOR_RELEASE = Number.POSITIVE_INFINITY;
+
+/** Tells a probe that there is an answer, for as long as it is kept. */
 export const IS_THERE: ContentAnswer = {
   kind: 'content',
-  content: { body: Buffer.alloc(0), contentType: JSON_MEDIA_TYPE, keepMs: 0 },
+  content: { body: Buffer.alloc(0), contentType: JSON_MEDIA_TYPE, keepMs: KEEP_FOR_RELEASE },
 };
 
 export const MISS: Answered = { kind: 'miss' };
-
-/** For content that changes with the release alone. */
-export const KEEP_FOR_RELEASE = Number.POSITIVE_INFINITY;
 
 /** Anybody may keep a free answer for a minute. */
 export const FREE_CACHE: Header = ['cache-control', 'public, max-age=60'];

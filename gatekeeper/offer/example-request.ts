@@ -48,7 +48,7 @@ function nearRequest(endpoint: Endpoint, given: Values, release: ReleaseIndex): 
   const values =
     (near === null ? null : firstRequest(endpoint, near, release)) ??
     (found === 0 ? null : firstRequest(endpoint, prefix, release));
-  return values === null ? null : requestOf(endpoint, values);
+  return values === null ? null : requestOf(endpoint, askedFor(endpoint, values, release));
 }
 
 /** Files of another row below a prefix, which the first one of this row stands behind at most. */
@@ -125,6 +125,16 @@ function storedValues({ before, literal }: OpenSlot, release: ReleaseIndex): rea
   });
   lists.set(before, values);
   return values;
+}
+
+/** The values that a file is named by, with whatever else the request must say: as in the example of the release. */
+export function askedFor(endpoint: Endpoint, values: Values, { offers }: ReleaseIndex): Values {
+  const example = new URL(offers.get(endpoint.path)?.request ?? '/', 'http://release').searchParams;
+  const missing = Object.entries(endpoint.params).flatMap(([name, { required }]) => {
+    const value = required && values[name] === undefined ? example.get(name) : null;
+    return value === null ? [] : [[name, value] as const];
+  });
+  return { ...values, ...Object.fromEntries(missing) };
 }
 
 function requestOf(endpoint: Endpoint, values: Values): string {

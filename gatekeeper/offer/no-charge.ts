@@ -112,7 +112,8 @@ function faultText(endpoint: Endpoint, fault: RouteFault): string {
   const param = endpoint.params[name];
   const near = nearest(value, param?.enum ?? []);
   const hint = near === null ? '' : `; did you mean "${near}"?`;
-  return `${name} ${shown(value)} is not legal: ${fault.legal ?? rangeText(param)}${hint}`;
+  const state = fault.miss === 'no_data' ? 'has no data' : 'is not legal';
+  return `${name} ${shown(value)} ${state}: ${fault.legal ?? rangeText(param)}${hint}`;
 }
 
 function rangeText(param: Endpoint['params'][string] | undefined): string {

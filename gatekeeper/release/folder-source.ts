@@ -1,20 +1,21 @@
 import { watch } from 'node:fs';
-import { readlink, realpath } from 'node:fs/promises';
+import { readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import {
   CURRENT_LINK,
   FILES_NAME,
   HEAD_BYTES_MAX,
   RELEASE_NAME,
+  RELEASES_FOLDER,
 } from '../../compiler/contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../../compiler/contract/tlog-proof.ts';
 import { FILE_COST } from '../http/cost.ts';
 import { messageOf } from '../system/message-of.ts';
-import { readPlainFile } from '../system/plain-file.ts';
+import { openPlainFile, readPlainFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import { DamagedFileError, type ReadFile, readBody } from './read-body.ts';
-import type { ReleasePlace, ReleaseSource } from './release-source.ts';
+import type { ReleaseFolder, ReleasePlace, ReleaseSource } from './release-source.ts';
 
 /** How often the link is read when the file system reports nothing. */
 const POLL_MS = 1000;
@@ -22,6 +23,7 @@ const POLL_MS = 1000;
 /** The folder that holds `current`; `read` stands in for the disk where bodies are read. */
 export function folderSource(dataDir: string, read: ReadFile = readPlainFile): ReleaseSource {
   let isReadable = true;
+  const folder = releaseFolder(join(dataDir, RELEASES_FOLDER));
   return {
     pollMs: POLL_MS,
     async mark() {
@@ -30,7 +32,7 @@ export function folderSource(dataDir: string, read: ReadFile = readPlainFile): R
       return link === null ? null : basename(link);
     },
     async newest() {
-      return folderPlace(await releaseRoot(dataDir), read);
+      return { ...(await folderPlace(await releaseRoot(dataDir), read)), folder };
     },
     kept: async () => null,
     prepare: async () => undefined,
@@ -54,6 +56,18 @@ async function folderPlace(root: string, read: ReadFile): Promise<ReleasePlace> 
       spend(FILE_COST);
       return readBody(data, entry, read);
     },
+  };
+}
+
+function releaseFolder(folder: string): ReleaseFolder {
+  return {
+    names: () => readdir(folder),
+    async mark() {
+      const { ino, mtimeNs } = await stat(folder, { bigint: true });
+      return `${ino} ${mtimeNs}`;
+    },
+    head: (name) => readPlainFile(join(folder, name, RELEASE_NAME), HEAD_BYTES_MAX),
+    openList: (name) => openPlainFile(join(folder, name, FILES_NAME)),
   };
 }
 

@@ -195,7 +195,8 @@ function isSigned({ note, signed }: ReadTlogProof, did: string): boolean {
   return verify(null, Buffer.from(note.text, 'utf8'), key, signature);
 }
 
-function headHash(head: Release): string {
+/** The hash of a head, as the next one names it and as the log holds it. */
+export function headHash(head: Release): string {
   return `sha256:${hexOf(sha256(Buffer.from(canonicalJson(head), 'utf8')))}`;
 }
 

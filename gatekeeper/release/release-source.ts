@@ -1,5 +1,18 @@
+import type { FileHandle } from 'node:fs/promises';
 import type { FileEntry, Release } from '../../compiler/contract/release.ts';
 import type { Spend } from '../http/cost.ts';
+
+/** The folder where releases are kept. */
+export interface ReleaseFolder {
+  /** Names of the releases there, in no order; rejects where nobody can tell. */
+  names(): Promise<readonly string[]>;
+  /** Differs once a release came or went; rejects where nobody can tell. */
+  mark(): Promise<string>;
+  /** The bytes of RELEASE_NAME of one of them. */
+  head(name: string): Promise<Buffer>;
+  /** FILES_NAME of one of them, open for reading: the caller closes it. */
+  openList(name: string): Promise<FileHandle>;
+}
 
 /** A release where it stands. Nothing that comes from there is trusted before it was checked. */
 export interface ReleasePlace {
@@ -7,6 +20,8 @@ export interface ReleasePlace {
   readonly mark: string;
   /** The bytes of RELEASE_NAME. */
   readonly head: Buffer;
+  /** Where it stands among others, whose listed files `body` reads too; absent where only this one can be had. */
+  readonly folder?: ReleaseFolder;
   /** The bytes of FILES_NAME, at most `max`; throws a StartError when they cannot be read. */
   list(head: Release, max: number): Promise<Buffer>;
   /**

@@ -14,10 +14,10 @@ import type { Log } from '../log/line-log.ts';
 import { DamagedFileError, hasHash, UnreachableFileError } from '../release/read-body.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { messageOf } from '../system/message-of.ts';
+import { Slots, SlotsFullError } from '../system/slots.ts';
 import type { Blob, DiskCache } from './disk-cache.ts';
 import type { Outage } from './outage.ts';
 import { patientGet } from './patient-get.ts';
-import { Slots, SlotsFullError } from './slots.ts';
 import { HostError, type StaticHost } from './static-host.ts';
 
 /** Fetches at once. */

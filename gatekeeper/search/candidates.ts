@@ -5,7 +5,7 @@ import type { Endpoint, EndpointPath } from '../../compiler/contract/endpoints.t
 import { grouped } from '../../compiler/contract/grouped.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { Spend } from '../http/cost.ts';
-import { sellsNow } from '../offer/example-request.ts';
+import { askedFor, sellsNow } from '../offer/example-request.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { requestFile } from '../release/release-index.ts';
@@ -299,6 +299,7 @@ function valuesFor(slots: readonly string[], { entry, values }: FoundSubject): V
 
 /** The target that asks for a candidate. */
 export function targetOf({ row, values }: Candidate, release: ReleaseIndex): string {
-  if (values !== null) return canonicalTarget(row.path as EndpointPath, values);
+  if (values !== null)
+    return canonicalTarget(row.path as EndpointPath, askedFor(row, values, release));
   return release.offers.get(row.path)?.request ?? row.path;
 }

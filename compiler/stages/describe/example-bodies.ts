@@ -68,6 +68,7 @@ function answersAbout(record: SignalRecord): SampleAnswers {
   const { lifecycle } = record;
   return {
     '/gauge': record,
+    '/gauge/as-of': record,
     ...recordAddOns(record),
     ...(lifecycle === null
       ? {}

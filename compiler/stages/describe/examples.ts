@@ -26,15 +26,20 @@ interface ExampleSource {
   readonly stored: ReleaseBodies;
   readonly examples: ExampleValues;
   readonly catalog: Catalog;
+  /** The time of the release. */
+  readonly asOf: string;
 }
 
 /** Parameter values of a request that this release answers; null where nothing is stored for the operation. */
 export function exampleValues(
   row: Endpoint,
-  { stored, examples, catalog }: ExampleSource,
+  { stored, examples, catalog, asOf }: ExampleSource,
 ): Values | null {
   if (isDescriptionFile(row)) return {};
-  if (row.file !== undefined) return stored.of(row)?.values ?? null;
+  if (row.file !== undefined) {
+    const values = stored.of(row)?.values ?? null;
+    return values === null || row.answer !== 'as-of' ? values : { ...values, as_of: asOf };
+  }
   switch (row.answer) {
     case 'verify':
     case 'proof': {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Slots, SlotsFullError } from '../../../gatekeeper/remote/slots.ts';
+import { Slots, SlotsFullError } from '../../../gatekeeper/system/slots.ts';
 
 describe('Slots', () => {
   it('runs so many at once, the others in their order, and refuses a crowd', async () => {
