@@ -24,6 +24,7 @@ import { TIDE_FILE } from './tide-catalog.ts';
 type Row = readonly [string, readonly Edit[], readonly string[]];
 
 const [, BERTHS] = HARBOUR_FILES['tides.json'].lines;
+const RECORD_PRICE = HARBOUR_FILES['harbour.json'].prices['/gauge'];
 const FERRIES = {
   id: 'ferries',
   industry: 'ports',
@@ -562,6 +563,23 @@ const MISFITS: readonly Row[] = [
     'a price of what is free',
     [['harbour.json', '/prices/~1gauge~1catalog', '0.01']],
     ['catalog/harbour.json /prices/~1gauge~1catalog: "/gauge/catalog" is free; remove its price'],
+  ],
+  [
+    'a record of an earlier time at another price',
+    [['harbour.json', '/prices/~1gauge~1as-of', '0.01']],
+    [
+      `catalog/harbour.json /prices/~1gauge~1as-of: it costs what "/gauge" costs, so write "${RECORD_PRICE}" too`,
+    ],
+  ],
+  [
+    'a record of an earlier time where no record is sold',
+    [
+      ['harbour.json', '/prices/~1gauge~1as-of', '0.01'],
+      ['harbour.json', '/prices/~1gauge', undefined],
+    ],
+    [
+      'catalog/harbour.json /prices/~1gauge~1as-of: it costs what "/gauge" costs, which has no price; add it',
+    ],
   ],
   [
     'a second price',

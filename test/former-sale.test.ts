@@ -2,7 +2,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Facilitator, SettleOutcome } from '../gatekeeper/money/facilitator.ts';
+import type { SettleOutcome } from '../gatekeeper/money/facilitator.ts';
+import { DOUBT, SETTLED, scripted } from './gatekeeper/scripted-facilitator.ts';
 import { sampleGate, servedShop } from './sample-gate.ts';
 import { compileFolder, removeFolders, writeSnapshots } from './snapshot-folder.ts';
 import {
@@ -20,23 +21,6 @@ import {
 afterAll(removeFolders);
 
 const RULER = '/gauge/ruler?entity=pier-one&signal_id=tides.level';
-const SETTLED: SettleOutcome = { verdict: 'settled', transaction: `0x${'5e'.repeat(32)}` };
-const DOUBT: SettleOutcome = { verdict: 'none', detail: 'no answer in time' };
-
-/** Settles as it is told. */
-function scripted(outcome: SettleOutcome) {
-  const calls: string[] = [];
-  const facilitator: Facilitator = {
-    verify: async () => ({ verdict: 'valid' }),
-    settle: async ({ paymentRequirements }) => {
-      calls.push(JSON.stringify(paymentRequirements));
-      return outcome;
-    },
-    supported: async () => ({ verdict: 'none', detail: '' }),
-  };
-  return { facilitator, calls };
-}
-
 /** A payment for a target of the full shop; then a gatekeeper of a shop that offers less goes on from its journal. */
 async function soldBefore(target: string, outcome: SettleOutcome, less: TideTerms) {
   const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));

@@ -1,5 +1,6 @@
 import { withoutProof } from '../contract/body-proof.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
+import { AS_OF_PATH } from '../contract/catalog/signal-terms.ts';
 import { csvLine } from '../contract/csv-line.ts';
 import { bringsProof } from '../contract/endpoints.ts';
 import type { Route } from '../contract/route.ts';
@@ -96,7 +97,8 @@ function bodyOf(
 ): JudgedPurchase {
   const isTableToo = question !== null && isSignedTable(question);
   const body = jsonOf(sold, isTableToo);
-  const judgedBy = { catalog, isOfBody: isSoldNow };
+  const isOfBody = isSoldNow && !asksForEarlier(question, sold.payment);
+  const judgedBy = { catalog, isOfBody };
   const { policy, ...issuers } = trusted;
   const isExpected = expectsProof(question, sold.payment);
   const proof = {
@@ -116,6 +118,13 @@ function bodyOf(
     made,
     fault: reportFault(report, question) ?? answerFault(question, withoutProof(body).body, catalog),
   };
+}
+
+/** Whether some of what was asked for is of an earlier release, which may have had another catalogue. */
+function asksForEarlier(question: Route | null, { body }: PendingPayment): boolean {
+  return body === undefined
+    ? question?.endpoint.answer === 'as-of'
+    : body.includes(`${AS_OF_PATH}?`);
 }
 
 /** Whether what was asked for brings a proof; a basket of which one request leaves it out is judged without. */

@@ -316,7 +316,7 @@ export const SIGNAL_ROWS = [
     },
     answer: 'as-of',
     file: 'record/{signal_id}/{entity}.json',
-    summary: 'one signal record as an earlier release stated it',
+    summary: 'one signal record as of an earlier time, as the release of then stated it',
   }),
   paid('/gauge/census', {
     tag: '[BATCH+PROOF]',
