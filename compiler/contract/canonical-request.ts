@@ -1,3 +1,5 @@
+import { bytesOfOctets } from './octets.ts';
+
 /** Longest request target in bytes; longer ones are refused with 414. */
 const TARGET_BYTES_MAX = 8192;
 /** Most query parameters of one request, known or not. */
@@ -70,9 +72,8 @@ function decodeQuery(text: string): string | null {
   const octets = spaced.replace(/%([0-9a-fA-F]{2})/g, (_, hex) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
-  const bytes = Uint8Array.from(octets, (octet) => octet.charCodeAt(0));
   try {
-    return decoder.decode(bytes);
+    return decoder.decode(bytesOfOctets(octets));
   } catch {
     return null;
   }

@@ -10,6 +10,9 @@ export const NOTE_CHARS_MAX = 131_072;
 /** Most signature lines of a note, as its specification allows. */
 const SIGNATURE_LINES_MAX = 100;
 
+/** Longest origin: it is hashed once for each key that may have signed. */
+const ORIGIN_CHARS_MAX = 1024;
+
 /** What a checkpoint states. */
 export interface Checkpoint {
   readonly origin: string;
@@ -35,14 +38,14 @@ export function logOrigin(baseUrl: string): string {
   const origin = `${baseUrl.replace(/^[a-z]+:\/\//, '').replace(/\/+$/, '')}/log`;
   if (!isKeyName(origin)) {
     throw new RangeError(
-      `Cannot name the log of "${baseUrl}": the address holds a space, a plus sign or what is not ASCII; publish at another, a name of other letters in its xn-- form`,
+      `Cannot name the log of "${baseUrl}": the address is too long, or holds a space, a plus sign or what is not ASCII; publish at another, a name of other letters in its xn-- form`,
     );
   }
   return origin;
 }
 
 function isKeyName(name: string): boolean {
-  return /^[\x21-\x2a\x2c-\x7e]+$/.test(name);
+  return name.length <= ORIGIN_CHARS_MAX && /^[\x21-\x2a\x2c-\x7e]+$/.test(name);
 }
 
 /** The text that is signed: origin, size in decimal, root in base64, each with a line end. */
@@ -100,8 +103,7 @@ export function parseNote(note: string): SignedNote | null {
   const lines = note.slice(cut + 2).split('\n');
   if (lines.pop() !== '' || lines.length < 1 || lines.length > SIGNATURE_LINES_MAX) return null;
   const signatures = lines.flatMap((line) => parseSignature(line) ?? []);
-  const parsed = { text: note.slice(0, cut + 1), signatures };
-  return formatNote(parsed) === note ? parsed : null;
+  return signatures.length === lines.length ? { text: note.slice(0, cut + 1), signatures } : null;
 }
 
 function parseSignature(line: string): NoteSignature | null {

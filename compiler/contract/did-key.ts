@@ -1,4 +1,5 @@
 import { base58 } from '@scure/base';
+import { bytesOfOctets, octetsOf } from './octets.ts';
 
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]*$/;
 /** Base58 costs the square of its length; keys and proofs stay far below this. */
@@ -86,16 +87,13 @@ export function ed25519Spki(publicKey: Uint8Array): Uint8Array {
 
 /** Base64url without padding, RFC 4648 §5. */
 export function encodeBase64Url(bytes: Uint8Array): string {
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  return btoa(octetsOf(bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
 /** The bytes of a base64url text; throws a TypeError for padding, foreign characters or any second spelling. */
 export function decodeBase64Url(text: string): Uint8Array {
   if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) refuseBase64Url(text);
-  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-  const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
+  const bytes = bytesOfOctets(atob(text.replaceAll('-', '+').replaceAll('_', '/')));
   // One signature has one spelling: the unused bits of the last character are zero.
   if (encodeBase64Url(bytes) !== text) refuseBase64Url(text);
   return bytes;

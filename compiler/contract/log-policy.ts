@@ -1,6 +1,7 @@
 // C2SP tlog-policy: which logs a reader knows, which witnesses, and how many of them have to have cosigned a checkpoint.
 
 import type { Sha256 } from './merkle.ts';
+import { bytesOfOctets } from './octets.ts';
 import { NOTE_KEY, parseVerifierKey, type VerifierKey } from './verifier-key.ts';
 
 /** Longest policy that is read. */
@@ -194,19 +195,15 @@ function isSameKey(one: Uint8Array, other: Uint8Array): boolean {
 
 /** What octets say to a person. */
 function shown(octets: string): string {
-  return new TextDecoder().decode(bytesOf(octets)).slice(0, 80);
+  return new TextDecoder().decode(bytesOfOctets(octets)).slice(0, 80);
 }
 
 function strictText(octets: string): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesOf(octets));
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesOfOctets(octets));
   } catch (cause) {
     throw new RangeError(`"${shown(octets)}" is not UTF-8`, { cause });
   }
-}
-
-function bytesOf(octets: string): Uint8Array {
-  return Uint8Array.from(octets, (char) => char.charCodeAt(0));
 }
 
 function unreadable(why: string, cause?: unknown): RangeError {

@@ -148,9 +148,7 @@ function forkReport({ notes, grown }: Of<'fork'>, known: readonly string[]): Evi
   const [old, next] = judged.map(({ checkpoint }) => checkpoint);
   if (bad?.fault !== undefined || !old || !next) return nothing(`a checkpoint: ${bad?.fault}`);
   if (!isFork(old, next, grown)) return nothing('both checkpoints can be of one log');
-  const signers = known.filter((did) =>
-    notes.some((note) => judgeNote(note, [did]).fault === null),
-  );
+  const signers = known.filter((did) => judged.some((note) => note.signers.includes(did)));
   return proven(`the log ${old.origin} has two histories: ${sizesOf(old, next)}`, signers);
 }
 

@@ -125,9 +125,9 @@ function checkpointChecks(
     const detail = 'its signature is not checked: a note does not hold its key; pass --issuer';
     return { signer: null, checks: [at.notApplicable(detail)] };
   }
-  const { fault } = judgeNote(checkpoint, known);
+  const { fault, signers } = judgeNote(checkpoint, known, trusted.isSignature);
+  const [signer = null] = signers;
   if (fault !== null) return { signer: null, checks: [at.fail(fault)] };
-  const signer = known.find((did) => judgeNote(checkpoint, [did]).fault === null) ?? null;
   const words = ['states this tree, signed', ...witnessed.map(witnessWords)].join(', ');
   return { signer, checks: [at.pass(words), ...revoked(trusted, signer)] };
 }

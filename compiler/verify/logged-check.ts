@@ -8,7 +8,7 @@ import { logEntry } from '../contract/tiles.ts';
 import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../contract/tlog-proof.ts';
 import { type BodyCheck, checkAt, reason } from './body-check.ts';
 import { believedDids, type KeyTrust } from './key-trust.ts';
-import { judgeNote } from './log-notes.ts';
+import { judgeSigners } from './log-notes.ts';
 import { judgeByPolicy, type PolicyTrust, type Witnessed, witnessWords } from './policy-check.ts';
 import { CLOCK_SKEW_MS } from './request-time-checks.ts';
 import type { SignatureCheck } from './strict-signature.ts';
@@ -71,14 +71,11 @@ interface WantedLog {
   readonly isSignature: SignatureCheck | undefined;
 }
 
-function noteFault(
-  { checkpoint, signed }: ReadTlogProof,
-  { origin, known, isSignature }: WantedLog,
-): string | null {
-  if (signed.origin !== origin) {
-    return `its checkpoint is of the log "${signed.origin}", and the body is of "${origin}"`;
+function noteFault(read: ReadTlogProof, { origin, known, isSignature }: WantedLog): string | null {
+  if (read.signed.origin !== origin) {
+    return `its checkpoint is of the log "${read.signed.origin}", and the body is of "${origin}"`;
   }
-  const { fault } = judgeNote(checkpoint, known, isSignature);
+  const { fault } = judgeSigners(read, known, isSignature);
   return fault === null ? null : `its checkpoint: ${fault}`;
 }
 
@@ -91,14 +88,14 @@ function provenLeaf(body: JsonValue, read: ReadTlogProof): 'reading' | 'statemen
 
 /** A note has no time that a thief of its key could not choose; null where a key that is not revoked signed it too. */
 function revokedSigner(
-  { checkpoint }: ReadTlogProof,
+  read: ReadTlogProof,
   { keys, isSignature }: ProofTrust,
 ): { readonly detail: string; readonly from: string } | null {
   if (keys === undefined || keys.keys.every(({ revoked_from }) => revoked_from === null))
     return null;
-  const signers = keys.keys.filter(
-    ({ did }) => judgeNote(checkpoint, [did], isSignature).fault === null,
-  );
+  const listed = keys.keys.map(({ did }) => did);
+  const { signers: dids } = judgeSigners(read, listed, isSignature);
+  const signers = keys.keys.filter(({ did }) => dids.includes(did));
   const [first] = signers;
   if (first === undefined || signers.some(({ revoked_from }) => revoked_from === null)) return null;
   const from = signers.flatMap(({ revoked_from }) => revoked_from ?? []).sort()[0] ?? '';

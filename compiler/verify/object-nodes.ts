@@ -18,6 +18,8 @@ export function* objectNodes(value: JsonValue, path = ''): Generator<ObjectNode>
   if (typeof value !== 'object' || value === null) return;
   if (isObject(value)) yield { path, value };
   for (const [key, member] of Object.entries<JsonValue>(value as JsonObject)) {
-    if (!CLOSED.has(key)) yield* objectNodes(member, memberPath(path, key));
+    // Most members are plain: no path is made for them.
+    if (typeof member !== 'object' || member === null || CLOSED.has(key)) continue;
+    yield* objectNodes(member, memberPath(path, key));
   }
 }

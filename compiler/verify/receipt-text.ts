@@ -1,3 +1,4 @@
+import { bytesOfOctets } from '../contract/octets.ts';
 import {
   decodeUtf8,
   isObject,
@@ -24,8 +25,8 @@ export function receiptIn(text: string): string | null {
 
 function jsonOf(text: string): JsonValue {
   try {
-    const bytes = (): Uint8Array => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
-    return parseJson(BASE64.test(text) ? decodeUtf8(bytes()) : text, { depth: 8 });
+    const json = BASE64.test(text) ? decodeUtf8(bytesOfOctets(atob(text))) : text;
+    return parseJson(json, { depth: 8 });
   } catch (cause) {
     // atob() throws a DOMException for a text of a wrong length.
     if (cause instanceof JsonError || cause instanceof DOMException) return null;

@@ -1,6 +1,6 @@
 import { PROOF_MEMBER } from '../../compiler/contract/body-proof.ts';
 import { isCredential } from '../../compiler/contract/credential.ts';
-import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
 
 /**
  * The most that judging one body may cost: some tens of milliseconds of the serving thread, far more than any sold body
@@ -9,6 +9,8 @@ import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 export const CHECK_COST_MAX = 60_000;
 /** Objects cost as much as this many plain values. */
 const OBJECT_COST = 4;
+/** So many characters of a text or a name cost as much as a plain value. */
+const CHARS_A_VALUE = 64;
 
 /** How much work a body is for the judge. */
 export interface CheckCost {
@@ -22,6 +24,10 @@ const UNITS_A_CITATION = 12;
 const COST_A_UNIT = 100;
 /** The proof of a body has a signature of its own, and a hash for each level of the log. */
 const PROOF_COST = 2 * UNITS_A_CITATION * COST_A_UNIT;
+/** How often a proof is read: as a proof, as a note, and each of its lines as bytes. */
+const PROOF_READINGS = 4;
+/** Members that hold a signed note: the proof of a body, and that of an answer of the log. */
+const NOTED = [PROOF_MEMBER, 'checkpoint'];
 /** So has a credential, whose hash covers all of it. */
 const CREDENTIAL_COST = UNITS_A_CITATION * COST_A_UNIT;
 
@@ -50,28 +56,29 @@ export function checkCost(value: JsonValue): CheckCost {
 }
 
 function weightOf(value: JsonValue): Weight {
-  if (typeof value !== 'object' || value === null) return { citations: 0, cost: 1, size: 1 };
+  if (typeof value !== 'object' || value === null) return plainWeight(value);
   let [citations, cost, size] = [0, 0, OBJECT_COST];
-  for (const member of Object.values<JsonValue>(value)) {
+  for (const [name, member] of Object.entries<JsonValue>(value as JsonObject)) {
     const inside = weightOf(member);
     citations += inside.citations;
-    cost += inside.cost;
-    size += inside.size;
+    cost += inside.cost + (NOTED.includes(name) ? PROOF_COST + PROOF_READINGS * inside.size : 0);
+    size += inside.size + name.length / CHARS_A_VALUE;
   }
   const hashes = hashesOver(value);
   return {
     citations: citations + (cites(value) ? 1 : 0),
-    cost: cost + hashes * size + OBJECT_COST + (isProven(value) ? PROOF_COST : 0),
+    cost: cost + hashes * size + OBJECT_COST,
     size,
   };
 }
 
-function hashesOver(value: object): number {
-  return (cites(value) ? 1 : 0) + (Object.hasOwn(value, 'record_hash') ? 1 : 0);
+function plainWeight(value: JsonValue): Weight {
+  const size = 1 + (typeof value === 'string' ? value.length / CHARS_A_VALUE : 0);
+  return { citations: 0, cost: size, size };
 }
 
-function isProven(value: object): boolean {
-  return Object.hasOwn(value, PROOF_MEMBER);
+function hashesOver(value: object): number {
+  return (cites(value) ? 1 : 0) + (Object.hasOwn(value, 'record_hash') ? 1 : 0);
 }
 
 function cites(value: object): boolean {

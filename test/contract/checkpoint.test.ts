@@ -69,6 +69,12 @@ describe('parseCheckpoint()', () => {
     ];
     for (const text of bad) expect([text, parseCheckpoint(text)]).toEqual([text, null]);
   });
+
+  it('I43: takes an origin of 1,024 characters, and none that costs more to hash', () => {
+    const named = (length: number) => parseCheckpoint(good.replace(NAME, 'a'.repeat(length)));
+    expect(named(1024)?.origin).toHaveLength(1024);
+    expect(named(1025)).toBeNull();
+  });
 });
 
 describe('parseNote()', () => {

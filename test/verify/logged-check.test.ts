@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { exportCredential } from '../../compiler/commands/export-command.ts';
 import { checkpointText, formatNote } from '../../compiler/contract/checkpoint.ts';
+import { defined } from '../../compiler/contract/defined.ts';
+import type { KeyHistory } from '../../compiler/contract/key-history.ts';
 import { inclusionRanges } from '../../compiler/contract/merkle.ts';
 import { isObject, type JsonObject, parseJson } from '../../compiler/contract/strict-json.ts';
-import { formatTlogProof } from '../../compiler/contract/tlog-proof.ts';
-import { signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { formatTlogProof, parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
+import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { type BodyTrust, verifyBody } from '../../compiler/verify/verify-body.ts';
 import { runVerify, type VerifyCommandOptions } from '../../compiler/verify/verify-command.ts';
 import { answer } from '../../gatekeeper/answers/answers.ts';
@@ -50,6 +52,25 @@ function judged(body: JsonObject, more: Partial<BodyTrust> = {}) {
 
 const proofOf = ({ _proof }: JsonObject): string => String(_proof);
 
+/** The list of a revoked key, and of others after it. */
+function keysOf(others: number): KeyHistory {
+  const { keys, ...list } = service.release.keys;
+  const [own] = keys.map((key) => ({ ...key, revoked_from: '2026-11-20T12:00:00Z' }));
+  const dids = Array.from({ length: others }, (_, at) =>
+    issuerDid(signingKey(createHash('sha256').update(`key ${at}`).digest())),
+  );
+  const after = dids.map((did) => ({ ...defined(own, 'key'), did, revoked_from: null }));
+  return { ...list, keys: [defined(own, 'key'), ...after] };
+}
+
+/** What the log answers about the entry of a proof that `proofBy` made. */
+function answerOf(proof: string): JsonObject {
+  const { index, signed, checkpoint } = parseTlogProof(proof);
+  const root = Buffer.from(signed.root).toString('hex');
+  const inclusion = { index, size: 1, root, leaf_hash: root, inclusion_proof: [], checkpoint };
+  return { endpoint: 'proof', hash: String(record.record_hash), found: true, inclusion };
+}
+
 /** Each with another character at one place, and each cut off before one. */
 function mutations(proof: string): string[] {
   return [...proof].flatMap((char, at) => {
@@ -81,6 +102,24 @@ describe('the proof of a body', () => {
       verdict: 'issuer_unknown',
       logged: { status: 'pass' },
     });
+  });
+
+  it('I43: reads a note as often for 256 keys, one of them revoked, as for one', () => {
+    const answer = answerOf(proofBy(String(record.record_hash)));
+    const read = vi.spyOn(globalThis, 'atob');
+    const readings = (body: JsonObject, more: number): number => {
+      read.mockClear();
+      judged(body, { keys: keysOf(more) });
+      return read.mock.calls.length;
+    };
+    try {
+      for (const body of [record, answer]) {
+        expect(readings(body, 0)).toBeGreaterThan(0);
+        expect(readings(body, 255)).toBe(readings(body, 0));
+      }
+    } finally {
+      read.mockRestore();
+    }
   });
 
   it('I64: fails with any other character in it, and cut off anywhere', () => {

@@ -29,6 +29,25 @@ describe('checkCost()', () => {
     ).toBeGreaterThan(CHECK_COST_MAX);
   });
 
+  it('I43: grows with the length of texts and names, once for every hash over them', () => {
+    const long = 'a'.repeat(64_000);
+    const text = checkCost({ text: long }).cost;
+    expect(text - checkCost({ text: '' }).cost).toBeCloseTo(1000, 0);
+    expect(checkCost({ text: long, record_hash: '' }).cost / text).toBeGreaterThan(1.9);
+    expect(checkCost({ [long]: 1, record_hash: '' }).cost).toBeGreaterThan(1000);
+  });
+
+  it.each(['_proof', 'checkpoint'])(
+    'I43: grows with the length of a signed note in "%s"',
+    (name) => {
+      const [short, long] = ['', 'a'.repeat(131_072)].map((note) =>
+        checkCost({ a: { [name]: note } }),
+      );
+      const [plain] = ['a'.repeat(131_072)].map((note) => checkCost({ a: { [`${name}_`]: note } }));
+      expect(Number(long?.cost) - Number(short?.cost)).toBeGreaterThan(4 * Number(plain?.cost));
+    },
+  );
+
   it('counts the signature of a credential, and its hash over all of it', () => {
     const bare = checkCost({ rows: rows(1000) }).cost;
     const credential = checkCost({ credentialSubject: { body: rows(1000) } }).cost;
