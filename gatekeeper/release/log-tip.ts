@@ -97,10 +97,11 @@ const held = new WeakMap<ReleaseIndex, HeldTip>();
 export async function logTip(release: ReleaseIndex): Promise<LogTip | null> {
   if (release.head.log_index === undefined) return null;
   const known = held.get(release);
-  const age = performance.now() - (known?.readAt ?? 0);
-  if (known === undefined || (known.isBroken && age > RETRY_MS)) return begin(release);
+  if (known === undefined) return begin(release);
+  const age = release.now() - known.readAt;
+  if (known.isBroken && age > RETRY_MS) return begin(release);
   if (!known.isBroken && age > RENEW_MS) {
-    known.readAt = performance.now();
+    known.readAt = release.now();
     void renew(known, release);
   }
   return known.tip;
@@ -114,7 +115,7 @@ export function renewTip(release: ReleaseIndex): void {
 
 function begin(release: ReleaseIndex): Promise<LogTip> {
   const tip = readTip(release);
-  const fresh: HeldTip = { tip, readAt: performance.now(), isBroken: false };
+  const fresh: HeldTip = { tip, readAt: release.now(), isBroken: false };
   held.set(release, fresh);
   tip.catch(() => {
     fresh.isBroken = true;

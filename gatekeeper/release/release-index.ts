@@ -32,6 +32,8 @@ export interface ReadOptions {
   readonly memoryBytes?: number;
   /** Told of each body that is asked for: whether it was in memory. */
   readonly onRead?: (isCached: boolean) => void;
+  /** A clock that never goes back, in milliseconds; that of the process unless given. */
+  readonly now?: () => number;
 }
 
 /** Bytes of bodies kept in memory when the operator sets nothing else; the system keeps the files that are read often. */
@@ -55,6 +57,8 @@ export class ReleaseIndex {
   readonly catalog: Catalog;
   /** What is for sale. */
   readonly offers: Offers;
+  /** A clock that never goes back, in milliseconds. */
+  readonly now: () => number;
   readonly #cache: BoundedMap<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
   /** By the hash of the stored body, which alone decides where the members go and what they are made from. */
@@ -72,6 +76,7 @@ export class ReleaseIndex {
     this.files = listed.files;
     this.catalog = listed.catalog;
     this.offers = listed.offers;
+    this.now = options.now ?? (() => performance.now());
     this.#cache = new BoundedMap({ bytes: options.memoryBytes ?? MEMORY_BYTES, isByUse: true });
     this.#onRead = options.onRead;
   }

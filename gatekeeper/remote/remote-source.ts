@@ -91,6 +91,10 @@ export class RemoteSource implements ReleaseSource {
   readonly #outage: Outage;
   /** It answers, but not with a head. */
   readonly #headless: Outage;
+  /** Hashes of what the present release cannot be opened without. */
+  #needed: readonly string[] = [];
+  /** Hash of the proof that is kept; null until one is. */
+  #keptProof: string | null = null;
   #pointer: Pointer | null = null;
   #looking: Promise<Pointer> | null = null;
   #isFirst = true;
@@ -160,7 +164,8 @@ export class RemoteSource implements ReleaseSource {
   async served(release: KnownRelease): Promise<void> {
     const { place, head, files } = release;
     const needed = [KEYS_PATH, OFFERS_PATH].flatMap((path) => files.get(path)?.sha256 ?? []);
-    this.#cache.pin([place.mark, hexOf(head.files_sha256), ...needed]);
+    this.#needed = [place.mark, hexOf(head.files_sha256), ...needed];
+    this.#pin();
     await this.#cache.write(place.mark, place.head);
     await this.#cache.note(this.#noteName, place.mark);
     if (!this.#isFirst) return;
@@ -227,22 +232,43 @@ export class RemoteSource implements ReleaseSource {
     };
   }
 
+  /** Nothing is sold with a proof where none is left, so it stays as long as the release does. */
+  #pin(): void {
+    this.#cache.pin([...this.#needed, ...(this.#keptProof === null ? [] : [this.#keptProof])]);
+  }
+
   /** No hash names it, so the host is asked; a copy that held before stands in for what the host does not give. */
   async #proof(release: Release, isProof: (bytes: Buffer) => boolean): Promise<Buffer> {
     const path = `${RELEASES_FOLDER}/${releaseName(release)}/${RELEASE_PROOF_NAME}`;
     const given = this.#outage.since === null ? await this.#given(path) : null;
     if (given !== null && isProof(given)) {
-      const sha256 = sha256Of(given);
-      await this.#cache.write(sha256, given);
-      await this.#cache.note(this.#proofNoteName, sha256);
+      await this.#keepProof(given);
       return given;
     }
     const sha256 = (await this.#cache.noted(this.#proofNoteName)) ?? '';
     const size = TLOG_PROOF_BYTES_MAX;
     const kept = /^[0-9a-f]{64}$/.test(sha256) ? await this.#cache.read({ sha256, size }) : null;
-    if (kept !== null && isProof(kept)) return kept;
+    if (kept !== null && isProof(kept)) {
+      this.#pinProof(sha256);
+      return kept;
+    }
     this.#log({ event: 'release_proof_missing', path });
     throw new UnreachableFileError(`Cannot serve "${path}": the host does not give it`);
+  }
+
+  #pinProof(sha256: string): void {
+    this.#keptProof = sha256;
+    this.#pin();
+  }
+
+  /** It is asked for every minute, and seldom another: what is kept is not written again. */
+  async #keepProof(proof: Buffer): Promise<void> {
+    const sha256 = sha256Of(proof);
+    const isKept = sha256 === this.#keptProof;
+    if (isKept && (await this.#cache.has({ sha256, size: proof.length }))) return;
+    this.#pinProof(sha256);
+    await this.#cache.write(sha256, proof);
+    await this.#cache.note(this.#proofNoteName, sha256);
   }
 
   async #given(path: string): Promise<Buffer | null> {

@@ -6,6 +6,7 @@ import { deliveredHashes } from '../release/delivered-hashes.ts';
 import { leafProof, newestNote } from '../release/leaf-proof.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 
 /** Bytes that tell a signed table from JSON. */
 const TABLE_MARK_BYTES = 2;
@@ -16,8 +17,13 @@ interface ProvenBody {
   readonly note: string | null;
 }
 
+/** Bytes of sold bodies that are kept for one release, without their proofs and with them. */
+const PROVEN_BYTES_MAX = 4 * 1024 * 1024;
+
 /** Bodies with their proofs, by the bytes without: the same buffer is sold until a member of request time changes. */
-const provenBodies = oncePerRelease(() => new WeakMap<Buffer, ProvenBody>());
+const provenBodies = oncePerRelease(
+  () => new BoundedMap<Buffer, ProvenBody>({ bytes: PROVEN_BYTES_MAX, isByUse: true }),
+);
 
 /**
  * What is sold, with the proof that it is in the log. Computed, because the proof leads to the newest root. It is made before
@@ -35,7 +41,7 @@ export async function proven(
   if (known !== undefined && known.note === note) return { ...content, body: known.body };
   const isSettlement = endpoint.answer === 'resolve';
   const body = await withProof(content.body, isSettlement, { release, spend });
-  provenBodies(release).set(content.body, { body, note });
+  provenBodies(release).set(content.body, { body, note }, content.body.length + body.length);
   return { ...content, body };
 }
 

@@ -1,6 +1,15 @@
-import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FILES_NAME, parseFiles } from '../../compiler/contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { folderDestination } from '../../compiler/upload/folder-destination.ts';
 import { UploadNotes } from '../../compiler/upload/upload-notes.ts';
@@ -32,6 +41,11 @@ beforeEach(async () => {
 });
 afterEach(closeSites);
 afterAll(removeFolders);
+
+interface SmallCache {
+  readonly cacheBytesMax: number;
+  readonly clock: () => number;
+}
 
 async function upload() {
   const destination = folderDestination(to, data);
@@ -70,7 +84,7 @@ describe('uploadRelease() of a release with its proof', () => {
 });
 
 describe('a gatekeeper over a host', () => {
-  const source = (url: string, cacheDir: string) =>
+  const source = (url: string, cacheDir: string, more: Partial<SmallCache> = {}) =>
     new RemoteSource({
       url: new URL(`${url}/`),
       auth: null,
@@ -79,6 +93,7 @@ describe('a gatekeeper over a host', () => {
       answerMs: 500,
       clock: Date.now,
       log: () => undefined,
+      ...more,
     });
   const terms = { issuerDid: null, baseUrl: null };
 
@@ -115,6 +130,36 @@ describe('a gatekeeper over a host', () => {
     const tip = await logTip(await openPlace(kept, terms));
     expect(tip?.files.get(RELEASE_PROOF_NAME)?.bytes).toEqual(good);
     await away.close();
+  });
+
+  it('keeps the proof in a cache that is too small for the rest, and writes it once', async () => {
+    await upload();
+    const site = await staticSite(to);
+    const cache = makeFolder();
+    const time = { now: Date.UTC(2026, 10, 20) };
+    const small = { cacheBytesMax: 40_000, clock: () => time.now };
+    const one = source(site.url, cache, small);
+    const release = await openPlace(await one.newest(), terms);
+    await one.served(release);
+    const { place, head } = release;
+    const proof = await place.proof(head, () => true);
+    const name = createHash('sha256').update(proof).digest('hex');
+    const written = (): number => statSync(join(cache, name.slice(0, 2), name)).ino;
+    const first = written();
+    await place.proof(head, () => true);
+    expect(written()).toBe(first);
+    const list = readFileSync(join(to, 'current', FILES_NAME), 'utf8');
+    const others = parseFiles(list).filter(({ size }) => size < 20_000);
+    expect(others.reduce((sum, { size }) => sum + size, 0)).toBeGreaterThan(
+      2 * small.cacheBytesMax,
+    );
+    for (const entry of others) {
+      time.now += 60_000;
+      await place.body(entry, () => undefined);
+    }
+    await site.goAway();
+    expect(await place.proof(head, () => true)).toEqual(proof);
+    await one.close();
   });
 
   it('keeps the proof of the newest release alone, however many there were', async () => {

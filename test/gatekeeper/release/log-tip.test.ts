@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { openNote } from '../../../compiler/contract/checkpoint.ts';
 import { completeLevels, leafHash, rangeHash } from '../../../compiler/contract/merkle.ts';
 import { RELEASE_PROOF_NAME } from '../../../compiler/contract/release-leaf.ts';
@@ -33,7 +33,6 @@ const NOW = '2026-11-20T12:30:00Z';
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 
 afterAll(removeFolders);
-afterEach(() => void vi.restoreAllMocks());
 
 /** A shop with so many readings, in a data folder of its own. */
 async function shopOf(readings: number, data = join(makeFolder(), 'data')) {
@@ -182,21 +181,21 @@ describe('the proof of a release', () => {
     `\u2014 witness.example/${byte} ${Buffer.alloc(76, byte).toString('base64')}\n`;
   const proofIn = (data: string): string =>
     join(realpathSync(join(data, 'current')), RELEASE_PROOF_NAME);
-  let passedMs = 0;
+  let steadyMs = 0;
+  const now = (): number => steadyMs;
   /** What is served once a proof is no longer taken to be the newest, and was read again. */
   const later = async (service: Service): Promise<string> => {
-    passedMs += 61_000;
+    steadyMs += 61_000;
     await ask(service, '/log/checkpoint');
     await new Promise((resolve) => setTimeout(resolve, 100));
     return textOf(service, '/log/checkpoint');
   };
 
   it('is taken up with more signatures without a restart, and never with fewer', async () => {
-    const { data, service } = await shopOf(3);
+    const { data } = await shopOf(3);
+    const service = await compiledService(data, NOW, { now });
     const good = readFileSync(proofIn(data), 'utf8');
     const note = await textOf(service, '/log/checkpoint');
-    const now = performance.now.bind(performance);
-    vi.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
     writeFileSync(proofIn(data), good + witness(1));
     expect(await textOf(service, '/log/checkpoint')).toBe(note);
     expect(await later(service)).toBe(note + witness(1));

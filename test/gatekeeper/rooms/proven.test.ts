@@ -1,8 +1,9 @@
 import { cpSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { withoutProof } from '../../../compiler/contract/body-proof.ts';
+import { defined } from '../../../compiler/contract/defined.ts';
 import { storedPath } from '../../../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../../../compiler/contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../../../compiler/contract/release-leaf.ts';
@@ -11,7 +12,7 @@ import { parseTlogProof } from '../../../compiler/contract/tlog-proof.ts';
 import { readPlain } from '../../../compiler/verify/plain-file.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
+import type { Content, Service } from '../../../gatekeeper/answers/service.ts';
 import { deliveredHashes } from '../../../gatekeeper/release/delivered-hashes.ts';
 import { proven } from '../../../gatekeeper/rooms/proven.ts';
 import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../../sold-shop.ts';
@@ -21,10 +22,6 @@ import { question } from '../tiny-service.ts';
 
 const RECORD = '/gauge?entity=us-denver&signal_id=airquality.aqi';
 const SIGNED_CSV = `/gauge/history-series?entity=us-denver&format=csv-signed&signal_id=airquality.aqi`;
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 let shop: SoldShop;
 beforeAll(async () => {
@@ -92,8 +89,26 @@ describe('what is sold', () => {
   it('is the same buffer again while its members of request time are', async () => {
     expect(await sold(RECORD)).toBe(await sold(RECORD));
   });
+
+  it('I34: is kept within a budget, whoever still holds the bytes without the proof', async () => {
+    const { _citation, ...record } = JSON.parse(String(await shop.ask(RECORD)));
+    const padded = (pad: string) =>
+      JSON.stringify({ ...record, pad: pad.repeat(500_000), _citation });
+    const asked = question(RECORD);
+    const first = { ...SOLD_JSON, body: Buffer.from(padded('0')) };
+    const sell = async (content: Content) => (await proven(content, asked, shop.service)).body;
+    const before = await sell(first);
+    const others = [...'12345'].map((pad) => ({ ...SOLD_JSON, body: Buffer.from(padded(pad)) }));
+    await sell(defined(others[0], 'body'));
+    expect(await sell(first)).toBe(before);
+    for (const other of others) await sell(other);
+    const after = await sell(first);
+    expect(after).not.toBe(before);
+    expect(after).toEqual(before);
+  });
 });
 
+const SOLD_JSON = { contentType: 'application/json', keepMs: 0 };
 const LOGGED = { check: 'logged', status: 'pass' };
 
 /** A copy of the shop, and where the bytes of one of its files stand. */
@@ -125,16 +140,16 @@ describe('a checkpoint that a witness signs while it is served', () => {
   const THIN = `${RECORD}&format=thin`;
 
   it('comes with the next purchases, of bodies that do not change too, and the index of the head', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
+    let steadyMs = 0;
     const { data } = copied('log/checkpoint');
-    const service = await compiledService(data, shop.now);
+    const service = await compiledService(data, shop.now, { now: () => steadyMs });
     const before = await Promise.all([RECORD, THIN].map((target) => sold(target, service)));
     expect(before.map(linesOf)).toEqual([1, 1]);
     const file = join(realpathSync(join(data, 'current')), RELEASE_PROOF_NAME);
     const own = readFileSync(file, 'utf8');
     writeFileSync(file, `${own}\u2014 witness.example ${Buffer.alloc(76, 7).toString('base64')}\n`);
     expect(await sold(THIN, service)).toEqual(before[1]);
-    vi.advanceTimersByTime(61_000);
+    steadyMs += 61_000;
     const boughtNow = async () =>
       Promise.all([RECORD, THIN].map((target) => sold(target, service)));
     await vi.waitFor(async () => expect((await boughtNow()).map(linesOf)).toEqual([2, 2]));
