@@ -222,6 +222,16 @@ describe('the further examples of FORMAT.md', () => {
     expect(verifyInclusion({ ...claim, index: 1 }, hash)).toBe(false);
   });
 
+  it('I64: shows a proof of the first example, which holds at no other place', () => {
+    const proof = /```text\n(c2sp\.org[^`]+)```/.exec(more)?.[1] ?? '';
+    const verdict = (text: string): string => verifyBody(parseJson(text), { trust: [did] }).verdict;
+    const proven = (text: string): string =>
+      delivered.replace(',"_citation":', `,"_proof":${JSON.stringify(text)},"_citation":`);
+    expect(verdict(proven(proof))).toBe('verified');
+    expect(verdict(proven(proof.replace('index 0', 'index 1')))).toBe('failed');
+    expect(verdict(proven(proof.replace('readings.example', 'other.example')))).toBe('failed');
+  });
+
   it('spells the key of the log and its signature line from the bytes that section 9 names', () => {
     const block = /```text\n(sha256:[^`]+)```/.exec(section('9. Transparency log'))?.[1] ?? '';
     const [, , vkey = '', name = '', size = '', tree = '', , line = ''] = block.split('\n');

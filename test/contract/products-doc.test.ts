@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { isDocument } from '../../compiler/contract/document-bodies.ts';
+import { bodyOfText } from '../../compiler/contract/series-csv.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { withDemands } from '../../compiler/verify/demand-checks.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
@@ -47,6 +48,19 @@ describe('PRODUCTS.md', () => {
     );
     expect(answers.size).toBe(TEXT.split('**Example: ').length - 1);
     await expect(made).toMatchFileSnapshot(PRODUCTS);
+  });
+
+  it('shows a series as signed CSV, to the byte, that verifies', async () => {
+    const path = fileURLToPath(new URL('SERIES-CSV.md', contract));
+    const text = readFileSync(path, 'utf8');
+    const [, target = '', , lines = ''] =
+      /`(\/\S+csv-signed\S+)`([\s\S]+?)```csv\n([\s\S]*?)```/.exec(text) ?? [];
+    const sold = await ask(target);
+    const made = text.replace(`csv\n${lines}`, () => `csv\n${sold.replaceAll('\r\n', '\n')}`);
+    await expect(made).toMatchFileSnapshot(path);
+    const verdict = (table: string) => verifyBody(bodyOfText(table), { trust: [did] }).verdict;
+    expect(verdict(lines.replaceAll('\n', '\r\n'))).toBe('verified');
+    expect(verdict(lines.replaceAll('\n', '\r\n').replace('13.4', '13.5'))).toBe('failed');
   });
 
   it.each(printed)(
