@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { defineBuy } from '../compiler/buy/buy-command.ts';
-import { accountOf, wallet } from '../compiler/buy/wallet.ts';
+import { accountOf, networksNamed, wallet } from '../compiler/buy/wallet.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
 import { verifyText } from '../compiler/client/verify.ts';
 import type { CommandSettings } from '../compiler/commands/command-settings.ts';
@@ -88,7 +88,11 @@ describe('an address with a path', () => {
   });
 
   it('is one that the typed client knows', async () => {
-    const pay = wallet(accountOf(undefined), () => NOW_MS);
+    const pay = wallet({
+      account: accountOf(undefined),
+      now: () => NOW_MS,
+      networks: networksNamed(undefined),
+    });
     const options = {
       baseUrl: `${shop}/`,
       issuer,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { accountOf, wallet } from '../compiler/buy/wallet.ts';
+import { accountOf, networksNamed, wallet } from '../compiler/buy/wallet.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
 import { catalogText, wholeFile } from '../compiler/contract/catalog/whole-catalog.ts';
 import { NETWORKS } from '../gatekeeper/money/networks.ts';
@@ -40,7 +40,13 @@ describe('wallet()', () => {
     }) as typeof fetch;
     return { paid, shop };
   }
-  const pay = wallet(accountOf(undefined), () => Date.UTC(2026, 10, 20));
+  const walletOn = (names?: readonly string[]) =>
+    wallet({
+      account: accountOf(undefined),
+      now: () => Date.UTC(2026, 10, 20),
+      networks: networksNamed(names),
+    });
+  const pay = walletOn();
   const URL = 'https://shop.example/gauge';
 
   it('signs the transfer of the amount to the payee', async () => {
@@ -49,6 +55,24 @@ describe('wallet()', () => {
     const { accepted, payload } = JSON.parse(atob(paid[0] ?? ''));
     expect([accepted, payload.authorization.value]).toEqual([entry(), '20000']);
     expect(payload.authorization.to).toBe(entry().payTo);
+  });
+
+  it('pays on a network that was named, wherever it stands, and on no other', async () => {
+    const onPolygon = entry({
+      network: NETWORKS.polygon.caip2,
+      asset: NETWORKS.polygon.asset,
+    });
+    for (const name of ['polygon', 'eip155:137']) {
+      const { paid, shop } = shopAsking(entry(), onPolygon);
+      await walletOn([name])(shop, 100_000n)(URL);
+      expect(JSON.parse(atob(paid[0] ?? '')).accepted).toEqual(onPolygon);
+    }
+    const { paid, shop } = shopAsking(entry(), onPolygon);
+    await expect(walletOn(['sei'])(shop, 100_000n)(URL)).rejects.toThrow(
+      'takes no USDC on sei, but on base, polygon',
+    );
+    expect(paid).toEqual([]);
+    expect(() => networksNamed(['base', 'mainnet'])).toThrow('Cannot pay on "mainnet"');
   });
 
   it('signs nothing in another token, on another network, or for a shop that asks for none', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
 import { defineBuy } from '../compiler/buy/buy-command.ts';
-import { accountOf, wallet } from '../compiler/buy/wallet.ts';
+import { accountOf, networksNamed, wallet } from '../compiler/buy/wallet.ts';
 import { check } from '../compiler/check.ts';
 import { ClientError } from '../compiler/client/client-error.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
@@ -117,7 +117,11 @@ describe.each([[null], ['builtin']] as const)('a shop that extends %s', (extende
     const gate = await sampleGate(data);
     const catalog = readFileSync(fileOf(join(data, 'current'), 'catalog.json'));
     const clock = () => NOW_MS;
-    const pay = wallet(accountOf(undefined), clock);
+    const pay = wallet({
+      account: accountOf(undefined),
+      now: clock,
+      networks: networksNamed(undefined),
+    });
     const client = signalpressClient({ baseUrl: gate.url, issuer, catalog, pay, clock });
     const record = { signal_id: 'tides.level', entity: 'station-one' };
     const sold = await client.buy('/gauge', record);

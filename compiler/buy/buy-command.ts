@@ -10,7 +10,7 @@ import { KEYS_BYTES_MAX } from '../contract/key-history.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { readPlain } from '../verify/plain-file.ts';
 import { keepPayment, readPayment, requireSameRequest } from './payment-file.ts';
-import { accountOf, wallet } from './wallet.ts';
+import { accountOf, networksNamed, wallet } from './wallet.ts';
 
 interface BuyFlags {
   readonly issuer?: string;
@@ -19,6 +19,7 @@ interface BuyFlags {
   readonly proof?: boolean;
   readonly maxUsd: string;
   readonly wallet?: string;
+  readonly network?: readonly string[];
   readonly payment?: string;
 }
 
@@ -36,6 +37,11 @@ export function defineBuy(command: Command, { now, print }: CommandSettings): vo
     .option('--max-usd <price>', 'the most that it may cost', MAX_USD)
     .option('--wallet <file>', 'key of the account that pays (default: one that owns nothing)')
     .option(
+      '--network <name>',
+      'pay there alone, such as base or eip155:8453; name several to allow each (default: the first that the shop names)',
+      repeated,
+    )
+    .option(
       '--payment <file>',
       'keep the payment here before it is sent; where the file is there, its payment is sent again',
     )
@@ -52,11 +58,12 @@ async function bought(url: string, flags: BuyFlags, now: () => number): Promise<
   };
   const { baseUrl, path, params } = partsOf(url);
   const account = accountOf(flags.wallet);
-  const pay = wallet(account, now);
+  const networks = networksNamed(flags.network);
+  const pay = wallet({ account, now, networks });
   // Who sells by a catalogue that the issuer did not sign is paid nothing.
   const shop = { baseUrl, ...trusted, ...keysOf(flags), catalog: 'served' } as const;
   const { kept, onSigned } = keeping(url, flags.payment);
-  const client = signalpressClient({ ...shop, pay, maxUsd, clock: now, onSigned });
+  const client = signalpressClient({ ...shop, pay, maxUsd, networks, clock: now, onSigned });
   try {
     const buying = () => client.buy(path as PaidPath, params);
     return (await (kept === null ? buying() : client.redeliver(kept))).text;

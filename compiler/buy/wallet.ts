@@ -14,7 +14,9 @@ const CLOCK_ALLOWANCE_S = 600;
 const NONCE_BYTES = 32;
 
 /** Only of a token that is worth a dollar does a price in USD bound what a shop may ask for. */
-const PAID_IN: ReadonlyMap<string, string> = new Map(Object.entries(USDC));
+const PAID_IN: ReadonlyMap<string, string> = new Map(
+  Object.values(USDC).map(({ caip2, asset }) => [caip2, asset]),
+);
 
 const TYPES = {
   TransferWithAuthorization: [
@@ -52,17 +54,43 @@ export function accountOf(file: string | undefined): BuyerAccount {
   throw new RangeError(`Cannot pay from "${file}": not a key of 64 hex digits; name another file`);
 }
 
-/** Pays a challenge with an account, once. `now` is in milliseconds. */
-export function wallet(account: BuyerAccount, now: () => number): PayingFetch {
+/** Who pays, when, and where. */
+export interface WalletOptions {
+  readonly account: BuyerAccount;
+  /** In milliseconds. */
+  readonly now: () => number;
+  /** CAIP-2 names of the networks on which the account may pay. */
+  readonly networks: readonly string[];
+}
+
+/** CAIP-2 names of the networks that a buyer named in either form, of all without a name; throws a RangeError for an unknown one. */
+export function networksNamed(names: readonly string[] | undefined): string[] {
+  if (names === undefined) return [...PAID_IN.keys()];
+  return names.map((name) => {
+    const known = Object.entries(USDC).find(([own, { caip2 }]) => [own, caip2].includes(name));
+    if (known !== undefined) return known[1].caip2;
+    throw new RangeError(
+      `Cannot pay on "${name}": not one of ${Object.keys(USDC).join(', ')}; name one of them`,
+    );
+  });
+}
+
+/** Pays a challenge with an account, once: the first entry in USDC on one of its networks. */
+export function wallet(options: WalletOptions): PayingFetch {
   return (ask) => async (input, init) => {
     const asked = await ask(input, init);
     if (asked.status !== 402) return asked;
     const header = asked.headers.get('payment-required');
     if (header === null)
       throw new Error('Cannot pay: the shop asks for no payment of x402 version 2');
-    const value = await paymentFor(header, account, now());
+    const value = await paymentFor(header, options);
     return ask(input, { ...init, headers: { 'PAYMENT-SIGNATURE': value } });
   };
+}
+
+function nameOf(network: string): string {
+  const known = Object.entries(USDC).find(([, { caip2 }]) => caip2 === network);
+  return known?.[0] ?? network;
 }
 
 function challengeIn(header: string): z.infer<typeof challenge> {
@@ -75,16 +103,24 @@ function challengeIn(header: string): z.infer<typeof challenge> {
   }
 }
 
-async function paymentFor(header: string, account: BuyerAccount, nowMs: number): Promise<string> {
+async function paymentFor(
+  header: string,
+  { account, now, networks }: WalletOptions,
+): Promise<string> {
   const { resource, accepts } = challengeIn(header);
   const readable = accepts.flatMap((one) => entry.safeParse(one).data ?? []);
-  const accepted = readable.find(
+  const payable = readable.filter(
     ({ network, asset }) => PAID_IN.get(network)?.toLowerCase() === asset.toLowerCase(),
   );
+  const accepted = payable.find(({ network }) => networks.includes(network));
   if (accepted === undefined) {
-    throw new Error(`Cannot pay: the shop takes no USDC on one of ${Object.keys(USDC).join(', ')}`);
+    const taken = payable.map(({ network }) => nameOf(network)).join(', ');
+    const where = networks.map(nameOf).join(', ');
+    throw new Error(
+      `Cannot pay: the shop takes no USDC on ${where}${taken === '' ? '' : `, but on ${taken}`}`,
+    );
   }
-  const payload = await signedTransfer(accepted, account, nowMs);
+  const payload = await signedTransfer(accepted, account, now());
   return btoa(JSON.stringify({ x402Version: 2, resource, accepted, payload }));
 }
 

@@ -53,7 +53,8 @@ export async function runVerifyEvidence(
   const bytes = await bytesOf(target, options);
   const outcome = await runVerify(target, {
     ...options,
-    disk: { ...disk, named: () => [bytes] },
+    // A pipe is read once.
+    disk: { ...disk, named: (path) => (path === target ? [bytes] : disk.named(path)) },
     readStdin: () => bytes,
   });
   const body = parsed(bytes);

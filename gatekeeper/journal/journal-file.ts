@@ -47,6 +47,24 @@ CREATE UNIQUE INDEX IF NOT EXISTS payment_identifier ON payment(identifier)
 
 /** What stands before the nonce in the key of a payment. */
 export const ACCOUNT = 'substr(key, 1, length(key) - 67)';
+/** The first part of a key: network and asset of a payment, or that it is a receipt. */
+const TOKEN = `
+CASE WHEN first.key LIKE 'receipt|%' THEN 'receipt'
+  WHEN length(first.key) > 110 THEN substr(first.key, 1, length(first.key) - 110) ELSE first.key END`;
+/** Most tokens of before that are looked for. */
+const TOKENS_MAX = 64;
+
+/** The tokens of all payments in a table, each as `network|asset`: one look-up in the index of keys for each. */
+export const tokensIn = (table: string): string => `
+WITH RECURSIVE first(key) AS (
+  SELECT min(key) FROM ${table}
+  UNION ALL
+  SELECT (SELECT min(later.key) FROM ${table} AS later WHERE later.key > ${TOKEN} || '}') FROM first
+  WHERE first.key IS NOT NULL)
+SELECT ${TOKEN} AS token FROM first WHERE first.key IS NOT NULL LIMIT ${TOKENS_MAX}`;
+/** A row of it. */
+export const tokenRow = z.object({ token: z.string() });
+
 /** Only for who looks for sales: each settlement writes into it. */
 const SALES = `
 CREATE INDEX IF NOT EXISTS payment_sale ON payment(${ACCOUNT}, resource, id) WHERE state = 'settled'`;

@@ -15,7 +15,7 @@ import { BoundedMap } from '../system/bounded-map.ts';
 import { newestTime } from './accepted-clock.ts';
 import { BodyStore, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from './body-store.ts';
 import { GroupCommit } from './group-commit.ts';
-import { ACCOUNT, openJournalFile } from './journal-file.ts';
+import { ACCOUNT, openJournalFile, tokenRow, tokensIn } from './journal-file.ts';
 import { type ClaimValues, claimValues, entryOf } from './journal-row.ts';
 import { KeyFilter } from './key-filter.ts';
 import { livingHolders } from './living-holders.ts';
@@ -232,10 +232,12 @@ function taker(db: Database.Database): Journal['takeTransaction'] {
 }
 
 /** Payments by what they are called beside their key. */
-function foundIn(db: Database.Database): Pick<Journal, 'identifiedKey' | 'soldTo'> {
+function foundIn(db: Database.Database): Pick<Journal, 'tokens' | 'identifiedKey' | 'soldTo'> {
+  const tokens = db.prepare(tokensIn('payment')).all([]);
   const identified = db.prepare(IDENTIFIED);
   const sale = db.prepare(SALE);
   return {
+    tokens: tokens.map((row) => tokenRow.parse(row).token),
     async identifiedKey(identifier) {
       const row = identified.get([identifier]);
       return row === undefined ? null : keyRow.parse(row).key;

@@ -100,6 +100,8 @@ export interface SharedJournal {
 
 /** Memory of payments that outlives the process; once a promise resolves, its result is durable. */
 export interface Journal extends SoldCitations {
+  /** What payments were in that were noted before it was opened: `network|asset`, lower-case. */
+  readonly tokens: readonly string[];
   find(key: string): Promise<JournalEntry | null>;
   /** The same, also of what another process noted meanwhile: it always reads the disk, so only a refusal waits for it. */
   findOnDisk(key: string): Promise<JournalEntry | null>;

@@ -2,15 +2,7 @@ import { USDC } from '../../compiler/contract/usdc.ts';
 import type { TokenRate } from './token-rate.ts';
 
 /** Names that clients of version 1 know; any other one makes them drop the whole challenge. */
-export type NetworkName =
-  | 'base'
-  | 'base-sepolia'
-  | 'polygon'
-  | 'polygon-amoy'
-  | 'avalanche'
-  | 'avalanche-fuji'
-  | 'sei'
-  | 'sei-testnet';
+export type NetworkName = keyof typeof USDC;
 
 /** A chain that payments arrive on, under each of its names, with the token's EIP-712 domain. */
 export interface Network {
@@ -37,82 +29,74 @@ export interface Network {
 export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
   base: {
     name: 'base',
-    caip2: 'eip155:8453',
     chainId: 8453,
     isTestnet: false,
     blockMs: 2000,
     maxFeeGwei: '2',
-    asset: USDC['eip155:8453'],
+    ...USDC.base,
     extra: { name: 'USD Coin', version: '2' },
   },
   'base-sepolia': {
     name: 'base-sepolia',
-    caip2: 'eip155:84532',
     chainId: 84532,
     isTestnet: true,
     blockMs: 2000,
     maxFeeGwei: '2',
-    asset: USDC['eip155:84532'],
+    ...USDC['base-sepolia'],
     extra: { name: 'USDC', version: '2' },
   },
   polygon: {
     name: 'polygon',
-    caip2: 'eip155:137',
     chainId: 137,
     isTestnet: false,
     blockMs: 2000,
     maxFeeGwei: '500',
-    asset: USDC['eip155:137'],
+    ...USDC.polygon,
     extra: { name: 'USD Coin', version: '2' },
   },
   'polygon-amoy': {
     name: 'polygon-amoy',
-    caip2: 'eip155:80002',
     chainId: 80002,
     isTestnet: true,
     blockMs: 2000,
     maxFeeGwei: '500',
-    asset: USDC['eip155:80002'],
+    ...USDC['polygon-amoy'],
     extra: { name: 'USDC', version: '2' },
   },
   avalanche: {
     name: 'avalanche',
-    caip2: 'eip155:43114',
     chainId: 43114,
     isTestnet: false,
     blockMs: 1700,
     maxFeeGwei: '50',
-    asset: USDC['eip155:43114'],
+    ...USDC.avalanche,
     extra: { name: 'USD Coin', version: '2' },
   },
   'avalanche-fuji': {
     name: 'avalanche-fuji',
-    caip2: 'eip155:43113',
     chainId: 43113,
     isTestnet: true,
     blockMs: 1700,
     maxFeeGwei: '50',
-    asset: USDC['eip155:43113'],
+    ...USDC['avalanche-fuji'],
     extra: { name: 'USD Coin', version: '2' },
   },
   sei: {
     name: 'sei',
-    caip2: 'eip155:1329',
     chainId: 1329,
     isTestnet: false,
     blockMs: 400,
     maxFeeGwei: '50',
-    asset: USDC['eip155:1329'],
+    ...USDC.sei,
     extra: { name: 'USDC', version: '2' },
   },
   'sei-testnet': {
     name: 'sei-testnet',
-    caip2: 'eip155:1328',
     chainId: 1328,
     isTestnet: true,
     blockMs: 400,
     maxFeeGwei: '50',
-    asset: USDC['eip155:1328'],
+    ...USDC['sei-testnet'],
     extra: { name: 'USDC', version: '2' },
   },
 };

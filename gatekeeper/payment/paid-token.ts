@@ -1,3 +1,4 @@
+import { isSameToken } from '../money/further-tokens.ts';
 import { findNetwork, type Network } from '../money/networks.ts';
 import type { Payment } from '../money/payment.ts';
 import { SIGNATURE_CHARS } from '../money/signature.ts';
@@ -66,17 +67,21 @@ export function candidatesOf(
 }
 
 /**
- * The token that a payment may be for though it is not offered, as far as keys name it: settings may have offered it before.
- * Null for one that is offered, and on a network that is not known.
+ * The tokens that a payment may be for though they are not offered, as far as keys name them: settings may have offered them
+ * before. Version 1 names none, so it may be for each of the network that payments of before were in (`network|asset`).
  */
-export function unofferedToken(
+export function unofferedTokens(
   { network: named, accepted }: Payment,
   tokens: Tokens,
-): Pick<Network, 'name' | 'asset'> | null {
+  before: readonly string[],
+): Pick<Network, 'name' | 'asset'>[] {
   const network = findNetwork(named);
-  if (network === undefined) return null;
-  const asset = accepted?.asset ?? network.asset;
-  const isIt = (one: Network): boolean =>
-    one.name === network.name && one.asset.toLowerCase() === asset.toLowerCase();
-  return tokens.some(isIt) ? null : { name: network.name, asset };
+  if (network === undefined) return [];
+  const { name } = network;
+  const own = before.filter((token) => token.startsWith(`${name}|`));
+  const assets = own.map((token) => token.slice(name.length + 1));
+  const places = (accepted === null ? [network.asset, ...assets] : [accepted.asset]).map(
+    (asset) => ({ name, asset }),
+  );
+  return places.filter((place) => !tokens.some((one) => isSameToken(one, place)));
 }

@@ -5,7 +5,7 @@ import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
 import { checksumAddress } from '../money/address.ts';
 import { facilitatorRequest } from '../money/facilitator.ts';
-import type { JournalEntry } from '../money/journal.ts';
+import type { Journal, JournalEntry } from '../money/journal.ts';
 import type { Network } from '../money/networks.ts';
 import {
   isRefusal,
@@ -22,7 +22,7 @@ import { type Challenger, listingOf } from '../offer/challenge.ts';
 import { formerEndpoint, soldEndpoint, targetOfResource } from '../offer/former-endpoint.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
-import { candidatesOf, judgedToken, unofferedToken } from './paid-token.ts';
+import { candidatesOf, judgedToken, unofferedTokens } from './paid-token.ts';
 import { checkPayment, checkSigner, isSignedByKey, type Terms } from './payment-check.ts';
 import { decodePayment } from './payment-header.ts';
 import { PaymentSettlement, type SettlementContext } from './settlement.ts';
@@ -33,6 +33,7 @@ import { type Tender, type TenderIdentifier, type TenderReader, Waiters } from '
 const TERMS_CACHE_MAX = 4096;
 
 export interface PaymentReaderOptions extends SettlementContext {
+  readonly journal: Pick<Journal, 'tokens' | 'takeTransaction'>;
   readonly challenger: Challenger;
   /** Recovers signers beside this thread; without it this thread does. */
   readonly signatures?: Pick<SignaturePool, 'judge'>;
@@ -53,7 +54,7 @@ interface PaymentReader extends TenderReader<X402Header> {
 
 /** Reads x402 payments against the terms of one seller. */
 export function paymentReader(options: PaymentReaderOptions): PaymentReader {
-  const { challenger, clock, signatures, accounts, identifiers = false } = options;
+  const { challenger, journal, clock, signatures, accounts, identifiers = false } = options;
   const { networks } = challenger;
   const termsOf = cachedTerms(challenger);
   const offered = (
@@ -90,8 +91,8 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
     identify(header) {
       const payment = paymentIn(header);
       if (isRefusal(payment)) return null;
-      const former = unofferedToken(payment, networks);
-      const tokens = [...candidatesOf(payment, networks), ...(former === null ? [] : [former])];
+      const former = unofferedTokens(payment, networks, journal.tokens);
+      const tokens = [...candidatesOf(payment, networks), ...former];
       const keys = tokens.map((token) => paymentKey(payment, token));
       return { keys, signed: signedText(payment), ...paidTo(payment) };
     },

@@ -8,6 +8,7 @@ import type { Source } from '../../compiler/import/source.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import {
   compileFolder,
+  fileOf,
   makeFolder,
   ndjson,
   reading,
@@ -86,6 +87,18 @@ describe('verify --archive', () => {
     expect(report.evidence).toMatchObject([
       { where: 'provenance.data_lineage.0', entity: RIVER, verdict: 'shown' },
     ]);
+  });
+
+  it('reads a list of --keys from its own file', async () => {
+    const keys = fileOf(folder, 'well-known/keys.json');
+    const target = join(makeFolder(), 'body.json');
+    writeFileSync(target, JSON.stringify(record()));
+    const options = { issuer: [did], archive: shop.archive.folder };
+    expect((await runVerifyEvidence(target, { ...options, keys })).exitCode).toBe(0);
+    expect(await runVerifyEvidence(target, { ...options, keys: target })).toMatchObject({
+      exitCode: 2,
+      text: expect.stringContaining('keys'),
+    });
   });
 
   it('reads a body from standard input', async () => {

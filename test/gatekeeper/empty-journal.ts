@@ -2,6 +2,7 @@ import type { Journal } from '../../gatekeeper/money/journal.ts';
 
 /** A journal without a payment that takes none, whose newest time is this. */
 export const emptyJournal = (newestMs = 0): Journal => ({
+  tokens: [],
   find: async () => null,
   findOnDisk: async () => null,
   bindingOf: () => null,

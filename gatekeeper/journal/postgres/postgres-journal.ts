@@ -31,6 +31,7 @@ import {
 } from '../../money/journal.ts';
 import { BoundedMap } from '../../system/bounded-map.ts';
 import { bodyRow, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from '../body-store.ts';
+import { tokenRow, tokensIn } from '../journal-file.ts';
 import { claimValues, entryOf } from '../journal-row.ts';
 import {
   atMost,
@@ -169,7 +170,9 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
   const claimer = new PostgresClaims(base);
   const concluder = new Concluder(base);
   const find = (key: string): Promise<JournalEntry | null> => found(base, key);
+  const tokens = await base.rows(tokensIn('signalpress.payment'), []);
   return {
+    tokens: tokens.map((row) => tokenRow.parse(row).token),
     find,
     findOnDisk: find,
     bindingOf: (key) => base.bindings.get(key) ?? null,

@@ -69,6 +69,25 @@ export function journalSuite(engine: Engine): void {
       expect(await again.find('a')).toStrictEqual({ ...row, ...end });
     });
 
+    it(`I2: ${name}() knows the tokens that payments of before were in, however many there are`, async () => {
+      const place = await engine.fresh();
+      const journal = await opened(place);
+      const tokens = ['avalanche|0xa', 'base|0xa', 'base|0xb', 'base-sepolia|0xa', 'sei|0xc'].map(
+        (token) => `${token}${'0'.repeat(39)}`,
+      );
+      const [account, word] = [`0x${'1'.repeat(40)}`, 'f'.repeat(63)];
+      const keys = tokens.flatMap((token) =>
+        ['0', '7', 'f'].map((digit) => `${token}|${account}|0x${digit}${word}`),
+      );
+      for (const key of [...keys, 'receipt|a', `receipt|${'z'.repeat(200)}`]) {
+        await journal.claim(claimOf(key));
+      }
+      expect(journal.tokens).toEqual([]);
+      await closed(journal);
+      const known = (await opened(place)).tokens.filter((token) => token !== 'receipt');
+      expect([...known].sort()).toEqual([...tokens].sort());
+    });
+
     it(`I3: ${name}() lets one claim stand, also of two processes`, async () => {
       const place = await engine.fresh();
       const [one, two] = [await opened(place), await opened(place)];

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   BASKET_ANSWERS_BYTES_MAX,
   BASKET_BODY_BYTES_MAX,
@@ -11,6 +11,9 @@ import {
 } from '../../../compiler/contract/basket.ts';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
+import type { X402Header } from '../../../gatekeeper/http/header-facts.ts';
+import { jsonReply } from '../../../gatekeeper/http/reply.ts';
 import type { Facilitator, SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import { furtherTokens } from '../../../gatekeeper/money/further-tokens.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
@@ -76,6 +79,43 @@ function unsold({
     not_sold === undefined ? [] : [[at + 1, not_sold] as const],
   );
 }
+
+describe('answers that are gathered for payments', () => {
+  it('I43: are of 16 baskets at once; a payment more waits, unasked, and is sold after them', async () => {
+    const service = await tinyService();
+    const held: (() => void)[] = [];
+    const sell = vi.fn(async () => jsonReply(200, {}));
+    const holding: Service = {
+      ...service,
+      purchases: {
+        ...service.purchases,
+        transferOf: async () => ({ value: '10000', token: NETWORK }),
+        open: async () => ({ sell }),
+      },
+      rooms: {
+        ...service.rooms,
+        proven: (content) => new Promise((resolve) => held.push(() => resolve(content))),
+      },
+    };
+    const asked = question(
+      '/gauge/basket',
+      '',
+      Buffer.from(JSON.stringify({ requests: [DENVER] })),
+    );
+    const paymentHeaders: X402Header[] = [{ kind: 'payment', text: '', version: 1 }];
+    const send = async () => jsonOf(await basket({ ...asked, paymentHeaders }, holding));
+    const first = Array.from({ length: 16 }, send);
+    await vi.waitFor(() => expect(held).toHaveLength(16));
+    expect(await send()).toMatchObject({ status: 503, retryable: true });
+    expect([held.length, sell.mock.calls.length]).toEqual([16, 0]);
+    for (const release of held) release();
+    expect((await Promise.all(first)).map(({ status }) => status)).toEqual(Array(16).fill(200));
+    const next = send();
+    await vi.waitFor(() => expect(held).toHaveLength(17));
+    held[16]?.();
+    expect(await next).toMatchObject({ status: 200 });
+  });
+});
 
 describe('a quote', () => {
   it('asks for the sum of the prices, exactly, and shows each', async () => {
