@@ -48,7 +48,7 @@ function prune(data: string): void {
 }
 
 describe('a record as of an earlier time', () => {
-  it('costs what the record costs, and is the record of then with a proof in the log of now', async () => {
+  it('I67: costs what the record costs, and is the record of then with a proof in the log of now', async () => {
     const gate = await served();
     const url = gate.url + asOfTarget(asOfTime(1));
     const terms = await askPrice(url);

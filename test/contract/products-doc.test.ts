@@ -8,6 +8,7 @@ import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { withDemands } from '../../compiler/verify/demand-checks.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { removeFolders } from '../snapshot-folder.ts';
+import { hasPython, pythonVerdicts } from '../verify/python-judge.ts';
 import { productShop } from './product-shop.ts';
 
 const contract = new URL('../../compiler/contract/', import.meta.url);
@@ -69,6 +70,19 @@ describe('PRODUCTS.md', () => {
       expect(judged(line, target)).toBe('verified');
       expect(judged(line, '/gauge?entity=06714000&signal_id=hydrology.river-level')).toBe('failed');
       expect(judged(line.replace('2026', '2027'), target)).toBe('failed');
+    },
+  );
+
+  it.skipIf(!hasPython)(
+    'shows answers that the second judge verifies, and none of another year',
+    () => {
+      const lines = printed.map(({ line }) => line.replaceAll('\n', ''));
+      const verdicts = (bodies: readonly string[]) =>
+        new Set(pythonVerdicts(bodies, [did]).map(({ verdict }) => verdict));
+      expect(verdicts(lines)).toEqual(new Set(['verified']));
+      expect(verdicts(lines.map((line) => line.replace('2026', '2027')))).toEqual(
+        new Set(['failed']),
+      );
     },
   );
 

@@ -57,7 +57,7 @@ describe('answerFault() of a record as of a time', () => {
     },
   );
 
-  it('takes the older record where that is the one of then', () => {
+  it('I67: takes the older record where that is the one of then', () => {
     expect(fault(asOfTarget(asOfTime(0)), stored(0))).toBeNull();
   });
 

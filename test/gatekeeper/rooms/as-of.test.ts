@@ -103,7 +103,7 @@ describe('asOf()', () => {
     expect(body.error).toContain(`from ${asOfTime(0)} to ${asOfTime(RELEASES - 1)}`);
   });
 
-  it('refuses a record that the release of then lacks, though a later one has it', async () => {
+  it('I67: refuses a record that the release of then lacks, though a later one has it', async () => {
     const service = await served(shop);
     const first = asOfTime(SECOND_STATION_FROM);
     expect(await textOf(asOfTarget(first, 'quay-two'), service)).toContain('"quay-two"');
@@ -134,7 +134,7 @@ describe('asOf()', () => {
     );
   });
 
-  it('reaches back no further than to a gap: nobody can say what was the newest release in it', async () => {
+  it('I67: reaches back no further than to a gap: nobody can say what was the newest release in it', async () => {
     const data = ownShop();
     removeReleases(data, [nameOf(data, 2)]);
     const service = await served(data);
