@@ -72,7 +72,7 @@ async function printed(...args: readonly string[]): Promise<string> {
   await command.parseAsync([...args, '--issuer', issuer], { from: 'user' });
   return text;
 }
-const verdict = (text: string) => verifyText(text, { trust: [issuer], now: NOW_MS }).verdict;
+const verdict = (text: string) => verifyText(text, { trust: [issuer], now: NOW_MS }, {}).verdict;
 
 describe('an address with a path', () => {
   it.each([[RECORD], ['gauge/tides-region?loc=station-one']])('sells %s', async (target) => {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PayingFetch } from '../compiler/client/payment-trip.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
+import { withoutProof } from '../compiler/contract/body-proof.ts';
 import { canonicalRequest } from '../compiler/contract/canonical-request.ts';
 import { route } from '../compiler/contract/route.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
@@ -96,13 +97,16 @@ describe('a product that is free of one signal', () => {
     const given = await fetch(gate.url + LEVEL);
     expect(given.status).toBe(200);
     const text = await given.text();
-    // What is free brings no proof of the log.
     const priced = `${sold.url}${LEVEL}&proof=0`;
     const bought = await pay(priced, await askPrice(priced));
-    expect(JSON.parse(text)).toEqual(JSON.parse(bought.text));
-    const judge = (body: string) => verifyBody(parseJson(body), { trust: [issuer] }).verdict;
+    const { body, proof } = withoutProof(parseJson(text));
+    expect([body, proof]).toEqual([JSON.parse(bought.text), expect.any(String)]);
+    const asked = { trust: [issuer], proof: 'demanded' } as const;
+    const judge = (each: string) => verifyBody(parseJson(each), asked).verdict;
     expect(judge(text)).toBe('verified');
     expect(judge(text.replace('3.4', '3.5'))).toBe('failed');
+    const bare = await (await fetch(`${gate.url}${LEVEL}&proof=0`)).text();
+    expect([bare, judge(bare)]).toEqual([bought.text, 'failed']);
   });
 
   it('may be kept by caches, as other free answers and no sold one may', async () => {

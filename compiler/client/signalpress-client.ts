@@ -79,7 +79,7 @@ export interface ClientOptions {
   readonly policy?: string | Uint8Array;
   /**
    * Whether a purchase without the proof that it is in the log is refused; a request with `proof=0` is not. By default with
-   * `served`: the head of the release tells that the service adds proofs.
+   * `served`: the head of the release tells that the service adds proofs. For `verify` as there.
    */
   readonly demandsProof?: boolean | undefined;
   /** Needed to buy; called with a fetch of ours and the cap of the call in atomic units. */
@@ -218,7 +218,7 @@ function payOf({ pay }: ClientOptions): PayingFetch {
 
 /** The calls that move no money. */
 function freeCalls(
-  { baseUrl, trusted, clock = Date.now }: TrustingOptions,
+  { baseUrl, trusted, demandsProof, clock = Date.now }: TrustingOptions,
   trip: TripOptions,
   { known }: CatalogSource,
 ): Omit<SignalpressClient, 'buy' | 'buyBasket' | 'redeliver'> {
@@ -233,7 +233,7 @@ function freeCalls(
     async verify(saved) {
       // What was saved may be older than the catalogue.
       const judgedBy = { catalog: await known(), isOfBody: false };
-      return verifyText(saved, { ...trusted, judgedBy, now: clock() });
+      return verifyText(saved, { ...trusted, judgedBy, now: clock() }, { demandsProof });
     },
     watch(items, watching) {
       requireInterval(watching.everyMs);

@@ -8,8 +8,14 @@ import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { checkAt, reason } from '../verify/body-check.ts';
-import { type DemandedReport, type Demands, withDemands } from '../verify/demand-checks.ts';
+import {
+  type Demands,
+  expectingProof,
+  type ProvenReport,
+  withDemands,
+} from '../verify/demand-checks.ts';
 import { type KeyTrust, trustedBy, trustedList } from '../verify/key-trust.ts';
+import type { ProofDemand } from '../verify/logged-check.ts';
 import { type PolicyTrust, readPolicy } from '../verify/policy-check.ts';
 import { isOfSigner, type ProvenCatalog, provenCatalog } from '../verify/proven-catalog.ts';
 import { type BodyReport, type BodyTrust, signerOf, verifyBody } from '../verify/verify-body.ts';
@@ -27,11 +33,13 @@ export interface VerifyOptions extends Pick<Demands, 'expect' | 'maxAgeMs'> {
   readonly catalog?: { readonly file: Uint8Array; readonly head: Uint8Array };
   /** Logs and witnesses that you trust, as the text of a tlog-policy: the proof of a body must be witnessed by its quorum. */
   readonly policy?: string | Uint8Array;
+  /** Whether a body that is not proven to be in the log fails, or is taken; by default it is `unproven`. */
+  readonly demandsProof?: boolean | undefined;
   /** Your clock, milliseconds since 1970; this machine's by default. */
   readonly now?: number;
 }
 
-export interface Verification extends DemandedReport {
+export interface Verification extends ProvenReport {
   /** What was read; null for a text that is not strict JSON. */
   readonly body: JsonValue | null;
   /** The checks in plain words, in the order in which they are made. */
@@ -48,30 +56,42 @@ const UNSIGNED_TABLE: BodyReport = {
 export function verify(saved: string | Uint8Array, options: VerifyOptions = {}): Verification {
   const trust = trustOf(options);
   const catalog = catalogOf(options, trust);
-  const { expect, maxAgeMs } = options;
+  const { expect, maxAgeMs, demandsProof } = options;
   // What a request means is for the catalogue of the reader to say, whoever signed the body.
-  const demands = { expect, maxAgeMs, now: trust.now, catalog: catalog?.catalog ?? BUILTIN };
+  const demands = {
+    expect,
+    maxAgeMs,
+    now: trust.now,
+    catalog: catalog?.catalog ?? BUILTIN,
+  };
+  const asked = { demands, expectsProof: demandsProof === undefined };
   return verified(saved, (body) => {
     const isOwn = catalog !== null && isOfSigner(catalog.head, signerOf(body), trust.keys);
-    if (!isOwn) return { trust, demands };
-    return {
-      trust: { ...trust, judgedBy: { catalog: catalog.catalog, isOfBody: false } },
-      demands,
-    };
+    if (!isOwn) return { trust, ...asked };
+    const judgedBy = { catalog: catalog.catalog, isOfBody: false };
+    return { trust: { ...trust, judgedBy }, ...asked };
   });
 }
 
 /** As `verify`, for trust that was read before. */
-export function verifyText(saved: string | Uint8Array, trust: BodyTrust): Verification {
+export function verifyText(
+  saved: string | Uint8Array,
+  trust: BodyTrust,
+  { demandsProof }: Pick<VerifyOptions, 'demandsProof'>,
+): Verification {
   const { now, judgedBy } = trust;
   const demands = { now, catalog: judgedBy?.catalog ?? BUILTIN };
-  return verified(saved, () => ({ trust, demands }));
+  const proof = proofDemand(demandsProof);
+  const judging = { trust: { ...trust, proof }, demands, expectsProof: demandsProof === undefined };
+  return verified(saved, () => judging);
 }
 
 /** How a body is judged, and what is demanded of it. */
 interface Judging {
   readonly trust: BodyTrust;
   readonly demands: Demands;
+  /** Whether what is not proven to be in the log is left open. */
+  readonly expectsProof: boolean;
 }
 
 function verified(
@@ -80,10 +100,11 @@ function verified(
 ): Verification {
   const read = readText(saved);
   const body = 'body' in read ? read.body : null;
-  const { trust, demands } = judgingOf(body);
+  const { trust, demands, expectsProof } = judgingOf(body);
   const report = 'body' in read ? verifyBody(read.body, trust) : read.report;
   const demanded = withDemands(report, body, demands);
-  return { ...demanded, body, steps: verificationSteps(demanded.checks) };
+  const said = expectsProof ? expectingProof(demanded) : demanded;
+  return { ...said, body, steps: verificationSteps(said.checks) };
 }
 
 /** The body of a text; a report where it cannot be judged as one. */
@@ -100,8 +121,14 @@ function readText(
   }
 }
 
-function trustOf({ policy, now = Date.now(), ...options }: VerifyOptions): BodyTrust {
-  return { now, ...knownKeys(options), ...knownPolicy(policy) };
+function proofDemand(demandsProof: boolean | undefined): ProofDemand {
+  return demandsProof === true ? 'demanded' : 'noted';
+}
+
+function trustOf(options: VerifyOptions): BodyTrust {
+  const { policy, demandsProof, now = Date.now() } = options;
+  const proof = proofDemand(demandsProof);
+  return { now, proof, ...knownKeys(options), ...knownPolicy(policy) };
 }
 
 /** Whom a caller trusts, with the keys as they were passed; throws for a list that does not hold, and for root keys without one. */

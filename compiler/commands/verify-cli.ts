@@ -66,8 +66,11 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
     .option('--body <file>', 'for a receipt: the body that was delivered')
     .option('--payer <address>', 'for a receipt: the account that paid')
     .option('--max-age <duration>', 'longest age of what a body observed, such as 2h or 7d')
-    .option('--proof', 'fail a body that came without a proof that it is in the log')
-    .option('--no-proof', 'take a body that was bought with proof=0')
+    .option(
+      '--proof',
+      'fail a body that is not proven to be in the log; without it, it cannot be judged',
+    )
+    .option('--no-proof', 'take a body that is not proven to be in the log')
     .option('--write-proof <file>', 'write the proof of a body that holds into a file')
     .option('--policy <file>', 'logs and witnesses that you trust, in the tlog-policy format')
     .addOption(

@@ -2,7 +2,8 @@
 // adds it by bytes, directly in front of the citation, which is the last member. Nothing that is hashed or signed covers it.
 
 import { z } from 'zod';
-import { RECORD_HASH } from './record-hash.ts';
+import { citationSchema } from './citation.ts';
+import type { Endpoint } from './endpoints.ts';
 import { isObject, type JsonObject, type JsonValue } from './strict-json.ts';
 
 /** Name of the member, at the top of a body. */
@@ -17,50 +18,39 @@ export interface ParsedDelivery {
   readonly proof: JsonValue | undefined;
 }
 
-/** Takes the proof out of a delivered body; one deeper inside is no proof of it and stays. */
+/** Takes the proof out of a delivered body, or of the record in a sample; one deeper inside is no proof of it and stays. */
 export function withoutProof(delivered: JsonValue): ParsedDelivery {
-  if (!isObject(delivered) || !Object.hasOwn(delivered, PROOF_MEMBER)) {
+  const record = sampleIn(delivered);
+  const holder = record ?? delivered;
+  if (!isObject(holder) || !Object.hasOwn(holder, PROOF_MEMBER)) {
     return { body: delivered, proof: undefined };
   }
-  const { [PROOF_MEMBER]: proof, ...body } = delivered;
-  return { body, proof };
+  const { [PROOF_MEMBER]: proof, ...body } = holder;
+  return { body: record === null ? body : { sample: body }, proof };
 }
 
-/** A hash whose entry in the log proves a body, and what it is the hash of. */
-export interface ProvableHash {
-  readonly hash: string;
-  readonly of: 'reading' | 'statement';
+/** Files of one reading by its signal and entity, and of one row of a collection. */
+const OF_READING = /^[a-z]+\/\{signal_id\}\/\{entity\}\.json$/;
+const OF_ROW = /^(subject|document)\//;
+
+/** What the record hash at the top of an operation's bodies is that of: the one reading or row that they are about; null for bodies that join several. */
+export function hashedIn({ file = '' }: Pick<Endpoint, 'file'>): 'reading' | 'row' | null {
+  if (OF_READING.test(file)) return 'reading';
+  return OF_ROW.test(file) ? 'row' : null;
 }
 
-/**
- * The hashes of which one has to be the leaf of a body's proof, the best first: the record hash of the one reading that it
- * is about, else its signed statement. What a settlement answer follows from is signed in its `coverage`.
- */
-export function provableHashes(body: JsonValue): ProvableHash[] {
-  if (!isObject(body)) return [];
-  const { record_hash, coverage } = body;
-  const covered = isObject(coverage) && repeatsPart(body) ? statementHash(coverage) : null;
-  if (covered !== null) return [{ hash: covered, of: 'statement' }];
-  const own = typeof record_hash === 'string' && RECORD_HASH.test(record_hash) ? record_hash : null;
-  const statement = statementHash(body);
-  return [
-    ...(own === null ? [] : [{ hash: own, of: 'reading' as const }]),
-    ...(statement === null ? [] : [{ hash: statement, of: 'statement' as const }]),
-  ];
+/** The record that is the only member of a free sample; null for any other body. */
+export function sampleIn(body: JsonValue): JsonObject | null {
+  if (!isObject(body) || !isObject(body.sample)) return null;
+  return Object.keys(body).length === 1 ? body.sample : null;
 }
 
 /**
- * A settlement answer has no citation of its own and repeats that of a part. No signed body can: its content would hold its own
- * hash. So nobody makes another's proof pass by putting what it proves into a member `coverage`.
+ * Whether a body like this one is delivered with a proof: one citation of this contract signs all of it, or of the record in a
+ * sample. Whoever carries a body can change nothing of that.
  */
-function repeatsPart(body: JsonObject): boolean {
-  const { candidate_sources: rows, evidence, coverage } = body;
-  const parts = [Array.isArray(rows) ? rows[0] : undefined, evidence, coverage];
-  const own = statementHash(body);
-  return own !== null && parts.some((part) => isObject(part) && statementHash(part) === own);
-}
-
-function statementHash({ _citation }: JsonObject): string | null {
-  const hash = isObject(_citation) ? _citation.record_hash : undefined;
-  return typeof hash === 'string' && RECORD_HASH.test(hash) ? hash : null;
+export function owesProof(body: JsonValue): boolean {
+  const signed = sampleIn(body) ?? body;
+  const cited = citationSchema.safeParse(isObject(signed) ? signed._citation : undefined);
+  return cited.success && cited.data.claim !== undefined;
 }

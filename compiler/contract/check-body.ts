@@ -28,6 +28,8 @@ export const checkSchema = z.strictObject({
       status: z.enum(['pass', 'fail', 'not_applicable', 'undetermined']),
       detail: z.string(),
     }),
+    /** Whether the body answers the request that was sent with it as `expect`; absent where none was. */
+    expect: check.exactOptional(),
   }),
   /** What the body is about, as its issuer signed it; no age, for that needs the reader's own clock. Null for what does not hold. */
   about: z

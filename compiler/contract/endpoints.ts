@@ -155,13 +155,16 @@ const proof: Param = {
 };
 const withProof = new WeakMap<Params, Params>();
 
-/** Whether the answers of an operation bring a proof: a token is signed by nobody, and a basket has those of its parts. */
-export function bringsProof({ priceUsd, answer }: Pick<Endpoint, 'priceUsd' | 'answer'>): boolean {
-  return priceUsd !== null && answer !== 'mint';
+/**
+ * Whether the answers of an operation bring a proof, at whatever price it is sold: a token is signed by nobody, and a basket
+ * has the proofs of its parts.
+ */
+export function bringsProof({ tag, answer }: Pick<Endpoint, 'tag' | 'answer'>): boolean {
+  return tag !== '[FREE]' && tag !== '[TOKEN]' && answer !== 'mint' && answer !== 'basket';
 }
 
 /** Every parameter that an operation takes: its own, and that of all that is sold. */
-export function takenParams(endpoint: Pick<Endpoint, 'params' | 'priceUsd' | 'answer'>): Params {
+export function takenParams(endpoint: Pick<Endpoint, 'params' | 'tag' | 'answer'>): Params {
   const { params } = endpoint;
   if (!bringsProof(endpoint)) return params;
   const taken = withProof.get(params) ?? { ...params, proof };

@@ -16,7 +16,7 @@ const updateState = z.enum(UPDATE_STATES);
 
 /** `/gauge/sample`: one whole record, as it is sold. */
 export const sampleSchema = z.strictObject({
-  sample: recordSchema.omit({ _proof: true }).required({ _citation: true }),
+  sample: recordSchema.required({ _citation: true }),
 });
 
 /** `/gauge/raw`: the bare record, unsigned, without rulers and statistics. */

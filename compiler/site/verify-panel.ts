@@ -27,6 +27,7 @@ const VERDICT: Readonly<Record<Verification['verdict'], string>> = {
   issuer_unknown: 'Consistent: everything holds, but nobody here can say who the signer is.',
   failed: 'Not genuine: at least one check does not hold.',
   unsigned: 'Nothing contradicts itself, but not all of it is signed.',
+  unproven: 'Consistent: everything holds, but nothing shows that it is in the log of the shop.',
 };
 
 const INVITATION =

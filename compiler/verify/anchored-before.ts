@@ -1,11 +1,11 @@
-import { provableHashes } from '../contract/body-proof.ts';
 import type { Release } from '../contract/release.ts';
 import type { JsonObject } from '../contract/strict-json.ts';
 import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';
 import { openFileList } from './file-list.ts';
-import { LogTimes } from './log-times.ts';
+import type { LogTimes } from './log-times.ts';
 import { objectNodes } from './object-nodes.ts';
+import { provableHashes } from './provable-hashes.ts';
 import { isPublished } from './published-statement.ts';
 import { Faults } from './release-fault.ts';
 import { readHead } from './release-head.ts';
@@ -40,6 +40,8 @@ interface AnchoringRelease {
   readonly disk: Disk;
   readonly root: string;
   readonly head: Release;
+  readonly bodies: StoredBodies;
+  readonly log: LogTimes;
 }
 
 /**
@@ -48,10 +50,8 @@ interface AnchoringRelease {
  * genuine reading. Of a key that ended, no hash may be missing or later.
  */
 export function anchorsOf(release: AnchoringRelease): AnchorCheck {
-  const { disk, root, head } = release;
-  const bodies = new StoredBodies(disk, root, openFileList(disk, root));
-  const log = new LogTimes(bodies, head);
-  const evidence: Evidence = { log, bodies, older: new OlderReleases(release, log) };
+  const { head, bodies, log } = release;
+  const evidence: Evidence = { log, bodies, older: new OlderReleases(release) };
   return (question) => {
     const { before, isRevoked } = question;
     if (!isRevoked && Date.parse(head.as_of) <= Date.parse(before)) return null;
@@ -127,19 +127,19 @@ function readingsIn({ body, before }: AnchorQuestion, log: LogTimes): AnchorAnsw
 /** Releases that are kept beside the one that was given. */
 class OlderReleases {
   readonly #release: AnchoringRelease;
-  readonly #log: LogTimes;
   #held: readonly { readonly hash: string; readonly bodies: StoredBodies }[] | null = null;
 
-  constructor(release: AnchoringRelease, log: LogTimes) {
+  constructor(release: AnchoringRelease) {
     this.#release = release;
-    this.#log = log;
   }
 
   /** Whether one of them whose head was in the log before a time lists a statement; it is only as good as that entry. */
   haveListed(statement: string, before: string): boolean {
     this.#held ??= this.#read();
     return this.#held.some(({ hash, bodies }) => {
-      return this.#log.place(hash, before).state === 'before' && isPublished(bodies, statement);
+      return (
+        this.#release.log.place(hash, before).state === 'before' && isPublished(bodies, statement)
+      );
     });
   }
 

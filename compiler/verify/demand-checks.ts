@@ -8,7 +8,7 @@ import { aboutBody, type BodyAbout, TIME_OF } from './about-body.ts';
 import { answerFault, knownQuestion } from './answer-fault.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
 import { CLOCK_SKEW_MS } from './request-time-checks.ts';
-import { type BodyReport, coversContent } from './verify-body.ts';
+import { type BodyReport, type BodyVerdict, coversContent } from './verify-body.ts';
 
 /** What a reader demands of a body beside being true. */
 export interface Demands {
@@ -20,6 +20,14 @@ export interface Demands {
   readonly now?: number | undefined;
   /** What requests mean. */
   readonly catalog: Catalog;
+}
+
+/** `unproven`: everything holds, but nothing shows that it is in the log of its issuer. */
+export type ProvenVerdict = BodyVerdict | 'unproven';
+
+/** A report that leaves open what is not proven to be in the log. */
+export interface ProvenReport extends Omit<DemandedReport, 'verdict'> {
+  readonly verdict: ProvenVerdict;
 }
 
 /** A report that also says what the body is about, where that is shown. */
@@ -45,6 +53,13 @@ export function withDemands(
   const checks = [...expectChecks(found, demands), ...ageChecks(found, demands)];
   const verdict = checks.some(({ status }) => status === 'fail') ? 'failed' : report.verdict;
   return { ...report, verdict, checks: [...report.checks, ...checks], about };
+}
+
+/** Leaves open what is verified but for its place in the log, where no reader said that this will do. */
+export function expectingProof(report: DemandedReport): ProvenReport {
+  const { verdict, checks } = report;
+  const isOpen = checks.some(({ check, status }) => check === 'logged' && status !== 'pass');
+  return verdict === 'verified' && isOpen ? { ...report, verdict: 'unproven' } : report;
 }
 
 interface Found {

@@ -1,14 +1,19 @@
 import { type AnchorCheck, anchorsOf } from './anchored-before.ts';
 import type { Disk } from './disk.ts';
+import { openFileList } from './file-list.ts';
+import { type GivenLog, givenLog } from './given-log.ts';
 import { type KeyTrust, type Trusted, trustedList } from './key-trust.ts';
+import { LogTimes } from './log-times.ts';
 import { Faults } from './release-fault.ts';
 import { readHead } from './release-head.ts';
 import { keysIn, releaseKeys } from './release-keys.ts';
 import { isReleaseFolder, releaseRoot } from './release-root.ts';
+import { StoredBodies } from './stored-bodies.ts';
 
 /** What a reader knows of the keys of an issuer. */
 export interface GivenKeys extends Pick<KeyTrust, 'keys'> {
   readonly anchors?: AnchorCheck;
+  readonly log?: GivenLog;
 }
 
 /** Reads what was passed with --keys: a list of keys, or a release or data folder, which has a log too; throws for anything that does not hold. */
@@ -29,5 +34,8 @@ export function givenKeys(disk: Disk, path: string, trusted: Trusted): GivenKeys
   if (root === null || head === null || fault !== undefined) {
     throw new RangeError(`Cannot use "${path}" for --keys: ${fault?.where} ${fault?.detail}`);
   }
-  return { ...known, anchors: anchorsOf({ disk, root, head }) };
+  const bodies = new StoredBodies(disk, root, openFileList(disk, root));
+  const log = new LogTimes(bodies, head);
+  const anchors = anchorsOf({ disk, root, head, bodies, log });
+  return { ...known, anchors, log: givenLog(log, head, known.keys) };
 }

@@ -52,7 +52,7 @@ export class LogTimes {
 
   /** Whether an entry with this hash was in the log before a time, ISO-8601. */
   place(hash: string, before: string): LogPlace {
-    if (this.#size() === 0) return { state: 'open', detail: 'the release has no log' };
+    if (this.size() === 0) return { state: 'open', detail: 'the release has no log' };
     const position = this.#line(hash)?.position ?? null;
     if (position === null) return { state: 'absent', detail: `"${hash}" is not in the log` };
     const row = this.#batches().find(({ size }) => size > position);
@@ -119,12 +119,19 @@ export class LogTimes {
     return rows;
   }
 
-  #size(): number {
+  /** Where an entry with this hash stands in the signed list of entries; null where the log has none. */
+  positionOf(hash: string): number | null {
+    const position = this.size() === 0 ? null : (this.#line(hash)?.position ?? null);
+    return position !== null && this.#hashAt(position) === hash ? position : null;
+  }
+
+  /** Entries of the log; 0 without one. */
+  size(): number {
     return this.#batches().at(-1)?.size ?? 0;
   }
 
   #hashAt(position: number): string | null {
-    const size = this.#size();
+    const size = this.size();
     const index = Math.floor(position / TILE_WIDTH);
     const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
     const bytes = this.#bodies.bytes(tilePath({ level: 'entries', index, width }));
@@ -133,7 +140,7 @@ export class LogTimes {
 
   #line(hash: string): LogLine | null {
     const hex = hash.slice('sha256:'.length);
-    for (const run of runsOf(this.#size())) {
+    for (const run of runsOf(this.size())) {
       const text = this.#bodies.text(runPath(run, shardOfLead(run, leadOf(hex))));
       const line = text?.split('\n').find((each) => each.startsWith(logLineStart(hex)));
       if (line !== undefined) return parseLogLine(line);

@@ -43,6 +43,11 @@ function recomputed(at: ReturnType<typeof checkAt>, claimed: string, core: () =>
   }
 }
 
+/** Whether the record hash of an object is that of members which it has; whether it is theirs, `recordHashChecks` tells. */
+export function carriesCore(value: JsonObject): boolean {
+  return coreOf(value) !== null;
+}
+
 /** How to compose the core of an object, or null where the object does not carry one. */
 function coreOf(value: JsonObject): (() => unknown) | null {
   const { _hash_core: given, hash_core_version } = value;

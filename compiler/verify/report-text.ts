@@ -1,9 +1,9 @@
 import { type BodyAbout, TIME_OF } from './about-body.ts';
 import type { BodyCheck } from './body-check.ts';
-import type { DemandedReport } from './demand-checks.ts';
+import type { ProvenReport } from './demand-checks.ts';
 import { witnessWords } from './policy-check.ts';
 import { COUNTED, type Counted } from './tally.ts';
-import { type BodyReport, coversContent } from './verify-body.ts';
+import { coversContent } from './verify-body.ts';
 import type { ReceiptReport } from './verify-receipt.ts';
 import type { ReleaseReport } from './verify-release.ts';
 
@@ -21,6 +21,7 @@ export const VERDICT = {
   issuer_unknown: 'consistent, issuer unknown',
   failed: 'FAILED',
   unsigned: 'cannot be judged: not signed',
+  unproven: 'cannot be judged: not proven to be in the log',
 } as const;
 
 const READINGS_ALONE =
@@ -68,7 +69,7 @@ export function receiptText({ verdict, receipt, checks }: ReceiptReport): string
 }
 
 /** The report on one body: the verdict, what the body is about, what failed line by line, then one line for each kind of check. */
-export function bodyText(target: string, report: DemandedReport, { pinned }: Pinning): string {
+export function bodyText(target: string, report: ProvenReport, { pinned }: Pinning): string {
   const of = (status: BodyCheck['status']) =>
     report.checks.filter((each) => each.status === status && !isNoise(each));
   const broken = new Set(of('fail').map(({ check }) => check));
@@ -136,7 +137,7 @@ function isOfReadings({ status, detail }: BodyCheck): boolean {
   return status === 'pass' || detail.startsWith('only its reading');
 }
 
-function bodyVerdict(report: BodyReport): string {
+function bodyVerdict(report: ProvenReport): string {
   const { verdict, checks } = report;
   const anchors = checks.filter(({ check }) => check === 'anchor');
   if (verdict === 'unsigned' && anchors.length > 0) {

@@ -1,5 +1,5 @@
 import { basketOf } from '../contract/basket.ts';
-import { withoutProof } from '../contract/body-proof.ts';
+import { sampleIn, withoutProof } from '../contract/body-proof.ts';
 import { canonicalJson } from '../contract/canonical.ts';
 import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
 import { bodyWithin, isCredential } from '../contract/credential.ts';
@@ -38,10 +38,8 @@ import { credentialReport } from './verify-credential.ts';
  *  4. The members of request time, which nobody signs: there has to be one instant of which all of them are true.
  *  5. The proof that came with it, outside of all hashes: that it is in the log of its issuer.
  *
- * Of a credential its own proof first, then the body inside (`verify-credential.ts`).
- *
- * The steps are those of contract/FORMAT.md, section 11: canonical JSON of RFC 8785, SHA-256, Ed25519 of RFC 8032, did:key.
- * The code shares nothing with the compiler but `contract/`. No socket is opened, and the clock is given.
+ * Of a credential its own proof first, then the body inside (`verify-credential.ts`). The steps are those of
+ * contract/FORMAT.md, section 11. No socket is opened, and the clock is given.
  *
  * Known limits: a key that the body names proves nothing, so without a chosen issuer the best verdict is
  * `issuer_unknown`. A signature tells who said something, not whether the source was right. The instant of the request
@@ -108,7 +106,7 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
     ...catalogChecks(nodes, trust.judgedBy),
     ...nodes.flatMap(lookChecks),
     ...requestTimeChecks(nodes, trust.now),
-    ...(proof === undefined ? unprovenChecks(trust) : [loggedCheck(body, proof, trust)]),
+    ...(proof === undefined ? unprovenChecks(body, trust) : [loggedCheck(body, proof, trust)]),
   ];
   return { verdict: verdictOf(checks, cover, trust.trust), issuer: issuerOf(cited), checks };
 }
@@ -121,7 +119,7 @@ function proofReport({ checks, signer, isFound }: LogAnswer, trust: BodyTrust): 
 }
 
 /** Whether every citation in a body covers what it is attached to: one of another issuer's form signs itself alone. */
-export function coversContent({ checks }: BodyReport): boolean {
+export function coversContent({ checks }: Pick<BodyReport, 'checks'>): boolean {
   const contents = checks.filter((each) => each.check === 'content');
   return contents.length > 0 && contents.every((each) => each.status === 'pass');
 }
@@ -157,7 +155,7 @@ export function signerOf(saved: JsonValue): string | null {
 export function statementOf(saved: JsonValue): string | null {
   const body = bodyWithin(saved);
   if (!isObject(body)) return null;
-  const cited = isObject(body.sample) && Object.keys(body).length === 1 ? body.sample : body;
+  const cited = sampleIn(body) ?? body;
   const citation = citationSchema.safeParse(cited._citation);
   return citation.success ? citation.data.record_hash : null;
 }
@@ -172,7 +170,7 @@ function issuerOf([first]: readonly ObjectNode[]): string | null {
 function coverCheck(body: JsonValue, cited: readonly ObjectNode[]): BodyCheck {
   const at = checkAt('cover', '');
   const paths = new Set(cited.map((node) => node.path));
-  const wraps = isObject(body) && Object.keys(body).join() === 'sample' && paths.has('sample');
+  const wraps = sampleIn(body) !== null && paths.has('sample');
   if (paths.has('') || wraps) return at.pass('the citation is about the whole body');
   return at.notApplicable(
     paths.size === 0

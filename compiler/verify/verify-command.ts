@@ -5,7 +5,7 @@ import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { canonicalHash, reason } from './body-check.ts';
-import { type Demands, withDemands } from './demand-checks.ts';
+import { type Demands, expectingProof, withDemands } from './demand-checks.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
 import { givenCatalog } from './given-catalog.ts';
 import { type GivenKeys, givenKeys } from './given-keys.ts';
@@ -88,8 +88,9 @@ for what does not hold), and in "checks" one entry for each check: "check" (its 
 
 A body that was bought brings the proof that it is in the transparency log of its issuer (the member "_proof", a
 tlog-proof@v1 text of C2SP). It is judged with the body: a proof of anything else, of another log, or signed by nobody
-that is known fails. A body that came without one fails with --proof, or where the release of --catalog lists it, since
-whatever that release sells has a proof. --no-proof takes a body that was bought with proof=0.
+that is known fails. A body that came without one cannot be judged (2): whoever carries it may have cut the proof out, or
+the issuer may have kept it from everybody else. Buy it without proof=0, or pass a release folder with --keys, whose log
+shows it. --proof fails it (1), --no-proof takes it.
 --write-proof FILE writes the proof of a body that holds into a file of its own, for other programs.
 
 With --policy FILE, in the tlog-policy format of C2SP (logs, witnesses, groups, quorum), the checkpoint of that proof, or of
@@ -130,7 +131,7 @@ export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs
   /** A list of issuer keys, or a release folder, whose log shows too what is older than a revocation. */
   readonly keys?: string;
   readonly json?: boolean;
-  /** Whether a body without a proof that it is in the log fails; by default one that the given release lists. */
+  /** Whether a body that is not proven to be in the log fails, or is taken; by default it cannot be judged. */
   readonly proof?: boolean;
   /** Takes the proof that came with a body which holds. */
   readonly writeProof?: (proof: string) => void;
@@ -266,16 +267,16 @@ async function judgeFile(
   const body = bodyOfText(saved);
   const { now, policy } = options;
   const known = catalogFor(body, trusted, options);
-  const isDemanded = options.proof ?? known.judgedBy?.isOfBody === true;
-  const proof = isDemanded ? 'demanded' : 'noted';
+  const proof = options.proof === true ? 'demanded' : 'noted';
   const given = {
     ...(now === undefined ? {} : { now }),
     ...(policy === undefined ? {} : { policy }),
   };
-  const report = withDemands(verifyBody(body, { ...trusted, ...given, ...known, proof }), body, {
+  const demanded = withDemands(verifyBody(body, { ...trusted, ...given, ...known, proof }), body, {
     ...options,
     catalog: known.judgedBy?.catalog ?? BUILTIN,
   });
+  const report = options.proof === undefined ? expectingProof(demanded) : demanded;
   if (!writtenProof(body, report, options)) {
     return undecided(target, NO_PROOF_THERE, options.json === true);
   }
@@ -291,7 +292,7 @@ async function judgeFile(
 /** False where a proof is to be written and there is none; that of a body which fails is kept by nobody. */
 function writtenProof(
   body: JsonValue,
-  { checks }: BodyReport,
+  { checks }: Pick<BodyReport, 'checks'>,
   { writeProof }: Pick<VerifyCommandOptions, 'writeProof'>,
 ): boolean {
   const isProven = checks.some(({ check, status }) => check === 'logged' && status === 'pass');

@@ -1,6 +1,6 @@
+import type { ProvenVerdict } from './demand-checks.ts';
 import type { Disk } from './disk.ts';
 import { isReleaseFolder } from './release-root.ts';
-import type { BodyVerdict } from './verify-body.ts';
 
 /** What the exit code of `verify` says. */
 export const EXIT = { verified: 0, failed: 1, undecided: 2 } as const;
@@ -12,8 +12,8 @@ export interface VerifyOutcome {
   readonly text: string;
 }
 
-/** The exit code of a verdict: what nobody signed, or nobody knows who, is not judged. */
-export function exitOf(verdict: BodyVerdict): VerifyOutcome['exitCode'] {
+/** The exit code of a verdict: what nobody signed, or nobody knows who, or nothing shows to be logged, is not judged. */
+export function exitOf(verdict: ProvenVerdict): VerifyOutcome['exitCode'] {
   return verdict === 'verified' || verdict === 'failed' ? EXIT[verdict] : EXIT.undecided;
 }
 

@@ -157,7 +157,7 @@ async function free(call: RoutedCall): Promise<HttpResponse> {
   const answered = await answer(questionOf(call), service);
   if (answered.kind === 'miss') return missed(call);
   if (answered.kind === 'reply') return plainResponse(answered.reply, path);
-  const { content } = answered;
+  const content = await service.rooms.proven(answered.content, questionOf(call), service);
   // What a token opens belongs to its holder: no cache keeps it and no tag tells others that it changed.
   if (endpoint.token) return plainResponse(contentReply(content, PRIVATE_NO_STORE), path);
   const etag = etagOf(content);

@@ -64,7 +64,7 @@ export interface Rooms {
   readonly tokenGate: (endpoint: Endpoint, caller: Caller, service: Service) => Reply | null;
   /** The form of a stored file that a client likes best. */
   readonly codedFile: (path: string, acceptEncoding: string, release: ReleaseIndex) => CodedFile;
-  /** What is sold, with the proof that it is in the log unless that was left out; throws when the log cannot be read. */
+  /** What is signed whole, with the proof that it is in the log unless that was left out; throws when the log cannot be read. */
   readonly proven: (content: Content, question: Question, service: Service) => Promise<Content>;
   /** The 422 of a request that has no answer: what is wrong, and a request that works on this release. */
   readonly noCharge: (route: Route, release: ReleaseIndex) => Reply;

@@ -21,13 +21,18 @@ export interface DeliveredHashes {
   readonly hashes: readonly string[];
 }
 
+/** What proves a body: the reading or row that it is about, else its statement; of a settlement answer that of its coverage. */
+export type ProvenBy = 'reading' | 'statement' | 'coverage';
+
 /** Looks into a sealed body, whose last member is its citation, or into a settlement answer, where `coverage` is the one before; null for any other. */
-export function deliveredHashes(body: Buffer, isSettlement: boolean): DeliveredHashes | null {
+export function deliveredHashes(body: Buffer, by: ProvenBy): DeliveredHashes | null {
   const citationAt = body.lastIndexOf(CITATION);
   if (citationAt === -1) return null;
   const statement = statementIn(body.subarray(citationAt + CITATION.length, body.lastIndexOf('}')));
-  const first = isSettlement ? coverageStatement(body, citationAt) : ownRecordHash(body);
-  const hashes = isSettlement ? [first] : [first, statement];
+  const hashes =
+    by === 'coverage'
+      ? [coverageStatement(body, citationAt)]
+      : [by === 'reading' ? ownRecordHash(body) : null, statement];
   return { citationAt, hashes: hashes.filter((hash) => hash !== null) };
 }
 

@@ -1,17 +1,16 @@
-import { withoutProof } from '../../compiler/contract/body-proof.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import {
   CHECK_DETAILS_MAX,
   CHECKED_CITATIONS_MAX,
   type CheckBody,
 } from '../../compiler/contract/check-body.ts';
-import { bodyWithin } from '../../compiler/contract/credential.ts';
 import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
 import { bodyOfText, isSignedCsv, UNSIGNED_CSV } from '../../compiler/contract/series-csv.ts';
-import { decodeUtf8, type JsonValue } from '../../compiler/contract/strict-json.ts';
+import { decodeUtf8, isObject, type JsonValue } from '../../compiler/contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
-import { aboutBody } from '../../compiler/verify/about-body.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
+import { type DemandedReport, withDemands } from '../../compiler/verify/demand-checks.ts';
 // The one judge of bodies: what this service says and what the command says cannot drift apart.
 import {
   type BodyReport,
@@ -33,9 +32,17 @@ import { isPublished } from './verify-hash.ts';
 /** Record hashes of one body that are looked up in the log. */
 const INCLUSIONS_MAX = 64;
 const USAGE =
-  'POST a record, a whole delivered body, a credential of one, or {"record": …} as JSON, or a series as CSV that was delivered with format=csv-signed';
+  'POST a record, a whole delivered body, a credential of one, or {"record": …} as JSON, with "expect": "GET /gauge?…" beside it where it must answer that request; or a series as CSV that was delivered with format=csv-signed';
+
+const NO_REQUEST = 'Cannot be judged: "expect" must be a text such as "GET /gauge?…"';
 
 type HashOutcome = CheckBody['checks']['hash'];
+
+/** What the caller holds, and the request that it must answer. */
+interface SentBody {
+  readonly value: JsonValue;
+  readonly expect: string | undefined;
+}
 
 /**
  * `POST /verify`: judges what the caller holds, with the judge of the command line; nothing of it is kept. Computed, because the
@@ -56,9 +63,25 @@ export async function check({ body, spend }: Question, service: Service): Promis
   };
   const trusted = { trust: own, keys, now: service.clock(), judgedBy, proof: 'noted' } as const;
   const report = judged(read.value, trusted);
+  const demanded = demandedReport(report, read, release.catalog);
+  if ('reply' in demanded) return { kind: 'reply', reply: demanded.reply };
   const inclusion = await inclusionOf(hashesOf(read.value), reader);
-  const about = aboutOf(read.value, report, release.catalog);
-  return jsonContent({ ...checkBody(report, inclusion, own), about }, 0);
+  const isOwn = report.verdict === 'verified' && own.includes(report.issuer ?? '');
+  return jsonContent(checkBody(demanded, inclusion, isOwn), 0);
+}
+
+/** What the body is about, and whether it answers what is expected; a refusal of what nothing could answer. */
+function demandedReport(
+  report: BodyReport,
+  { value, expect }: SentBody,
+  catalog: Catalog,
+): DemandedReport | { readonly reply: Reply } {
+  try {
+    return withDemands(report, value, { expect, catalog });
+  } catch (error) {
+    if (error instanceof RangeError) return refuse(400, messageOf(error));
+    throw error;
+  }
 }
 
 /** A body that this release lists must agree with its catalogue; an older one may have been made under another. */
@@ -97,7 +120,7 @@ function judged(value: JsonValue, trusted: BodyTrust): BodyReport {
 function readBody(
   bytes: Buffer,
   spend: Question['spend'],
-): { readonly value: JsonValue; readonly cost: number } | { readonly reply: Reply } {
+): (SentBody & { readonly cost: number }) | { readonly reply: Reply } {
   let sent: JsonValue;
   try {
     const text = decodeUtf8(bytes);
@@ -107,11 +130,12 @@ function readBody(
   } catch (error) {
     return refuse(400, `Cannot be judged: ${messageOf(error)}`);
   }
-  const value = unwrapped(sent);
+  const { value, expect } = unwrapped(sent);
+  if (expect !== undefined && typeof expect !== 'string') return refuse(400, NO_REQUEST);
   const weight = checkCost(value);
   const excess = excessOf(weight);
   if (excess !== null) return refuse(413, `Cannot be judged here: ${excess}`);
-  return { value, cost: judgingCost(weight) };
+  return { value, expect, cost: judgingCost(weight) };
 }
 
 /** What makes a body cost more than one request may; null for a body that is judged. */
@@ -128,11 +152,12 @@ function refuse(status: number, error: string): { readonly reply: Reply } {
   return { reply: jsonReply(status, { error, usage: USAGE, no_charge: true }) };
 }
 
-/** `{record}` is the record; a member of that name beside others belongs to the body. */
-function unwrapped(sent: JsonValue): JsonValue {
-  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return sent;
-  const [[name, value] = [], ...others] = Object.entries(sent);
-  return name === 'record' && value !== undefined && others.length === 0 ? value : sent;
+/** `{record}` is the record, alone or with what it must answer; beside any other member it belongs to the body. */
+function unwrapped(sent: JsonValue): { readonly value: JsonValue; readonly expect?: JsonValue } {
+  if (!isObject(sent) || sent.record === undefined) return { value: sent };
+  const { record: value, expect, ...others } = sent;
+  if (Object.keys(others).length > 0) return { value: sent };
+  return expect === undefined ? { value } : { value, expect };
 }
 
 /** Record hashes of readings and rows: a citation has one too, but it is not a log entry. */
@@ -176,24 +201,11 @@ async function absentOf(hashes: readonly string[], reader: ReleaseReader): Promi
   return absent;
 }
 
-/** What a body that holds is about; its age is for the reader's own clock to say. */
-function aboutOf(
-  value: JsonValue,
-  { verdict }: BodyReport,
-  catalog: Service['release']['catalog'],
-): CheckBody['about'] {
-  if (verdict !== 'verified' && verdict !== 'issuer_unknown') return null;
-  const about = aboutBody(withoutProof(bodyWithin(value)).body, { catalog });
-  if (about === null) return null;
-  const { age_hours: _, ...signed } = about;
-  return signed;
-}
-
 function checkBody(
-  { verdict, issuer, checks }: BodyReport,
+  { verdict, issuer, checks, about }: DemandedReport,
   inclusion: CheckBody['checks']['inclusion'],
-  own: readonly string[],
-): Omit<CheckBody, 'about'> {
+  isOwn: boolean,
+): CheckBody {
   const of = (...names: readonly string[]): HashOutcome =>
     outcomeOf(checks.filter((one) => names.includes(one.check)));
   const worstFirst = [...checks].sort((a, b) => rank(a.status) - rank(b.status));
@@ -201,7 +213,7 @@ function checkBody(
     endpoint: 'verify',
     verdict,
     issuer,
-    is_issuer_record: verdict === 'verified' && issuer !== null && own.includes(issuer),
+    is_issuer_record: isOwn,
     checks: {
       hash: of('record_hash'),
       signature: of('credential', 'citation', 'anchor', 'cover', 'checkpoint'),
@@ -216,11 +228,20 @@ function checkBody(
         'logged',
       ),
       inclusion,
+      ...(checks.some(({ check: name }) => name === 'expect') ? { expect: of('expect') } : {}),
     },
+    about: signedAbout(about),
     details: worstFirst.slice(0, CHECK_DETAILS_MAX),
     details_count: checks.length,
     statement: STATEMENTS[verdict],
   };
+}
+
+/** Its age is for the reader's own clock to say. */
+function signedAbout(about: DemandedReport['about']): CheckBody['about'] {
+  if (about === null) return null;
+  const { age_hours: _, ...signed } = about;
+  return signed;
 }
 
 const STATEMENTS: Readonly<Record<BodyReport['verdict'], string>> = {
@@ -228,7 +249,8 @@ const STATEMENTS: Readonly<Record<BodyReport['verdict'], string>> = {
     'Everything in this body recomputes, and this issuer signed it; it describes and does not advise.',
   issuer_unknown:
     'Everything in this body recomputes, but an issuer other than this service signed it, and this service cannot vouch for that issuer.',
-  failed: 'Something in this body does not hold; the failed checks say what.',
+  failed:
+    'Something in this body does not hold, or is not what was expected; the failed checks say what.',
   unsigned: 'Nothing in this body contradicts itself, but not all of it is signed.',
 };
 

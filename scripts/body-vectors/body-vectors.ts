@@ -120,8 +120,9 @@ function vectorOf(
   { did, now }: Trusted,
   id: number,
 ): BodyVector {
-  const { verdict, checks } = verify(text, { issuer: did, now });
-  if (verdict === 'issuer_unknown') throw new TypeError('An issuer was given, and is unknown');
+  const { verdict, checks } = verify(text, { issuer: did, now, demandsProof: false });
+  if (verdict === 'issuer_unknown' || verdict === 'unproven')
+    throw new TypeError(`An issuer was given, and no proof demanded: "${verdict}"`);
   const failed = checks.find(({ status }) => status === 'fail');
   const about = where === '' ? target : `${target} ${where}`;
   const check = failed?.check ?? null;

@@ -49,7 +49,8 @@ export async function allVerdicts(given: readonly Handed[], trusted: Trusted): P
 
 async function ofCommand({ text }: Handed, { did, now }: Trusted): Promise<string> {
   const readStdin = (): Uint8Array => Buffer.from(text);
-  const outcome = await runVerify('-', { issuer: [did], now, readStdin, json: true });
+  const own = { issuer: [did], now, json: true, proof: false };
+  const outcome = await runVerify('-', { ...own, readStdin });
   const { verdict, checks = [] } = JSON.parse(outcome.text) as Pick<BodyReport, 'checks'> & {
     readonly verdict: string;
   };
@@ -73,7 +74,7 @@ async function ofService({ text }: Handed, { service }: Trusted): Promise<string
 }
 
 function ofLibrary({ text }: Handed, { did, now }: Trusted): string {
-  const { verdict, body } = verify(text, { issuer: did, now });
+  const { verdict, body } = verify(text, { issuer: did, now, demandsProof: false });
   return body === null ? UNREADABLE : verdict;
 }
 

@@ -214,7 +214,13 @@ describe('withDemands() of a body of which not all is signed', () => {
 describe('verify() of the client', () => {
   it('takes the same demands, and tells them as steps', async () => {
     const text = (await shop.ask(RECORD)).toString('utf8');
-    const by = { issuer: shop.did, now, expect: `GET ${RECORD}`, maxAgeMs: 24 * HOUR };
+    const by = {
+      issuer: shop.did,
+      now,
+      demandsProof: false,
+      expect: `GET ${RECORD}`,
+      maxAgeMs: 24 * HOUR,
+    };
     const met = verify(text, by);
     expect([met.verdict, met.about?.answers]).toEqual([
       'verified',

@@ -55,8 +55,10 @@ const bodiesIn = (folder: string): string[] =>
     .filter(([path]) => /^(record|series)\/.*\.json$/.test(path))
     .map(([path]) => readFileSync(fileOf(folder, path), 'utf8'));
 
+/** Stored bodies have no proof of their own. */
+const stored = (body: string) => ({ proof: false, readStdin: () => Buffer.from(body) });
 const judge = async (body: string, keys: string, issuer = K1) =>
-  (await runVerify('-', { issuer: [issuer], keys, readStdin: () => Buffer.from(body) })).exitCode;
+  (await runVerify('-', { issuer: [issuer], keys, ...stored(body) })).exitCode;
 
 /** K1 alone, K1 and K2 in their overlap, K2 alone; the bodies of each. */
 async function threeSets(
@@ -136,7 +138,7 @@ describe('I28: rotation', () => {
 
   it('I28: without the list the new key is a stranger, and for a stranger the list is worth nothing', async () => {
     const [body = ''] = sets.k2;
-    const alone = await runVerify('-', { issuer: [K1], readStdin: () => Buffer.from(body) });
+    const alone = await runVerify('-', { issuer: [K1], ...stored(body) });
     expect(alone.exitCode).toBe(1);
     expect(await judge(body, published, STRANGER)).toBe(1);
     expect(await judge(sets.k1[0] ?? '', published, K2)).toBe(1);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { exportCredential } from '../../compiler/commands/export-command.ts';
 import { checkpointText, formatNote } from '../../compiler/contract/checkpoint.ts';
 import { defined } from '../../compiler/contract/defined.ts';
@@ -15,6 +15,9 @@ import type { Service } from '../../gatekeeper/answers/service.ts';
 import { proven } from '../../gatekeeper/rooms/proven.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';
 import { question } from '../gatekeeper/tiny-service.ts';
+import { smallSet } from '../small-set.ts';
+import { compileFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import { FOREIGN_BODIES } from './foreign-texts.ts';
 import { proofBy } from './one-leaf-proof.ts';
 import { hasPython, pythonVerdicts } from './python-judge.ts';
 import { reseal } from './reseal.ts';
@@ -35,6 +38,8 @@ beforeAll(async () => {
   service = await compiledService(release.data, NOW);
   [record, other] = [await bought(RECORD), await bought(OTHER)];
 });
+
+afterAll(removeFolders);
 
 async function bought(target: string): Promise<JsonObject> {
   const asked = question(target);
@@ -93,7 +98,7 @@ describe('the proof of a body', () => {
     expect(verdict).toBe('verified');
     expect(logged).toMatchObject({ where: '_proof', status: 'pass' });
     expect(logged?.detail).toMatch(
-      /^its reading is entry \d+ of readings\.example\/log, at size \d+; no witness signed it, so no time is proven$/,
+      /^at size \d+, no time proven \(no witness signed\): its reading is entry \d+ of readings\.example\/log$/,
     );
     expect(judged({ ...record, _proof: statementProof() }).logged?.detail).toContain(
       'its signed statement is entry 0',
@@ -197,6 +202,40 @@ describe('the proof of a body', () => {
     },
   );
 
+  describe('of a reading', () => {
+    const logged = (body: JsonObject, more: JsonObject = {}) => {
+      const { _proof, ...bare } = body;
+      return judged({ ...reseal({ ...bare, ...more } as Body), _proof: proofOf(record) }).logged;
+    };
+    const FAILED = { status: 'fail', detail: 'no hash of this body is the entry that it proves' };
+    const cited = (query: string): JsonObject => {
+      const citation = Object(record._citation);
+      const source = { ...citation.source, url: `${BASE_URL}${query}` };
+      return { ...record, _citation: { ...citation, source } };
+    };
+
+    it('proves no body that joins readings, whatever its signer puts beside them', async () => {
+      const census = await bought('/gauge/census?signal_id=airquality.aqi');
+      const { _citation, _proof, nature, provenance, ...core } = record;
+      const { record_hash } = core;
+      expect(judged(census)).toMatchObject({ verdict: 'verified', logged: { status: 'pass' } });
+      expect(logged(census, { record_hash: record_hash ?? null })).toMatchObject(FAILED);
+      expect(logged(census, core)).toMatchObject(FAILED);
+      expect(logged(cited('/gauge/environment-region?loc=us-denver'))).toMatchObject(FAILED);
+      expect(logged(record)).toMatchObject({ status: 'pass' });
+    });
+
+    it('proves a body of its own signal and entity, and a whole record by its core', async () => {
+      const thin = '/gauge?entity=us-denver&format=thin&signal_id=airquality.aqi';
+      const { source_ref, hash_core_version, ...coreless } = cited(thin);
+      expect(logged(coreless)).toMatchObject({ status: 'pass' });
+      const { _citation } = record;
+      expect(logged({ ...coreless, _citation: _citation ?? null })).toMatchObject(FAILED);
+      expect(logged(cited(RECORD.replace('us-denver', 'us-boston')))).toMatchObject(FAILED);
+      expect(logged(cited(RECORD.replace('.aqi', '.pm25')))).toMatchObject(FAILED);
+    });
+  });
+
   it('is no member of anything deeper inside, and of nothing without a citation', () => {
     const { _citation, ...unsigned } = record;
     expect(judged(unsigned).verdict).toBe('failed');
@@ -235,23 +274,54 @@ describe('verify', () => {
     const { exitCode, text } = await command(record);
     expect(exitCode).toBe(0);
     expect(text).toMatch(
-      /^ {2}ok {4}logged {8}its reading is entry \d+ of readings\.example\/log/m,
+      /^ {2}ok {4}logged {8}at size \d+, .*: its reading is entry \d+ of readings\.example\/log$/m,
     );
     const { _proof, ...bare } = record;
-    expect(await command(bare)).toMatchObject({
-      exitCode: 0,
-      text: expect.stringContaining('no proof'),
-    });
+    const open = await command(bare);
+    expect(open.exitCode).toBe(2);
+    expect(open.text).toMatch(/^cannot be judged: not proven to be in the log {2}-\n {2}subject /);
+    expect(open.text).toMatch(/^ {2}- +logged +no proof .*--keys.*--no-proof$/m);
     expect(await command(bare, { proof: true })).toMatchObject({ exitCode: 1 });
+    expect(await command(bare, { proof: false })).toMatchObject({ exitCode: 0 });
     expect(await command(record, { proof: true })).toMatchObject({ exitCode: 0 });
+    const asked = { expect: RECORD, json: true } as const;
+    expect(JSON.parse((await command(bare, asked)).text)).toMatchObject({ verdict: 'unproven' });
+    expect(await command(bare, { expect: OTHER })).toMatchObject({ exitCode: 1 });
   });
 
-  it('demands a proof of what the release of --catalog lists, unless told not to', async () => {
+  it('takes a release whose log holds the body in place of its proof, and of no other service or issuer', async () => {
     const { data } = await smallRelease();
     const { _proof, ...bare } = record;
-    expect(await command(record, { catalog: data })).toMatchObject({ exitCode: 0 });
-    expect(await command(bare, { catalog: data })).toMatchObject({ exitCode: 1 });
-    expect(await command(bare, { catalog: data, proof: false })).toMatchObject({ exitCode: 0 });
+    const held = await command(bare, { keys: data, proof: true });
+    expect(held).toMatchObject({
+      exitCode: 0,
+      text: expect.stringMatching(
+        /ok +logged +at size \d+, in the release that was passed: its reading is entry \d+ of /m,
+      ),
+    });
+    const { record_hash, hash_core_version, ...nameless } = bare;
+    const unlogged = reseal(nameless as Body);
+    expect((await command(unlogged, { keys: data })).exitCode).toBe(2);
+    expect((await command(unlogged, { proof: false })).exitCode).toBe(0);
+    const seed = new Uint8Array(32).fill(9);
+    const others = await compileFolder(writeSnapshots(smallSet()), { seed });
+    const issuer = [did, others.release.issuer_did];
+    expect((await command(bare, { issuer, keys: others.data })).exitCode).toBe(2);
+    const base = { baseUrl: 'https://others.example' };
+    const elsewhere = await compileFolder(writeSnapshots(smallSet()), { seed: SEED, ...base });
+    expect((await command(bare, { keys: elsewhere.data })).exitCode).toBe(2);
+  });
+
+  it('is owed by a body that somebody wraps as a sample, and by no body of another form', async () => {
+    const { _proof, ...bare } = record;
+    expect((await command({ sample: record })).exitCode).toBe(0);
+    expect((await command({ sample: bare })).exitCode).toBe(2);
+    expect((await command({ sample: { ...bare, _proof: proofOf(other) } })).exitCode).toBe(1);
+    for (const { text } of FOREIGN_BODIES) {
+      const issuer = [/did:key:z6Mk\w+/.exec(text)?.[0] ?? ''];
+      const foreign = parseJson(text);
+      expect((await command(isObject(foreign) ? foreign : {}, { issuer })).exitCode).toBe(0);
+    }
   });
 
   it('writes the proof of a body that holds, and of no other', async () => {
@@ -298,7 +368,9 @@ describe('a credential of a body with its proof', () => {
     const whole = await verified(exported(record), { proof: true, writeProof });
     expect([whole.exitCode, written]).toEqual([0, [_proof]]);
     expect((await verified(exported(bare), { proof: true })).exitCode).toBe(1);
-    expect((await verified(exported(bare), {})).exitCode).toBe(0);
+    expect((await verified(exported(bare), {})).exitCode).toBe(2);
+    expect((await verified(exported(bare), { proof: false })).exitCode).toBe(0);
+    expect((await verified(exported(record), {})).exitCode).toBe(0);
     expect(() => exported({ ...record, _proof: proofOf(other) })).toThrow('body._proof');
   });
 

@@ -36,7 +36,7 @@ afterAll(removeFolders);
 
 const joined = (parts: readonly string[]): string => parts.map((line) => `${line}\r\n`).join('');
 const verdictOf = (text: string, issuer = did): string =>
-  verify(text, { issuer, now: Date.parse(NOW) }).verdict;
+  verify(text, { issuer, now: Date.parse(NOW), demandsProof: false }).verdict;
 
 /** What the two commands answer for a text on standard input. */
 async function exits(text: string, issuer = did): Promise<readonly (number | null)[]> {
@@ -44,6 +44,7 @@ async function exits(text: string, issuer = did): Promise<readonly (number | nul
   const ours = await runVerify('-', {
     issuer: [issuer],
     now: Date.parse(NOW),
+    proof: false,
     readStdin: async () => input,
   });
   if (!hasPython) return [ours.exitCode];

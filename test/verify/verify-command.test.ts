@@ -23,14 +23,19 @@ afterAll(() => {
 const RECORD = 'record/hydrology.river-level/07010000.json';
 const OTHER_DID = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
 
+/** Stored bodies have no proof of their own. */
 const judgeText = (text: string, issuer?: string[]) =>
-  runVerify('-', { ...(issuer ? { issuer } : {}), readStdin: () => Buffer.from(text) });
+  runVerify('-', {
+    ...(issuer ? { issuer } : {}),
+    proof: false,
+    readStdin: () => Buffer.from(text),
+  });
 
 describe('runVerify() exit codes', () => {
   it('0: a genuine body, from standard input and from a file', async () => {
     const issuer = [release.did];
     expect((await judgeText(release.text(RECORD), issuer)).exitCode).toBe(0);
-    expect((await runVerify(release.file(RECORD), { issuer })).exitCode).toBe(0);
+    expect((await runVerify(release.file(RECORD), { issuer, proof: false })).exitCode).toBe(0);
   });
 
   it('0: a release folder and a data folder', async () => {
@@ -68,7 +73,7 @@ describe('runVerify() exit codes', () => {
     const stored = Buffer.from(release.text(RECORD));
     const asked = Date.parse('2026-11-20T14:00:00Z');
     const served = spliceRequestTime(stored, splicePoints(stored), asked);
-    const by = { issuer: [release.did], readStdin: () => served };
+    const by = { issuer: [release.did], proof: false, readStdin: () => served };
     expect((await runVerify('-', { ...by, now: asked })).exitCode).toBe(0);
     const { exitCode, text } = await runVerify('-', { ...by, now: asked - 3_600_000 });
     expect(exitCode).toBe(1);
@@ -151,7 +156,7 @@ describe('runVerify() report', () => {
   const ASKED = 'GET /gauge?signal_id=hydrology.river-level&entity=07010000';
   const NOON = Date.parse('2026-11-20T12:00:00Z');
   const judgeAsked = (more: object) =>
-    runVerify(release.file(RECORD), { issuer: [release.did], now: NOON, ...more });
+    runVerify(release.file(RECORD), { issuer: [release.did], now: NOON, proof: false, ...more });
 
   it('says what a body is about, how old it is, and that it answers what was expected', async () => {
     const { exitCode, text } = await judgeAsked({ expect: ASKED, maxAgeMs: 2 * 3_600_000 });

@@ -112,17 +112,25 @@ PROOF_CHARS_MAX = 16384 + 2 * 4096 + 4096
 POSITION = re.compile(r"0|[1-9][0-9]{0,15}")
 
 
+def signed_in(body):
+    """What the citation of a body stands in: the record of a free sample, else the body."""
+    return body["sample"] if set(body) == {"sample"} and isinstance(body["sample"], dict) else body
+
+
 def without_proof(delivered):
     """A delivered body as it was signed, and the proof that came with it; None for none, as no proof is null."""
-    if "_proof" not in delivered:
+    signed = signed_in(delivered)
+    if "_proof" not in signed:
         return delivered, None
-    if not isinstance(delivered["_proof"], str):
+    if not isinstance(signed["_proof"], str):
         raise Refused("_proof: not a text")
-    return {name: value for name, value in delivered.items() if name != "_proof"}, delivered["_proof"]
+    rest = {name: value for name, value in signed.items() if name != "_proof"}
+    return rest if signed is delivered else {"sample": rest}, signed["_proof"]
 
 
 def check_logged(body, proof, reader):
     """That a body is in the log of the service which its citation names, by a tlog-proof@v1 text of C2SP: its checkpoint."""
+    body = signed_in(body)
     citation = body.get("_citation")
     if not isinstance(citation, dict):
         raise Refused("_proof: no citation says of which log it has to be")

@@ -470,6 +470,8 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   'checks.signature': 'whether the signatures hold',
   'checks.content': 'whether the signatures cover this content',
   'checks.inclusion': 'whether the log of this service holds every hash',
+  'checks.expect':
+    'whether the body answers the request that was sent beside it; absent where none was',
   check: 'kind of check',
   about:
     'what a body that holds is about, as its issuer signed it; its age is for your own clock to say',

@@ -204,6 +204,7 @@ describe('POST /verify after a rotation', () => {
         issuer,
         keys: list,
         json: true,
+        proof: false,
         readStdin: () => body,
       });
       return [verdict, is_issuer_record, JSON.parse(stated.text).verdict];

@@ -56,9 +56,9 @@ const checked = async (body: Buffer | string) => checkSchema.parse(await post(bo
 /** What the command says of the same bytes: with the catalogue of the release, unless somebody else or nobody signed them. */
 async function command(body: Buffer) {
   const issuer = [service.release.head.issuer_did];
-  const by = { issuer, json: true, now: service.clock(), readStdin: () => body };
   // What is posted may have been bought with proof=0.
-  const judged = await runVerify('-', { ...by, catalog: data, proof: false });
+  const by = { issuer, json: true, now: service.clock(), proof: false, readStdin: () => body };
+  const judged = await runVerify('-', { ...by, catalog: data });
   const isRefused = judged.text.includes('of --catalog: of did:key:');
   return JSON.parse(isRefused ? (await runVerify('-', by)).text : judged.text);
 }
@@ -87,6 +87,37 @@ describe('check()', () => {
     const altered = await checked(body.toString().replace('"aqi_index":120', '"aqi_index":121'));
     expect([altered.verdict, altered.about]).toEqual(['failed', null]);
   });
+
+  it('demands that a body answers the request beside it, as the command does', async () => {
+    const record = (await text(RECORD)).toString();
+    const target = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+    const expecting = (expect: unknown, body = record) =>
+      checked(`{"record":${body},"expect":${JSON.stringify(expect)}}`);
+    const met = await expecting(`GET ${target}`);
+    expect(met).toMatchObject({ verdict: 'verified', checks: { expect: { status: 'pass' } } });
+    const judge = { issuer: [service.release.head.issuer_did], proof: false, json: true };
+    for (const other of [target.replace('denver', 'boston'), `${target}&format=thin`]) {
+      const asked = await expecting(other);
+      expect(asked).toMatchObject({ verdict: 'failed', is_issuer_record: true });
+      const by = { ...judge, expect: other, readStdin: () => Buffer.from(record) };
+      const said = JSON.parse((await runVerify('-', by)).text);
+      const named = ({ check: name }: { readonly check: string }) => name === 'expect';
+      expect(asked.details.filter(named)).toEqual(said.checks.filter(named));
+      expect([said.verdict, said.about.answers]).toEqual(['failed', asked.about?.answers]);
+    }
+    const altered = await expecting(target, record.replace('"aqi_index":120', '"aqi_index":121'));
+    expect(altered.checks.expect?.status).toBe('not_applicable');
+    expect((await checked(record)).checks).not.toHaveProperty('expect');
+  });
+
+  it.each([['GET /nowhere'], ['POST /gauge'], [''], [7], [null]])(
+    'refuses %j, which nothing can answer',
+    async (expect_) => {
+      const body = `{"record":${await text(RECORD)},"expect":${JSON.stringify(expect_)}}`;
+      const refused = await post(body);
+      expect([refused.status, refused.error]).toEqual([400, expect.stringMatching(/expect/i)]);
+    },
+  );
 
   it('throws where no body was read, instead of judging an empty one', async () => {
     await expect(check(question('/verify'), service)).rejects.toThrow('none was read');

@@ -86,6 +86,23 @@ describe('what is sold', () => {
     ).not.toHaveProperty('proof');
   });
 
+  it('is brought by the record of a free sample too, and by nothing else that is free', async () => {
+    for (const target of ['/gauge/sample', '/gauge/sample?signal_id=airquality.aqi']) {
+      const text = (await sold(target)).toString('utf8');
+      expect(judged(text)).toMatchObject({ verdict: 'verified' });
+      expect(judged(text).checks).toContainEqual(
+        expect.objectContaining({ ...LOGGED, where: 'sample._proof' }),
+      );
+      const { body } = withoutProof(bodyOfText(text));
+      expect(body, target).toEqual(bodyOfText((await shop.ask(target)).toString('utf8')));
+      const { sample } = JSON.parse(text);
+      expect(judged(JSON.stringify(sample)).checks).toContainEqual(expect.objectContaining(LOGGED));
+    }
+    for (const target of ['/resolve/preview', '/gauge/coverage?summary=1']) {
+      expect(await sold(target)).toEqual(await shop.ask(target));
+    }
+  });
+
   it('is the same buffer again while its members of request time are', async () => {
     expect(await sold(RECORD)).toBe(await sold(RECORD));
   });
@@ -171,11 +188,12 @@ describe('the hashes of delivered bytes', () => {
 
   it('are the record hash at the top and the statement, whatever stands inside', () => {
     const text = `{"a":{"record_hash":"${hash('1')}"},"b":["\\"record_hash\\":\\"${hash('2')}","}"],"record_hash":"${hash('3')}",${citation}}`;
-    const found = deliveredHashes(bytes(text), false);
+    const found = deliveredHashes(bytes(text), 'reading');
     expect(found).toEqual({
       citationAt: text.indexOf('"_citation"'),
       hashes: [hash('3'), hash('c')],
     });
+    expect(deliveredHashes(bytes(text), 'statement')?.hashes).toEqual([hash('c')]);
   });
 
   it('are the statement alone where no record hash is at the top, or none that can be', () => {
@@ -185,13 +203,15 @@ describe('the hashes of delivered bytes', () => {
       '"record_hash":null',
       '"record_hash":"none"',
     ]) {
-      expect(deliveredHashes(bytes(`{${head},${citation}}\n`), false)?.hashes).toEqual([hash('c')]);
+      expect(deliveredHashes(bytes(`{${head},${citation}}\n`), 'reading')?.hashes).toEqual([
+        hash('c'),
+      ]);
     }
   });
 
   it('are of the coverage in a settlement answer, and none without a citation', () => {
     const text = `{"a":1,"coverage":{"x":2,"_citation":{"record_hash":"${hash('4')}"}},${citation}}`;
-    expect(deliveredHashes(bytes(text), true)?.hashes).toEqual([hash('4')]);
-    expect(deliveredHashes(bytes('{"token":"x"}'), false)).toBeNull();
+    expect(deliveredHashes(bytes(text), 'coverage')?.hashes).toEqual([hash('4')]);
+    expect(deliveredHashes(bytes('{"token":"x"}'), 'reading')).toBeNull();
   });
 });
