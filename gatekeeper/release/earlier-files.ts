@@ -105,16 +105,15 @@ async function checkList(
 
 async function hashOf(list: FileHandle, size: number): Promise<string> {
   const hash = createHash('sha256');
-  for (let at = 0; at < size; at += HASHED_PIECE_BYTES) {
-    hash.update(await pieceOf(list, at, Math.min(HASHED_PIECE_BYTES, size - at)));
-  }
+  const room = Buffer.allocUnsafe(Math.min(HASHED_PIECE_BYTES, size));
+  for (let at = 0; at < size; at += room.length) hash.update(await pieceOf(list, at, room));
   return `sha256:${hash.digest('hex')}`;
 }
 
-/** Fewer bytes than were asked for where the file ends before. */
-async function pieceOf(list: FileHandle, at: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await list.read(Buffer.allocUnsafe(length), 0, length, at);
-  return buffer.subarray(0, bytesRead);
+/** As much of the list as there is room for, or as it has. */
+async function pieceOf(list: FileHandle, at: number, room: Buffer): Promise<Buffer> {
+  const { bytesRead } = await list.read(room, 0, room.length, at);
+  return room.subarray(0, bytesRead);
 }
 
 interface OpenList {
@@ -128,18 +127,19 @@ async function stretchOf(path: string, { list, size, spend }: OpenList): Promise
   const wanted = Buffer.from(path, 'utf8');
   // The line begins at `low` or behind it, and in front of `high`.
   let [low, high] = [0, size];
+  const room = Buffer.allocUnsafe(STRETCH_BYTES + FILE_LINE_BYTES_MAX);
   while (high - low > STRETCH_BYTES) {
     const middle = Math.floor((low + high) / 2);
     spend(PIECE_COST);
     // One byte earlier: a line begins in the middle where that is a line end.
     const from = middle - 1;
-    const line = lineIn(await pieceOf(list, from, 2 * FILE_LINE_BYTES_MAX));
+    const line = lineIn(await pieceOf(list, from, room.subarray(0, 2 * FILE_LINE_BYTES_MAX)));
     const start = line === null ? high : from + line.at;
     if (line === null || start >= high) high = middle;
     else if (line.path.compare(wanted) <= 0) low = start;
     else high = start;
   }
-  const piece = await pieceOf(list, low, high - low + FILE_LINE_BYTES_MAX);
+  const piece = await pieceOf(list, low, room.subarray(0, high - low + FILE_LINE_BYTES_MAX));
   return piece.subarray(0, piece.lastIndexOf(LINE_END) + 1);
 }
 

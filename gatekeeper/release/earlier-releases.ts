@@ -10,10 +10,16 @@ import type { ReleaseFolder } from './release-source.ts';
 // Each head names the hash of the one before it, so the head that is served proves every earlier one. What is kept reaches
 // back as far as nothing in that chain is missing: behind a gap nobody could say which release was the newest at a time.
 
+/** As much of a head as has to be held: a folder may keep thousands. */
+type HeldHead = Pick<
+  Release,
+  'sequence' | 'as_of' | 'base_url' | 'issuer_did' | 'previous' | 'files_sha256'
+>;
+
 /** A release that was served before, and is still kept. */
 export interface EarlierRelease {
   readonly name: string;
-  readonly head: Release;
+  readonly head: HeldHead;
   readonly hash: string;
   /** Epoch milliseconds. */
   readonly asOfMs: number;
@@ -76,7 +82,7 @@ async function chainBack(
   const names = await namesBySequence(folder);
   const known = checked.get(folder);
   const found: EarlierRelease[] = [];
-  let after = release.head;
+  let after: HeldHead = release.head;
   for (;;) {
     const name = names.get(after.sequence - 1);
     if (name === undefined) break;
@@ -108,14 +114,16 @@ async function headIn(
   try {
     const terms = { issuerDid: null, baseUrl: served.base_url };
     const head = checkHead(await folder.head(name), terms);
-    return { name, head, hash: headHash(head), asOfMs: Date.parse(head.as_of) };
+    const { sequence, as_of, base_url, issuer_did, previous, files_sha256 } = head;
+    const held = { sequence, as_of, base_url, issuer_did, previous, files_sha256 };
+    return { name, head: held, hash: headHash(head), asOfMs: Date.parse(as_of) };
   } catch {
     return null;
   }
 }
 
 /** Whether buyers would accept a body of this release today: its key may have been revoked since. */
-function isServable(head: Release, { head: served, keys }: ReleaseIndex): boolean {
+function isServable(head: HeldHead, { head: served, keys }: ReleaseIndex): boolean {
   if (head.base_url !== served.base_url) return false;
   try {
     checkIssuer(head, keys, null);

@@ -54,8 +54,11 @@ export function keysOf(head: Release, bytes: Buffer | null): KeyHistory {
 }
 
 /** Refuses a release whose key was not valid at its time, or is not linked by statements to the required issuer. */
-export function checkIssuer(head: Release, keys: KeyHistory, issuerDid: string | null): void {
-  const { issuer_did, as_of } = head;
+export function checkIssuer(
+  { issuer_did, as_of }: Pick<Release, 'issuer_did' | 'as_of'>,
+  keys: KeyHistory,
+  issuerDid: string | null,
+): void {
   if (issuerDid !== null && !vouchedDids(keys, { issuers: [issuerDid] }).includes(issuer_did)) {
     refuse(
       `issued by "${issuer_did}" instead of "${issuerDid}"; ` +

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
@@ -9,7 +9,9 @@ import { answerFault, questionOf } from '../../compiler/verify/answer-fault.ts';
 import { withDemands } from '../../compiler/verify/demand-checks.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { asOfShop, asOfTarget, asOfTime, recordTarget } from '../as-of-shop.ts';
-import { readJson, removeFolders } from '../snapshot-folder.ts';
+import { printedBy } from '../client/python-gate.ts';
+import { makeFolder, readJson, removeFolders } from '../snapshot-folder.ts';
+import { hasPython } from './python-judge.ts';
 
 let shop: Awaited<ReturnType<typeof asOfShop>>;
 let catalog: Catalog;
@@ -33,16 +35,18 @@ function expected(target: string, body: JsonObject) {
   return withDemands(report, body, { catalog, expect: `GET ${target}` }).verdict;
 }
 
+const TIMES = [
+  '2026-11-20T07:30:00Z',
+  '2026-11-20T07:45:00Z',
+  '2026-11-20T09:45:00+02:00',
+  '2026-11-20',
+  // Clocks differ by five minutes.
+  '2026-11-20T07:10:00Z',
+];
+
 // The second release stands from 07:30 on; its reading was collected, and its source last looked at, at 07:15.
 describe('answerFault() of a record as of a time', () => {
-  it.each([
-    asOfTime(1),
-    '2026-11-20T07:45:00Z',
-    '2026-11-20T09:45:00+02:00',
-    '2026-11-20',
-    // Clocks differ by five minutes.
-    '2026-11-20T07:10:00Z',
-  ])('I53: takes the record of then as of %s', (time) => {
+  it.each(TIMES)('I53: takes the record of then as of %s', (time) => {
     expect(fault(asOfTarget(time), stored(1))).toBeNull();
     expect(expected(asOfTarget(time), stored(1))).toBe('verified');
   });
@@ -80,4 +84,46 @@ describe('answerFault() of a record as of a time', () => {
   it('is the record that it was for who asks nothing of its time', () => {
     expect(fault(recordTarget(), stored(1))).toBeNull();
   });
+
+  it.skipIf(!hasPython)(
+    'I53: says the same in Python, of each record as of each time',
+    async () => {
+      const records = [
+        stored(0),
+        stored(1),
+        stored(2),
+        stored(2, 'record', 'quay-two'),
+        stored(2, 'ruler'),
+      ];
+      const times = [
+        ...TIMES,
+        ...[0, 1, 2].map(asOfTime),
+        'yesterday',
+        '2026-02-30',
+        '2026-11-20T07:30',
+      ];
+      const cases = records.flatMap((body) => times.map((time) => ({ body, time })));
+      const own = cases.map(({ body, time }) => fault(asOfTarget(time), body) === null);
+      expect(own.filter((taken) => taken).length).toBeGreaterThan(10);
+      expect(own.filter((taken) => !taken).length).toBeGreaterThan(20);
+      const file = join(makeFolder(), 'cases.json');
+      writeFileSync(
+        file,
+        JSON.stringify(cases.map(({ body, time }) => ({ body, target: asOfTarget(time) }))),
+      );
+      expect(await printedBy(PROGRAM, [file])).toEqual(own);
+    },
+  );
 });
+
+const PROGRAM = `
+import json, sys
+sys.dont_write_bytecode = True
+from verify_demands import answer_fault, target_of
+from verify_json import Refused
+def is_taken(case):
+    try:
+        return answer_fault(*target_of(case["target"]), case["body"]) is None
+    except Refused:
+        return False
+print(json.dumps([is_taken(case) for case in json.load(open(sys.argv[1], encoding="utf-8"))]))`;
