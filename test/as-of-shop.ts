@@ -1,4 +1,5 @@
 import { canonicalTarget } from '../compiler/contract/canonical-request.ts';
+import type { CatalogFile } from '../compiler/contract/catalog/catalog-file.ts';
 import {
   compileFolder,
   ndjson,
@@ -31,7 +32,7 @@ function hourOf(release: number): SnapshotFiles {
   return { [`${at(hour, '00').slice(0, 13)}Z/${SIGNAL}.ndjson`]: ndjson(rows) };
 }
 
-const CATALOG = tideCatalog({
+export const AS_OF_CATALOG = tideCatalog({
   catalog: { prices: { ...TIDE_PRICES, '/gauge/as-of': TIDE_PRICES['/gauge'] } },
 });
 
@@ -40,8 +41,8 @@ interface AsOfShop {
   readonly data: string;
   /** The did:key that signs it. */
   readonly issuer: string;
-  /** Publishes the release of the next hour. */
-  readonly publish: () => Promise<void>;
+  /** Publishes the release of the next hour, by another catalogue if one is given. */
+  readonly publish: (catalog?: CatalogFile) => Promise<void>;
 }
 
 /** A shop with so many releases; `made` is called after each of them. */
@@ -49,12 +50,17 @@ export async function asOfShop(
   releases: number,
   made: (data: string) => Promise<void> = async () => undefined,
 ): Promise<AsOfShop> {
-  const snapshots = writeSnapshots({ 'catalog/tides.json': JSON.stringify(CATALOG) });
+  const snapshots = writeSnapshots({});
   let [data, issuer, next] = ['', '', 0];
-  const publish = async (): Promise<void> => {
-    writeSnapshots(hourOf(next), snapshots);
+  const publish = async (catalog = AS_OF_CATALOG): Promise<void> => {
+    const files = { 'catalog/tides.json': JSON.stringify(catalog), ...hourOf(next) };
+    writeSnapshots(files, snapshots);
     const into = data === '' ? {} : { data };
-    const done = await compileFolder(snapshots, { ...into, asOf: asOfTime(next) });
+    const done = await compileFolder(snapshots, {
+      ...into,
+      asOf: asOfTime(next),
+      acceptCatalogChanges: true,
+    });
     [data, issuer] = [done.data, done.release.issuer_did];
     next += 1;
     await made(data);

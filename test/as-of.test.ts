@@ -8,7 +8,7 @@ import { defined } from '../compiler/contract/defined.ts';
 import { loadCatalog } from '../compiler/stages/intake/load-catalog.ts';
 import { removeReleases } from '../compiler/stages/publish/release-folders.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
-import { asOfShop, asOfTarget, asOfTime, recordTarget } from './as-of-shop.ts';
+import { AS_OF_CATALOG, asOfShop, asOfTarget, asOfTime, recordTarget } from './as-of-shop.ts';
 import { payingFetch } from './client/paying-fetch.ts';
 import { DOORS, openDoors } from './doors.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';
@@ -16,6 +16,7 @@ import { DOUBT, SETTLED, scripted } from './gatekeeper/scripted-facilitator.ts';
 import { gaps } from './projections.ts';
 import { type SampleSettings, sampleGate } from './sample-gate.ts';
 import { readJson, removeFolders } from './snapshot-folder.ts';
+import { HARBOUR_RULER } from './tide-catalog.ts';
 import { askPrice, pay } from './tide-shop.ts';
 
 // A shop that sells records of earlier times, seen from outside.
@@ -42,10 +43,35 @@ async function served(more: Partial<SampleSettings> = {}, { data } = shop): Prom
 }
 const stateFolder = (): string => mkdtempSync(join(tmpdir(), 'signalpress-state-'));
 
+/** A shop that answers another target in place of one that it is asked for. */
+interface Swap {
+  readonly path: string;
+  readonly answered: string;
+}
+
+function client({ url }: Gatekeeper, swap?: Swap, { issuer } = shop) {
+  return signalpressClient({
+    baseUrl: url,
+    issuer,
+    pay: payingFetch,
+    wait: async () => undefined,
+    clock: () => NOW_MS,
+    catalog: 'served',
+    fetch: async (input, init) => {
+      const sent = new Request(input, init);
+      const isSwapped = new URL(sent.url).pathname === swap?.path;
+      return fetch(isSwapped ? new Request(url + swap.answered, sent) : sent);
+    },
+  });
+}
+
 /** Removes the oldest release with what it alone lists. */
 function prune(data: string): void {
   removeReleases(data, readdirSync(join(data, 'releases')).sort().slice(0, 1));
 }
+
+const thresholds = (body: unknown) =>
+  (body as { standard_ruler: { thresholds: unknown } }).standard_ruler.thresholds;
 
 describe('a record as of an earlier time', () => {
   it('I67: costs what the record costs, and is the record of then with a proof in the log of now', async () => {
@@ -68,26 +94,48 @@ describe('a record as of an earlier time', () => {
 
   it('is bought and judged by the client, which takes no newer record for it', async () => {
     const gate = await served();
-    const client = (wrong?: string) =>
-      signalpressClient({
-        baseUrl: gate.url,
-        issuer: shop.issuer,
-        pay: payingFetch,
-        wait: async () => undefined,
-        clock: () => NOW_MS,
-        catalog: 'served',
-        // A shop that answers another target in place of what is asked.
-        fetch: async (input, init) => {
-          const sent = new Request(input, init);
-          const isAsked = wrong !== undefined && new URL(sent.url).pathname === '/gauge/as-of';
-          return fetch(isAsked ? new Request(gate.url + wrong, sent) : sent);
-        },
-      });
     const params = { ...SIGNAL, as_of: asOfTime(1) };
-    const { body } = await client().buy('/gauge/as-of', params);
+    const { body } = await client(gate).buy('/gauge/as-of', params);
     expect(body).toMatchObject({ current: { level_m: 1.1 } });
-    await expect(client(recordTarget()).buy('/gauge/as-of', params)).rejects.toThrow(
+    await expect(
+      client(gate, { path: '/gauge/as-of', answered: recordTarget() }).buy('/gauge/as-of', params),
+    ).rejects.toThrow(
       /the body speaks of 2026-11-20T09:15:00Z, which is after as_of 2026-11-20T07:30:00Z/,
+    );
+  });
+
+  it('is sold in baskets, beside the record of now', async () => {
+    const gate = await served();
+    const targets = [asOfTarget(asOfTime(0)), asOfTarget(asOfTime(2)), recordTarget()];
+    const { body } = await client(gate).buyBasket(targets);
+    const { parts } = body as unknown as { parts: { answer: { current: object } }[] };
+    expect(parts.map(({ answer }) => answer.current)).toEqual([
+      { level_m: 1 },
+      { level_m: 1.2 },
+      { level_m: 1.3 },
+    ]);
+  });
+
+  it('is judged whatever the catalogue became since, as no body says which one it was made by', async () => {
+    const own = await asOfShop(1);
+    const steps = [
+      { band: 'normal', at: 0 },
+      { band: 'flood', at: 1.05 },
+    ];
+    await own.publish({ ...AS_OF_CATALOG, rulers: { harbour: { ...HARBOUR_RULER, steps } } });
+    const gate = await served({}, own);
+    const params = { ...SIGNAL, as_of: asOfTime(0) };
+    const then = await client(gate, undefined, own).buy('/gauge/as-of', params);
+    expect(thresholds(then.body)).toEqual(HARBOUR_RULER.steps);
+    expect(then.report?.checks).toContainEqual(
+      expect.objectContaining({ detail: expect.stringContaining('made under another catalogue') }),
+    );
+    const now = await client(gate, undefined, own).buy('/gauge', SIGNAL);
+    expect(thresholds(now.body)).toEqual(steps);
+    // What is sold as the record of now is of the catalogue of now, or it is refused.
+    const older = client(gate, { path: '/gauge', answered: asOfTarget(asOfTime(0)) }, own);
+    await expect(older.buy('/gauge', SIGNAL)).rejects.toThrow(
+      /does not follow from the value and the official scale/,
     );
   });
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { AS_OF_PATH } from '../../compiler/contract/catalog/signal-terms.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { messageOf } from '../system/message-of.ts';
@@ -31,6 +32,9 @@ interface Chain {
   mark: string | null;
   readonly releases: Promise<readonly EarlierRelease[]>;
 }
+
+/** Heads that are looked at before requests have their turn. */
+const HEADS_A_TURN = 256;
 
 const chains = new WeakMap<ReleaseIndex, Chain>();
 /** Heads of a folder that were checked before, by name. */
@@ -90,6 +94,7 @@ async function chainBack(
     if (earlier?.hash !== after.previous || !isServable(earlier.head, release)) break;
     found.push(earlier);
     after = earlier.head;
+    if (found.length % HEADS_A_TURN === 0) await setImmediate();
   }
   checked.set(folder, new Map(found.map((earlier) => [earlier.name, earlier])));
   return found;
