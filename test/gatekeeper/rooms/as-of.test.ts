@@ -15,7 +15,7 @@ import {
   recordTarget,
   SECOND_STATION_FROM,
 } from '../../as-of-shop.ts';
-import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
+import { compileFolder, makeFolder, removeFolders } from '../../snapshot-folder.ts';
 import { compiledService } from '../compiled-service.ts';
 import { jsonOf, question } from '../tiny-service.ts';
 
@@ -143,6 +143,23 @@ describe('asOf()', () => {
       const { error } = await refusal(asOfTarget(asOfTime(release)), service);
       expect(error).toContain(`from ${asOfTime(3)} to`);
     }
+  });
+
+  it('leaves out what a clock that ran ahead called a later time', async () => {
+    const { data, snapshots } = await asOfShop(2);
+    const first = await served(data);
+    const before = await textOf(recordTarget(), first);
+    await compileFolder(snapshots, { data, asOf: '2026-11-20T20:30:00Z' });
+    await compileFolder(snapshots, { data, asOf: asOfTime(2), acceptClock: true });
+    const service = await served(data);
+    for (const time of ['2026-11-20T08:29:59Z', asOfTime(1)]) {
+      expect(await textOf(asOfTarget(time), service)).toBe(before);
+    }
+    expect(await textOf(asOfTarget(asOfTime(2)), service)).toBe(
+      await textOf(recordTarget(), service),
+    );
+    const { error } = await refusal(asOfTarget('2026-11-20T20:30:00Z'), service);
+    expect(error).toContain(`from ${asOfTime(0)} to ${asOfTime(2)}`);
   });
 
   it('I24: trusts no head that the later ones do not name', async () => {
