@@ -3,7 +3,7 @@ import type { Contradiction } from './evidence.ts';
 import { type Finding, isNotice } from './finding.ts';
 import { type AddressState, ALARMS_MAX, type Alarm, type MonitorState } from './monitor-state.ts';
 
-/** Notices that are kept; further ones are told only. */
+/** Notices that are kept; further ones are counted. */
 const NOTICES_MAX = 128;
 
 interface FoundAt {
@@ -58,7 +58,10 @@ function raised(finding: Finding, found: FoundAt): string[] {
     return [`seen once, to be looked at again: ${kind}: ${detail}`];
   }
   const line = `${isNotice(finding) ? 'NOTICE' : 'ALARM'} ${kind}: ${detail}`;
-  if (isNotice(finding) && state.alarms.filter(isNotice).length >= NOTICES_MAX) return [line];
+  if (isNotice(finding) && state.alarms.filter(isNotice).length >= NOTICES_MAX) {
+    state.notices_left_out += 1;
+    return state.notices_left_out > 1 ? [] : [`${line}; further ones are only counted`];
+  }
   const evidence = proof === undefined ? null : keep(proof);
   const alarm = { kind, address, about, detail, since: isoTime(now), ended_at: null, evidence };
   state.alarms = withRoom(state.alarms.filter((each) => each !== before)).concat(alarm);
@@ -75,10 +78,11 @@ function isSame(alarm: Alarm, { kind, about = '', proof }: Finding, address: str
   );
 }
 
-/** The oldest that ended makes room, then the oldest of all. */
+/** The oldest that ended makes room, then the oldest that is not proven. */
 function withRoom(alarms: readonly Alarm[]): Alarm[] {
   if (alarms.length < ALARMS_MAX) return [...alarms];
-  const gone = alarms.find(({ ended_at }) => ended_at !== null) ?? alarms[0];
+  const ended = alarms.find(({ ended_at }) => ended_at !== null);
+  const gone = ended ?? alarms.find(({ evidence }) => evidence === null);
   return alarms.filter((alarm) => alarm !== gone);
 }
 

@@ -23,6 +23,8 @@ import { keysOfText } from './keys-text.ts';
 
 /** Longest file of evidence that is read, in bytes: three lists of keys, each at its longest, in JSON of which each byte takes two. */
 export const EVIDENCE_BYTES_MAX = 8_388_608;
+/** Longest name of a reading that is remembered; names of entities that are sold have at most some hundred bytes. */
+const SUBJECT_CHARS_MAX = 500;
 /** More hashes than a proof of growth between any two trees has. */
 const PROOF_HASHES_MAX = 128;
 
@@ -256,6 +258,7 @@ export function readingIn(text: string, known: readonly string[]): SaidReading |
     return null;
   }
   const subject = `${signal_id} of ${entity} at ${observed_at}, by ${citedBase(cited.data)},`;
+  if (subject.length > SUBJECT_CHARS_MAX) return null;
   return { subject, hash: String(record_hash), issuer: report.issuer };
 }
 

@@ -11,7 +11,7 @@ import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { canonicalHash } from '../verify/body-check.ts';
 import { signedHead } from '../verify/signed-head.ts';
 import { headsContradiction } from './heads-contradiction.ts';
-import { GAPS_MAX, HEADS_MAX } from './monitor-state.ts';
+import { GAPS_MAX, newestHeads } from './monitor-state.ts';
 import { type Round, trustOf } from './round.ts';
 
 /** A log is silent after so many times its longest time between releases. */
@@ -97,7 +97,7 @@ function addHead(round: Round, { head, text }: ShownHead): void {
       (Date.parse(head.as_of) - Date.parse(newest.as_of)) / (head.sequence - newest.sequence);
     state.gaps_ms = [...state.gaps_ms, Math.max(0, Math.round(gap))].slice(-GAPS_MAX);
   }
-  state.heads = [...state.heads, text].slice(-HEADS_MAX);
+  state.heads = newestHeads([...state.heads, text]);
   state.head_seen_at = isoTime(now);
   news.push(`release ${releaseName(head)}`);
 }

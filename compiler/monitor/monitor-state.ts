@@ -8,14 +8,15 @@ import { FINDING_KINDS } from './finding.ts';
 
 const STATE_NAME = 'state.json';
 const STATE_BYTES_MAX = 16 << 20;
-/** Heads that are kept: a contradiction is found against any of them. */
-export const HEADS_MAX = 64;
+/** Heads that are kept, and bytes of them: a contradiction is found against any of them. */
+const HEADS_MAX = 64;
+const HEADS_BYTES_MAX = 1 << 20;
 /** Times between releases that the rhythm of a log is read from. */
 export const GAPS_MAX = 32;
 /** Readings of free samples that are kept, with their bodies. */
 export const READINGS_MAX = 256;
-/** Alarms and notices that are kept, open ones and those that ended. */
-export const ALARMS_MAX = 256;
+/** Alarms and notices that are kept, open ones and those that ended: more than can be open at all addresses. */
+export const ALARMS_MAX = 1024;
 
 const count = z.int().min(0);
 const time = z.iso.datetime();
@@ -68,6 +69,8 @@ const state = z.strictObject({
   gaps_ms: z.array(count).max(GAPS_MAX),
   addresses: z.record(z.string(), address),
   alarms: z.array(alarm).max(ALARMS_MAX),
+  /** How often a notice was found for which there was no room. */
+  notices_left_out: count.default(0),
   /** Record hash by signal, entity and time. */
   readings: z.array(z.tuple([z.string(), z.string()])).max(READINGS_MAX),
   rounds: count,
@@ -112,9 +115,22 @@ export function firstState({
     gaps_ms: [],
     addresses: {},
     alarms: [],
+    notices_left_out: 0,
     readings: [],
     rounds: 0,
   };
+}
+
+/** The newest heads, as many as are kept. */
+export function newestHeads(texts: readonly string[]): string[] {
+  const kept: string[] = [];
+  let bytes = 0;
+  for (const text of texts.slice(-HEADS_MAX).reverse()) {
+    bytes += Buffer.byteLength(text);
+    if (bytes > HEADS_BYTES_MAX) break;
+    kept.unshift(text);
+  }
+  return kept;
 }
 
 /** Reads what a monitor remembers in a folder; null where it has not begun. Throws a RangeError for anything else. */

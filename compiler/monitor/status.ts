@@ -27,8 +27,9 @@ export interface MonitorStatus {
   readonly addresses: Readonly<Record<string, AddressState>>;
   /** What is wrong now. */
   readonly alarms: readonly Alarm[];
-  /** Readings that were said in two ways. */
+  /** Readings that were said in two ways, and how often one more was found. */
   readonly notices: readonly Alarm[];
+  readonly notices_left_out: number;
 }
 
 interface StatusFacts {
@@ -57,6 +58,7 @@ export function statusOf(state: MonitorState, facts: StatusFacts): MonitorStatus
     ),
     alarms: state.alarms.filter(isOpen),
     notices: state.alarms.filter(isNotice),
+    notices_left_out: state.notices_left_out,
   };
 }
 
@@ -68,7 +70,8 @@ function releaseOf(text: string | undefined): MonitorStatus['release'] {
 
 /** The same for Prometheus, in its text format 0.0.4. */
 export function metricsText(status: MonitorStatus): string {
-  const { alarms, notices, addresses, tree_size, rounds, release, updated_at } = status;
+  const { alarms, notices, notices_left_out, addresses, tree_size, rounds, release, updated_at } =
+    status;
   const seconds = (time: string | null): number => (time === null ? 0 : Date.parse(time) / 1000);
   const each = Object.entries(addresses);
   const kinds = [...new Set(alarms.map(({ kind }) => kind))];
@@ -80,6 +83,7 @@ export function metricsText(status: MonitorStatus): string {
       kinds.map((kind) => [label('kind', kind), alarms.filter((one) => one.kind === kind).length]),
     ),
     gauge('notices', 'readings that were said in two ways', [['', notices.length]]),
+    gauge('notices_left_out', 'notices for which there was no room', [['', notices_left_out]]),
     gauge('tree_size', 'entries of the log', [['', tree_size]]),
     gauge('release_sequence', 'number of the newest release', [['', release?.sequence ?? 0]]),
     gauge('looks', 'looks since the beginning', [['', rounds]]),

@@ -1,0 +1,299 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { blockHeader } from '../../compiler/anchor/block-header.ts';
+import { calendarClient } from '../../compiler/anchor/ots-calendar.ts';
+import { stampRoots } from '../../compiler/anchor/stamp.ts';
+import { upgradeRoots } from '../../compiler/anchor/upgrade.ts';
+import { tilePath, tilesOf } from '../../compiler/contract/tiles.ts';
+import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
+import { defined } from '../../compiler/contract/defined.ts';
+import { anchorStore } from '../../compiler/stages/anchor/anchor-store.ts';
+import { readPolicy } from '../../compiler/verify/policy-check.ts';
+import { askWitnesses } from '../../compiler/witness/ask-witnesses.ts';
+import { serveWitness } from '../../compiler/witness/witness-server.ts';
+import { makeWitness, openWitness } from '../../compiler/witness/witness-store.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import {
+  type LoopbackCalendar,
+  loopbackCalendar,
+  TEST_HEIGHT,
+  TEST_LIMIT,
+} from '../anchor/loopback-calendar.ts';
+import { sampleGate } from '../sample-gate.ts';
+import {
+  compileFolder,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
+import { batchesIn, hashes, memoryLog, releaseOf } from '../stages/anchor/memory-log.ts';
+import { InventedLog } from '../witness/invented-log.ts';
+
+/** Programs that know nothing of this project read its log and its time stamps. */
+const READERS = join(import.meta.dirname, 'log-readers');
+/** Where Debian puts the sources of Go packages. */
+const GO_PATH = '/usr/share/gocode';
+const HAS_GO =
+  existsSync(`${GO_PATH}/src/golang.org/x/mod/sumdb/tlog`) &&
+  spawnSync('go', ['version']).status === 0;
+/** The one of the system knows its packages, whichever comes first in the PATH. */
+const PYTHON = ['python3', '/usr/bin/python3'].find(
+  (each) => spawnSync(each, ['-c', 'import opentimestamps, bitcoin.core']).status === 0,
+);
+
+afterAll(removeFolders);
+
+interface Said {
+  readonly code: number | null;
+  readonly text: string;
+}
+
+function said(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Said {
+  const { status: code, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', env });
+  return { code, text: `${stdout}${stderr}` };
+}
+
+/** What a gatekeeper serves of a cosigned log after two releases. */
+interface ServedLog {
+  readonly folder: string;
+  readonly vkey: string;
+  readonly witness: string;
+  readonly size: number;
+  readonly older: number;
+}
+
+describe.skipIf(!HAS_GO)('golang.org/x/mod (needs go and golang-golang-x-mod-dev)', () => {
+  let program: string;
+  let log: ServedLog;
+  let gate: Gatekeeper;
+  beforeAll(async () => {
+    program = join(makeFolder(), 'read-log');
+    const env = { ...process.env, GO111MODULE: 'off', GOPATH: GO_PATH, GOFLAGS: '' };
+    const built = said('go', ['build', '-o', program, join(READERS, 'read_log.go')], env);
+    expect(built).toEqual({ code: 0, text: '' });
+    ({ log, gate } = await servedLog());
+  });
+  afterAll(() => gate?.close());
+
+  const read = ({ folder, vkey, witness }: Pick<ServedLog, 'folder' | 'vkey' | 'witness'>): Said =>
+    said(program, [folder, vkey, witness]);
+
+  it('proves every entry of a served log, its growth, a proof of ours, and a cosignature', () => {
+    expect(log.size).toBeGreaterThan(300);
+    expect(read(log)).toEqual({
+      code: 0,
+      text: `${log.size} of ${log.size} entries proven; grown from ${log.older}; entry ${log.size - 1} by its tlog-proof\n`,
+    });
+  });
+
+  it.each<readonly [string, string, (text: Buffer) => Buffer | string, RegExp]>([
+    ['a hash of a tile', 'tile/0/000', (bytes) => flipped(bytes, 40), /inconsistent|invalid/],
+    [
+      'an entry',
+      'tile/entries/000',
+      (bytes) => flipped(bytes, 80),
+      /entry 1: invalid transparency proof/,
+    ],
+    [
+      'the signature of the log',
+      'checkpoint',
+      (note) => altered(note, 'example.org/log'),
+      /invalid signature/,
+    ],
+    ['the cosignature', 'checkpoint', (note) => altered(note, 'w.example'), /invalid signature/],
+    [
+      'a checkpoint without the witness',
+      'checkpoint',
+      (note) => note.toString().replace(/\u2014 w\.example .*\n/, ''),
+      /1 of 2 keys signed/,
+    ],
+    [
+      'an older tree that was another',
+      'older',
+      (note) => forked(note),
+      /invalid transparency proof/,
+    ],
+    [
+      'a hash of the proof',
+      'proof',
+      (proof) => proof.toString().replace(/\n[A-Za-z0-9+/]{43}=\n/, `\n${'A'.repeat(43)}=\n`),
+      /invalid transparency proof/,
+    ],
+  ])('refuses %s', (_, path, change, words) => {
+    const folder = join(makeFolder(), 'altered');
+    cpSync(log.folder, folder, { recursive: true });
+    const file = join(folder, path);
+    const before = readFileSync(file);
+    const after = Buffer.from(change(before));
+    expect(after.equals(before)).toBe(false);
+    writeFileSync(file, after);
+    expect(read({ ...log, folder })).toEqual({ code: 1, text: expect.stringMatching(words) });
+  });
+
+  it('refuses the keys of others', () => {
+    const strange = new InventedLog({ origin: 'example.org/log', seed: 8 });
+    const vkey = strange.policyLine.trim().slice('log '.length);
+    expect(read({ ...log, vkey })).toMatchObject({ code: 1 });
+    const witness = makeWitness(join(makeFolder(), 'other'), 'w.example');
+    expect(read({ ...log, witness })).toEqual({ code: 1, text: '1 of 2 keys signed\n' });
+  });
+});
+
+function flipped(bytes: Buffer, at: number): Buffer {
+  const other = Buffer.from(bytes);
+  other.writeUInt8(other.readUInt8(at) ^ 1, at);
+  return other;
+}
+
+/** The note with another signature by this name, of the same length. */
+function altered(note: Buffer, name: string): string {
+  return note
+    .toString()
+    .replace(
+      new RegExp(`(\u2014 ${name} .{30})(.)`),
+      (_, start, char) => `${start}${char === 'A' ? 'B' : 'A'}`,
+    );
+}
+
+/** A checkpoint of the same log and size that the same key signed over other entries. */
+function forked(note: Buffer): string {
+  const size = Number(note.toString().split('\n')[1]);
+  return new InventedLog({ origin: 'example.org/log', seed: 7 }).note(size);
+}
+
+async function servedLog(): Promise<{ log: ServedLog; gate: Gatekeeper }> {
+  const rows = (day: string, count: number): string =>
+    ndjson(
+      Array.from({ length: count }, (_, at) =>
+        reading(
+          'btc',
+          { price_usd: 90_000 + at },
+          {
+            observed_at: `${day}T10:${String(at % 60).padStart(2, '0')}:${String(Math.floor(at / 60)).padStart(2, '0')}Z`,
+            collected_at: `${day}T11:00:00Z`,
+          },
+        ),
+      ),
+    );
+  const snapshots = writeSnapshots({ '2026-11-18/crypto.spot.ndjson': rows('2026-11-18', 20) });
+  const data = join(makeFolder(), 'data');
+  await compileFolder(snapshots, { data, asOf: '2026-11-19T12:00:00Z' });
+  const before = readFileSync(join(data, 'current', 'release.tlog-proof'), 'utf8');
+  writeSnapshots({ '2026-11-19/crypto.spot.ndjson': rows('2026-11-19', 320) }, snapshots);
+  await compileFolder(snapshots, { data });
+  const { checkpoint: older, signed } = parseTlogProof(before);
+  const witness = await cosigned(data);
+  const gate = await sampleGate(data);
+  const folder = join(makeFolder(), 'log');
+  const newest = await saved(gate, '/log/checkpoint', join(folder, 'checkpoint'));
+  await saved(gate, '/.well-known/release.tlog-proof', join(folder, 'proof'));
+  writeFileSync(join(folder, 'older'), older);
+  const size = Number(newest.toString().split('\n')[1]);
+  for (const path of tilesOf(size).map(tilePath)) {
+    await saved(gate, `/${path}`, join(folder, path.slice('log/'.length)));
+  }
+  const vkey = (await (await fetch(`${gate.url}/log/vkey`)).text()).trim();
+  return { log: { folder, vkey, witness, size, older: signed.size }, gate };
+}
+
+async function saved(gate: Gatekeeper, path: string, file: string): Promise<Buffer> {
+  const response = await fetch(`${gate.url}${path}`);
+  expect([path, response.status]).toEqual([path, 200]);
+  const bytes = Buffer.from(await response.arrayBuffer());
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, bytes);
+  return bytes;
+}
+
+/** Has a witness cosign the current release; answers its key. */
+async function cosigned(data: string): Promise<string> {
+  const folder = join(makeFolder(), 'witness');
+  makeWitness(folder, 'w.example');
+  const store = openWitness(folder);
+  const log = new InventedLog({ origin: 'example.org/log', seed: 7 });
+  const now = () => Date.parse('2026-11-20T12:00:00Z');
+  const options = { store, logs: [log.key], host: '127.0.0.1', port: 0, now, log: () => undefined };
+  const served = await serveWitness(options);
+  const { vkey } = store.key;
+  const text = `witness W ${vkey} http://127.0.0.1:${served.port}\nquorum W\n`;
+  const by = { fetch, now, sleep: async () => undefined };
+  const { lack } = await askWitnesses(data, readPolicy(Buffer.from(text)), by);
+  await served.close();
+  store.close();
+  expect(lack).toBeNull();
+  return vkey;
+}
+
+describe.skipIf(PYTHON === undefined)(
+  'opentimestamps of Python (needs python3-opentimestamps)',
+  () => {
+    const log = memoryLog({ '2026-11-18': hashes(0, 3) });
+    const [root = ''] = batchesIn(log).map((batch) => batch.root);
+    const folder = makeFolder();
+    const file = join(folder, 'proof.ots');
+    const read = (...args: string[]): Said =>
+      said(PYTHON ?? '', [join(READERS, 'read_anchor.py'), ...args]);
+    let calendar: LoopbackCalendar;
+    let header: string;
+    beforeAll(async () => {
+      calendar = await loopbackCalendar();
+    });
+    afterAll(() => calendar.close());
+    const parts = () => ({
+      release: releaseOf(log),
+      anchors: anchorStore(folder),
+      client: calendarClient(5000),
+      calendars: [calendar.url],
+    });
+
+    const save = (): void =>
+      writeFileSync(file, defined(anchorStore(folder).read(root)?.proof ?? undefined, 'a proof'));
+
+    it('reads the promise of a calendar', async () => {
+      await stampRoots({ ...parts(), now: '2026-11-20T12:00:00Z' });
+      save();
+      expect(read(file, root)).toEqual({ code: 0, text: `pending ${calendar.url}\n` });
+    });
+
+    it('verifies the proof up to the header of a block, and refuses another one', async () => {
+      const [mined = new Uint8Array(0)] = calendar.mine();
+      header = Buffer.from(mined).toString('hex');
+      await upgradeRoots({ ...parts(), headers: [blockHeader(mined, TEST_LIMIT)] });
+      save();
+      expect(read(file, root, header)).toEqual({
+        code: 0,
+        text: expect.stringContaining(`bitcoin ${TEST_HEIGHT}\n`),
+      });
+      const other = flipped(Buffer.from(mined), 40).toString('hex');
+      expect(read(file, root, other)).toMatchObject({
+        code: 1,
+        text: expect.stringContaining('VerificationError'),
+      });
+      expect(read(file, 'ab'.repeat(32), header)).toMatchObject({
+        code: 1,
+        text: expect.stringContaining('another digest'),
+      });
+    });
+
+    it('says something else, or nothing, of a proof of which any byte is another', () => {
+      const bytes = readFileSync(file);
+      const genuine = read(file, root, header);
+      expect(genuine.code).toBe(0);
+      const altered = join(folder, 'altered.ots');
+      const accepted: number[] = [];
+      for (let at = 0; at < bytes.length; at += 7) {
+        writeFileSync(altered, flipped(bytes, at));
+        if (read(altered, root, header).text === genuine.text) accepted.push(at);
+      }
+      expect(accepted).toEqual([]);
+    });
+  },
+);
