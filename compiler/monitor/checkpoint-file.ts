@@ -18,7 +18,7 @@ const FILE_BYTES_MAX = 128 << 20;
 const rowSchema = z.strictObject({ seen_at: z.string(), address: z.string(), note: z.string() });
 
 /** A checkpoint, and where it was seen first. */
-export type SeenCheckpoint = z.infer<typeof rowSchema>;
+type SeenCheckpoint = z.infer<typeof rowSchema>;
 
 export class CheckpointFile {
   readonly #path: string;

@@ -77,7 +77,7 @@ export type Contradiction = Evidence extends infer E
   : never;
 
 /** `proven`: the issuer signed both. `nothing`: the texts contradict nothing, or nobody who counts signed them. */
-export interface EvidenceReport {
+interface EvidenceReport {
   readonly verdict: 'proven' | 'nothing';
   /** One sentence. */
   readonly says: string;

@@ -17,7 +17,7 @@ export const FINDING_KINDS = [
   'unproven',
   'unreadable',
 ] as const;
-export type FindingKind = (typeof FINDING_KINDS)[number];
+type FindingKind = (typeof FINDING_KINDS)[number];
 
 /** One thing that a round found. */
 export interface Finding {

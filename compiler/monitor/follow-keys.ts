@@ -1,5 +1,6 @@
 import { isContinued, KEYS_BYTES_MAX, type KeyHistory } from '../contract/key-history.ts';
 import { vouchedDids } from '../contract/key-standing.ts';
+import type { RootStatement } from '../contract/root-statement.ts';
 import { KEYS_URL } from '../contract/static-files.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { reason } from '../verify/body-check.ts';
@@ -60,7 +61,15 @@ function strangerFault(next: KeyHistory, { issuers, roots }: MonitorState): stri
 function unlistedDetail(old: KeyHistory, next: KeyHistory): string {
   const gone = old.keys.find(({ did }) => !next.keys.some((key) => key.did === did));
   if (gone !== undefined) return `${gone.did} is no longer in its list of keys`;
+  const version = old.roots?.length ?? 0;
+  if ((next.roots?.length ?? 0) < version) {
+    return `version ${version} of its root is no longer in its list of keys`;
+  }
   return 'a statement that was in its list of keys no longer is';
+}
+
+function rootNews({ version, threshold, root_keys }: RootStatement): string {
+  return `version ${version} of a root stands above its keys: ${threshold} of ${root_keys.join(', ')}`;
 }
 
 function keyNews(old: KeyHistory, next: KeyHistory): string[] {
@@ -69,7 +78,9 @@ function keyNews(old: KeyHistory, next: KeyHistory): string[] {
   const revoked = next.keys.filter(
     ({ did, revoked_from }) => revoked_from !== null && !before.has(did),
   );
+  const roots = (next.roots ?? []).slice(old.roots?.length ?? 0).map(rootNews);
   return [
+    ...roots,
     ...added,
     ...revoked.map(({ did, revoked_from }) => `${did} is revoked from ${revoked_from} on`),
   ];

@@ -2,7 +2,7 @@ import { adoptedKeys, beforeRoots, type KeyHistory, rootDid } from '../contract/
 import { rootBytes } from '../contract/root-statement.ts';
 
 /** What two lists contradict each other in, and the keys of the issuer that signed both sides. */
-export interface KeysContradiction {
+interface KeysContradiction {
   readonly says: string;
   readonly signers: readonly string[];
 }

@@ -29,7 +29,7 @@ const RETRY_MS = 1000;
 const TIME_OFF_MS_MAX = HOUR_MS;
 
 /** What came of one witness. */
-export type WitnessReply =
+type WitnessReply =
   | { readonly line: NoteSignature; readonly at: string; readonly failure: null }
   | { readonly line: null; readonly at: null; readonly failure: string };
 

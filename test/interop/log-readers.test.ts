@@ -6,9 +6,9 @@ import { blockHeader } from '../../compiler/anchor/block-header.ts';
 import { calendarClient } from '../../compiler/anchor/ots-calendar.ts';
 import { stampRoots } from '../../compiler/anchor/stamp.ts';
 import { upgradeRoots } from '../../compiler/anchor/upgrade.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import { tilePath, tilesOf } from '../../compiler/contract/tiles.ts';
 import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
-import { defined } from '../../compiler/contract/defined.ts';
 import { anchorStore } from '../../compiler/stages/anchor/anchor-store.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { askWitnesses } from '../../compiler/witness/ask-witnesses.ts';
@@ -94,40 +94,59 @@ describe.skipIf(!HAS_GO)('golang.org/x/mod (needs go and golang-golang-x-mod-dev
     });
   });
 
-  it.each<readonly [string, string, (text: Buffer) => Buffer | string, RegExp]>([
-    ['a hash of a tile', 'tile/0/000', (bytes) => flipped(bytes, 40), /inconsistent|invalid/],
-    [
-      'an entry',
-      'tile/entries/000',
-      (bytes) => flipped(bytes, 80),
-      /entry 1: invalid transparency proof/,
-    ],
-    [
-      'the signature of the log',
-      'checkpoint',
-      (note) => altered(note, 'example.org/log'),
-      /invalid signature/,
-    ],
-    ['the cosignature', 'checkpoint', (note) => altered(note, 'w.example'), /invalid signature/],
-    [
-      'a checkpoint without the witness',
-      'checkpoint',
-      (note) => note.toString().replace(/\u2014 w\.example .*\n/, ''),
-      /1 of 2 keys signed/,
-    ],
-    [
-      'an older tree that was another',
-      'older',
-      (note) => forked(note),
-      /invalid transparency proof/,
-    ],
-    [
-      'a hash of the proof',
-      'proof',
-      (proof) => proof.toString().replace(/\n[A-Za-z0-9+/]{43}=\n/, `\n${'A'.repeat(43)}=\n`),
-      /invalid transparency proof/,
-    ],
-  ])('refuses %s', (_, path, change, words) => {
+  interface Lie {
+    readonly what: string;
+    readonly path: string;
+    readonly change: (bytes: Buffer) => Buffer | string;
+    readonly words: RegExp;
+  }
+  const text = (change: (text: string) => string) => (bytes: Buffer) => change(bytes.toString());
+  const LIES: readonly Lie[] = [
+    {
+      what: 'a hash of a tile',
+      path: 'tile/0/000',
+      change: (bytes) => flipped(bytes, 40),
+      words: /inconsistent|invalid/,
+    },
+    {
+      what: 'an entry',
+      path: 'tile/entries/000',
+      change: (bytes) => flipped(bytes, 80),
+      words: /entry 1: invalid transparency proof/,
+    },
+    {
+      what: 'the signature of the log',
+      path: 'checkpoint',
+      change: text((note) => altered(note, 'example.org/log')),
+      words: /invalid signature/,
+    },
+    {
+      what: 'the cosignature',
+      path: 'checkpoint',
+      change: text((note) => altered(note, 'w.example')),
+      words: /invalid signature/,
+    },
+    {
+      what: 'a checkpoint without the witness',
+      path: 'checkpoint',
+      change: text((note) => note.replace(/\u2014 w\.example .*\n/, '')),
+      words: /1 of 2 keys signed/,
+    },
+    {
+      what: 'an older tree that was another',
+      path: 'older',
+      change: text(forked),
+      words: /invalid transparency proof/,
+    },
+    {
+      what: 'a hash of the proof',
+      path: 'proof',
+      change: text((proof) => proof.replace(/\n[A-Za-z0-9+/]{43}=\n/, `\n${'A'.repeat(43)}=\n`)),
+      words: /invalid transparency proof/,
+    },
+  ];
+
+  it.each(LIES)('refuses $what', ({ path, change, words }) => {
     const folder = join(makeFolder(), 'altered');
     cpSync(log.folder, folder, { recursive: true });
     const file = join(folder, path);
@@ -154,18 +173,14 @@ function flipped(bytes: Buffer, at: number): Buffer {
 }
 
 /** The note with another signature by this name, of the same length. */
-function altered(note: Buffer, name: string): string {
-  return note
-    .toString()
-    .replace(
-      new RegExp(`(\u2014 ${name} .{30})(.)`),
-      (_, start, char) => `${start}${char === 'A' ? 'B' : 'A'}`,
-    );
+function altered(note: string, name: string): string {
+  const line = new RegExp(`(?<=\u2014 ${name} .{30}).`);
+  return note.replace(line, (char) => (char === 'A' ? 'B' : 'A'));
 }
 
 /** A checkpoint of the same log and size that the same key signed over other entries. */
-function forked(note: Buffer): string {
-  const size = Number(note.toString().split('\n')[1]);
+function forked(note: string): string {
+  const size = Number(note.split('\n')[1]);
   return new InventedLog({ origin: 'example.org/log', seed: 7 }).note(size);
 }
 

@@ -48,7 +48,7 @@ function rewritten(at: number): Finding {
 
 describe('raiseAlarms()', () => {
   it('keeps 128 notices, tells of one more, and counts the others', () => {
-    const state = firstState([]);
+    const state = firstState({ issuers: [], roots: [] });
     const { raise, kept } = watcher(state);
     const told = Array.from({ length: 140 }, (_, at) => raise([rewritten(at)]));
     expect(told.slice(0, 128).every(([line]) => line?.includes('NOTICE rewritten'))).toBe(true);
@@ -61,8 +61,8 @@ describe('raiseAlarms()', () => {
     expect([kept.length, state.alarms.length, state.notices_left_out]).toEqual([128, 128, 13]);
   });
 
-  it('never forgets what is proven for what it only saw', () => {
-    const state = firstState([]);
+  it('I61: never forgets what is proven for what it only saw', () => {
+    const state = firstState({ issuers: [], roots: [] });
     const { raise } = watcher(state);
     const notes: [string, string] = ['one', 'other'];
     raise([{ kind: 'fork', detail: 'two histories', proof: { kind: 'fork', notes, grown: null } }]);
@@ -77,13 +77,14 @@ describe('raiseAlarms()', () => {
 });
 
 describe('writeState()', () => {
-  it('writes what it can read again, however long a service makes everything', () => {
+  it('I61: writes what it can read again, however long a service makes everything', () => {
     // What takes most bytes in JSON for its length.
     const long = (length: number): string => '\\'.repeat(length);
     const detail = long(600);
+    const dids = Array.from({ length: 64 }, (_, at) => didOfSeed(at));
     const address = `${ADDRESS}/${'a'.repeat(1000)}`;
     const state: MonitorState = {
-      ...firstState(Array.from({ length: 64 }, (_, at) => didOfSeed(at))),
+      ...firstState({ issuers: dids, roots: dids }),
       keys: long(KEYS_BYTES_MAX),
       newest: long(NOTE_CHARS_MAX),
       heads: newestHeads(Array.from({ length: 80 }, () => long(HEAD_BYTES_MAX))),

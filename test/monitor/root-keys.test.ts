@@ -2,12 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { firstHistory, formatKeyHistory } from '../../compiler/contract/key-history.ts';
+import type { RootStatement } from '../../compiler/contract/root-statement.ts';
 import type { MonitorSettings } from '../../compiler/monitor/monitor.ts';
 import { trustedBy } from '../../compiler/verify/key-trust.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { hashes } from '../stages/anchor/memory-log.ts';
 import { DID, didOfSeed, filesOf, publish, publishHours } from './lying-service.ts';
-import { FIRST, rooted } from './rooted-keys.ts';
+import { FIRST, ISSUER, root, rooted } from './rooted-keys.ts';
 import { Watching } from './watching.ts';
 
 afterAll(removeFolders);
@@ -41,6 +42,42 @@ describe('a monitor that knows root keys', () => {
       const own = watching({ roots });
       expect(await own.sees(filesOf(first, list), { looks: 2 })).toEqual(['unknown_key']);
       expect(own.lines.join('\n')).toContain('enough of the trusted root keys');
+    }
+  });
+
+  it('tells of each version of a root, and finds an older list, another version and one that is not signed', async () => {
+    const later = { version: 2, stated_at: '2026-11-21T12:00:00Z' };
+    const listOf = (...versions: RootStatement[]) => formatKeyHistory(rooted(...versions));
+    const newest = listOf(FIRST, root(later));
+    const seen = async (list: string) => {
+      const own = new Watching();
+      await own.sees(filesOf(first, formatKeyHistory(firstHistory(DID))));
+      expect(await own.sees(filesOf(first, UNDER_ROOT))).toEqual([]);
+      expect(await own.sees(filesOf(first, newest))).toEqual([]);
+      const alarms = await own.sees(filesOf(second, list), { looks: 2 });
+      return { alarms, told: own.lines.join('\n'), verdicts: own.verdicts() };
+    };
+    const honest = await seen(newest);
+    expect(honest.alarms).toEqual([]);
+    for (const version of [1, 2]) {
+      const line = `version ${version} of a root stands above its keys: 2 of ${ROOTS.join(', ')}`;
+      expect(honest.told.split(line)).toHaveLength(2);
+    }
+    const older = await seen(UNDER_ROOT);
+    expect(older).toMatchObject({ alarms: ['key_unlisted'], verdicts: [] });
+    expect(older.told).toContain('version 2 of its root is no longer in its list of keys');
+    const other = root({ ...later, stated_at: '2026-11-22T12:00:00Z' });
+    expect(await seen(listOf(FIRST, other))).toMatchObject({
+      alarms: ['key_fork'],
+      verdicts: ['keys proven'],
+    });
+    // A thief of one root key, or of the issuer key, adds no version.
+    for (const signers of [[21], [ISSUER, 21], [ISSUER]]) {
+      const forged = root({ version: 3, stated_at: '2026-11-22T12:00:00Z' }, signers);
+      expect(await seen(listOf(FIRST, root(later), forged))).toMatchObject({
+        alarms: ['unreadable'],
+        verdicts: [],
+      });
     }
   });
 

@@ -13,7 +13,7 @@ const { KILL_AT, KILL_FROM, KILL_SWITCH } = process.env;
 let left = Number(KILL_AT);
 let isBegun = false;
 const { existsSync } = fs;
-for (const name of ['openSync', 'writeFileSync', 'fsyncSync', 'closeSync', 'renameSync']) {
+for (const name of ['openSync', 'writeFileSync', 'appendFileSync', 'fsyncSync', 'closeSync', 'renameSync']) {
   const real = fs[name];
   fs[name] = (...args) => {
     if (name === 'openSync' && KILL_FROM !== undefined && String(args[0]).endsWith(KILL_FROM)) isBegun = true;
