@@ -185,13 +185,14 @@ async function fetchSettings(): Promise<FetchSettings> {
     compiler: (flags) => {
       // What is wrong with the flags is said before anybody is asked.
       compileOptions(flags as CompileFlags, SETTINGS);
-      const ask = askAfter(flags as CompileFlags, SETTINGS);
-      return async () => {
+      const { ask, askAgain } = askAfter(flags as CompileFlags, SETTINGS);
+      const publish = async (): Promise<number> => {
         const { compile } = await import('./compile.ts');
         const { release } = await compile(compileOptions(flags as CompileFlags, SETTINGS));
         await ask();
         return release.sequence;
       };
+      return { publish, askAgain };
     },
   };
 }

@@ -1,4 +1,5 @@
 import { systemClock } from '../fetch/clock.ts';
+import type { AskReport } from '../witness/ask-witnesses.ts';
 import type { CommandSettings } from './command-settings.ts';
 import { errorText } from './error-text.ts';
 import { policyFile } from './policy-file.ts';
@@ -15,22 +16,49 @@ export const WITNESSES = [
   'ask the witnesses of this policy to cosign the log of each release',
 ] as const;
 
-/**
- * What asks the witnesses once a release is published; a bad policy is refused now, before anything is done. No witness, and no
- * failure, undoes the publication.
- */
+/** What asks the witnesses of a release that is published. No witness, and no failure, undoes the publication. */
+export interface AskAfter {
+  /** Right after a release; tells what came of it. */
+  ask(): Promise<void>;
+  /** Later on, as long as the policy is not met: a witness may have been down. Tells what that brought. */
+  askAgain(): Promise<void>;
+}
+
+const ASK_NOBODY: AskAfter = { ask: async () => undefined, askAgain: async () => undefined };
+
+/** Prepares what asks; a bad policy is refused now, before anything is done. */
 export function askAfter(
   { data, witnesses }: AskFlags,
   { now, print }: Pick<CommandSettings, 'now' | 'print'>,
-): () => Promise<void> {
-  if (witnesses === undefined) return async () => undefined;
+): AskAfter {
+  if (witnesses === undefined) return ASK_NOBODY;
   const policy = policyFile(witnesses, '--witnesses');
-  return async () => {
-    try {
-      const { askText, askWitnesses } = await import('../witness/ask-witnesses.ts');
-      print(askText(await askWitnesses(data, policy, { fetch, ...systemClock(now, Math.random) })));
-    } catch (error) {
-      print(`The release is published, but its witnesses were not asked: ${errorText(error)}`);
-    }
+  // Unknown at a start: the release may be from before it.
+  let isMet = false;
+  const asked = async (): Promise<AskReport> => {
+    const { askWitnesses } = await import('../witness/ask-witnesses.ts');
+    const report = await askWitnesses(data, policy, { fetch, ...systemClock(now, Math.random) });
+    isMet = report.lack === null;
+    return report;
+  };
+  const tell = async (report: AskReport): Promise<void> => {
+    const { askText } = await import('../witness/ask-witnesses.ts');
+    print(askText(report));
+  };
+  return {
+    async ask() {
+      isMet = false;
+      try {
+        await tell(await asked());
+      } catch (error) {
+        print(`The release is published, but its witnesses were not asked: ${errorText(error)}`);
+      }
+    },
+    async askAgain() {
+      if (isMet) return;
+      // What fails was told with the release, or there is none yet.
+      const report = await asked().catch(() => null);
+      if (report !== null && report.added > 0) await tell(report);
+    },
   };
 }

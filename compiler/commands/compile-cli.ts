@@ -21,7 +21,7 @@ export function defineCompile(command: Command, settings: CommandSettings): void
 async function runCompile(flags: CompileFlags, settings: CommandSettings): Promise<void> {
   const started = performance.now();
   const options = compileOptions(flags, settings);
-  const ask = askAfter(flags, settings);
+  const { ask } = askAfter(flags, settings);
   const progress = progressReporter(settings.screen);
   try {
     const summary = await compile({ ...options, progress: progress.step });

@@ -44,9 +44,16 @@ export interface FetchSettings {
   readonly errorText: (error: unknown) => string;
   /** Adds the options of a compile to a command, with the folder of batches where none is named. */
   readonly withCompileOptions: (command: Command, snapshots: string) => Command;
-  /** Takes the flags of such a command, and refuses bad ones; returns what publishes and tells the number of the release. */
-  readonly compiler: (flags: unknown) => () => Promise<number>;
+  /** Takes the flags of such a command, and refuses bad ones. */
+  readonly compiler: (flags: unknown) => Publisher;
   readonly sources?: readonly Source[];
+}
+
+interface Publisher {
+  /** Publishes, and tells the number of the release. */
+  readonly publish: () => Promise<number>;
+  /** Asks those witnesses again that did not answer. */
+  readonly askAgain: () => Promise<void>;
 }
 
 const ARCHIVE = [
@@ -153,9 +160,12 @@ function wantedOf(ids: readonly string[], flags: OneFetchFlags, by: FetchSetting
 
 async function runRun(flags: RunFlags, by: FetchSettings): Promise<void> {
   const config = configOf(flags, by);
-  const compile = by.compiler(flags);
-  await withRunner(config, { flags, by, compile }, async ({ runner, signal }) => {
-    const onStep = (report: StepReport) => tell(report, config.wanted, by);
+  const { publish, askAgain } = by.compiler(flags);
+  await withRunner(config, { flags, by, compile: publish }, async ({ runner, signal }) => {
+    const onStep = async (report: StepReport): Promise<void> => {
+      tell(report, config.wanted, by);
+      await askAgain();
+    };
     if (flags.once === true) return onStep(await runner.step({ hasSlack: true }));
     await runLoop(runner, { clock: by.clock, signal, onStep, onFault: faultTeller(by) });
   });

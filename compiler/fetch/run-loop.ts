@@ -11,7 +11,7 @@ interface LoopBy {
   readonly clock: Clock;
   /** Aborted to stop; the step that is under way is finished. */
   readonly signal: AbortSignal;
-  readonly onStep: (report: StepReport) => void;
+  readonly onStep: (report: StepReport) => void | Promise<void>;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -28,7 +28,7 @@ export async function runLoop(
   async function stepAndWait(): Promise<number> {
     try {
       const report = await runner.step();
-      onStep(report);
+      await onStep(report);
       const wait = runner.nextWake(report.status) - clock.now();
       return Math.min(Math.max(wait, LOOK_MS_MIN), LOOK_MS_MAX);
     } catch (error) {

@@ -28,6 +28,8 @@ export interface AskReport {
     readonly at: string | null;
     readonly failure: string | null;
   }[];
+  /** Cosignatures that came just now. */
+  readonly added: number;
   /** What the published checkpoint lacks by the policy; null where it has its quorum. */
   readonly lack: string | null;
 }
@@ -62,7 +64,8 @@ export async function askWitnesses(data: string, policy: LogPolicy, by: AskBy): 
   try {
     const note = addLines(path, added);
     const { fault: lack } = judgeByPolicy(note, { policy, now: by.now() });
-    return { origin, size, witnesses: replies.map(({ line: _, ...rest }) => rest), lack };
+    const names = replies.map(({ line: _, ...rest }) => rest);
+    return { origin, size, witnesses: names, added: lines.length, lack };
   } finally {
     unlock();
   }

@@ -22,6 +22,7 @@ let snapshots = '';
 let printed: string[];
 let exits: number[];
 let compiled: number;
+let askedAgain: number;
 let env: Record<string, string>;
 let stop: (() => void) | null;
 
@@ -42,6 +43,7 @@ beforeEach(() => {
   printed = [];
   exits = [];
   compiled = 0;
+  askedAgain = 0;
   env = { SIGNALPRESS_CONTACT: 'mailto:ops@example.org' };
   stop = null;
 });
@@ -69,10 +71,15 @@ function programOf(): Command {
       command
         .option('--snapshots <folder>', 'folder of batches', readings)
         .option('--contact <uri>', 'contact', env.SIGNALPRESS_CONTACT),
-    compiler: () => async () => {
-      compiled += 1;
-      return compiled;
-    },
+    compiler: () => ({
+      publish: async () => {
+        compiled += 1;
+        return compiled;
+      },
+      askAgain: async () => {
+        askedAgain += 1;
+      },
+    }),
   };
   defineFetch(program.command('fetch'), settings);
   defineRun(program.command('run'), settings);
@@ -112,6 +119,8 @@ describe('signalpress run', () => {
     await cli('run', '--once');
     expect(printed).toEqual([]);
     expect({ exits, compiled }).toEqual({ exits: [0, 0], compiled: 1 });
+    // A witness that was down may be there by now.
+    expect(askedAgain).toBe(2);
   });
 
   it('names a source that failed in its log, and ends with 3', async () => {
