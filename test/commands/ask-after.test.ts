@@ -4,8 +4,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { askAfter } from '../../compiler/commands/ask-after.ts';
 import { serveWitness } from '../../compiler/witness/witness-server.ts';
 import { makeWitness, openWitness } from '../../compiler/witness/witness-store.ts';
-import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { smallSet } from '../small-set.ts';
+import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { InventedLog } from '../witness/invented-log.ts';
 
 const NOW = Date.parse('2026-11-20T12:30:00Z');
