@@ -19,6 +19,7 @@ export const WORDS = {
   reading:
     'its readings are older than the theft of the key that signed it, its other words unproven',
   revoked: 'cannot be judged: signed by a key that was revoked later',
+  unproven: 'cannot be judged: not proven to be in the log',
   failed: 'FAILED',
 } as const;
 type Word = keyof typeof WORDS;
@@ -51,13 +52,13 @@ const ENTRY_OF = { record: 'reading', series: 'reading', census: 'statement' } a
 
 /**
  * What each reader has to be told of a forgery. Other words around a genuine reading are never verified. Of a key that ended,
- * the list alone cannot tell a back-dated statement from a genuine one.
+ * the list alone cannot tell a back-dated statement from a genuine one, but one that came without a proof is left open.
  */
 const EXPECTED_OF_FORGERIES: Readonly<Record<Forgery['name'], Readonly<Record<Reader, Word>>>> = {
   'words around a reading': { ...ALL('reading'), list: 'revoked' },
   'joined, old proof': ALL('failed'),
   'joined, no proof': { ...ALL('failed'), list: 'revoked' },
-  'retired key': { ...ALL('failed'), list: 'verified' },
+  'retired key': { ...ALL('failed'), list: 'unproven' },
 };
 
 export interface Judged {
