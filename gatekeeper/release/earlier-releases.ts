@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { AS_OF_PATH } from '../../compiler/contract/catalog/signal-terms.ts';
+import { grouped } from '../../compiler/contract/grouped.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { messageOf } from '../system/message-of.ts';
 import { headHash } from './log-tip.ts';
@@ -26,11 +27,18 @@ export interface EarlierRelease {
   readonly asOfMs: number;
 }
 
-/** The earlier releases of one that is served. */
+/** The earlier releases of one that is served, the newest first. */
+interface EarlierReleases {
+  readonly releases: readonly EarlierRelease[];
+  /** Why nobody can tell whether more are kept behind them; null where none are. */
+  readonly doubt: DamagedFileError | null;
+}
+
+/** They as they were read at a time. */
 interface Chain {
   /** Of the folder, when it was looked at; null where that has to be done again. */
   mark: string | null;
-  readonly releases: Promise<readonly EarlierRelease[]>;
+  readonly earlier: Promise<EarlierReleases>;
 }
 
 /** Heads that are looked at before requests have their turn. */
@@ -40,9 +48,9 @@ const chains = new WeakMap<ReleaseIndex, Chain>();
 /** Heads of a folder that were checked before, by name. */
 const checked = new WeakMap<ReleaseFolder, ReadonlyMap<string, EarlierRelease>>();
 
-/** The earlier releases that are kept, the newest first; rejects where nobody can tell. */
-export async function earlierReleases(release: ReleaseIndex): Promise<readonly EarlierRelease[]> {
-  return (chains.get(release) ?? begin(release, null)).releases;
+/** The earlier releases that are kept; rejects where nobody can tell of any. */
+export async function earlierReleases(release: ReleaseIndex): Promise<EarlierReleases> {
+  return (chains.get(release) ?? begin(release, null)).earlier;
 }
 
 /**
@@ -57,9 +65,10 @@ export async function renewEarlier(release: ReleaseIndex): Promise<void> {
   if (known === undefined || known.mark === null || known.mark !== mark) begin(release, mark);
 }
 
-/** Whether an earlier release is still there; looks again. Rejects where nobody can tell. */
-export async function isKept(earlier: EarlierRelease, release: ReleaseIndex): Promise<boolean> {
-  return (await begin(release, null).releases).includes(earlier);
+/** Whether an earlier release is gone; looks again. Rejects where nobody can tell. */
+export async function isGone(earlier: EarlierRelease, release: ReleaseIndex): Promise<boolean> {
+  const { releases, doubt } = await begin(release, null).earlier;
+  return doubt === null && !releases.includes(earlier);
 }
 
 /** What its operator should know of a shop that sells by time; null for nothing. */
@@ -70,47 +79,73 @@ export function earlierWarning({ place, catalog }: ReleaseIndex): string | null 
 
 function begin(release: ReleaseIndex, mark: string | null): Chain {
   const { folder } = release.place;
-  const releases = folder === undefined ? Promise.resolve([]) : chainBack(release, folder);
-  const chain: Chain = { mark, releases };
+  const earlier = folder === undefined ? Promise.resolve(NONE) : chainBack(release, folder);
+  const chain: Chain = { mark, earlier };
   chains.set(release, chain);
-  releases.catch(() => {
+  const lookAgain = (): void => {
     chain.mark = null;
-  });
+  };
+  earlier.then(({ doubt }) => (doubt === null ? undefined : lookAgain()), lookAgain);
   return chain;
 }
 
-async function chainBack(
-  release: ReleaseIndex,
-  folder: ReleaseFolder,
-): Promise<readonly EarlierRelease[]> {
+const NONE: EarlierReleases = { releases: [], doubt: null };
+
+async function chainBack(release: ReleaseIndex, folder: ReleaseFolder): Promise<EarlierReleases> {
   const names = await namesBySequence(folder);
-  const known = checked.get(folder);
-  const found: EarlierRelease[] = [];
+  const releases: EarlierRelease[] = [];
   let after: HeldHead = release.head;
+  let doubt: DamagedFileError | null = null;
   for (;;) {
-    const name = names.get(after.sequence - 1);
-    if (name === undefined) break;
-    const earlier = known?.get(name) ?? (await headIn(folder, name, release));
-    if (earlier?.hash !== after.previous || !isServable(earlier.head, release)) break;
-    found.push(earlier);
+    const named = { names: names.get(after.sequence - 1) ?? [], hash: after.previous };
+    const earlier = await releaseBefore(named, folder, release).catch(nobodyKnows);
+    if (earlier instanceof DamagedFileError) doubt = earlier;
+    if (earlier instanceof DamagedFileError || earlier === null) break;
+    if (!isServable(earlier.head, release)) break;
+    releases.push(earlier);
     after = earlier.head;
-    if (found.length % HEADS_A_TURN === 0) await setImmediate();
+    if (releases.length % HEADS_A_TURN === 0) await setImmediate();
   }
-  checked.set(folder, new Map(found.map((earlier) => [earlier.name, earlier])));
-  return found;
+  checked.set(folder, new Map(releases.map((earlier) => [earlier.name, earlier])));
+  return { releases, doubt };
 }
 
-async function namesBySequence(folder: ReleaseFolder): Promise<ReadonlyMap<number, string>> {
-  try {
-    const names = await folder.names();
-    return new Map(names.map((name) => [Number(name.split('-')[0]), name]));
-  } catch (cause) {
-    const state = `nobody can tell which are kept (${messageOf(cause)}); look at the disk`;
-    throw new DamagedFileError(`Cannot serve an earlier release: ${state}`, { cause });
-  }
+/** A sequence may have several: a release that was never served may have been left behind. */
+async function namesBySequence(
+  folder: ReleaseFolder,
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const names = await folder.names().catch((error: unknown) => {
+    throw nobodyKnows(error);
+  });
+  return grouped(names, (name) => Number(name.split('-')[0]));
 }
 
-/** Null for one that is gone, damaged, or not of this version or address. */
+function nobodyKnows(cause: unknown): DamagedFileError {
+  const state = `nobody can tell which are kept (${messageOf(cause)}); look at the disk`;
+  return new DamagedFileError(`Cannot serve an earlier release: ${state}`, { cause });
+}
+
+interface NamedRelease {
+  readonly names: readonly string[];
+  /** As the release behind it says. */
+  readonly hash: string | null;
+}
+
+/** Null where none of the names is that release; rejects where nobody can tell. */
+async function releaseBefore(
+  { names, hash }: NamedRelease,
+  folder: ReleaseFolder,
+  release: ReleaseIndex,
+): Promise<EarlierRelease | null> {
+  const known = checked.get(folder);
+  for (const name of names) {
+    const earlier = known?.get(name) ?? (await headIn(folder, name, release));
+    if (earlier?.hash === hash) return earlier;
+  }
+  return null;
+}
+
+/** Null for one that is gone, damaged, or not of this version or address; rejects where the disk does not tell. */
 async function headIn(
   folder: ReleaseFolder,
   name: string,
@@ -122,9 +157,20 @@ async function headIn(
     const { sequence, as_of, base_url, issuer_did, previous, files_sha256 } = head;
     const held = { sequence, as_of, base_url, issuer_did, previous, files_sha256 };
     return { name, head: held, hash: headHash(head), asOfMs: Date.parse(as_of) };
-  } catch {
+  } catch (error) {
+    if (isOfDisk(error)) throw error;
     return null;
   }
+}
+
+/** What says that a file is not there. */
+const ABSENT: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ELOOP'];
+
+/** Whether the disk, or the limit of open files, kept somebody from looking. */
+function isOfDisk(error: unknown): boolean {
+  return (
+    error instanceof Error && 'syscall' in error && 'code' in error && !ABSENT.includes(error.code)
+  );
 }
 
 /** Whether buyers would accept a body of this release today: its key may have been revoked since. */

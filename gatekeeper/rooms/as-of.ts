@@ -5,7 +5,7 @@ import { type Answered, IS_THERE, type Question, type Service } from '../answers
 import { JSON_MEDIA_TYPE } from '../http/reply.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { earlierEntry } from '../release/earlier-files.ts';
-import { type EarlierRelease, earlierReleases, isKept } from '../release/earlier-releases.ts';
+import { type EarlierRelease, earlierReleases, isGone } from '../release/earlier-releases.ts';
 import { type Body, type ReleaseReader, requestFile } from '../release/release-index.ts';
 import { splicePoints } from '../release/request-time.ts';
 
@@ -17,7 +17,7 @@ export async function asOf(question: Question, service: Service): Promise<Answer
   const { route, spend, isProbe } = question;
   const { release, clock } = service;
   const reader = { release, spend };
-  const earlier = await earlierReleases(release);
+  const { releases: earlier } = await earlierReleases(release);
   const at = parseAsOf(defined(route.values.as_of, 'the time'));
   const newest = Date.parse(release.head.as_of);
   if (at === null || at > newest) return refused(question, reader, {});
@@ -50,8 +50,8 @@ async function bodyOf(
     return { bytes, sha256: entry.sha256, points: splicePoints(bytes) };
   } catch (error) {
     // It may have been removed while it was read.
-    if (await isKept(asked, release)) throw error;
-    return null;
+    if (await isGone(asked, release)) return null;
+    throw error;
   }
 }
 
@@ -62,13 +62,15 @@ interface Refusal {
   readonly of?: string;
 }
 
-/** The 422 of a time that has no answer: it says how far back records are kept. */
+/** The 422 of a time that has no answer: it says how far back records are kept. Rejects where nobody can tell. */
 async function refused(
   { route }: Question,
   { release }: ReleaseReader,
   { miss, of }: Refusal,
 ): Promise<Answered> {
-  const oldest = (await earlierReleases(release)).at(-1)?.head ?? release.head;
+  const { releases, doubt } = await earlierReleases(release);
+  if (doubt !== null) throw doubt;
+  const oldest = releases.at(-1)?.head ?? release.head;
   const range = `from ${oldest.as_of} to ${release.head.as_of}, the oldest and the newest release that is kept`;
   const lack = of === undefined ? '' : `the release of ${of} has no such record; `;
   const fault: RouteFault = {

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
@@ -8,6 +8,7 @@ import { removeReleases } from '../../../compiler/stages/publish/release-folders
 import { answer } from '../../../gatekeeper/answers/answers.ts';
 import type { Question, Service } from '../../../gatekeeper/answers/service.ts';
 import { renewEarlier } from '../../../gatekeeper/release/earlier-releases.ts';
+import type { ReleaseFolder } from '../../../gatekeeper/release/release-source.ts';
 import {
   asOfShop,
   asOfTarget,
@@ -185,6 +186,38 @@ describe('asOf()', () => {
     expect(await textOf(asOfTarget(asOfTime(3)), service)).toBe(sold[3]?.['pier-one']);
   });
 
+  it('fails for what is behind a head that the disk does not give, until it does', async () => {
+    const service = await served(shop);
+    const folder = folderOf(service);
+    const { head } = folder;
+    folder.head = (name) => (name === nameOf(shop, 2) ? Promise.reject(busyDisk()) : head(name));
+    const asks = (release: number) => textOf(asOfTarget(asOfTime(release)), service);
+    expect(await asks(3)).toBe(sold[3]?.['pier-one']);
+    for (const time of [asOfTime(2), asOfTime(0), '2026-11-20T06:29:59Z', '2026-11-21']) {
+      const failing = answer(asked(asOfTarget(time), service), service);
+      await expect(failing).rejects.toThrow(/nobody can tell which are kept \(EMFILE/);
+    }
+    folder.head = head;
+    await renewEarlier(service.release);
+    expect(await asks(0)).toBe(sold[0]?.['pier-one']);
+  });
+
+  it('I67: is not led astray by a release that was never served', async () => {
+    const data = ownShop();
+    const service = await served(data);
+    const folder = folderOf(service);
+    const { names: all } = folder;
+    for (const stray of ['000003-20261120T000000Z', '000003-20261120T235959Z']) {
+      mkdirSync(join(data, 'releases', stray));
+      writeFileSync(join(data, 'releases', stray, 'release.json'), '{}');
+    }
+    for (const order of [1, -1]) {
+      folder.names = async () => [...(await all())].sort((a, b) => (a < b ? -order : order));
+      await renewEarlier(service.release);
+      expect(await textOf(asOfTarget(asOfTime(0)), service)).toBe(sold[0]?.['pier-one']);
+    }
+  });
+
   it('fails, and says nothing is not kept, where the disk does not tell', async () => {
     const data = ownShop();
     const service = await served(data);
@@ -194,6 +227,16 @@ describe('asOf()', () => {
     );
   });
 });
+
+/** The folder of a service, for a test that stands in for its disk. */
+function folderOf({ release }: Service): {
+  -readonly [Name in keyof ReleaseFolder]: ReleaseFolder[Name];
+} {
+  return defined(release.place.folder, 'the folder of releases');
+}
+
+const busyDisk = (): Error =>
+  Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE', syscall: 'open' });
 
 /** Changes a file of the third release. */
 function change(data: string, file: string, changed: (text: string) => string): void {
