@@ -4,7 +4,7 @@ import type { Network } from '../money/networks.ts';
 const NAMED = /(?:^|,)\s*([a-z][a-z0-9-]*)=(?=https?:|[0-9])/g;
 
 /** One value of a setting, and the network that it is for; null for the only one. */
-export interface NetworkValue {
+interface NetworkValue {
   readonly network: string | null;
   readonly value: string;
 }

@@ -144,7 +144,7 @@ function isHealthy(findings: readonly Reported[]): boolean {
 }
 
 /** One line for each finding, and under it what to do. */
-export function reportText(findings: readonly Reported[]): string {
+function reportText(findings: readonly Reported[]): string {
   const stateWidth = Math.max(...STATES.map(({ length }) => length));
   const nameWidth = Math.max(...findings.map(({ check }) => check.length));
   const lines = findings.flatMap(({ state, check, detail, remedy }) => {

@@ -10,7 +10,7 @@ const SHORT_CHARS_MAX = 3560;
 const LONG_CHARS_MAX = 6800;
 
 /** What offers are signed with, until when they count, and where they stand. */
-export interface OfferTerms {
+interface OfferTerms {
   readonly signer: Pick<ServiceSigner, 'sign'>;
   /** Absolute URL of the request. */
   readonly resourceUrl: string;

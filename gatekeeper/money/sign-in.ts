@@ -11,7 +11,7 @@ export const SIGN_IN = 'sign-in-with-x';
 /** Longest header in characters. */
 const HEADER_CHARS_MAX = 8192;
 /** How long a message may be used after it was issued. */
-export const SIGN_IN_MS = 300_000;
+const SIGN_IN_MS = 300_000;
 /** A message is issued by our clock, unless its client made it alone. */
 const AHEAD_MS_MAX = 5000;
 const NONCE_BYTES = 16;

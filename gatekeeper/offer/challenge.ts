@@ -69,7 +69,7 @@ interface ChallengerOptions {
 }
 
 /** What signed offers need. */
-export interface OfferSource {
+interface OfferSource {
   readonly signer: ServiceSigner;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;

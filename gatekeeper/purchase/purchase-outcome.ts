@@ -7,7 +7,7 @@ export interface Delivery {
 }
 
 /** What moved the money, and when that was noted. */
-export interface Paid {
+interface Paid {
   readonly transaction: string;
   /** Milliseconds since the epoch; null where the journal does not say. */
   readonly settledMs: number | null;

@@ -16,7 +16,7 @@ for (const [index, bracket] of [...'{[}]'].entries()) {
 }
 
 /** Where the citation of a body begins, and what can be proven of the body, the best first. */
-export interface DeliveredHashes {
+interface DeliveredHashes {
   readonly citationAt: number;
   readonly hashes: readonly string[];
 }

@@ -59,7 +59,7 @@ export interface TipFile {
 }
 
 /** The newest tree of a release. */
-export interface LogTip {
+interface LogTip {
   readonly proof: ReadTlogProof;
   /** What the next release will say of it in its list of batches. */
   readonly row: LogBatch;

@@ -211,12 +211,18 @@ interface WatchItem {
 /** The latest reading of every signal of an item, in the order of the table; empty for an unknown one. */
 async function readingsOf(item: WatchItem, release: ReleaseIndex): Promise<CatalogRow[]> {
   const table = await catalogTable(release);
+  const known = new Map<string, CatalogRow[]>();
+  const rowsOf = (entity: string): CatalogRow[] => {
+    const numbers = table.likelyOf(entity.toLowerCase());
+    const rows = known.get(entity) ?? Array.from(numbers, (number) => table.row(number));
+    known.set(entity, rows);
+    return rows;
+  };
   return (linesOf(release).get(item.industry) ?? []).flatMap((line) => {
     const asked = line.upperCase ? item.entity.toUpperCase() : item.entity;
     return line.signals.flatMap(({ id }) => {
       const entity = legEntity(line, id, asked);
-      const rows = table.list(table.numbersOf(entity.toLowerCase()));
-      return [...rows].filter((row) => row.signal_id === id && row.entity === entity);
+      return rowsOf(entity).filter((row) => row.signal_id === id && row.entity === entity);
     });
   });
 }

@@ -29,7 +29,7 @@ export interface Candidate {
 }
 
 /** Whom something is asked of. */
-export interface RecordPlace {
+interface RecordPlace {
   readonly line: Line;
   readonly entity: string;
   readonly name: string | null;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
 import {
   sweepSchema,
@@ -8,6 +8,7 @@ import {
 } from '../../../compiler/contract/watch-bodies.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
+import { CatalogTable } from '../../../gatekeeper/rooms/catalog-table.ts';
 import { watch } from '../../../gatekeeper/rooms/watch.ts';
 import { lineOf } from '../../builtin-rows.ts';
 import { smallSet } from '../../small-set.ts';
@@ -180,6 +181,19 @@ describe('watch()', () => {
     const next = '/gauge/manifest-sweep?page=2';
     expect([first.rows.length, second.rows.length, first.next]).toEqual([5000, 1000, next]);
     expect(JSON.stringify(first).length).toBeLessThan(2_000_000);
+  });
+
+  it('I39: reads each line of the catalogue once for an item, whatever its industry measures', async () => {
+    await watched(DENVER);
+    const read = vi.spyOn(CatalogTable.prototype, 'row');
+    try {
+      const { count } = await watched(DENVER);
+      const lines = read.mock.calls.map(([number]) => number);
+      expect(lines.length).toBeGreaterThanOrEqual(count);
+      expect(new Set(lines).size).toBe(lines.length);
+    } finally {
+      read.mockRestore();
+    }
   });
 
   it('I39: reads one record for each row, so that cost grows with the list alone', async () => {
