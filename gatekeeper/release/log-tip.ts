@@ -98,10 +98,10 @@ export async function logTip(release: ReleaseIndex): Promise<LogTip | null> {
   if (release.head.log_index === undefined) return null;
   const known = held.get(release);
   if (known === undefined) return begin(release);
-  const age = release.now() - known.readAt;
+  const age = nowOf(release) - known.readAt;
   if (known.isBroken && age > RETRY_MS) return begin(release);
   if (!known.isBroken && age > RENEW_MS) {
-    known.readAt = release.now();
+    known.readAt = nowOf(release);
     void renew(known, release);
   }
   return known.tip;
@@ -113,9 +113,13 @@ export function renewTip(release: ReleaseIndex): void {
   logTip(release).catch(() => undefined);
 }
 
+function nowOf({ options }: ReleaseIndex): number {
+  return options.now?.() ?? performance.now();
+}
+
 function begin(release: ReleaseIndex): Promise<LogTip> {
   const tip = readTip(release);
-  const fresh: HeldTip = { tip, readAt: release.now(), isBroken: false };
+  const fresh: HeldTip = { tip, readAt: nowOf(release), isBroken: false };
   held.set(release, fresh);
   tip.catch(() => {
     fresh.isBroken = true;

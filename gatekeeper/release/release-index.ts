@@ -50,20 +50,16 @@ export class ReleaseIndex {
   readonly head: Release;
   /** Every key of the issuer; the one of the head alone where the release lists none. */
   readonly keys: KeyHistory;
-  /** Where it stands. */
   readonly place: ReleasePlace;
   readonly files: ListedFiles;
   /** What the release was compiled from. */
   readonly catalog: Catalog;
-  /** What is for sale. */
   readonly offers: Offers;
-  /** A clock that never goes back, in milliseconds. */
-  readonly now: () => number;
   readonly #cache: BoundedMap<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
   /** By the hash of the stored body, which alone decides where the members go and what they are made from. */
   readonly #spliced = new BoundedMap<string, Spliced>({ bytes: SPLICED_BYTES_MAX, isByUse: true });
-  readonly #onRead: ReadOptions['onRead'];
+  readonly options: ReadOptions;
 
   constructor(
     place: ReleasePlace,
@@ -76,9 +72,8 @@ export class ReleaseIndex {
     this.files = listed.files;
     this.catalog = listed.catalog;
     this.offers = listed.offers;
-    this.now = options.now ?? (() => performance.now());
     this.#cache = new BoundedMap({ bytes: options.memoryBytes ?? MEMORY_BYTES, isByUse: true });
-    this.#onRead = options.onRead;
+    this.options = options;
   }
 
   /** Equal for the same release of the same source. */
@@ -96,7 +91,7 @@ export class ReleaseIndex {
    */
   async body(path: string, spend: Spend): Promise<Body> {
     const known = this.#cache.get(path) ?? this.#loading.get(path);
-    this.#onRead?.(known !== undefined);
+    this.options.onRead?.(known !== undefined);
     if (known !== undefined) return known;
     const loading = this.#load(path, spend).finally(() => this.#loading.delete(path));
     this.#loading.set(path, loading);
