@@ -7,19 +7,21 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { defined } from '../compiler/contract/defined.ts';
 import { basketCases } from './body-vectors/basket-cases.ts';
-import {
-  BODIES_NAME,
-  type BodyVectors,
-  readingVectors,
-  settlementVectors,
-} from './body-vectors/body-vectors.ts';
+import { BODIES_NAME, type BodyVectors, type ReaderCase } from './body-vectors/body-vector.ts';
+import { readingVectors, settlementVectors } from './body-vectors/body-vectors.ts';
+import { credentialCases } from './body-vectors/credential-cases.ts';
 import { demandCases } from './body-vectors/demand-cases.ts';
-import { type ReaderCase, readerVectors } from './body-vectors/reader-vectors.ts';
+import { keyCases } from './body-vectors/key-cases.ts';
+import { readerVectors } from './body-vectors/reader-vectors.ts';
+import { receiptCases } from './body-vectors/receipt-cases.ts';
 import { signedTables } from './body-vectors/signed-tables.ts';
 import { seeded } from './campaign-flips.ts';
+import type { Delivery } from './forgery-campaign/forgery.ts';
 import { type ReadingShop, readingShop } from './forgery-campaign/reading-shop.ts';
 import { settlementShop } from './forgery-campaign/settlement-shop.ts';
+import type { Random } from './forgery-campaign/spliced-answers.ts';
 
 const SEED_DEFAULT = 24;
 const VECTORS_DEFAULT = 600;
@@ -34,18 +36,31 @@ async function drawn(seed: number, count: number): Promise<BodyVectors[]> {
   const draw = { most: Math.ceil(count / 2), random: seeded(seed) };
   const settled = await settlementVectors(await settlementShop(), draw);
   const shop = await readingShop();
+  const last = [...shop.moments.values()].flatMap((served) => served.at(-1) ?? []);
   return [
     settled,
     await readingVectors(shop, await signedTables(shop), draw),
-    await readerVectors(readerCases(shop), shop),
+    await readerVectors(readerCases(last, { ...draw, now: shop.now }), shop),
   ];
 }
 
-/** Bodies and baskets, each with a reader who demands something. */
-export function readerCases({ moments, now }: Pick<ReadingShop, 'moments' | 'now'>): ReaderCase[] {
-  const last = [...moments.values()].flatMap((served) => served.at(-1) ?? []);
-  const signed = last.filter(({ body }) => body._citation !== undefined);
-  return [...demandCases(signed, now), ...basketCases(signed)];
+/** Bodies, baskets, receipts and credentials, each with a reader who knows or demands something. */
+export function readerCases(
+  served: readonly Delivery[],
+  { now, random }: Pick<ReadingShop, 'now'> & { readonly random: Random },
+): ReaderCase[] {
+  const signed = served.filter(({ body }) => body._citation !== undefined);
+  const record = defined(
+    signed.find(({ target }) => target.startsWith('/gauge?')),
+    'a record',
+  );
+  return [
+    ...demandCases(signed, now),
+    ...basketCases(signed),
+    ...keyCases(record, random),
+    ...receiptCases(record),
+    ...credentialCases(record, random),
+  ];
 }
 
 function report(parts: readonly BodyVectors[], folder: string): void {

@@ -9,44 +9,13 @@ import type { ReadingShop } from '../forgery-campaign/reading-shop.ts';
 import { isDisputed } from '../forgery-campaign/run-forgeries.ts';
 import { SETTLEMENT_NOW, type SettlementShop } from '../forgery-campaign/settlement-shop.ts';
 import type { Random } from '../forgery-campaign/spliced-answers.ts';
+import type { BodyVector, BodyVectors } from './body-vector.ts';
 import { csvForgeries } from './csv-forgeries.ts';
-
-/** Name of the vector file. */
-export const BODIES_NAME = 'bodies.ndjson';
-
-/** One line of the vector file. */
-export interface BodyVector {
-  /** Number from 1, unique in the file. */
-  readonly id: number;
-  /** The way in which it was made: `genuine`, or one of forging. */
-  readonly class: string;
-  /** The request that it was handed out for, and what was changed. */
-  readonly about: string;
-  /** The bytes that are judged, as text. */
-  readonly text: string;
-  /** The DID that is trusted. */
-  readonly issuer: string;
-  /** Clock of the reader, ISO 8601. */
-  readonly now: string;
-  /** What its reader demands beside, where he does. */
-  readonly expect?: string;
-  readonly max_age_ms?: number;
-  /** `verified` is accepted; `failed` and `unsigned` (nothing signs all of it) are not. */
-  readonly verdict: 'verified' | 'failed' | 'unsigned';
-  /** The first check that fails; null where none does. */
-  readonly check: string | null;
-}
 
 /** How many vectors at most, and how they are drawn. */
 interface Draw {
   readonly most: number;
   readonly random: Random;
-}
-
-export interface BodyVectors {
-  readonly rows: readonly BodyVector[];
-  /** What the judges do not agree about: a fault of one of them. */
-  readonly disputed: readonly string[];
 }
 
 /** One in so many vectors is genuine. */

@@ -1,7 +1,7 @@
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { questionOf } from '../../compiler/verify/answer-fault.ts';
 import type { Delivery } from '../forgery-campaign/forgery.ts';
-import type { ReaderCase } from './reader-vectors.ts';
+import type { ReaderCase } from './body-vector.ts';
 
 /** Longer bodies show nothing that shorter ones of the kind do not. */
 const TEXT_CHARS_MAX = 12_000;

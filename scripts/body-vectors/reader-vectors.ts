@@ -1,31 +1,22 @@
 // Bodies with what their reader demands, and the verdict that follows, written by hand for each case.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { verify } from '../../compiler/client/verify.ts';
+import { type Verification, verify } from '../../compiler/client/verify.ts';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
+import { parseJson } from '../../compiler/contract/strict-json.ts';
+import { receiptIn } from '../../compiler/verify/receipt-text.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { hasPython, VERIFY_RECORD } from '../../test/verify/python-judge.ts';
-import { BODIES_NAME, type BodyVector, type BodyVectors } from './body-vectors.ts';
-
-/** What a reader asks of a body beside being true. */
-export interface ReaderDemands {
-  /** The request that it has to answer. */
-  readonly expect?: string;
-  /** Longest age of what was observed. */
-  readonly max_age_ms?: number;
-}
-
-/** A body, its reader, and the verdict that he has to come to. */
-export interface ReaderCase {
-  readonly class: string;
-  readonly about: string;
-  readonly text: string;
-  readonly want: BodyVector['verdict'];
-  readonly reader?: ReaderDemands;
-}
+import {
+  BODIES_NAME,
+  type BodyVector,
+  type BodyVectors,
+  type ReaderCase,
+  type ReaderDemands,
+} from './body-vector.ts';
 
 interface Reading {
   readonly did: string;
@@ -53,17 +44,56 @@ async function judged(
   { did, now }: Reading,
   id: number,
 ): Promise<{ readonly row: BodyVector; readonly stated: readonly string[] }> {
-  const { expect, max_age_ms: maxAgeMs } = reader;
-  const demands = {
+  const issuers = reader.issuers ?? [did];
+  const report = reportOf(one.text, { ...reader, issuers }, now);
+  const command = await commandOf(one.text, { ...reader, issuers }, now);
+  const check = report?.checks.find(({ status }) => status === 'fail')?.check ?? null;
+  const row = { id, ...one, issuer: did, now: isoTime(now), ...reader, verdict: want, check };
+  return { row, stated: [...(report === null ? [] : [report.verdict]), command] };
+}
+
+type Reader = ReaderDemands & { readonly issuers: readonly string[] };
+
+/** What the library says; null for a receipt, which it does not judge, and for a list of keys that it refuses. */
+function reportOf(text: string, reader: Reader, now: number): Verification | null {
+  const { issuers, roots = [], keys, expect, max_age_ms: maxAgeMs } = reader;
+  const { demands_proof: demandsProof = false } = reader;
+  const options = {
+    ...{ issuer: issuers, root: roots, now, demandsProof },
+    ...(keys === undefined ? {} : { keys: parseJson(keys) as unknown }),
     ...(expect === undefined ? {} : { expect }),
     ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
   };
-  const { verdict, checks } = verify(one.text, { issuer: did, now, ...demands });
-  const readStdin = (): Uint8Array => Buffer.from(one.text);
-  const command = await runVerify('-', { issuer: [did], now, readStdin, json: true, ...demands });
-  const check = checks.find(({ status }) => status === 'fail')?.check ?? null;
-  const row = { id, ...one, issuer: did, now: isoTime(now), ...reader, verdict: want, check };
-  return { row, stated: [verdict, JSON.parse(command.text).verdict] };
+  try {
+    return receiptIn(text) === null ? verify(text, options) : null;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+async function commandOf(text: string, reader: Reader, now: number): Promise<string> {
+  const { issuers, roots = [], keys, expect, max_age_ms: maxAgeMs, delivered, payer } = reader;
+  const { demands_proof: proof = false } = reader;
+  const folder = mkdtempSync(join(tmpdir(), 'signalpress-reader-'));
+  const saved = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  try {
+    const outcome = await runVerify('-', {
+      ...{ issuer: issuers, root: roots, now, proof, json: true },
+      readStdin: () => Buffer.from(text),
+      ...(keys === undefined ? {} : { keys: saved('keys.json', keys) }),
+      ...(delivered === undefined ? {} : { body: saved('body.json', delivered) }),
+      ...(payer === undefined ? {} : { payer }),
+      ...(expect === undefined ? {} : { expect }),
+      ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
+    });
+    return JSON.parse(outcome.text).verdict;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** What `verify_record.py` comes to, where it is another verdict. */
@@ -71,7 +101,6 @@ export function pythonDisputes(rows: readonly BodyVector[]): string[] {
   if (!hasPython) return [];
   const folder = mkdtempSync(join(tmpdir(), 'signalpress-vectors-'));
   try {
-    mkdirSync(folder, { recursive: true });
     writeFileSync(
       join(folder, BODIES_NAME),
       rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
@@ -80,7 +109,7 @@ export function pythonDisputes(rows: readonly BodyVector[]): string[] {
       encoding: 'utf8',
     });
     const [head = '', ...off] = stdout.trimEnd().split('\n');
-    return head.startsWith(`${rows.length} vectors`) ? off : [`Python: ${stderr}`];
+    return head.startsWith(`${rows.length} vectors`) ? off : [`Python: ${stderr.slice(-400)}`];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

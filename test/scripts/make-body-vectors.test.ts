@@ -2,18 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  BODIES_NAME,
-  type BodyVectors,
-  readingVectors,
-  settlementVectors,
-} from '../../scripts/body-vectors/body-vectors.ts';
-import { readerVectors } from '../../scripts/body-vectors/reader-vectors.ts';
+import { BODIES_NAME, type BodyVectors } from '../../scripts/body-vectors/body-vector.ts';
+import { readingVectors, settlementVectors } from '../../scripts/body-vectors/body-vectors.ts';
 import { signedTables } from '../../scripts/body-vectors/signed-tables.ts';
 import { seeded } from '../../scripts/campaign-flips.ts';
 import { readingShop } from '../../scripts/forgery-campaign/reading-shop.ts';
 import { settlementShop } from '../../scripts/forgery-campaign/settlement-shop.ts';
-import { bodiesText, readerCases } from '../../scripts/make-body-vectors.ts';
+import { bodiesText } from '../../scripts/make-body-vectors.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 import { hasPython, VERIFY_RECORD } from '../verify/python-judge.ts';
 
@@ -31,7 +26,6 @@ beforeAll(async () => {
   parts = [
     await settlementVectors({ ...filings, answers }, draw),
     await readingVectors({ ...shop, moments }, await signedTables(shop), draw),
-    await readerVectors(readerCases({ ...shop, moments }), shop),
   ];
 });
 afterAll(removeFolders);

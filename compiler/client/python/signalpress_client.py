@@ -23,9 +23,10 @@ from verify_basket import atomic, usd
 from verify_body import judge, judge_body
 from verify_demands import SERIES, target_of
 from verify_json import Refused
-from verify_keys import Reader
+from verify_key_list import read_keys
+from verify_keys import Reader, check_list
 from verify_series import CORE_COLUMNS, SERIES_COLUMNS
-from verify_signature import public_key
+from verify_signature import usable_key
 
 MAX_USD = "0.10"
 ANSWER_TIMEOUT_S = 90
@@ -79,6 +80,8 @@ class SignalpressClient:
 
     base_url   public address of the service
     issuer     did:key whose signatures are trusted; learn it from a source of your own
+    keys       text of the issuer's keys.json: which keys follow that one, when each stopped, and which were revoked
+    roots      root keys that vouch for that list together, in place of the issuer, which is None then
     wallet     needed to buy: `address` and `sign_typed_data`, as of eth_account
     max_usd    cap of a call in decimal USD
     networks   names in NETWORKS on which money may move
@@ -90,15 +93,15 @@ class SignalpressClient:
 
     def __init__(self, base_url, issuer, wallet=None, max_usd=MAX_USD, networks=tuple(NETWORKS),
                  on_signed=lambda payment: None, get=http_get, wait=time.sleep, clock=time.time,
-                 timeout_s=ANSWER_TIMEOUT_S, demands_proof=False):
+                 timeout_s=ANSWER_TIMEOUT_S, demands_proof=False, keys=None, roots=()):
         try:
-            public_key(issuer)
-        except Refused as error:
-            raise ValueError("Cannot make a client: issuer: %s" % error) from error
+            self._reader = trusting(issuer, keys, roots)
+        except (Refused, OverflowError) as error:
+            raise ValueError("Cannot make a client: issuer, keys or roots: %s" % error) from error
         unknown = [name for name in networks if name not in NETWORKS]
         if unknown:
             raise ValueError("Cannot pay on %r: known networks are %s" % (unknown[0], ", ".join(NETWORKS)))
-        self._root, self._issuer, self._wallet = base_url.rstrip("/"), issuer, wallet
+        self._root, self._wallet = base_url.rstrip("/"), wallet
         self._max, self._networks, self._on_signed = atomic(max_usd), tuple(networks), on_signed
         self._http, self._wait, self._clock, self._timeout = get, wait, clock, timeout_s
         self._demands_proof = demands_proof
@@ -144,7 +147,7 @@ class SignalpressClient:
     def verify(self, saved):
         """Judges what was saved, text or bytes, offline and for the issuer."""
         data = saved.encode("utf-8", "surrogatepass") if isinstance(saved, str) else saved
-        return Verification(*judge(judge_body, lambda: data, Reader([self._issuer], int(self._clock() * 1000))))
+        return Verification(*judge(judge_body, lambda: data, self._reader._replace(now=int(self._clock() * 1000))))
 
     def watch(self, items, token, every_s=WATCH_S):
         """Yields (item, row) for each reading of up to 30 items line:entity, and again when its hash changes.
@@ -309,3 +312,14 @@ class SignalpressClient:
             return self._sent(url, dict(headers, accept="application/json"), body)
         except (OSError, http.client.HTTPException) as error:
             raise ClientError("Cannot reach %r: nothing was signed" % url, "failed") from error
+
+
+def trusting(issuer, keys, roots):
+    """The reader who trusts an issuer, or root keys with a list."""
+    issuers = [] if issuer is None and roots else [issuer]
+    for did in issuers + list(roots):
+        usable_key(did)
+    listed = None if keys is None else read_keys(keys.encode("utf-8") if isinstance(keys, str) else keys)
+    reader = Reader(issuers, 0, tuple(roots), listed)
+    check_list(reader)
+    return reader

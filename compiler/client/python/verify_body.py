@@ -5,15 +5,19 @@ from typing import NamedTuple, Optional
 from verify_basket import check_basket, is_basket
 from verify_catalog import Unusable, check_catalog
 from verify_citation import check_citation, check_lineage, check_look
+from verify_credential import body_within, check_credential, is_credential
 from verify_core import check_record_hashes
 from verify_demands import check_demands
 from verify_input import TooLong
-from verify_json import MALFORMED, Refused, canonical_bytes, objects, parse
-from verify_log import check_logged, check_proof, is_proof, proof_of, without_proof
+from verify_json import MALFORMED, Refused, canonical_bytes, milliseconds, objects, parse
+from verify_log import check_logged, check_proof, is_proof, owes_proof, proof_of, sample_in, without_proof
 from verify_policy import check_policy
-from verify_request_time import check_lit, check_request_time
+from verify_receipt import judge_receipt, receipt_in
+from verify_request_time import CLOCK_SKEW_MS, check_lit, check_request_time
 from verify_series import SERIES_COLUMNS, check_series, series_of_csv
 from verify_settlement import check_settlement, is_settlement
+
+HOW_TO_PROVE = "buy it without proof=0, or do without with --no-proof"
 
 
 class Unreadable(Refused):
@@ -21,11 +25,12 @@ class Unreadable(Refused):
 
 
 class Judged(NamedTuple):
-    """verified or unsigned, in words; whether one signed statement covers all of it, and who signed."""
+    """verified or unsigned, in words; whether one signed statement covers all of it, who signed, and whether a proof is owed."""
     verdict: str
     detail: str
     is_whole: bool = False
     signer: Optional[str] = None
+    is_owing: bool = False
 
 
 def judge(judged, load, reader):
@@ -40,7 +45,7 @@ def judge(judged, load, reader):
         return "failed", str(error)
     except MALFORMED as error:
         return "failed", "a member is missing or of another kind: %r" % error
-    if verdict == "verified" and not reader.issuers:
+    if verdict == "verified" and not reader.is_pinned():
         return "issuer_unknown", detail
     return verdict, detail
 
@@ -49,9 +54,16 @@ def judge_body(data, reader):
     """The verdict on saved bytes, and why."""
     if data.startswith(",".join(SERIES_COLUMNS).encode()):
         return "unsigned", "a series as CSV is not signed; ask for it with format=csv-signed or format=json"
+    receipt = receipt_in(data)
+    if receipt is not None:
+        return judge_receipt(receipt, reader)
+    if reader.body is not None or reader.payer is not None:
+        raise Unusable("--body and --payer are about a receipt")
     body = readable(data)
     judged = judge_value(body, reader)
-    met = check_demands(without_proof(body)[0], judged, reader)
+    met = check_demands(without_proof(body_within(body))[0], judged, reader)
+    if judged.verdict == "verified" and judged.is_owing and reader.demands_proof is None and reader.is_pinned():
+        return "unproven", judged.detail + met + "; nothing shows that it is in the log of its issuer: " + HOW_TO_PROVE
     return judged.verdict, judged.detail + met
 
 
@@ -76,9 +88,19 @@ def body_of(data):
 def judge_value(body, reader):
     if not isinstance(body, dict):
         raise Refused("not a JSON object")
+    if is_credential(body):
+        return judge_credential(body, reader)
     if is_basket(body):
         return judge_basket(body, reader)
     return judge_answer(body, reader) if is_proof(body) else judge_delivered(body, reader)
+
+
+def judge_credential(credential, reader):
+    """Its form, its proof and its times, then the one body inside as if it had come alone."""
+    why_open = check_credential(credential, reader)
+    judged = judge_delivered(body_within(credential), reader)
+    words = "credential of %s, valid from %s; its body: %s" % (credential["issuer"], credential["validFrom"], judged.detail)
+    return judged._replace(detail=words) if why_open is None else judged._replace(verdict="unsigned", detail=why_open)
 
 
 def judge_basket(basket, reader):
@@ -86,41 +108,89 @@ def judge_basket(basket, reader):
     verdicts = {one.verdict for one in judged}
     detail = "%d of %d requests were sold; each answer is judged as if it had come alone" % (
         len(judged), len(basket["parts"]))
-    signer = judged[0].signer if judged else None
-    return Judged("verified" if verdicts == {"verified"} else "unsigned", detail, signer=signer)
+    signer = next((one.signer for one in judged), None)
+    owing = any(one.is_owing for one in judged)
+    return Judged("verified" if verdicts == {"verified"} else "unsigned", detail, signer=signer, is_owing=owing)
 
 
 def judge_delivered(delivered, reader):
     """One body, with the proof that came with it."""
     body, proof = without_proof(delivered)
-    judged = judge_signed(body, reader)
+    cited = [(path, item) for path, item in objects(body) if "_citation" in item]
+    suspects = [found for found in judged_citations(body, cited, reader) if found[2] is not None]
+    judged = judge_signed(body, cited, reader)
     note = None if reader.catalog is None else check_catalog(body, reader.catalog)
-    detail = judged.detail + ("" if note is None else "; " + note)
-    if proof is None:
-        if reader.policy is not None:
-            raise Refused("_proof: none, and the policy demands one; buy the body without proof=0")
-        return judged._replace(detail=detail)
-    note = check_logged(body, proof, reader)
+    judged = judged._replace(detail=judged.detail + ("" if note is None else "; " + note))
+    logged = None if proof is None else check_logged(body, proof, reader)
+    judged = judge_logged(judged, body, logged, reader)
+    open_words = [words for words in (suspect_words(one, logged, reader) for one in suspects) if words is not None]
+    return judged._replace(verdict="unsigned", detail=open_words[0]) if open_words else judged
+
+
+def judged_citations(body, cited, reader):
+    """Checks each citation; answers its path, who signed, and from when on that key is revoked, where it is."""
+    for path, item in cited:
+        # A settlement answer repeats the citation of a part, which is checked there.
+        if path is not None or not is_settlement(body):
+            yield path, item["_citation"]["issuer_DID"], check_citation(item, reader)
+
+
+def judge_logged(judged, body, logged, reader):
+    """The verdict with what the proof of a body shows."""
+    if logged is None:
+        if reader.policy is not None or (reader.demands_proof is True and owes_proof(body)):
+            raise Refused("_proof: none, and one is demanded; " + HOW_TO_PROVE)
+        return judged._replace(is_owing=owes_proof(body))
+    note, signers, _ = logged
+    revoked = revoked_signer(signers, reader)
+    if revoked is not None and not is_witnessed(note, reader, revoked["revoked_from"]):
+        words = "%s, which signed the checkpoint of its proof, is revoked from %s on" % (revoked["did"], revoked["revoked_from"])
+        if reader.demands_proof is True:
+            raise Refused("_proof: " + words)
+        return judged._replace(detail=judged.detail + "; " + words, is_owing=True)
     witnessed = "" if reader.policy is None else check_policy(note, reader.policy, reader.now)
-    return judged._replace(detail=detail + "; its proof leads to the log of the issuer" + witnessed)
+    return judged._replace(detail=judged.detail + "; its proof leads to the log of the issuer" + witnessed)
 
 
-def judge_signed(body, reader):
+def revoked_signer(signers, reader):
+    """The revoked key that signed a checkpoint, where no other key did; a note has no time that a thief could not choose."""
+    listed = [] if reader.keys is None else [key for key in reader.keys["keys"] if key["did"] in signers]
+    revoked = sorted((key for key in listed if key["revoked_from"] is not None), key=lambda key: key["revoked_from"])
+    return revoked[0] if revoked and len(revoked) == len(listed) else None
+
+
+def is_witnessed(note, reader, before):
+    """Whether the quorum of the policy cosigned a checkpoint before a time."""
+    if reader.policy is None or reader.policy.quorum is None:
+        return False
+    latest = min(reader.now, milliseconds(before) - 1 - CLOCK_SKEW_MS)
+    try:
+        return check_policy(note, reader.policy, latest) != ""
+    except Refused:
+        return False
+
+
+def suspect_words(suspect, logged, reader):
+    """Why what a key signed that was revoked later cannot be judged; None where witnesses show that it is older."""
+    path, did, revoked_from = suspect
+    if path is None and logged is not None and is_witnessed(logged[0], reader, revoked_from):
+        if logged[2] == "statement":
+            return None
+        return "only its reading is older than the revocation of %s; its other words are signed by a revoked key alone" % did
+    return "%s is revoked from %s on: what it signed before counts only where a log or witnesses show that it is older" % (
+        did, revoked_from)
+
+
+def judge_signed(body, cited, reader):
+    """What follows from signed members; every citation holds."""
     check_relations(body)
     count = check_record_hashes(body)
     check_request_time(body, reader.now)
     check_lit(body)
-    cited = [(path, item) for path, item in objects(body) if "_citation" in item]
     signer = cited[0][1]["_citation"].get("issuer_DID") if cited else None
     if is_settlement(body):
-        for path, part in cited:
-            if path is not None:
-                check_citation(part, reader)
         return Judged(*check_settlement(body), is_whole=covers(cited), signer=signer)
-    for _, item in cited:
-        check_citation(item, reader)
-    signed = body["sample"] if isinstance(body.get("sample"), dict) and set(body) == {"sample"} else body
-    if "_citation" not in signed:
+    if "_citation" not in (sample_in(body) or body):
         return Judged("unsigned", "%d record hashes recomputed; nobody signed all of it" % count, signer=signer)
     if covers(cited):
         detail = "%d record hashes, content hash, citation hash and signature" % count
@@ -145,6 +215,12 @@ def judge_answer(answer, reader):
     """The verdict on an answer of the log, which proves its hash and nothing else."""
     if answer.get("found") is not True or proof_of(answer) is None:
         return Judged("unsigned", "no entry was found, so nothing is proven")
-    check_proof(answer, reader)
-    signed = "signed by a trusted issuer" if reader.issuers else "signature not checked: pass --issuer"
-    return Judged("verified", "the inclusion of its hash alone: in the log under its root; checkpoint %s" % signed)
+    note, signers = check_proof(answer, reader)
+    witnessed = "" if reader.policy is None else check_policy(note, reader.policy, reader.now)
+    listed = [] if reader.keys is None else reader.keys["keys"]
+    revoked = next((key for key in listed if signers[:1] == [key["did"]] and key["revoked_from"] is not None), None)
+    if revoked is not None:
+        return Judged("unsigned", "%s is revoked from %s on: take a checkpoint that a later key signed" % (
+            revoked["did"], revoked["revoked_from"]))
+    signed = "signed by a trusted issuer" if signers else "signature not checked: pass --issuer"
+    return Judged("verified", "the inclusion of its hash alone: in the log under its root; checkpoint " + signed + witnessed)

@@ -18,7 +18,10 @@ CITED_SOURCE = ("issuer", "type", "url", "content_hash", "published_at")
 
 
 def check_citation(body, reader):
-    """Hash, content hash, key and signature of the citation of a body, and what it repeats of the body."""
+    """Hash, content hash, key and signature of the citation of a body, and what it repeats of the body.
+
+    Answers from when on its key is revoked, where that is later than the collection.
+    """
     citation = body["_citation"]
     check_shape(citation)
     statement = {key: value for key, value in citation.items() if key not in SEAL}
@@ -26,7 +29,7 @@ def check_citation(body, reader):
     if "sha256:" + hashlib.sha256(text).hexdigest() != citation["record_hash"]:
         raise Refused("_citation.record_hash: the statement gives another hash")
     did, source = citation["issuer_DID"], citation["source"]
-    check_signer(reader, did)
+    suspect_from = check_signer(reader, did, citation["retrieved_at"])
     check_address(citation)
     # A statement of another issuer's form has no claim, and hashes something that the body does not show.
     if "claim" in citation:
@@ -37,6 +40,7 @@ def check_citation(body, reader):
         check_cited(body, citation)
     if not is_signature(public_key(did), text, from_base64url(citation["signature"])):
         raise Refused("_citation.signature: not a signature over the statement")
+    return suspect_from
 
 
 def check_shape(citation):

@@ -4,6 +4,7 @@ import re
 import urllib.parse
 
 from verify_json import DAY_MS, Refused, is_same, milliseconds
+from verify_log import base_of
 from verify_request_time import CLOCK_SKEW_MS
 from verify_settlement import day_milliseconds, instant, is_settlement
 
@@ -87,11 +88,6 @@ def answer_fault(path, asked, body):
     if cited != (path, signed):
         return "the body answers %r, not %r" % (cited, (path, signed))
     return series_fault(asked, body) if path == SERIES else None
-
-
-def base_of(citation):
-    """The address of the service that signed."""
-    return citation["verify_url"][:-len("/v/" + citation["record_hash"])]
 
 
 def series_fault(asked, body):

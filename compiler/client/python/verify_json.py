@@ -134,6 +134,11 @@ def iso(time):
     return time.isoformat(timespec="milliseconds" if time.microsecond else "seconds") + "Z"
 
 
+def iso_of(at):
+    """The text of milliseconds since 1970."""
+    return iso(EPOCH + datetime.timedelta(milliseconds=at))
+
+
 def milliseconds(text):
     """An ISO time in UTC as milliseconds since 1970, or None."""
     time = time_of(text)

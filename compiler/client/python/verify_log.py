@@ -5,7 +5,16 @@ import hashlib
 import re
 
 from verify_json import HASH, Refused, hash_of, is_same
+from verify_keys import believed
 from verify_signature import is_signature, public_key
+
+# Operations whose answers bring no proof: what is free or made for a token, and a basket, which has the proofs of its parts.
+WITHOUT_PROOF = frozenset(
+    "/gauge/subscribe /gauge/watch /gauge/watch-changes /gauge/manifest-sweep /gauge/coverage /gauge/catalog /gauge/search "
+    "/gauge/preview /gauge/sample /gauge/history-preview /gauge/raw /gauge/verify /gauge/anchor /gauge/channels "
+    "/stablecoin-deaths/preview /trust/preview /stable/preview /mcp/preview /resolve/preview /resolve/proposer/preview "
+    "/manifest /.well-known/x402 /.well-known/agent-card.json /.well-known/agent.json /verify /proof/:record_hash "
+    "/gauge/basket /mcp /merkle/proof /merkle/spec /v/:record_hash".split())
 
 
 def inclusion_root(leaf, index, size, proof):
@@ -39,7 +48,7 @@ def proof_of(answer):
 
 
 def check_proof(answer, reader):
-    """An answer of /proof/<hash> or /gauge/anchor?hash=: core, inclusion and checkpoint."""
+    """An answer of /proof/<hash> or /gauge/anchor?hash=: core, inclusion and checkpoint. Answers its checkpoint and who signed."""
     claimed, proved = answer.get("hash"), proof_of(answer)
     if not isinstance(proved, dict) or "inclusion_proof" not in proved:
         raise Refused("no inclusion proof in it")
@@ -63,26 +72,27 @@ def check_proof(answer, reader):
     root = inclusion_root(leaf, proved["index"], proved["size"], hashes)
     if root.hex() != proved["root"]:
         raise Refused("inclusion_proof: leads to another root")
-    check_checkpoint(proved["checkpoint"], proved["size"], root, reader.issuers)
+    first = None if reader.keys is None else reader.keys["keys"][0]["did"]
+    return proved["checkpoint"], check_checkpoint(proved["checkpoint"], proved["size"], root, believed(reader, first))
 
 
 def check_checkpoint(note, size, root, issuers):
-    """The signed note states this tree; its signature is checked where an issuer is given."""
+    """The signed note states this tree; its signature is checked where an issuer is given. Answers who of them signed."""
     text, lines = read_note(note)
     origin = text.split("\n")[0]
     if text != "%s\n%d\n%s\n" % (origin, size, base64.b64encode(root).decode("ascii")):
         raise Refused("checkpoint: states another tree")
-    if not issuers:
-        return
-    signed = []
-    for did in issuers:
-        key = public_key(did)
-        name = hashlib.sha256(origin.encode("utf-8") + b"\n\x01" + key).digest()[:4]
-        own = [data[4:] for signer, data in lines if signer == origin and data[:4] == name]
-        if len(own) == 1:
-            signed.append(is_signature(key, text.encode("utf-8"), own[0]))
-    if not signed or not all(signed):
+    signed = {did: is_signature(public_key(did), text.encode("utf-8"), own[0])
+              for did, own in ((did, lines_of_key(did, origin, lines)) for did in issuers) if len(own) == 1}
+    if issuers and not (signed and all(signed.values())):
         raise Refused("checkpoint: no trusted issuer signed it, or one of them twice")
+    return list(signed)
+
+
+def lines_of_key(did, origin, lines):
+    """The signatures of a key under the name of its log."""
+    name = hashlib.sha256(origin.encode("utf-8") + b"\n\x01" + public_key(did)).digest()[:4]
+    return [data[4:] for signer, data in lines if signer == origin and data[:4] == name]
 
 
 def read_note(note):
@@ -112,25 +122,44 @@ PROOF_CHARS_MAX = 16384 + 2 * 4096 + 4096
 POSITION = re.compile(r"0|[1-9][0-9]{0,15}")
 
 
-def signed_in(body):
-    """What the citation of a body stands in: the record of a free sample, else the body."""
-    return body["sample"] if set(body) == {"sample"} and isinstance(body["sample"], dict) else body
-
-
 def without_proof(delivered):
-    """A delivered body as it was signed, and the proof that came with it; None for none, as no proof is null."""
-    signed = signed_in(delivered)
-    if "_proof" not in signed:
+    """A delivered body as it was signed, and the proof that came with it, or with the record in a sample; None for none."""
+    record = sample_in(delivered)
+    holder = delivered if record is None else record
+    if "_proof" not in holder:
         return delivered, None
-    if not isinstance(signed["_proof"], str):
+    if not isinstance(holder["_proof"], str):
         raise Refused("_proof: not a text")
-    rest = {name: value for name, value in signed.items() if name != "_proof"}
-    return rest if signed is delivered else {"sample": rest}, signed["_proof"]
+    bare = {name: value for name, value in holder.items() if name != "_proof"}
+    return bare if record is None else {"sample": bare}, holder["_proof"]
+
+
+def sample_in(body):
+    """The record that is the only member of a free sample; None for any other body."""
+    return body["sample"] if set(body) == {"sample"} and isinstance(body["sample"], dict) else None
+
+
+def owes_proof(body):
+    """Whether one citation of this service signs all of a body, for an operation whose answers bring a proof."""
+    citation = (sample_in(body) or body).get("_citation")
+    if not isinstance(citation, dict) or "claim" not in citation:
+        return False
+    url = citation["source"]["url"]
+    path = None if url is None else url[len(base_of(citation)):].partition("?")[0]
+    return path not in WITHOUT_PROOF
+
+
+def base_of(citation):
+    """The address of the service that signed."""
+    return citation["verify_url"][:-len("/v/" + citation["record_hash"])]
 
 
 def check_logged(body, proof, reader):
-    """That a body is in the log of the service which its citation names, by a tlog-proof@v1 text of C2SP: its checkpoint."""
-    body = signed_in(body)
+    """That a body is in the log of the service which its citation names, by a tlog-proof@v1 text of C2SP.
+
+    Answers its checkpoint, who signed that, and whether the entry is of its reading or of its statement.
+    """
+    body = sample_in(body) or body
     citation = body.get("_citation")
     if not isinstance(citation, dict):
         raise Refused("_proof: no citation says of which log it has to be")
@@ -139,16 +168,16 @@ def check_logged(body, proof, reader):
     lines = text.split("\n")
     if len(lines) != 4 or not POSITION.fullmatch(lines[1]) or int(lines[1]) > 2 ** 53 - 1:
         raise Refused("_proof: does not end in a checkpoint")
-    base = citation["verify_url"][:-len("/v/" + citation["record_hash"])]
-    origin = re.sub(r"^[a-z]+://", "", base).rstrip("/") + "/log"
+    origin = re.sub(r"^[a-z]+://", "", base_of(citation)).rstrip("/") + "/log"
     if lines[0] != origin:
         raise Refused("_proof: of the log %r, and the body is of %r" % (lines[0], origin))
     size, stated = int(lines[1]), fixed_base64(lines[2], 32)
-    leaves = [hashlib.sha256(b"\x00" + name.encode("ascii")).digest() for name in provable_hashes(body)]
-    if all(inclusion_root(leaf, index, size, hashes) != stated for leaf in leaves):
-        raise Refused("_proof: no hash of this body is the entry that it proves")
-    check_checkpoint(note, size, stated, reader.issuers or [citation["issuer_DID"]])
-    return note
+    signers = check_checkpoint(note, size, stated, believed(reader, citation["issuer_DID"]))
+    for name, kind in provable_hashes(body):
+        leaf = hashlib.sha256(b"\x00" + name.encode("ascii")).digest()
+        if inclusion_root(leaf, index, size, hashes) == stated:
+            return note, signers, kind
+    raise Refused("_proof: no hash of this body is the entry that it proves")
 
 
 def read_proof(proof):
@@ -177,14 +206,14 @@ def fixed_base64(text, length):
 
 
 def provable_hashes(body):
-    """The hashes of which one is the entry: of the reading, or of the statement; of a settlement answer that of coverage."""
+    """The hashes of which one is the entry, of a reading or a statement; of a settlement answer that of coverage."""
     rows, coverage = body.get("candidate_sources"), body.get("coverage")
     parts = (rows[:1] if isinstance(rows, list) else []) + [body.get("evidence"), coverage]
     own, *cited = [statement_hash(one) for one in [body] + parts]
     # An answer repeats the citation of a part, which no signed body can: its content would hold its own hash.
     covered = statement_hash(coverage) if own in cited else None
-    found = [body.get("record_hash"), own] if covered is None else [covered]
-    return [one for one in found if isinstance(one, str) and HASH.fullmatch(one)]
+    found = [(body.get("record_hash"), "reading"), (own, "statement")] if covered is None else [(covered, "statement")]
+    return [one for one in found if isinstance(one[0], str) and HASH.fullmatch(one[0])]
 
 
 def statement_hash(part):

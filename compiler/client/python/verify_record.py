@@ -7,8 +7,14 @@ It needs the files verify_*.py beside it.
 
   verify_record.py BODY.json...                    bodies as saved, and answers of /proof/<hash> or /gauge/anchor?hash=
   verify_record.py SERIES.csv                      a series as CSV that was asked for with format=csv-signed
+  verify_record.py CREDENTIAL.json                 a W3C credential of a body, that signalpress export made
+  verify_record.py RECEIPT                         a signed receipt, its file or the value of PAYMENT-RESPONSE itself
   verify_record.py --lines BODIES.ndjson           one body a line, - for standard input
   --issuer did:key:z6Mk...                         whom you trust, may be repeated; without it nothing is verified
+  --root did:key:z6Mk...                           root keys that you trust, as many as a version needs; with --keys
+  --keys FILE                                      keys.json of the issuer: which keys follow, end, are revoked, or sign receipts
+  --proof                                          fail a body that came without the proof that it is in the log
+  --body FILE, --payer 0x...                       of a receipt: the bytes that were delivered, the account that paid
   --catalog FILE                                   catalog.json of the service with its release.json in the same folder,
                                                    or a release: readings are judged by its classes, scales and ranges
   --policy FILE                                    a tlog-policy of C2SP: its witnesses must have cosigned the proof
@@ -33,21 +39,31 @@ from verify_catalog import Unusable, given_catalog
 from verify_demands import read_age, read_request
 from verify_input import TooLong, lines_of, read, readable, within
 from verify_json import Refused, milliseconds
-from verify_keys import Reader
+from verify_key_list import read_keys
+from verify_keys import Reader, check_list
 from verify_policy import read_policy
-from verify_signature import public_key
+from verify_receipt import PAYER, receipt_in
+from verify_signature import usable_key
 from verify_vectors import compare_vectors
 
 
 VERDICTS = {"issuer_unknown": "consistent, issuer unknown", "failed": "FAILED", "undecided": "cannot be judged",
-            "unsigned": "cannot be judged: not signed"}
+            "unsigned": "cannot be judged: not signed", "unproven": "cannot be judged: not proven",
+            "unlisted": "cannot be judged: no list of keys names its key"}
+# Shorter than any receipt, and longer than the name of a file may be.
+RECEIPT_CHARS_MIN = 300
 
 
 def options():
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("body", nargs="*")
     made.add_argument("--lines", action="append", default=[], type=readable)
-    made.add_argument("--issuer", action="append", default=[], type=usable(issuer))
+    made.add_argument("--issuer", action="append", default=[], type=usable(usable_key_of))
+    made.add_argument("--root", action="append", default=[], type=usable(usable_key_of))
+    made.add_argument("--keys", type=usable(lambda path: read_keys(read(path))))
+    made.add_argument("--proof", action="store_true")
+    made.add_argument("--body", type=usable(read), dest="delivered")
+    made.add_argument("--payer", type=usable(payer))
     made.add_argument("--catalog")
     made.add_argument("--policy", type=usable(lambda path: read_policy(read(path))))
     made.add_argument("--expect", type=usable(read_request))
@@ -68,9 +84,15 @@ def usable(read_value):
     return value
 
 
-def issuer(did):
-    public_key(did)
+def usable_key_of(did):
+    usable_key(did)
     return did
+
+
+def payer(text):
+    if not PAYER.fullmatch(text):
+        raise Refused("not 0x and 40 hex digits")
+    return text
 
 
 def clock(text):
@@ -91,8 +113,8 @@ def main():
         parser.error("name a body")
     try:
         reader = reader_of(given)
-    except (OSError, Unusable) as error:
-        parser.error("--catalog: %s" % error)
+    except (OSError, Refused, Unusable) as error:
+        parser.error(str(error))
     verdicts = {told(name, *judge(judge_body, load, reader), given.json) for name, load in tasks_of(given)}
     sys.exit(1 if "failed" in verdicts else 0 if verdicts == {"verified"} else 2)
 
@@ -100,7 +122,10 @@ def main():
 def reader_of(given):
     now = int(time.time() * 1000) if given.now is None else given.now
     catalog = None if given.catalog is None else given_catalog(given.catalog, given.issuer)
-    return Reader(given.issuer, now, catalog, given.policy, given.expect, given.max_age)
+    reader = Reader(given.issuer, now, tuple(given.root), given.keys, catalog, given.policy, given.expect, given.max_age,
+                    given.proof, given.delivered, given.payer)
+    check_list(reader)
+    return reader
 
 
 def tasks_of(given):
@@ -109,7 +134,8 @@ def tasks_of(given):
         for number, line in enumerate(lines_of(path), 1):
             yield "%s:%d" % (path, number), lambda line=line: within(line)
     for path in given.body:
-        yield path, lambda path=path: read(path)
+        is_value = len(path) >= RECEIPT_CHARS_MIN and receipt_in(path.encode("utf-8", "surrogateescape")) is not None
+        yield path[:80] if is_value else path, lambda path=path, own=is_value: path.encode("ascii") if own else read(path)
 
 
 def told(name, verdict, detail, is_json):

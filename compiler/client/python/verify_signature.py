@@ -7,6 +7,7 @@ import re
 from verify_json import Refused
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+BASE58_CHARS_MAX = 256
 P = 2 ** 255 - 19
 ORDER = 2 ** 252 + 27742317777372353535851937790883648493
 D = -121665 * pow(121666, P - 2, P) % P
@@ -16,21 +17,27 @@ ROOT_OF_MINUS_ONE = pow(2, (P - 1) // 4, P)
 def public_key(did):
     if not isinstance(did, str) or not did.startswith("did:key:z") or len(did) > 100:
         raise Refused("%r is not a did:key" % did)
-    value = 0
-    for char in did[len("did:key:z"):]:
-        if char not in BASE58:
-            raise Refused("%s is not base58" % did)
-        value = value * 58 + BASE58.index(char)
-    data = value.to_bytes(64, "big").lstrip(b"\0")
+    data = from_base58(did[len("did:key:z"):])
     if len(data) != 34 or data[:2] != b"\xed\x01":
         raise Refused("%s is not an Ed25519 key" % did)
     return data[2:]
 
 
+def from_base58(text):
+    """The bytes of base58btc, in which each zero byte in front is a 1."""
+    value = 0
+    for char in text[:BASE58_CHARS_MAX + 1]:
+        if char not in BASE58 or len(text) > BASE58_CHARS_MAX:
+            raise Refused("%r is not base58" % text[:80])
+        value = value * 58 + BASE58.index(char)
+    zeros = len(text) - len(text.lstrip("1"))
+    return b"\0" * zeros + value.to_bytes((value.bit_length() + 7) // 8, "big")
+
+
 def from_base64url(text):
     if not isinstance(text, str) or not re.fullmatch(r"[A-Za-z0-9_-]*", text):
         raise Refused("not base64url")
-    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    data = b"" if len(text) % 4 == 1 else base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     if base64.urlsafe_b64encode(data).decode("ascii").rstrip("=") != text:
         raise Refused("not the one spelling of base64url")
     return data
@@ -74,6 +81,16 @@ def decompress(data):
     if x & 1 != sign:
         x = P - x
     return x, y, 1, x * y % P
+
+
+def usable_key(did):
+    """The key of a DID that somebody may trust: a canonical one, not of small order."""
+    data = public_key(did)
+    plain = data[:31] + bytes([data[31] & 0x7f])
+    point = decompress(plain)
+    if int.from_bytes(plain, "little") >= P or (point is not None and is_equal(multiply(8, point), (0, 1, 1, 0))):
+        raise Refused("%s is not a usable key" % did)
+    return data
 
 
 BASE = decompress((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))

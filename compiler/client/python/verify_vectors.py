@@ -10,7 +10,8 @@ from verify_core import ROSTER_CORES, core_of, roster_core
 from verify_demands import read_request
 from verify_input import lines_of
 from verify_json import MALFORMED, Refused, canonical, hash_of, milliseconds, parse
-from verify_keys import Reader
+from verify_key_list import read_keys
+from verify_keys import Reader, check_list
 from verify_log import check_checkpoint, inclusion_root
 from verify_series import chain_states
 from verify_settlement import question_of, resolve_members, verdict
@@ -80,7 +81,10 @@ def compare_bodies(path):
         row = json.loads(line.decode("utf-8"))
         # What is no text of JSON may hold half of a surrogate pair, as any other byte that is not UTF-8.
         data = row["text"].encode("utf-8", "surrogatepass")
-        found, detail = judge(judge_body, lambda: data, reader_of(row))
+        try:
+            found, detail = judge(judge_body, lambda: data, reader_of(row))
+        except Refused as error:
+            found, detail = "undecided", str(error)
         count += 1
         if found != row["verdict"] and (found, row["check"]) != ("undecided", "json"):
             off.append("%s %d: %s, not %s (%s); %s: %s" % (BODIES_NAME, row["id"], found, row["verdict"], detail,
@@ -89,9 +93,14 @@ def compare_bodies(path):
 
 
 def reader_of(row):
-    """Whom the reader of a row trusts, and what he demands."""
-    expect = read_request(row["expect"]) if "expect" in row else None
-    return Reader([row["issuer"]], milliseconds(row["now"]), expect=expect, max_age_ms=row.get("max_age_ms"))
+    """Whom the reader of a row trusts, and what he knows and demands."""
+    delivered = row["delivered"].encode("utf-8") if "delivered" in row else None
+    reader = Reader(row.get("issuers", [row["issuer"]]), milliseconds(row["now"]), tuple(row.get("roots", [])),
+                    read_keys(row["keys"].encode("utf-8")) if "keys" in row else None,
+                    expect=read_request(row["expect"]) if "expect" in row else None, max_age_ms=row.get("max_age_ms"),
+                    demands_proof=row.get("demands_proof", False), body=delivered, payer=row.get("payer"))
+    check_list(reader)
+    return reader
 
 
 def compare_vectors(folder):
