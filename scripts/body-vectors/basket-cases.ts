@@ -78,7 +78,11 @@ function variants(parts: readonly Part[]): Made[] {
     ],
     ['of another name', other, { ...genuine, endpoint: 'gauge/baskets' }],
     ['with a member more', other, { ...genuine, note: 'x' }],
-    ['a part with a member more', isOdd(one) ? 'failed' : 'unsigned', basketOf([{ ...one, note: 'x' } as Part])],
+    [
+      'a part with a member more',
+      isOdd(one) ? 'failed' : 'unsigned',
+      basketOf([{ ...one, note: 'x' } as Part]),
+    ],
     ['a request that is none', 'unsigned', basketOf([{ ...one, request: 'gauge' }])],
   ];
 }
