@@ -5,7 +5,7 @@ import { clientKey } from '../contract/client-key.ts';
 /** Clients and logs that are remembered at once; those not seen for longest make room. */
 const KEYS_MAX = 4096;
 /** Connections at a time, and those of one client: whoever holds some of them open keeps nobody else out. */
-const CONNECTIONS_MAX = 128;
+const CONNECTIONS_MAX = 256;
 const CONNECTIONS_PER_CLIENT_MAX = 16;
 
 /** Where a server that speaks TLS stands: what it says of the client is believed. */
@@ -34,26 +34,35 @@ export function clientOf({ socket, headers }: IncomingMessage): string | null {
   return last === undefined || isIP(last) === 0 ? null : clientKey(last);
 }
 
-/** Ends what is too many connections: of one client, or of all together. */
+/** Ends what is too many connections: the newest of one client, or of all together the oldest of the client with most. */
 export function limitConnections(server: Server): void {
-  const open = new Map<string, number>();
-  server.maxConnections = CONNECTIONS_MAX;
+  const open = new Map<string, Set<Socket>>();
+  let count = 0;
+  // Those of the own network come on top.
+  server.maxConnections = 2 * CONNECTIONS_MAX;
   server.on('connection', (socket) => {
     const peer = addressOf(socket);
     if (isOwn(peer)) return;
     const key = clientKey(peer);
-    const held = (open.get(key) ?? 0) + 1;
-    if (held > CONNECTIONS_PER_CLIENT_MAX) {
+    const held = open.get(key) ?? new Set();
+    if (held.size === CONNECTIONS_PER_CLIENT_MAX) {
       socket.destroy();
       return;
     }
-    open.set(key, held);
+    open.set(key, held.add(socket));
+    count += 1;
     socket.once('close', () => {
-      const left = (open.get(key) ?? 1) - 1;
-      if (left === 0) open.delete(key);
-      else open.set(key, left);
+      held.delete(socket);
+      count -= 1;
+      if (held.size === 0) open.delete(key);
     });
+    if (count > CONNECTIONS_MAX) oldestOfMost(open)?.destroy();
   });
+}
+
+function oldestOfMost(open: ReadonlyMap<string, ReadonlySet<Socket>>): Socket | undefined {
+  const [most] = [...open.values()].sort((one, other) => other.size - one.size);
+  return [...(most ?? [])].find(({ destroyed }) => !destroyed);
 }
 
 function addressOf({ remoteAddress }: Socket): string {

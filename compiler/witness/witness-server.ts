@@ -17,8 +17,11 @@ const ADD_PATH = '/add-checkpoint';
 const CHECKPOINT_PATH = /^\/([0-9a-f]{64})\/checkpoint$/;
 /** Longest time that a request may take to come in. */
 const REQUEST_MS_MAX = 10_000;
-/** Requests of all clients, and of one; each costs a signature check at most. */
-const REQUESTS = { count: 50, ms: 1000 };
+/**
+ * Requests of one kind of all clients, and all of one client. The longest checkpoint takes two milliseconds: many addresses are
+ * needed before a log is kept waiting, and who only reads keeps none.
+ */
+const REQUESTS = { count: 200, ms: 1000 };
 const CLIENT_REQUESTS = { count: 10, ms: 2000 };
 /** Cosignatures of one log, each of which costs a write to the disk. */
 const COSIGNATURES = { count: 10, ms: 10_000 };
@@ -56,8 +59,8 @@ export async function serveWitness(options: ServeOptions): Promise<ServedWitness
   };
   const parts = { key: store.key, memory, logs, now, mayCosign: rateLimit(COSIGNATURES, now) };
   const [allowsAll, allowsClient] = [rateLimit(REQUESTS, now), rateLimit(CLIENT_REQUESTS, now)];
-  const isAllowed = (client: string | null): boolean =>
-    (client === null || allowsClient(client)) && allowsAll('');
+  const isAllowed = (client: string | null, path: string): boolean =>
+    (client === null || allowsClient(client)) && allowsAll(path === ADD_PATH ? 'add' : 'read');
   const isLogged = rateLimit(LOGGED, now);
   const server = createServer((request, response) => {
     answerTo(request, response)
@@ -72,8 +75,8 @@ export async function serveWitness(options: ServeOptions): Promise<ServedWitness
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<PlainAnswer> => {
-    if (!isAllowed(clientOf(request))) return TOO_MANY;
     const path = request.url ?? '';
+    if (!isAllowed(clientOf(request), path)) return TOO_MANY;
     if (path !== ADD_PATH) return readAnswer(request.method, path);
     if (request.method !== 'POST')
       return { status: 405, body: 'POST a checkpoint\n', allow: 'POST' };

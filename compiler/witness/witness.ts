@@ -17,6 +17,8 @@ import { sha256, type WitnessKey } from './witness-key.ts';
 
 /** Most hashes of a consistency proof. */
 const PROOF_HASHES_MAX = 63;
+/** They, in lines of base64, behind the old size. */
+const PROOF_CHARS_MAX = 4096;
 /** Longest request, in bytes: a note of ASCII but for the dashes, and the lines in front of it. */
 export const REQUEST_BYTES_MAX = NOTE_CHARS_MAX + 8192;
 /** A checkpoint that was cosigned less long ago is answered with that cosignature. */
@@ -121,6 +123,7 @@ export function clockBehind(
 function parseRequest(body: string): AddRequest | string {
   const cut = body.indexOf('\n\n');
   if (cut < 0) return 'no empty line before a checkpoint';
+  if (cut > PROOF_CHARS_MAX) return `more than ${PROOF_HASHES_MAX} hashes`;
   const [first = '', ...lines] = body.slice(0, cut).split('\n');
   const [, digits] = /^old (0|[1-9][0-9]{0,15})$/.exec(first) ?? [];
   const oldSize = Number(digits);

@@ -48,6 +48,10 @@ class FakeSocket extends EventEmitter {
   readonly remoteAddress: string;
   isDestroyed = false;
 
+  get destroyed(): boolean {
+    return this.isDestroyed;
+  }
+
   constructor(remoteAddress: string) {
     super();
     this.remoteAddress = remoteAddress;
@@ -76,5 +80,22 @@ describe('limitConnections()', () => {
     expect(connected('198.51.100.7').isDestroyed).toBe(true);
     const own = Array.from({ length: 40 }, () => connected('127.0.0.1'));
     expect(own.some(({ isDestroyed }) => isDestroyed)).toBe(false);
+  });
+
+  it('lets a few clients that hold all of them keep no other out', () => {
+    const server = new EventEmitter();
+    limitConnections(server as Server);
+    const connected = (address: string): FakeSocket => {
+      const socket = new FakeSocket(address);
+      server.emit('connection', socket);
+      return socket;
+    };
+    const hoarded = Array.from({ length: 256 }, (_, at) => connected(`198.51.100.${at % 16}`));
+    expect(hoarded.some(({ isDestroyed }) => isDestroyed)).toBe(false);
+    const others = Array.from({ length: 30 }, (_, at) => connected(`192.0.2.${at}`));
+    expect(others.some(({ isDestroyed }) => isDestroyed)).toBe(false);
+    expect(hoarded.filter(({ isDestroyed }) => isDestroyed)).toHaveLength(30);
+    // Each gave its oldest, and none much more than another.
+    expect(hoarded.slice(0, 16).every(({ isDestroyed }) => isDestroyed)).toBe(true);
   });
 });

@@ -19,6 +19,8 @@ import { killerOptions } from './killer.ts';
 
 const [LOG, FORK] = [new InventedLog(), new InventedLog({ branch: 'x' })];
 
+const NOON = Date.parse('2026-11-20T12:00:00Z');
+
 let folder: string;
 let vkey: string;
 let said: string[];
@@ -117,8 +119,8 @@ describe('serveWitness()', () => {
     expect(said).toEqual(['cosigned a.example/log at size 8']);
   });
 
-  it('slows down whoever asks too often', async () => {
-    let now = 0;
+  it('slows down all who ask too often together, and lets no reader keep a log waiting', async () => {
+    let now = NOON;
     const ask = async (url: string, count: number): Promise<number[]> => {
       const codes: number[] = [];
       for (let at = 0; at < count; at += 1) codes.push((await fetch(`${url}/`)).status);
@@ -126,12 +128,30 @@ describe('serveWitness()', () => {
     };
     await served(
       async (url) => {
-        expect(new Set(await ask(url, 50))).toEqual(new Set([404]));
+        expect(new Set(await ask(url, 200))).toEqual(new Set([404]));
         expect(new Set(await ask(url, 5))).toEqual(new Set([429]));
-        now = 1000;
+        expect((await add(url, LOG.request(0, 8))).status).toBe(200);
+        now += 1000;
         expect(new Set(await ask(url, 5))).toEqual(new Set([404]));
       },
       () => now,
+    );
+  });
+
+  it('lets some dozen clients not keep a log waiting', async () => {
+    const from = (url: string, client: string, body: string): Promise<Response> => {
+      const headers = { 'x-forwarded-for': client };
+      return fetch(`${url}/add-checkpoint`, { method: 'POST', headers, body });
+    };
+    await served(
+      async (url) => {
+        for (let at = 0; at < 190; at += 1) {
+          const { status } = await from(url, `198.51.100.${at % 19}`, 'old 0\n');
+          expect(status).toBe(400);
+        }
+        expect((await from(url, '192.0.2.1', LOG.request(0, 8))).status).toBe(200);
+      },
+      () => NOON,
     );
   });
 
