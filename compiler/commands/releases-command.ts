@@ -134,8 +134,8 @@ function writeAgain(
   if (current === null) throw refusal(data, 'the list of files of the current release is damaged');
   // The time until which it was valid is that of the release it was then.
   const { files_sha256: _, files_count, signature: __, valid_until: ___, ...then } = head;
-  // The new place in the sequence decides about clock corrections.
-  const { clock_corrected: ____, ...rest } = then;
+  // The new place in the sequence decides about clock corrections; the public part is that of the new list.
+  const { clock_corrected: ____, public_files: _____, ...rest } = then;
   const until = validUntil === undefined ? {} : { valid_until: validUntil };
   const issuer = {
     name: head.issuer_name,

@@ -48,6 +48,8 @@ export const releaseSchema = z.strictObject({
   catalog_sha256: hash.exactOptional(),
   files_sha256: hash,
   files_count: z.int().min(0),
+  /** The lines of the list that anybody may have (`public-files.ts`); absent in releases from before. */
+  public_files: z.strictObject({ sha256: hash, count: z.int().min(0) }).exactOptional(),
   previous: hash.nullable(),
   /** Position of the hash of this head in the log (`release-leaf.ts`); absent in releases from before. */
   log_index: z.int().min(0).exactOptional(),
@@ -127,7 +129,7 @@ function parseLine(line: string): FileEntry | null {
 }
 
 /** Relative, without empty segments and without any that begin with a dot. */
-function isReleasePath(path: string): boolean {
+export function isReleasePath(path: string): boolean {
   return !/(^|\/)(\.|\/|$)/.test(path);
 }
 

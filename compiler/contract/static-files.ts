@@ -1,6 +1,7 @@
 import { WHOLE_CATALOG_PATH } from './catalog/whole-catalog.ts';
 import { defined } from './defined.ts';
-import { RELEASE_NAME } from './release.ts';
+import { PUBLIC_LIST_URL } from './public-files.ts';
+import { FILES_NAME, RELEASE_NAME } from './release.ts';
 import { RELEASE_PROOF_NAME } from './release-leaf.ts';
 import {
   SITE_CHANGES_PATH,
@@ -137,6 +138,12 @@ export const STATIC_FILES: readonly StaticRow[] = [
   named('where the head of the release is in the log (C2SP tlog-proof)', {
     url: RELEASE_PROOF_URL,
     path: RELEASE_PROOF_NAME,
+    contentType: TEXT,
+    cache: 'release',
+  }),
+  named('hash, size and path of every free file of the release, each at /release/HASH/PATH', {
+    url: PUBLIC_LIST_URL,
+    path: FILES_NAME,
     contentType: TEXT,
     cache: 'release',
   }),

@@ -1,4 +1,5 @@
 import { firstWhere } from '../contract/first-where.ts';
+import { publicStretches } from '../contract/public-files.ts';
 import { FILES_NAME, type FileEntry, parseFiles } from '../contract/release.ts';
 import { type Disk, readAll } from './disk.ts';
 import { listedFiles } from './release-tree.ts';
@@ -25,6 +26,18 @@ export class FileList {
   /** Pieces that the list is cut into, each a few dozen files. */
   get chunks(): number {
     return Math.ceil(this.#bytes.length / CHUNK_BYTES);
+  }
+
+  /** Whether it lists nothing but what anybody may have: then it is the public list of a release. */
+  get isPublic(): boolean {
+    const shared = this.publicLines().reduce((sum, { length }) => sum + length, 0);
+    return shared === this.#bytes.length;
+  }
+
+  /** Its public lines, in pieces. */
+  publicLines(): Buffer[] {
+    const stretches = publicStretches((text) => this.#firstNotBefore(text));
+    return stretches.map(([from, to]) => this.#bytes.subarray(from, to));
   }
 
   /** The files whose line begins in a piece. */

@@ -3,7 +3,7 @@ import { defined } from '../contract/defined.ts';
 import { firstWhere } from '../contract/first-where.ts';
 import { type LogRun, logLineStart, runPaths, runsOf } from '../contract/log-runs.ts';
 import { HASH_BYTES } from '../contract/merkle.ts';
-import { CHECKPOINT_PATH } from '../contract/tiles.ts';
+import { CHECKPOINT_PATH, decodeBundle, TILE_WIDTH, tilePath } from '../contract/tiles.ts';
 import type { Disk } from './disk.ts';
 import type { FileList } from './file-list.ts';
 import { StoredBodies } from './stored-bodies.ts';
@@ -29,7 +29,10 @@ export class KnownHashes {
   }
 }
 
-/** Digests of every entry in the index of the log, or null where that is not as listed; what is wrong is named elsewhere. */
+/**
+ * Digests of every entry of the log, from its index, or, in the public part of a release, from its tiles; null where those are
+ * not as listed, which is named elsewhere.
+ */
 export function readKnownHashes(
   disk: Disk,
   root: string,
@@ -37,7 +40,9 @@ export function readKnownHashes(
 ): SharedArrayBuffer | null {
   const bodies = new StoredBodies(disk, root, list);
   try {
-    return sharedDigests(runsOf(sizeOfLog(bodies)).map((run) => digestsIn(bodies, run)));
+    const size = sizeOfLog(bodies);
+    if (list.isPublic) return sharedDigests([digestsInTiles(bodies, size)]);
+    return sharedDigests(runsOf(size).map((run) => digestsIn(bodies, run)));
   } catch {
     return null;
   }
@@ -65,6 +70,19 @@ function digestsIn(bodies: StoredBodies, run: LogRun): Buffer {
       .map((line) => Buffer.from(line.slice(HEX_AT, HEX_AT + 2 * HASH_BYTES), 'hex')),
   );
   return Buffer.concat(digests);
+}
+
+/** Entries stand in the order of the log, so they are sorted here. */
+function digestsInTiles(bodies: StoredBodies, size: number): Buffer {
+  const digests: Buffer[] = [];
+  for (let index = 0; index * TILE_WIDTH < size; index += 1) {
+    const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
+    const bytes = bodies.bytes(tilePath({ level: 'entries', index, width }));
+    if (bytes === null) throw new RangeError('Cannot read the entries of the log: not as listed');
+    const entries = decodeBundle(bytes);
+    digests.push(...entries.map((hash) => Buffer.from(hash.slice('sha256:'.length), 'hex')));
+  }
+  return Buffer.concat(digests.sort(Buffer.compare));
 }
 
 /** Sorted lists of digests as one, which threads can share. */

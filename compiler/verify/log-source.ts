@@ -1,3 +1,4 @@
+import { isPublicPath } from '../contract/public-files.ts';
 import type { Release } from '../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
@@ -15,6 +16,8 @@ export interface LogSource {
   readonly faults: Faults;
   /** Listed paths below `log/` and `verify/`. */
   readonly paths: ReadonlySet<string>;
+  /** Whether nothing but the public part is at hand, which has no index of the log. */
+  readonly isPublic: boolean;
   /** The bytes of a listed file; null, and a fault, when there are none. */
   read(path: string): Uint8Array | null;
   /** The bytes of RELEASE_PROOF_NAME; null, and a fault, when there are none. */
@@ -31,7 +34,9 @@ interface LogPlace {
 
 export function logSource({ disk, root, head, faults }: LogPlace): LogSource {
   const places = new Map<string, string>();
+  let isPublic = true;
   for (const listed of listedFiles(disk, root)) {
+    isPublic &&= isPublicPath(listed.path);
     if (/^(log|verify)\//.test(listed.path)) places.set(listed.path, placeOfFile(root, listed));
   }
   const readAt = (path: string, place: string | undefined, max: number): Uint8Array | null => {
@@ -47,6 +52,7 @@ export function logSource({ disk, root, head, faults }: LogPlace): LogSource {
     head,
     faults,
     paths: new Set(places.keys()),
+    isPublic,
     read: (path) => readAt(path, places.get(path), FILE_BYTES_MAX),
     proof: () => readAt(RELEASE_PROOF_NAME, `${root}/${RELEASE_PROOF_NAME}`, TLOG_PROOF_BYTES_MAX),
   };

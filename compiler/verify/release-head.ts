@@ -20,7 +20,10 @@ interface OpenHead extends KeyTrust {
   readonly faults: Faults;
 }
 
-/** Reads and checks `release.json`, its version and the hash of the list; null when it cannot be read as one. */
+/**
+ * Reads and checks `release.json`, its version and the hash of the list, which may be the public one; null when it cannot be
+ * read as one.
+ */
 export function readHead(open: OpenHead): Release | null {
   const head = readHeadAlone(open);
   if (head === null) return null;
@@ -29,7 +32,7 @@ export function readHead(open: OpenHead): Release | null {
     open.faults.add(RELEASE_NAME, 'contract_version', detail);
   }
   const files = filesHash(open.disk, open.root, head.files_count);
-  if (files !== head.files_sha256) {
+  if (files !== head.files_sha256 && files !== head.public_files?.sha256) {
     open.faults.add(RELEASE_NAME, 'files_sha256', `${FILES_NAME} hashes to ${files}`);
   }
   return head;

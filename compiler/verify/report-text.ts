@@ -198,8 +198,9 @@ export function releaseText(target: string, report: ReleaseReport, { pinned }: P
     return `  FAIL  ${subject}  ${detail}`;
   });
   const rest = faultCount - failed.length;
+  const isPublic = report.part?.isPublic === true && report.verdict !== 'failed';
   return printed([
-    `${VERDICT[report.verdict]}  ${target}`,
+    `${VERDICT[report.verdict]}${isPublic ? ', the public part alone' : ''}  ${target}`,
     ...failed,
     ...(rest > 0 ? [`        … and ${rest} more`] : []),
     ...(head === null ? [] : headLines(report, head)),
@@ -212,10 +213,13 @@ export function releaseText(target: string, report: ReleaseReport, { pinned }: P
 }
 
 function headLines(report: ReleaseReport, head: NonNullable<ReleaseReport['head']>): string[] {
-  const { bytes, ownTables, strayCount, strays, checked } = report;
+  const { bytes, ownTables, part, strayCount, strays, checked } = report;
   const megabytes = (bytes / 1e6).toFixed(1);
   return [
     `  release ${head.sequence} as of ${head.as_of}, published at ${head.base_url} (${megabytes} MB)`,
+    ...(part?.isPublic === true
+      ? [`  public part: ${part.held} of ${part.of} files; what is sold was not looked at`]
+      : []),
     ...Object.entries(checked).map(
       ([name, count]) => `  ${String(count).padStart(9)}  ${COUNTED[name as Counted]}`,
     ),

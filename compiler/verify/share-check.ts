@@ -86,6 +86,7 @@ export function checkChunk(context: ShareContext, chunk: number): ShareResult {
 class RecordShare {
   readonly #context: ShareContext;
   readonly #bodies: StoredBodies;
+  readonly #isPublic: boolean;
   readonly #faults = new Faults();
   readonly #tally: Tally = {};
   readonly #sums = { bytes: 0, bodies: 0, records: 0, bundles: 0, cited: 0, subjects: 0 };
@@ -94,6 +95,7 @@ class RecordShare {
   constructor(context: ShareContext) {
     this.#context = context;
     this.#bodies = new StoredBodies(context.disk, context.root, context.list);
+    this.#isPublic = context.list.isPublic;
   }
 
   result(): ShareResult {
@@ -115,11 +117,12 @@ class RecordShare {
     if (series !== null) checkRows({ record, preview: at(PREVIEW) }, series.body);
   }
 
-  /** Any other file; `record` is the one that it should be a view of. */
+  /** Any other file; `record` is the one that it should be a view of. Of the public part, what it repeats is not at hand. */
   single(entry: FileEntry, record: string | null): void {
     const related = this.#file(entry);
     if (isSegment(entry.path)) this.#segment(entry.path);
     this.#note(entry.path, packedFault(entry.path, this.#bodies));
+    if (this.#isPublic) return;
     if (record !== null) this.#faults.add(entry.path, '', `is of "${record}", which is not listed`);
     if (related === null) return;
     checkJoined(related);

@@ -4,7 +4,7 @@ export const COUNTED = {
   record_hashes: 'record hashes recomputed from their cores',
   citations: 'citations: hash, signature and key',
   contents: 'content hashes recomputed from their bodies',
-  listed_hashes: 'record hashes in bodies, each found in the look-ups',
+  listed_hashes: 'record hashes in bodies, each an entry of the log',
   views: 'add-ons, series, previews and samples equal to their record',
   legs: 'legs, city readings, life cycles and census rows equal to their record',
   series_rows: 'rows of series chained to a signed end',

@@ -28,6 +28,7 @@ import { type KeyTrust, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { KnownHashes, readKnownHashes } from './known-hashes.ts';
 import { logSource } from './log-source.ts';
 import type { PolicyTrust, Witnessed } from './policy-check.ts';
+import { checkPublicList, type HeldFiles, heldFiles } from './public-part.ts';
 import { readReleaseCatalog } from './release-catalog.ts';
 import { checkChain } from './release-chain.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
@@ -77,6 +78,8 @@ export interface ReleaseReport {
   readonly keys: string | null;
   /** False when the release was compiled from tables that this program cannot make again; they are not judged. */
   readonly ownTables: boolean;
+  /** How much of the release was at hand; null where that was not looked at. */
+  readonly part: HeldFiles | null;
   readonly files: number;
   readonly bytes: number;
   readonly bodies: number;
@@ -100,7 +103,7 @@ export interface ReleaseReport {
   readonly evidence: readonly string[];
 }
 
-/** Re-derives a whole release: a release folder, or a data folder, whose `current` is followed. */
+/** Re-derives a release, all of it or its public part: a release folder, or a data folder, whose `current` is followed. */
 export async function verifyRelease(
   folder: string,
   options: VerifyReleaseOptions,
@@ -156,16 +159,24 @@ function reportOf({ head, faults, trust, run }: ReleaseResult): ReleaseReport {
 
 type ReleaseFindings = Pick<
   ReleaseReport,
-  'issuer' | 'keys' | 'seenKeys' | 'strays' | 'strayCount' | 'checkpoint' | 'witnessed' | 'evidence'
+  | 'issuer'
+  | 'keys'
+  | 'seenKeys'
+  | 'part'
+  | 'strays'
+  | 'strayCount'
+  | 'checkpoint'
+  | 'witnessed'
+  | 'evidence'
 >;
 
 function foundBy(run: ReleaseRun | undefined): ReleaseFindings {
   if (run === undefined) {
-    const nothing = { checkpoint: null, witnessed: [], evidence: [] };
+    const nothing = { part: null, checkpoint: null, witnessed: [], evidence: [] };
     return { issuer: null, keys: null, seenKeys: null, strays: [], strayCount: 0, ...nothing };
   }
-  const { issuer, keys, seenKeys, strays, strayCount, checkpoint, witnessed, evidence } = run;
-  return { issuer, keys, seenKeys, strays, strayCount, checkpoint, witnessed, evidence };
+  const { issuer, keys, seenKeys, part, strays, strayCount, checkpoint, witnessed, evidence } = run;
+  return { issuer, keys, seenKeys, part, strays, strayCount, checkpoint, witnessed, evidence };
 }
 
 interface RunOptions extends VerifyReleaseOptions {
@@ -182,6 +193,7 @@ class ReleaseRun {
   readonly issuer: string;
   readonly keys: string | null;
   readonly seenKeys: SeenKeys;
+  part: HeldFiles | null = null;
   readonly strays: string[] = [];
   strayCount = 0;
   /** Whether the release was compiled from a catalogue and words that this program knows. */
@@ -205,13 +217,15 @@ class ReleaseRun {
     const heads = checkChain(this.#options);
     count(this.shares.tally, 'releases', heads.length);
     const list = openFileList(disk, root);
+    this.part = heldFiles(head, list);
+    if (!list.isPublic) checkPublicList(head, list, faults);
     if (head.catalog_sha256 !== undefined && list.find(WHOLE_CATALOG_PATH) === null) {
       faults.add(WHOLE_CATALOG_PATH, '', 'signed by the head, but not listed');
     }
     const known = readKnownHashes(disk, root, list);
     const pool = this.#pool(list, known);
     try {
-      await this.#bodies(pool);
+      await this.#bodies(pool, this.part.held);
       this.#strays(list);
       // A damaged file is named once, not again by everything that refers to it.
       if (this.shares.sums.damaged === 0) await this.#indexes(list, pool);
@@ -242,9 +256,8 @@ class ReleaseRun {
     return { ...read, disk, root, head, list, known: null, isSignature: isStrictSignature };
   }
 
-  async #bodies(pool: VerifyPool): Promise<void> {
-    const { head, faults, progress = () => undefined } = this.#options;
-    const total = head.files_count;
+  async #bodies(pool: VerifyPool, total: number): Promise<void> {
+    const { faults, progress = () => undefined } = this.#options;
     progress({ done: 0, total, label: 'files' });
     await pool.chunks((chunk, result) => {
       this.shares.take(chunk, result);

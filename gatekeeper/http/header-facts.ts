@@ -44,6 +44,9 @@ export interface HeaderFacts {
   readonly acceptEncoding: string;
   readonly authorization: string | null;
   readonly ifNoneMatch: string | null;
+  /** Which bytes of a public file are asked for, and of which content they must be. */
+  readonly range: string | null;
+  readonly ifRange: string | null;
   /** What a client or its proxy calls the request. */
   readonly requestId: string | null;
   /** Addresses that proxies say they forwarded for; believed of trusted ones alone. */
@@ -90,6 +93,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   'sign-in-with-x': joining('signIn'),
   authorization: joining('authorization'),
   'if-none-match': joining('ifNoneMatch'),
+  range: joining('range'),
+  'if-range': joining('ifRange'),
   origin: joining('origin'),
   'content-type': joining('contentType'),
   'mcp-protocol-version': joiningRpc('version'),
@@ -141,6 +146,8 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
     acceptEncoding: '',
     authorization: null,
     ifNoneMatch: null,
+    range: null,
+    ifRange: null,
     requestId: null,
     forwardedFor: null,
     hasBody: false,

@@ -56,6 +56,10 @@ async function folderPlace(root: string, read: ReadFile): Promise<ReleasePlace> 
       spend(FILE_COST);
       return readBody(data, entry, read);
     },
+    kept(entry, spend) {
+      spend(FILE_COST);
+      return readBody(data, entry, read).catch(() => null);
+    },
   };
 }
 

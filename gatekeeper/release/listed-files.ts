@@ -1,5 +1,6 @@
 import { firstWhere } from '../../compiler/contract/first-where.ts';
 import { type Switches, switchFolder } from '../../compiler/contract/for-sale.ts';
+import { publicStretches } from '../../compiler/contract/public-files.ts';
 import { FILES_NAME, type FileEntry } from '../../compiler/contract/release.ts';
 
 const [NEWLINE, SPACE, ZERO, SLASH, DOT] = [0x0a, 0x20, 0x30, 0x2f, 0x2e];
@@ -42,6 +43,19 @@ export class ListedFiles {
     const switched = this.#folder === '' ? undefined : this.#find(this.#folder + path);
     // It stands in place of the usual one, so it bears its own path.
     return switched ?? this.#find(path);
+  }
+
+  /** A file as it is listed, whatever the switches say. */
+  listed(path: string): FileEntry | undefined {
+    return this.#find(path);
+  }
+
+  /** The lines of what anybody may have, as one text. */
+  publicLines(): Buffer {
+    const start = (text: string): number => this.#starts[this.firstFrom(text)] ?? 0;
+    return Buffer.concat(
+      publicStretches(start).map(([from, to]) => this.#bytes.subarray(from, to)),
+    );
   }
 
   has(path: string): boolean {

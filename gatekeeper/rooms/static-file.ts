@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { defined } from '../../compiler/contract/defined.ts';
-import { RELEASE_NAME } from '../../compiler/contract/release.ts';
+import { parsePublicFileUrl } from '../../compiler/contract/public-files.ts';
+import { FILES_NAME, RELEASE_NAME } from '../../compiler/contract/release.ts';
 import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/site-page.ts';
 import {
   findStaticFile,
@@ -8,47 +9,44 @@ import {
   serviceLinks,
 } from '../../compiler/contract/static-files.ts';
 import { FREE_CACHE, type Service, type StaticFile } from '../answers/service.ts';
-import { type Header, jsonReply, type Reply } from '../http/reply.ts';
+import type { Header } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { codedFile } from '../release/coded-file.ts';
 import { isOfTip, logTip } from '../release/log-tip.ts';
-import { SITE_POLICY } from '../release/page-parts.ts';
 import { oncePerRelease } from '../release/per-release.ts';
+import { hasPublicList } from '../release/public-part.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
-
-/** Seconds that anybody may keep a file that a later release may replace. */
-const RELEASE_MAX_AGE_S = 60;
-
-const CACHE = {
-  immutable: 'public, max-age=604800, immutable',
-  release: `public, max-age=${RELEASE_MAX_AGE_S}`,
-} as const;
-const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
+import { listOfPublicFiles, publicFile } from './public-file.ts';
+import { sentAs, wrongMethod } from './static-reply.ts';
 
 /**
  * What stands at a path beside the table, asked for by its path alone: a file of the release, as it is stored. Null at
  * once when the release has none there.
  */
 export function staticFile(
-  { method, facts, spend }: HttpRequest,
+  asked: HttpRequest,
   path: string,
   service: Service,
 ): Promise<StaticFile> | null {
+  const { method, facts, spend } = asked;
   if (path === SHOP_STYLES_URL && method === 'GET') return Promise.resolve(shopStyles(service));
   const { release } = service;
+  const open = parsePublicFileUrl(path);
+  if (open !== null) return publicFile(open, asked, service);
   const found = findStaticFile(path);
   if (found === null || !isStored(found.path, release)) return null;
-  if (!METHODS.includes(method)) {
-    return Promise.resolve({ reply: wrongMethod(path, method), etag: null });
-  }
+  const refusal = wrongMethod(path, method);
+  if (refusal !== null) return Promise.resolve(refusal);
+  if (found.path === FILES_NAME) return listOfPublicFiles(found.row, asked, release);
   if (found.path === RELEASE_NAME) return Promise.resolve(signedHead(found.row, release));
   if (isOfTip(found.path, release)) return fileOfTip(found, release);
   const links = linksOf(found.row, service);
   return storedFile({ ...found, links }, facts.acceptEncoding, { release, spend });
 }
 
-/** The head signs the list of files and stands in none; its proof and what follows from it neither. */
+/** The head signs the list of files, and neither stands in one; the proof of the head and what follows from it neither. */
 function isStored(path: string, release: ReleaseIndex): boolean {
+  if (path === FILES_NAME) return hasPublicList(release);
   return path === RELEASE_NAME || release.has(path) || isOfTip(path, release);
 }
 
@@ -100,25 +98,4 @@ async function storedFile(
   const { bytes, sha256 } = await release.body(place, spend);
   const { headers, etag } = sentAs(row, sha256);
   return { reply: { status: 200, headers: [...headers, ...links, ...coded], body: bytes }, etag };
-}
-
-/** What a reply says of a file of this hash. */
-function sentAs(
-  { contentType, cache, site }: StaticRow,
-  sha256: string,
-): { readonly headers: readonly Header[]; readonly etag: string } {
-  const etag = `"${sha256.slice(0, 32)}"`;
-  const headers: Header[] = [
-    ['content-type', contentType],
-    ['etag', etag],
-    ['cache-control', CACHE[cache]],
-    ['x-content-type-options', 'nosniff'],
-    ...(site === true ? SITE_POLICY : []),
-  ];
-  return { headers, etag };
-}
-
-function wrongMethod(path: string, method: string): Reply {
-  const error = `${method} is not a method of ${path.slice(0, 200)}; send GET`;
-  return jsonReply(405, { error, allow: METHODS }, [['allow', METHODS.join(', ')]]);
 }

@@ -29,6 +29,7 @@ function judged(edits: Readonly<Record<string, string | null>> = {}) {
   const source: LogSource = {
     head: {} as LogSource['head'],
     faults,
+    isPublic: false,
     paths: new Set(files.keys()),
     read,
     proof: () => null,

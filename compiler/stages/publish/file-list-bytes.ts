@@ -23,7 +23,7 @@ export interface FileListBytes {
 }
 
 /** Path of a line of FILES_NAME. */
-function pathOfLine(line: string): string {
+export function pathOfLine(line: string): string {
   return line.slice(line.indexOf(' ', line.indexOf(' ') + 1) + 1);
 }
 

@@ -5,10 +5,13 @@ import { jcs } from '../seal/jcs.ts';
 import type { Sealer } from '../seal/sealer.ts';
 import type { ReleaseList, WrittenList } from './release-list.ts';
 
-export type UnsignedHead = Omit<Release, 'files_sha256' | 'files_count' | 'signature'>;
+export type UnsignedHead = Omit<
+  Release,
+  'files_sha256' | 'files_count' | 'public_files' | 'signature'
+>;
 
 /** What was written of a release. */
-interface WrittenHead extends Omit<WrittenList, 'sha256'> {
+interface WrittenHead extends Omit<WrittenList, 'sha256' | 'publicFiles'> {
   readonly release: Release;
 }
 
@@ -19,8 +22,13 @@ interface ReleaseParts {
 
 /** Writes the list of files and the signed head into the folder of a release. */
 export function writeHead(root: string, { list, head }: ReleaseParts, sealer: Sealer): WrittenHead {
-  const { sha256, count, bytesAdded } = list.write(join(root, FILES_NAME));
-  const unsigned = { ...head, files_sha256: `sha256:${sha256}`, files_count: count };
+  const { sha256, count, bytesAdded, publicFiles } = list.write(join(root, FILES_NAME));
+  const unsigned = {
+    ...head,
+    files_sha256: `sha256:${sha256}`,
+    files_count: count,
+    public_files: publicFiles,
+  };
   const release: Release = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
   writeFileSync(join(root, RELEASE_NAME), `${JSON.stringify(release, null, 2)}\n`, { flag: 'wx' });
   return { release, count, bytesAdded };

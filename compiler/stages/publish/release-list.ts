@@ -1,9 +1,10 @@
 import { defined } from '../../contract/defined.ts';
 import { firstWhere } from '../../contract/first-where.ts';
-import { FILES_NAME, type FileEntry, formatFiles } from '../../contract/release.ts';
+import { FILES_NAME, type FileEntry, formatFiles, type Release } from '../../contract/release.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import { type FileListBytes, listedFiles, pathOrder, sizeAt } from './file-list-bytes.ts';
 import { HashedFile } from './hashed-file.ts';
+import { PublicLines } from './public-lines.ts';
 import { editLines, type LineEdit } from './sorted-lines.ts';
 
 /** Behind every character of a path. */
@@ -20,6 +21,7 @@ export interface WrittenList {
   /** Of the file, in hex. */
   readonly sha256: string;
   readonly count: number;
+  readonly publicFiles: NonNullable<Release['public_files']>;
   /** By how much the bytes of all files differ from those of the previous release. */
   readonly bytesAdded: number;
 }
@@ -73,18 +75,25 @@ export class ReleaseList {
   /** Writes the list into a new file; throws a ForgottenError when a path that is taken away is not listed. */
   write(path: string): WrittenList {
     const file = new HashedFile(path);
+    const open = new PublicLines(this.#before.bytes);
     const edits = this.#sorted();
     let count = this.#countBefore;
     let bytesAdded = 0;
     let sha256 = '';
     try {
       editLines({ bytes: this.#before.bytes, order: pathOrder }, linesOf(edits), {
-        keep: (bytes, from, to) => file.copy(bytes, from, to),
+        keep(bytes, from, to) {
+          file.copy(bytes, from, to);
+          open.keep(from, to);
+        },
         drop(bytes, from) {
           count -= 1;
           bytesAdded -= sizeAt(bytes, from);
         },
-        add: (line) => file.text(line),
+        add(line) {
+          file.text(line);
+          open.add(line);
+        },
       });
     } catch (cause) {
       throw new ForgottenError(`Cannot change "${FILES_NAME}": a file is not listed`, { cause });
@@ -96,7 +105,7 @@ export class ReleaseList {
       count += 1;
       bytesAdded += entry.size;
     }
-    return { sha256, count, bytesAdded };
+    return { sha256, count, bytesAdded, publicFiles: open.sum() };
   }
 
   /** By path, each once: what was said last of a path stands. */

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import type { PublicFile } from '../../compiler/contract/public-files.ts';
+import { FILES_NAME } from '../../compiler/contract/release.ts';
+import { oncePerRelease } from './per-release.ts';
+import { DamagedFileError } from './read-body.ts';
+import type { ReleaseIndex, ReleaseReader } from './release-index.ts';
+
+/** Longest file of an earlier release that is given, whose size no list at hand says. */
+const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+
+const publicLines = oncePerRelease(({ files, head }) => {
+  const bytes = files.publicLines();
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { bytes, sha256, isSigned: `sha256:${sha256}` === head.public_files?.sha256 };
+});
+
+/** Whether the head signs a list of what anybody may have; older ones do not. */
+export function hasPublicList({ head }: ReleaseIndex): boolean {
+  return head.public_files !== undefined;
+}
+
+/** The lines of the list that anybody may have, with their sha256 in hex; throws where they are not those of the head. */
+export function publicList(release: ReleaseIndex): {
+  readonly bytes: Buffer;
+  readonly sha256: string;
+} {
+  const lines = publicLines(release);
+  if (lines.isSigned) return lines;
+  throw new DamagedFileError(
+    `Cannot serve "${FILES_NAME}": its public lines are not those of the head; compile again`,
+  );
+}
+
+/**
+ * The bytes of a public file of this release, or of an earlier one that is still kept, so that a download outlives a switch; null
+ * where there is none. They stay out of the memory that is for buyers.
+ */
+export async function publicBytes(
+  { path, sha256 }: PublicFile,
+  { release, spend }: ReleaseReader,
+): Promise<Buffer | null> {
+  const listed = release.files.listed(path);
+  if (listed?.sha256 === sha256) return release.place.body(listed, spend);
+  return release.place.kept({ path, sha256, size: KEPT_BYTES_MAX }, spend);
+}
