@@ -16,7 +16,7 @@ export interface GivenKeys extends Pick<KeyTrust, 'keys'> {
   readonly log?: GivenLog;
 }
 
-/** Reads what was passed with --keys: a list of keys, or a release or data folder, which has a log too; throws for anything that does not hold. */
+/** Reads what was passed with --keys: a list of keys, or a release or data folder, which has a log too where it is whole; throws for anything that does not hold. */
 export function givenKeys(disk: Disk, path: string, trusted: Trusted): GivenKeys {
   const kind = disk.entry(path)?.kind;
   if (kind === undefined) throw new RangeError(`Cannot read "${path}" of --keys: no such file`);
@@ -34,7 +34,10 @@ export function givenKeys(disk: Disk, path: string, trusted: Trusted): GivenKeys
   if (root === null || head === null || fault !== undefined) {
     throw new RangeError(`Cannot use "${path}" for --keys: ${fault?.where} ${fault?.detail}`);
   }
-  const bodies = new StoredBodies(disk, root, openFileList(disk, root));
+  const list = openFileList(disk, root);
+  // What came when is told by the index of the log, which no stranger has.
+  if (list.isPublic) return known;
+  const bodies = new StoredBodies(disk, root, list);
   const log = new LogTimes(bodies, head);
   const anchors = anchorsOf({ disk, root, head, bodies, log });
   return { ...known, anchors, log: givenLog(log, head, known.keys) };

@@ -18,8 +18,12 @@ import { reason } from './body-check.ts';
 import { KnownHashes, sharedDigests } from './known-hashes.ts';
 import type { LogSource } from './log-source.ts';
 
-/** Compares the index of the log with its entries, and the published hashes with it; answers how many were found. */
+/**
+ * Compares the index of the log with its entries, and the published hashes with it; answers how many were found. The public part
+ * of a release has none of them.
+ */
 export function checkLogIndex(source: LogSource, digests: Buffer): number {
+  if (source.isPublic) return 0;
   const runs = runsOf(digests.length / HASH_BYTES);
   const indexed = sharedDigests(runs.map((run) => checkRun(source, run, digests)));
   const expected = new Set(runs.flatMap(runPaths));

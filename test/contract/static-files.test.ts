@@ -50,7 +50,7 @@ describe('findStaticFile()', () => {
   });
 
   it('takes no path from an operation, and no path of a release that is sold', () => {
-    const own = ['catalog.json', 'release.json', 'release.tlog-proof'];
+    const own = ['catalog.json', 'files.txt', 'release.json', 'release.tlog-proof'];
     const free = new Set(['log', 'well-known', 'free', 'site', ...own]);
     for (const { url, path } of STATIC_FILES) {
       expect(BUILTIN.operations.filter((row) => findStaticFile(row.path) !== null)).toEqual([]);

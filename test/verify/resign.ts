@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
-import type { Release } from '../../compiler/contract/release.ts';
+import { isPublicPath } from '../../compiler/contract/public-files.ts';
+import { formatFiles, parseFiles, type Release } from '../../compiler/contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import { writeReleaseProof } from '../../compiler/stages/anchor/release-proof.ts';
@@ -44,15 +45,33 @@ export function resign(
 ): void {
   const key = signingKey(seed);
   const did = issuerDid(key);
-  const list = createHash('sha256')
-    .update(readFileSync(join(root, 'files.txt')))
-    .digest('hex');
   const { signature, ...head } = readHeadOf(root);
-  const own = { issuer_did: did, key_id: keyIdOf(did), files_sha256: `sha256:${list}` };
+  const own = { issuer_did: did, key_id: keyIdOf(did), ...statedList(root) };
   const unsigned = { ...head, ...own, ...change };
   const issuer = { name: head.issuer_name, did, keyId: keyIdOf(did), baseUrl: head.base_url };
   const sealer = makeSealer(issuer, key, NO_SIGNATURES);
   const signed = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
   writeFileSync(join(root, 'release.json'), `${JSON.stringify(signed, null, 2)}\n`);
   proveAgain(root, signed, { issuer, sealer });
+}
+
+/** What a head says of the list beside it. */
+function statedList(root: string): Pick<Release, 'files_sha256' | 'public_files'> {
+  const list = readFileSync(join(root, 'files.txt'), 'utf8');
+  const open = listedLines(list).filter(({ path }) => isPublicPath(path));
+  const public_files = { sha256: sha256Of(formatFiles(open)), count: open.length };
+  return { files_sha256: sha256Of(list), public_files };
+}
+
+/** None of a list that a test has broken. */
+function listedLines(list: string) {
+  try {
+    return parseFiles(list);
+  } catch {
+    return [];
+  }
+}
+
+function sha256Of(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }

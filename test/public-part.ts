@@ -1,0 +1,29 @@
+import { cpSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { storedPath } from '../compiler/contract/path.ts';
+import { isPublicPath } from '../compiler/contract/public-files.ts';
+import { type FileEntry, formatFiles, parseFiles } from '../compiler/contract/release.ts';
+
+/** The public lines of the list of the current release. */
+export function publicEntries(data: string): FileEntry[] {
+  const list = readFileSync(join(data, 'current', 'files.txt'), 'utf8');
+  return parseFiles(list).filter(({ path }) => isPublicPath(path));
+}
+
+/** Copies what anybody may have of the current release, in the layout of a data folder. */
+export function copyPublicPart(data: string, to: string): string {
+  const root = readlinkSync(join(data, 'current'));
+  mkdirSync(join(to, root), { recursive: true });
+  for (const name of ['release.json', 'release.tlog-proof']) {
+    cpSync(join(data, root, name), join(to, root, name));
+  }
+  const entries = publicEntries(data);
+  writeFileSync(join(to, root, 'files.txt'), formatFiles(entries));
+  for (const { path, sha256 } of entries) {
+    const stored = storedPath(path, sha256);
+    mkdirSync(dirname(join(to, stored)), { recursive: true });
+    cpSync(join(data, stored), join(to, stored));
+  }
+  symlinkSync(root, join(to, 'current'));
+  return to;
+}

@@ -1,0 +1,153 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storedPath } from '../../compiler/contract/path.ts';
+import { type FileEntry, formatFiles } from '../../compiler/contract/release.ts';
+import { nodeDisk } from '../../compiler/verify/disk.ts';
+import { givenCatalog } from '../../compiler/verify/given-catalog.ts';
+import { givenKeys } from '../../compiler/verify/given-keys.ts';
+import { runVerify } from '../../compiler/verify/verify-command.ts';
+import { verifyLog } from '../../compiler/verify/verify-log.ts';
+import { verifyRelease } from '../../compiler/verify/verify-release.ts';
+import { copyPublicPart, publicEntries } from '../public-part.ts';
+import { smallSet } from '../small-set.ts';
+import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import { flipBit, overlayDisk } from './overlay-disk.ts';
+import { readHeadOf, resign } from './resign.ts';
+
+let data: string;
+let mirror: string;
+let did: string;
+let entries: readonly FileEntry[];
+beforeAll(async () => {
+  const compiled = await compileFolder(writeSnapshots(smallSet()));
+  data = compiled.data;
+  did = compiled.release.issuer_did;
+  mirror = copyPublicPart(data, join(makeFolder(), 'mirror'));
+  entries = publicEntries(data);
+});
+afterAll(removeFolders);
+
+const root = (folder: string): string => join(folder, 'current');
+const named = async (folder: string, disk = nodeDisk) => {
+  const { faults } = await verifyRelease(folder, { trust: [did], disk });
+  return [...new Set(faults.map(({ file }) => file))];
+};
+
+describe('verifyRelease() of a public part', () => {
+  it('verifies all of it, and says that it is not the whole', async () => {
+    const report = await verifyRelease(mirror, { trust: [did] });
+    expect([report.verdict, report.faults, report.strays]).toEqual(['verified', [], []]);
+    const { files_count: of, public_files } = readHeadOf(root(data));
+    expect(report.part).toEqual({ isPublic: true, held: public_files?.count, of });
+    expect(report.files).toBe(entries.length);
+    expect(report.files).toBeLessThan(of);
+    const { checked } = report;
+    for (const count of [checked.citations, checked.listed_hashes, checked.log_entries]) {
+      expect(count).toBeGreaterThan(0);
+    }
+    expect(checked.logged_hashes).toBeUndefined();
+    const { exitCode, text } = await runVerify(mirror, { issuer: [did] });
+    expect(exitCode).toBe(0);
+    expect(text).toContain('verified, the public part alone');
+    expect(text).toContain(
+      `public part: ${entries.length} of ${of} files; what is sold was not looked at`,
+    );
+  });
+
+  it('says nothing of the kind of a whole release', async () => {
+    const { verdict, part } = await verifyRelease(data, { trust: [did] });
+    const of = readHeadOf(root(data)).files_count;
+    expect([verdict, part]).toEqual(['verified', { isPublic: false, held: of, of }]);
+    expect((await runVerify(data, { issuer: [did] })).text).not.toContain('public part');
+  });
+
+  it('I24: names every file with one bit flipped, and no other', async () => {
+    // More than are written out of one run would not all be named.
+    for (let at = 0; at < entries.length; at += 90) {
+      const some = entries.slice(at, at + 90);
+      const places = new Map(some.map((entry) => [storedPath(entry.path, entry.sha256), entry]));
+      const disk = overlayDisk((path, bytes) => {
+        const place = path.slice(path.indexOf('/files/') + 1);
+        return places.has(place) ? flipBit(bytes, (at * 7919) % (bytes.length * 8)) : bytes;
+      });
+      expect(await named(mirror, disk)).toEqual(some.map(({ path }) => path));
+    }
+  });
+
+  it('names a file that is missing', async () => {
+    const [first] = entries;
+    if (first === undefined) throw new TypeError('no files');
+    const folder = copyPublicPart(data, join(makeFolder(), 'mirror'));
+    rmSync(join(folder, storedPath(first.path, first.sha256)));
+    expect(await named(folder)).toEqual([first.path]);
+  });
+
+  it.each([
+    ['one line less', (lines: FileEntry[]) => lines.slice(1)],
+    ['no line', () => []],
+    [
+      'another size',
+      (lines: FileEntry[]) => lines.map((line, at) => (at === 0 ? { ...line, size: 1 } : line)),
+    ],
+  ])('refuses a list of %s, which no head signs', async (_, change) => {
+    const folder = copyPublicPart(data, join(makeFolder(), 'mirror'));
+    writeFileSync(join(root(folder), 'files.txt'), formatFiles(change([...entries])));
+    expect(await named(folder)).toEqual(['release.json']);
+  });
+
+  it('takes no public list of a head that signs none', async () => {
+    const folder = copyPublicPart(data, join(makeFolder(), 'mirror'));
+    const { public_files: _, signature: __, ...older } = readHeadOf(root(folder));
+    writeFileSync(join(root(folder), 'release.json'), `${JSON.stringify(older, null, 2)}\n`);
+    expect(await named(folder)).toEqual(['release.json']);
+  });
+});
+
+describe('verifyRelease() of a whole release', () => {
+  it.each([
+    ['hash', { sha256: `sha256:${'0'.repeat(64)}` }],
+    ['count', { count: 1 }],
+  ])(
+    'I52: names a head whose public list has another %s than its public lines',
+    async (_, other) => {
+      const folder = (await compileFolder(writeSnapshots(smallSet()))).data;
+      const { public_files: own } = readHeadOf(root(folder));
+      if (own === undefined) throw new TypeError('no public list');
+      resign(root(folder), { public_files: { ...own, ...other } });
+      const { faults } = await verifyRelease(folder, { trust: [did] });
+      expect(faults.map(({ file, where }) => [file, where])).toEqual([
+        ['release.json', `public_files.${Object.keys(other)[0]}`],
+      ]);
+    },
+  );
+});
+
+describe('what a public part is good for', () => {
+  it('its log verifies', () => {
+    const { verdict, entries: logged, faults } = verifyLog(mirror, { trust: [did] });
+    expect([verdict, faults]).toEqual(['verified', []]);
+    expect(logged).toBe(readHeadOf(root(data)).log_index);
+  });
+
+  it('it is a list of keys, without the times that only the index of the log tells', () => {
+    expect(Object.keys(givenKeys(nodeDisk, mirror, [did]))).toEqual(['keys']);
+    expect(Object.keys(givenKeys(nodeDisk, data, [did]))).toEqual(['keys', 'anchors']);
+  });
+
+  it('it is a catalogue, which is not taken for a list of what is sold', () => {
+    const { catalog, lists } = givenCatalog(nodeDisk, mirror, { trust: [did] });
+    expect(catalog.lines.length).toBeGreaterThan(0);
+    const shard = readFileSync(join(data, storedPath(...shardOf(data))), 'utf8');
+    const [hash] = JSON.parse(shard.slice(0, shard.indexOf('\n'))) as [string];
+    expect(lists(hash)).toBe(false);
+  });
+});
+
+function shardOf(folder: string): [path: string, sha256: string] {
+  const lines = readFileSync(join(root(folder), 'files.txt'), 'utf8').split('\n');
+  const [sha256 = '', , path = ''] = (lines.find((line) => / verify\//.test(line)) ?? '').split(
+    ' ',
+  );
+  return [path, sha256];
+}
