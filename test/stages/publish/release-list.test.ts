@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { isPublicPath } from '../../../compiler/contract/public-files.ts';
 import { type FileEntry, formatFiles } from '../../../compiler/contract/release.ts';
 import { listedFiles } from '../../../compiler/stages/publish/file-list-bytes.ts';
 import { ReleaseList } from '../../../compiler/stages/publish/release-list.ts';
@@ -12,8 +13,12 @@ import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 afterAll(removeFolders);
 
 type Files = ReadonlyMap<string, FileEntry>;
+const path = fc.oneof(
+  fc.stringMatching(/^[a-c]{1,2}(\/[a-c-]{1,2})?$/),
+  fc.stringMatching(/^(free|log\/tile|log\/index|site)\/[a-c]$/),
+);
 const entry = fc
-  .tuple(fc.stringMatching(/^[a-c]{1,2}(\/[a-c-]{1,2})?$/), fc.nat(2000))
+  .tuple(path, fc.nat(2000))
   .map(([path, size]): FileEntry => ({ path, size, sha256: sha256Text(`${path} ${size}`) }));
 const files = fc
   .array(entry, { maxLength: 30 })
@@ -49,9 +54,11 @@ describe('ReleaseList', () => {
         number += 1;
         const place = join(folder, String(number));
         const text = formatFiles(sorted(want));
+        const open = sorted(want).filter(({ path }) => isPublicPath(path));
         expect(list.write(place)).toEqual({
           sha256: sha256Text(text),
           count: want.size,
+          publicFiles: { sha256: `sha256:${sha256Text(formatFiles(open))}`, count: open.length },
           bytesAdded: bytes(want) - bytes(before),
         });
         expect(readFileSync(place, 'utf8')).toBe(text);
