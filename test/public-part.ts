@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { KEYS_PATH } from '../compiler/contract/key-history.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { isPublicPath } from '../compiler/contract/public-files.ts';
 import { type FileEntry, formatFiles, parseFiles } from '../compiler/contract/release.ts';
@@ -8,6 +9,19 @@ import { type FileEntry, formatFiles, parseFiles } from '../compiler/contract/re
 export function publicEntries(data: string): FileEntry[] {
   const list = readFileSync(join(data, 'current', 'files.txt'), 'utf8');
   return parseFiles(list).filter(({ path }) => isPublicPath(path));
+}
+
+/** Fewer than one report names. */
+const NAMED_AT_ONCE = 90;
+
+/** Files in groups that one report names whole: without the list of keys nothing else is looked at. */
+export function namedAtOnce(entries: readonly FileEntry[]): FileEntry[][] {
+  const others = entries.filter(({ path }) => path !== KEYS_PATH);
+  const groups = [entries.filter(({ path }) => path === KEYS_PATH)];
+  for (let at = 0; at < others.length; at += NAMED_AT_ONCE) {
+    groups.push(others.slice(at, at + NAMED_AT_ONCE));
+  }
+  return groups;
 }
 
 /** Copies what anybody may have of the current release, in the layout of a data folder. */

@@ -141,7 +141,7 @@ export const STATIC_FILES: readonly StaticRow[] = [
     contentType: TEXT,
     cache: 'release',
   }),
-  named('hash, size and path of every free file of the release, each at /release/HASH/PATH', {
+  named('hash, size and path of every free file of the release, each to be had by both', {
     url: PUBLIC_LIST_URL,
     path: FILES_NAME,
     contentType: TEXT,

@@ -9,7 +9,7 @@ import { givenKeys } from '../../compiler/verify/given-keys.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { verifyLog } from '../../compiler/verify/verify-log.ts';
 import { verifyRelease } from '../../compiler/verify/verify-release.ts';
-import { copyPublicPart, publicEntries } from '../public-part.ts';
+import { copyPublicPart, namedAtOnce, publicEntries } from '../public-part.ts';
 import { smallSet } from '../small-set.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { flipBit, overlayDisk } from './overlay-disk.ts';
@@ -63,9 +63,7 @@ describe('verifyRelease() of a public part', () => {
   });
 
   it('I24: names every file with one bit flipped, and no other', async () => {
-    // More than are written out of one run would not all be named.
-    for (let at = 0; at < entries.length; at += 90) {
-      const some = entries.slice(at, at + 90);
+    for (const [at, some] of namedAtOnce(entries).entries()) {
       const places = new Map(some.map((entry) => [storedPath(entry.path, entry.sha256), entry]));
       const disk = overlayDisk((path, bytes) => {
         const place = path.slice(path.indexOf('/files/') + 1);
