@@ -169,6 +169,7 @@ async function defineVerify(command: Parameters<CommandRow['define']>[0]): Promi
       process.stdout.write(text);
     },
     complain: (text) => console.error(text),
+    fetch,
     end: (code) => process.exit(code),
   });
 }

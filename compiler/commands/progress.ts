@@ -43,6 +43,8 @@ function barText({ stage, done, total, label }: Progress): string {
 /** Where there is no terminal: a line for each so many percent, but not more often than this. */
 const STEP_PERCENT = 10;
 const PAUSE_MS = 5_000;
+/** What is done with files, by the label of its steps. */
+const VERBS: Readonly<Record<string, string>> = { files: 'verifying', fetching: 'fetching' };
 
 /**
  * How far one verification is. A terminal gets a moving line, gone when the last file is looked at; anything else gets a line
@@ -52,8 +54,9 @@ export function verifyProgress(screen: Screen, clock: () => number) {
   let [last, written] = [clock(), 0];
   return ({ done, total, label }: VerifyProgress): void => {
     const percent = total > 0 ? Math.floor((100 * done) / total) : 100;
-    const isLast = label !== 'files';
-    const line = isLast ? '' : `verifying ${String(percent).padStart(3)} %  ${done} files`;
+    const verb = VERBS[label];
+    const isLast = verb === undefined;
+    const line = isLast ? '' : `${verb} ${String(percent).padStart(3)} %  ${done} files`;
     if (screen.isTTY) {
       screen.write(`\r\u001b[2K${line}`);
       return;

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { EVIDENCE_HELP, runVerifyEvidence } from '../evidence/verify-evidence.ts';
+import type { Fetch } from '../monitor/log-client.ts';
 import { runVerify, VERIFY_HELP } from '../verify/verify-command.ts';
 import { runVerifyLog } from '../verify/verify-log-command.ts';
 import { EXIT, type VerifyOutcome } from '../verify/verify-outcome.ts';
@@ -13,11 +14,23 @@ import { proofFile } from './proof-file.ts';
 import { repeated } from './repeated.ts';
 import { defaultWorkers, workerCount } from './worker-count.ts';
 
+/** A target that is the address of a service. */
+const ADDRESS = /^https?:\/\//i;
+
+const ADDRESS_HELP = `
+With the address of a service as TARGET (https://…) all that it gives away of its release is fetched by the list that its head
+signs, and judged as a folder: descriptions, free answers, keys, catalogue, log. What is sold is not looked at, and that is
+said. With --mirror FOLDER it stays: the next run fetches only what is new, also after a break, and FOLDER goes where a data
+folder does (--keys and --catalog too). A file that is missing or other than listed fails, by name.
+`;
+
 /** What `verify` needs beside the settings of every command. */
 interface VerifySettings extends CommandSettings {
   /** Writes text as it is. */
   readonly write: (text: string) => void;
   readonly complain: (text: string) => void;
+  /** Asks the service at an address. */
+  readonly fetch: Fetch;
   /** Ends the process. */
   readonly end: (code: number) => void;
 }
@@ -41,13 +54,17 @@ interface VerifyFlags {
   readonly remember?: string;
   readonly independent?: boolean;
   readonly archive?: string;
+  readonly mirror?: string;
   readonly workers: string;
 }
 
 /** Defines `verify`. */
 export function defineVerify(command: Command, settings: VerifySettings): void {
   command
-    .argument('<target>', 'a saved body, a release or data folder, or - for standard input')
+    .argument(
+      '<target>',
+      'a saved body, a release or data folder, the address of a service, or - for standard input',
+    )
     .option('--issuer <did>', 'an issuer you trust, did:key:z6Mk…; may be repeated', repeated)
     .option(
       '--root <did>',
@@ -88,8 +105,9 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
       '--independent',
       'also check signatures with code that the signer does not use (slower)',
     )
+    .option('--mirror <folder>', 'for an address: keep what was fetched here, and fetch only news')
     .option('--workers <count>', 'worker threads for a release, 0 for none', defaultWorkers())
-    .addHelpText('after', `\n${VERIFY_HELP}${EVIDENCE_HELP}`)
+    .addHelpText('after', `\n${VERIFY_HELP}${ADDRESS_HELP}${EVIDENCE_HELP}`)
     .exitOverride(({ exitCode }) => settings.end(exitCode === 0 ? exitCode : EXIT.undecided))
     .action((target: string, flags: VerifyFlags) => runVerifyCommand(target, flags, settings));
 }
@@ -113,13 +131,11 @@ async function runVerifyCommand(
 async function verified(
   target: string,
   flags: VerifyFlags,
-  { now, screen }: VerifySettings,
+  { now, screen, fetch, onStop }: VerifySettings,
 ): Promise<VerifyOutcome> {
-  const { remember, workers, archive, maxAge, format, writeProof, policy, ...rest } = flags;
-  if (flags.since !== undefined && flags.log !== true) {
-    throw new RangeError('Cannot use --since without --log: it concerns the log; pass --log too');
-  }
-  if (flags.log === true) refuseOfLog(flags);
+  const { remember, workers, archive, maxAge, format, writeProof, policy, ...given } = flags;
+  const { mirror, ...rest } = given;
+  refuseMisuse(target, flags);
   const json = format === 'json' || flags.json === true;
   const memory = remember === undefined ? {} : { memory: memoryFile(remember) };
   const demanded = policy === undefined ? {} : { policy: policyFile(policy) };
@@ -135,8 +151,27 @@ async function verified(
     workers: workerCount(workers),
     progress: verifyProgress(screen, now),
   };
-  if (archive === undefined) return runVerify(target, options);
-  return runVerifyEvidence(target, { ...options, archive });
+  if (archive !== undefined) return runVerifyEvidence(target, { ...options, archive });
+  if (!ADDRESS.test(target)) return runVerify(target, options);
+  const { verifyAddress } = await import('../mirror/verify-address.ts');
+  return verifyAddress(target, { ...options, mirror, fetch, onStop });
+}
+
+function refuseMisuse(target: string, flags: VerifyFlags): void {
+  if (flags.since !== undefined && flags.log !== true) {
+    throw new RangeError('Cannot use --since without --log: it concerns the log; pass --log too');
+  }
+  const isAddress = ADDRESS.test(target);
+  if (flags.mirror !== undefined && !isAddress) {
+    throw new RangeError('Cannot use --mirror without an address: name that of a service');
+  }
+  if (flags.log !== true) return;
+  if (isAddress) {
+    throw new RangeError(
+      'Cannot use --log with an address: pass --mirror FOLDER, then verify --log FOLDER',
+    );
+  }
+  refuseOfLog(flags);
 }
 
 /** What concerns no log, and what it concerns. */

@@ -88,7 +88,7 @@ export const LOG_URL = '/log/checkpoint';
 export const CATALOG_URL = '/.well-known/catalog.json';
 export const RELEASE_URL = '/.well-known/release.json';
 /** Where the proof is read that the head is in the log. */
-const RELEASE_PROOF_URL = '/.well-known/release.tlog-proof';
+export const RELEASE_PROOF_URL = '/.well-known/release.tlog-proof';
 
 /** Where the document that defines every hash and signature is read. */
 export const FORMAT_URL = '/format.md';

@@ -45,27 +45,44 @@ export function logClient(
 ): LogClient {
   const end = performance.now() + totalMs;
   return {
-    async get(path, max) {
-      const url = `${address}${path}`;
-      const wait = Math.max(0, Math.min(answerMs, end - performance.now()));
-      const late = new AbortController();
-      // Cleared, so that a monitor which looks often holds no timers of looks that are over.
-      const timer = setTimeout(() => late.abort(), wait);
-      try {
-        const response = await fetch(url, {
-          redirect: 'manual',
-          // A packed answer could be a thousand times as long as what came.
-          headers: { 'accept-encoding': 'identity' },
-          signal: late.signal,
-        });
-        return await bytesOf(response, max);
-      } catch (cause) {
-        throw unreachable(url, cause);
-      } finally {
-        clearTimeout(timer);
-      }
+    get(path, max) {
+      const waitMs = Math.max(0, Math.min(answerMs, end - performance.now()));
+      return asked(`${address}${path}`, { fetch, waitMs }, (response) => bytesOf(response, max));
     },
   };
+}
+
+interface Asking {
+  readonly fetch: Fetch;
+  /** Longest wait for the whole answer, in milliseconds. */
+  readonly waitMs: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Ends the wait early. */
+  readonly signal?: AbortSignal;
+}
+
+/** What `use` makes of the answer of a URL. Throws an UnreachableError, also for whatever `use` throws. */
+export async function asked<T>(
+  url: string,
+  { fetch, waitMs, headers = {}, signal }: Asking,
+  use: (response: Response) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController();
+  // Cleared, so that a monitor which looks often holds no timers of looks that are over.
+  const timer = setTimeout(() => late.abort(), waitMs);
+  try {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      // A packed answer could be a thousand times as long as what came.
+      headers: { 'accept-encoding': 'identity', ...headers },
+      signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
+    });
+    return await use(response);
+  } catch (cause) {
+    throw unreachable(url, cause);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function bytesOf(response: Response, max: number): Promise<Uint8Array | null> {
@@ -73,8 +90,14 @@ async function bytesOf(response: Response, max: number): Promise<Uint8Array | nu
   if (status === 200) return answerBytes(response, max);
   await response.body?.cancel();
   if (status === 404 || status === 410) return null;
+  throw refusal(response);
+}
+
+/** The error of an answer that is not the one which was asked for. */
+export function refusal(response: Response): UnreachableError {
+  const { status } = response;
   const moved = status >= 300 && status < 400;
-  throw new UnreachableError(
+  return new UnreachableError(
     moved ? `answered ${status}; name the address that it leads to` : `answered ${status}`,
     { waitMs: waitOf(response) },
   );

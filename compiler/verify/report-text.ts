@@ -14,6 +14,22 @@ interface Pinning {
   readonly pinned: boolean;
 }
 
+/** Where a release was fetched from, and what that took. */
+export interface FetchedFrom {
+  readonly from: string;
+  readonly facts: {
+    readonly fetched_files: number;
+    readonly fetched_bytes: number;
+    /** Files that went on where an earlier run ended. */
+    readonly resumed_files: number;
+    /** Files that were there before. */
+    readonly held_files: number;
+    readonly seconds: number;
+    /** The first files that were not given as listed. */
+    readonly not_given: readonly string[];
+  };
+}
+
 const STATUS = { fail: 'FAIL', pass: 'ok', not_applicable: '-' } as const;
 /** The first words of a report, by its verdict. */
 export const VERDICT = {
@@ -191,7 +207,11 @@ export function issuerLine(issuer: string | null, pinned: boolean): string {
 }
 
 /** The report on a release: the verdict, what failed by file, then what was looked at. */
-export function releaseText(target: string, report: ReleaseReport, { pinned }: Pinning): string {
+export function releaseText(
+  target: string,
+  report: ReleaseReport,
+  { pinned, facts }: Pinning & { readonly facts?: FetchedFrom['facts'] | undefined },
+): string {
   const { head, faults, faultCount } = report;
   const failed = faults.slice(0, LINES_MAX).map(({ file, where, detail }) => {
     const subject = where === '' ? file : `${file}  ${where}`;
@@ -208,8 +228,18 @@ export function releaseText(target: string, report: ReleaseReport, { pinned }: P
       ? []
       : ['  keep these two notes: they cannot both be of one log']),
     ...report.evidence.flatMap((note) => note.split('\n').map((line) => `  | ${line}`)),
+    ...(facts === undefined ? [] : fetchedLines(facts)),
     issuerLine(head?.issuer_did ?? null, pinned),
   ]);
+}
+
+function fetchedLines({ not_given: notGiven, ...facts }: FetchedFrom['facts']): string[] {
+  const { fetched_files: files, fetched_bytes: bytes, held_files: held, seconds } = facts;
+  const size = (bytes / 1e6).toFixed(1);
+  return [
+    `  fetched ${files} files (${size} MB) in ${seconds} s; ${held} were here`,
+    ...notGiven.map((line) => `  the service did not give ${line}`),
+  ];
 }
 
 function headLines(report: ReleaseReport, head: NonNullable<ReleaseReport['head']>): string[] {

@@ -15,7 +15,7 @@ import type { PolicyTrust } from './policy-check.ts';
 import { isOfSigner } from './proven-catalog.ts';
 import { receiptIn } from './receipt-text.ts';
 import { parseMemory, remember } from './release-memory.ts';
-import { bodyText, receiptText, releaseText } from './report-text.ts';
+import { bodyText, type FetchedFrom, receiptText, releaseText } from './report-text.ts';
 import { CLOCK_SKEW_MS } from './request-time-checks.ts';
 import {
   type BodyReport,
@@ -55,7 +55,7 @@ const ONLY_OF_RELEASES = '--remember is about releases; leave it out for a body'
 /** For the help of the command. */
 export const VERIFY_HELP = `
 TARGET is a delivered body as saved (FILE), a release or data folder (DIR), or - for standard input.
-Nothing is fetched: every hash and signature is recomputed here, without any socket.
+Of these nothing is fetched: every hash and signature is recomputed here, without any socket.
 Of a W3C credential that signalpress export made, its proof and its times are judged, then the body inside.
 
 Exit codes:
@@ -147,6 +147,8 @@ export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs
   readonly memory?: MemoryFile;
   /** Clock of the reader, milliseconds since 1970; without it nothing is called stale. */
   readonly now?: number;
+  /** Where a release was fetched from, and what that took. */
+  readonly fetched?: FetchedFrom;
 }
 
 /** A small file that remembers the newest release of each issuer. */
@@ -217,11 +219,13 @@ async function judgeFolder(
     memory.save(remembered(known, report));
   }
   const pinned = trusted.trust !== 'any';
+  const { from: shown = target, facts } = rest.fetched ?? {};
   if (json === true) {
-    return { exitCode, text: jsonText({ target, issuer_pinned: pinned, stale, ...report }) };
+    const machine = { target: shown, issuer_pinned: pinned, stale, ...report };
+    return { exitCode, text: jsonText(facts === undefined ? machine : { ...machine, ...facts }) };
   }
-  const note = stale === null ? '' : `cannot be judged  ${target}\n  ${stale}\n`;
-  return { exitCode, text: note + releaseText(target, report, { pinned }) };
+  const note = stale === null ? '' : `cannot be judged  ${shown}\n  ${stale}\n`;
+  return { exitCode, text: note + releaseText(shown, report, { pinned, facts }) };
 }
 
 function releaseExit({ verdict }: ReleaseReport, stale: string | null): VerifyOutcome['exitCode'] {

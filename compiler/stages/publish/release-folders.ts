@@ -157,7 +157,8 @@ export function sweep(data: string): void {
   if (existsSync(join(data, FILES_FOLDER))) removeUnlisted(data, FILES_FOLDER, listed);
 }
 
-function removeUnlisted(data: string, folder: string, listed: ReadonlySet<string>): void {
+/** Removes every file below a folder whose path is not listed. */
+export function removeUnlisted(data: string, folder: string, listed: ReadonlySet<string>): void {
   for (const entry of readdirSync(join(data, folder), { withFileTypes: true })) {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory()) removeUnlisted(data, path, listed);

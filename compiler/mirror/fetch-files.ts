@@ -1,0 +1,165 @@
+import { publicFileUrl } from '../contract/public-files.ts';
+import type { FileEntry } from '../contract/release.ts';
+import { asked, type Fetch, refusal, UnreachableError } from '../monitor/log-client.ts';
+import type { MirrorFolder } from './mirror-folder.ts';
+
+/** Files at once. */
+const PARALLEL = 8;
+/** How often a file is asked for before the address counts as out of reach. */
+const ATTEMPTS_MAX = 8;
+const PAUSE_MS = 250;
+const PAUSE_MS_MAX = 60_000;
+/** Beside what any answer may take, so many bytes must come in a millisecond: who trickles is cut off. */
+const BYTES_A_MS = 16;
+/** Statuses that say nothing about a file, only about the moment. */
+const BUSY = [408, 425, 429];
+
+export interface FetchBy {
+  readonly address: string;
+  readonly fetch: Fetch;
+  readonly folder: MirrorFolder;
+  /** Ends everything early. */
+  readonly signal: AbortSignal;
+  /** Milliseconds of a steady clock at which everything has to be there. */
+  readonly end: number;
+  readonly pause: (ms: number) => Promise<unknown>;
+  /** Longest wait for an answer beside what its bytes take, in milliseconds. */
+  readonly answerMs: number;
+}
+
+/** What a service gave in place of files that its head lists. */
+export interface Ungiven {
+  readonly path: string;
+  readonly detail: string;
+}
+
+/** What was fetched. */
+export interface Fetched {
+  readonly files: number;
+  readonly bytes: number;
+  /** Files that went on where an earlier answer ended. */
+  readonly resumed: number;
+  readonly ungiven: readonly Ungiven[];
+}
+
+type Told = (done: number) => void;
+
+/**
+ * Fetches files, several at once. What the service refuses or gives otherwise is told, and is for the verifier to judge; an
+ * address that cannot be reached throws an UnreachableError once the others have ended.
+ */
+export async function fetchFiles(
+  wanted: readonly FileEntry[],
+  by: FetchBy,
+  told: Told = () => undefined,
+): Promise<Fetched> {
+  const sum = { files: 0, bytes: 0, resumed: 0, ungiven: [] as Ungiven[] };
+  const errors: unknown[] = [];
+  const left = wanted.values();
+  const work = async (): Promise<void> => {
+    for (const entry of left) {
+      if (errors.length > 0) return;
+      const { detail, bytes, isResumed } = await fetchFile(entry, by);
+      if (detail !== null) sum.ungiven.push({ path: entry.path, detail });
+      sum.files += 1;
+      sum.bytes += bytes;
+      sum.resumed += isResumed ? 1 : 0;
+      told(sum.files);
+    }
+  };
+  const one = (): Promise<void> =>
+    work().catch((error: unknown) => {
+      errors.push(error);
+    });
+  await Promise.all(Array.from({ length: PARALLEL }, one));
+  if (errors.length > 0) throw errors[0];
+  return sum;
+}
+
+/** What came of one file. */
+interface FetchedFile {
+  /** Why it is not the listed one; null where it is. */
+  readonly detail: string | null;
+  readonly bytes: number;
+  readonly isResumed: boolean;
+}
+
+/** Asks again where that may help, from where the last answer ended. */
+async function fetchFile(entry: FileEntry, by: FetchBy): Promise<FetchedFile> {
+  const { pause, signal, end } = by;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const found = await fetchOnce(entry, by);
+      if (found !== null) return found;
+    } catch (error) {
+      const isOver = signal.aborted || attempt >= ATTEMPTS_MAX || performance.now() > end;
+      if (!(error instanceof UnreachableError) || isOver) throw error;
+      const waitMs = Math.max(error.waitMs, PAUSE_MS * 2 ** attempt);
+      await pause(Math.min(waitMs, PAUSE_MS_MAX));
+    }
+  }
+}
+
+/** One answer; null where a part that came before was of something else, so that all of it is to be asked for. */
+async function fetchOnce(entry: FileEntry, by: FetchBy): Promise<FetchedFile | null> {
+  const { address, folder, fetch, signal, end, answerMs } = by;
+  const from = folder.partLength(entry);
+  const waitMs = Math.min(answerMs + entry.size / BYTES_A_MS, end - performance.now());
+  const headers = from > 0 ? { range: `bytes=${from}-` } : {};
+  const asking = { fetch, waitMs: Math.max(0, waitMs), headers, signal };
+  return asked(address + publicFileUrl(entry), asking, (response) =>
+    answered(entry, { by, from, response }),
+  );
+}
+
+interface Answer {
+  readonly by: FetchBy;
+  /** Bytes that are there already. */
+  readonly from: number;
+  readonly response: Response;
+}
+
+async function answered(entry: FileEntry, answer: Answer): Promise<FetchedFile | null> {
+  const { by, from, response } = answer;
+  const { status } = response;
+  if (status === 200) return taken(entry, { ...answer, from: 0 });
+  if (isRest(answer)) return taken(entry, answer);
+  await response.body?.cancel();
+  if (status >= 500 || BUSY.includes(status)) throw refusal(response);
+  by.folder.dropPart(entry);
+  // What came before may be of something else, or too long.
+  if (from > 0) return null;
+  return { detail: refusal(response).message, bytes: 0, isResumed: false };
+}
+
+function isRest({ from, response: { status, headers } }: Answer): boolean {
+  const range = headers.get('content-range');
+  return status === 206 && from > 0 && range?.startsWith(`bytes ${from}-`) === true;
+}
+
+async function taken(
+  entry: FileEntry,
+  { by: { folder }, from, response }: Answer,
+): Promise<FetchedFile | null> {
+  if (from === 0) folder.dropPart(entry);
+  const length = await folder.append(entry, chunksOf(response));
+  const isResumed = from > 0;
+  const bytes = length - from;
+  if (folder.finish(entry) === 'good') return { detail: null, bytes, isResumed };
+  // The part that came before may have been the wrong one.
+  if (isResumed) return null;
+  const detail = length === entry.size ? 'other bytes' : `another length than ${entry.size} bytes`;
+  return { detail, bytes, isResumed };
+}
+
+async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  try {
+    for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
+      yield read.value;
+    }
+  } finally {
+    // Of an answer that is longer than it may be, the rest is not read.
+    await reader?.cancel();
+  }
+}

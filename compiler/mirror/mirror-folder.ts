@@ -1,0 +1,136 @@
+import { hash } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { FILES_FOLDER, storedPath } from '../contract/path.ts';
+import { type FileEntry, RELEASES_FOLDER } from '../contract/release.ts';
+import { removeUnlisted } from '../stages/publish/release-folders.ts';
+import { switchCurrent } from '../stages/publish/release-store.ts';
+import { readPlain } from '../verify/plain-file.ts';
+
+/** Says that a folder is a mirror, and of which address. */
+const MARKER_NAME = 'mirror.txt';
+const MARKER_BYTES_MAX = 4096;
+/** Files on their way, by the hash that they should have. */
+const PARTS_FOLDER = '.parts';
+
+/** What came of storing a file. */
+type Stored = 'good' | 'wrong';
+
+/**
+ * A folder that holds the public part of one release, in the layout of a data folder, so that whatever reads one reads it too.
+ * A file that is half there stays half there when the program ends, and goes on at the next run.
+ */
+export class MirrorFolder {
+  readonly #folder: string;
+
+  /** Throws a RangeError for a folder that holds something else than a mirror of this address. */
+  constructor(folder: string, address: string) {
+    this.#folder = folder;
+    const marker = join(folder, MARKER_NAME);
+    const isEmpty = !existsSync(folder) || readdirSync(folder).every((name) => name === '.lock');
+    if (isEmpty) {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(marker, `${address}\n`);
+    }
+    const known = existsSync(marker) ? readPlain(marker, MARKER_BYTES_MAX).toString().trim() : null;
+    if (known === address) return;
+    const state = known === null ? 'it holds something else' : `it mirrors ${known}`;
+    throw new RangeError(
+      `Cannot mirror ${address} in "${folder}": ${state}; name a folder of its own`,
+    );
+  }
+
+  /** The folder of a release. */
+  rootOf(name: string): string {
+    return join(this.#folder, RELEASES_FOLDER, name);
+  }
+
+  /** Writes a small file of a release whole. */
+  put(name: string, file: string, bytes: Uint8Array): void {
+    const root = this.rootOf(name);
+    mkdirSync(root, { recursive: true });
+    const fresh = this.#fresh(file);
+    writeFileSync(fresh, bytes);
+    renameSync(fresh, join(root, file));
+  }
+
+  /** Whether a listed file is here with its own bytes. */
+  holds({ path, sha256, size }: FileEntry): boolean {
+    try {
+      return hash('sha256', readPlain(this.#place({ path, sha256 }), size), 'hex') === sha256;
+    } catch {
+      return false;
+    }
+  }
+
+  /** How many bytes of a file came before. */
+  partLength({ sha256 }: FileEntry): number {
+    return statSync(this.#part(sha256), { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  dropPart({ sha256 }: FileEntry): void {
+    rmSync(this.#part(sha256), { force: true });
+  }
+
+  /** Adds bytes to a file as they come, behind those that came before; the sink says how many there are. */
+  async append(entry: FileEntry, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+    mkdirSync(join(this.#folder, PARTS_FOLDER), { recursive: true });
+    const file = openSync(this.#part(entry.sha256), 'a');
+    let length = this.partLength(entry);
+    try {
+      for await (const chunk of chunks) {
+        // One byte too many shows that there are too many.
+        const some = chunk.subarray(0, entry.size + 1 - length);
+        for (let at = 0; at < some.length; ) at += writeSync(file, some, at);
+        length += some.length;
+        if (length > entry.size) break;
+      }
+    } finally {
+      closeSync(file);
+    }
+    return length;
+  }
+
+  /** Puts a file that has come into its place, also one of other bytes: the verifier names it. */
+  finish(entry: FileEntry): Stored {
+    const place = this.#place(entry);
+    mkdirSync(dirname(place), { recursive: true });
+    renameSync(this.#part(entry.sha256), place);
+    return this.holds(entry) ? 'good' : 'wrong';
+  }
+
+  /** Makes a release the one that is held, and removes what it does not list. */
+  keepOnly(name: string, entries: readonly FileEntry[]): void {
+    switchCurrent(this.#folder, name);
+    for (const other of readdirSync(join(this.#folder, RELEASES_FOLDER))) {
+      if (other !== name) rmSync(this.rootOf(other), { recursive: true, force: true });
+    }
+    const listed = new Set(entries.map(({ path, sha256 }) => storedPath(path, sha256)));
+    removeUnlisted(this.#folder, FILES_FOLDER, listed);
+    rmSync(join(this.#folder, PARTS_FOLDER), { recursive: true, force: true });
+  }
+
+  #place({ path, sha256 }: Pick<FileEntry, 'path' | 'sha256'>): string {
+    return join(this.#folder, storedPath(path, sha256));
+  }
+
+  #part(name: string): string {
+    return join(this.#folder, PARTS_FOLDER, name);
+  }
+
+  #fresh(name: string): string {
+    mkdirSync(join(this.#folder, PARTS_FOLDER), { recursive: true });
+    return this.#part(name);
+  }
+}

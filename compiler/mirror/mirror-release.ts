@@ -1,0 +1,218 @@
+/**
+ * Fetches what anybody may have of the release of a service, so that it can be verified like a folder:
+ *
+ *  1. The signed head. Its numbers bound all that follows; absurd ones are refused before anything else is fetched.
+ *  2. The public list that the head signs, and the list of keys. A head that does not hold by these ends it here.
+ *  3. The files of the list that are not there yet, several at once, each by its hash. So a file never changes while it is
+ *     fetched, and what came before a break stays.
+ *
+ * A service that publishes meanwhile may have let files go, so a new head begins again: most of its files are there by then.
+ * Nothing is judged here but the head: wrong and missing files are for verifyRelease() to name.
+ */
+import { hash } from 'node:crypto';
+import { KEYS_PATH } from '../contract/key-history.ts';
+import { isPublicPath, PUBLIC_LIST_URL } from '../contract/public-files.ts';
+import {
+  CONTRACT_VERSION,
+  FILE_LINE_BYTES_MAX,
+  FILES_NAME,
+  type FileEntry,
+  HEAD_BYTES_MAX,
+  parseFiles,
+  RELEASE_NAME,
+  type Release,
+  releaseName,
+} from '../contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
+import { RELEASE_PROOF_URL, RELEASE_URL } from '../contract/static-files.ts';
+import { decodeUtf8 } from '../contract/strict-json.ts';
+import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
+import { type Fetch, type LogClient, logClient } from '../monitor/log-client.ts';
+import { nodeDisk } from '../verify/disk.ts';
+import type { KeyTrust } from '../verify/key-trust.ts';
+import { Faults } from '../verify/release-fault.ts';
+import { readHead } from '../verify/release-head.ts';
+import { releaseKeys } from '../verify/release-keys.ts';
+import { signedHead } from '../verify/signed-head.ts';
+import type { VerifyProgress } from '../verify/verify-release.ts';
+import { type FetchBy, type Fetched, fetchFiles } from './fetch-files.ts';
+import type { MirrorFolder } from './mirror-folder.ts';
+
+/** More than any shop gives away. */
+const FILES_MAX = 2_000_000;
+const LIST_BYTES_MAX = 256 * 1024 * 1024;
+const FILE_BYTES_MAX = 2 ** 30;
+const ALL_BYTES_MAX = 64 * 2 ** 30;
+/** How many releases may come while one is fetched. */
+const HEADS_MAX = 5;
+const PAUSE_MS = 1000;
+/** All answers together may take so long, and so much longer for each file and for its bytes. */
+const TOTAL_MS = 600_000;
+const FILE_MS = 250;
+const BYTES_A_MS = 64;
+
+export interface MirrorBy extends KeyTrust {
+  readonly address: string;
+  readonly folder: MirrorFolder;
+  readonly fetch: Fetch;
+  readonly signal: AbortSignal;
+  readonly progress: (step: VerifyProgress) => void;
+  readonly pause: (ms: number) => Promise<unknown>;
+  /** Longest wait for an answer beside what its bytes take, in milliseconds. */
+  readonly answerMs: number;
+}
+
+/** A release as far as it could be fetched. */
+export interface Mirrored {
+  /** Its folder. */
+  readonly root: string;
+  readonly name: string;
+  readonly listed: readonly FileEntry[];
+  readonly fetched: Fetched;
+}
+
+const NOTHING: Fetched = { files: 0, bytes: 0, resumed: 0, ungiven: [] };
+
+/** Throws a RangeError for a service that cannot be mirrored, and an UnreachableError where it does not answer. */
+export async function mirrorRelease(by: MirrorBy): Promise<Mirrored> {
+  const { address, fetch, answerMs } = by;
+  const client = logClient(address, { fetch, totalMs: TOTAL_MS, answerMs });
+  let before = '';
+  for (let round = 1; round <= HEADS_MAX; round += 1) {
+    const bytes = await headOf(client, by);
+    const sha256 = hash('sha256', bytes, 'hex');
+    // Another head says why something is not there; the same one a second time says that it is not given.
+    const isSame = sha256 === before;
+    const mirrored = await mirrorHead({ bytes, sha256, isSame }, client, by);
+    if (mirrored !== null && (isSame || mirrored.fetched.ungiven.length === 0)) return mirrored;
+    before = sha256;
+    await by.pause(PAUSE_MS);
+  }
+  throw refused(by, 'its head changed each time that it was asked for; try again later');
+}
+
+function refused({ address }: Pick<MirrorBy, 'address'>, state: string): RangeError {
+  return new RangeError(`Cannot mirror ${address}: ${state}`);
+}
+
+async function headOf(client: LogClient, by: MirrorBy): Promise<Uint8Array> {
+  const bytes = await client.get(RELEASE_URL, HEAD_BYTES_MAX);
+  if (bytes === null) throw refused(by, `no release at ${RELEASE_URL}; name the address of a shop`);
+  return bytes;
+}
+
+interface ShownHead {
+  readonly bytes: Uint8Array;
+  readonly sha256: string;
+  /** Whether it was shown before, so that what does not fit it is no newer release. */
+  readonly isSame: boolean;
+}
+
+/** What a head lists, fetched; null where the list is not that of the head, as while a newer release comes. */
+async function mirrorHead(
+  { bytes, sha256, isSame }: ShownHead,
+  client: LogClient,
+  by: MirrorBy,
+): Promise<Mirrored | null> {
+  const { folder } = by;
+  const head = signedHead(bytes, { trust: 'any' }, () => undefined);
+  if (head === null) throw refused(by, `${RELEASE_URL} is not the head of a release`);
+  const stated = boundsOf(head, by);
+  // Two heads of one number must not take each other's place.
+  const name = `${releaseName(head)}-${sha256.slice(0, 8)}`;
+  const proof = await client.get(RELEASE_PROOF_URL, TLOG_PROOF_BYTES_MAX);
+  const list = await client.get(PUBLIC_LIST_URL, stated.listBytes);
+  const isSigned = list !== null && `sha256:${hash('sha256', list, 'hex')}` === stated.sha256;
+  if (!isSigned && !isSame) return null;
+  if (list === null) throw refused(by, `it gives no list at ${PUBLIC_LIST_URL}`);
+  folder.put(name, RELEASE_NAME, bytes);
+  folder.put(name, FILES_NAME, list);
+  if (head.log_index !== undefined && proof !== null) folder.put(name, RELEASE_PROOF_NAME, proof);
+  const root = folder.rootOf(name);
+  if (!isSigned) return { root, name, listed: [], fetched: NOTHING };
+  const listed = entriesIn(list, by);
+  return { root, name, listed, fetched: await fetchListed(listed, name, by) };
+}
+
+interface Stated {
+  readonly sha256: string;
+  readonly listBytes: number;
+}
+
+/** What a head states of its public list; throws for numbers that nobody publishes. */
+function boundsOf({ contract_version: version, ...head }: Release, by: MirrorBy): Stated {
+  const { public_files: open, sequence } = head;
+  if (version !== CONTRACT_VERSION) {
+    throw refused(
+      by,
+      `release ${sequence} is of version ${version}, this program reads ${CONTRACT_VERSION}`,
+    );
+  }
+  if (open === undefined) {
+    throw refused(
+      by,
+      `release ${sequence} is from before public lists, so strangers cannot check it; it can be verified as a folder, or once it is compiled again`,
+    );
+  }
+  if (open.count > FILES_MAX) {
+    throw refused(
+      by,
+      `its head states ${open.count} files; more than ${FILES_MAX} are not fetched`,
+    );
+  }
+  const listBytes = Math.min(LIST_BYTES_MAX, open.count * FILE_LINE_BYTES_MAX);
+  return { sha256: open.sha256, listBytes };
+}
+
+function entriesIn(list: Uint8Array, by: MirrorBy): FileEntry[] {
+  const entries = parseFiles(decodeUtf8(list));
+  const odd = entries.find(({ path }) => !isPublicPath(path));
+  if (odd !== undefined) throw refused(by, `its public list names "${odd.path}", which is sold`);
+  const long = entries.find(({ size }) => size > FILE_BYTES_MAX);
+  const total = entries.reduce((sum, { size }) => sum + size, 0);
+  if (long !== undefined || total > ALL_BYTES_MAX) {
+    throw refused(
+      by,
+      `its list states ${total} bytes, ${long?.size ?? 0} in one file; that is too much`,
+    );
+  }
+  return entries;
+}
+
+/** Fetches what is not there. The keys come first: who did not sign the head for the issuer is not listened to any longer. */
+async function fetchListed(
+  listed: readonly FileEntry[],
+  name: string,
+  by: MirrorBy,
+): Promise<Fetched> {
+  const { folder, progress } = by;
+  const bytes = listed.reduce((sum, { size }) => sum + size, 0);
+  const end = performance.now() + TOTAL_MS + listed.length * FILE_MS + bytes / BYTES_A_MS;
+  const how: FetchBy = { ...by, end };
+  const keys = listed.filter((entry) => entry.path === KEYS_PATH && !folder.holds(entry));
+  const first = await fetchFiles(keys, how);
+  if (!isHeadSound(folder.rootOf(name), by)) return first;
+  const refusedKeys = new Set(first.ungiven.map(({ path }) => path));
+  const wanted = listed.filter((entry) => !refusedKeys.has(entry.path) && !folder.holds(entry));
+  const told = (done: number): void =>
+    progress({
+      done: listed.length - wanted.length + done,
+      total: listed.length,
+      label: 'fetching',
+    });
+  const rest = await fetchFiles(wanted, how, told);
+  return {
+    files: first.files + rest.files,
+    bytes: first.bytes + rest.bytes,
+    resumed: first.resumed + rest.resumed,
+    ungiven: [...first.ungiven, ...rest.ungiven],
+  };
+}
+
+/** Whether the head holds by its list and its keys, as verifyRelease() looks at it. */
+function isHeadSound(root: string, trusted: KeyTrust): boolean {
+  const faults = new Faults();
+  const known = releaseKeys({ ...trusted, disk: nodeDisk, root, faults });
+  readHead({ ...trusted, ...known, disk: nodeDisk, root, faults });
+  return faults.count === 0;
+}

@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fetch } from '../monitor/log-client.ts';
+import { lockData } from '../stages/publish/data-lock.ts';
+import { reason } from '../verify/body-check.ts';
+import { nodeDisk } from '../verify/disk.ts';
+import { givenKeys } from '../verify/given-keys.ts';
+import { trustedBy } from '../verify/key-trust.ts';
+import { runVerify, type VerifyCommandOptions } from '../verify/verify-command.ts';
+import { EXIT, undecided, type VerifyOutcome } from '../verify/verify-outcome.ts';
+import { MirrorFolder } from './mirror-folder.ts';
+import { type MirrorBy, type Mirrored, mirrorRelease } from './mirror-release.ts';
+
+const ANSWER_MS = 30_000;
+const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
+
+/** What `verify` needs for an address beside what it needs for a folder. */
+export interface AddressOptions extends VerifyCommandOptions {
+  /** Where what was fetched stays; without one it goes when all is done. */
+  readonly mirror: string | undefined;
+  readonly fetch: Fetch;
+  /** Calls once when the process is told to end; returns what takes that back. */
+  readonly onStop: (stop: () => void) => () => void;
+  /** Stands in for the clock. */
+  readonly pause?: (ms: number) => Promise<unknown>;
+  /** Longest wait for an answer beside what its bytes take, in milliseconds. */
+  readonly answerMs?: number;
+}
+
+/** `verify URL`: fetches what anybody may have of the release of a service, and judges it as a folder. */
+export async function verifyAddress(
+  target: string,
+  { mirror, fetch, onStop, pause = sleep, answerMs = ANSWER_MS, ...options }: AddressOptions,
+): Promise<VerifyOutcome> {
+  const stop = new AbortController();
+  const forget = onStop(() => stop.abort());
+  const folder = mirror ?? mkdtempSync(join(tmpdir(), 'signalpress-mirror-'));
+  try {
+    const address = addressOf(target);
+    const unlock = lockData(folder);
+    try {
+      const world = { fetch, pause, answerMs, signal: stop.signal };
+      return await judge({ address, folder }, options, world);
+    } finally {
+      unlock();
+    }
+  } catch (error) {
+    return undecided(target, reason(error), options.json === true);
+  } finally {
+    forget();
+    if (mirror === undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Whoever is on the way could keep a newer release back, so only this machine is asked without TLS. */
+function addressOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
+  const isSafe = url?.protocol === 'https:' || LOOPBACK.test(url?.hostname ?? '');
+  if (url !== null && isPlain && isSafe) return url.href.replace(/\/+$/, '');
+  throw new RangeError(
+    `Cannot verify "${text.slice(0, 200)}": not an address such as https://signals.example.org; only a loopback address may be http`,
+  );
+}
+
+interface Place {
+  readonly address: string;
+  readonly folder: string;
+}
+
+async function judge(
+  { address, folder }: Place,
+  options: VerifyCommandOptions,
+  world: Pick<MirrorBy, 'fetch' | 'pause' | 'answerMs' | 'signal'>,
+): Promise<VerifyOutcome> {
+  const { issuer, root, keys, progress = () => undefined } = options;
+  const trusted = trustedBy(issuer, root);
+  const { keys: given } = keys === undefined ? {} : givenKeys(nodeDisk, keys, trusted);
+  const known = given === undefined ? trusted : { ...trusted, keys: given };
+  const held = new MirrorFolder(folder, address);
+  const started = performance.now();
+  const mirrored = await mirrorRelease({ ...known, ...world, address, folder: held, progress });
+  const seconds = (performance.now() - started) / 1000;
+  const fetched = { from: address, facts: factsOf(mirrored, seconds) };
+  const outcome = await runVerify(mirrored.root, { ...options, fetched });
+  // What fails stays beside what was held before, for whoever wants to look.
+  if (outcome.exitCode !== EXIT.failed) held.keepOnly(mirrored.name, mirrored.listed);
+  return outcome;
+}
+
+function factsOf({ listed, fetched }: Mirrored, seconds: number) {
+  const { files, bytes, resumed, ungiven } = fetched;
+  return {
+    fetched_files: files,
+    fetched_bytes: bytes,
+    resumed_files: resumed,
+    held_files: listed.length - files,
+    seconds: Math.round(seconds * 10) / 10,
+    not_given: ungiven.slice(0, NOT_GIVEN_MAX).map(({ path, detail }) => `${path}: ${detail}`),
+  };
+}
+
+/** Files that the service did not give as listed and that are named. */
+const NOT_GIVEN_MAX = 20;

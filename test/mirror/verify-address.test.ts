@@ -1,0 +1,420 @@
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PUBLIC_LIST_URL, parsePublicFileUrl } from '../../compiler/contract/public-files.ts';
+import type { Release } from '../../compiler/contract/release.ts';
+import { RELEASE_PROOF_URL, RELEASE_URL } from '../../compiler/contract/static-files.ts';
+import { type AddressOptions, verifyAddress } from '../../compiler/mirror/verify-address.ts';
+import { nodeDisk } from '../../compiler/verify/disk.ts';
+import { givenCatalog } from '../../compiler/verify/given-catalog.ts';
+import { runVerify } from '../../compiler/verify/verify-command.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { copyPublicPart, namedAtOnce, publicEntries } from '../public-part.ts';
+import { sampleGate } from '../sample-gate.ts';
+import { smallSet } from '../small-set.ts';
+import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import { flipBit } from '../verify/overlay-disk.ts';
+import { readHeadOf, resign } from '../verify/resign.ts';
+import { brokenAfter, endless, meddling, withBytes } from './meddling.ts';
+
+let gate: Gatekeeper;
+let data: string;
+let did: string;
+beforeAll(async () => {
+  const validUntil = '2026-11-27T12:00:00Z';
+  const compiled = await compileFolder(writeSnapshots(smallSet()), { validUntil });
+  data = compiled.data;
+  did = compiled.release.issuer_did;
+  gate = await sampleGate(data);
+});
+afterAll(async () => {
+  await gate.close();
+  removeFolders();
+});
+
+const freshFolder = (): string => join(makeFolder(), 'mirror');
+
+async function verified(more: Partial<AddressOptions> = {}, address = gate.url) {
+  const pause = async (): Promise<void> => undefined;
+  const onStop = () => () => undefined;
+  const usual = { issuer: [did], json: true, mirror: undefined, fetch, pause, onStop };
+  const { exitCode, text } = await verifyAddress(address, { ...usual, ...more });
+  const report = JSON.parse(text);
+  const faults: string[] = (report.faults ?? []).map(({ file }: { file: string }) => file);
+  return { exitCode, report, reason: String(report.reason), faults: [...new Set(faults)] };
+}
+
+/** Resolves once a shop shows the release of a number. */
+async function served(shop: Gatekeeper, sequence: number): Promise<void> {
+  const shown = async () => (await fetch(shop.url + RELEASE_URL)).text();
+  await expect.poll(shown).toContain(`"sequence": ${sequence},`);
+}
+
+const fileAt = (path: string): string | undefined => parsePublicFileUrl(path)?.path;
+const longest = () =>
+  publicEntries(data).reduce((one, other) => (other.size > one.size ? other : one));
+
+describe('verifyAddress()', () => {
+  it('verifies a shop from outside, and leaves nothing behind', async () => {
+    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('signalpress-mirror-'));
+    const { fetch, asked } = meddling();
+    const { exitCode, report } = await verified({ fetch });
+    const entries = publicEntries(data);
+    expect([exitCode, report.verdict, report.faults]).toEqual([0, 'verified', []]);
+    expect(report.target).toBe(gate.url);
+    expect(report.part).toMatchObject({ isPublic: true, held: entries.length });
+    expect(report).toMatchObject({
+      fetched_files: entries.length,
+      fetched_bytes: entries.reduce((sum, { size }) => sum + size, 0),
+      held_files: 0,
+      resumed_files: 0,
+      not_given: [],
+    });
+    // The head, its proof and the list beside the files, each once.
+    expect(asked.length).toBe(entries.length + 3);
+    const after = readdirSync(tmpdir()).filter((name) => name.startsWith('signalpress-mirror-'));
+    expect(after).toEqual(before);
+  });
+
+  it('tells a person how much it looked at, and what that took', async () => {
+    const quiet = { mirror: undefined, fetch, onStop: () => () => undefined };
+    const { text } = await verifyAddress(gate.url, { ...quiet, issuer: [did] });
+    expect(text).toContain(`verified, the public part alone  ${gate.url}`);
+    expect(text).toContain('what is sold was not looked at');
+    expect(text).toMatch(/fetched \d+ files \(\d+\.\d MB\) in \d+(\.\d)? s; 0 were here/);
+  });
+
+  it('says that a shop is stale, and that an issuer is not the trusted one', async () => {
+    const late = Date.parse('2027-06-01T00:00:00Z');
+    const stale = await verified({ now: late });
+    expect([stale.exitCode, stale.report.stale]).toEqual([2, expect.stringContaining('stale')]);
+    const other = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
+    const { fetch, asked } = meddling();
+    const wrong = await verified({ issuer: [other], fetch });
+    expect([wrong.exitCode, wrong.faults]).toEqual([1, ['release.json']]);
+    // Nothing but the keys is fetched for a head that does not hold.
+    expect(asked.map(({ path }) => fileAt(path)).filter(Boolean)).toEqual(['well-known/keys.json']);
+  });
+
+  it('keeps a mirror that is a data folder for every other option', async () => {
+    const mirror = freshFolder();
+    expect((await verified({ mirror })).exitCode).toBe(0);
+    expect(readdirSync(mirror).sort()).toEqual(['current', 'files', 'mirror.txt', 'releases']);
+    const { exitCode, text } = await runVerify(mirror, { issuer: [did], keys: mirror, json: true });
+    expect([exitCode, JSON.parse(text).strays]).toEqual([0, []]);
+    expect(givenCatalog(nodeDisk, mirror, { trust: [did] }).catalog.lines.length).toBeGreaterThan(
+      0,
+    );
+  });
+});
+
+describe('a service that gives something else', () => {
+  it('I24: every public file with one bit flipped is named, and no other', async () => {
+    const mirror = freshFolder();
+    for (const [at, group] of namedAtOnce(publicEntries(data)).entries()) {
+      const some = new Set(group.map(({ path }) => path));
+      const { fetch } = meddling(async ({ path }, answer) => {
+        if (!some.has(fileAt(path) ?? '')) return undefined;
+        return withBytes(await answer(), (bytes) =>
+          flipBit(bytes, (at * 7919) % (bytes.length * 8)),
+        );
+      });
+      const { exitCode, faults } = await verified({ fetch, mirror: join(mirror, String(at)) });
+      expect([exitCode, faults]).toEqual([1, [...some]]);
+    }
+  });
+
+  it.each([404, 402, 410, 302])('a file that is answered with %i is named', async (status) => {
+    const { path } = longest();
+    const { fetch } = meddling((asked) =>
+      fileAt(asked.path) === path ? new Response('no', { status }) : undefined,
+    );
+    const { exitCode, faults, report } = await verified({ fetch });
+    expect([exitCode, faults]).toEqual([1, [path]]);
+    expect(report.not_given).toEqual([expect.stringContaining(`${path}: answered ${status}`)]);
+  });
+
+  it('a list or a head of other bytes fails, by name', async () => {
+    for (const url of [PUBLIC_LIST_URL, RELEASE_URL]) {
+      const { fetch } = meddling(async ({ path }, answer) =>
+        path === url
+          ? withBytes(await answer(), (bytes) => {
+              const text = Buffer.from(bytes).toString();
+              return Buffer.from(text.replace(/"sequence": 1|^[0-9a-f]{4}/, '"sequence": 2'));
+            })
+          : undefined,
+      );
+      const { exitCode, faults } = await verified({ fetch });
+      expect([url, exitCode, faults[0]]).toEqual([url, 1, 'release.json']);
+    }
+  });
+
+  it('a proof of the head that is gone is named', async () => {
+    const { fetch } = meddling(({ path }) =>
+      path === RELEASE_PROOF_URL ? new Response('no', { status: 404 }) : undefined,
+    );
+    const { exitCode, faults } = await verified({ fetch });
+    expect([exitCode, faults]).toEqual([1, ['release.tlog-proof']]);
+  });
+
+  it('a body without end is cut at its length, and named', async () => {
+    const { path, size } = longest();
+    const body = endless();
+    const { fetch } = meddling((asked) =>
+      fileAt(asked.path) === path ? body.answer() : undefined,
+    );
+    const { exitCode, faults } = await verified({ fetch, mirror: freshFolder() });
+    expect([exitCode, faults]).toEqual([1, [path]]);
+    // It is asked for once more, since a newer release could have come.
+    expect(body.given()).toBeLessThan(2 * (size + 4 * 65_536));
+  });
+});
+
+describe('an address that is no shop', () => {
+  it.each([
+    ['a redirect', 302, 'name the address that it leads to'],
+    ['an error', 500, 'answered 500'],
+    ['nothing', 404, 'name the address of a shop'],
+  ])('%s is not judged', async (_, status, words) => {
+    const { fetch, asked } = meddling(
+      () => new Response('', { status, headers: { location: 'https://elsewhere.example/' } }),
+    );
+    const { exitCode, reason } = await verified({ fetch });
+    expect([exitCode, reason]).toEqual([2, expect.stringContaining(words)]);
+    expect(new Set(asked.map(({ path }) => path))).toEqual(new Set([RELEASE_URL]));
+  });
+
+  it('is refused without TLS, but for this machine', async () => {
+    const { fetch, asked } = meddling();
+    for (const address of [
+      'http://shop.example',
+      'https://a:b@shop.example',
+      'https://s.example/?a',
+    ]) {
+      const { exitCode, reason } = await verified({ fetch }, address);
+      expect([exitCode, reason]).toEqual([2, expect.stringContaining('not an address')]);
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    [
+      'from before public lists',
+      ({ public_files: _, ...head }: Release) => head,
+      'from before public lists',
+    ],
+    [
+      'of absurd numbers',
+      (head: Release) => ({ ...head, public_files: { ...head.public_files, count: 2_000_001 } }),
+      '2000001 files',
+    ],
+    ['of another version', (head: Release) => ({ ...head, contract_version: 99 }), 'version 99'],
+  ])('a head %s is refused before anything else is fetched', async (_, change, words) => {
+    const { fetch, asked } = meddling(async ({ path }, answer) =>
+      path === RELEASE_URL
+        ? withBytes(await answer(), (bytes) => {
+            const head = change(JSON.parse(Buffer.from(bytes).toString()));
+            return Buffer.from(`${JSON.stringify(head, null, 2)}\n`);
+          })
+        : undefined,
+    );
+    const { exitCode, reason } = await verified({ fetch });
+    expect([exitCode, reason]).toEqual([2, expect.stringContaining(words)]);
+    expect(asked.map(({ path }) => path)).toEqual([RELEASE_URL]);
+  });
+
+  it.each([
+    ['free/../../../escaped.json', 'malformed'],
+    ['record/a/b.json', 'which is sold'],
+  ])('a signed list with %s is refused, and nothing is written for it', async (path, words) => {
+    const folder = copyPublicPart(data, freshFolder());
+    const list = `${'0'.repeat(64)} 5 ${path}\n`;
+    writeFileSync(join(folder, 'current', 'files.txt'), list);
+    const sha256 = `sha256:${hash('sha256', list, 'hex')}`;
+    resign(join(folder, 'current'), { public_files: { sha256, count: 1 } });
+    const head = readFileSync(join(folder, 'current', 'release.json'));
+    const { fetch, asked } = meddling((each) =>
+      each.path === RELEASE_URL
+        ? new Response(head)
+        : each.path === PUBLIC_LIST_URL
+          ? new Response(list)
+          : undefined,
+    );
+    const { exitCode, reason } = await verified({ fetch });
+    expect([exitCode, reason]).toEqual([2, expect.stringContaining(words)]);
+    expect(asked.some((each) => fileAt(each.path) !== undefined)).toBe(false);
+  });
+
+  it('a list without end is not read to its end', async () => {
+    const body = endless();
+    const { fetch } = meddling(({ path }) =>
+      path === PUBLIC_LIST_URL ? body.answer() : undefined,
+    );
+    const { exitCode, reason } = await verified({ fetch });
+    expect([exitCode, reason]).toEqual([2, expect.stringContaining('longer than')]);
+    expect(body.given()).toBeLessThan(publicEntries(data).length * 4096 + 4 * 65_536);
+  });
+
+  it('an answer that trickles is cut off', async () => {
+    const { path } = longest();
+    const { fetch } = meddling((asked) =>
+      fileAt(asked.path) === path ? new Response(new ReadableStream()) : undefined,
+    );
+    const { exitCode, reason } = await verified({ fetch, answerMs: 50 });
+    expect([exitCode, reason]).toEqual([2, expect.stringContaining('took too long')]);
+  });
+});
+
+describe('a mirror', () => {
+  it('goes on in the middle of a file', async () => {
+    const { path, size } = longest();
+    const cut = Math.floor(size / 3);
+    let broken = 0;
+    const { fetch, asked } = meddling(async (each, answer) => {
+      if (fileAt(each.path) !== path || broken > 0) return undefined;
+      broken += 1;
+      return brokenAfter(await answer(), cut);
+    });
+    const { exitCode, report } = await verified({ fetch, mirror: freshFolder() });
+    expect([exitCode, report.resumed_files]).toEqual([0, 1]);
+    const ranges = asked.filter((each) => fileAt(each.path) === path).map(({ range }) => range);
+    expect(ranges).toEqual([null, `bytes=${cut}-`]);
+    const total = publicEntries(data).reduce((sum, each) => sum + each.size, 0);
+    expect(report.fetched_bytes).toBe(total - cut);
+  });
+
+  it('goes on where a run was ended, and fetches nothing twice', async () => {
+    const mirror = freshFolder();
+    const { path, size } = longest();
+    let stop = (): void => undefined;
+    const first = meddling(async (each, answer) => {
+      if (fileAt(each.path) !== path) return undefined;
+      setTimeout(() => stop(), 50);
+      return brokenAfter(await answer(), Math.floor(size / 2));
+    });
+    const onStop = (call: () => void) => {
+      stop = call;
+      return () => undefined;
+    };
+    const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60));
+    const ended = await verified({ fetch: first.fetch, mirror, onStop, pause });
+    expect(ended.exitCode).toBe(2);
+    const { fetch, asked } = meddling();
+    const { exitCode, report } = await verified({ fetch, mirror });
+    expect([exitCode, report.resumed_files]).toEqual([0, 1]);
+    const files = asked.filter((each) => fileAt(each.path) !== undefined);
+    expect(files.length + report.held_files).toBe(publicEntries(data).length);
+    expect(report.held_files).toBeGreaterThan(0);
+    expect(files.find((each) => fileAt(each.path) === path)?.range).toBe(
+      `bytes=${Math.floor(size / 2)}-`,
+    );
+  });
+
+  it('begins a file anew where what came before was something else', async () => {
+    const mirror = freshFolder();
+    const { sha256, path, size } = longest();
+    mkdirSync(join(mirror, '.parts'), { recursive: true });
+    writeFileSync(join(mirror, 'mirror.txt'), `${gate.url}\n`);
+    writeFileSync(join(mirror, '.parts', sha256), Buffer.alloc(100));
+    const { fetch, asked } = meddling();
+    const { exitCode } = await verified({ fetch, mirror });
+    expect(exitCode).toBe(0);
+    const ranges = asked.filter((each) => fileAt(each.path) === path).map(({ range }) => range);
+    expect(ranges).toEqual(['bytes=100-', null]);
+    // Too long for any part to be left of it.
+    expect(size).toBeGreaterThan(100);
+  });
+
+  it('fetches what a newer release changed, and lets go of what it no longer lists', async () => {
+    const snapshots = writeSnapshots(smallSet());
+    const { data: own } = await compileFolder(snapshots);
+    const shop = await sampleGate(own, { tokens: true, receipts: false, pollMs: 20 });
+    try {
+      const mirror = freshFolder();
+      const first = await verified({ mirror }, shop.url);
+      const again = meddling();
+      const second = await verified({ mirror, fetch: again.fetch }, shop.url);
+      expect([first.exitCode, second.exitCode, second.report.fetched_files]).toEqual([0, 0, 0]);
+      expect(again.asked.map(({ path }) => path)).toEqual([
+        RELEASE_URL,
+        RELEASE_PROOF_URL,
+        PUBLIC_LIST_URL,
+      ]);
+      const before = new Set(publicEntries(own).map(({ sha256, path }) => sha256 + path));
+      await compileFolder(snapshots, { data: own, asOf: '2026-11-20T13:00:00Z' });
+      await served(shop, 2);
+      const third = await verified({ mirror }, shop.url);
+      const news = publicEntries(own).filter(({ sha256, path }) => !before.has(sha256 + path));
+      expect([third.exitCode, third.report.fetched_files]).toEqual([0, news.length]);
+      expect(news.length).toBeLessThan(before.size);
+      expect(readdirSync(join(mirror, 'releases')).length).toBe(1);
+      const { exitCode, text } = await runVerify(mirror, { issuer: [did], json: true });
+      expect([exitCode, JSON.parse(text).head.sequence, JSON.parse(text).strays]).toEqual([
+        0,
+        2,
+        [],
+      ]);
+      // A mirror is of one address.
+      const other = await verified({ mirror });
+      expect([other.exitCode, other.reason]).toEqual([2, expect.stringContaining('it mirrors')]);
+    } finally {
+      await shop.close();
+    }
+  });
+
+  it('begins again with the head of a release that came meanwhile', async () => {
+    const snapshots = writeSnapshots(smallSet());
+    const { data: own } = await compileFolder(snapshots);
+    const shop = await sampleGate(own, { tokens: true, receipts: false, pollMs: 20 });
+    try {
+      let moved: Promise<unknown> | null = null;
+      const { fetch: through } = meddling(async ({ path }, answer) => {
+        if (fileAt(path) === undefined) return undefined;
+        moved ??= compileFolder(snapshots, { data: own, asOf: '2026-11-20T13:00:00Z' });
+        await moved;
+        await served(shop, 2);
+        // As where what the older release alone lists is gone.
+        const { sha256 } = parsePublicFileUrl(path) ?? { sha256: '' };
+        const isListed = publicEntries(own).some((each) => each.sha256 === sha256);
+        return isListed ? answer() : new Response('gone', { status: 404 });
+      });
+      const { exitCode, report } = await verified({ fetch: through }, shop.url);
+      expect([exitCode, report.head.sequence, report.not_given]).toEqual([0, 2, []]);
+    } finally {
+      await shop.close();
+    }
+  });
+
+  it('I26: an older release than was seen is a rollback', async () => {
+    const seen = JSON.stringify({
+      format: 'signalpress-remembered/1',
+      issuers: {
+        [did]: {
+          sequence: 5,
+          as_of: '2026-11-20T18:00:00Z',
+          head: `sha256:${'0'.repeat(64)}`,
+          checkpoint: null,
+        },
+      },
+    });
+    const memory = { text: seen, save: () => undefined };
+    const { exitCode, report } = await verified({ memory });
+    expect(exitCode).toBe(1);
+    expect(report.faults[0].detail).toContain('rollback');
+  });
+
+  it('takes no folder that holds something else', async () => {
+    const other = makeFolder();
+    writeFileSync(join(other, 'notes.txt'), 'mine');
+    const { fetch, asked } = meddling();
+    for (const mirror of [other, data]) {
+      const { exitCode, reason } = await verified({ mirror, fetch });
+      expect([exitCode, reason]).toEqual([2, expect.stringContaining('it holds something else')]);
+    }
+    expect(asked).toEqual([]);
+    expect(existsSync(join(data, 'current'))).toBe(true);
+    expect(readHeadOf(join(data, 'current')).sequence).toBe(1);
+  });
+});
