@@ -43,6 +43,7 @@ const EXAMPLES: Examples = {
   ],
   verify: [
     'signalpress verify dist-data --issuer did:key:z6Mk…',
+    'signalpress verify https://signals.example.org --mirror shop --issuer did:key:z6Mk…',
     'signalpress verify body.json --issuer did:key:z6Mk…',
     'signalpress verify proof.json --issuer did:key:z6Mk…',
     'signalpress verify body.json --issuer did:key:z6Mk… --archive snapshots/archive',
