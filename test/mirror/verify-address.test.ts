@@ -289,16 +289,15 @@ describe('a mirror', () => {
     const mirror = freshFolder();
     const { path, size } = longest();
     let stop = (): void => undefined;
-    const first = meddling(async (each, answer) => {
-      if (fileAt(each.path) !== path) return undefined;
-      setTimeout(() => stop(), 50);
-      return brokenAfter(await answer(), Math.floor(size / 2));
-    });
+    const first = meddling(async (each, answer) =>
+      fileAt(each.path) === path ? brokenAfter(await answer(), Math.floor(size / 2)) : undefined,
+    );
     const onStop = (call: () => void) => {
       stop = call;
       return () => undefined;
     };
-    const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60));
+    // It waits only once that answer has ended early.
+    const pause = async (): Promise<void> => stop();
     const ended = await verified({ fetch: first.fetch, mirror, onStop, pause });
     expect(ended.exitCode).toBe(2);
     const { fetch, asked } = meddling();

@@ -130,7 +130,11 @@ describe('what a public part is good for', () => {
 
   it('it is a list of keys, without the times that only the index of the log tells', () => {
     expect(Object.keys(givenKeys(nodeDisk, mirror, { trust: [did] }))).toEqual(['keys']);
-    expect(Object.keys(givenKeys(nodeDisk, data, { trust: [did] }))).toEqual(['keys', 'anchors']);
+    expect(Object.keys(givenKeys(nodeDisk, data, { trust: [did] }))).toEqual([
+      'keys',
+      'anchors',
+      'log',
+    ]);
   });
 
   it('it is a catalogue, which is not taken for a list of what is sold', () => {
