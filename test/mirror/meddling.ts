@@ -5,6 +5,8 @@ interface Asked {
   /** Path of the URL. */
   readonly path: string;
   readonly range: string | null;
+  /** Ends the wait for the answer. */
+  readonly signal: AbortSignal | null | undefined;
 }
 
 type Meddle = (
@@ -18,9 +20,10 @@ export function meddling(meddle: Meddle = () => undefined) {
   const through: Fetch = async (url, init) => {
     const { pathname: path } = new URL(url);
     const range = new Headers(init.headers).get('range');
-    asked.push({ path, range });
+    const own = { path, range, signal: init.signal };
+    asked.push(own);
     const answer = () => fetch(url, init);
-    return (await meddle({ path, range }, answer)) ?? answer();
+    return (await meddle(own, answer)) ?? answer();
   };
   return { fetch: through, asked };
 }
@@ -57,4 +60,12 @@ export function endless() {
     controller.enqueue(new Uint8Array(65_536));
   };
   return { answer: () => new Response(new ReadableStream({ pull })), given: () => given };
+}
+
+/** An answer whose body never comes, for as long as it is waited for. */
+export function silent({ signal }: Pick<Asked, 'signal'>): Response {
+  const start = (controller: ReadableStreamDefaultController): void => {
+    signal?.addEventListener('abort', () => controller.error(signal.reason));
+  };
+  return new Response(new ReadableStream({ start }));
 }
