@@ -13,8 +13,8 @@ export interface ReaderDemands {
   readonly expect?: string;
   /** Longest age of what was observed. */
   readonly max_age_ms?: number;
-  /** Whether a body without a proof fails, or is taken. */
-  readonly demands_proof?: boolean;
+  /** Whether a body without a proof fails, or is taken, as without this member; null leaves it unproven. */
+  readonly demands_proof?: boolean | null;
   /** Of a receipt: the text that was delivered. */
   readonly delivered?: string;
   /** Of a receipt: the account that paid. */

@@ -22,6 +22,7 @@ export function demandCases(bodies: readonly Delivery[], now: number): ReaderCas
       ...asked.map((other) => refused('request of another body', text, other.target)),
       ...otherRequests(target).map((expect) => refused('another request', text, expect)),
       ...ageCases(body, text, now),
+      ...proofCases(target, body),
     ];
   });
 }
@@ -55,6 +56,15 @@ function demanded(name: string, text: string, expect: string): ReaderCase {
 
 function refused(name: string, text: string, expect: string): ReaderCase {
   return { ...demanded(name, text, expect), want: 'failed' };
+}
+
+/** Without its proof a body owes it; whoever demands it refuses, and whoever does not cares for nothing. */
+function proofCases(target: string, { _proof, ...bare }: Delivery['body']): ReaderCase[] {
+  const text = JSON.stringify(bare);
+  const of = (want: ReaderCase['want'], demands_proof: boolean | null): ReaderCase => {
+    return { class: 'no proof', about: target, text, want, reader: { demands_proof } };
+  };
+  return [of('unproven', null), of('failed', true), of('verified', false)];
 }
 
 /** A body is as old as its citation says; a settlement answer as the last look at the list. */

@@ -57,9 +57,10 @@ type Reader = ReaderDemands & { readonly issuers: readonly string[] };
 /** What the library says; null for a receipt, which it does not judge, and for a list of keys that it refuses. */
 function reportOf(text: string, reader: Reader, now: number): Verification | null {
   const { issuers, roots = [], keys, expect, max_age_ms: maxAgeMs } = reader;
-  const { demands_proof: demandsProof = false } = reader;
+  const demandsProof = proofDemand(reader);
   const options = {
-    ...{ issuer: issuers, root: roots, now, demandsProof },
+    ...{ issuer: issuers, root: roots, now },
+    ...(demandsProof === null ? {} : { demandsProof }),
     ...(keys === undefined ? {} : { keys: parseJson(keys) as unknown }),
     ...(expect === undefined ? {} : { expect }),
     ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
@@ -72,9 +73,13 @@ function reportOf(text: string, reader: Reader, now: number): Verification | nul
   }
 }
 
+function proofDemand({ demands_proof = false }: ReaderDemands): boolean | null {
+  return demands_proof;
+}
+
 async function commandOf(text: string, reader: Reader, now: number): Promise<string> {
   const { issuers, roots = [], keys, expect, max_age_ms: maxAgeMs, delivered, payer } = reader;
-  const { demands_proof: proof = false } = reader;
+  const proof = proofDemand(reader);
   const folder = mkdtempSync(join(tmpdir(), 'signalpress-reader-'));
   const saved = (name: string, content: string): string => {
     writeFileSync(join(folder, name), content);
@@ -82,8 +87,9 @@ async function commandOf(text: string, reader: Reader, now: number): Promise<str
   };
   try {
     const outcome = await runVerify('-', {
-      ...{ issuer: issuers, root: roots, now, proof, json: true },
+      ...{ issuer: issuers, root: roots, now, json: true },
       readStdin: () => Buffer.from(text),
+      ...(proof === null ? {} : { proof }),
       ...(keys === undefined ? {} : { keys: saved('keys.json', keys) }),
       ...(delivered === undefined ? {} : { body: saved('body.json', delivered) }),
       ...(payer === undefined ? {} : { payer }),

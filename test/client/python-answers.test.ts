@@ -2,9 +2,20 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { hashedIn } from '../../compiler/contract/body-proof.ts';
+import { TABLE } from '../../compiler/contract/endpoints.ts';
 import { SOLD_TARGETS, soldShop } from '../sold-shop.ts';
 import { hasPython } from '../verify/python-judge.ts';
 import { printedBy } from './python-gate.ts';
+
+describe.skipIf(!hasPython)('verify_log.py (skipped without python3)', () => {
+  it('knows which operations are about one reading or one row', async () => {
+    const code = 'import json, verify_log as log; print(json.dumps([log.OF_READING, log.OF_ROW]))';
+    const of = (kind: string): string[] =>
+      TABLE.filter((row) => hashedIn(row) === kind).map(({ path }) => path);
+    expect(await printedBy(code, [])).toEqual([of('reading'), of('row')]);
+  });
+});
 
 describe.skipIf(!hasPython)('judged_body() (skipped without python3)', () => {
   it('accepts each operation for its own request, and none for that of another', async () => {
@@ -25,7 +36,7 @@ given = json.load(open(sys.argv[1], encoding="utf-8"))
 rows, off = [], []
 for target, text in given["sold"]:
     data = text.encode("utf-8")
-    report = Verification(*judge(judge_body, lambda: data, Reader([given["did"]], given["now"])))
+    report = Verification(*judge(judge_body, lambda: data, Reader([given["did"]], given["now"], demands_proof=False)))
     rows.append((target_of(target), data, report))
 for at, (own, data, report) in enumerate(rows):
     if judged_body(*own, data, report)[1] is not None: off.append(["refused", own, judged_body(*own, data, report)[1]])

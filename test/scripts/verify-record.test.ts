@@ -37,9 +37,13 @@ interface Judged {
 }
 
 function run(args: readonly string[]): { status: number | null; judged: Judged[] } {
-  const { status, stdout } = spawnSync('python3', [VERIFY_RECORD, '--json', ...args], {
-    encoding: 'utf8',
-  });
+  const { status, stdout } = spawnSync(
+    'python3',
+    [VERIFY_RECORD, '--no-proof', '--json', ...args],
+    {
+      encoding: 'utf8',
+    },
+  );
   const lines = stdout.split('\n').filter((line) => line !== '');
   return { status, judged: lines.map((line) => JSON.parse(line)) };
 }

@@ -31,7 +31,7 @@ class PendingPayment(NamedTuple):
 
 
 class Verification(NamedTuple):
-    """`verified`, `failed`, `unsigned`, `issuer_unknown` or `undecided` (not readable), and why."""
+    """`verified`, `failed`, `unsigned`, `issuer_unknown`, `unproven` or `undecided` (not readable), and why."""
     verdict: str
     detail: str
 

@@ -145,9 +145,13 @@ class SignalpressClient:
         return answer
 
     def verify(self, saved):
-        """Judges what was saved, text or bytes, offline and for the issuer."""
+        """Judges what was saved, text or bytes, offline and for the issuer; `unproven` without the proof that it is in the log."""
         data = saved.encode("utf-8", "surrogatepass") if isinstance(saved, str) else saved
-        return Verification(*judge(judge_body, lambda: data, self._reader._replace(now=int(self._clock() * 1000))))
+        return self._verdict(data, True if self._demands_proof else None)
+
+    def _verdict(self, data, demands_proof):
+        reader = self._reader._replace(now=int(self._clock() * 1000), demands_proof=demands_proof)
+        return Verification(*judge(judge_body, lambda: data, reader))
 
     def watch(self, items, token, every_s=WATCH_S):
         """Yields (item, row) for each reading of up to 30 items line:entity, and again when its hash changes.
@@ -278,7 +282,7 @@ class SignalpressClient:
             is_table = text.startswith(",".join(columns) + "\r\n")
             body, report, fault = None, None, None if is_table else "the table does not have the columns of a series"
         else:
-            report = self.verify(answer.data)
+            report = self._verdict(answer.data, False)
             body, fault = self._relied_on(payment, answer.data, report)
         purchase = Purchase(body, text, report, receipt_of(answer.headers), payment)
         if fault is None:

@@ -28,7 +28,7 @@ class Reader(NamedTuple):
     policy: Optional[object] = None
     expect: Optional[str] = None
     max_age_ms: Optional[int] = None
-    demands_proof: Optional[bool] = False
+    demands_proof: Optional[bool] = None
     body: Optional[bytes] = None
     payer: Optional[str] = None
 

@@ -3,18 +3,19 @@
 import base64
 import hashlib
 import re
+import urllib.parse
 
+from verify_core import core_of
 from verify_json import HASH, Refused, hash_of, is_same
 from verify_keys import believed
 from verify_signature import is_signature, public_key
 
-# Operations whose answers bring no proof: what is free or made for a token, and a basket, which has the proofs of its parts.
-WITHOUT_PROOF = frozenset(
-    "/gauge/subscribe /gauge/watch /gauge/watch-changes /gauge/manifest-sweep /gauge/coverage /gauge/catalog /gauge/search "
-    "/gauge/preview /gauge/sample /gauge/history-preview /gauge/raw /gauge/verify /gauge/anchor /gauge/channels "
-    "/stablecoin-deaths/preview /trust/preview /stable/preview /mcp/preview /resolve/preview /resolve/proposer/preview "
-    "/manifest /.well-known/x402 /.well-known/agent-card.json /.well-known/agent.json /verify /proof/:record_hash "
-    "/gauge/basket /mcp /merkle/proof /merkle/spec /v/:record_hash".split())
+# Operations about one reading, of a signal and an entity, and about one row of a collection.
+OF_READING = ("/gauge", "/gauge/ruler", "/gauge/calibrated", "/gauge/strata", "/gauge/history", "/gauge/history-series",
+              "/gauge/as-of")
+OF_ROW = ("/gauge/macro-reconcile-full", "/trust/precheck", "/mcp/server", "/stable/coin", "/gauge/taiwan-region",
+          "/gauge/japan-region", "/gauge/chokepoint-region", "/pay/tier2", "/pay/tier3", "/shadow/chatter",
+          "/shadow/signal-plus", "/shadow/region-plus")
 
 
 def inclusion_root(leaf, index, size, proof):
@@ -140,13 +141,9 @@ def sample_in(body):
 
 
 def owes_proof(body):
-    """Whether one citation of this service signs all of a body, for an operation whose answers bring a proof."""
+    """Whether one citation of this service's form signs all of a body, or of the record in a sample."""
     citation = (sample_in(body) or body).get("_citation")
-    if not isinstance(citation, dict) or "claim" not in citation:
-        return False
-    url = citation["source"]["url"]
-    path = None if url is None else url[len(base_of(citation)):].partition("?")[0]
-    return path not in WITHOUT_PROOF
+    return isinstance(citation, dict) and "claim" in citation
 
 
 def base_of(citation):
@@ -212,8 +209,25 @@ def provable_hashes(body):
     own, *cited = [statement_hash(one) for one in [body] + parts]
     # An answer repeats the citation of a part, which no signed body can: its content would hold its own hash.
     covered = statement_hash(coverage) if own in cited else None
-    found = [(body.get("record_hash"), "reading"), (own, "statement")] if covered is None else [(covered, "statement")]
+    found = [(reading_hash(body), "reading"), (own, "statement")] if covered is None else [(covered, "statement")]
     return [one for one in found if isinstance(one[0], str) and HASH.fullmatch(one[0])]
+
+
+def reading_hash(body):
+    """The record hash of the one reading or row that a body is about, by its signed address.
+
+    A body that joins several cannot borrow the entry of one of them. A record and a row bear the core of the hash.
+    """
+    citation = body["_citation"]
+    if citation["source"]["url"] is None:
+        return None
+    path, _, query = citation["source"]["url"][len(base_of(citation)):].partition("?")
+    asked = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+    is_whole = path in OF_ROW or (path == "/gauge" and "format" not in asked)
+    if path not in OF_READING + OF_ROW or (is_whole and core_of(body) is None):
+        return None
+    is_own = path in OF_ROW or all(asked.get(name) == body.get(name) for name in ("signal_id", "entity"))
+    return body.get("record_hash") if is_own else None
 
 
 def statement_hash(part):

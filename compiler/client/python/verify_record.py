@@ -13,7 +13,8 @@ It needs the files verify_*.py beside it.
   --issuer did:key:z6Mk...                         whom you trust, may be repeated; without it nothing is verified
   --root did:key:z6Mk...                           root keys that you trust, as many as a version needs; with --keys
   --keys FILE                                      keys.json of the issuer: which keys follow, end, are revoked, or sign receipts
-  --proof                                          fail a body that came without the proof that it is in the log
+  --proof, --no-proof                              fail a body without the proof that it is in the log, or take it; by default
+                                                   it cannot be judged
   --body FILE, --payer 0x...                       of a receipt: the bytes that were delivered, the account that paid
   --catalog FILE                                   catalog.json of the service with its release.json in the same folder,
                                                    or a release: readings are judged by its classes, scales and ranges
@@ -61,7 +62,7 @@ def options():
     made.add_argument("--issuer", action="append", default=[], type=usable(usable_key_of))
     made.add_argument("--root", action="append", default=[], type=usable(usable_key_of))
     made.add_argument("--keys", type=usable(lambda path: read_keys(read(path))))
-    made.add_argument("--proof", action="store_true")
+    made.add_argument("--proof", action=argparse.BooleanOptionalAction)
     made.add_argument("--body", type=usable(read), dest="delivered")
     made.add_argument("--payer", type=usable(payer))
     made.add_argument("--catalog")
