@@ -3,6 +3,7 @@ import { AS_OF_PATH } from '../../compiler/contract/catalog/signal-terms.ts';
 import { grouped } from '../../compiler/contract/grouped.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { messageOf } from '../system/message-of.ts';
+import { isOfDisk } from '../system/plain-file.ts';
 import { headHash } from './log-tip.ts';
 import { DamagedFileError } from './read-body.ts';
 import { checkHead, checkIssuer } from './release-head.ts';
@@ -161,16 +162,6 @@ async function headIn(
     if (isOfDisk(error)) throw error;
     return null;
   }
-}
-
-/** What says that a file is not there. */
-const ABSENT: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ELOOP'];
-
-/** Whether the disk, or the limit of open files, kept somebody from looking. */
-function isOfDisk(error: unknown): boolean {
-  return (
-    error instanceof Error && 'syscall' in error && 'code' in error && !ABSENT.includes(error.code)
-  );
 }
 
 /** Whether buyers would accept a body of this release today: its key may have been revoked since. */

@@ -12,7 +12,7 @@ import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../../compiler/contract/tlog-proof.ts';
 import { FILE_COST } from '../http/cost.ts';
 import { messageOf } from '../system/message-of.ts';
-import { openPlainFile, readPlainFile } from '../system/plain-file.ts';
+import { isOfDisk, openPlainFile, readPlainFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import { DamagedFileError, type ReadFile, readBody } from './read-body.ts';
 import type { ReleaseFolder, ReleasePlace, ReleaseSource } from './release-source.ts';
@@ -58,7 +58,10 @@ async function folderPlace(root: string, read: ReadFile): Promise<ReleasePlace> 
     },
     kept(entry, spend) {
       spend(FILE_COST);
-      return readBody(data, entry, read).catch(() => null);
+      return readBody(data, entry, read).catch((error: DamagedFileError) => {
+        if (isOfDisk(error.cause)) throw error;
+        return null;
+      });
     },
   };
 }

@@ -34,7 +34,7 @@ export interface ReleasePlace {
    * when something else stands there, and an UnreachableFileError when nobody can tell at this moment.
    */
   body(entry: FileEntry, spend: Spend): Promise<Buffer>;
-  /** The same of a file that an earlier release may have listed; null where it is not at hand. `size` is the most that is read. */
+  /** The same of a file that an earlier release may have listed; null where none is at hand under both its path and its hash. `size` is the most that is read. */
   kept(entry: FileEntry, spend: Spend): Promise<Buffer | null>;
 }
 

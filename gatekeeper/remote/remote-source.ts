@@ -24,7 +24,7 @@ import {
 } from '../../compiler/contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../../compiler/contract/tlog-proof.ts';
-import { FILE_COST, FOR_EVERYBODY } from '../http/cost.ts';
+import { FOR_EVERYBODY } from '../http/cost.ts';
 import type { Log } from '../log/line-log.ts';
 import { OFFERS_PATH } from '../release/offers.ts';
 import { UnreachableFileError } from '../release/read-body.ts';
@@ -223,18 +223,14 @@ export class RemoteSource implements ReleaseSource {
   }
 
   #place(head: Buffer): ReleasePlace {
-    const cache = this.#cache;
     return {
       mark: sha256Of(head),
       head,
       list: (release, max) => this.#list(release, max),
       proof: (release, isProof) => this.#proof(release, isProof),
       body: (entry, spend) => this.#files.body(entry, spend),
-      // Strangers could make up hashes without end, so the host is not asked.
-      kept(entry, spend) {
-        spend(FILE_COST);
-        return cache.read(entry);
-      },
+      // The cache knows hashes and no paths, and what is sold is in it: no path of a stranger says what a hash is of.
+      kept: async () => null,
     };
   }
 

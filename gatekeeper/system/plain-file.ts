@@ -23,6 +23,16 @@ export async function readPlainFile(path: string, max: number): Promise<Buffer> 
   }
 }
 
+/** What says that no file is at a path. */
+const ABSENT: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
+
+/** Whether the disk, or the limit of open files, kept somebody from looking: what is there, nobody knows. */
+export function isOfDisk(error: unknown): boolean {
+  return (
+    error instanceof Error && 'syscall' in error && 'code' in error && !ABSENT.includes(error.code)
+  );
+}
+
 async function readWhole(handle: FileHandle, size: number): Promise<Buffer> {
   // Not a piece of a shared block: what is kept of many files would hold the whole block for each.
   const bytes = Buffer.allocUnsafeSlow(size);

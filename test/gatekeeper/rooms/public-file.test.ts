@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storedPath } from '../../../compiler/contract/path.ts';
 import { PUBLIC_LIST_URL, publicFileUrl } from '../../../compiler/contract/public-files.ts';
 import { type FileEntry, formatFiles, parseFiles } from '../../../compiler/contract/release.ts';
+import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';
 import { publicEntries } from '../../public-part.ts';
 import { sampleGate } from '../../sample-gate.ts';
@@ -170,6 +171,18 @@ describe('the public part of a release', () => {
     expect((await get(publicFileUrl(file))).status).toBe(503);
     renameSync(`${place}.kept`, place);
     expect((await get(publicFileUrl(file))).status).toBe(200);
+  });
+
+  it('I32: says of a full table of open files that it cannot tell, and of no file that there is none', async () => {
+    const failing = (code: string) => async (): Promise<Buffer> => {
+      throw Object.assign(new Error(code), { code, syscall: 'open' });
+    };
+    const kept = async (code: string) => {
+      const { kept: ask } = await folderSource(data, failing(code)).newest();
+      return ask({ ...longest(), sha256: '0'.repeat(64) }, () => undefined);
+    };
+    for (const code of ['ENOENT', 'ENAMETOOLONG']) expect(await kept(code)).toBeNull();
+    for (const code of ['EMFILE', 'EIO']) await expect(kept(code)).rejects.toThrow('unreadable');
   });
 
   it('still gives what an earlier release listed, while that is kept', async () => {
