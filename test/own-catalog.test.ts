@@ -12,6 +12,7 @@ import { builtinDigest } from '../compiler/contract/catalog/release-catalog.ts';
 import type { CheckBody } from '../compiler/contract/check-body.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { CONTRACT_VERSION, parseFiles } from '../compiler/contract/release.ts';
+import { FORMAT_DOCUMENTS } from '../compiler/contract/static-files.ts';
 import { type JsonObject, parseJson } from '../compiler/contract/strict-json.ts';
 import { CompileError } from '../compiler/stages/intake/compile-error.ts';
 import { loadCatalog } from '../compiler/stages/intake/load-catalog.ts';
@@ -246,8 +247,10 @@ describe('a shop of its own catalogue', () => {
 
   it('publishes no file that names what only the built-in catalogue has', () => {
     // The program of the page and the documents of the format are the same for every shop.
-    const shared = /\.(br|gz)$|^site\/assets|^well-known\/(format|products)\.md$/;
-    const own = listedFiles().filter(({ path }) => !shared.test(path));
+    const documents = new Set(FORMAT_DOCUMENTS.map(({ path }) => path));
+    const own = listedFiles().filter(
+      ({ path }) => !documents.has(path) && !/\.(br|gz)$|^site\/assets/.test(path),
+    );
     const named = own.flatMap(({ path, sha256 }) => {
       const text = readFileSync(join(data, storedPath(path, sha256)), 'utf8');
       return BUILTIN_NAMES.test(text) ? [path] : [];
