@@ -106,8 +106,11 @@ export function parseNote(note: string): SignedNote | null {
   return signatures.length === lines.length ? { text: note.slice(0, cut + 1), signatures } : null;
 }
 
+/** A name holds no space of Unicode, no control character and no plus; what `\s` means differs between languages. */
+const SIGNATURE = /^\u2014 ([^\p{White_Space}\p{Cc}+]+) (\S+)$/u;
+
 function parseSignature(line: string): NoteSignature | null {
-  const [, name = '', base64 = ''] = /^\u2014 ([^\s+]+) (\S+)$/.exec(line) ?? [];
+  const [, name = '', base64 = ''] = SIGNATURE.exec(line) ?? [];
   const bytes = decodeBase64(base64);
   if (bytes === null || bytes.length <= KEY_HASH_BYTES) return null;
   const keyHash = bytes.slice(0, KEY_HASH_BYTES);

@@ -3,7 +3,7 @@ import { citationSchema, citedTarget } from '../contract/citation.ts';
 import { TABLE } from '../contract/endpoints.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
-import { carriesCore } from './record-hash-checks.ts';
+import { bearsCore } from './record-hash-checks.ts';
 
 /** A hash whose entry in the log proves a body, and what it is the hash of. */
 interface ProvableHash {
@@ -30,7 +30,7 @@ export function provableHashes(body: JsonValue): ProvableHash[] {
 
 /**
  * The record hash of the one reading or row that a body is about, by its signed address. A body that joins several cannot borrow
- * the entry of one of them. A record and a row are hashed whole, so they bear the core of the hash.
+ * the entry of one of them. A record and a row are hashed whole, so they bear the core of the hash themselves.
  */
 function readingHash(body: JsonObject): string | null {
   const { record_hash: hash } = body;
@@ -42,7 +42,7 @@ function readingHash(body: JsonObject): string | null {
   if (of === null) return null;
   const asked = new URLSearchParams(query);
   const isWhole = of === 'row' || (path === '/gauge' && !asked.has('format'));
-  if (isWhole && !carriesCore(body)) return null;
+  if (isWhole && !bearsCore(body, of)) return null;
   const isOfBody = (name: string): boolean => asked.get(name) === body[name];
   return of === 'row' || ['signal_id', 'entity'].every(isOfBody) ? hash : null;
 }

@@ -13,6 +13,8 @@ import {
 } from '../../compiler/contract/checkpoint.ts';
 import { leafHash } from '../../compiler/contract/merkle.ts';
 import { logEntry } from '../../compiler/contract/tiles.ts';
+import { printedBy } from '../client/python-gate.ts';
+import { hasPython } from '../verify/python-judge.ts';
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 const FORMAT = readFileSync(new URL('../../compiler/contract/FORMAT.md', import.meta.url), 'utf8');
@@ -78,6 +80,19 @@ describe('parseCheckpoint()', () => {
 });
 
 describe('parseNote()', () => {
+  // Spaces and control characters of ECMAScript, of Python and of Unicode are not the same.
+  const LINE = '\u2014 witness AAAAAAAA\n';
+  const named = (name: string): string => note + LINE.replace('witness', name);
+  const REFUSED = ['\u001f', '\u0085', '\u00a0', '\u2028', '\u3000', '+', '\u007f'];
+  const TAKEN = ['', '\ufeff', '\u180e', '\u{1f600}'];
+
+  it('I64: takes the same names of signers as the verifier in Python', async () => {
+    const notes = [...TAKEN, ...REFUSED].map((odd) => named(`w${odd}itness`));
+    const taken = notes.map((each) => parseNote(each) !== null);
+    expect(taken).toEqual([...TAKEN.map(() => true), ...REFUSED.map(() => false)]);
+    if (hasPython) expect(await printedBy(PROGRAM, [JSON.stringify(notes)])).toEqual(taken);
+  });
+
   it('reads text and signatures, several of them', () => {
     const parsed = parseNote(note);
     expect(parsed?.signatures.map(({ name }) => name)).toEqual([NAME]);
@@ -167,3 +182,15 @@ describe('logOrigin()', () => {
     }
   });
 });
+
+const PROGRAM = `
+import json, sys
+sys.dont_write_bytecode = True
+from verify_json import Refused
+from verify_log import read_note
+def is_taken(note):
+    try:
+        return read_note(note) is not None
+    except Refused:
+        return False
+print(json.dumps([is_taken(note) for note in json.loads(sys.argv[1])]))`;

@@ -5,6 +5,7 @@ import { checkpointText, formatNote } from '../../compiler/contract/checkpoint.t
 import { defined } from '../../compiler/contract/defined.ts';
 import type { KeyHistory } from '../../compiler/contract/key-history.ts';
 import { inclusionRanges } from '../../compiler/contract/merkle.ts';
+import { type HashedRecord, hashCore } from '../../compiler/contract/record-hash.ts';
 import { isObject, type JsonObject, parseJson } from '../../compiler/contract/strict-json.ts';
 import { formatTlogProof, parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
@@ -233,6 +234,39 @@ describe('the proof of a body', () => {
       expect(logged({ ...coreless, _citation: _citation ?? null })).toMatchObject(FAILED);
       expect(logged(cited(RECORD.replace('us-denver', 'us-boston')))).toMatchObject(FAILED);
       expect(logged(cited(RECORD.replace('.aqi', '.pm25')))).toMatchObject(FAILED);
+    });
+
+    /** A record whose signer put other words around a genuine reading, and its core beside them. */
+    const beside = (): JsonObject => {
+      const core = hashCore(record as unknown as HashedRecord) as JsonObject;
+      return { ...record, current: { ...Object(record.current), aqi: 1 }, _hash_core: core };
+    };
+
+    it('proves no other words that bring the core of a genuine reading beside them', () => {
+      expect(logged(beside())).toMatchObject(FAILED);
+    });
+
+    it.skipIf(!hasPython)('is borrowed by nothing in Python either', async () => {
+      const census = await bought('/gauge/census?signal_id=airquality.aqi');
+      const joined = { ...census, record_hash: record.record_hash ?? null };
+      const bodies: JsonObject[] = [
+        record,
+        joined,
+        beside(),
+        cited('/gauge/environment-region?loc=us-denver'),
+      ];
+      const lines = bodies.map(({ _proof, ...bare }) =>
+        JSON.stringify({ ...reseal(bare as Body), _proof: proofOf(record) }),
+      );
+      const said = pythonVerdicts(lines, [did], Date.parse(NOW));
+      expect(said.map(({ verdict }) => verdict)).toEqual([
+        'verified',
+        'failed',
+        'failed',
+        'failed',
+      ]);
+      for (const { detail } of said.slice(1))
+        expect(detail).toMatch(/^_proof: no hash of this body/);
     });
   });
 

@@ -5,7 +5,7 @@ import hashlib
 import re
 import urllib.parse
 
-from verify_core import core_of
+from verify_core import core_of, roster_core
 from verify_json import HASH, Refused, hash_of, is_same
 from verify_keys import believed
 from verify_signature import is_signature, public_key
@@ -105,8 +105,12 @@ def read_note(note):
     return head + "\n", [signature_line(line) for line in lines]
 
 
+# A name holds no space of Unicode, no control character and no plus; what \s means differs between languages.
+SIGNATURE = re.compile(r"\u2014 ([^\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000+]+) ([A-Za-z0-9+/]+={0,2})")
+
+
 def signature_line(line):
-    found = re.fullmatch(r"\u2014 ([^\s+]+) ([A-Za-z0-9+/]+={0,2})", line)
+    found = SIGNATURE.fullmatch(line)
     if found is None:
         raise Refused("checkpoint: a line that is no signature")
     try:
@@ -222,12 +226,18 @@ def reading_hash(body):
     if citation["source"]["url"] is None:
         return None
     path, _, query = citation["source"]["url"][len(base_of(citation)):].partition("?")
-    asked = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+    # Of a name that stands twice the first value counts.
+    asked = dict(reversed(urllib.parse.parse_qsl(query, keep_blank_values=True)))
     is_whole = path in OF_ROW or (path == "/gauge" and "format" not in asked)
-    if path not in OF_READING + OF_ROW or (is_whole and core_of(body) is None):
+    if path not in OF_READING + OF_ROW or (is_whole and not bears_core(body, path in OF_ROW)):
         return None
-    is_own = path in OF_ROW or all(asked.get(name) == body.get(name) for name in ("signal_id", "entity"))
+    is_own = path in OF_ROW or all(name in asked and asked[name] == body.get(name) for name in ("signal_id", "entity"))
     return body.get("record_hash") if is_own else None
+
+
+def bears_core(body, is_row):
+    """Whether the hash is that of the members: a core beside them, or one of the other kind, says nothing about them."""
+    return "_hash_core" not in body and core_of(body) is not None and (roster_core(body) is not None) == is_row
 
 
 def statement_hash(part):
