@@ -141,10 +141,16 @@ function resealed(body: JsonObject, { seed }: Key): string {
   return JSON.stringify(reseal(body as Open, seed));
 }
 
+/** A revocation counts once, however often it is there. */
+const HARMLESS: ReadonlySet<string> = new Set(['revocations last twice']);
+
 /** Lists with one value changed, which do not follow from what was signed. */
 function edits(history: KeyHistory, random: Random): Row[] {
   const body = history as unknown as Open;
   return chosen(editedValues({ target: '', body }), { most: EDITS / 2, random }).map(
-    ({ where, make }): Row => [`a list: ${where}`, SECOND, 'undecided', { keys: make() }],
+    ({ where, make }): Row => {
+      const want = HARMLESS.has(where) ? 'verified' : 'undecided';
+      return [`a list: ${where}`, SECOND, want, { keys: make() }];
+    },
   );
 }
