@@ -14,6 +14,7 @@ import {
   type ProvenReport,
   withDemands,
 } from '../verify/demand-checks.ts';
+import { withFreshProof } from '../verify/fresh-proof.ts';
 import { type KeyTrust, trustedBy, trustedList } from '../verify/key-trust.ts';
 import type { ProofDemand } from '../verify/logged-check.ts';
 import { type PolicyTrust, readPolicy } from '../verify/policy-check.ts';
@@ -35,6 +36,8 @@ export interface VerifyOptions extends Pick<Demands, 'expect' | 'maxAgeMs'> {
   readonly policy?: string | Uint8Array;
   /** Whether a body that is not proven to be in the log fails, or is taken; by default it is `unproven`. */
   readonly demandsProof?: boolean | undefined;
+  /** A proof that was fetched later, in the place of that of the body: the text of an answer of `/proof/<hash>`, or a tlog-proof. */
+  readonly freshProof?: string;
   /** Your clock, milliseconds since 1970; this machine's by default. */
   readonly now?: number;
 }
@@ -56,7 +59,7 @@ const UNSIGNED_TABLE: BodyReport = {
 export function verify(saved: string | Uint8Array, options: VerifyOptions = {}): Verification {
   const trust = trustOf(options);
   const catalog = catalogOf(options, trust);
-  const { expect, maxAgeMs, demandsProof } = options;
+  const { expect, maxAgeMs, demandsProof, freshProof } = options;
   // What a request means is for the catalogue of the reader to say, whoever signed the body.
   const demands = {
     expect,
@@ -65,7 +68,9 @@ export function verify(saved: string | Uint8Array, options: VerifyOptions = {}):
     catalog: catalog?.catalog ?? BUILTIN,
   };
   const asked = { demands, expectsProof: demandsProof === undefined };
-  return verified(saved, (body) => {
+  const read = readText(saved);
+  if ('body' in read && freshProof !== undefined) read.body = withFreshProof(read.body, freshProof);
+  return verified(read, (body) => {
     const isOwn = catalog !== null && isOfSigner(catalog.head, signerOf(body), trust.keys);
     if (!isOwn) return { trust, ...asked };
     const judgedBy = { catalog: catalog.catalog, isOfBody: false };
@@ -83,7 +88,7 @@ export function verifyText(
   const demands = { now, catalog: judgedBy?.catalog ?? BUILTIN };
   const proof = proofDemand(demandsProof);
   const judging = { trust: { ...trust, proof }, demands, expectsProof: demandsProof === undefined };
-  return verified(saved, () => judging);
+  return verified(readText(saved), () => judging);
 }
 
 /** How a body is judged, and what is demanded of it. */
@@ -94,11 +99,7 @@ interface Judging {
   readonly expectsProof: boolean;
 }
 
-function verified(
-  saved: string | Uint8Array,
-  judgingOf: (body: JsonValue) => Judging,
-): Verification {
-  const read = readText(saved);
+function verified(read: ReadText, judgingOf: (body: JsonValue) => Judging): Verification {
   const body = 'body' in read ? read.body : null;
   const { trust, demands, expectsProof } = judgingOf(body);
   const report = 'body' in read ? verifyBody(read.body, trust) : read.report;
@@ -108,9 +109,9 @@ function verified(
 }
 
 /** The body of a text; a report where it cannot be judged as one. */
-function readText(
-  saved: string | Uint8Array,
-): { readonly body: JsonValue } | { readonly report: BodyReport } {
+type ReadText = { body: JsonValue } | { readonly report: BodyReport };
+
+function readText(saved: string | Uint8Array): ReadText {
   try {
     const text = typeof saved === 'string' ? saved : decodeUtf8(saved);
     if (text.startsWith(SERIES_CSV_HEADER)) return { report: UNSIGNED_TABLE };

@@ -45,6 +45,7 @@ interface VerifyFlags {
   readonly expect?: string;
   readonly maxAge?: string;
   readonly proof?: boolean;
+  readonly freshProof?: string;
   readonly writeProof?: string;
   readonly policy?: string;
   readonly format: 'text' | 'json';
@@ -88,6 +89,7 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
       'fail a body that is not proven to be in the log; without it, it cannot be judged',
     )
     .option('--no-proof', 'take a body that is not proven to be in the log')
+    .option('--fresh-proof <file>', 'a saved /proof/<hash> or tlog-proof in the place of its own')
     .option('--write-proof <file>', 'write the proof of a body that holds into a file')
     .option('--policy <file>', 'logs and witnesses that you trust, in the tlog-policy format')
     .addOption(
@@ -184,6 +186,7 @@ const NOT_OF_LOGS = [
   ['payer', '--payer', 'it is about one receipt'],
   ['maxAge', '--max-age', 'it is about one body'],
   ['proof', '--proof', 'it is about one body'],
+  ['freshProof', '--fresh-proof', 'it is about one body'],
   ['writeProof', '--write-proof', 'it is about one body'],
 ] as const;
 

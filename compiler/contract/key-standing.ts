@@ -25,6 +25,26 @@ function startsBy({ keys }: KeyHistory, index: number, now: number): boolean {
   return from === null || now >= Math.min(...starts);
 }
 
+/**
+ * Whether the time of a key is over: by a clock, milliseconds since 1970, or, whatever the clock says, by what was stated
+ * later. What it signs from then on may carry any date.
+ */
+export function hasEnded(
+  history: KeyHistory,
+  keyDid: string,
+  now = Number.NEGATIVE_INFINITY,
+): boolean {
+  const until = history.keys.find(({ did }) => did === keyDid)?.valid_until ?? null;
+  return until !== null && Date.parse(until) < Math.max(now, newestStatement(history));
+}
+
+/** When the newest statement of a list was made, milliseconds since 1970. */
+function newestStatement({ keys, revocations, receipt_keys = [], roots = [] }: KeyHistory): number {
+  const statements = [...keys.flatMap(({ statement }) => statement ?? []), ...revocations];
+  const times = [...statements, ...receipt_keys, ...roots].map(({ stated_at }) => stated_at);
+  return Math.max(Number.NEGATIVE_INFINITY, ...times.map((time) => Date.parse(time)));
+}
+
 /** How a receipt key counts at a time; `unlisted`: no statement about it counts. */
 type ReceiptKeyStanding = 'listed' | 'unlisted' | 'early' | 'ended';
 

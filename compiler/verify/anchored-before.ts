@@ -1,3 +1,4 @@
+import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
 import type { Release } from '../contract/release.ts';
 import type { JsonObject } from '../contract/strict-json.ts';
 import { canonicalHash } from './body-check.ts';
@@ -5,7 +6,7 @@ import type { Disk } from './disk.ts';
 import { openFileList } from './file-list.ts';
 import type { LogTimes } from './log-times.ts';
 import { objectNodes } from './object-nodes.ts';
-import { provableHashes } from './provable-hashes.ts';
+import type { ProvableHash } from './provable-hashes.ts';
 import { isPublished } from './published-statement.ts';
 import { Faults } from './release-fault.ts';
 import { readHead } from './release-head.ts';
@@ -16,6 +17,8 @@ import { StoredBodies } from './stored-bodies.ts';
 interface AnchorQuestion {
   /** The body with its citation. */
   readonly body: JsonObject;
+  /** The hash of which the log has to hold an entry; null for a body that has none. */
+  readonly leaf: ProvableHash | null;
   /** Hash of the signed statement, and of when it says that it is. */
   readonly statement: string;
   readonly retrieved_at: string;
@@ -33,7 +36,7 @@ export interface AnchorAnswer {
   readonly detail: string;
 }
 
-/** Null where there is nothing to ask: the release is of a time at which the key was still valid. */
+/** Null where the log cannot tell: the release is of a time at which the key still signed. */
 export type AnchorCheck = (question: AnchorQuestion) => AnchorAnswer | null;
 
 interface AnchoringRelease {
@@ -47,20 +50,35 @@ interface AnchoringRelease {
 /**
  * Asks a release that a valid key signed. Of a key that was revoked, the very statement has to be in its log from before, or
  * published now or by an older release whose head is: a record hash alone would let a thief put other words around a
- * genuine reading. Of a key that ended, no hash may be missing or later.
+ * genuine reading. Of a key that ended, the reading is enough.
  */
 export function anchorsOf(release: AnchoringRelease): AnchorCheck {
   const { head, bodies, log } = release;
   const evidence: Evidence = { log, bodies, older: new OlderReleases(release) };
-  return (question) => {
-    const { before, isRevoked } = question;
-    if (!isRevoked && Date.parse(head.as_of) <= Date.parse(before)) return null;
-    const logged = statementLogged(question, log);
-    if (logged !== null) return logged;
-    const readings = readingsIn(question, log);
-    if (isRevoked) return published(question, readings, evidence);
-    return readings.state === 'forged' ? readings : null;
+  return (asked) => {
+    // An entry counts from the end of its hour, so a key that ended within one has the rest of it.
+    const before = asked.isRevoked ? asked.before : hourEnd(asked.before);
+    const question = { ...asked, before };
+    const answer = statementLogged(question, log) ?? unlogged(question, evidence);
+    const isWhole = question.isRevoked || Date.parse(head.as_of) > Date.parse(question.before);
+    return isWhole || answer.state === 'anchored' ? answer : null;
   };
+}
+
+/** The answer for a body whose statement is not in the log itself. */
+function unlogged(question: AnchorQuestion, evidence: Evidence): AnchorAnswer {
+  const { leaf, before, isRevoked } = question;
+  const readings = readingsIn(question, evidence.log);
+  if (!isRevoked && readings.state === 'reading' && leaf?.of === 'reading') {
+    return anchored(`its reading was in the log before ${before}`);
+  }
+  return readings.state === 'forged' && !isRevoked
+    ? readings
+    : published(question, readings, evidence);
+}
+
+function hourEnd(time: string): string {
+  return isoTime(Math.ceil(Date.parse(time) / HOUR_MS) * HOUR_MS);
 }
 
 /** What the log shows of the statement itself; null where it has no entry and needs none. */
@@ -83,22 +101,21 @@ function anchored(detail: string): AnchorAnswer {
   return { state: 'anchored', detail };
 }
 
-/** The answer for a body whose statement is not in the log itself: then a release has to list it. */
+/** Whether a release lists the statement: an older one that the log holds, or this one. */
 function published(
-  { statement, before }: AnchorQuestion,
+  { statement, before, isRevoked }: AnchorQuestion,
   readings: AnchorAnswer,
   { bodies, older }: Evidence,
 ): AnchorAnswer {
   if (older.haveListed(statement, before)) {
     return anchored(`listed by a release that was in the log before ${before}`);
   }
-  const isListed = readings.state === 'reading' && isPublished(bodies, statement);
-  return isListed ? anchored(`in the log before ${before}, and still published`) : readings;
+  const isOlder = readings.state === 'reading' || !isRevoked;
+  return isOlder && isPublished(bodies, statement) ? anchored('still published') : readings;
 }
 
 /** Why a statement must be in the log and is not: since heads are in it, bodies without a record hash of their own are too. */
-function missingLeaf({ body, statement, retrieved_at }: AnchorQuestion, log: LogTimes) {
-  const [leaf] = provableHashes(body);
+function missingLeaf({ leaf, statement, retrieved_at }: AnchorQuestion, log: LogTimes) {
   if (leaf?.of !== 'statement' || !log.hasHeadsBefore(retrieved_at)) return null;
   const { state, detail } = log.place(statement, retrieved_at);
   return state === 'absent' ? detail : null;
@@ -120,7 +137,7 @@ function readingsIn({ body, before }: AnchorQuestion, log: LogTimes): AnchorAnsw
   }
   return {
     state: 'reading',
-    detail: `only its readings are proven: they were in the log before ${before}; its other words are signed by a revoked key alone, and the release lists no such statement`,
+    detail: `only its readings are proven: they were in the log before ${before}; its other words are signed by a key of the past alone, and the release lists no such statement`,
   };
 }
 

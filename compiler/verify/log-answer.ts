@@ -7,7 +7,9 @@ import { RECORD_HASH } from '../contract/record-hash.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
+import { formatTlogProof } from '../contract/tlog-proof.ts';
 import { agreement, type BodyCheck, canonicalHash, checkAt } from './body-check.ts';
+import { pastSigner } from './checkpoint-age.ts';
 import { believedDids, type KeyTrust } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
 import { memberPath } from './object-nodes.ts';
@@ -39,17 +41,39 @@ const PROOF_MEMBER: ReadonlyMap<string, string> = new Map([
   ['gauge/anchor', ''],
 ]);
 
-/** The checks of a saved answer of the log about one hash; null for every other body. */
-export function logAnswer(body: JsonValue, trusted: KeyTrust & PolicyTrust): LogAnswer | null {
+/** A saved answer of the log about one hash. */
+interface SavedAnswer {
+  readonly body: JsonObject;
+  /** Where it keeps its proof, and what stands there. */
+  readonly member: string;
+  readonly given: JsonValue | undefined;
+}
+
+function savedAnswer(body: JsonValue): SavedAnswer | null {
   if (!isObject(body) || typeof body.endpoint !== 'string' || body._citation !== undefined) {
     return null;
   }
   const member = PROOF_MEMBER.get(body.endpoint);
   if (member === undefined || typeof body.hash !== 'string') return null;
-  const given = member === '' ? body : body[member];
+  return { body, member, given: member === '' ? body : body[member] };
+}
+
+/** The proof in a saved answer of the log, as a tlog-proof@v1 text; null where it holds none. */
+export function tlogProofOf(body: JsonValue): string | null {
+  const proved = provedSchema.safeParse(savedAnswer(body)?.given);
+  if (!proved.success) return null;
+  const { index, inclusion_proof, checkpoint } = proved.data;
+  return formatTlogProof({ index, hashes: inclusion_proof.map(hexToBytes), checkpoint });
+}
+
+/** The checks of a saved answer of the log about one hash; null for every other body. */
+export function logAnswer(saved: JsonValue, trusted: KeyTrust & PolicyTrust): LogAnswer | null {
+  const answer = savedAnswer(saved);
+  if (answer === null) return null;
+  const { body, member, given } = answer;
   if (body.found !== true || given === null) return ABSENT;
   const proved = provedSchema.safeParse(given);
-  const hash = RECORD_HASH.test(body.hash) ? body.hash : null;
+  const hash = typeof body.hash === 'string' && RECORD_HASH.test(body.hash) ? body.hash : null;
   if (!proved.success || hash === null) return UNREADABLE;
   const { signer, checks } = checkpointChecks(proved.data, member, trusted);
   const own = [...coreChecks(body, hash), ...inclusionChecks(hash, proved.data, member)];
@@ -129,13 +153,13 @@ function checkpointChecks(
   const [signer = null] = signers;
   if (fault !== null) return { signer: null, checks: [at.fail(fault)] };
   const words = ['states this tree, signed', ...witnessed.map(witnessWords)].join(', ');
-  return { signer, checks: [at.pass(words), ...revoked(trusted, signer)] };
+  return { signer, checks: [at.pass(words), ...ageChecks(checkpoint, trusted)] };
 }
 
-/** A note has no time that a thief of the key could not choose. */
-function revoked({ keys }: KeyTrust, signer: string | null): BodyCheck[] {
-  const from = keys?.keys.find(({ did }) => did === signer)?.revoked_from ?? null;
-  if (from === null) return [];
-  const detail = `${signer} is revoked from ${from} on: take a checkpoint that a later key signed`;
+/** A note has no time that a thief of a past key could not choose. */
+function ageChecks(note: string, trusted: KeyTrust & PolicyTrust): BodyCheck[] {
+  const past = pastSigner(note, trusted);
+  if (past === null) return [];
+  const detail = `${past}: ask again, for a checkpoint that a later key signed`;
   return [checkAt('anchor', 'checkpoint').notApplicable(detail)];
 }

@@ -3,16 +3,16 @@ import { owesProof, sampleIn } from '../contract/body-proof.ts';
 import { logOrigin } from '../contract/checkpoint.ts';
 import { citationSchema, citedBase } from '../contract/citation.ts';
 import { leafHash } from '../contract/merkle.ts';
-import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
+import { isObject, type JsonValue } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
 import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../contract/tlog-proof.ts';
 import { type BodyCheck, checkAt, reason } from './body-check.ts';
+import { checkpointSigner, isWitnessed, pastSigner } from './checkpoint-age.ts';
 import type { GivenLog, LoggedPlace } from './given-log.ts';
 import { believedDids, type KeyTrust } from './key-trust.ts';
 import { judgeSigners } from './log-notes.ts';
 import { judgeByPolicy, type PolicyTrust, type Witnessed, witnessWords } from './policy-check.ts';
 import { provableHashes } from './provable-hashes.ts';
-import { CLOCK_SKEW_MS } from './request-time-checks.ts';
 import type { SignatureCheck } from './strict-signature.ts';
 
 /**
@@ -81,9 +81,8 @@ export function loggedCheck(body: JsonValue, proof: JsonValue, trusted: ProofTru
     if (fault !== null) return at.fail(fault);
     const leaf = provenLeaf(signed, read);
     if (leaf === null) return at.fail('no hash of this body is the entry that it proves');
-    const revoked = revokedSigner(read, trusted);
-    if (revoked !== null && !isWitnessed(read, trusted, revoked.from))
-      return unfitProof(body, revoked.detail, trusted);
+    const past = pastSigner(read.checkpoint, trusted);
+    if (past !== null) return unfitProof(body, past, trusted);
     const { fault: lack, witnessed } = judgeByPolicy(read.checkpoint, trusted);
     return lack === null ? at.pass(wordsOf(read, leaf, witnessed)) : at.fail(lack);
   } catch (error) {
@@ -121,50 +120,27 @@ function provenLeaf(body: JsonValue, read: ReadTlogProof): 'reading' | 'statemen
   return proven?.of ?? null;
 }
 
-/** A note has no time that a thief of its key could not choose; null where a key that is not revoked signed it too. */
-function revokedSigner(
-  read: ReadTlogProof,
-  { keys, isSignature }: ProofTrust,
-): { readonly detail: string; readonly from: string } | null {
-  if (keys === undefined || keys.keys.every(({ revoked_from }) => revoked_from === null))
-    return null;
-  const listed = keys.keys.map(({ did }) => did);
-  const { signers: dids } = judgeSigners(read, listed, isSignature);
-  const signers = keys.keys.filter(({ did }) => dids.includes(did));
-  const [first] = signers;
-  if (first === undefined || signers.some(({ revoked_from }) => revoked_from === null)) return null;
-  const from = signers.flatMap(({ revoked_from }) => revoked_from ?? []).sort()[0] ?? '';
-  const detail = `${first.did}, which signed its checkpoint, is revoked from ${first.revoked_from} on`;
-  return { detail, from };
-}
+/** Who shows that an entry is older than the end of a key: witnesses from before, or a key of the issuer that is still in use. */
+export type ShownBy = 'witnesses' | 'present key';
 
-/** Whether the quorum of the reader's policy cosigned a checkpoint before a time, ISO-8601. */
-function isWitnessed({ checkpoint }: ReadTlogProof, { policy, now }: ProofTrust, before: string) {
-  if (policy === undefined || policy.quorum === null) return false;
-  // A cosignature of a moment behind `now` counts up to the allowed skew of clocks; here none does.
-  const latest = Math.min(now ?? Number.POSITIVE_INFINITY, Date.parse(before) - 1 - CLOCK_SKEW_MS);
-  const { fault, witnessed } = judgeByPolicy(checkpoint, { policy, now: latest });
-  return fault === null && witnessed.length > 0;
-}
-
-/**
- * What the proof of a body shows to be older than a time, ISO-8601: its signed statement, its reading alone, or nothing,
- * where no quorum of witnesses that the reader knows saw its checkpoint before.
- */
-export function witnessedLeaf(
-  { body, proof }: { readonly body: JsonObject; readonly proof: JsonValue },
+/** What the proof of a body shows that no thief of a past key could have made; null for nothing. */
+export function shownLeaf(
+  { body, proof }: { readonly body: JsonValue; readonly proof: JsonValue },
   trusted: ProofTrust,
   before: string,
-): 'reading' | 'statement' | null {
-  const cited = citationSchema.safeParse(body._citation);
+): { readonly leaf: 'reading' | 'statement'; readonly by: ShownBy } | null {
+  const cited = citationSchema.safeParse(isObject(body) ? body._citation : undefined);
   if (!cited.success || typeof proof !== 'string') return null;
   try {
     const read = parseTlogProof(proof);
     const origin = logOrigin(citedBase(cited.data));
     const known = believedDids(trusted, cited.data.issuer_DID);
     const fault = noteFault(read, { origin, known, isSignature: trusted.isSignature });
-    if (fault !== null || !isWitnessed(read, trusted, before)) return null;
-    return provenLeaf(body, read);
+    const leaf = fault === null ? provenLeaf(body, read) : null;
+    if (leaf === null) return null;
+    if (isWitnessed(read.checkpoint, trusted, before)) return { leaf, by: 'witnesses' };
+    const { isPresent } = checkpointSigner(read.checkpoint, trusted);
+    return isPresent ? { leaf, by: 'present key' } : null;
   } catch {
     return null;
   }

@@ -6,7 +6,7 @@ import { isObject, type JsonObject, type JsonValue } from '../contract/strict-js
 import { bearsCore } from './record-hash-checks.ts';
 
 /** A hash whose entry in the log proves a body, and what it is the hash of. */
-interface ProvableHash {
+export interface ProvableHash {
   readonly hash: string;
   readonly of: 'reading' | 'statement';
 }

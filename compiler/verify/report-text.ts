@@ -42,14 +42,15 @@ export const VERDICT = {
 
 const READINGS_ALONE =
   'its readings are older than the theft of the key that signed it, its other words unproven';
-const REVOKED = 'cannot be judged: signed by a key that was revoked later';
+const PAST =
+  'cannot be judged: nothing shows that it is older than the end of the key that signed it';
 
 /** What a check that passed has shown. */
 const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   json: 'readable',
   credential: 'the proof of the credential, its key and its times hold',
   citation: 'the statement, its hash, its signature and its key belong together',
-  anchor: 'older than the revocation of the key that signed',
+  anchor: 'older than the end of the key that signed',
   cover: 'the citation is about the whole body',
   content: 'the signed content hash is the hash of this body',
   record_hash: 'recomputed from the hash core',
@@ -157,7 +158,7 @@ function bodyVerdict(report: ProvenReport): string {
   const { verdict, checks } = report;
   const anchors = checks.filter(({ check }) => check === 'anchor');
   if (verdict === 'unsigned' && anchors.length > 0) {
-    return anchors.every(isOfReadings) ? READINGS_ALONE : REVOKED;
+    return anchors.every(isOfReadings) ? READINGS_ALONE : PAST;
   }
   const isSigned = verdict === 'verified' || verdict === 'issuer_unknown';
   if (!isSigned || coversContent(report)) return VERDICT[verdict];

@@ -7,14 +7,14 @@ import { legsLit } from '../contract/lit-legs.ts';
 import { seriesHead } from '../contract/series.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
-import type { AnchorAnswer, AnchorCheck } from './anchored-before.ts';
+import { type AnchorTrust, anchorChecks } from './anchor-checks.ts';
 import { basketReport } from './basket-report.ts';
 import { agreement, type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
 import { catalogChecks, type JudgingCatalog } from './catalog-checks.ts';
 import { addressCheck, citedChecks, lineageChecks, lookChecks } from './consistency-checks.ts';
-import { judgeSigner, type SoundVerdict, soundVerdict } from './key-trust.ts';
+import { type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { type LogAnswer, logAnswer } from './log-answer.ts';
-import { loggedCheck, type ProofTrust, unprovenChecks, witnessedLeaf } from './logged-check.ts';
+import { loggedCheck, unprovenChecks } from './logged-check.ts';
 import { memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
 import { recordHashChecks } from './record-hash-checks.ts';
 import { isSame } from './relation.ts';
@@ -59,9 +59,8 @@ export interface BodyReport {
   readonly checks: readonly BodyCheck[];
 }
 
-/** Whom to believe, and what shows that something is older than the revocation of its key; nothing does without it. */
-export interface BodyTrust extends CitationTrust, ProofTrust {
-  readonly anchors?: AnchorCheck;
+/** Whom to believe, and what shows that something is older than the end of its key. */
+export interface BodyTrust extends CitationTrust, AnchorTrust {
   /** What readings are judged by: a catalogue of the issuer, proven. Without it only what is built in says what is lit. */
   readonly judgedBy?: JudgingCatalog;
   /** Clock of the reader, epoch milliseconds: what a body says of a later moment is false. Without it no moment is. */
@@ -96,7 +95,7 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
   const cover = answer?.cover ?? coverCheck(body, cited);
   const checks = [
     ...cited.flatMap((node) => citationChecks(node, { ...trust, answer })),
-    ...cited.flatMap((node) => anchorChecks(node, trust, proof)),
+    ...cited.flatMap((node) => anchorChecks(node, { body, proof }, trust)),
     cover,
     ...(answer?.checks ?? []),
     ...nodes.flatMap(recordHashChecks),
@@ -199,60 +198,6 @@ function citationChecks(node: ObjectNode, { answer, ...trust }: CitedBy): BodyCh
     addressCheck(node, parsed.data),
     ...(own ? citedChecks(node, parsed.data) : []),
   ];
-}
-
-const ANCHOR_STATUS = {
-  anchored: 'pass',
-  reading: 'notApplicable',
-  forged: 'fail',
-  open: 'notApplicable',
-} as const;
-
-/**
- * A revoked key can back-date what it signs: its citations need something that is older than the revocation. So can one that
- * ended: what it signed must be in the log, where one is given.
- */
-function anchorChecks(node: ObjectNode, trust: BodyTrust, proof: JsonValue | undefined) {
-  const parsed = citationSchema.safeParse(node.value._citation);
-  if (!parsed.success) return [];
-  const { issuer_DID, retrieved_at, record_hash: statement } = parsed.data;
-  const at = checkAt('anchor', memberPath(node.path, '_citation'));
-  const { status, detail } = judgeSigner(trust, issuer_DID, retrieved_at);
-  const key = trust.keys?.keys.find((each) => each.did === issuer_DID);
-  const isRevoked = status === 'suspect';
-  const before = (isRevoked ? key?.revoked_from : key?.valid_until) ?? null;
-  if (before === null || status === 'refused') return [];
-  const question = { body: node.value, statement, retrieved_at, before, isRevoked };
-  const given = trust.anchors?.(question) ?? null;
-  const own =
-    isRevoked && node.path === '' ? witnessedAnswer(node, trust, { proof, before }) : null;
-  const answer = best(own, given);
-  if (answer !== null) return [at[ANCHOR_STATUS[answer.state]](answer.detail)];
-  return isRevoked ? [at.notApplicable(`${detail}; pass a release folder with --keys`)] : [];
-}
-
-/** What its own proof shows of the age of a body: witnesses saw the checkpoint before. */
-function witnessedAnswer(
-  { value }: ObjectNode,
-  trust: BodyTrust,
-  { proof, before }: { readonly proof: JsonValue | undefined; readonly before: string },
-): AnchorAnswer | null {
-  const leaf = proof === undefined ? null : witnessedLeaf({ body: value, proof }, trust, before);
-  if (leaf === null) return null;
-  if (leaf === 'statement') {
-    return { state: 'anchored', detail: `in the log, as witnesses saw it before ${before}` };
-  }
-  const words =
-    'its other words are signed by a revoked key alone; pass a release folder with --keys';
-  const detail = `only its reading is proven: witnesses saw it in the log before ${before}; ${words}`;
-  return { state: 'reading', detail };
-}
-
-/** Of two answers the one that decides. */
-function best(own: AnchorAnswer | null, given: AnchorAnswer | null): AnchorAnswer | null {
-  const order = ['anchored', 'forged', 'reading', 'open'] as const;
-  const answers = [own, given].flatMap((each) => each ?? []);
-  return order.map((state) => answers.find((each) => each.state === state)).find(Boolean) ?? null;
 }
 
 /** The content is checked where it stands; what the answer adds is checked against it. */

@@ -7,6 +7,7 @@ import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { canonicalHash, reason } from './body-check.ts';
 import { type Demands, expectingProof, withDemands } from './demand-checks.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
+import { withFreshProof } from './fresh-proof.ts';
 import { givenCatalog } from './given-catalog.ts';
 import { type GivenKeys, givenKeys } from './given-keys.ts';
 import { type Trusted, trustedBy } from './key-trust.ts';
@@ -37,19 +38,22 @@ import { type ReleaseReport, type VerifyProgress, verifyRelease } from './verify
 
 /** Longest body that is read from a file or from standard input. */
 export const INPUT_BYTES_MAX = 67_108_864;
+/** An answer about one hash with a long core, and a checkpoint with many lines. */
+const FRESH_PROOF_BYTES_MAX = 4_194_304;
 const STDIN = 0;
 /** Shorter than any receipt, and longer than the name of a file may be. */
 const RECEIPT_CHARS_MIN = 300;
 const ONLY_OF_BODIES =
   '--catalog is about a body; a release is judged by the catalogue that it carries';
 const DEMANDS_OF_BODIES = '--expect and --max-age are about a body; name the file of one';
-const PROOF_OF_BODIES = '--proof and --write-proof are about a body; name the file of one';
+const PROOF_OF_BODIES =
+  '--proof, --fresh-proof and --write-proof are about a body; name the file of one';
 const NO_PROOF_THERE =
   'it came without a proof; buy it without proof=0, or leave --write-proof out';
 const ONLY_OF_RECEIPTS =
   '--body and --payer are about a receipt; name its file, or pass the value of its header';
 const NOT_OF_RECEIPTS =
-  '--max-age, --catalog and --write-proof are about a body; leave them out for a receipt';
+  '--max-age, --catalog, --fresh-proof and --write-proof are about a body; leave them out for a receipt';
 const ONLY_OF_RELEASES = '--remember is about releases; leave it out for a body';
 
 /** For the help of the command. */
@@ -69,9 +73,11 @@ one, no other of its number, a log that only grew. A release past its "valid_unt
 with --remember or without.
 
 With --keys a list of issuer keys (or a release, for its list and its log) tells which key follows
-the trusted one, when each stopped, and which was revoked: what a revoked key signed before counts
+the trusted one, when each stopped, and which was revoked. What a revoked or retired key signed before counts
 only if the log of that release, a release kept beside it, or (with --policy) witnesses of its own proof
-show it to be older. Where they show that of its readings alone, that is said, and the verdict is 2.
+show it to be older; of a retired key also a proof whose checkpoint a key still in use signed. Where they show that of
+its readings alone, that is said, and the verdict is 2. Where nothing is shown, it is 2 too: whoever got hold of such a key dates
+what he signs as he likes. Save /proof/HASH of the service (HASH of the reading, else of the citation) and pass it with --fresh-proof.
 
 A body that holds is described by what its issuer signed: subject, fact, the request that it answers, times, and its
 age by the clock of this machine. --expect 'GET /gauge?signal_id=…&entity=…' demands that it answers this request: a true
@@ -133,6 +139,8 @@ export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs
   readonly json?: boolean;
   /** Whether a body that is not proven to be in the log fails, or is taken; by default it cannot be judged. */
   readonly proof?: boolean;
+  /** The file of a proof that was fetched later: it takes the place of the one that came with the body. */
+  readonly freshProof?: string;
   /** Takes the proof that came with a body which holds. */
   readonly writeProof?: (proof: string) => void;
   readonly disk?: Disk;
@@ -194,10 +202,10 @@ function requireList({ roots, keys }: Trust): void {
 
 /** Options that concern a body alone. */
 function misuseOfFolder(options: VerifyCommandOptions): string | null {
-  const { catalog, expect, maxAgeMs, proof, writeProof, body, payer } = options;
+  const { catalog, expect, maxAgeMs, proof, freshProof, writeProof, body, payer } = options;
   if (body !== undefined || payer !== undefined) return ONLY_OF_RECEIPTS;
   if (catalog !== undefined) return ONLY_OF_BODIES;
-  if (proof === true || writeProof !== undefined) return PROOF_OF_BODIES;
+  if (proof === true || (freshProof ?? writeProof) !== undefined) return PROOF_OF_BODIES;
   return expect === undefined && maxAgeMs === undefined ? null : DEMANDS_OF_BODIES;
 }
 
@@ -268,7 +276,7 @@ async function judgeFile(
   if (receipt !== null) return judgeReceipt(receipt, trusted, options);
   if (options.body !== undefined || options.payer !== undefined)
     return undecided(target, ONLY_OF_RECEIPTS, options.json === true);
-  const body = bodyOfText(saved);
+  const body = freshlyProven(bodyOfText(saved), options);
   const { now, policy } = options;
   const known = catalogFor(body, trusted, options);
   const proof = options.proof === true ? 'demanded' : 'noted';
@@ -293,6 +301,17 @@ async function judgeFile(
   return { exitCode, text };
 }
 
+/** The body with the proof of --fresh-proof, where one was passed. */
+function freshlyProven(
+  body: JsonValue,
+  { freshProof: path, disk = nodeDisk }: VerifyCommandOptions,
+): JsonValue {
+  if (path === undefined) return body;
+  if (disk.entry(path) === null)
+    throw new RangeError(`Cannot read "${path}" of --fresh-proof: no such file`);
+  return withFreshProof(body, decodeUtf8(readAll(disk.named(path), FRESH_PROOF_BYTES_MAX)));
+}
+
 /** False where a proof is to be written and there is none; that of a body which fails is kept by nobody. */
 function writtenProof(
   body: JsonValue,
@@ -313,8 +332,8 @@ function judgeReceipt(
   { anchors: _, ...trusted }: Trust,
   { body, payer, expect, disk = nodeDisk, json = false, ...rest }: VerifyCommandOptions,
 ): VerifyOutcome {
-  const { maxAgeMs, catalog, writeProof } = rest;
-  if (maxAgeMs !== undefined || catalog !== undefined || writeProof !== undefined)
+  const { maxAgeMs, catalog, freshProof, writeProof } = rest;
+  if ([maxAgeMs, catalog, freshProof, writeProof].some((given) => given !== undefined))
     return undecided('receipt', NOT_OF_RECEIPTS, json);
   const delivered = body === undefined ? undefined : readAll(disk.named(body), INPUT_BYTES_MAX);
   requireList(trusted);
