@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { proofTextSchema } from './body-proof.ts';
 import { FRESHNESS_THRESHOLDS } from './freshness.ts';
 import { logBatch } from './log-batch.ts';
 import { lifecycleSchema, positionSchema, provenanceSchema, recordSchema } from './record.ts';
@@ -309,6 +310,7 @@ export const proofSchema = z.strictObject({
   hash_core_members: z.array(z.string()).nullable(),
   recompute: z.string().optional(),
   inclusion: z.strictObject(inclusion).nullable(),
+  tlog_proof: proofTextSchema.nullable(),
   anchor: z.strictObject(words).nullable(),
   ambiguous: z.literal(true).optional(),
   note: z.string(),

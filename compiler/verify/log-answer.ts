@@ -7,9 +7,9 @@ import { RECORD_HASH } from '../contract/record-hash.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
-import { formatTlogProof } from '../contract/tlog-proof.ts';
+import { isLeafProven, parseTlogProof } from '../contract/tlog-proof.ts';
 import { agreement, type BodyCheck, canonicalHash, checkAt } from './body-check.ts';
-import { pastSigner } from './checkpoint-age.ts';
+import { checkpointSigner, pastSigner } from './checkpoint-age.ts';
 import { believedDids, type KeyTrust } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
 import { memberPath } from './object-nodes.ts';
@@ -58,12 +58,10 @@ function savedAnswer(body: JsonValue): SavedAnswer | null {
   return { body, member, given: member === '' ? body : body[member] };
 }
 
-/** The proof in a saved answer of the log, as a tlog-proof@v1 text; null where it holds none. */
-export function tlogProofOf(body: JsonValue): string | null {
-  const proved = provedSchema.safeParse(savedAnswer(body)?.given);
-  if (!proved.success) return null;
-  const { index, inclusion_proof, checkpoint } = proved.data;
-  return formatTlogProof({ index, hashes: inclusion_proof.map(hexToBytes), checkpoint });
+/** The proof against the newest checkpoint in a saved answer of the log, a tlog-proof@v1 text; null where it holds none. */
+export function tlogProofOf(saved: JsonValue): string | null {
+  const proof = savedAnswer(saved)?.body.tlog_proof;
+  return typeof proof === 'string' ? proof : null;
 }
 
 /** The checks of a saved answer of the log about one hash; null for every other body. */
@@ -77,7 +75,9 @@ export function logAnswer(saved: JsonValue, trusted: KeyTrust & PolicyTrust): Lo
   if (!proved.success || hash === null) return UNREADABLE;
   const { signer, checks } = checkpointChecks(proved.data, member, trusted);
   const own = [...coreChecks(body, hash), ...inclusionChecks(hash, proved.data, member)];
-  return { signer, isFound: true, checks: [...own, ...checks, WORDS] };
+  const age =
+    signer === null ? [] : ageChecks({ hash, note: proved.data.checkpoint, saved }, trusted);
+  return { signer, isFound: true, checks: [...own, ...checks, ...age, WORDS] };
 }
 
 const ABSENT: LogAnswer = {
@@ -153,13 +153,34 @@ function checkpointChecks(
   const [signer = null] = signers;
   if (fault !== null) return { signer: null, checks: [at.fail(fault)] };
   const words = ['states this tree, signed', ...witnessed.map(witnessWords)].join(', ');
-  return { signer, checks: [at.pass(words), ...ageChecks(checkpoint, trusted)] };
+  return { signer, checks: [at.pass(words)] };
 }
 
-/** A note has no time that a thief of a past key could not choose. */
-function ageChecks(note: string, trusted: KeyTrust & PolicyTrust): BodyCheck[] {
+interface AgedAnswer {
+  readonly hash: string;
+  /** The checkpoint that it leads to. */
+  readonly note: string;
+  readonly saved: JsonValue;
+}
+
+/** A note has no time that a thief of a past key could not choose; then its proof against the newest checkpoint has to do. */
+function ageChecks(
+  { hash, note, saved }: AgedAnswer,
+  trusted: KeyTrust & PolicyTrust,
+): BodyCheck[] {
   const past = pastSigner(note, trusted);
   if (past === null) return [];
-  const detail = `${past}: ask again, for a checkpoint that a later key signed`;
-  return [checkAt('anchor', 'checkpoint').notApplicable(detail)];
+  const at = checkAt('anchor', 'tlog_proof');
+  if (isProvenNow(hash, saved, trusted)) return [at.pass('by a checkpoint of a key still in use')];
+  return [at.notApplicable(`${past}: ask /proof/<hash> again, for a checkpoint of a later key`)];
+}
+
+function isProvenNow(hash: string, saved: JsonValue, trusted: KeyTrust & PolicyTrust): boolean {
+  try {
+    const proof = parseTlogProof(tlogProofOf(saved) ?? '');
+    const isLeaf = isLeafProven(proof, leafHash(logEntry(hash), sha256), sha256);
+    return isLeaf && checkpointSigner(proof.checkpoint, trusted).isPresent;
+  } catch {
+    return false;
+  }
 }

@@ -27,6 +27,7 @@ import type { ReleaseReader } from '../release/release-index.ts';
 import { messageOf } from '../system/message-of.ts';
 import { CHECK_COST_MAX, type CheckCost, checkCost, judgingCost, tableCost } from './check-cost.ts';
 import { jsonContent } from './json-content.ts';
+import { loggedOfPast } from './own-log.ts';
 import { isPublished } from './verify-hash.ts';
 
 /** Record hashes of one body that are looked up in the log. */
@@ -61,7 +62,9 @@ export async function check({ body, spend }: Question, service: Service): Promis
     catalog: release.catalog,
     isOfBody: await isOfRelease(read.value, reader),
   };
-  const trusted = { trust: own, keys, now: service.clock(), judgedBy, proof: 'noted' } as const;
+  const now = service.clock();
+  const anchors = await anchorsFor(read.value, { ...reader, now });
+  const trusted = { trust: own, keys, now, judgedBy, anchors, proof: 'noted' } as const;
   const report = judged(read.value, trusted);
   const demanded = demandedReport(report, read, release.catalog);
   if ('reply' in demanded) return { kind: 'reply', reply: demanded.reply };
@@ -81,6 +84,23 @@ function demandedReport(
   } catch (error) {
     if (error instanceof RangeError) return refuse(400, messageOf(error));
     throw error;
+  }
+}
+
+/** The log as evidence of the age of what a key signed that has ended; where it cannot be read it shows nothing. */
+async function anchorsFor(
+  value: JsonValue,
+  { log, ...own }: ReleaseReader & Pick<Service, 'log'> & { readonly now: number },
+): Promise<NonNullable<BodyTrust['anchors']>> {
+  try {
+    const logged = await loggedOfPast({ signer: signerOf(value), value }, own);
+    return ({ leaf, isRevoked }) => {
+      if (isRevoked || leaf === null || !logged.has(leaf.hash)) return null;
+      return { state: 'anchored', detail: `its ${leaf.of} is in the log of this service` };
+    };
+  } catch (error) {
+    if (!isLogged(error)) log({ event: 'look_up_failed', error: messageOf(error) });
+    return () => null;
   }
 }
 

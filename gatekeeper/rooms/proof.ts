@@ -12,6 +12,7 @@ import {
 } from '../answers/service.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { inclusionOf } from '../release/inclusion.ts';
+import { leafProof } from '../release/leaf-proof.ts';
 import { findLeaf } from '../release/log-index.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { ABSENT_NOTES } from './anchor.ts';
@@ -65,20 +66,23 @@ async function proofBody(digits: string, reader: LookUpReader): Promise<object> 
   }
   const known = listed.state === 'listed' ? await recordWords(listed, reader) : UNLISTED;
   if (leaf.state !== 'found') {
-    return { ...head, ...known, inclusion: null, anchor: null, note: ABSENT_NOTES.not_found };
+    return { ...head, ...known, ...NO_PLACE, note: ABSENT_NOTES.not_found };
   }
   const { inclusion, anchor } = await inclusionOf(leaf, reader);
-  return { ...head, ...known, hash: leaf.hash, inclusion, anchor, note: known.note };
+  // The checkpoint of its batch is as old as the entry; who holds an old body needs one that a key of now signed.
+  const tlog_proof = await leafProof(leaf.hash, reader);
+  return { ...head, ...known, hash: leaf.hash, inclusion, tlog_proof, anchor, note: known.note };
 }
 
 const NO_CORE = { hash_core: null, hash_core_members: null } as const;
+
+const NO_PLACE = { inclusion: null, tlog_proof: null, anchor: null } as const;
 
 const NOTHING = {
   found: false,
   record_status: { state: 'not_found' },
   ...NO_CORE,
-  inclusion: null,
-  anchor: null,
+  ...NO_PLACE,
 } as const;
 
 /** In the log, but no longer in the list of what this release holds. */

@@ -184,6 +184,7 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   leaf_hash: '64 hex digits of the leaf in the log',
   inclusion_proof: '64 hex digits of each sibling, from the leaf to the root',
   inclusion: 'place in the log, with its proof',
+  tlog_proof: 'proof of the entry against the newest checkpoint, a tlog-proof@v1 text',
   root: '64 hex digits of the root',
   index: 'position, from 0',
   size: 'entries of the log',
