@@ -5,7 +5,7 @@ import type { JsonValue } from '../contract/strict-json.ts';
 import type { AnchorAnswer, AnchorCheck } from './anchored-before.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
 import { judgeSigner } from './key-trust.ts';
-import { type ProofTrust, type ShownBy, shownLeaf } from './logged-check.ts';
+import { type ProofTrust, type ShownLeaf, shownLeaf } from './logged-check.ts';
 import { memberPath, type ObjectNode } from './object-nodes.ts';
 import { provableHashes } from './provable-hashes.ts';
 
@@ -33,8 +33,26 @@ const HOW_TO_SHOW = 'pass a release folder with --keys, or a fresh proof with --
  * need something that it cannot have made, from before.
  */
 export function anchorChecks(
-  node: ObjectNode,
+  cited: readonly ObjectNode[],
   delivered: ProvenBody,
+  trust: AnchorTrust,
+): BodyCheck[] {
+  // The proof is one, however many citations a body has.
+  const shown = new Map<string, ShownLeaf | null>();
+  const shownBy = (before: string): ShownLeaf | null => {
+    const { body, proof } = delivered;
+    const known = shown.get(before);
+    if (known !== undefined || proof === undefined) return known ?? null;
+    const leaf = shownLeaf({ body, proof }, trust, before);
+    shown.set(before, leaf);
+    return leaf;
+  };
+  return cited.flatMap((node) => anchorCheck(node, shownBy, trust));
+}
+
+function anchorCheck(
+  node: ObjectNode,
+  shownBy: (before: string) => ShownLeaf | null,
   trust: AnchorTrust,
 ): BodyCheck[] {
   const parsed = citationSchema.safeParse(node.value._citation);
@@ -43,10 +61,10 @@ export function anchorChecks(
   const limit = limitOf(parsed.data, key, trust);
   if (limit === null) return [];
   const at = checkAt('anchor', memberPath(node.path, '_citation'));
-  const own = shownByProof(node, delivered, { trust, ...limit });
   const { retrieved_at, record_hash: statement } = parsed.data;
   const [leaf = null] = provableHashes(node.value);
   const question = { body: node.value, leaf, statement, retrieved_at, ...limit };
+  const own = limit.detail === null ? null : answerOf(node, limit, shownBy(limit.before));
   const answer = best(own, trust.anchors?.(question) ?? null);
   if (answer !== null) return [at[STATUS[answer.state]](answer.detail)];
   return limit.detail === null ? [] : [at.notApplicable(`${limit.detail}; ${HOW_TO_SHOW}`)];
@@ -75,13 +93,11 @@ function limitOf(
 }
 
 /** What its own proof shows of the age of a body. */
-function shownByProof(
+function answerOf(
   { path }: ObjectNode,
-  { body, proof }: ProvenBody,
-  { trust, before, isRevoked, detail }: Limit & { readonly trust: AnchorTrust },
+  { before, isRevoked }: Limit,
+  shown: ShownLeaf | null,
 ): AnchorAnswer | null {
-  if (proof === undefined || detail === null) return null;
-  const shown = shownLeaf({ body, proof }, trust, before);
   if (shown === null || (isRevoked && shown.by === 'present key')) return null;
   // A statement about the whole body vouches for all that stands in it, a reading for itself.
   if (path !== '' && (isRevoked || shown.leaf === 'reading')) return null;
@@ -93,7 +109,7 @@ function shownByProof(
   return { state: 'reading', detail: `only its reading is proven: in the log, ${words}; ${rest}` };
 }
 
-const SHOWN_WORDS: Readonly<Record<ShownBy, (before: string) => string>> = {
+const SHOWN_WORDS: Readonly<Record<ShownLeaf['by'], (before: string) => string>> = {
   witnesses: (before) => `as witnesses saw it before ${before}`,
   'present key': () => 'by a checkpoint of a key that is still in use',
 };

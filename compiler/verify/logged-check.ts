@@ -120,15 +120,18 @@ function provenLeaf(body: JsonValue, read: ReadTlogProof): 'reading' | 'statemen
   return proven?.of ?? null;
 }
 
-/** Who shows that an entry is older than the end of a key: witnesses from before, or a key of the issuer that is still in use. */
-export type ShownBy = 'witnesses' | 'present key';
+/** An entry that no thief of a past key could have made: witnesses saw it before, or a key that is still in use signed since. */
+export interface ShownLeaf {
+  readonly leaf: 'reading' | 'statement';
+  readonly by: 'witnesses' | 'present key';
+}
 
 /** What the proof of a body shows that no thief of a past key could have made; null for nothing. */
 export function shownLeaf(
   { body, proof }: { readonly body: JsonValue; readonly proof: JsonValue },
   trusted: ProofTrust,
   before: string,
-): { readonly leaf: 'reading' | 'statement'; readonly by: ShownBy } | null {
+): ShownLeaf | null {
   const cited = citationSchema.safeParse(isObject(body) ? body._citation : undefined);
   if (!cited.success || typeof proof !== 'string') return null;
   try {

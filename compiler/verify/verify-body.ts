@@ -95,7 +95,7 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
   const cover = answer?.cover ?? coverCheck(body, cited);
   const checks = [
     ...cited.flatMap((node) => citationChecks(node, { ...trust, answer })),
-    ...cited.flatMap((node) => anchorChecks(node, { body, proof }, trust)),
+    ...anchorChecks(cited, { body, proof }, trust),
     cover,
     ...(answer?.checks ?? []),
     ...nodes.flatMap(recordHashChecks),

@@ -1,0 +1,223 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verify } from '../../compiler/client/verify.ts';
+import { checkSchema } from '../../compiler/contract/check-body.ts';
+import { keyIdOf } from '../../compiler/contract/citation.ts';
+import { rotateKey } from '../../compiler/keys/key-command.ts';
+import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
+import { readPolicy } from '../../compiler/verify/policy-check.ts';
+import { runVerify, type VerifyCommandOptions } from '../../compiler/verify/verify-command.ts';
+import type { Service } from '../../gatekeeper/answers/service.ts';
+import { check } from '../../gatekeeper/rooms/check.ts';
+import { proof } from '../../gatekeeper/rooms/proof.ts';
+import { compiledService } from '../gatekeeper/compiled-service.ts';
+import { jsonOf, question } from '../gatekeeper/tiny-service.ts';
+import {
+  compileFolder,
+  fileOf,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
+import { InventedWitness, withNote } from '../witness/invented-witness.ts';
+import { proofBy } from './one-leaf-proof.ts';
+
+// The first key signs until the 12th, the second one from the 7th on. On the 21st whoever has the first key can still sign.
+
+afterAll(removeFolders);
+const [S1, S2] = [new Uint8Array(32).fill(91), new Uint8Array(32).fill(92)];
+const didOf = (seed: Uint8Array) => issuerDid(signingKey(seed));
+const [K1, K2] = [didOf(S1), didOf(S2)];
+const at = (day: number, hour = 12) =>
+  `2026-11-${String(day).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00Z`;
+const [IN_WINDOW, LATER] = [Date.parse(at(10)), Date.parse(at(21))];
+const ORIGIN = 'example.org/log';
+type Cited = Record<string, unknown> & { record_hash?: string; _citation: Citation };
+interface Citation {
+  record_hash: string;
+  claim: string;
+  fact: string;
+  retrieved_at: string;
+  source: { url: string; published_at: string };
+}
+
+const snapshots = join(makeFolder(), 'snapshots');
+const data = join(makeFolder(), 'data');
+let inOverlap = '';
+let list = '';
+let [record, census, young]: Cited[] = [];
+let service: Service;
+beforeAll(async () => {
+  const release = async (day: number, seed: Uint8Array, coin: string) => {
+    const times = { observed_at: at(day, 10), collected_at: at(day, 11) };
+    const line = ndjson([reading(coin, { price_usd: day }, times)]);
+    writeSnapshots({ [`${at(day).slice(0, 10)}/crypto.spot.ndjson`]: line }, snapshots);
+    const { folder } = await compileFolder(snapshots, { data, asOf: at(day), seed });
+    return (path: string): Cited => JSON.parse(readFileSync(fileOf(folder, path), 'utf8'));
+  };
+  record = (await release(5, S1, 'btc'))('record/crypto.spot/btc.json');
+  rotateKey({ data, old: S1, next: S2, from: at(7), now: at(7), overlapDays: 5 });
+  census = (await release(8, S1, 'eth'))('census/crypto.spot.json');
+  inOverlap = join(makeFolder(), 'data');
+  cpSync(data, inOverlap, { recursive: true, verbatimSymlinks: true });
+  young = (await release(20, S2, 'ada'))('record/crypto.spot/ada.json');
+  list = fileOf(join(data, 'current'), 'well-known/keys.json');
+  service = await compiledService(data, at(21));
+});
+
+const genuine = (): Cited[] => [record as Cited, census as Cited];
+
+/** A body with other words, as the thief of a key dates it back. */
+function forged({ _citation, ...body }: Cited, seed = S1): Cited {
+  const did = didOf(seed);
+  const baseUrl = 'https://example.org';
+  const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl };
+  const { claim, fact, source, retrieved_at } = _citation;
+  const target = source.url.slice(baseUrl.length);
+  const about = { claim, fact, target, observed_at: source.published_at, retrieved_at };
+  const sealer = makeSealer(issuer, signingKey(seed), NO_SIGNATURES);
+  return sealer.seal({ ...body, scope: 'other words' }, about) as unknown as Cited;
+}
+
+const leafOf = ({ record_hash, _citation }: Cited): string => record_hash ?? _citation.record_hash;
+/** With a tree of its own, whose checkpoint the key of a seed signed. */
+const provenBy = (body: Cited, seed: Uint8Array): Cited => {
+  const _proof = proofBy(leafOf(body), { key: signingKey(seed), origin: ORIGIN });
+  return { ...body, _proof };
+};
+
+async function judge(body: Cited, options: VerifyCommandOptions) {
+  const readStdin = () => Buffer.from(JSON.stringify(body));
+  const by = { issuer: [K1], now: LATER, proof: false, readStdin, ...options };
+  const { exitCode, text } = await runVerify('-', by);
+  return { exitCode, text };
+}
+
+const answered = async (hash: string) => jsonOf(await proof(question(`/proof/${hash}`), service));
+
+describe('what a retired key signed', () => {
+  it('I28: holds with the list alone while the key is in use, and cannot be judged once it has ended', async () => {
+    for (const body of genuine()) {
+      expect((await judge(body, { keys: list, now: IN_WINDOW })).exitCode).toBe(0);
+      const { exitCode, text } = await judge(body, { keys: list });
+      expect(exitCode).toBe(2);
+      expect(text).toContain('nothing shows that it is older than the end of the key');
+      expect(text).toContain(`${K1} was in use until ${at(12)}`);
+      expect(text).toContain('--fresh-proof');
+      expect((await judge(body, { keys: data })).exitCode).toBe(0);
+    }
+    expect((await judge(young as Cited, { keys: list })).exitCode).toBe(0);
+  });
+
+  it('I29: whoever has the key now makes body, tree and checkpoint, and proves nothing', async () => {
+    const dated = forged(census as Cited);
+    for (const body of [dated, provenBy(dated, S1)]) {
+      expect((await judge(body, { keys: list })).exitCode).toBe(2);
+      expect((await judge(body, { keys: data })).exitCode).toBe(1);
+    }
+    const { exitCode, text } = await judge(provenBy(dated, S1), { keys: list, proof: true });
+    expect([exitCode, text.includes('was in use until')]).toEqual([1, true]);
+  });
+
+  it('I29: a checkpoint of a key that is still in use counts, for the entry that it proves alone', async () => {
+    for (const body of genuine()) {
+      const { exitCode, text } = await judge(provenBy(body, S2), { keys: list });
+      expect([exitCode, text.includes('older than the end')]).toEqual([0, true]);
+      expect((await judge(provenBy(body, S1), { keys: list })).exitCode).toBe(2);
+    }
+    const [, other] = genuine();
+    const borrowed = { ...forged(census as Cited), _proof: provenBy(other as Cited, S2)._proof };
+    expect((await judge(borrowed as Cited, { keys: list })).exitCode).toBe(1);
+  });
+
+  it('I29: a checkpoint that witnesses saw before the end counts, and one of later does not', async () => {
+    const witness = new InventedWitness('w.example/1', 1);
+    const policy = readPolicy(Buffer.from(`${witness.policyLine('First')}quorum First\n`));
+    const seen = (day: number): Cited => {
+      const body = provenBy(census as Cited, S1);
+      const noted = withNote(String(body._proof), (note) => witness.cosign(note, at(day)));
+      return { ...body, _proof: noted };
+    };
+    expect((await judge(seen(11), { keys: list, policy })).exitCode).toBe(0);
+    expect((await judge(seen(13), { keys: list, policy })).exitCode).toBe(2);
+  });
+
+  it('I29: a release from before the end shows what its log has, and nothing else', async () => {
+    for (const body of genuine()) {
+      expect((await judge(body, { keys: inOverlap })).exitCode).toBe(0);
+    }
+    const dated = forged(census as Cited);
+    // Its log may get what the key signs in its last days.
+    expect((await judge(dated, { keys: inOverlap, now: IN_WINDOW })).exitCode).toBe(0);
+    expect((await judge(dated, { keys: inOverlap })).exitCode).toBe(2);
+  });
+});
+
+describe('a fresh proof of an old body', () => {
+  it('I28: is in the answer of /proof, by a checkpoint of the present key', async () => {
+    for (const body of genuine()) {
+      const answer = await answered(leafOf(body));
+      expect(answer.tlog_proof).toContain('c2sp.org/tlog-proof@v1');
+      for (const text of [JSON.stringify(answer), String(answer.tlog_proof)]) {
+        const freshProof = join(makeFolder(), 'proof.json');
+        writeFileSync(freshProof, text);
+        const { exitCode } = await judge(body, { keys: list, freshProof, proof: true });
+        expect(exitCode).toBe(0);
+        expect((await judge(forged(body), { keys: list, freshProof })).exitCode).toBe(
+          body === record ? 0 : 1,
+        );
+        const keys = JSON.parse(readFileSync(list, 'utf8'));
+        const trusted = { issuer: K1, keys, now: LATER };
+        expect(verify(JSON.stringify(body), { ...trusted, freshProof: text }).verdict).toBe(
+          'verified',
+        );
+        expect(verify(JSON.stringify(body), trusted).verdict).toBe('unsigned');
+      }
+    }
+  });
+
+  it('is refused where it is none, and fails where it is of another body', async () => {
+    const freshProof = join(makeFolder(), 'proof.json');
+    for (const none of ['{}', 'no proof', '', '{"endpoint":"proof","hash":"sha256:00"}']) {
+      writeFileSync(freshProof, none);
+      const { exitCode, text } = await judge(record as Cited, { keys: list, freshProof });
+      expect([exitCode, text.includes('Cannot use the fresh proof')]).toEqual([2, true]);
+    }
+    writeFileSync(freshProof, JSON.stringify(await answered(leafOf(census as Cited))));
+    expect((await judge(record as Cited, { keys: list, freshProof })).exitCode).toBe(1);
+    const missing = await judge(record as Cited, { keys: list, freshProof: `${freshProof}.none` });
+    expect([missing.exitCode, missing.text.includes('no such file')]).toEqual([2, true]);
+  });
+
+  it('I29: an answer of /proof alone counts by it, and one whose checkpoints are all of the past does not', async () => {
+    const answer = await answered(leafOf(census as Cited));
+    const judgeAnswer = async (shown: object, keys = list) =>
+      (await judge(shown as Cited, { keys })).exitCode;
+    expect(await judgeAnswer(answer)).toBe(0);
+    expect(await judgeAnswer({ ...answer, tlog_proof: null })).toBe(2);
+    const past = provenBy(census as Cited, S1)._proof;
+    expect(await judgeAnswer({ ...answer, tlog_proof: past })).toBe(2);
+  });
+});
+
+describe('POST /verify', () => {
+  const post = async (body: object) => {
+    const sent = Buffer.from(JSON.stringify(body));
+    return checkSchema.parse(
+      jsonOf(await check(question('/verify', 'application/json', sent), service)),
+    );
+  };
+
+  it('I31: knows what its own past keys signed by its log, and no forgery of today', async () => {
+    for (const body of genuine()) expect((await post(body)).verdict).toBe('verified');
+    const dated = forged(census as Cited);
+    for (const body of [dated, provenBy(dated, S1)]) {
+      expect((await post(body)).verdict).not.toBe('verified');
+    }
+    expect(K2).not.toBe(K1);
+  });
+});
