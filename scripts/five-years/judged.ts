@@ -4,13 +4,17 @@ import { defined } from '../../compiler/contract/defined.ts';
 import { formatKeyHistory } from '../../compiler/contract/key-history.ts';
 import { readKeys } from '../../compiler/keys/key-store.ts';
 import { runVerify, type VerifyCommandOptions } from '../../compiler/verify/verify-command.ts';
+import type { Service } from '../../gatekeeper/answers/service.ts';
+import { proof } from '../../gatekeeper/rooms/proof.ts';
+import { compiledService } from '../../test/gatekeeper/compiled-service.ts';
+import { jsonOf, question } from '../../test/gatekeeper/tiny-service.ts';
 import { makeFolder } from '../../test/snapshot-folder.ts';
 import { type Forgery, forgeries } from './forged.ts';
 import { monthTime, type Signed, signedIn } from './plan.ts';
 import type { Bought, ShopLife } from './shop-life.ts';
 
 /** What a reader has beside the first key and a body. */
-const READERS = ['list', 'witnesses', 'release', 'releases'] as const;
+const READERS = ['list', 'fresh proof', 'witnesses', 'release', 'releases'] as const;
 export type Reader = (typeof READERS)[number];
 
 /** What `verify` says first. */
@@ -18,30 +22,36 @@ export const WORDS = {
   verified: 'verified',
   reading:
     'its readings are older than the theft of the key that signed it, its other words unproven',
-  revoked: 'cannot be judged: signed by a key that was revoked later',
-  unproven: 'cannot be judged: not proven to be in the log',
+  past: 'cannot be judged: nothing shows that it is older than the end of the key that signed it',
   failed: 'FAILED',
 } as const;
 type Word = keyof typeof WORDS;
 
-const ALL = (word: Word) => ({ list: word, witnesses: word, release: word, releases: word });
+const ALL = (word: Word) => ({
+  list: word,
+  'fresh proof': word,
+  witnesses: word,
+  release: word,
+  releases: word,
+});
+
+/** Of a key that was revoked. */
+const UNAGED = { list: 'past', 'fresh proof': 'past' } as const;
 
 /**
  * What each reader has to be told. Whoever has a log, or a policy of witnesses, is never told that a body cannot be judged; the
- * list of keys alone shows no age.
+ * list of keys alone shows no age. A fresh proof of the service helps against a key that ended, not against a thief.
  */
 export const EXPECTED: Readonly<
   Record<Signed, Readonly<Record<'reading' | 'statement', Readonly<Record<Reader, Word>>>>>
 > = {
-  'first key': { reading: ALL('verified'), statement: ALL('verified') },
+  'first key': {
+    reading: { ...ALL('verified'), list: 'past' },
+    statement: { ...ALL('verified'), list: 'past' },
+  },
   'second key': {
-    reading: { list: 'revoked', witnesses: 'reading', release: 'reading', releases: 'verified' },
-    statement: {
-      list: 'revoked',
-      witnesses: 'verified',
-      release: 'verified',
-      releases: 'verified',
-    },
+    reading: { ...ALL('reading'), ...UNAGED, releases: 'verified' },
+    statement: { ...ALL('verified'), ...UNAGED },
   },
   'second key, stolen': { reading: ALL('failed'), statement: ALL('failed') },
   'third key': { reading: ALL('verified'), statement: ALL('verified') },
@@ -50,15 +60,12 @@ export const EXPECTED: Readonly<
 /** What the entry in the log is of. */
 const ENTRY_OF = { record: 'reading', series: 'reading', census: 'statement' } as const;
 
-/**
- * What each reader has to be told of a forgery. Other words around a genuine reading are never verified. Of a key that ended,
- * the list alone cannot tell a back-dated statement from a genuine one, but one that came without a proof is left open.
- */
+/** What each reader has to be told of a forgery: none is verified. The list alone cannot tell it from a genuine body. */
 const EXPECTED_OF_FORGERIES: Readonly<Record<Forgery['name'], Readonly<Record<Reader, Word>>>> = {
-  'words around a reading': { ...ALL('reading'), list: 'revoked' },
+  'words around a reading': { ...ALL('reading'), ...UNAGED },
   'joined, old proof': ALL('failed'),
-  'joined, no proof': { ...ALL('failed'), list: 'revoked' },
-  'retired key': { ...ALL('failed'), list: 'unproven' },
+  'joined, no proof': { ...ALL('failed'), ...UNAGED },
+  'retired key': { ...ALL('failed'), ...UNAGED },
 };
 
 export interface Judged {
@@ -74,7 +81,7 @@ export interface Judged {
 
 /** Shows every body, and then every forgery, to every reader, at the end of the years. */
 export async function judgeAll(life: ShopLife): Promise<{ sold: Judged[]; forged: Judged[] }> {
-  const judge = judgeAt(life);
+  const judge = await judgeAt(life);
   const sold = life.bodies.map(({ month, product, text }) => {
     const signed = signedIn(month, life.plan);
     const entry = ENTRY_OF[product];
@@ -101,24 +108,43 @@ interface Shown extends Pick<Judged, 'kind'>, Pick<Bought, 'text'> {
 
 type Judge = (text: string, reader: Reader) => Promise<Pick<Judged, 'words' | 'logged'>>;
 
-function judgeAt({ data, issuer, plan, witnesses }: ShopLife): Judge {
+async function judgeAt({ data, issuer, plan, witnesses }: ShopLife): Promise<Judge> {
   const list = join(makeFolder(), 'keys.json');
   writeFileSync(list, formatKeyHistory(defined(readKeys(data) ?? undefined, 'the list of keys')));
   const { policy } = witnesses;
   const by: Readonly<Record<Reader, VerifyCommandOptions>> = {
     list: { keys: list },
+    'fresh proof': { keys: list },
     witnesses: { keys: list, policy },
     release: { keys: newestAlone(data) },
     releases: { keys: data },
   };
-  const now = Date.parse(monthTime(plan.months, 20));
+  const today = monthTime(plan.months, 20);
+  const now = Date.parse(today);
+  const service = await compiledService(data, today);
   return async (text, reader) => {
     const readStdin = (): Uint8Array => Buffer.from(text);
-    const report = await runVerify('-', { issuer: [issuer], now, readStdin, ...by[reader] });
+    const fresh = reader === 'fresh proof' ? await freshProof(text, service) : {};
+    const options = { issuer: [issuer], now, readStdin, ...by[reader], ...fresh };
+    const report = await runVerify('-', options);
     const [first = '', ...lines] = report.text.split('\n');
     const logged = lines.find((line) => /^ +\S+ +logged/.test(line)) ?? '';
     return { words: first.replace(/ +-$/, ''), logged: logged.trim() };
   };
+}
+
+/** What the service says today of the entry of a body, as its owner saves it; nothing where it has none. */
+async function freshProof(
+  text: string,
+  service: Service,
+): Promise<Pick<VerifyCommandOptions, 'freshProof'>> {
+  const { record_hash, _citation } = JSON.parse(text);
+  const hash = record_hash ?? _citation.record_hash;
+  const answer = jsonOf(await proof(question(`/proof/${hash}`), service));
+  if (typeof answer.tlog_proof !== 'string') return {};
+  const file = join(makeFolder(), 'proof.json');
+  writeFileSync(file, JSON.stringify(answer));
+  return { freshProof: file };
 }
 
 /** The data folder without any release but the newest. */
