@@ -46,6 +46,7 @@ const EXAMPLES: Examples = {
     'signalpress verify https://signals.example.org --mirror shop --issuer did:key:z6Mk…',
     'signalpress verify body.json --issuer did:key:z6Mk…',
     'signalpress verify proof.json --issuer did:key:z6Mk…',
+    'signalpress verify body.json --issuer did:key:z6Mk… --keys keys.json --fresh-proof proof.json',
     'signalpress verify body.json --issuer did:key:z6Mk… --archive snapshots/archive',
     'signalpress verify dist-data --log --since checkpoint.txt --issuer did:key:z6Mk…',
   ],

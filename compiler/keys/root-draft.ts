@@ -15,6 +15,7 @@ import {
   missingSigners,
   possibleSigners,
   ROOT_THRESHOLD_MIN,
+  ROOT_VERSIONS_MAX,
   type RootPlace,
   type RootStatement,
   rootBytes,
@@ -25,6 +26,8 @@ import { issuerDid, signBytes, signingKey } from '../stages/seal/sealer.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
 import { KeyError } from './issuer-key.ts';
 
+/** From this version on it is said how many may follow: four years, at one a quarter. */
+const ROOT_VERSIONS_WARN = 48;
 /** Longest draft that is read, in bytes: it carries the whole list of keys. */
 export const DRAFT_BYTES_MAX = 4_194_304;
 
@@ -258,5 +261,8 @@ export function rootLines({
   const signers = new Set(rest.signatures.map(({ did }) => did));
   const keys = root_keys.map((did) => `  root key ${did}${signers.has(did) ? '  signed' : ''}`);
   const words = `stated at ${rest.stated_at}, ${threshold} of ${root_keys.length} root keys sign`;
-  return [`Root version ${version} of ${issuer}, ${words}`, ...keys];
+  const left = ROOT_VERSIONS_MAX - version;
+  const warning = `  ${left} more versions may follow, no list holds more: begin a new list before, and tell readers its first key`;
+  const isLate = version >= ROOT_VERSIONS_WARN;
+  return [`Root version ${version} of ${issuer}, ${words}`, ...keys, ...(isLate ? [warning] : [])];
 }

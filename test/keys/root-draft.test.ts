@@ -15,6 +15,7 @@ import {
   type RootChange,
   type RootDraft,
   readDraft,
+  rootLines,
   signDraft,
 } from '../../compiler/keys/root-draft.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
@@ -126,6 +127,16 @@ describe('draftRoot()', () => {
     const stranger = { ...FIRST, revoke: [{ did: didOf(9), at: NOW }] };
     expect(() => draftRoot(list, stranger)).toThrow('not a key of this issuer');
     expect(() => draftRoot(list, { ...FIRST, threshold: 4 })).toThrow('asks for 4 of 3 keys');
+  });
+});
+
+describe('draftText()', () => {
+  it('I43: says from version 48 on how many may follow', () => {
+    const { list, statement } = draftRoot(listOf(rotated()), FIRST);
+    const shown = (version: number) => rootLines({ ...statement, version }).join();
+    expect(shown(47)).not.toContain('may follow');
+    expect(shown(48)).toContain('16 more versions may follow');
+    expect(draftText({ list, statement })).not.toContain('may follow');
   });
 });
 
