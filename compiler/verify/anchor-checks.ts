@@ -100,7 +100,7 @@ function answerOf(
 ): AnchorAnswer | null {
   if (shown === null || (isRevoked && shown.by === 'present key')) return null;
   // A statement about the whole body vouches for all that stands in it, a reading for itself.
-  if (path !== '' && (isRevoked || shown.leaf === 'reading')) return null;
+  if (!['', 'sample'].includes(path) && (isRevoked || shown.leaf === 'reading')) return null;
   const words = SHOWN_WORDS[shown.by](before);
   if (shown.leaf === 'statement' || !isRevoked) {
     return { state: 'anchored', detail: `in the log, ${words}` };

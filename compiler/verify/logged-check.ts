@@ -132,14 +132,15 @@ export function shownLeaf(
   trusted: ProofTrust,
   before: string,
 ): ShownLeaf | null {
-  const cited = citationSchema.safeParse(isObject(body) ? body._citation : undefined);
+  const signed = sampleIn(body) ?? body;
+  const cited = citationSchema.safeParse(isObject(signed) ? signed._citation : undefined);
   if (!cited.success || typeof proof !== 'string') return null;
   try {
     const read = parseTlogProof(proof);
     const origin = logOrigin(citedBase(cited.data));
     const known = believedDids(trusted, cited.data.issuer_DID);
     const fault = noteFault(read, { origin, known, isSignature: trusted.isSignature });
-    const leaf = fault === null ? provenLeaf(body, read) : null;
+    const leaf = fault === null ? provenLeaf(signed, read) : null;
     if (leaf === null) return null;
     if (isWitnessed(read.checkpoint, trusted, before)) return { leaf, by: 'witnesses' };
     const { isPresent } = checkpointSigner(read.checkpoint, trusted);
