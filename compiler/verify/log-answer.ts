@@ -8,7 +8,7 @@ import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
 import { isLeafProven, parseTlogProof } from '../contract/tlog-proof.ts';
-import { agreement, type BodyCheck, canonicalHash, checkAt } from './body-check.ts';
+import { agreement, type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
 import { checkpointSigner, pastSigner } from './checkpoint-age.ts';
 import { believedDids, type KeyTrust } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
@@ -77,7 +77,8 @@ export function logAnswer(saved: JsonValue, trusted: KeyTrust & PolicyTrust): Lo
   const own = [...coreChecks(body, hash), ...inclusionChecks(hash, proved.data, member)];
   const age =
     signer === null ? [] : ageChecks({ hash, note: proved.data.checkpoint, saved }, trusted);
-  return { signer, isFound: true, checks: [...own, ...checks, ...age, WORDS] };
+  const fresh = freshChecks({ hash, given: body.tlog_proof }, trusted);
+  return { signer, isFound: true, checks: [...own, ...checks, ...fresh, ...age, WORDS] };
 }
 
 const ABSENT: LogAnswer = {
@@ -154,6 +155,26 @@ function checkpointChecks(
   if (fault !== null) return { signer: null, checks: [at.fail(fault)] };
   const words = ['states this tree, signed', ...witnessed.map(witnessWords)].join(', ');
   return { signer, checks: [at.pass(words)] };
+}
+
+/** The proof against the newest checkpoint, where an answer brings one: it is of the same hash, and signed. */
+function freshChecks(
+  { hash, given = null }: { readonly hash: string; readonly given: JsonValue | undefined },
+  trusted: KeyTrust & PolicyTrust,
+): BodyCheck[] {
+  if (given === null) return [];
+  const at = checkAt('inclusion', 'tlog_proof');
+  if (typeof given !== 'string') return [at.fail('not a text')];
+  try {
+    const proof = parseTlogProof(given);
+    const known = believedDids(trusted, trusted.keys?.keys[0]?.did);
+    const { fault } = known.length === 0 ? { fault: null } : judgeNote(proof.checkpoint, known);
+    if (fault !== null) return [at.fail(fault)];
+    const isLeaf = isLeafProven(proof, leafHash(logEntry(hash), sha256), sha256);
+    return [isLeaf ? at.pass('of the newest tree') : at.fail('does not lead to its root')];
+  } catch (error) {
+    return [at.fail(reason(error))];
+  }
 }
 
 interface AgedAnswer {

@@ -73,8 +73,29 @@ def check_proof(answer, reader):
     root = inclusion_root(leaf, proved["index"], proved["size"], hashes)
     if root.hex() != proved["root"]:
         raise Refused("inclusion_proof: leads to another root")
-    first = None if reader.keys is None else reader.keys["keys"][0]["did"]
-    return proved["checkpoint"], check_checkpoint(proved["checkpoint"], proved["size"], root, believed(reader, first))
+    known = believed(reader, None if reader.keys is None else reader.keys["keys"][0]["did"])
+    if answer.get("tlog_proof") is not None:
+        check_newest(answer["tlog_proof"], leaf, known)
+    return proved["checkpoint"], check_checkpoint(proved["checkpoint"], proved["size"], root, known)
+
+
+def check_newest(proof, leaf, known):
+    """The tlog-proof@v1 text beside an answer is of the same leaf, and signed."""
+    if not isinstance(proof, str):
+        raise Refused("tlog_proof: not a text")
+    index, hashes, note = read_proof(proof)
+    size, stated = stated_tree(read_note(note)[0])
+    if inclusion_root(leaf, index, size, hashes) != stated:
+        raise Refused("tlog_proof: does not lead to its root")
+    check_checkpoint(note, size, stated, known)
+
+
+def stated_tree(text):
+    """Size and root of the tree that the text of a checkpoint states."""
+    lines = text.split("\n")
+    if len(lines) != 4 or not POSITION.fullmatch(lines[1]) or int(lines[1]) > 2 ** 53 - 1:
+        raise Refused("_proof: does not end in a checkpoint")
+    return int(lines[1]), fixed_base64(lines[2], 32)
 
 
 def check_checkpoint(note, size, root, issuers):
@@ -166,13 +187,11 @@ def check_logged(body, proof, reader):
         raise Refused("_proof: no citation says of which log it has to be")
     index, hashes, note = read_proof(proof)
     text, _ = read_note(note)
-    lines = text.split("\n")
-    if len(lines) != 4 or not POSITION.fullmatch(lines[1]) or int(lines[1]) > 2 ** 53 - 1:
-        raise Refused("_proof: does not end in a checkpoint")
+    size, stated = stated_tree(text)
+    named = text.split("\n")[0]
     origin = re.sub(r"^[a-z]+://", "", base_of(citation)).rstrip("/") + "/log"
-    if lines[0] != origin:
-        raise Refused("_proof: of the log %r, and the body is of %r" % (lines[0], origin))
-    size, stated = int(lines[1]), fixed_base64(lines[2], 32)
+    if named != origin:
+        raise Refused("_proof: of the log %r, and the body is of %r" % (named, origin))
     signers = check_checkpoint(note, size, stated, believed(reader, citation["issuer_DID"]))
     for name, kind in provable_hashes(body):
         leaf = hashlib.sha256(b"\x00" + name.encode("ascii")).digest()

@@ -192,6 +192,7 @@ export const INVENTED_VALUES: Readonly<Record<string, unknown>> = {
   bitcoin_block: null,
   stamped_at: null,
   ots_proof: null,
+  tlog_proof: null,
   size_before: 0,
   index: 0,
   older_rows: 0,
