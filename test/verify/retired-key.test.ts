@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify } from '../../compiler/client/verify.ts';
 import { checkSchema } from '../../compiler/contract/check-body.ts';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
+import { isoTime } from '../../compiler/contract/iso-time.ts';
 import { rotateKey } from '../../compiler/keys/key-command.ts';
 import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
@@ -25,6 +27,7 @@ import {
 } from '../snapshot-folder.ts';
 import { InventedWitness, withNote } from '../witness/invented-witness.ts';
 import { proofBy } from './one-leaf-proof.ts';
+import { hasPython, VERIFY_RECORD } from './python-judge.ts';
 
 // The first key signs until the 12th, the second one from the 7th on. On the 21st whoever has the first key can still sign.
 
@@ -154,6 +157,30 @@ describe('what a retired key signed', () => {
     // Its log may get what the key signs in its last days.
     expect((await judge(dated, { keys: inOverlap, now: IN_WINDOW })).exitCode).toBe(0);
     expect((await judge(dated, { keys: inOverlap })).exitCode).toBe(2);
+  });
+});
+
+describe.skipIf(!hasPython)('what a retired key signed, by the second judge', () => {
+  it('I31: is judged as by the first one', async () => {
+    const dated = forged(census as Cited);
+    const bodies = [
+      ...genuine(),
+      young as Cited,
+      dated,
+      provenBy(dated, S1),
+      ...genuine().flatMap((body) => [provenBy(body, S1), provenBy(body, S2)]),
+    ];
+    for (const now of [IN_WINDOW, LATER]) {
+      for (const [at, body] of bodies.entries()) {
+        // The second judge takes no body of a time to come.
+        if (body === young && now === IN_WINDOW) continue;
+        const text = JSON.stringify(body);
+        const flags = ['--issuer', K1, '--keys', list, '--no-proof', '--now', isoTime(now), '-'];
+        const second = spawnSync('python3', [VERIFY_RECORD, ...flags], { input: text });
+        const first = await judge(body, { keys: list, now });
+        expect([at, now, second.status]).toEqual([at, now, first.exitCode]);
+      }
+    }
   });
 });
 

@@ -10,6 +10,7 @@ from verify_core import check_record_hashes
 from verify_demands import check_demands
 from verify_input import TooLong
 from verify_json import MALFORMED, Refused, canonical_bytes, milliseconds, objects, parse
+from verify_keys import limit_of, limit_words
 from verify_log import check_logged, check_proof, is_proof, owes_proof, proof_of, sample_in, without_proof
 from verify_policy import check_policy
 from verify_receipt import judge_receipt, receipt_in
@@ -128,7 +129,7 @@ def judge_delivered(delivered, reader):
 
 
 def judged_citations(body, cited, reader):
-    """Checks each citation; answers its path, who signed, and from when on that key is revoked, where it is."""
+    """Checks each citation; answers its path, who signed, and the limit of that key, where its time is over."""
     for path, item in cited:
         # A settlement answer repeats the citation of a part, which is checked there.
         if path is not None or not is_settlement(body):
@@ -142,9 +143,9 @@ def judge_logged(judged, body, logged, reader):
             raise Refused("_proof: none, and one is demanded; " + HOW_TO_PROVE)
         return judged._replace(is_owing=owes_proof(body))
     note, signers, _ = logged
-    revoked = revoked_signer(signers, reader)
-    if revoked is not None and not is_witnessed(note, reader, revoked["revoked_from"]):
-        words = "%s, which signed the checkpoint of its proof, is revoked from %s on" % (revoked["did"], revoked["revoked_from"])
+    past = past_signer(signers, reader)
+    if past is not None and not is_witnessed(note, reader, past[1].before):
+        words = "the checkpoint of its proof: " + limit_words(*past)
         if reader.demands_proof is True:
             raise Refused("_proof: " + words)
         return judged._replace(detail=judged.detail + "; " + words, is_owing=True)
@@ -152,11 +153,18 @@ def judge_logged(judged, body, logged, reader):
     return judged._replace(detail=judged.detail + "; its proof leads to the log of the issuer" + witnessed)
 
 
-def revoked_signer(signers, reader):
-    """The revoked key that signed a checkpoint, where no other key did; a note has no time that a thief could not choose."""
-    listed = [] if reader.keys is None else [key for key in reader.keys["keys"] if key["did"] in signers]
-    revoked = sorted((key for key in listed if key["revoked_from"] is not None), key=lambda key: key["revoked_from"])
-    return revoked[0] if revoked and len(revoked) == len(listed) else None
+def past_signer(signers, reader):
+    """The past key that signed a checkpoint, where none in use did; a note has no time that a thief could not choose."""
+    listed = limits_of(signers, reader)
+    if not listed or any(limit is None for _, limit in listed):
+        return None
+    return min(listed, key=lambda one: milliseconds(one[1].before))
+
+
+def limits_of(signers, reader):
+    """Each key of the list that signed, with its limit."""
+    listed = [] if reader.keys is None else reader.keys["keys"]
+    return [(key["did"], limit_of(reader.keys, key, reader.now)) for key in listed if key["did"] in signers]
 
 
 def is_witnessed(note, reader, before):
@@ -171,14 +179,23 @@ def is_witnessed(note, reader, before):
 
 
 def suspect_words(suspect, logged, reader):
-    """Why what a key signed that was revoked later cannot be judged; None where witnesses show that it is older."""
-    path, did, revoked_from = suspect
-    if path is None and logged is not None and is_witnessed(logged[0], reader, revoked_from):
-        if logged[2] == "statement":
+    """Why what a past key signed cannot be judged; None where something shows that it is older."""
+    path, did, limit = suspect
+    is_top = path in (None, "sample")
+    if logged is not None and is_shown(logged, limit, reader):
+        is_statement = logged[2] == "statement"
+        if (is_top and is_statement) or (not limit.is_revoked and (is_top or is_statement)):
             return None
-        return "only its reading is older than the revocation of %s; its other words are signed by a revoked key alone" % did
-    return "%s is revoked from %s on: what it signed before counts only where a log or witnesses show that it is older" % (
-        did, revoked_from)
+        if is_top:
+            return "only its reading is older than the revocation of %s; its other words are signed by a revoked key alone" % did
+    return limit_words(did, limit) + ": what it signed counts only where a log or witnesses show that it is older"
+
+
+def is_shown(logged, limit, reader):
+    """Whether witnesses saw the checkpoint before, or, of a key that ended, one in use signed it."""
+    note, signers, _ = logged
+    is_present = any(found is None for _, found in limits_of(signers, reader))
+    return is_witnessed(note, reader, limit.before) or (is_present and not limit.is_revoked)
 
 
 def judge_signed(body, cited, reader):

@@ -29,7 +29,7 @@ def check_citation(body, reader):
     if "sha256:" + hashlib.sha256(text).hexdigest() != citation["record_hash"]:
         raise Refused("_citation.record_hash: the statement gives another hash")
     did, source = citation["issuer_DID"], citation["source"]
-    suspect_from = check_signer(reader, did, citation["retrieved_at"])
+    limit = check_signer(reader, did, citation["retrieved_at"])
     check_address(citation)
     # A statement of another issuer's form has no claim, and hashes something that the body does not show.
     if "claim" in citation:
@@ -40,7 +40,7 @@ def check_citation(body, reader):
         check_cited(body, citation)
     if not is_signature(public_key(did), text, from_base64url(citation["signature"])):
         raise Refused("_citation.signature: not a signature over the statement")
-    return suspect_from
+    return limit
 
 
 def check_shape(citation):

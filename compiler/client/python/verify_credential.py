@@ -53,9 +53,9 @@ def check_credential(credential, reader):
     if reader.keys is None:
         return None
     # Whether the issuer is trusted is said at the citation of the body.
-    suspect_from = check_signer(reader._replace(issuers=[], roots=()), issuer, proof["created"])
-    return None if suspect_from is None else (
-        "%s is revoked from %s on, and no log lists credentials; verify the body inside" % (issuer, suspect_from))
+    limit = check_signer(reader._replace(issuers=[], roots=()), issuer, proof["created"])
+    return None if limit is None or not limit.is_revoked else (
+        "%s is revoked from %s on, and no log lists credentials; verify the body inside" % (issuer, limit.before))
 
 
 def digest_of(credential):

@@ -78,7 +78,7 @@ def believed(reader, named=None):
 
 
 def check_signer(reader, did, time):
-    """Refuses who may not have signed something of a time; answers from when on its key is revoked, where that is later."""
+    """Refuses who may not have signed something of a time; answers the limit of its key, where its time is over."""
     standing, key = standing_of(reader.keys, did, time)
     if standing == "revoked":
         raise Refused("_citation.issuer_DID: %s is revoked from %s on" % (did, key["revoked_from"]))
@@ -86,7 +86,34 @@ def check_signer(reader, did, time):
         raise Refused("_citation.issuer_DID: %s was in use until %s only" % (did, key["valid_until"]))
     if did not in believed(reader, did):
         raise Refused("_citation.issuer_DID: %s is not trusted" % did)
-    return key["revoked_from"] if standing == "suspect" else None
+    return None if key is None else limit_of(reader.keys, key, reader.now)
+
+
+class Limit(NamedTuple):
+    """Until when a key counted that was revoked or has ended: what it signed may carry any date."""
+    before: str
+    is_revoked: bool
+
+
+def limit_of(keys, key, now):
+    """The limit of a key of a list; None for one that is in use, by the clock and by what was stated later."""
+    if key["revoked_from"] is not None:
+        return Limit(key["revoked_from"], True)
+    until = key["valid_until"]
+    if until is None or milliseconds(until) >= max(now, newest_statement(keys)):
+        return None
+    return Limit(until, False)
+
+
+def newest_statement(keys):
+    """When the newest statement of a list was made."""
+    announced = [key["statement"] for key in keys["keys"] if key["statement"] is not None]
+    stated = announced + keys["revocations"] + keys.get("receipt_keys", []) + keys.get("roots", [])
+    return max([milliseconds(one["stated_at"]) for one in stated], default=0)
+
+
+def limit_words(did, limit):
+    return "%s %s" % (did, ("is revoked from %s on" if limit.is_revoked else "was in use until %s") % limit.before)
 
 
 def standing_of(keys, did, time):
