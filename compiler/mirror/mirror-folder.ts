@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import {
   closeSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -21,7 +22,7 @@ import { readPlain } from '../verify/plain-file.ts';
 /** Says that a folder is a mirror, and of which address. */
 const MARKER_NAME = 'mirror.txt';
 const MARKER_BYTES_MAX = 4096;
-/** Files on their way, by the hash that they should have. */
+/** Files on their way, each by its path and its hash: several may have the same bytes. */
 const PARTS_FOLDER = '.parts';
 
 /** What came of storing a file. */
@@ -44,11 +45,21 @@ export class MirrorFolder {
       writeFileSync(marker, `${address}\n`);
     }
     const known = existsSync(marker) ? readPlain(marker, MARKER_BYTES_MAX).toString().trim() : null;
+    this.#refuseLinks();
     if (known === address) return;
     const state = known === null ? 'it holds something else' : `it mirrors ${known}`;
     throw new RangeError(
       `Cannot mirror ${address} in "${folder}": ${state}; name a folder of its own`,
     );
+  }
+
+  /** What a link leads to is not the mirror's to change. */
+  #refuseLinks(): void {
+    for (const name of [RELEASES_FOLDER, FILES_FOLDER, PARTS_FOLDER]) {
+      const path = join(this.#folder, name);
+      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
+      throw new RangeError(`Cannot mirror into "${path}": it is a link; remove it`);
+    }
   }
 
   /** The folder of a release. */
@@ -75,18 +86,18 @@ export class MirrorFolder {
   }
 
   /** How many bytes of a file came before. */
-  partLength({ sha256 }: FileEntry): number {
-    return statSync(this.#part(sha256), { throwIfNoEntry: false })?.size ?? 0;
+  partLength(entry: FileEntry): number {
+    return statSync(this.#part(entry), { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  dropPart({ sha256 }: FileEntry): void {
-    rmSync(this.#part(sha256), { force: true });
+  dropPart(entry: FileEntry): void {
+    rmSync(this.#part(entry), { force: true });
   }
 
   /** Adds bytes to a file as they come, behind those that came before; the sink says how many there are. */
   async append(entry: FileEntry, chunks: AsyncIterable<Uint8Array>): Promise<number> {
     mkdirSync(join(this.#folder, PARTS_FOLDER), { recursive: true });
-    const file = openSync(this.#part(entry.sha256), 'a');
+    const file = openSync(this.#part(entry), 'a');
     let length = this.partLength(entry);
     try {
       for await (const chunk of chunks) {
@@ -106,7 +117,7 @@ export class MirrorFolder {
   finish(entry: FileEntry): Stored {
     const place = this.#place(entry);
     mkdirSync(dirname(place), { recursive: true });
-    renameSync(this.#part(entry.sha256), place);
+    renameSync(this.#part(entry), place);
     return this.holds(entry) ? 'good' : 'wrong';
   }
 
@@ -125,12 +136,12 @@ export class MirrorFolder {
     return join(this.#folder, storedPath(path, sha256));
   }
 
-  #part(name: string): string {
-    return join(this.#folder, PARTS_FOLDER, name);
+  #part({ path, sha256 }: FileEntry): string {
+    return join(this.#folder, PARTS_FOLDER, hash('sha256', storedPath(path, sha256), 'hex'));
   }
 
   #fresh(name: string): string {
     mkdirSync(join(this.#folder, PARTS_FOLDER), { recursive: true });
-    return this.#part(name);
+    return join(this.#folder, PARTS_FOLDER, name);
   }
 }

@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parsePublicFileUrl } from '../../compiler/contract/public-files.ts';
+import { fetchFiles } from '../../compiler/mirror/fetch-files.ts';
+import { MirrorFolder } from '../../compiler/mirror/mirror-folder.ts';
+import { makeFolder, removeFolders } from '../snapshot-folder.ts';
+
+const ADDRESS = 'https://signals.example.org';
+
+afterAll(removeFolders);
+
+describe('MirrorFolder', () => {
+  it('keeps files of the same bytes apart while they come at once', async () => {
+    const bytes = new TextEncoder().encode('the same in each');
+    const sha256 = hash('sha256', bytes, 'hex');
+    const names = ['a', 'b', 'c'].map((name) => `free/preview/${name}.json`);
+    const entries = names.map((path) => ({ path, sha256, size: bytes.length }));
+    const folder = new MirrorFolder(join(makeFolder(), 'mirror'), ADDRESS);
+    const fetched = await fetchFiles(entries, {
+      address: ADDRESS,
+      fetch: (url) => Promise.resolve(trickled(String(url), bytes)),
+      folder,
+      signal: new AbortController().signal,
+      end: performance.now() + 60_000,
+      pause: () => Promise.resolve(),
+      answerMs: 60_000,
+    });
+    expect(fetched).toEqual({ files: 3, bytes: 3 * bytes.length, resumed: 0, ungiven: [] });
+    expect(entries.map((entry) => folder.holds(entry))).toEqual([true, true, true]);
+  });
+
+  it.each(['releases', 'files', '.parts'])('refuses a link in the place of %s', (name) => {
+    const [folder, elsewhere] = [makeFolder(), makeFolder()];
+    const kept = join(elsewhere, 'kept', 'notes.txt');
+    mkdirSync(join(elsewhere, 'kept'));
+    writeFileSync(kept, 'mine');
+    new MirrorFolder(join(folder, 'mirror'), ADDRESS);
+    symlinkSync(elsewhere, join(folder, 'mirror', name));
+    expect(() => new MirrorFolder(join(folder, 'mirror'), ADDRESS)).toThrow('it is a link');
+    expect(existsSync(kept)).toBe(true);
+  });
+});
+
+/** A public file that comes in two pieces, one turn of the event loop apart. */
+function trickled(url: string, bytes: Uint8Array): Response {
+  if (parsePublicFileUrl(new URL(url).pathname) === null) return new Response('', { status: 404 });
+  const pieces = [bytes.slice(0, 5), bytes.slice(5)].values();
+  const body = new ReadableStream({
+    async pull(controller) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const { value, done } = pieces.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+  return new Response(body);
+}
