@@ -47,15 +47,19 @@ export function keyCases({ target, body }: Delivery, random: Random): ReaderCase
   }));
 }
 
+/** Days that no reader lives to see. */
+const YEARS = 36_500;
+
 /** What a list says of the time at which a body was collected. */
 function windowRows(by: Statements): Row[] {
   const rotated = list(by.list(2));
   const revoked = list(by.list(0.5, [by.revocation(-1)]));
   const later = list(by.list(2, [by.revocation(1)]));
   // A revocation counts only if it is by the key itself or by one behind it.
-  const stranger = list(by.list(2, [by.revocation(-1, THIEF)]));
+  const stranger = list(by.list(YEARS, [by.revocation(-1, THIEF)]));
   return [
-    ['of the trusted key', FIRST, 'verified', rotated],
+    ['of the trusted key', FIRST, 'verified', list(by.list(YEARS))],
+    ['of a key that ended since', FIRST, 'unsigned', rotated],
     ['of the key behind it', SECOND, 'verified', rotated],
     ['of the key behind it, no list', SECOND, 'failed', {}],
     ['of the key before it', FIRST, 'failed', { ...rotated, issuers: [SECOND.did] }],
