@@ -67,16 +67,9 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
       'a saved body, a release or data folder, the address of a service, or - for standard input',
     )
     .option('--issuer <did>', 'an issuer you trust, did:key:z6Mk…; may be repeated', repeated)
-    .option(
-      '--root <did>',
-      'a root key of an issuer, did:key:z6Mk…; name as many as sign',
-      repeated,
-    )
+    .option('--root <did>', 'a root key of an issuer; name as many as sign', repeated)
     .option('--keys <path>', 'list of issuer keys, or a release folder with its list and its log')
-    .option(
-      '--catalog <path>',
-      'catalogue of the publisher, with its release.json beside it, or a release folder',
-    )
+    .option('--catalog <path>', 'catalogue, its release.json beside it, or a release folder')
     .option(
       '--expect <request>',
       "the request that a body must answer, or a receipt be for, 'GET /gauge?…'",
