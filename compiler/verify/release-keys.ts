@@ -5,6 +5,7 @@ import {
   type KeyHistory,
   readKeyHistory,
 } from '../contract/key-history.ts';
+import type { FileEntry } from '../contract/release.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import { type Disk, readAll } from './disk.ts';
@@ -46,14 +47,23 @@ function newestList({ disk, root, faults, keys }: ReleaseKeys): KeyHistory | und
 
 /** The list of keys in a release that may not be signed by a known key yet; null without one. */
 function ownKeys({ disk, root, faults }: Omit<ReleaseKeys, keyof Trusted>): KeyHistory | null {
+  const entry = listedKeys(disk, root);
   try {
-    for (const entry of listedFiles(disk, root)) {
-      if (entry.path === KEYS_PATH) return keysIn(disk.chunks(placeOfFile(root, entry)));
-    }
+    return entry === null ? null : keysIn(disk.chunks(placeOfFile(root, entry)));
   } catch (error) {
     faults.add(KEYS_PATH, '', reason(error));
+    return null;
   }
-  return null;
+}
+
+/** Where a release lists its keys; null also for a list of files that cannot be read, which is a fault of the head. */
+function listedKeys(disk: Disk, root: string): FileEntry | null {
+  try {
+    for (const entry of listedFiles(disk, root)) if (entry.path === KEYS_PATH) return entry;
+    return null;
+  } catch {
+    return null;
+  }
 }
 
 /** Reads a list of keys; throws a RangeError or TypeError for one that does not hold. */

@@ -8,23 +8,17 @@ export interface RpcHeaders {
 }
 
 /** An x402 payment, in the header of its version. */
-export interface X402Header {
+export type X402Header = {
   readonly kind: 'payment';
   readonly version: 1 | 2;
   readonly text: string;
-}
+};
 /** A receipt of the operator's processor. */
-export interface ReceiptHeader {
-  readonly kind: 'receipt';
-  readonly text: string;
-}
+export type ReceiptHeader = { readonly kind: 'receipt'; readonly text: string };
 /** What pays: a payment, or a receipt in its place. */
 export type TenderHeader = X402Header | ReceiptHeader;
 /** The signed message of an account that paid before. */
-export interface SignInHeader {
-  readonly kind: 'sign-in';
-  readonly text: string;
-}
+export type SignInHeader = { readonly kind: 'sign-in'; readonly text: string };
 /** The one header that a request wants to be answered for. */
 export type PaymentHeader = TenderHeader | SignInHeader;
 
@@ -44,7 +38,6 @@ export interface HeaderFacts {
   readonly acceptEncoding: string;
   readonly authorization: string | null;
   readonly ifNoneMatch: string | null;
-  /** Which bytes of a public file are asked for, and of which content they must be. */
   readonly range: string | null;
   readonly ifRange: string | null;
   /** What a client or its proxy calls the request. */

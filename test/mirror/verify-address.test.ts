@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storedPath } from '../../compiler/contract/path.ts';
 import { PUBLIC_LIST_URL, parsePublicFileUrl } from '../../compiler/contract/public-files.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { RELEASE_PROOF_URL, RELEASE_URL } from '../../compiler/contract/static-files.ts';
@@ -319,7 +320,8 @@ describe('a mirror', () => {
     const { sha256, path, size } = longest();
     mkdirSync(join(mirror, '.parts'), { recursive: true });
     writeFileSync(join(mirror, 'mirror.txt'), `${gate.url}\n`);
-    writeFileSync(join(mirror, '.parts', sha256), Buffer.alloc(100));
+    const part = hash('sha256', storedPath(path, sha256), 'hex');
+    writeFileSync(join(mirror, '.parts', part), Buffer.alloc(100));
     const { fetch, asked } = meddling();
     const { exitCode } = await verified({ fetch, mirror });
     expect(exitCode).toBe(0);

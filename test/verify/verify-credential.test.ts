@@ -148,7 +148,9 @@ describe('verifyBody() on a credential', () => {
   it('I66: judges a key that ended or was revoked by when the credential was signed', () => {
     const key = { did: release.did, valid_from: null, valid_until: null, revoked_from: null };
     const keysOf = (change: object) =>
-      ({ keys: [{ ...key, ...change }] }) as unknown as NonNullable<BodyTrust['keys']>;
+      ({ keys: [{ ...key, ...change }], revocations: [] }) as unknown as NonNullable<
+        BodyTrust['keys']
+      >;
     const at = (change: object) => judge(fresh(), { keys: keysOf(change) });
     expect(at({ revoked_from: '2026-11-21T12:00:00Z' }).verdict).toBe('failed');
     const later = at({ revoked_from: '2026-11-22T00:00:00Z' });
