@@ -29,4 +29,10 @@ export class Faults {
     this.count += faultCount;
     this.kept.push(...faults.slice(0, FAULTS_MAX - this.kept.length));
   }
+
+  /** Takes over what was gathered elsewhere about files that are not named yet. */
+  addUnnamed({ kept }: Faults): void {
+    const named = new Set(this.kept.map(({ file }) => file));
+    for (const { file, where, detail } of kept) if (!named.has(file)) this.add(file, where, detail);
+  }
 }

@@ -111,10 +111,14 @@ export async function verifyRelease(
   const { disk = nodeDisk, trust } = options;
   const faults = new Faults();
   const root = releaseRoot(disk, folder, faults);
-  const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults });
+  const ofKeys = new Faults();
+  const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults: ofKeys });
   const head = root === null ? null : readHead({ ...options, ...known, disk, root, faults });
   // What the head does not vouch for is not worth a look.
-  if (root === null || head === null || faults.count > 0) return reportOf({ head, faults, trust });
+  if (root === null || head === null || faults.count > 0) {
+    faults.addUnnamed(ofKeys);
+    return reportOf({ head, faults, trust });
+  }
   checkName({ disk, root, head, faults });
   const history = known.keys ?? firstHistory(head.issuer_did);
   const issuer = rootDid(history);
@@ -128,6 +132,8 @@ export async function verifyRelease(
   } catch (error) {
     faults.add(FILES_NAME, '', reason(error));
   }
+  // A list of keys that is damaged may be so among other files, and is named once.
+  faults.addUnnamed(ofKeys);
   return reportOf({ head, faults, trust, run });
 }
 
