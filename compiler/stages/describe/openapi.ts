@@ -297,7 +297,7 @@ function recordBody({ schemas, entries, catalog }: SchemaParts): object {
   const shown = given === undefined ? {} : { examples: { example } };
   return {
     description:
-      'a bare record, a whole delivered body, a credential of one, or {"record": …}, with "expect" beside it for the request that it must answer; as CSV a series that was delivered with format=csv-signed',
+      'a bare record, a whole delivered body, a credential of one, or {"record": …}, with the request that it must answer beside it; as CSV a series that was delivered with format=csv-signed',
     content: {
       'application/json': { schema: { type: 'object' }, ...shown },
       'text/csv': { schema: { type: 'string' } },
