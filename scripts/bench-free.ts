@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { defined } from '../compiler/contract/defined.ts';
+import { PUBLIC_LIST_URL, publicFileUrl } from '../compiler/contract/public-files.ts';
+import { parseFiles } from '../compiler/contract/release.ts';
 import { costOfReading, costOfSending } from '../gatekeeper/http/cost.ts';
 import { allCases, type FreeCase, type FreeSubject, longestRow } from './free-bench/free-cases.ts';
 import { compileSample } from './sample/write-sample.ts';
@@ -90,7 +92,10 @@ async function subjectAt(port: number, data: string): Promise<FreeSubject> {
     hashes.push(tile.toString('latin1', from, from + HASH_CHARS));
   }
   const record = await (await fetch(`${at}/gauge/sample`)).text();
-  return { pairs, hashes, record, row: longestRow(data) };
+  const list = await (await fetch(`${at}${PUBLIC_LIST_URL}`)).text();
+  const keys = parseFiles(list).find(({ path }) => path === 'well-known/keys.json');
+  const publicFile = publicFileUrl(defined(keys, 'the list of keys among the public files'));
+  return { pairs, hashes, record, row: longestRow(data), publicFile };
 }
 
 async function askOnce(

@@ -4,6 +4,7 @@ import { BASKET_REQUESTS_MAX } from '../../compiler/contract/basket.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
+import { PUBLIC_LIST_URL } from '../../compiler/contract/public-files.ts';
 import { FILES_NAME, parseFiles, parseVerifyEntry } from '../../compiler/contract/release.ts';
 import { FORMAT_DOCUMENTS } from '../../compiler/contract/static-files.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
@@ -13,12 +14,16 @@ import { checkCost, judgingCost } from '../../gatekeeper/rooms/check-cost.ts';
 import { RECOMPUTED_BYTES_MAX } from '../../gatekeeper/rooms/verify-hash.ts';
 import { QUESTION_COST } from '../../gatekeeper/search/search.ts';
 
-/** What is asked about: pairs of the catalog as queries, record hashes of the log, a whole record, a row of a long file. */
+/**
+ * What is asked about: pairs of the catalog as queries, record hashes of the log, a whole record, a row of a long file, the URL
+ * of a public file by its hash.
+ */
 export interface FreeSubject {
   readonly pairs: readonly string[];
   readonly hashes: readonly string[];
   readonly record: string;
   readonly row: LookedUpRow;
+  readonly publicFile: string;
 }
 
 /** One question that costs nothing, asked in as many spellings as there are requests. */
@@ -78,7 +83,7 @@ function coverageCases(pair: (n: number) => string): FreeCase[] {
 }
 
 /** Every free operation and file, each at its dearest: with a parameter that nobody knows, so that nothing is ready. */
-function freeCases({ pairs, hashes }: FreeSubject): FreeCase[] {
+function freeCases({ pairs, hashes, publicFile }: FreeSubject): FreeCase[] {
   const pair = (n: number): string => pairs[n % pairs.length] ?? '';
   const hash = (n: number): string => hashes[(n * 37) % hashes.length] ?? '';
   const each = (name: string, target: (n: number) => string): FreeCase => ({
@@ -108,6 +113,8 @@ function freeCases({ pairs, hashes }: FreeSubject): FreeCase[] {
     each('proof, listed', (n) => `/proof/${hash(n)}?x=${fresh(n, 8)}`),
     get('proof, unknown', `/proof/${FRESH}`, LONG_CHARS),
     get('anchor, list', `/gauge/anchor?x=${FRESH}`),
+    each('public file by its hash', (n) => `${publicFile}?x=${fresh(n, 8)}`),
+    get('public file, another hash', `/release/${'0'.repeat(64)}/well-known/keys.json?x=${FRESH}`),
     each('anchor of a hash', (n) => `/gauge/anchor?hash=${hash(n)}&x=${fresh(n, 8)}`),
     get('channels', `/gauge/channels?x=${FRESH}`),
     get('stablecoin-deaths/preview', `/stablecoin-deaths/preview?x=${FRESH}`),
@@ -137,6 +144,7 @@ const FILE_TARGETS: readonly string[] = [
   '/.well-known/catalog.json',
   '/.well-known/release.json',
   '/.well-known/release.tlog-proof',
+  PUBLIC_LIST_URL,
   '/.well-known/keys.json',
   '/.well-known/security.txt',
   '/.well-known/api-catalog',
