@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { PublicFile } from '../../compiler/contract/public-files.ts';
+import { type PublicFile, publicFileUrl } from '../../compiler/contract/public-files.ts';
 import { FILES_NAME } from '../../compiler/contract/release.ts';
 import { oncePerRelease } from './per-release.ts';
 import { DamagedFileError } from './read-body.ts';
@@ -31,11 +31,24 @@ export function publicList(release: ReleaseIndex): {
   );
 }
 
+/** Files that are being read, by the URL of each. */
+const reading = oncePerRelease(() => new Map<string, Promise<Buffer | null>>());
+
 /**
  * The bytes of a public file of this release, or of an earlier one that is still kept, so that a download outlives a switch; null
- * where there is none. They stay out of the memory that is for buyers.
+ * where there is none. They stay out of the memory that is for buyers, and many who ask at once share one reading.
  */
-export async function publicBytes(
+export function publicBytes(file: PublicFile, reader: ReleaseReader): Promise<Buffer | null> {
+  const files = reading(reader.release);
+  const url = publicFileUrl(file);
+  const known = files.get(url);
+  if (known !== undefined) return known;
+  const bytes = readPublic(file, reader).finally(() => files.delete(url));
+  files.set(url, bytes);
+  return bytes;
+}
+
+async function readPublic(
   { path, sha256 }: PublicFile,
   { release, spend }: ReleaseReader,
 ): Promise<Buffer | null> {
