@@ -2,12 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import { AS_OF_PATH } from '../../compiler/contract/catalog/signal-terms.ts';
 import { grouped } from '../../compiler/contract/grouped.ts';
 import type { Release } from '../../compiler/contract/release.ts';
+import { costOfLooking } from '../http/cost.ts';
 import { messageOf } from '../system/message-of.ts';
 import { isOfDisk } from '../system/plain-file.ts';
 import { headHash } from './log-tip.ts';
 import { DamagedFileError } from './read-body.ts';
 import { checkHead, checkIssuer } from './release-head.ts';
-import type { ReleaseIndex } from './release-index.ts';
+import type { ReleaseIndex, ReleaseReader } from './release-index.ts';
 import type { ReleaseFolder } from './release-source.ts';
 
 // Each head names the hash of the one before it, so the head that is served proves every earlier one. What is kept reaches
@@ -66,9 +67,13 @@ export async function renewEarlier(release: ReleaseIndex): Promise<void> {
   if (known === undefined || known.mark === null || known.mark !== mark) begin(release, mark);
 }
 
-/** Whether an earlier release is gone; looks again. Rejects where nobody can tell. */
-export async function isGone(earlier: EarlierRelease, release: ReleaseIndex): Promise<boolean> {
+/** Whether an earlier release is gone; looks again, at the cost of who asks. Rejects where nobody can tell. */
+export async function isGone(
+  earlier: EarlierRelease,
+  { release, spend }: ReleaseReader,
+): Promise<boolean> {
   const { releases, doubt } = await begin(release, null).earlier;
+  spend(costOfLooking(releases.length));
   return doubt === null && !releases.includes(earlier);
 }
 

@@ -48,6 +48,6 @@ export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise
   if (manifest === null) {
     throw new StartError(`Cannot serve release: it has no "${OFFERS_PATH}"; compile again`);
   }
-  const offers = parseOffers(manifest);
+  const offers = parseOffers(manifest, head);
   return new ReleaseIndex(place, { head, keys, files, catalog, offers }, terms);
 }

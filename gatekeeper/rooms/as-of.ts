@@ -38,8 +38,9 @@ export async function asOf(question: Question, service: Service): Promise<Answer
 async function bodyOf(
   path: string,
   asked: ReleaseReader['release'] | EarlierRelease,
-  { release, spend }: ReleaseReader,
+  reader: ReleaseReader,
 ): Promise<Body | null> {
+  const { release, spend } = reader;
   if (!('name' in asked)) return release.has(path) ? release.body(path, spend) : null;
   const { folder } = release.place;
   if (folder === undefined) throw new RangeError(`Cannot read "${path}": no folder of releases`);
@@ -50,7 +51,7 @@ async function bodyOf(
     return { bytes, sha256: entry.sha256, points: splicePoints(bytes) };
   } catch (error) {
     // It may have been removed while it was read.
-    if (await isGone(asked, release)) return null;
+    if (await isGone(asked, reader)) return null;
     throw error;
   }
 }

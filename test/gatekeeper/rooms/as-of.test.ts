@@ -1,6 +1,15 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { rollBack } from '../../../compiler/commands/releases-command.ts';
 import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
 import { route } from '../../../compiler/contract/route.ts';
@@ -16,7 +25,7 @@ import {
   recordTarget,
   SECOND_STATION_FROM,
 } from '../../as-of-shop.ts';
-import { compileFolder, makeFolder, removeFolders } from '../../snapshot-folder.ts';
+import { compileFolder, makeFolder, readJson, removeFolders, SEED } from '../../snapshot-folder.ts';
 import { compiledService } from '../compiled-service.ts';
 import { jsonOf, question } from '../tiny-service.ts';
 
@@ -54,7 +63,7 @@ async function refusal(target: string, service: Service) {
   const answered = await answer(asked(target, service), service);
   if (answered.kind !== 'reply') throw new Error(`Cannot refuse "${target}": ${answered.kind}`);
   expect(answered.reply.status).toBe(422);
-  return jsonOf(answered) as { error: string; no_charge: boolean; miss: string };
+  return jsonOf(answered) as Record<'error' | 'miss' | 'example_request', string>;
 }
 
 /** A copy of the shop that a test may damage. */
@@ -184,6 +193,39 @@ describe('asOf()', () => {
     const asks = answer(asked(asOfTarget(asOfTime(2)), service), service);
     await expect(asks).rejects.toThrow(/its files\.txt differs from what its head signs/);
     expect(await textOf(asOfTarget(asOfTime(3)), service)).toBe(sold[3]?.['pier-one']);
+  });
+
+  it('charges each question about a damaged release for looking whether it is gone', async () => {
+    const data = ownShop();
+    change(data, 'files.txt', (text) => text.replace(/^./, (digit) => (digit === '0' ? '1' : '0')));
+    const { size } = statSync(join(data, 'releases', nameOf(data, 2), 'files.txt'));
+    const service = await served(data);
+    const list = 4 + size / 65_536;
+    const earlier = RELEASES - 1;
+    for (const _ of ['the first', 'another']) {
+      const spent = vi.fn<(units: number) => void>();
+      const question = { ...asked(asOfTarget(asOfTime(2)), service), spend: spent };
+      await expect(answer(question, service)).rejects.toThrow(/differs from what its head signs/);
+      const units = spent.mock.calls.reduce((sum, [more]) => sum + more, 0);
+      expect(units).toBeCloseTo(list + 4 + earlier / 64, 6);
+    }
+  });
+
+  it('names a time that answers, also where a rollback repeats a manifest of a release that is gone', async () => {
+    const data = ownShop();
+    const all = names(data);
+    await rollBack({ data, name: nameOf(data, 3), asOf: asOfTime(RELEASES), seed: SEED });
+    const request = (service: Service) => service.release.offers.get('/gauge/as-of')?.request ?? '';
+    const written = asOfTarget(asOfTime(3));
+    const manifest = readJson(join(data, 'current'), 'well-known/manifest.json');
+    expect(JSON.stringify(manifest)).toContain(written);
+    expect(await textOf(written, await served(data))).toBe(sold[3]?.['pier-one']);
+    removeReleases(data, all);
+    const service = await served(data);
+    const { example_request } = await refusal(written, service);
+    expect(example_request).toBe(asOfTarget(asOfTime(RELEASES)));
+    expect(request(service)).toBe(example_request);
+    expect(await textOf(example_request, service)).toBe(sold[3]?.['pier-one']);
   });
 
   it('fails for what is behind a head that the disk does not give, until it does', async () => {
