@@ -13,7 +13,7 @@ export const PROOF_MEMBER = '_proof';
 export const proofTextSchema = z.string().regex(/^c2sp\.org\/tlog-proof@v1\n/);
 
 /** A delivered body as it was signed, and the proof that came with it; undefined where none did. */
-export interface ParsedDelivery {
+interface ParsedDelivery {
   readonly body: JsonValue;
   readonly proof: JsonValue | undefined;
 }

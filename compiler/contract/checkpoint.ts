@@ -74,7 +74,7 @@ export function verifierKey(name: string, publicKey: Uint8Array, sha256: Sha256)
 }
 
 /** A signed checkpoint, opened; who signed it is for the caller to check. */
-export interface OpenedNote {
+interface OpenedNote {
   readonly note: SignedNote;
   readonly checkpoint: Checkpoint;
 }

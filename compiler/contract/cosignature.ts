@@ -10,7 +10,7 @@ const SIGNATURE_BYTES = 64;
 const SECONDS_MAX = 253_402_300_799;
 
 /** The statement of one witness about one checkpoint. */
-export interface Cosignature {
+interface Cosignature {
   /** Seconds since 1970, at least 1. */
   readonly seconds: number;
   /** Ed25519, 64 bytes, over cosignedBytes. */

@@ -46,7 +46,7 @@ export const credentialSchema = z.strictObject({
 export type Credential = z.infer<typeof credentialSchema>;
 
 /** Times of a credential, UTC as files write them. */
-export interface CredentialTimes {
+interface CredentialTimes {
   readonly validFrom: string;
   readonly validUntil?: string;
   /** When it is signed. */

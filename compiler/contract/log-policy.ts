@@ -20,7 +20,7 @@ export interface LogPolicy {
 }
 
 /** A log by its key, whose name is the origin of its checkpoints. */
-export interface PolicyLog {
+interface PolicyLog {
   readonly key: VerifierKey;
   readonly url: string | null;
 }

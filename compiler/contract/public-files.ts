@@ -1,11 +1,12 @@
 // The public part of a release: the files that anybody may have for nothing, told by how their paths begin. What is sold, and
-// what names it (look-up shards, index of the log, index of filings), is not among them. The head signs the lines of the public
-// part as a list of their own, so that a stranger can check all of it without the whole list.
+// what names it (look-up shards, index of the log, index of filings), is not among them, nor is a product that one catalogue
+// gives away: that is free at its own address. The head signs the lines of the public part as a list of their own, so that a
+// stranger can check all of it without the whole list.
 
 import { FILES_NAME, type FileEntry, isReleasePath } from './release.ts';
 
 /** How public paths begin, in order. Heads are signed under this rule: another one is another CONTRACT_VERSION. */
-export const PUBLIC_PREFIXES: readonly string[] = [
+const PUBLIC_PREFIXES: readonly string[] = [
   'a2a/well-known/',
   'all/well-known/',
   'catalog.json',

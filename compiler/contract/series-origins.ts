@@ -4,7 +4,7 @@ import { type HashedRecord, hashCore } from './record-hash.ts';
 // rows in a sequence that have the same (FORMAT.md, section 8).
 
 /** In the order of the core. */
-export const ORIGIN_FIELDS = ['source_ref', 'source_tier', 'sources', 'lifecycle'] as const;
+const ORIGIN_FIELDS = ['source_ref', 'source_tier', 'sources', 'lifecycle'] as const;
 
 /** Members of a core that a row lacks; each source reduced to what is hashed. */
 export type RowOrigin = Readonly<Record<(typeof ORIGIN_FIELDS)[number], unknown>>;

@@ -32,7 +32,7 @@ export interface StaticRow {
 }
 
 /** Relations of a service to what describes it. */
-export type LinkRelation = 'service-desc' | 'service-doc' | 'service-meta' | 'api-catalog';
+type LinkRelation = 'service-desc' | 'service-doc' | 'service-meta' | 'api-catalog';
 
 const TEXT = 'text/plain; charset=utf-8';
 const BYTES = 'application/octet-stream';
@@ -141,12 +141,15 @@ export const STATIC_FILES: readonly StaticRow[] = [
     contentType: TEXT,
     cache: 'release',
   }),
-  named('hash, size and path of every free file of the release, each to be had by both', {
-    url: PUBLIC_LIST_URL,
-    path: FILES_NAME,
-    contentType: TEXT,
-    cache: 'release',
-  }),
+  named(
+    'hash, size and path of every file that is free under each catalogue, to be had by hash and path',
+    {
+      url: PUBLIC_LIST_URL,
+      path: FILES_NAME,
+      contentType: TEXT,
+      cache: 'release',
+    },
+  ),
   ...FORMAT_DOCUMENTS.map(({ url, path }): StaticRow => {
     const row: StaticRow = { url, path, contentType: MARKDOWN, cache: 'release' };
     // Whoever has read the first document knows of the others.
