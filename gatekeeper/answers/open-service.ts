@@ -10,6 +10,7 @@ import { type ServiceSigner, serviceSigner } from '../money/service-signer.ts';
 import { SIGN_IN } from '../money/sign-in.ts';
 import { type TokenService, tokenSecrets, tokenService } from '../money/token.ts';
 import { type Challenger, challenger } from '../offer/challenge.ts';
+import { serviceNameOf } from '../offer/service-name.ts';
 import type { PaymentServices } from '../payment/open-payment-services.ts';
 import type { SignaturePool } from '../payment/signature-pool.ts';
 import { meteredPurchases } from '../purchase/metered-purchases.ts';
@@ -22,8 +23,6 @@ import type { Rooms, Service } from './service.ts';
 import { SoldTargets } from './sold-targets.ts';
 
 const OFFER_RECEIPT_KEY = 'SIGNALPRESS_OFFER_RECEIPT_KEY';
-/** Longest service name that v2 catalogues show. */
-const SERVICE_NAME_CHARS_MAX = 32;
 
 /** What a service gets besides its settings. */
 export interface ServiceOptions {
@@ -147,12 +146,4 @@ function challengerOrRefuse(
   } catch (cause) {
     throw new StartError(messageOf(cause), { cause });
   }
-}
-
-/** As much of an issuer's name as a v2 challenge can say. */
-export function serviceNameOf(issuerName: string): string {
-  const ascii = issuerName.replace(/[^\x20-\x7e]/g, '');
-  const cut = ascii.slice(0, SERVICE_NAME_CHARS_MAX);
-  // A bracket without its end is useless.
-  return cut.replace(/\([^)]*$/, '').trim() || 'x402';
 }

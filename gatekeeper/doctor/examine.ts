@@ -14,7 +14,7 @@ import { secretsCheck } from './secrets-check.ts';
 import { settingsCheck } from './settings-check.ts';
 
 /** All checks, in the order of the report. */
-export const CHECKS: readonly Check[] = [
+const CHECKS: readonly Check[] = [
   { name: 'settings', run: settingsCheck },
   { name: 'secrets', run: secretsCheck },
   { name: 'release', run: releaseCheck },

@@ -29,7 +29,7 @@ import {
 import { type Shop, shopOf } from './shop.ts';
 
 /** Messages of one batch. */
-export const BATCH_MESSAGES_MAX = 20;
+const BATCH_MESSAGES_MAX = 20;
 /** Bytes of everything in the longest batch that neither is a tool's result nor repeats what was sent: 20 lists of tools. */
 const FRAME_BYTES_MAX = 150_000;
 /** Milliseconds that a client may keep what describes this server. */

@@ -6,12 +6,10 @@ import { headerFacts } from '../http/header-facts.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Offers } from '../release/offers.ts';
 
-/** What this service answers to a GET of a target without any payment. */
-export type AskTarget = (target: string) => Promise<Reply>;
-
 /** What tools, resources and prompts work with: a service that is asked, and what it can sell. */
 export interface Shop {
-  readonly ask: AskTarget;
+  /** What this service answers to a GET of a target without any payment. */
+  readonly ask: (target: string) => Promise<Reply>;
   readonly catalog: Catalog;
   readonly offers: Offers;
   /** Whether a file of the release stands at a path beside the operations. */
@@ -29,7 +27,7 @@ const PLAIN_FACTS = headerFacts(['host', 'localhost', 'accept', 'application/jso
 export function shopOf({ spend, trace }: Question, service: Service): Shop {
   const readBody = (): Promise<Buffer> => Promise.resolve(Buffer.alloc(0));
   const { release, baseUrl } = service;
-  const ask: AskTarget = async (target) => {
+  const ask: Shop['ask'] = async (target) => {
     const asked = { method: 'GET', target, facts: PLAIN_FACTS, spend, readBody, trace };
     return (await respond(asked, service)).reply;
   };

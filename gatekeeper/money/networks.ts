@@ -2,7 +2,7 @@ import { USDC } from '../../compiler/contract/usdc.ts';
 import type { TokenRate } from './token-rate.ts';
 
 /** Names that clients of version 1 know; any other one makes them drop the whole challenge. */
-export type NetworkName = keyof typeof USDC;
+type NetworkName = keyof typeof USDC;
 
 /** A chain that payments arrive on, under each of its names, with the token's EIP-712 domain. */
 export interface Network {

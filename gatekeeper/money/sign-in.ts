@@ -120,7 +120,7 @@ function timeFault(
 }
 
 /** The text of ERC-4361 that a wallet shows and signs. */
-export function signInText(of: Omit<Message, 'signature' | 'type'>): string {
+function signInText(of: Omit<Message, 'signature' | 'type'>): string {
   const optional = (name: string, value: string | undefined): string[] =>
     value === undefined ? [] : [`${name}: ${value}`];
   return [

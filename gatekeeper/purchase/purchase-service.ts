@@ -96,7 +96,7 @@ interface Sale {
 }
 
 /** A request that pays, or whose account paid before. */
-export interface AskedRequest extends Omit<PurchaseRequest, 'paymentHeader'> {
+interface AskedRequest extends Omit<PurchaseRequest, 'paymentHeader'> {
   readonly paymentHeader: PaymentHeader;
 }
 

@@ -1,11 +1,9 @@
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
-import { html } from '../../compiler/contract/html.ts';
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
-import { sitePage } from '../../compiler/contract/site-page.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import { wantsPage } from '../http/header-facts.ts';
 import { type Header, jsonReply, type Reply } from '../http/reply.ts';
-import { type PageHead, pageShop, SITE_POLICY } from '../release/page-parts.ts';
+import { pageShop, SITE_POLICY } from '../release/page-parts.ts';
 import { type FreeFacts, freeFacts, isOfReading } from './free-facts.ts';
 import { undetermined } from './undetermined.ts';
 import {
@@ -15,6 +13,7 @@ import {
   lookUpHash,
   type Recomputed,
 } from './verify-hash.ts';
+import { verifyPage } from './verify-page.ts';
 
 const VARY: Header = ['vary', 'accept'];
 
@@ -201,25 +200,4 @@ function subjectOf({ signal_id, entity, observed_at }: FreeFacts): string {
 
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
-}
-
-/** A look-up as a page for people. */
-export function verifyPage(
-  { statement, endpoint, ...facts }: { readonly statement: string; readonly endpoint: string },
-  shop: PageHead,
-): string {
-  const rows = Object.entries(facts).map(([name, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return html`<tr><th scope="row">${name}</th><td>${text}</td></tr>\n`;
-  });
-  const title = `Record look-up, ${shop.issuerName}`;
-  return sitePage({
-    title,
-    description: statement,
-    ...shop,
-    path: '/v/',
-    script: null,
-    isListed: false,
-    main: html`<h1>${title}</h1><p>${statement}</p><div class="scroll" tabindex="0" role="region" aria-label="What is known"><table>${rows}</table></div>`,
-  });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
-import { NETWORKS, type NetworkName } from '../../gatekeeper/money/networks.ts';
+import { NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
 import { typedTransfer } from '../gatekeeper/payer.ts';
 import { canSign, OTHER_DID, PYTHON, type PythonGate, pythonGate } from './python-gate.ts';
 
@@ -217,7 +217,7 @@ show([fault(lambda: client(issuer="did:web:x")), fault(lambda: client(networks=[
     expect(days).toBe(SERIES_DAYS_DEFAULT);
     expect(Object.keys(networks)).toEqual(['base', 'base-sepolia', 'polygon', 'avalanche']);
     for (const [name, facts] of Object.entries(networks)) {
-      const { chainId, asset, extra } = NETWORKS[name as NetworkName];
+      const { chainId, asset, extra } = NETWORKS[name as Network['name']];
       expect([name, facts]).toEqual([name, [chainId, asset, extra.name, extra.version]]);
     }
   });

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it } from 'vitest';
-import { serviceNameOf } from '../../gatekeeper/answers/open-service.ts';
 import { JOURNAL_NAME } from '../../gatekeeper/journal/journal-file.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
 import { StartError } from '../../gatekeeper/system/start-error.ts';
@@ -28,18 +27,6 @@ async function refusal(config: Parameters<typeof startGatekeeper>[0]): Promise<s
   if (error instanceof StartError) return error.message;
   throw new Error('it started');
 }
-
-describe('serviceNameOf()', () => {
-  it.each([
-    ['Example Signals', 'Example Signals'],
-    ['Signalpress quick start (sample data)', 'Signalpress quick start'],
-    ['River readings (UK) of an example', 'River readings (UK) of an exampl'],
-    ['Příklad', 'Pklad'],
-    ['例', 'x402'],
-  ])('says %j as %j', (issuerName, name) => {
-    expect(serviceNameOf(issuerName)).toBe(name);
-  });
-});
 
 describe('startGatekeeper()', () => {
   it('I47: says in one sentence why it does not start and what to do', async () => {

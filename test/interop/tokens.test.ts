@@ -14,7 +14,7 @@ import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { readJournalFile } from '../../gatekeeper/journal/journal-file.ts';
 import { ledgerRows } from '../../gatekeeper/journal/ledger.ts';
 import { furtherTokens } from '../../gatekeeper/money/further-tokens.ts';
-import { NETWORKS, type Network, type NetworkName } from '../../gatekeeper/money/networks.ts';
+import { NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { builtinOperation } from '../builtin-rows.ts';
@@ -23,7 +23,7 @@ import { PAYEE } from './shop.ts';
 
 /** Tokens beside USDC before the published clients: the schemas of each, and a purchase with either token. */
 const RECORD = '/gauge?signal_id=airquality.aqi&entity=us-denver';
-const entry = (network: NetworkName, decimals: number): string =>
+const entry = (network: Network['name'], decimals: number): string =>
   `${network}:0x${'e1'.repeat(20)}:Euro Test:1:${decimals}:0.92`;
 const EURO = entry('base-sepolia', 6);
 const [euro] = furtherTokens(EURO) as unknown as readonly [Network];

@@ -3,7 +3,7 @@ import { keepingSettlements } from '../../gatekeeper/journal/kept-settlements.ts
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
 import type { SettleOutcome } from '../../gatekeeper/money/facilitator.ts';
 import { purchaseService } from '../../gatekeeper/purchase/purchase-service.ts';
-import { Reconciler } from '../../gatekeeper/purchase/reconcile.ts';
+import { Reconciler } from '../../gatekeeper/purchase/reconciler.ts';
 import { headerOf, NOW_MS } from '../gatekeeper/payer.ts';
 import {
   alice,

@@ -8,16 +8,15 @@ import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
 import type { HttpResponse } from '../../../gatekeeper/http/request.ts';
 import type { PurchaseReply } from '../../../gatekeeper/purchase/purchase-reply.ts';
-import type {
-  AskedRequest,
-  PurchaseService,
-} from '../../../gatekeeper/purchase/purchase-service.ts';
+import type { PurchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { tinyService } from '../tiny-service.ts';
 import { tinyTokens } from '../tiny-tokens.ts';
 
 const PAID = '/gauge?signal_id=airquality.aqi&entity=us-denver';
 const PAY = ['X-PAYMENT', 'AAAA'];
+
+type AskedRequest = Parameters<PurchaseService['open']>[0];
 
 interface Ask {
   readonly method?: string;

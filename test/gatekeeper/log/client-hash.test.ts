@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../../compiler/contract/iso-time.ts';
-import { clientHash } from '../../../gatekeeper/log/request-log.ts';
+import { clientHash } from '../../../gatekeeper/log/client-hash.ts';
 
 /** Another salt each time. */
 function counting(): (bytes: number) => Buffer {

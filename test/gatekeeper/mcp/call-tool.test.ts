@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
 import { toolsOf } from '../../../compiler/contract/tools.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
 import { callTool } from '../../../gatekeeper/mcp/call-tool.ts';
-import type { AskTarget } from '../../../gatekeeper/mcp/shop.ts';
+import type { Shop } from '../../../gatekeeper/mcp/shop.ts';
 import { verifyUsage } from '../../../gatekeeper/rooms/verify.ts';
 
 interface VerifyAnswer {
@@ -13,7 +13,7 @@ interface VerifyAnswer {
   readonly isError: boolean;
 }
 
-async function called(name: string, given: JsonObject, ask: AskTarget) {
+async function called(name: string, given: JsonObject, ask: Shop['ask']) {
   const tool = toolsOf(BUILTIN).find((each) => each.name === name);
   if (tool === undefined) throw new Error('no such tool');
   let units = 0;
@@ -30,7 +30,7 @@ async function called(name: string, given: JsonObject, ask: AskTarget) {
   return { units, answer: JSON.parse(`{${members}}`) as VerifyAnswer };
 }
 
-async function verified(record_hash: string, ask: AskTarget): Promise<VerifyAnswer> {
+async function verified(record_hash: string, ask: Shop['ask']): Promise<VerifyAnswer> {
   return (await called('verify_citation', { record_hash }, ask)).answer;
 }
 
@@ -45,7 +45,7 @@ describe('callTool()', () => {
   });
 
   it('charges for a call beside what it asks, whatever comes of it', async () => {
-    const ask: AskTarget = async () => jsonReply(404, {});
+    const ask: Shop['ask'] = async () => jsonReply(404, {});
     expect((await called('quote', { request: '/nowhere' }, ask)).units).toBe(1);
     expect((await called('verify_citation', { record_hash: '00ff00ff' }, ask)).units).toBe(1);
   });
@@ -53,7 +53,7 @@ describe('callTool()', () => {
   it('hands on any other answer as it is', async () => {
     const asked: string[] = [];
     const answering =
-      (status: 200 | 503): AskTarget =>
+      (status: 200 | 503): Shop['ask'] =>
       async (target) => {
         asked.push(target);
         return jsonReply(status, { status });

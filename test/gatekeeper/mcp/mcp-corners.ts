@@ -1,4 +1,3 @@
-import { BATCH_MESSAGES_MAX } from '../../../gatekeeper/mcp/mcp.ts';
 import { SUPERSEDED_HASH } from '../logged-service.ts';
 import { tinyRecord } from '../tiny-release.ts';
 
@@ -150,9 +149,9 @@ const MESSAGES: readonly Row[] = [
 
 const BATCHES: readonly Row[] = [
   ['an empty batch', { body: '[]' }, INVALID],
-  ['I43: a batch of 20', { body: batch(BATCH_MESSAGES_MAX) }, [200, '']],
-  ['I43: a batch of 19', { body: batch(BATCH_MESSAGES_MAX - 1) }, [200, '']],
-  ['I43: a batch of 21', { body: batch(BATCH_MESSAGES_MAX + 1) }, INVALID],
+  ['I43: a batch of 20', { body: batch(20) }, [200, '']],
+  ['I43: a batch of 19', { body: batch(19) }, [200, '']],
+  ['I43: a batch of 21', { body: batch(21) }, INVALID],
   ['I43: a batch of 5,000', { body: batch(5000) }, INVALID],
   [
     'a batch of 2025-03-26',

@@ -8,7 +8,8 @@ import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import type { SettlementContext } from '../../../gatekeeper/payment/settlement.ts';
 import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-outcome.ts';
 import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
-import { Reconciler, reconcileInBackground } from '../../../gatekeeper/purchase/reconcile.ts';
+import { reconcileInBackground } from '../../../gatekeeper/purchase/reconcile.ts';
+import { Reconciler, type ReconcilerOptions } from '../../../gatekeeper/purchase/reconciler.ts';
 import { NOW_MS } from '../payer.ts';
 import {
   alice,
@@ -28,8 +29,6 @@ import {
 } from '../payment-bench.ts';
 
 type Pass = Awaited<ReturnType<Reconciler['pass']>>;
-
-type ReconcilerOptions = ConstructorParameters<typeof Reconciler>[0];
 
 const RECONCILE_RESTS_MAX = 20_000;
 const RECONCILE_REST_MS = [20_000, 600_000] as const;

@@ -1,7 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
-import { signInText } from '../../../gatekeeper/money/sign-in.ts';
 import { encoded, NOW_MS, payerKey } from '../payer.ts';
 import {
   alice,
@@ -21,6 +20,44 @@ const DAY_MS = 86_400_000;
 const on = { signInAt: BASE };
 const at = (ms: number): string => new Date(NOW_MS + ms).toISOString();
 
+/** Titles of the lines of ERC-4361, in their order. */
+const TITLES = {
+  uri: 'URI',
+  version: 'Version',
+  chainId: 'Chain ID',
+  nonce: 'Nonce',
+  issuedAt: 'Issued At',
+  expirationTime: 'Expiration Time',
+  notBefore: 'Not Before',
+  requestId: 'Request ID',
+};
+
+interface Plain extends Readonly<Partial<Record<keyof typeof TITLES | 'statement', string>>> {
+  readonly domain: string;
+  readonly address: string;
+  readonly chainId: string;
+  readonly resources: readonly string[];
+}
+
+/** What a wallet shows of a message, and signs. */
+function walletText(plain: Plain): string {
+  const shown: Plain = { ...plain, chainId: plain.chainId.slice('eip155:'.length) };
+  const lines = Object.entries(TITLES).flatMap(([name, title]) => {
+    const value = shown[name as keyof typeof TITLES];
+    return value === undefined ? [] : [`${title}: ${value}`];
+  });
+  const statement = plain.statement === undefined ? [''] : [plain.statement, ''];
+  return [
+    `${plain.domain} wants you to sign in with your Ethereum account:`,
+    plain.address,
+    '',
+    ...statement,
+    ...lines,
+    'Resources:',
+    ...plain.resources.map((one) => `- ${one}`),
+  ].join('\n');
+}
+
 let nonces = 0;
 /** A message of Alice as a client would send it, with changes before and after it is signed. */
 async function message(changes: object = {}, after: object = {}, name = 'payer') {
@@ -37,7 +74,7 @@ async function message(changes: object = {}, after: object = {}, name = 'payer')
     resources: [BASE + TARGET],
     ...changes,
   };
-  const signature = await account.signMessage({ message: signInText(plain) });
+  const signature = await account.signMessage({ message: walletText(plain) });
   return encoded({ ...plain, type: 'eip191', signature, ...after });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verifyPage } from '../../../gatekeeper/rooms/verify.ts';
+import { verifyPage } from '../../../gatekeeper/rooms/verify-page.ts';
 
 describe('verifyPage()', () => {
   const body = {
