@@ -2,6 +2,8 @@
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;
+  /** Milliseconds that nobody sets: what lasts is measured by them. */
+  steady(): number;
   /** Waits; ends early, without an error, when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** From 0 to below 1. */
@@ -15,6 +17,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 export function systemClock(now: () => number, random: () => number): Clock {
   return {
     now,
+    steady: () => performance.now(),
     random,
     sleep: (ms, signal) =>
       new Promise((resolve) => {

@@ -1,5 +1,6 @@
 import { answerBytes, LongAnswerError } from '../client/answer-bytes.ts';
 import { errorText } from '../commands/error-text.ts';
+import type { Clock } from '../fetch/clock.ts';
 
 /** Longest wait for one whole answer, which may not trickle in for ever. */
 const ANSWER_MS_MAX = 30_000;
@@ -32,6 +33,7 @@ export interface LogClient {
 
 interface LogClientSettings {
   readonly fetch: Fetch;
+  readonly clock: Pick<Clock, 'steady'>;
   /** Longest time for all answers together, in milliseconds. */
   readonly totalMs: number;
   /** Longest wait for one whole answer, in milliseconds. */
@@ -41,12 +43,12 @@ interface LogClientSettings {
 /** Asks one address. No redirect is followed: another address would answer in the name of this one. */
 export function logClient(
   address: string,
-  { fetch, totalMs, answerMs = ANSWER_MS_MAX }: LogClientSettings,
+  { fetch, clock, totalMs, answerMs = ANSWER_MS_MAX }: LogClientSettings,
 ): LogClient {
-  const end = performance.now() + totalMs;
+  const end = clock.steady() + totalMs;
   return {
     get(path, max) {
-      const waitMs = Math.max(0, Math.min(answerMs, end - performance.now()));
+      const waitMs = Math.max(0, Math.min(answerMs, end - clock.steady()));
       return asked(`${address}${path}`, { fetch, waitMs }, (response) => bytesOf(response, max));
     },
   };

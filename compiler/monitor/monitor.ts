@@ -49,6 +49,8 @@ const LOOK_MS_MAX = 300_000;
 /** Longest wait after failures, where looks are not further apart anyway. */
 const RETRY_MS_MAX = 3_600_000;
 const BODY_BYTES_MAX = 1 << 20;
+/** Files named by their content are written here first: kills leave one draft in all, not one for each name. */
+const DRAFT_NAME = 'draft.new';
 /** Checkpoints that are kept though they could not be compared. */
 const NOTES_MAX = 64;
 /** Longest line that is told. */
@@ -95,7 +97,8 @@ export class Monitor {
     this.#state = readState(by.folder) ?? firstState(by);
     refuseOthers(this.#state, by);
     this.#seen = new CheckpointFile(join(by.folder, 'checkpoints.txt'));
-    this.#readings = bodiesIn(join(by.folder, 'readings'));
+    this.#readings = bodiesIn(by.folder);
+    this.#dropUnknownReadings();
   }
 
   get exitCode(): number {
@@ -105,6 +108,13 @@ export class Monitor {
       return last_success !== null && failures === 0 && Object.keys(suspicions).length === 0;
     });
     return isWell ? MONITOR_EXIT.well : MONITOR_EXIT.undecided;
+  }
+
+  /** A kill may leave the body of a reading that the state does not know. */
+  #dropUnknownReadings(): void {
+    const known = new Set(this.#state.readings.map(([, hash]) => readingName(hash)));
+    const folder = join(this.#by.folder, 'readings');
+    for (const name of readdirSync(folder)) if (!known.has(name)) rmSync(join(folder, name));
   }
 
   /** Looks at every address, at those alone that are due where it says so. */
@@ -183,9 +193,9 @@ export class Monitor {
   }
 
   #client(address: string): LogClient {
-    const { fetch, answerMs } = this.#by;
-    const totalMs = LOOK_MS_MAX;
-    return logClient(address, { fetch, totalMs, ...(answerMs === undefined ? {} : { answerMs }) });
+    const { fetch, clock, answerMs } = this.#by;
+    const usual = { fetch, clock, totalMs: LOOK_MS_MAX };
+    return logClient(address, answerMs === undefined ? usual : { ...usual, answerMs });
   }
 
   /** Named by its content, so that a kill leaves no second one. */
@@ -203,7 +213,8 @@ export class Monitor {
       issuers,
       keys,
     };
-    if (!existsSync(path)) replaceFile(path, formatEvidence({ ...found, ...proof } as Evidence));
+    const text = formatEvidence({ ...found, ...proof } as Evidence);
+    if (!existsSync(path)) replaceFile(path, text, join(this.#by.folder, DRAFT_NAME));
     return path;
   }
 
@@ -213,7 +224,7 @@ export class Monitor {
     const name = `${bytesToHex(sha256(Buffer.from(note))).slice(0, 16)}.txt`;
     const kept = readdirSync(folder);
     if (kept.includes(name) || kept.length >= NOTES_MAX) return;
-    replaceFile(join(folder, name), note);
+    replaceFile(join(folder, name), note, join(this.#by.folder, DRAFT_NAME));
   }
 
   #writeStatus(now: number): void {
@@ -274,12 +285,16 @@ function refuseOthers({ issuers, roots, addresses }: MonitorState, by: MonitorSe
   throw new RangeError(`Cannot go on in "${by.folder}": ${why}; name another --state`);
 }
 
+function readingName(hash: string): string {
+  return `${hash.replace('sha256:', '')}.json`;
+}
+
 function bodiesIn(folder: string): ReadingBodies {
-  const pathOf = (hash: string): string => join(folder, `${hash.replace('sha256:', '')}.json`);
+  const pathOf = (hash: string): string => join(folder, 'readings', readingName(hash));
   return {
     read: (hash) =>
       existsSync(pathOf(hash)) ? readPlain(pathOf(hash), BODY_BYTES_MAX).toString('utf8') : null,
-    write: (hash, text) => replaceFile(pathOf(hash), text),
+    write: (hash, text) => replaceFile(pathOf(hash), text, join(folder, DRAFT_NAME)),
     remove: (hash) => rmSync(pathOf(hash), { force: true }),
   };
 }

@@ -33,7 +33,7 @@ type WitnessReply =
   | { readonly line: NoteSignature; readonly at: string; readonly failure: null }
   | { readonly line: null; readonly at: null; readonly failure: string };
 
-export interface AskBy extends Pick<Clock, 'now' | 'sleep'> {
+export interface AskBy extends Pick<Clock, 'now' | 'sleep' | 'steady'> {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly timeoutMs?: number;
 }
@@ -54,13 +54,13 @@ export async function askWitness(
 /** Without the size that a witness has seen it is asked from 0, and says the size in its refusal. */
 async function asked(witness: PolicyWitness, log: AskedLog, by: AskBy): Promise<WitnessReply> {
   const timeoutMs = by.timeoutMs ?? WITNESS_MS_MAX;
-  const [signal, end] = [AbortSignal.timeout(timeoutMs), performance.now() + timeoutMs];
+  const [signal, end] = [AbortSignal.timeout(timeoutMs), by.steady() + timeoutMs];
   const url = `${defined(witness.url, 'the address of a witness').replace(/\/+$/, '')}/add-checkpoint`;
   let seen = 0;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const body = requestFrom(seen, log);
     const ask = () => by.fetch(url, { method: 'POST', body, signal, redirect: 'error' });
-    const response = await patiently(ask, { end, sleep: by.sleep });
+    const response = await patiently(ask, end, by);
     const text = Buffer.from(await answerBytes(response, ANSWER_BYTES_MAX)).toString('utf8');
     if (response.status === 200) return replyIn(text, { witness, log, now: by.now() });
     if (response.status !== 409) return failed(`status ${response.status}: ${shown(text)}`);
@@ -79,15 +79,16 @@ async function asked(witness: PolicyWitness, log: AskedLog, by: AskBy): Promise<
 /** The answer of a witness, which is asked again while it is busy and there is time left. */
 async function patiently(
   ask: () => Promise<Response>,
-  { end, sleep }: Pick<AskBy, 'sleep'> & { readonly end: number },
+  end: number,
+  clock: Pick<AskBy, 'sleep' | 'steady'>,
 ): Promise<Response> {
   for (let attempt = 1; ; attempt += 1) {
     const response = await ask();
     const wait = waitOf(response);
-    const isOver = attempt === ATTEMPTS_MAX || performance.now() + (wait ?? 0) > end;
+    const isOver = attempt === ATTEMPTS_MAX || clock.steady() + (wait ?? 0) > end;
     if (wait === null || isOver) return response;
     await response.body?.cancel();
-    await sleep(wait);
+    await clock.sleep(wait);
   }
 }
 

@@ -131,6 +131,7 @@ export class ShopLife {
     const { lack } = await askWitnesses(data, policy, {
       fetch,
       now: () => now,
+      steady: () => now,
       sleep: async () => undefined,
     });
     return lack;

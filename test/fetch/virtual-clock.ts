@@ -14,6 +14,10 @@ export class VirtualClock implements Clock {
     return this.ms;
   }
 
+  steady(): number {
+    return this.ms;
+  }
+
   async sleep(ms: number): Promise<void> {
     this.waits.push(ms);
     this.ms += ms;

@@ -239,7 +239,7 @@ async function cosigned(data: string): Promise<string> {
   const served = await serveWitness(options);
   const { vkey } = store.key;
   const text = `witness W ${vkey} http://127.0.0.1:${served.port}\nquorum W\n`;
-  const by = { fetch, now, sleep: async () => undefined };
+  const by = { fetch, now, steady: now, sleep: async () => undefined };
   const { lack } = await askWitnesses(data, readPolicy(Buffer.from(text)), by);
   await served.close();
   store.close();

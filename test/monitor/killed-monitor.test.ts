@@ -92,8 +92,14 @@ it('I61: a fork that was seen before a kill is proven after it, by one file', as
     codes.push(await look(state, at));
     expect([at, await look(state, UNKILLED)]).toEqual([at, MONITOR_EXIT.alarm]);
     const folder = join(state, 'evidence');
-    const forks = readdirSync(folder).filter((name) => /^fork-.*\.json$/.test(name));
-    expect([at, forks.length]).toEqual([at, 1]);
+    const names = readdirSync(folder);
+    const forks = names.filter((name) => name.startsWith('fork-'));
+    // A draft that the kill left lies elsewhere, under one name for all.
+    expect([at, forks.length, names.every((name) => name.endsWith('.json'))]).toEqual([
+      at,
+      1,
+      true,
+    ]);
     const evidence = parseEvidence(readFileSync(join(folder, forks[0] ?? ''), 'utf8'));
     expect(checkEvidence(evidence, trustedBy([DID])).verdict).toBe('proven');
   }

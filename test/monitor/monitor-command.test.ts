@@ -146,9 +146,11 @@ async function served(answer: (response: ServerResponse) => void): Promise<strin
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+const REAL = { steady: () => performance.now() };
+
 describe('logClient()', () => {
   const clientOf = (address: string) =>
-    logClient(address, { fetch, totalMs: 20_000, answerMs: 300 });
+    logClient(address, { fetch, clock: REAL, totalMs: 20_000, answerMs: 300 });
 
   it('reads what is there, and nothing where nothing is', async () => {
     const address = await served((response) => response.end('a checkpoint'));
@@ -193,7 +195,7 @@ describe('logClient()', () => {
 
   it('gives up when the time of the whole look is over', async () => {
     const address = await served((response) => setTimeout(() => response.end('late'), 200));
-    const client = logClient(address, { fetch, totalMs: 500 });
+    const client = logClient(address, { fetch, clock: REAL, totalMs: 500 });
     expect(await client.get('/x', 12)).not.toBeNull();
     expect(await client.get('/x', 12)).not.toBeNull();
     await expect(client.get('/x', 12)).rejects.toThrow('took too long');

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
@@ -59,7 +59,13 @@ describe('Monitor.look() at a real gatekeeper', () => {
     expect(watching.status()).toMatchObject({ verdict: 'well', release: { sequence: 2 } });
     expect(watching.status().tree_size).toBeGreaterThan(before + 1);
     expect(watching.status().notices).toEqual([]);
-    expect(readdirSync(join(watching.folder, 'readings')).length).toBeGreaterThan(0);
+    const folder = join(watching.folder, 'readings');
+    const kept = readdirSync(folder);
+    expect(kept.length).toBeGreaterThan(0);
+    // As a kill leaves it between the body and the state.
+    writeFileSync(join(folder, `${'0'.repeat(64)}.json`), '{}');
+    watching.reopened();
+    expect(readdirSync(folder)).toEqual(kept);
     // A look costs a service little.
     expect(asked.length).toBeLessThan(20);
     expect(bytes).toBeLessThan(100_000);

@@ -144,7 +144,8 @@ const ask = (text: string, more: object = {}) =>
 /** Asks at one time; waits take none. */
 function by(): AskBy & { readonly waits: readonly number[] } {
   const clock = new VirtualClock(NOW_TEXT);
-  return { fetch, now: () => NOW, sleep: (ms) => clock.sleep(ms), waits: clock.waits };
+  const { waits } = clock;
+  return { fetch, now: () => NOW, steady: () => clock.ms, sleep: (ms) => clock.sleep(ms), waits };
 }
 
 async function verified(policy: string) {
