@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { type KeyHistory, rootDid } from '../contract/key-history.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
 import { releaseSchema } from '../contract/release.ts';
-import { isOfSeen, type SeenKeys, seenKeysSchema } from '../contract/seen-keys.ts';
+import { isOfSeen, type SeenKeys, seenKey, seenKeysSchema } from '../contract/seen-keys.ts';
 import { parseJson } from '../contract/strict-json.ts';
 
-/** Longest memory that is read: a few hundred bytes an issuer. */
+/** Longest memory that is read: a few hundred bytes an issuer, and 80 for each key and each statement about one. */
 export const MEMORY_BYTES_MAX = 1_048_576;
 
 const hash = z.string().regex(RECORD_HASH);
@@ -59,7 +59,7 @@ export function seenOf(
   history: KeyHistory,
 ): KnownRelease | undefined {
   const known = Object.entries(seen).map(([did, release]): KnownRelease => {
-    return { ...release, keys: release.keys ?? { dids: [did], root: null } };
+    return { ...release, keys: release.keys ?? seenKey(did) };
   });
   const own = known.find(({ keys }) => keys.dids[0] === rootDid(history));
   return own ?? known.find(({ keys }) => isOfSeen(history, keys));

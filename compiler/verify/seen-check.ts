@@ -35,8 +35,8 @@ function hexDigest(bytes: Uint8Array): string {
 }
 
 /**
- * Whether a release follows from the one that was seen: not older, not another of its number, linked to it, and with its first
- * key and its root.
+ * Whether a release follows from the one that was seen: not older, not another of its number, linked to it, and with every
+ * key, statement and version of the root.
  */
 export function checkSeen(check: SeenCheck): void {
   checkKeys(check);

@@ -69,8 +69,8 @@ Exit codes:
      signed in it, stale, or wrong usage
 
 With --remember a release must also follow from the newest one that was verified before: no older
-one, no other of its number, a log that only grew. A release past its "valid_until" is stale: 2,
-with --remember or without.
+one, no other of its number, a log that only grew, a list of keys that forgets nothing. A release
+past its "valid_until" is stale: 2, with --remember or without.
 
 With --keys a list of issuer keys (or a release, for its list and its log) tells which key follows
 the trusted one, when each stopped, and which was revoked. What a revoked or retired key signed before counts
@@ -220,7 +220,8 @@ async function judgeFolder(
   const known = memory === undefined ? null : parseMemory(memory.text);
   const seen = known === null ? {} : { seen: known.issuers };
   const clock = now === undefined ? {} : { now };
-  const report = await verifyRelease(target, { ...rest, ...clock, ...seen, ...trusted });
+  const found = rest.fetched?.faults ?? [];
+  const report = await verifyRelease(target, { ...rest, ...clock, ...seen, ...trusted, found });
   const stale = now === undefined ? null : staleness(report, now, memory !== undefined);
   const exitCode = releaseExit(report, stale);
   if (memory !== undefined && known !== null && exitCode === EXIT.verified) {

@@ -8,6 +8,7 @@ import type { Release } from '../../compiler/contract/release.ts';
 import { goesBack } from '../../compiler/contract/release-time.ts';
 import {
   isOfSeen,
+  seenKey,
   seenKeysFault,
   seenKeysOf,
   seenKeysSchema,
@@ -19,7 +20,8 @@ import type { ReleaseIndex } from './release-index.ts';
 
 /** File of the state folder that names the newest release ever served from it. */
 const NEWEST_NAME = 'newest-release.json';
-const NEWEST_BYTES_MAX = 65_536;
+/** A list of keys at its longest has 1,024 hashes and names. */
+const NEWEST_BYTES_MAX = 131_072;
 
 const newestSchema = z.strictObject({
   /** The first key of the issuer. */
@@ -38,12 +40,12 @@ type Served = Pick<ReleaseIndex, 'head' | 'keys'>;
 
 /**
  * Refuses a release that is older than one that was served before, that differs from the one served under the same
- * number, or whose list of keys forgets its first key or a root; throws a StartError.
+ * number, or whose list of keys forgets anything; throws a StartError.
  */
 export function refuseOlder(stateDir: string, { head, keys }: Served): void {
   const newest = readNewest(stateDir);
   if (newest === null) return;
-  const known = newest.keys ?? { dids: [newest.issuer_did], root: null };
+  const known = newest.keys ?? seenKey(newest.issuer_did);
   if (!isOfSeen(keys, known)) return;
   if (head.sequence < newest.sequence) {
     refuse(

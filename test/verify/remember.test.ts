@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { parseFiles } from '../../compiler/contract/release.ts';
+import { seenKey } from '../../compiler/contract/seen-keys.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import {
@@ -145,7 +146,7 @@ describe('I26: verify --remember on an honest publication', () => {
   it('I26: keeps other issuers apart', async () => {
     const other = JSON.parse(second) as { issuers: Record<string, object> };
     const stranger = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
-    const keys = { dids: [stranger], root: null };
+    const keys = seenKey(stranger);
     const memory = { ...other, issuers: { [stranger]: { ...other.issuers[did], keys } } };
     const { saved } = await follow(serving(1), JSON.stringify(memory));
     expect(Object.keys((JSON.parse(saved ?? '{}') as typeof other).issuers).sort()).toEqual(
@@ -224,6 +225,12 @@ describe('I26: verify --remember notices', () => {
       () => serving(3),
       () => remembering(second, { keys: { dids: [OTHER_DID, did], root: null } }),
       /rollback: its list of keys does not begin with/,
+    ],
+    [
+      'a list of keys without a statement that was seen',
+      () => serving(3),
+      () => remembering(second, { keys: { ...seenKey(did), statements: [ROOT_SEEN.hash] } }),
+      /rollback: its list of keys lacks a statement that was seen before/,
     ],
     ['an older list under a newer head', () => mixed('files.txt'), () => second, /files_sha256/],
     [

@@ -7,6 +7,7 @@ import type { RootStatement } from '../../../compiler/contract/root-statement.ts
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { keepNewest, refuseOlder } from '../../../gatekeeper/release/newest-served.ts';
 import { openRelease } from '../../../gatekeeper/release/open-release.ts';
+import { revocation } from '../../monitor/lying-service.ts';
 import { type TinyOptions, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
 
 const NEWEST_NAME = 'newest-release.json';
@@ -62,7 +63,7 @@ describe('refuseOlder()', () => {
     refuseOlder(state, await releaseOf({ sequence: 1, seed: 2 }));
   });
 
-  it('I26: refuses a list of keys that forgets a root or begins before the first key', async () => {
+  it('I26: refuses a list of keys that forgets a root or a statement, or begins before the first key', async () => {
     const state = stateDir();
     const release = await releaseOf({ sequence: 5 });
     const next = await releaseOf({ sequence: 6 });
@@ -77,6 +78,10 @@ describe('refuseOlder()', () => {
     if (first === undefined || stranger === undefined) throw new Error('no key');
     const longer = { ...rooted, keys: [stranger, first] };
     expect(() => refuseOlder(state, { ...next, keys: longer })).toThrow('does not begin with');
+    const revoking = { ...release.keys, revocations: [revocation(7)] };
+    keepNewest(state, { ...next, keys: revoking });
+    refuseOlder(state, { ...next, keys: revoking });
+    expect(() => refuseOlder(state, next)).toThrow('lacks a statement that was seen before');
   });
 
   it('I32: does not take a damaged note for none', async () => {
