@@ -187,9 +187,14 @@ async function fetchSettings(): Promise<FetchSettings> {
       // What is wrong with the flags is said before anybody is asked.
       compileOptions(flags as CompileFlags, SETTINGS);
       const { ask, askAgain } = askAfter(flags as CompileFlags, SETTINGS);
+      // Once, not with each release.
+      const warned = new Set<string>();
       const publish = async (): Promise<number> => {
         const { compile } = await import('./compile.ts');
-        const { release } = await compile(compileOptions(flags as CompileFlags, SETTINGS));
+        const options = compileOptions(flags as CompileFlags, SETTINGS);
+        const { release, keyWarnings } = await compile(options);
+        for (const line of keyWarnings) if (!warned.has(line)) SETTINGS.print(line);
+        for (const line of keyWarnings) warned.add(line);
         await ask();
         return release.sequence;
       };

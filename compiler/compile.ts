@@ -42,6 +42,7 @@ import {
 } from './jobs/signal-shares.ts';
 import { isOverlapKey, refuseKey } from './keys/key-command.ts';
 import { readKeys } from './keys/key-store.ts';
+import { keyWarnings } from './keys/list-room.ts';
 import { currentRelease } from './stages/anchor/current-release.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
 import { COLLECTION_PARTS } from './stages/assemble/collection-parts.ts';
@@ -114,6 +115,8 @@ export interface CompileSummary extends PublishSummary {
   readonly changed: readonly string[];
   /** Whether the key that was given for an overlap signed the log too; null where none was given. */
   readonly overlapSigned: boolean | null;
+  /** What will keep a later change of keys, or a later release, from being published; a line each. */
+  readonly keyWarnings: readonly string[];
   /** What the catalogue changed of what was sold, as it was accepted. */
   readonly catalogChanges: readonly string[];
 }
@@ -264,7 +267,9 @@ async function compileRun(
   const digests = digestsOf(results);
   const changed = memory === null ? changedSince(run.known, digests, stored) : [];
   const overlapSigned = options.overlapSeed === undefined ? null : run.overlapKey !== null;
-  return { ...(await publishRun(options, run, { signals, digests })), changed, overlapSigned };
+  const published = await publishRun(options, run, { signals, digests });
+  const warnings = keyWarnings(run.keys, options.asOf);
+  return { ...published, changed, overlapSigned, keyWarnings: warnings };
 }
 
 /** sha256 of every file that was read, hex, by its name. */

@@ -101,6 +101,7 @@ export function summaryText(summary: CompileSummary, ms: number): string {
     ...rejectsText(summary),
     ...acceptedText(summary.catalogChanges),
     ...changedText(summary.changed),
+    ...summary.keyWarnings,
     ...cleanupFailuresText(summary.cleanupFailures),
   ].join('\n');
 }

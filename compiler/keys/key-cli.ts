@@ -7,6 +7,7 @@ import {
   daysOf,
   keysText,
   listReceiptKey,
+  namedSince,
   OVERLAP_DAYS,
   revokeKey,
   rotateKey,
@@ -110,12 +111,13 @@ function receiptKeyListed(
   now: string,
 ): string {
   refuseNoDid(did, 'list the key of --did');
-  const known = (readKeys(data)?.receipt_keys ?? []).find((listed) => listed.did === did);
+  const list = readKeys(data);
+  const first = list === null ? now : (namedSince(list, did) ?? now);
   const history = listReceiptKey({
     data,
     seed: seed(key),
     did,
-    since: instant('--since', since, known?.since ?? now),
+    since: instant('--since', since, first),
     until: until === undefined ? null : instant('--until', until, now),
     now,
   });

@@ -14,6 +14,7 @@ import { keyStanding, receiptKeyStanding, validKeysAt } from '../contract/key-st
 import { issuerDid, signBytes, signingKey } from '../stages/seal/sealer.ts';
 import { KeyError } from './issuer-key.ts';
 import { changeKeys, keepKeys, readKeys } from './key-store.ts';
+import { keyWarnings } from './list-room.ts';
 import { rootLines } from './root-draft.ts';
 
 /** How long an old key may keep signing next to the new one, by default. */
@@ -164,6 +165,15 @@ function listed({ data, seed, did, since, until, now }: ListReceiptKey): KeyHist
   return keepKeys(data, withReceiptKeys(history, [...(history.receipt_keys ?? []), statement]));
 }
 
+/** Since when a list names a receipt key, whether that counts still or not; undefined where it never did. */
+export function namedSince(
+  { receipt_keys = [], roots = [] }: KeyHistory,
+  did: string,
+): string | undefined {
+  const named = [...receipt_keys, ...roots.flatMap((root) => root.receipt_keys)];
+  return named.find((key) => key.did === did)?.since;
+}
+
 /** Under a root no issuer key states anything about keys: a thief of one could, too. */
 function refuseRooted({ roots }: KeyHistory, verb: string): void {
   if (roots === undefined) return;
@@ -241,7 +251,8 @@ export function keysText(history: KeyHistory | null, now: string): string {
   });
   const root = history.roots?.at(-1);
   const roots = root === undefined ? [] : rootLines(root);
-  return [...lines, ...receiptKeyLines(history, now), ...roots].join('\n');
+  const closing = [...roots, ...keyWarnings(history, now)];
+  return [...lines, ...receiptKeyLines(history, now), ...closing].join('\n');
 }
 
 function receiptKeyLines(history: KeyHistory, now: string): string[] {

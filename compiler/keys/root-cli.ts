@@ -8,7 +8,7 @@ import type { KeyHistory } from '../contract/key-history.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { readNamed } from '../verify/disk.ts';
 import { KeyError, readIssuerKey, writeIssuerKey } from './issuer-key.ts';
-import { daysOf, keysText, OVERLAP_DAYS } from './key-command.ts';
+import { daysOf, keysText, namedSince, OVERLAP_DAYS } from './key-command.ts';
 import { changeKeys, keepKeys, readKeys } from './key-store.ts';
 import {
   adoptedList,
@@ -96,7 +96,11 @@ function defineDraft(draft: Command, { folder, now, print }: DraftSettings): voi
       'how long the key before an added one may still sign',
       String(OVERLAP_DAYS),
     )
-    .option(`--receipt ${timed}`, 'a new receipt key, and from when it counts', repeated)
+    .option(
+      `--receipt ${timed}`,
+      'a receipt key that does not count yet, and from when it does',
+      repeated,
+    )
     .option(`--end-receipt ${timed}`, 'a receipt key, and until when it counts', repeated)
     .action((file: string, flags: DraftFlags) => {
       const drafted = drafts(flags, now);
@@ -109,22 +113,25 @@ function defineDraft(draft: Command, { folder, now, print }: DraftSettings): voi
 }
 
 function drafts(flags: DraftFlags, now: string): RootDraft {
+  const list = listOf(flags.data);
   const times = (option: string, named: Named = []): KeyTime[] =>
-    named.map((text) => keyTime(option, text, now));
-  return draftRoot(listOf(flags.data), {
+    named.map((text) => keyTime(option, text, () => now));
+  // What a receipt key signed before a theft of the issuer key stays good.
+  const since = (did: string): string => namedSince(list, did) ?? now;
+  return draftRoot(list, {
     ...(flags.root === undefined ? {} : { rootKeys: flags.root }),
     ...(flags.threshold === undefined ? {} : { threshold: thresholdOf(flags.threshold) }),
     add: times('--add', flags.add),
     end: times('--end', flags.end),
     revoke: times('--revoke', flags.revoke),
-    receipt: times('--receipt', flags.receipt),
+    receipt: (flags.receipt ?? []).map((text) => keyTime('--receipt', text, since)),
     endReceipt: times('--end-receipt', flags.endReceipt),
     overlapDays: daysOf(flags.overlap),
     now,
   });
 }
 
-function keyTime(option: string, text: string, now: string): KeyTime {
+function keyTime(option: string, text: string, usual: (did: string) => string): KeyTime {
   const [did = '', at] = text.split('=', 2);
   if (!did.startsWith('did:key:')) {
     // Not repeated: whoever mixes options up may have given the key itself.
@@ -132,7 +139,7 @@ function keyTime(option: string, text: string, now: string): KeyTime {
       `Cannot use ${option}: not a did:key; write it as did:key:z6Mk…=2026-11-20T12:00:00Z`,
     );
   }
-  return { did, at: instant(option, at, now) };
+  return { did, at: instant(option, at, usual(did)) };
 }
 
 function thresholdOf(text: string): number {

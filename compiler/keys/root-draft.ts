@@ -15,7 +15,6 @@ import {
   missingSigners,
   possibleSigners,
   ROOT_THRESHOLD_MIN,
-  ROOT_VERSIONS_MAX,
   type RootPlace,
   type RootStatement,
   rootBytes,
@@ -25,9 +24,8 @@ import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { issuerDid, signBytes, signingKey } from '../stages/seal/sealer.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
 import { KeyError } from './issuer-key.ts';
+import { keyWarnings } from './list-room.ts';
 
-/** From this version on it is said how many may follow: four years, at one a quarter. */
-const ROOT_VERSIONS_WARN = 48;
 /** Longest draft that is read, in bytes: it carries the whole list of keys. */
 export const DRAFT_BYTES_MAX = 4_194_304;
 
@@ -222,7 +220,11 @@ export function adoptedList(list: KeyHistory, draft: RootDraft): KeyHistory {
       `Cannot adopt the root statement: it lacks ${lack}; add it with "signalpress root sign"`,
     );
   }
-  return withRoots(beforeRoots(list), [...(list.roots ?? []), draft.statement]);
+  return withVersion(draft);
+}
+
+function withVersion({ list, statement }: RootDraft): KeyHistory {
+  return withRoots(beforeRoots(list), [...(list.roots ?? []), statement]);
 }
 
 /** What a draft still lacks, in words. */
@@ -244,6 +246,7 @@ export function draftText(draft: RootDraft): string {
     ...statement.receipt_keys.map(({ did, since, until }) => {
       return `  receipt key ${did}  ${since} to ${until ?? 'now on'}`;
     }),
+    ...keyWarnings(withVersion(draft), statement.stated_at),
     ...(missing.length === 0
       ? ['Complete: take it up with "signalpress root adopt"']
       : missing.map((each) => `Missing: ${each}`)),
@@ -261,8 +264,5 @@ export function rootLines({
   const signers = new Set(rest.signatures.map(({ did }) => did));
   const keys = root_keys.map((did) => `  root key ${did}${signers.has(did) ? '  signed' : ''}`);
   const words = `stated at ${rest.stated_at}, ${threshold} of ${root_keys.length} root keys sign`;
-  const left = ROOT_VERSIONS_MAX - version;
-  const warning = `  ${left} more versions may follow, no list holds more: begin a new list before, and tell readers its first key`;
-  const isLate = version >= ROOT_VERSIONS_WARN;
-  return [`Root version ${version} of ${issuer}, ${words}`, ...keys, ...(isLate ? [warning] : [])];
+  return [`Root version ${version} of ${issuer}, ${words}`, ...keys];
 }

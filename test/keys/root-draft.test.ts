@@ -15,7 +15,6 @@ import {
   type RootChange,
   type RootDraft,
   readDraft,
-  rootLines,
   signDraft,
 } from '../../compiler/keys/root-draft.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
@@ -130,16 +129,6 @@ describe('draftRoot()', () => {
   });
 });
 
-describe('draftText()', () => {
-  it('I43: says from version 48 on how many may follow', () => {
-    const { list, statement } = draftRoot(listOf(rotated()), FIRST);
-    const shown = (version: number) => rootLines({ ...statement, version }).join();
-    expect(shown(47)).not.toContain('may follow');
-    expect(shown(48)).toContain('16 more versions may follow');
-    expect(draftText({ list, statement })).not.toContain('may follow');
-  });
-});
-
 describe('signDraft()', () => {
   const draft = draftRoot(listOf(rotated()), FIRST);
 
@@ -249,6 +238,19 @@ describe('a release under a root', () => {
 });
 
 describe('signalpress root', () => {
+  it('I28: names a receipt key again from its first time on, whose issuer key was revoked since', () => {
+    const data = rotated();
+    listReceiptKey({ data, seed: seed(2), did: didOf(7), since: NOW, until: null, now: LATER });
+    revokeKey({ data, seed: seed(2), did: didOf(2), from: NOW, now: LATER });
+    const draft = join(makeFolder(), 'root-1.json');
+    const named = [...ROOTS.map(didOf).flatMap((did) => ['--root', did]), '--receipt', didOf(7)];
+    const words = ['root', 'draft', draft, '--data', data, ...named, '--receipt', didOf(8)];
+    expect(new CommandRuns().plan(words)().status).toBe(0);
+    const { receipt_keys: keys } = readDraft(readFileSync(draft)).statement;
+    expect(keys[0]).toEqual({ did: didOf(7), since: NOW, until: null });
+    expect([keys[1]?.did, keys[1]?.since === NOW]).toEqual([didOf(8), false]);
+  });
+
   it('I28: a root is made, drafted, carried, signed and adopted by commands', () => {
     const home = makeFolder();
     const data = join(home, 'data');
