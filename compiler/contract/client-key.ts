@@ -1,15 +1,36 @@
-/** One customer holds a whole IPv6 /64, so its addresses count as one. */
+/** An IPv6 address has eight groups of 16 bits. */
+const GROUPS = 8;
+
+/** Who a client is to a limit. One customer holds a whole IPv6 /64, so its addresses count as one. */
 export function clientKey(address: string): string {
-  if (!address.includes(':')) return address;
-  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
+  const groups = groupsOf(address);
+  return groups === null ? mappedOf(address) : `${groups.slice(0, 4).join(':')}::/64`;
+}
+
+/**
+ * The clients of one network together get what so many clients would. Anybody is given an IPv6 /48 for nothing, with 65,536
+ * clients in it; but servers of one host and phones of one carrier share one, too.
+ */
+export const NETWORK_CLIENTS = 8;
+
+/** The IPv6 /48 of an address; null for IPv4, where each address costs money. */
+export function networkKey(address: string): string | null {
+  const groups = groupsOf(address);
+  return groups === null ? null : `${groups.slice(0, 3).join(':')}::/48`;
+}
+
+/** The groups of an IPv6 address, each in its shortest spelling; null for IPv4, also where it is mapped. */
+function groupsOf(address: string): string[] | null {
+  if (!address.includes(':') || mappedOf(address) !== address) return null;
   const [left = '', right] = (address.split('%')[0] ?? '').split('::');
   const head = left === '' ? [] : left.split(':');
   const tail = right === undefined || right === '' ? [] : right.split(':');
-  const zeros = right === undefined ? 0 : Math.max(0, 8 - head.length - tail.length);
+  const zeros = right === undefined ? 0 : Math.max(0, GROUPS - head.length - tail.length);
   const groups = [...head, ...new Array<string>(zeros).fill('0'), ...tail];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, '').toLowerCase())
-    .join(':')}::/64`;
+  return groups.map((group) => group.replace(/^0+(?=.)/, '').toLowerCase());
+}
+
+/** The IPv4 address that an IPv6 one stands for; any other as it is. */
+function mappedOf(address: string): string {
+  return /^::ffff:([0-9.]+)$/i.exec(address)?.[1] ?? address;
 }

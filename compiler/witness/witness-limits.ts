@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
-import { clientKey } from '../contract/client-key.ts';
+import { clientKey, NETWORK_CLIENTS, networkKey } from '../contract/client-key.ts';
 
 /** Clients and logs that are remembered at once; those not seen for longest make room. */
 const KEYS_MAX = 4096;
@@ -21,46 +21,57 @@ for (const [net, bits] of [
 OWN_NETWORK.addAddress('::1', 'ipv6');
 OWN_NETWORK.addSubnet('fc00::', 7, 'ipv6');
 
-/** Who asks; null for a server of the own network that does not say for whom. */
+/** Address of who asks; null for a server of the own network that does not say for whom. */
 export function clientOf({ socket, headers }: IncomingMessage): string | null {
   const peer = addressOf(socket);
-  if (!isOwn(peer)) return clientKey(peer);
+  if (!isOwn(peer)) return peer;
   // Only the last hop was written by that server.
   const hops = headers['x-forwarded-for'];
   const last = String(hops ?? '')
     .split(',')
     .at(-1)
     ?.trim();
-  return last === undefined || isIP(last) === 0 ? null : clientKey(last);
+  return last === undefined || isIP(last) === 0 ? null : last;
 }
 
-/** Ends what is too many connections: the newest of one client, or of all together the oldest of the client with most. */
+/** Ends what is too many connections: the newest of one client, or of all together the oldest of the network with most. */
 export function limitConnections(server: Server): void {
-  const open = new Map<string, Set<Socket>>();
+  const [clients, networks]: [Held, Held] = [new Map(), new Map()];
   let count = 0;
   // Those of the own network come on top.
   server.maxConnections = 2 * CONNECTIONS_MAX;
   server.on('connection', (socket) => {
     const peer = addressOf(socket);
     if (isOwn(peer)) return;
-    const key = clientKey(peer);
-    const held = open.get(key) ?? new Set();
-    if (held.size === CONNECTIONS_PER_CLIENT_MAX) {
+    const client = clientKey(peer);
+    const network = networkKey(peer) ?? client;
+    if (clients.get(client)?.size === CONNECTIONS_PER_CLIENT_MAX) {
       socket.destroy();
       return;
     }
-    open.set(key, held.add(socket));
+    hold(clients, client, socket);
+    hold(networks, network, socket);
     count += 1;
     socket.once('close', () => {
-      held.delete(socket);
       count -= 1;
-      if (held.size === 0) open.delete(key);
     });
-    if (count > CONNECTIONS_MAX) oldestOfMost(open)?.destroy();
+    if (count > CONNECTIONS_MAX) oldestOfMost(networks)?.destroy();
   });
 }
 
-function oldestOfMost(open: ReadonlyMap<string, ReadonlySet<Socket>>): Socket | undefined {
+/** Open connections by who holds them. */
+type Held = Map<string, Set<Socket>>;
+
+function hold(open: Held, key: string, socket: Socket): void {
+  const held = open.get(key) ?? new Set();
+  open.set(key, held.add(socket));
+  socket.once('close', () => {
+    held.delete(socket);
+    if (held.size === 0) open.delete(key);
+  });
+}
+
+function oldestOfMost(open: Held): Socket | undefined {
   const [most] = [...open.values()].sort((one, other) => other.size - one.size);
   return [...(most ?? [])].find(({ destroyed }) => !destroyed);
 }
@@ -79,6 +90,16 @@ interface Rate {
   /** So many in a time, over a burst of as many. */
   readonly count: number;
   readonly ms: number;
+}
+
+/** Whether one more request of an address may be answered now: of its client, and of its network. */
+export function clientLimit(rate: Rate, now: () => number): (address: string) => boolean {
+  const mayClient = rateLimit(rate, now);
+  const mayNetwork = rateLimit({ ...rate, count: NETWORK_CLIENTS * rate.count }, now);
+  return (address) => {
+    const network = networkKey(address);
+    return mayClient(clientKey(address)) && (network === null || mayNetwork(network));
+  };
 }
 
 /** Whether one more may be done now by this client, for this log, or by all. */

@@ -10,7 +10,7 @@ import {
   type WitnessAnswer,
   type WitnessMemory,
 } from './witness.ts';
-import { clientOf, limitConnections, rateLimit } from './witness-limits.ts';
+import { clientLimit, clientOf, limitConnections, rateLimit } from './witness-limits.ts';
 import type { WitnessStore } from './witness-store.ts';
 
 const ADD_PATH = '/add-checkpoint';
@@ -58,9 +58,9 @@ export async function serveWitness(options: ServeOptions): Promise<ServedWitness
     },
   };
   const parts = { key: store.key, memory, logs, now, mayCosign: rateLimit(COSIGNATURES, now) };
-  const [allowsAll, allowsClient] = [rateLimit(REQUESTS, now), rateLimit(CLIENT_REQUESTS, now)];
-  const isAllowed = (client: string | null, path: string): boolean =>
-    (client === null || allowsClient(client)) && allowsAll(path === ADD_PATH ? 'add' : 'read');
+  const [allowsAll, allowsClient] = [rateLimit(REQUESTS, now), clientLimit(CLIENT_REQUESTS, now)];
+  const isAllowed = (address: string | null, path: string): boolean =>
+    (address === null || allowsClient(address)) && allowsAll(path === ADD_PATH ? 'add' : 'read');
   const isLogged = rateLimit(LOGGED, now);
   const server = createServer((request, response) => {
     answerTo(request, response)

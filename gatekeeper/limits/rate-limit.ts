@@ -1,4 +1,4 @@
-import { clientKey } from '../../compiler/contract/client-key.ts';
+import { clientKey, NETWORK_CLIENTS, networkKey } from '../../compiler/contract/client-key.ts';
 import { type Account, UNLIMITED } from '../http/limits.ts';
 
 /** Clients that are remembered at once; those not seen for longest make room. */
@@ -18,16 +18,22 @@ export interface RateLimit {
   readonly clients: number;
 }
 
-/** Token buckets per client address and for all together; `perSecond` units, 0 turns them off. */
+/** Token buckets per client address, per IPv6 network and for all together; `perSecond` units, 0 turns them off. */
 export function rateLimit(perSecond: number, burstS = BURST_S, factor = OVERALL_FACTOR): RateLimit {
   if (perSecond === 0) return { isOn: false, account: () => UNLIMITED, clients: 0 };
   const overall = new Bucket(perSecond * factor, burstS, null);
-  const buckets = new Buckets();
+  const [buckets, networks] = [new Buckets(), new Buckets()];
+  const above = (address: string): Bucket => {
+    const key = networkKey(address);
+    if (key === null) return overall;
+    const rate = perSecond * NETWORK_CLIENTS;
+    return networks.get(key) ?? networks.set(key, new Bucket(rate, burstS, overall));
+  };
   return {
     isOn: true,
     account(address) {
       const key = clientKey(address);
-      return buckets.get(key) ?? buckets.set(key, new Bucket(perSecond, burstS, overall));
+      return buckets.get(key) ?? buckets.set(key, new Bucket(perSecond, burstS, above(address)));
     },
     get clients() {
       return buckets.size;
@@ -38,20 +44,20 @@ export function rateLimit(perSecond: number, burstS = BURST_S, factor = OVERALL_
 class Bucket implements Account {
   readonly #perSecond: number;
   readonly #burst: number;
-  /** The bucket of all, which is asked second and charged too. */
-  readonly #overall: Bucket | null;
+  /** The bucket of its network or of all, which is asked second and charged too. */
+  readonly #above: Bucket | null;
   #tokens: number;
   #at = Number.NEGATIVE_INFINITY;
 
-  constructor(perSecond: number, burstS: number, overall: Bucket | null) {
+  constructor(perSecond: number, burstS: number, above: Bucket | null) {
     this.#perSecond = perSecond;
     this.#burst = perSecond * burstS;
-    this.#overall = overall;
+    this.#above = above;
     this.#tokens = this.#burst;
   }
 
   take(cost: number, now: number): number {
-    const wait = this.#waitAt(now) || (this.#overall?.take(cost, now) ?? 0);
+    const wait = this.#waitAt(now) || (this.#above?.take(cost, now) ?? 0);
     if (wait === 0) this.#spend(cost);
     return wait;
   }
@@ -60,7 +66,7 @@ class Bucket implements Account {
     this.#fill(now);
     const spent = this.#spend(cost);
     // What one client is forgiven must not be owed by all others.
-    this.#overall?.charge(spent, now);
+    this.#above?.charge(spent, now);
   }
 
   #waitAt(now: number): number {

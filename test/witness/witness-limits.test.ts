@@ -1,7 +1,12 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { clientOf, limitConnections, rateLimit } from '../../compiler/witness/witness-limits.ts';
+import {
+  clientLimit,
+  clientOf,
+  limitConnections,
+  rateLimit,
+} from '../../compiler/witness/witness-limits.ts';
 
 describe('rateLimit()', () => {
   it('lets so many through, and as many more as time passes', () => {
@@ -26,18 +31,30 @@ describe('rateLimit()', () => {
   });
 });
 
+describe('clientLimit()', () => {
+  it('an IPv6 /48 gets what eight clients would, and keeps no other out', () => {
+    const allows = clientLimit({ count: 3, ms: 300 }, () => 0);
+    const passed = (addresses: string[]): number => addresses.filter(allows).length;
+    const inOne = Array.from({ length: 1000 }, (_, at) => `2001:db8:5:${at.toString(16)}::1`);
+    expect(passed(inOne)).toBe(8 * 3);
+    expect(passed(['2001:db8:6::1', '192.0.2.1', '::ffff:192.0.2.2'])).toBe(3);
+    // Addresses of one client are one, whatever its network may.
+    expect(passed(Array.from({ length: 5 }, (_, at) => `2001:db8:7::${at}`))).toBe(3);
+  });
+});
+
 describe('clientOf()', () => {
   it.each([
     ['198.51.100.7', undefined, '198.51.100.7'],
     ['198.51.100.7', '192.0.2.1', '198.51.100.7'],
-    ['::ffff:198.51.100.7', undefined, '198.51.100.7'],
+    ['::ffff:198.51.100.7', undefined, '::ffff:198.51.100.7'],
     ['127.0.0.1', undefined, null],
     ['::ffff:127.0.0.1', '192.0.2.1, 192.0.2.2', '192.0.2.2'],
     ['::1', '192.0.2.2', '192.0.2.2'],
-    ['172.17.0.1', '2001:db8::5', '2001:db8:0:0::/64'],
+    ['172.17.0.1', '2001:db8::5', '2001:db8::5'],
     ['fd00::1', 'unknown', null],
-    ['2001:db8::1', undefined, '2001:db8:0:0::/64'],
-  ])('counts a request of %s for %s under %s', (remoteAddress, forwarded, client) => {
+    ['2001:db8::1', undefined, '2001:db8::1'],
+  ])('takes a request of %s for %s as one of %s', (remoteAddress, forwarded, client) => {
     const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
     const request = { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
     expect(clientOf(request)).toBe(client);
@@ -97,5 +114,19 @@ describe('limitConnections()', () => {
     expect(hoarded.filter(({ isDestroyed }) => isDestroyed)).toHaveLength(30);
     // Each gave its oldest, and none much more than another.
     expect(hoarded.slice(0, 16).every(({ isDestroyed }) => isDestroyed)).toBe(true);
+  });
+
+  it('takes the clients of one IPv6 /48 for one hoarder', () => {
+    const server = new EventEmitter();
+    limitConnections(server as Server);
+    const connected = (address: string): FakeSocket => {
+      const socket = new FakeSocket(address);
+      server.emit('connection', socket);
+      return socket;
+    };
+    const first = [connected('192.0.2.1'), connected('192.0.2.1')];
+    const inOne = Array.from({ length: 300 }, (_, at) => connected(`2001:db8:5:${at}::1`));
+    expect(first.some(({ isDestroyed }) => isDestroyed)).toBe(false);
+    expect(inOne.filter(({ isDestroyed }) => isDestroyed)).toHaveLength(46);
   });
 });

@@ -48,6 +48,26 @@ describe('rateLimit()', () => {
     expect(passed).toBe(OVERALL_FACTOR * 2);
   });
 
+  it('I46: an IPv6 /48 gets what eight clients would, and leaves the rest to others', () => {
+    const limit = rateLimit(1);
+    const passed = (addresses: string[]): number =>
+      addresses.filter((address) => limit.account(address).take(1, 0) === 0).length;
+    const inOne = Array.from({ length: 1000 }, (_, at) => `2001:db8:5:${at.toString(16)}::1`);
+    expect(passed(inOne)).toBe(8 * 2);
+    expect(passed(['2001:db8:6::1', '192.0.2.1', '::ffff:192.0.2.2'])).toBe(3);
+    const inMany = Array.from({ length: 1000 }, (_, at) => `192.0.${at >> 8}.${at & 255}`);
+    expect(passed(inMany)).toBeGreaterThan(8 * 2);
+  });
+
+  it('I54: what a network is charged, its clients pay alone', () => {
+    const limit = rateLimit(10);
+    const clients = Array.from({ length: 20 }, (_, at) => limit.account(`2001:db8:5:${at}::1`));
+    // 300 units of the 160 that the network may use at once, and of the 800 that all may.
+    for (const client of clients) client.charge(15, 0);
+    expect(limit.account('2001:db8:5:ff::1').take(1, 0)).toBeGreaterThan(0);
+    expect(limit.account('2001:db8:6::1').take(1, 0)).toBe(0);
+  });
+
   it('I54: counts what an answer cost, also when that is known only afterwards', () => {
     const limit = rateLimit(10);
     const client = limit.account('10.0.0.1');
