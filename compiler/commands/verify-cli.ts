@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { EVIDENCE_HELP, runVerifyEvidence } from '../evidence/verify-evidence.ts';
+import { systemClock } from '../fetch/clock.ts';
 import type { Fetch } from '../monitor/log-client.ts';
 import { runVerify, VERIFY_HELP } from '../verify/verify-command.ts';
 import { runVerifyLog } from '../verify/verify-log-command.ts';
@@ -19,8 +20,9 @@ const ADDRESS = /^https?:\/\//i;
 
 const ADDRESS_HELP = `
 With the address of a service as TARGET (https://…) all that it gives away of its release is fetched by the list that its head
-signs, and judged as a folder: descriptions, free answers, keys, catalogue, log. What is sold is not looked at, and that is
-said. With --mirror FOLDER it stays: the next run fetches only what is new, also after a break, and FOLDER goes where a data
+signs, and judged as a folder: descriptions, free answers, keys, catalogue, log. Descriptions that programs read (/openapi.json,
+/manifest and others) are also asked for at their own URLs: one in another form fails. What is sold is not looked at, and that
+is said. With --mirror FOLDER it stays: the next run fetches only what is new, also after a break, and FOLDER goes where a data
 folder does (--keys and --catalog too). A file that is missing or other than listed fails, by name.
 `;
 
@@ -149,7 +151,8 @@ async function verified(
   if (archive !== undefined) return runVerifyEvidence(target, { ...options, archive });
   if (!ADDRESS.test(target)) return runVerify(target, options);
   const { verifyAddress } = await import('../mirror/verify-address.ts');
-  return verifyAddress(target, { ...options, mirror, fetch, onStop });
+  const clock = systemClock(now, Math.random);
+  return verifyAddress(target, { ...options, mirror, fetch, clock, onStop });
 }
 
 function refuseMisuse(target: string, flags: VerifyFlags): void {

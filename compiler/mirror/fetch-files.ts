@@ -1,5 +1,6 @@
 import { publicFileUrl } from '../contract/public-files.ts';
 import type { FileEntry } from '../contract/release.ts';
+import type { Clock } from '../fetch/clock.ts';
 import { asked, type Fetch, refusal, UnreachableError } from '../monitor/log-client.ts';
 import type { MirrorFolder } from './mirror-folder.ts';
 
@@ -20,9 +21,9 @@ export interface FetchBy {
   readonly folder: MirrorFolder;
   /** Ends everything early. */
   readonly signal: AbortSignal;
-  /** Milliseconds of a steady clock at which everything has to be there. */
+  readonly clock: Pick<Clock, 'steady' | 'sleep'>;
+  /** Milliseconds of the steady clock at which everything has to be there. */
   readonly end: number;
-  readonly pause: (ms: number) => Promise<unknown>;
   /** Longest wait for an answer beside what its bytes take, in milliseconds. */
   readonly answerMs: number;
 }
@@ -84,32 +85,55 @@ interface FetchedFile {
   readonly isResumed: boolean;
 }
 
-/** Asks again where that may help, from where the last answer ended. */
-async function fetchFile(entry: FileEntry, by: FetchBy): Promise<FetchedFile> {
-  const { pause, signal, end } = by;
+/** Asks again from where the last answer ended. */
+function fetchFile(entry: FileEntry, by: FetchBy): Promise<FetchedFile> {
+  return patiently(by, () => fetchOnce(entry, by));
+}
+
+/** Asks again where that may help: after a while of an address that does not answer, at once where null came of it. */
+export async function patiently<T>(
+  { clock, signal, end }: Pick<FetchBy, 'clock' | 'signal' | 'end'>,
+  ask: () => Promise<T | null>,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const found = await fetchOnce(entry, by);
+      const found = await ask();
       if (found !== null) return found;
     } catch (error) {
-      const isOver = signal.aborted || attempt >= ATTEMPTS_MAX || performance.now() > end;
+      const isOver = signal.aborted || attempt >= ATTEMPTS_MAX || clock.steady() > end;
       if (!(error instanceof UnreachableError) || isOver) throw error;
       const waitMs = Math.max(error.waitMs, PAUSE_MS * 2 ** attempt);
-      await pause(Math.min(waitMs, PAUSE_MS_MAX));
+      await clock.sleep(Math.min(waitMs, PAUSE_MS_MAX), signal);
     }
   }
 }
 
 /** One answer; null where a part that came before was of something else, so that all of it is to be asked for. */
 async function fetchOnce(entry: FileEntry, by: FetchBy): Promise<FetchedFile | null> {
-  const { address, folder, fetch, signal, end, answerMs } = by;
+  const { address, folder, fetch, signal } = by;
   const from = folder.partLength(entry);
-  const waitMs = Math.min(answerMs + entry.size / BYTES_A_MS, end - performance.now());
   const headers = from > 0 ? { range: `bytes=${from}-` } : {};
-  const asking = { fetch, waitMs: Math.max(0, waitMs), headers, signal };
+  const asking = { fetch, waitMs: waitFor(entry.size, by), headers, signal };
   return asked(address + publicFileUrl(entry), asking, (response) =>
     answered(entry, { by, from, response }),
   );
+}
+
+/** Longest wait for an answer of so many bytes, in milliseconds. */
+export function waitFor(
+  bytes: number,
+  { clock, end, answerMs }: Pick<FetchBy, 'clock' | 'end' | 'answerMs'>,
+): number {
+  return Math.max(0, Math.min(answerMs + bytes / BYTES_A_MS, end - clock.steady()));
+}
+
+/** Why an answer is not what was asked for; throws an UnreachableError where it says nothing about that. */
+export async function settled(response: Response): Promise<string> {
+  await response.body?.cancel();
+  const { status } = response;
+  const error = refusal(response);
+  if (status >= 500 || BUSY.includes(status)) throw error;
+  return error.message;
 }
 
 interface Answer {
@@ -124,12 +148,11 @@ async function answered(entry: FileEntry, answer: Answer): Promise<FetchedFile |
   const { status } = response;
   if (status === 200) return taken(entry, { ...answer, from: 0 });
   if (isRest(answer)) return taken(entry, answer);
-  await response.body?.cancel();
-  if (status >= 500 || BUSY.includes(status)) throw refusal(response);
+  const detail = await settled(response);
   by.folder.dropPart(entry);
   // What came before may be of something else, or too long.
   if (from > 0) return null;
-  return { detail: refusal(response).message, bytes: 0, isResumed: false };
+  return { detail, bytes: 0, isResumed: false };
 }
 
 function isRest({ from, response: { status, headers } }: Answer): boolean {

@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { FILES_FOLDER, storedPath } from '../contract/path.ts';
-import { type FileEntry, RELEASES_FOLDER } from '../contract/release.ts';
-import { removeUnlisted } from '../stages/publish/release-folders.ts';
+import { FILES_NAME, type FileEntry, parseFiles, RELEASES_FOLDER } from '../contract/release.ts';
+import { currentName, releaseNames, removeUnlisted } from '../stages/publish/release-folders.ts';
 import { switchCurrent } from '../stages/publish/release-store.ts';
 import { readPlain } from '../verify/plain-file.ts';
 
@@ -24,6 +24,9 @@ const MARKER_NAME = 'mirror.txt';
 const MARKER_BYTES_MAX = 4096;
 /** Files on their way, each by its path and its hash: several may have the same bytes. */
 const PARTS_FOLDER = '.parts';
+
+/** Longest public list that is read. */
+export const LIST_BYTES_MAX = 256 * 1024 * 1024;
 
 /** What came of storing a file. */
 type Stored = 'good' | 'wrong';
@@ -121,23 +124,54 @@ export class MirrorFolder {
     return this.holds(entry) ? 'good' : 'wrong';
   }
 
+  /** Removes every release but the one that is held and this: a service whose releases fail one after the other fills no disk. */
+  dropReleases(name: string): void {
+    const held = currentName(this.#folder);
+    for (const other of releaseNames(this.#folder)) {
+      if (other !== name && other !== held) rmSync(this.rootOf(other), { recursive: true });
+    }
+  }
+
+  /** Removes the files that neither these entries nor the release that is held lists. */
+  dropFiles(entries: readonly FileEntry[]): void {
+    const stored = [...entries, ...this.#heldEntries()].map((each) =>
+      storedPath(each.path, each.sha256),
+    );
+    const listed = new Set([...stored, ...entries.map((entry) => this.#partPath(entry))]);
+    for (const folder of [FILES_FOLDER, PARTS_FOLDER]) {
+      if (existsSync(join(this.#folder, folder))) removeUnlisted(this.#folder, folder, listed);
+    }
+  }
+
   /** Makes a release the one that is held, and removes what it does not list. */
   keepOnly(name: string, entries: readonly FileEntry[]): void {
     switchCurrent(this.#folder, name);
-    for (const other of readdirSync(join(this.#folder, RELEASES_FOLDER))) {
-      if (other !== name) rmSync(this.rootOf(other), { recursive: true, force: true });
-    }
-    const listed = new Set(entries.map(({ path, sha256 }) => storedPath(path, sha256)));
-    removeUnlisted(this.#folder, FILES_FOLDER, listed);
+    this.dropReleases(name);
+    this.dropFiles(entries);
     rmSync(join(this.#folder, PARTS_FOLDER), { recursive: true, force: true });
+  }
+
+  /** What the release lists that is held; nothing of one that is damaged, which is fetched again. */
+  #heldEntries(): FileEntry[] {
+    const held = currentName(this.#folder);
+    try {
+      const path = held === null ? null : join(this.rootOf(held), FILES_NAME);
+      return path === null ? [] : parseFiles(readPlain(path, LIST_BYTES_MAX).toString('utf8'));
+    } catch {
+      return [];
+    }
   }
 
   #place({ path, sha256 }: Pick<FileEntry, 'path' | 'sha256'>): string {
     return join(this.#folder, storedPath(path, sha256));
   }
 
-  #part({ path, sha256 }: FileEntry): string {
-    return join(this.#folder, PARTS_FOLDER, hash('sha256', storedPath(path, sha256), 'hex'));
+  #part(entry: FileEntry): string {
+    return join(this.#folder, this.#partPath(entry));
+  }
+
+  #partPath({ path, sha256 }: FileEntry): string {
+    return `${PARTS_FOLDER}/${hash('sha256', storedPath(path, sha256), 'hex')}`;
   }
 
   #fresh(name: string): string {

@@ -5,9 +5,10 @@
  *  2. The public list that the head signs, and the list of keys. A head that does not hold by these ends it here.
  *  3. The files of the list that are not there yet, several at once, each by its hash. So a file never changes while it is
  *     fetched, and what came before a break stays.
+ *  4. The descriptions at the URLs where clients read them: each is one of the listed files.
  *
  * A service that publishes meanwhile may have let files go, so a new head begins again: most of its files are there by then.
- * Nothing is judged here but the head: wrong and missing files are for verifyRelease() to name.
+ * Nothing is judged here but the head and what it describes: wrong and missing files are for verifyRelease() to name.
  */
 import { hash } from 'node:crypto';
 import { KEYS_PATH } from '../contract/key-history.ts';
@@ -27,6 +28,7 @@ import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { RELEASE_PROOF_URL, RELEASE_URL } from '../contract/static-files.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
+import type { Clock } from '../fetch/clock.ts';
 import { type Fetch, type LogClient, logClient } from '../monitor/log-client.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
@@ -36,16 +38,18 @@ import { releaseKeys } from '../verify/release-keys.ts';
 import { signedHead } from '../verify/signed-head.ts';
 import type { VerifyProgress } from '../verify/verify-release.ts';
 import { type FetchBy, type Fetched, fetchFiles } from './fetch-files.ts';
-import type { MirrorFolder } from './mirror-folder.ts';
+import { LIST_BYTES_MAX, type MirrorFolder } from './mirror-folder.ts';
+import { compareDescriptions, type ServedDescriptions } from './served-descriptions.ts';
 
 /** More than any shop gives away. */
 const FILES_MAX = 2_000_000;
-const LIST_BYTES_MAX = 256 * 1024 * 1024;
 const FILE_BYTES_MAX = 2 ** 30;
 const ALL_BYTES_MAX = 64 * 2 ** 30;
 /** How many releases may come while one is fetched. */
 const HEADS_MAX = 5;
 const PAUSE_MS = 1000;
+/** A cache in front may show what an earlier release described for a minute: a gatekeeper lets it. */
+const CACHED_MS = 61_000;
 /** All answers together may take so long, and so much longer for each file and for its bytes. */
 const TOTAL_MS = 600_000;
 const FILE_MS = 250;
@@ -57,7 +61,7 @@ export interface MirrorBy extends KeyTrust {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
   readonly progress: (step: VerifyProgress) => void;
-  readonly pause: (ms: number) => Promise<unknown>;
+  readonly clock: Pick<Clock, 'steady' | 'sleep'>;
   /** Longest wait for an answer beside what its bytes take, in milliseconds. */
   readonly answerMs: number;
 }
@@ -69,24 +73,30 @@ export interface Mirrored {
   readonly name: string;
   readonly listed: readonly FileEntry[];
   readonly fetched: Fetched;
+  readonly served: ServedDescriptions;
 }
 
-const NOTHING: Fetched = { files: 0, bytes: 0, resumed: 0, ungiven: [] };
+const NOTHING: Pick<Mirrored, 'fetched' | 'served'> = {
+  fetched: { files: 0, bytes: 0, resumed: 0, ungiven: [] },
+  served: { compared: 0, faults: [], ungiven: [] },
+};
 
 /** Throws a RangeError for a service that cannot be mirrored, and an UnreachableError where it does not answer. */
 export async function mirrorRelease(by: MirrorBy): Promise<Mirrored> {
-  const { address, fetch, answerMs } = by;
-  const client = logClient(address, { fetch, totalMs: TOTAL_MS, answerMs });
+  const { address, fetch, clock, answerMs, signal } = by;
+  const client = logClient(address, { fetch, clock, totalMs: TOTAL_MS, answerMs });
   let before = '';
   for (let round = 1; round <= HEADS_MAX; round += 1) {
     const bytes = await headOf(client, by);
     const sha256 = hash('sha256', bytes, 'hex');
-    // Another head says why something is not there; the same one a second time says that it is not given.
+    // Another head says why something is not there, or another; the same one a second time says that it is so.
     const isSame = sha256 === before;
     const mirrored = await mirrorHead({ bytes, sha256, isSame }, client, by);
-    if (mirrored !== null && (isSame || mirrored.fetched.ungiven.length === 0)) return mirrored;
+    const isOdd = (mirrored?.served.faults.length ?? 0) > 0;
+    const isWhole = mirrored?.fetched.ungiven.length === 0 && !isOdd;
+    if (mirrored !== null && (isSame || isWhole)) return mirrored;
     before = sha256;
-    await by.pause(PAUSE_MS);
+    await clock.sleep(isOdd ? CACHED_MS : PAUSE_MS, signal);
   }
   throw refused(by, 'its head changed each time that it was asked for; try again later');
 }
@@ -125,13 +135,14 @@ async function mirrorHead(
   const isSigned = list !== null && `sha256:${hash('sha256', list, 'hex')}` === stated.sha256;
   if (!isSigned && !isSame) return null;
   if (list === null) throw refused(by, `it gives no list at ${PUBLIC_LIST_URL}`);
+  folder.dropReleases(name);
   folder.put(name, RELEASE_NAME, bytes);
   folder.put(name, FILES_NAME, list);
   if (head.log_index !== undefined && proof !== null) folder.put(name, RELEASE_PROOF_NAME, proof);
   const root = folder.rootOf(name);
-  if (!isSigned) return { root, name, listed: [], fetched: NOTHING };
+  if (!isSigned) return { root, name, listed: [], ...NOTHING };
   const listed = entriesIn(list, by);
-  return { root, name, listed, fetched: await fetchListed(listed, name, by) };
+  return { root, name, listed, ...(await fetchListed(listed, name, by)) };
 }
 
 interface Stated {
@@ -184,14 +195,15 @@ async function fetchListed(
   listed: readonly FileEntry[],
   name: string,
   by: MirrorBy,
-): Promise<Fetched> {
-  const { folder, progress } = by;
+): Promise<Pick<Mirrored, 'fetched' | 'served'>> {
+  const { folder, clock, progress } = by;
   const bytes = listed.reduce((sum, { size }) => sum + size, 0);
-  const end = performance.now() + TOTAL_MS + listed.length * FILE_MS + bytes / BYTES_A_MS;
+  const end = clock.steady() + TOTAL_MS + listed.length * FILE_MS + bytes / BYTES_A_MS;
   const how: FetchBy = { ...by, end };
   const keys = listed.filter((entry) => entry.path === KEYS_PATH && !folder.holds(entry));
   const first = await fetchFiles(keys, how);
-  if (!isHeadSound(folder.rootOf(name), by)) return first;
+  if (!isHeadSound(folder.rootOf(name), by)) return { ...NOTHING, fetched: first };
+  folder.dropFiles(listed);
   const refusedKeys = new Set(first.ungiven.map(({ path }) => path));
   const wanted = listed.filter((entry) => !refusedKeys.has(entry.path) && !folder.holds(entry));
   const told = (done: number): void =>
@@ -201,11 +213,15 @@ async function fetchListed(
       label: 'fetching',
     });
   const rest = await fetchFiles(wanted, how, told);
+  return { fetched: sumOf(first, rest), served: await compareDescriptions(listed, how) };
+}
+
+function sumOf(one: Fetched, other: Fetched): Fetched {
   return {
-    files: first.files + rest.files,
-    bytes: first.bytes + rest.bytes,
-    resumed: first.resumed + rest.resumed,
-    ungiven: [...first.ungiven, ...rest.ungiven],
+    files: one.files + other.files,
+    bytes: one.bytes + other.bytes,
+    resumed: one.resumed + other.resumed,
+    ungiven: [...one.ungiven, ...other.ungiven],
   };
 }
 

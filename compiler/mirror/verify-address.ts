@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fetch } from '../monitor/log-client.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
 import { reason } from '../verify/body-check.ts';
@@ -23,8 +22,7 @@ export interface AddressOptions extends VerifyCommandOptions {
   readonly fetch: Fetch;
   /** Calls once when the process is told to end; returns what takes that back. */
   readonly onStop: (stop: () => void) => () => void;
-  /** Stands in for the clock. */
-  readonly pause?: (ms: number) => Promise<unknown>;
+  readonly clock: MirrorBy['clock'];
   /** Longest wait for an answer beside what its bytes take, in milliseconds. */
   readonly answerMs?: number;
 }
@@ -32,7 +30,7 @@ export interface AddressOptions extends VerifyCommandOptions {
 /** `verify URL`: fetches what anybody may have of the release of a service, and judges it as a folder. */
 export async function verifyAddress(
   target: string,
-  { mirror, fetch, onStop, pause = sleep, answerMs = ANSWER_MS, ...options }: AddressOptions,
+  { mirror, fetch, onStop, clock, answerMs = ANSWER_MS, ...options }: AddressOptions,
 ): Promise<VerifyOutcome> {
   const stop = new AbortController();
   const forget = onStop(() => stop.abort());
@@ -41,7 +39,7 @@ export async function verifyAddress(
     const address = addressOf(target);
     const unlock = lockData(folder);
     try {
-      const world = { fetch, pause, answerMs, signal: stop.signal };
+      const world = { fetch, clock, answerMs, signal: stop.signal };
       return await judge({ address, folder }, options, world);
     } finally {
       unlock();
@@ -73,30 +71,33 @@ interface Place {
 async function judge(
   { address, folder }: Place,
   options: VerifyCommandOptions,
-  world: Pick<MirrorBy, 'fetch' | 'pause' | 'answerMs' | 'signal'>,
+  world: Pick<MirrorBy, 'fetch' | 'clock' | 'answerMs' | 'signal'>,
 ): Promise<VerifyOutcome> {
   const { issuer, root, keys, progress = () => undefined } = options;
   const trusted = trustedBy(issuer, root);
   const { keys: given } = keys === undefined ? {} : givenKeys(nodeDisk, keys, trusted);
   const known = given === undefined ? trusted : { ...trusted, keys: given };
   const held = new MirrorFolder(folder, address);
-  const started = performance.now();
+  const started = world.clock.steady();
   const mirrored = await mirrorRelease({ ...known, ...world, address, folder: held, progress });
-  const seconds = (performance.now() - started) / 1000;
-  const fetched = { from: address, facts: factsOf(mirrored, seconds) };
+  const seconds = (world.clock.steady() - started) / 1000;
+  const { faults } = mirrored.served;
+  const fetched = { from: address, facts: factsOf(mirrored, seconds), faults };
   const outcome = await runVerify(mirrored.root, { ...options, fetched });
   // What fails stays beside what was held before, for whoever wants to look.
   if (outcome.exitCode !== EXIT.failed) held.keepOnly(mirrored.name, mirrored.listed);
   return outcome;
 }
 
-function factsOf({ listed, fetched }: Mirrored, seconds: number) {
-  const { files, bytes, resumed, ungiven } = fetched;
+function factsOf({ listed, fetched, served }: Mirrored, seconds: number) {
+  const { files, bytes, resumed } = fetched;
+  const ungiven = [...fetched.ungiven, ...served.ungiven];
   return {
     fetched_files: files,
     fetched_bytes: bytes,
     resumed_files: resumed,
     held_files: listed.length - files,
+    compared_descriptions: served.compared,
     seconds: Math.round(seconds * 10) / 10,
     not_given: ungiven.slice(0, NOT_GIVEN_MAX).map(({ path, detail }) => `${path}: ${detail}`),
   };

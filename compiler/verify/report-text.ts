@@ -2,6 +2,7 @@ import { type BodyAbout, TIME_OF } from './about-body.ts';
 import type { BodyCheck } from './body-check.ts';
 import type { ProvenReport } from './demand-checks.ts';
 import { witnessWords } from './policy-check.ts';
+import type { ReleaseFault } from './release-fault.ts';
 import { COUNTED, type Counted } from './tally.ts';
 import { coversContent } from './verify-body.ts';
 import type { ReceiptReport } from './verify-receipt.ts';
@@ -24,10 +25,14 @@ export interface FetchedFrom {
     readonly resumed_files: number;
     /** Files that were there before. */
     readonly held_files: number;
+    /** Descriptions that were read where clients read them. */
+    readonly compared_descriptions: number;
     readonly seconds: number;
     /** The first files that were not given as listed. */
     readonly not_given: readonly string[];
   };
+  /** What was found wrong on the way. */
+  readonly faults: readonly ReleaseFault[];
 }
 
 const STATUS = { fail: 'FAIL', pass: 'ok', not_applicable: '-' } as const;
@@ -236,9 +241,10 @@ export function releaseText(
 
 function fetchedLines({ not_given: notGiven, ...facts }: FetchedFrom['facts']): string[] {
   const { fetched_files: files, fetched_bytes: bytes, held_files: held, seconds } = facts;
+  const compared = facts.compared_descriptions;
   const size = (bytes / 1e6).toFixed(1);
   return [
-    `  fetched ${files} files (${size} MB) in ${seconds} s; ${held} were here`,
+    `  fetched ${files} files (${size} MB) in ${seconds} s; ${held} were here; compared ${compared} descriptions with what is served`,
     ...notGiven.map((line) => `  the service did not give ${line}`),
   ];
 }

@@ -59,6 +59,8 @@ interface VerifyReleaseOptions extends KeyTrust, PolicyTrust {
   readonly progress?: (step: VerifyProgress) => void;
   /** What was verified of an issuer before, by its DID. */
   readonly seen?: Readonly<Record<string, SeenRelease>>;
+  /** What was found wrong where the release was fetched. */
+  readonly found?: readonly ReleaseFault[];
 }
 
 /** How far a verification is, in files. */
@@ -132,6 +134,7 @@ export async function verifyRelease(
   } catch (error) {
     faults.add(FILES_NAME, '', reason(error));
   }
+  for (const { file, where, detail } of options.found ?? []) faults.add(file, where, detail);
   // A list of keys that is damaged may be so among other files, and is named once.
   faults.addUnnamed(ofKeys);
   return reportOf({ head, faults, trust, run });

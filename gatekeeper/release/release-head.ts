@@ -127,10 +127,17 @@ function isSignedBy(did: string, bytes: Uint8Array, signature: string): boolean 
   return verify(null, bytes, key, decodeBase64Url(signature));
 }
 
+const OTHER_LIST =
+  'files.txt differs from what release.json signs; restore dist-data or compile again';
+/** What `verify URL --mirror` keeps is a release without most of its files. */
+const IS_MIRROR =
+  'a mirror of what it gives away, without anything that is sold; set SIGNALPRESS_DATA to the folder that "signalpress compile" wrote, or to a copy of it';
+
 /** Checks the list of files against its head; throws a StartError. */
 export function checkFiles(bytes: Buffer, head: Release, switches?: Switches): ListedFiles {
-  if (sha256Text(bytes) !== head.files_sha256) {
-    refuse('files.txt differs from what release.json signs; restore dist-data or compile again');
+  const sha256 = sha256Text(bytes);
+  if (sha256 !== head.files_sha256) {
+    refuse(sha256 === head.public_files?.sha256 ? IS_MIRROR : OTHER_LIST);
   }
   let files: ListedFiles;
   try {

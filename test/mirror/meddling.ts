@@ -4,6 +4,8 @@ import type { Fetch } from '../../compiler/monitor/log-client.ts';
 interface Asked {
   /** Path of the URL. */
   readonly path: string;
+  /** With its question mark, '' for none. */
+  readonly query: string;
   readonly range: string | null;
   /** Ends the wait for the answer. */
   readonly signal: AbortSignal | null | undefined;
@@ -18,9 +20,9 @@ type Meddle = (
 export function meddling(meddle: Meddle = () => undefined) {
   const asked: Asked[] = [];
   const through: Fetch = async (url, init) => {
-    const { pathname: path } = new URL(url);
+    const { pathname: path, search: query } = new URL(url);
     const range = new Headers(init.headers).get('range');
-    const own = { path, range, signal: init.signal };
+    const own = { path, query, range, signal: init.signal };
     asked.push(own);
     const answer = () => fetch(url, init);
     return (await meddle(own, answer)) ?? answer();

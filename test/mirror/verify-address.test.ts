@@ -7,11 +7,13 @@ import { storedPath } from '../../compiler/contract/path.ts';
 import { PUBLIC_LIST_URL, parsePublicFileUrl } from '../../compiler/contract/public-files.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { RELEASE_PROOF_URL, RELEASE_URL } from '../../compiler/contract/static-files.ts';
+import { systemClock } from '../../compiler/fetch/clock.ts';
 import { type AddressOptions, verifyAddress } from '../../compiler/mirror/verify-address.ts';
 import { nodeDisk } from '../../compiler/verify/disk.ts';
 import { givenCatalog } from '../../compiler/verify/given-catalog.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { VirtualClock } from '../fetch/virtual-clock.ts';
 import { copyPublicPart, namedAtOnce, publicEntries } from '../public-part.ts';
 import { sampleGate } from '../sample-gate.ts';
 import { smallSet } from '../small-set.ts';
@@ -38,9 +40,9 @@ afterAll(async () => {
 const freshFolder = (): string => join(makeFolder(), 'mirror');
 
 async function verified(more: Partial<AddressOptions> = {}, address = gate.url) {
-  const pause = async (): Promise<void> => undefined;
+  const clock = new VirtualClock('2026-11-20T12:00:00Z');
   const onStop = () => () => undefined;
-  const usual = { issuer: [did], json: true, mirror: undefined, fetch, pause, onStop };
+  const usual = { issuer: [did], json: true, mirror: undefined, fetch, clock, onStop };
   const { exitCode, text } = await verifyAddress(address, { ...usual, ...more });
   const report = JSON.parse(text);
   const faults: string[] = (report.faults ?? []).map(({ file }: { file: string }) => file);
@@ -52,6 +54,26 @@ async function served(shop: Gatekeeper, sequence: number): Promise<void> {
   const shown = async () => (await fetch(shop.url + RELEASE_URL)).text();
   await expect.poll(shown).toContain(`"sequence": ${sequence},`);
 }
+
+/** Where programs read of the service, by hand. */
+const DESCRIBED = [
+  '/openapi.json',
+  '/.well-known/did.json',
+  '/.well-known/keys.json',
+  '/.well-known/catalog.json',
+  '/format.md',
+  '/llms.txt',
+  '/llms-full.txt',
+  '/.well-known/api-catalog',
+  '/.well-known/mcp/server-card.json',
+  '/log/vkey',
+  '/manifest',
+  '/manifest?all=1',
+  '/manifest?platform=mcp',
+  '/manifest?platform=a2a',
+  '/.well-known/agent-card.json',
+  '/.well-known/agent.json',
+];
 
 const fileAt = (path: string): string | undefined => parsePublicFileUrl(path)?.path;
 const longest = () =>
@@ -73,18 +95,23 @@ describe('verifyAddress()', () => {
       resumed_files: 0,
       not_given: [],
     });
-    // The head, its proof and the list beside the files, each once.
-    expect(asked.length).toBe(entries.length + 3);
+    // The head, its proof and the list beside the files and the descriptions, each once.
+    const urls = asked.map(({ path, query }) => path + query);
+    expect(new Set(urls).size).toBe(urls.length);
+    expect(urls.length).toBe(entries.length + 3 + DESCRIBED.length);
+    expect(urls).toEqual(expect.arrayContaining(DESCRIBED));
+    expect(report.compared_descriptions).toBe(DESCRIBED.length);
     const after = readdirSync(tmpdir()).filter((name) => name.startsWith('signalpress-mirror-'));
     expect(after).toEqual(before);
   });
 
   it('tells a person how much it looked at, and what that took', async () => {
-    const quiet = { mirror: undefined, fetch, onStop: () => () => undefined };
+    const clock = systemClock(Date.now, Math.random);
+    const quiet = { mirror: undefined, fetch, clock, onStop: () => () => undefined };
     const { text } = await verifyAddress(gate.url, { ...quiet, issuer: [did] });
     expect(text).toContain(`verified, the public part alone  ${gate.url}`);
     expect(text).toContain('what is sold was not looked at');
-    expect(text).toMatch(/fetched \d+ files \(\d+\.\d MB\) in \d+(\.\d)? s; 0 were here/);
+    expect(text).toMatch(/fetched \d+ files \(\d+\.\d MB\) in \d+(\.\d)? s; 0 were here; compared/);
   });
 
   it('says that a shop is stale, and that an issuer is not the trusted one', async () => {
@@ -108,6 +135,8 @@ describe('verifyAddress()', () => {
     expect(givenCatalog(nodeDisk, mirror, { trust: [did] }).catalog.lines.length).toBeGreaterThan(
       0,
     );
+    // Nothing that could be sold is in it.
+    await expect(sampleGate(mirror)).rejects.toThrow('a mirror of what it gives away');
   });
 });
 
@@ -170,6 +199,71 @@ describe('a service that gives something else', () => {
     expect([exitCode, faults]).toEqual([1, [path]]);
     // It is asked for once more, since a newer release could have come.
     expect(body.given()).toBeLessThan(2 * (size + 4 * 65_536));
+  });
+});
+
+describe('a service that describes itself otherwise than it signed', () => {
+  /** Answers some URLs with other bytes. */
+  const describing = (some: readonly string[], change: (bytes: Uint8Array) => Uint8Array) =>
+    meddling(async ({ path, query }, answer) =>
+      some.includes(path + query) ? withBytes(await answer(), change) : undefined,
+    );
+
+  it('I24: every description is named that is served in another form, and no other', async () => {
+    for (const change of [
+      (bytes: Uint8Array) => flipBit(bytes, bytes.length * 4),
+      (bytes: Uint8Array) => Buffer.concat([bytes, Buffer.from(' ')]),
+      () => new Uint8Array(0),
+    ]) {
+      const { exitCode, faults } = await verified({ fetch: describing(DESCRIBED, change).fetch });
+      expect([exitCode, [...faults].sort()]).toEqual([1, [...DESCRIBED].sort()]);
+    }
+    const [one = ''] = DESCRIBED;
+    const { fetch } = describing([one], () => Buffer.from('{}'));
+    const { exitCode, faults, report } = await verified({ fetch });
+    expect([exitCode, faults]).toEqual([1, [one]]);
+    expect(report.faults[0].detail).toContain('another form than the release lists');
+  });
+
+  it('waits until no cache can be the reason, and takes what is right then', async () => {
+    let isOld = true;
+    const { fetch } = meddling(async ({ path }, answer) =>
+      path === '/openapi.json' && isOld
+        ? withBytes(await answer(), () => Buffer.from('{}'))
+        : undefined,
+    );
+    const clock = new VirtualClock('2026-11-20T12:00:00Z');
+    const sleep = async (ms: number): Promise<void> => {
+      await clock.sleep(ms);
+      if (ms > 60_000) isOld = false;
+    };
+    const waiting = { steady: () => clock.steady(), sleep };
+    const { exitCode } = await verified({ fetch, clock: waiting });
+    expect([exitCode, clock.waits]).toEqual([0, [61_000]]);
+  });
+
+  it('that does not give one deceives nobody by it, and that is said', async () => {
+    const { fetch } = meddling(({ path }) =>
+      path === '/llms.txt' ? new Response('no', { status: 404 }) : undefined,
+    );
+    const { exitCode, report } = await verified({ fetch });
+    expect([exitCode, report.compared_descriptions]).toEqual([0, DESCRIBED.length - 1]);
+    expect(report.not_given).toEqual(['/llms.txt: answered 404']);
+  });
+
+  it('may sell no subscriptions: that form is signed, too', async () => {
+    const plain = await sampleGate(data, { tokens: false, receipts: false });
+    try {
+      const { fetch } = meddling();
+      const { exitCode, report } = await verified({ fetch }, plain.url);
+      expect([exitCode, report.compared_descriptions]).toEqual([0, DESCRIBED.length]);
+      const [full, other] = await Promise.all(
+        [gate.url, plain.url].map(async (url) => (await fetch(`${url}/manifest`, {})).text()),
+      );
+      expect(full).not.toBe(other);
+    } finally {
+      await plain.close();
+    }
   });
 });
 
@@ -301,8 +395,8 @@ describe('a mirror', () => {
       return () => undefined;
     };
     // It waits only once that answer has ended early.
-    const pause = async (): Promise<void> => stop();
-    const ended = await verified({ fetch: first.fetch, mirror, onStop, pause });
+    const clock = { steady: () => 0, sleep: async () => stop() };
+    const ended = await verified({ fetch: first.fetch, mirror, onStop, clock });
     expect(ended.exitCode).toBe(2);
     const { fetch, asked } = meddling();
     const { exitCode, report } = await verified({ fetch, mirror });
@@ -341,10 +435,11 @@ describe('a mirror', () => {
       const again = meddling();
       const second = await verified({ mirror, fetch: again.fetch }, shop.url);
       expect([first.exitCode, second.exitCode, second.report.fetched_files]).toEqual([0, 0, 0]);
-      expect(again.asked.map(({ path }) => path)).toEqual([
+      expect(again.asked.map(({ path, query }) => path + query)).toEqual([
         RELEASE_URL,
         RELEASE_PROOF_URL,
         PUBLIC_LIST_URL,
+        ...DESCRIBED,
       ]);
       const before = new Set(publicEntries(own).map(({ sha256, path }) => sha256 + path));
       await compileFolder(snapshots, { data: own, asOf: '2026-11-20T13:00:00Z' });

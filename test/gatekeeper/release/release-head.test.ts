@@ -140,6 +140,16 @@ describe('checkFiles()', () => {
     }
   });
 
+  it('says of the list of a mirror what it is, and of no other', () => {
+    const list = Buffer.from('');
+    const sha256 = `sha256:${hash('sha256', list, 'hex')}`;
+    const open = (public_files: { sha256: string; count: number }) => () =>
+      checkFiles(list, checkHead(release({ head: { public_files } }).head, ANY));
+    expect(open({ sha256, count: 0 })).toThrow(/a mirror of what it gives away.*SIGNALPRESS_DATA/);
+    const other = `sha256:${'0'.repeat(64)}`;
+    expect(open({ sha256: other, count: 0 })).toThrow(/files.txt differs/);
+  });
+
   it('refuses a list of another length than the head says', () => {
     const { head, files } = release({ head: { files_count: 1 } });
     expect(() => checkFiles(files, checkHead(head, ANY))).toThrow(/not as long/);
