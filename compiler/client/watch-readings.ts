@@ -19,7 +19,7 @@ export interface WatchOptions {
   readonly signal?: AbortSignal;
 }
 
-export const WATCH_MS = 60_000;
+const WATCH_MS = 60_000;
 const WATCH_MS_MIN = 1000;
 /** Looks in a row that fail before the iteration does. */
 const FAILURES_MAX = 5;

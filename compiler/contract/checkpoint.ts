@@ -110,9 +110,9 @@ export function parseNote(note: string): SignedNote | null {
 const SIGNATURE = /^\u2014 ([^\p{White_Space}\p{Cc}+]+) (\S+)$/u;
 
 function parseSignature(line: string): NoteSignature | null {
-  const [, name = '', base64 = ''] = SIGNATURE.exec(line) ?? [];
-  const bytes = decodeBase64(base64);
-  if (bytes === null || bytes.length <= KEY_HASH_BYTES) return null;
+  const [, name, base64] = SIGNATURE.exec(line) ?? [];
+  const bytes = base64 === undefined ? null : decodeBase64(base64);
+  if (name === undefined || bytes === null || bytes.length <= KEY_HASH_BYTES) return null;
   const keyHash = bytes.slice(0, KEY_HASH_BYTES);
   return { name, keyHash, signature: bytes.slice(KEY_HASH_BYTES) };
 }

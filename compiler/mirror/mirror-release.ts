@@ -179,13 +179,10 @@ function entriesIn(list: Uint8Array, by: MirrorBy): FileEntry[] {
   const entries = parseFiles(decodeUtf8(list));
   const odd = entries.find(({ path }) => !isPublicPath(path));
   if (odd !== undefined) throw refused(by, `its public list names "${odd.path}", which is sold`);
-  const long = entries.find(({ size }) => size > FILE_BYTES_MAX);
+  const longest = entries.reduce((most, { size }) => Math.max(most, size), 0);
   const total = entries.reduce((sum, { size }) => sum + size, 0);
-  if (long !== undefined || total > ALL_BYTES_MAX) {
-    throw refused(
-      by,
-      `its list states ${total} bytes, ${long?.size ?? 0} in one file; that is too much`,
-    );
+  if (longest > FILE_BYTES_MAX || total > ALL_BYTES_MAX) {
+    throw refused(by, `its list states ${total} bytes, ${longest} in one file; that is too much`);
   }
   return entries;
 }

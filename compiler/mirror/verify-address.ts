@@ -56,8 +56,8 @@ export async function verifyAddress(
 function addressOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
-  const isSafe = url?.protocol === 'https:' || LOOPBACK.test(url?.hostname ?? '');
-  if (url !== null && isPlain && isSafe) return url.href.replace(/\/+$/, '');
+  const isSafe = url !== null && (url.protocol === 'https:' || LOOPBACK.test(url.hostname));
+  if (isPlain && isSafe) return url.href.replace(/\/+$/, '');
   throw new RangeError(
     `Cannot verify "${text.slice(0, 200)}": not an address such as https://signals.example.org; only a loopback address may be http`,
   );

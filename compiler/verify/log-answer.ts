@@ -197,8 +197,10 @@ function ageChecks(
 }
 
 function isProvenNow(hash: string, saved: JsonValue, trusted: KeyTrust & PolicyTrust): boolean {
+  const text = tlogProofOf(saved);
+  if (text === null) return false;
   try {
-    const proof = parseTlogProof(tlogProofOf(saved) ?? '');
+    const proof = parseTlogProof(text);
     const isLeaf = isLeafProven(proof, leafHash(logEntry(hash), sha256), sha256);
     return isLeaf && checkpointSigner(proof.checkpoint, trusted).isPresent;
   } catch {

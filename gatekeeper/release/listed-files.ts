@@ -1,3 +1,4 @@
+import { defined } from '../../compiler/contract/defined.ts';
 import { firstWhere } from '../../compiler/contract/first-where.ts';
 import { type Switches, switchFolder } from '../../compiler/contract/for-sale.ts';
 import { publicStretches } from '../../compiler/contract/public-files.ts';
@@ -52,7 +53,8 @@ export class ListedFiles {
 
   /** The lines of what anybody may have, as one text. */
   publicLines(): Buffer {
-    const start = (text: string): number => this.#starts[this.firstFrom(text)] ?? 0;
+    const start = (text: string): number =>
+      defined(this.#starts[this.firstFrom(text)], 'the start of a line');
     return Buffer.concat(
       publicStretches(start).map(([from, to]) => this.#bytes.subarray(from, to)),
     );

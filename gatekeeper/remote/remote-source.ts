@@ -247,15 +247,19 @@ export class RemoteSource implements ReleaseSource {
       await this.#keepProof(given);
       return given;
     }
-    const sha256 = (await this.#cache.noted(this.#proofNoteName)) ?? '';
-    const size = TLOG_PROOF_BYTES_MAX;
-    const kept = /^[0-9a-f]{64}$/.test(sha256) ? await this.#cache.read({ sha256, size }) : null;
-    if (kept !== null && isProof(kept)) {
-      this.#pinProof(sha256);
-      return kept;
-    }
+    const kept = await this.#keptCopy(isProof);
+    if (kept !== null) return kept;
     this.#log({ event: 'release_proof_missing', path });
     throw new UnreachableFileError(`Cannot serve "${path}": the host does not give it`);
+  }
+
+  async #keptCopy(isProof: (bytes: Buffer) => boolean): Promise<Buffer | null> {
+    const sha256 = await this.#cache.noted(this.#proofNoteName);
+    if (sha256 === null || !/^[0-9a-f]{64}$/.test(sha256)) return null;
+    const kept = await this.#cache.read({ sha256, size: TLOG_PROOF_BYTES_MAX });
+    if (kept === null || !isProof(kept)) return null;
+    this.#pinProof(sha256);
+    return kept;
   }
 
   #pinProof(sha256: string): void {

@@ -69,7 +69,8 @@ export async function check({ body, spend }: Question, service: Service): Promis
   const demanded = demandedReport(report, read, release.catalog);
   if ('reply' in demanded) return { kind: 'reply', reply: demanded.reply };
   const inclusion = await inclusionOf(hashesOf(read.value), reader);
-  const isOwn = report.verdict === 'verified' && own.includes(report.issuer ?? '');
+  const { verdict, issuer } = report;
+  const isOwn = verdict === 'verified' && issuer !== null && own.includes(issuer);
   return jsonContent(checkBody(demanded, inclusion, isOwn), 0);
 }
 

@@ -1,4 +1,5 @@
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import { questionOf } from '../../compiler/verify/answer-fault.ts';
 import type { Delivery } from '../forgery-campaign/forgery.ts';
 import type { ReaderCase } from './body-vector.ts';
@@ -15,8 +16,10 @@ export function demandCases(bodies: readonly Delivery[], now: number): ReaderCas
     .map(({ target, body }) => ({ target, body, text: JSON.stringify(body) }))
     .filter(({ text }) => text.length <= TEXT_CHARS_MAX);
   return read.flatMap(({ target, body, text }, at) => {
-    const others = Array.from({ length: OTHERS }, (_, step) => read[(at + step + 1) % read.length]);
-    const asked = others.flatMap((other) => (other?.target === target ? [] : (other ?? [])));
+    const others = Array.from({ length: OTHERS }, (_, step) =>
+      defined(read[(at + step + 1) % read.length], 'another body'),
+    );
+    const asked = others.filter((other) => other.target !== target);
     return [
       ...ownRequests(target, body).map((expect) => demanded('own request', text, expect)),
       ...asked.map((other) => refused('request of another body', text, other.target)),

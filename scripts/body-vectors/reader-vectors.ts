@@ -103,7 +103,7 @@ async function commandOf(text: string, reader: Reader, now: number): Promise<str
 }
 
 /** What `verify_record.py` comes to, where it is another verdict. */
-export function pythonDisputes(rows: readonly BodyVector[]): string[] {
+function pythonDisputes(rows: readonly BodyVector[]): string[] {
   if (!hasPython) return [];
   const folder = mkdtempSync(join(tmpdir(), 'signalpress-vectors-'));
   try {

@@ -44,7 +44,7 @@ export class Witnesses {
   }
 
   readonly fetch = async (url: string, { body }: RequestInit): Promise<Response> => {
-    const name = new URL(url).hostname.split('.')[0] ?? '';
+    const name = new URL(url).hostname.replace(/\.example$/, '');
     const key = this.#keys.get(name);
     if (key === undefined || this.#dead.has(name)) throw new TypeError('fetch failed');
     const memory = this.#memories.get(name) ?? new Map<string, CosignedLog>();

@@ -97,6 +97,6 @@ function add(counts: Record<string, number>, name: string): void {
 }
 
 /** Whether two texts say the same. */
-export function saysTheSame(one: string, other: string): boolean {
+function saysTheSame(one: string, other: string): boolean {
   return canonicalJson(parseJson(one)) === canonicalJson(parseJson(other));
 }
