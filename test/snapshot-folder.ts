@@ -51,6 +51,17 @@ export function ndjson(rows: readonly object[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 }
 
+/** The batch of a day: so many prices of a coin, each a dollar above the one before, observed from ten to eleven. */
+export function spotPrices(day: string, count: number, first: number): SnapshotFiles {
+  const rows = Array.from({ length: count }, (_, at) => {
+    const [minute, second] = [at % 60, Math.floor(at / 60)].map((n) => `${n}`.padStart(2, '0'));
+    const observed_at = `${day}T10:${minute}:${second}Z`;
+    const times = { observed_at, collected_at: `${day}T11:00:00Z` };
+    return reading('btc', { price_usd: first + at }, times);
+  });
+  return { [`${day}/crypto.spot.ndjson`]: ndjson(rows) };
+}
+
 export function writeSnapshots(files: SnapshotFiles, root = join(makeFolder(), 'snapshots')) {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });

@@ -5,30 +5,21 @@ import { figuresText, statsText } from '../../compiler/commands/stats-command.ts
 import {
   compileFolder,
   makeFolder,
-  ndjson,
-  reading,
   removeFolders,
+  spotPrices,
   writeSnapshots,
 } from '../snapshot-folder.ts';
 
 afterAll(removeFolders);
 
 const DAY = (day: number) => `2026-11-${day}T12:00:00Z`;
-const price = (day: number) =>
-  ndjson([
-    reading(
-      'btc',
-      { price_usd: day },
-      { observed_at: `2026-11-${day}T10:00:00Z`, collected_at: `2026-11-${day}T11:00:00Z` },
-    ),
-  ]);
 
 /** Releases of these days in November, one reading more each time. */
 async function releasesOf(...days: readonly [number, ...number[]]) {
   const snapshots = writeSnapshots({});
   const data = join(makeFolder(), 'data');
   for (const day of days) {
-    writeSnapshots({ [`2026-11-${day}/crypto.spot.ndjson`]: price(day) }, snapshots);
+    writeSnapshots(spotPrices(`2026-11-${day}`, 1, day), snapshots);
     await compileFolder(snapshots, { data, asOf: DAY(day) });
   }
   return { data, names: readdirSync(join(data, 'releases')).sort() };

@@ -25,9 +25,8 @@ import { sampleGate } from '../sample-gate.ts';
 import {
   compileFolder,
   makeFolder,
-  ndjson,
-  reading,
   removeFolders,
+  spotPrices,
   writeSnapshots,
 } from '../snapshot-folder.ts';
 import { batchesIn, hashes, memoryLog, releaseOf } from '../stages/anchor/memory-log.ts';
@@ -185,24 +184,11 @@ function forked(note: string): string {
 }
 
 async function servedLog(): Promise<{ log: ServedLog; gate: Gatekeeper }> {
-  const rows = (day: string, count: number): string =>
-    ndjson(
-      Array.from({ length: count }, (_, at) =>
-        reading(
-          'btc',
-          { price_usd: 90_000 + at },
-          {
-            observed_at: `${day}T10:${String(at % 60).padStart(2, '0')}:${String(Math.floor(at / 60)).padStart(2, '0')}Z`,
-            collected_at: `${day}T11:00:00Z`,
-          },
-        ),
-      ),
-    );
-  const snapshots = writeSnapshots({ '2026-11-18/crypto.spot.ndjson': rows('2026-11-18', 20) });
+  const snapshots = writeSnapshots(spotPrices('2026-11-18', 20, 90_000));
   const data = join(makeFolder(), 'data');
   await compileFolder(snapshots, { data, asOf: '2026-11-19T12:00:00Z' });
   const before = readFileSync(join(data, 'current', 'release.tlog-proof'), 'utf8');
-  writeSnapshots({ '2026-11-19/crypto.spot.ndjson': rows('2026-11-19', 320) }, snapshots);
+  writeSnapshots(spotPrices('2026-11-19', 320, 90_000), snapshots);
   await compileFolder(snapshots, { data });
   const { checkpoint: older, signed } = parseTlogProof(before);
   const witness = await cosigned(data);

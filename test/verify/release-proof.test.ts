@@ -10,10 +10,9 @@ import { verifyRelease } from '../../compiler/verify/verify-release.ts';
 import {
   compileFolder,
   makeFolder,
-  ndjson,
-  reading,
   removeFolders,
   SEED,
+  spotPrices,
   writeSnapshots,
 } from '../snapshot-folder.ts';
 import { headHash, proveAgain, readHeadOf, resign } from './resign.ts';
@@ -25,9 +24,7 @@ const hourOf = (hour: number): string => `2026-11-20T${12 + hour}:00:00Z`;
 /** Compiles the next hour, with one reading more. */
 async function hour(at: number, more: object = {}) {
   const day = `2026-11-${10 + at}`;
-  const times = { observed_at: `${day}T10:00:00Z`, collected_at: `${day}T11:00:00Z` };
-  const row = reading('btc', { price_usd: 90_000 + at }, times);
-  writeSnapshots({ [`${day}/crypto.spot.ndjson`]: ndjson([row]) }, snapshots);
+  writeSnapshots(spotPrices(day, 1, 90_000 + at), snapshots);
   return compileFolder(snapshots, { data, asOf: hourOf(at), ...more });
 }
 

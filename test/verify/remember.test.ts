@@ -9,9 +9,8 @@ import { runVerify } from '../../compiler/verify/verify-command.ts';
 import {
   compileFolder,
   makeFolder,
-  ndjson,
-  reading,
   removeFolders,
+  spotPrices,
   writeSnapshots,
 } from '../snapshot-folder.ts';
 import { headHash, readHeadOf, resign } from './resign.ts';
@@ -21,15 +20,7 @@ const NOW = Date.parse('2026-11-25T12:00:00Z');
 const OTHER_SEED = new Uint8Array(32).fill(9);
 const OTHER_DID = issuerDid(signingKey(OTHER_SEED));
 const ROOT_SEEN = { version: 1, hash: `sha256:${'0'.repeat(64)}` };
-const batch = (day: string, price_usd: number) => ({
-  [`2026-11-${day}/crypto.spot.ndjson`]: ndjson([
-    reading(
-      'btc',
-      { price_usd },
-      { observed_at: `2026-11-${day}T10:00:00Z`, collected_at: `2026-11-${day}T11:00:00Z` },
-    ),
-  ]),
-});
+const batch = (day: string, price: number) => spotPrices(`2026-11-${day}`, 1, price);
 
 /** Three releases after one another, each with one more reading, all kept. */
 let data = '';
