@@ -1,8 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify } from '../../compiler/client/verify.ts';
 import { csvLine, csvRows } from '../../compiler/contract/csv-line.ts';
-import { isoTime } from '../../compiler/contract/iso-time.ts';
 import { bodyOfText } from '../../compiler/contract/series-csv.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
@@ -10,8 +8,8 @@ import { answer } from '../../gatekeeper/answers/answers.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';
 import { question } from '../gatekeeper/tiny-service.ts';
 import { seriesSet } from '../series-set.ts';
-import { compileFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
-import { hasPython, VERIFY_RECORD } from './python-judge.ts';
+import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import { hasPython, pythonVerdictsOfFiles } from './python-judge.ts';
 
 const TARGET = '/gauge/history-series?signal_id=crypto.spot&entity=btc';
 const NOW = '2026-11-21T12:00:00Z';
@@ -38,54 +36,49 @@ const joined = (parts: readonly string[]): string => parts.map((line) => `${line
 const verdictOf = (text: string, issuer = did): string =>
   verify(text, { issuer, now: Date.parse(NOW), demandsProof: false }).verdict;
 
-/** What the two commands answer for a text on standard input. */
-async function exits(text: string, issuer = did): Promise<readonly (number | null)[]> {
-  const input = Buffer.from(text);
-  const ours = await runVerify('-', {
-    issuer: [issuer],
-    now: Date.parse(NOW),
-    proof: false,
-    readStdin: async () => input,
-  });
-  if (!hasPython) return [ours.exitCode];
-  const now = isoTime(Date.parse(NOW));
-  const flags = ['--no-proof', '--issuer', issuer, '--now', now];
-  const python = spawnSync('python3', [VERIFY_RECORD, '-', ...flags], { input });
-  return [ours.exitCode, python.status];
+/** Every text that was judged, with the exit code of the command: the other verifier is asked about all of them at once. */
+const asked: { readonly text: string; readonly issuer: string; readonly exit: number }[] = [];
+
+/** What the command answers for a text on standard input. */
+async function exitOf(text: string, issuer = did): Promise<number> {
+  const readStdin = (): Uint8Array => Buffer.from(text);
+  const by = { issuer: [issuer], now: Date.parse(NOW), proof: false, readStdin };
+  const { exitCode } = await runVerify('-', by);
+  asked.push({ text, issuer, exit: exitCode });
+  return exitCode;
 }
-const all = (code: number): number[] => (hasPython ? [code, code] : [code]);
 
 describe('a series with format=csv-signed', () => {
   it.each([1, 2, 398, 1000])('stands for the very answer of %d days as JSON', async (days) => {
     const text = await ask(`&format=csv-signed&days=${days}`);
     expect(bodyOfText(text)).toEqual(parseJson(await ask(`&days=${days}`)));
     expect(verdictOf(text)).toBe('verified');
-    expect(await exits(text)).toEqual(all(0));
+    expect(await exitOf(text)).toBe(0);
   });
 
   it('has a column of hash cores with verifiable=1, and verifies with it', async () => {
     const text = await ask('&format=csv-signed&days=1000&verifiable=1');
     expect(bodyOfText(text)).toEqual(parseJson(await ask('&days=1000&verifiable=1')));
     expect(text.split('\r\n')[1]).toBe(`${lines[1]},_hash_core`);
-    expect([verdictOf(text), await exits(text)]).toEqual(['verified', all(0)]);
+    expect([verdictOf(text), await exitOf(text)]).toEqual(['verified', 0]);
     const other = text.replace('""source_tier"":""', '""source_tier"":""x');
     expect(other).not.toBe(text);
-    expect([verdictOf(other), await exits(other)]).toEqual(['failed', all(1)]);
+    expect([verdictOf(other), await exitOf(other)]).toEqual(['failed', 1]);
     const unnamed = text.replace(',_hash_core\r\n', '\r\n');
-    expect(await exits(unnamed)).not.toContain(0);
+    expect(await exitOf(unnamed)).not.toBe(0);
   });
 
   it('has the plain table behind its first line', async () => {
     const plain = await ask('&format=csv&days=1000');
     expect(table).toBe(`${lines[0]}\r\n${plain}`);
     expect(verdictOf(plain)).toBe('unsigned');
-    expect((await exits(plain))[0]).toBe(2);
+    expect(await exitOf(plain)).toBe(2);
   });
 
   it('fails for another issuer', async () => {
     const other = 'did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw';
     expect(verdictOf(table, other)).toBe('failed');
-    expect(await exits(table, other)).toEqual(all(1));
+    expect(await exitOf(table, other)).toBe(1);
   });
 
   it.each<readonly [string, (rows: readonly string[]) => readonly string[]]>([
@@ -116,12 +109,12 @@ describe('a series with format=csv-signed', () => {
     const altered = joined(alter(lines));
     expect(altered).not.toBe(table);
     expect(verdictOf(altered)).toBe('failed');
-    expect((await exits(altered)).every((code) => code !== 0)).toBe(true);
+    expect(await exitOf(altered)).not.toBe(0);
   });
 
   it('verifies with one line feed more at its end, as a shell saves it', async () => {
     expect(verdictOf(`${table}\n`)).toBe('verified');
-    expect(await exits(`${table}\n`)).toEqual(all(0));
+    expect(await exitOf(`${table}\n`)).toBe(0);
   });
 
   it('fails for line ends of another system, for two more, and without the last one', async () => {
@@ -132,7 +125,20 @@ describe('a series with format=csv-signed', () => {
       table.slice(0, -2),
     ]) {
       expect(verdictOf(altered)).toBe('failed');
-      expect((await exits(altered)).every((code) => code !== 0)).toBe(true);
+      expect(await exitOf(altered)).not.toBe(0);
+    }
+  });
+
+  it.skipIf(!hasPython)('is judged alike by verify_record.py (skipped without python3)', () => {
+    const EXITS: Readonly<Record<string, number>> = { verified: 0, failed: 1 };
+    expect(asked.length).toBeGreaterThan(25);
+    for (const issuer of new Set(asked.map((one) => one.issuer))) {
+      const own = asked.filter((one) => one.issuer === issuer);
+      const texts = own.map(({ text }) => text);
+      const flags = ['--no-proof', '--now', NOW];
+      const said = pythonVerdictsOfFiles(texts, [issuer], { folder: makeFolder(), flags });
+      const exits = said.map(({ verdict }) => EXITS[verdict] ?? 2);
+      expect(exits).toEqual(own.map(({ exit }) => exit));
     }
   });
 });
