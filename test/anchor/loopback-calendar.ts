@@ -92,7 +92,7 @@ function block(message: Uint8Array): { timestamp: Timestamp; header: Uint8Array 
 }
 
 /** A header over a Merkle root that shows the work of a test network. */
-export function minedHeader(root: Uint8Array, bits = TEST_LIMIT): Uint8Array {
+function minedHeader(root: Uint8Array, bits = TEST_LIMIT): Uint8Array {
   const header = new Uint8Array(80);
   header.set(root, 36);
   const view = new DataView(header.buffer);

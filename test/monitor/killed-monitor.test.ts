@@ -49,7 +49,7 @@ async function look(state: string, killAt: number): Promise<number | null> {
   rmSync(flag, { force: true });
   const options = killerOptions(join(state, '..'));
   const env = { KILL_AT: String(killAt), KILL_SWITCH: flag };
-  const child = spawn(process.execPath, [...options, built('compiler/cli.js'), ...words], {
+  const child = spawn(process.execPath, [...options, built('compiler/signalpress.js'), ...words], {
     env,
     stdio: 'ignore',
   });

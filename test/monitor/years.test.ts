@@ -12,7 +12,10 @@ import { BASE_URL, keysOf, rotation } from './lying-service.ts';
 import { Watching } from './watching.ts';
 
 /** 10,000 for the ten-thousandth hour. */
-const LOOKS = Number(process.env.MONITOR_LOOKS ?? 200);
+const LOOKS = Number(process.env.MONITOR_LOOKS ?? 60);
+
+/** Hours of a day at which it looks: once a week also at what it has seen. */
+const [ONCE, TWICE] = [[0], [0, 12]];
 
 afterAll(removeFolders);
 
@@ -99,8 +102,8 @@ describe('a monitor over years', () => {
       const as_of = isoTime(start + (day === 300 ? day + 5 : day) * DAY_MS);
       const isPause = [60, 61, 200].includes(day);
       if (!isPause) service.publish({ as_of, head: more, seed });
-      for (let look = 0; look < 2; look += 1) {
-        clock.ms = start + day * DAY_MS + look * 12 * HOUR_MS + 600_000;
+      for (const hours of day % 7 === 0 ? TWICE : ONCE) {
+        clock.ms = start + day * DAY_MS + hours * HOUR_MS + 600_000;
         await monitor.look();
       }
     }
