@@ -11,8 +11,13 @@ const SHARING = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((path) => join('test', path))
   .filter((path) => !readFileSync(path, 'utf8').includes('vi.mock('));
 
-/** A module of the tests' own in its place. */
-const OWN_MODULES = { alias: [{ find: /^@noble\/ed25519$/, replacement: join(import.meta.dirname, 'test/known-signatures.ts') }] };
+/** Modules of the tests' own in their place. */
+const OWN_MODULES = {
+  alias: [
+    { find: /^@noble\/ed25519$/, replacement: join(import.meta.dirname, 'test/known-signatures.ts') },
+    { find: /^@noble\/hashes\/sha2\.js$/, replacement: join(import.meta.dirname, 'test/known-hashes.ts') },
+  ],
+};
 
 /** Limits suit a loaded machine; what a test should take is judged by the scripts named bench, never here. */
 export default defineConfig({

@@ -15,7 +15,7 @@ import { Watching } from './watching.ts';
 const LOOKS = Number(process.env.MONITOR_LOOKS ?? 60);
 
 /** Hours of a day at which it looks: once a week also at what it has seen. */
-const [ONCE, TWICE] = [[0], [0, 12]];
+const hoursOf = (day: number): number[] => (day % 7 === 0 ? [0, 12] : [0]);
 
 afterAll(removeFolders);
 
@@ -102,7 +102,7 @@ describe('a monitor over years', () => {
       const as_of = isoTime(start + (day === 300 ? day + 5 : day) * DAY_MS);
       const isPause = [60, 61, 200].includes(day);
       if (!isPause) service.publish({ as_of, head: more, seed });
-      for (const hours of day % 7 === 0 ? TWICE : ONCE) {
+      for (const hours of hoursOf(day)) {
         clock.ms = start + day * DAY_MS + hours * HOUR_MS + 600_000;
         await monitor.look();
       }
