@@ -14,6 +14,7 @@ import { readingVectors, settlementVectors } from './body-vectors/body-vectors.t
 import { credentialCases } from './body-vectors/credential-cases.ts';
 import { demandCases } from './body-vectors/demand-cases.ts';
 import { keyCases } from './body-vectors/key-cases.ts';
+import { otherFormCases } from './body-vectors/other-form-cases.ts';
 import { readerVectors } from './body-vectors/reader-vectors.ts';
 import { receiptCases } from './body-vectors/receipt-cases.ts';
 import { signedTables } from './body-vectors/signed-tables.ts';
@@ -60,6 +61,7 @@ export function readerCases(
     ...keyCases(record, random),
     ...receiptCases(record),
     ...credentialCases(record, random),
+    ...otherFormCases(record),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { QuotedPart } from '../contract/basket.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
-import type { BodyReport } from '../verify/verify-body.ts';
+import type { BodyReport } from '../verify/body-check.ts';
 import type { ReceiptReport } from '../verify/verify-receipt.ts';
 
 /**

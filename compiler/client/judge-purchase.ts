@@ -8,9 +8,10 @@ import { CORE_COLUMNS, SERIES_COLUMNS } from '../contract/series.ts';
 import { bodyOfText, isSignedCsv, SIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { answerFault, questionOf } from '../verify/answer-fault.ts';
+import type { BodyReport } from '../verify/body-check.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
 import type { PolicyTrust } from '../verify/policy-check.ts';
-import { type BodyReport, coversContent, verifyBody } from '../verify/verify-body.ts';
+import { verifyBody } from '../verify/verify-body.ts';
 import { basketFault } from './basket-fault.ts';
 import type { PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
@@ -135,8 +136,8 @@ function expectsProof(question: Route | null, { body }: PendingPayment): boolean
 
 /** Why a report is not enough to rely on. A token is made at the request by a service that holds no signing key. */
 function reportFault(report: BodyReport, { endpoint }: Route): string | null {
-  const isWhole = report.verdict === 'verified' && coversContent(report);
-  if (isWhole || (report.verdict === 'unsigned' && endpoint.answer === 'mint')) return null;
+  const isTrue = report.verdict === 'verified';
+  if (isTrue || (report.verdict === 'unsigned' && endpoint.answer === 'mint')) return null;
   const failed = report.checks.find((check) => check.status === 'fail');
   return failed?.detail ?? 'not all of it is signed';
 }

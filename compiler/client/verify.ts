@@ -7,7 +7,7 @@ import { readKeyHistory } from '../contract/key-history.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
-import { checkAt, reason } from '../verify/body-check.ts';
+import { type BodyReport, checkAt, reason } from '../verify/body-check.ts';
 import {
   type Demands,
   expectingProof,
@@ -19,7 +19,7 @@ import { type KeyTrust, trustedBy, trustedList } from '../verify/key-trust.ts';
 import type { ProofDemand } from '../verify/logged-check.ts';
 import { type PolicyTrust, readPolicy } from '../verify/policy-check.ts';
 import { isOfSigner, type ProvenCatalog, provenCatalog } from '../verify/proven-catalog.ts';
-import { type BodyReport, type BodyTrust, signerOf, verifyBody } from '../verify/verify-body.ts';
+import { type BodyTrust, signerOf, verifyBody } from '../verify/verify-body.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
 import { type VerificationStep, verificationSteps } from './verification-steps.ts';
 

@@ -14,9 +14,10 @@ export const checkSchema = z.strictObject({
   endpoint: z.literal('verify'),
   /**
    * As `signalpress verify --issuer <this issuer>` says it: `unsigned` if nothing contradicts itself but not all of it
-   * is signed. A body of another issuer is at best `issuer_unknown`, as for the command without --issuer.
+   * is signed, `partly_verified` if nothing signs the content. A body of another issuer is at best `issuer_unknown`, as for
+   * the command without --issuer.
    */
-  verdict: z.enum(['verified', 'issuer_unknown', 'failed', 'unsigned']),
+  verdict: z.enum(['verified', 'partly_verified', 'issuer_unknown', 'failed', 'unsigned']),
   issuer: z.string().nullable(),
   is_issuer_record: z.boolean(),
   checks: z.strictObject({

@@ -16,7 +16,7 @@ import { canonicalHash, reason } from '../verify/body-check.ts';
 import { type KeyTrust, unrevoked } from '../verify/key-trust.ts';
 import { judgeNote } from '../verify/log-notes.ts';
 import { signedHead } from '../verify/signed-head.ts';
-import { coversContent, verifyBody } from '../verify/verify-body.ts';
+import { verifyBody } from '../verify/verify-body.ts';
 import { headsContradiction } from './heads-contradiction.ts';
 import { keysContradiction } from './keys-contradiction.ts';
 import { keysOfText } from './keys-text.ts';
@@ -253,7 +253,7 @@ export function readingIn(text: string, known: readonly string[]): SaidReading |
   const { signal_id, entity, observed_at, record_hash } = record;
   const said = [signal_id, entity, observed_at, record_hash];
   const cited = citationSchema.safeParse(record._citation);
-  const isSound = report.verdict === 'verified' && coversContent(report) && cited.success;
+  const isSound = report.verdict === 'verified' && cited.success;
   if (!isSound || report.issuer === null || !said.every((each) => typeof each === 'string')) {
     return null;
   }

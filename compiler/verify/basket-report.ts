@@ -4,20 +4,13 @@ import type { Catalog } from '../contract/catalog/catalog.ts';
 import { atomicAmount, usdAmount } from '../contract/price.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { answerFault, questionOf } from './answer-fault.ts';
-import { agreement, type BodyCheck, checkAt } from './body-check.ts';
-import type { SoundVerdict } from './key-trust.ts';
+import { agreement, type BodyCheck, type BodyReport, checkAt } from './body-check.ts';
 
-type Verdict = SoundVerdict | 'failed' | 'unsigned';
-
-interface Report {
-  readonly verdict: Verdict;
-  readonly issuer: string | null;
-  readonly checks: readonly BodyCheck[];
-}
+type Verdict = Exclude<BodyReport['verdict'], 'partly_verified'>;
 
 /** How one answer is judged alone, and by what its request is read. */
 interface PartJudge {
-  readonly judge: (answer: JsonValue) => Report;
+  readonly judge: (answer: JsonValue) => BodyReport;
   /** Of the publisher; without it the built-in one. */
   readonly catalog: Catalog | undefined;
 }
@@ -29,7 +22,7 @@ const FROM_WORST: readonly Verdict[] = ['failed', 'unsigned', 'issuer_unknown', 
  * Judges a basket by its answers, each as if it had come alone, and by whether each answers the request that it stands
  * under. Nobody signs the basket itself: that a request was not sold, and what was paid, is the word of who delivered it.
  */
-export function basketReport(basket: BasketBody, by: PartJudge): Report {
+export function basketReport(basket: BasketBody, by: PartJudge): BodyReport {
   const answers = basket.parts.map((part, at) => partReport(part, `parts[${at}]`, by));
   const sum = sumCheck(basket);
   const verdicts = answers.flatMap(({ verdict }) => verdict ?? []);
@@ -42,7 +35,7 @@ export function basketReport(basket: BasketBody, by: PartJudge): Report {
 }
 
 /** The verdict is null for a request without an answer. */
-type PartReport = Omit<Report, 'verdict'> & { readonly verdict: Verdict | null };
+type PartReport = Omit<BodyReport, 'verdict'> & { readonly verdict: Verdict | null };
 
 function partReport(part: BasketPart, where: string, by: PartJudge): PartReport {
   if (!isSoldPart(part)) {
@@ -52,8 +45,8 @@ function partReport(part: BasketPart, where: string, by: PartJudge): PartReport 
   const { verdict, issuer, checks } = by.judge(part.answer as JsonValue);
   const inside = checks.map((one) => ({ ...one, where: placeIn(`${where}.answer`, one.where) }));
   const question = questionCheck(part, `${where}.request`, by.catalog);
-  const isCompared = question.status !== 'not_applicable';
-  const own = isCompared || verdict === 'failed' ? verdict : 'unsigned';
+  const isCompared = question.status !== 'not_applicable' || verdict === 'failed';
+  const own = isCompared && verdict !== 'partly_verified' ? verdict : 'unsigned';
   return { verdict: own, issuer, checks: [...inside, question] };
 }
 

@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
 import { recordHashText } from '../contract/record-hash.ts';
+import type { SoundVerdict } from './key-trust.ts';
 
 export type CheckStatus = 'pass' | 'fail' | 'not_applicable';
 
@@ -30,6 +31,19 @@ export interface BodyCheck {
   readonly where: string;
   readonly status: CheckStatus;
   readonly detail: string;
+}
+
+/**
+ * `issuer_unknown`: consistent and signed, but anybody could have made the key. `unsigned`: nothing contradicts the body,
+ * but nobody signed all of it either. `partly_verified`: what holds says nothing of the content.
+ */
+export type BodyVerdict = SoundVerdict | 'partly_verified' | 'failed' | 'unsigned';
+
+export interface BodyReport {
+  readonly verdict: BodyVerdict;
+  /** Who signed, where a readable citation says so. */
+  readonly issuer: string | null;
+  readonly checks: readonly BodyCheck[];
 }
 
 /** Makes the checks of one place. */

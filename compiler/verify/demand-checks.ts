@@ -6,9 +6,9 @@ import { HOUR_MS } from '../contract/iso-time.ts';
 import { isObject, type JsonValue } from '../contract/strict-json.ts';
 import { aboutBody, type BodyAbout, TIME_OF } from './about-body.ts';
 import { answerFault, knownQuestion } from './answer-fault.ts';
-import { type BodyCheck, checkAt } from './body-check.ts';
+import { type BodyCheck, type BodyReport, type BodyVerdict, checkAt } from './body-check.ts';
 import { CLOCK_SKEW_MS } from './request-time-checks.ts';
-import { type BodyReport, type BodyVerdict, coversContent } from './verify-body.ts';
+import { coversContent } from './verify-body.ts';
 
 /** What a reader demands of a body beside being true. */
 export interface Demands {
@@ -47,12 +47,18 @@ export function withDemands(
   demands: Demands,
 ): DemandedReport {
   const { body } = withoutProof(bodyWithin(delivered));
-  const isSound = report.verdict === 'verified' || report.verdict === 'issuer_unknown';
-  const about = isSound ? aboutBody(body, demands) : null;
-  const found = { body, about, isSound, isWhole: isSound && coversContent(report) };
+  const isSound = report.verdict !== 'failed' && report.verdict !== 'unsigned';
+  const isWhole = isSound && coversContent(report);
+  const about = isSound ? aboutBody(isWhole ? body : citationAlone(body), demands) : null;
+  const found = { body, about, isSound, isWhole };
   const checks = [...expectChecks(found, demands), ...ageChecks(found, demands)];
   const verdict = checks.some(({ status }) => status === 'fail') ? 'failed' : report.verdict;
   return { ...report, verdict, checks: [...report.checks, ...checks], about };
+}
+
+/** What is signed of a body that its citation does not cover. */
+function citationAlone(body: JsonValue): JsonValue {
+  return isObject(body) && body._citation !== undefined ? { _citation: body._citation } : null;
 }
 
 /** Leaves open what is verified but for its place in the log, where no reader said that this will do. */

@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { openNote } from '../contract/checkpoint.ts';
+import { logBatch } from '../contract/log-batch.ts';
 import { leafHash, verifyInclusion } from '../contract/merkle.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
@@ -40,6 +41,13 @@ const PROOF_MEMBER: ReadonlyMap<string, string> = new Map([
   ['proof', 'inclusion'],
   ['gauge/anchor', ''],
 ]);
+/** The members of a proof, and all that an answer may have: another could say anything, and nothing signs it. */
+const PROVED_MEMBERS = [...Object.keys(logBatch.shape), ...Object.keys(provedSchema.shape)];
+const ANSWER_MEMBERS: ReadonlySet<string> = new Set([
+  ...['endpoint', 'hash', 'found', 'kind', 'record_status', 'signal_id', 'entity', 'observed_at'],
+  ...['hash_core', 'hash_core_members', 'recompute', 'tlog_proof', 'anchor', 'note'],
+  ...['ots_state', 'bitcoin_height', 'bitcoin_block', 'stamped_at', 'ots_proof', 'ots_note'],
+]);
 
 /** A saved answer of the log about one hash. */
 interface SavedAnswer {
@@ -74,7 +82,11 @@ export function logAnswer(saved: JsonValue, trusted: KeyTrust & PolicyTrust): Lo
   const hash = typeof body.hash === 'string' && RECORD_HASH.test(body.hash) ? body.hash : null;
   if (!proved.success || hash === null) return UNREADABLE;
   const { signer, checks } = checkpointChecks(proved.data, member, trusted);
-  const own = [...coreChecks(body, hash), ...inclusionChecks(hash, proved.data, member)];
+  const own = [
+    ...memberChecks(body, proved.data, member),
+    ...coreChecks(body, hash),
+    ...inclusionChecks(hash, proved.data, member),
+  ];
   const age =
     signer === null ? [] : ageChecks({ hash, note: proved.data.checkpoint, saved }, trusted);
   const fresh = freshChecks({ hash, given: body.tlog_proof }, trusted);
@@ -94,6 +106,18 @@ const UNREADABLE: LogAnswer = {
 const WORDS = checkAt('cover', '').notApplicable(
   'outside the proof: status, batch, timestamp and note are words of the service',
 );
+
+function memberChecks(body: JsonObject, proved: Proved, member: string): BodyCheck[] {
+  const isProved = (name: string): boolean => PROVED_MEMBERS.includes(name);
+  const isOwn = (name: string): boolean =>
+    ANSWER_MEMBERS.has(name) || name === member || (member === '' && isProved(name));
+  const inside = member === '' ? [] : Object.keys(proved).filter((name) => !isProved(name));
+  const strange = [
+    ...Object.keys(body).filter((name) => !isOwn(name)),
+    ...inside.map((name) => memberPath(member, name)),
+  ];
+  return strange.map((name) => checkAt('inclusion', name).fail('no member of an answer of the log'));
+}
 
 /** The core that a hash is taken of, where the answer gives it; what else is said of the record must be in it. */
 function coreChecks(body: JsonObject, hash: string): BodyCheck[] {

@@ -3,9 +3,10 @@ import { type Citation, citationSchema, verifyUrl } from '../contract/citation.t
 import type { Release } from '../contract/release.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
+import type { BodyReport } from './body-check.ts';
 import { type FilePlace, placeOf } from './release-place.ts';
 import type { SignatureCheck } from './strict-signature.ts';
-import { type BodyReport, verifyBody } from './verify-body.ts';
+import { verifyBody } from './verify-body.ts';
 
 /** Names of the body members that repeat a parameter of the path. */
 const MEMBER_OF: Readonly<Record<string, string>> = {

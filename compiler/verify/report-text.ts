@@ -39,6 +39,7 @@ const STATUS = { fail: 'FAIL', pass: 'ok', not_applicable: '-' } as const;
 /** The first words of a report, by its verdict. */
 export const VERDICT = {
   verified: 'verified',
+  partly_verified: 'partly verified',
   issuer_unknown: 'consistent, issuer unknown',
   failed: 'FAILED',
   unsigned: 'cannot be judged: not signed',
@@ -165,8 +166,8 @@ function bodyVerdict(report: ProvenReport): string {
   if (verdict === 'unsigned' && anchors.length > 0) {
     return anchors.every(isOfReadings) ? READINGS_ALONE : PAST;
   }
-  const isSigned = verdict === 'verified' || verdict === 'issuer_unknown';
-  if (!isSigned || coversContent(report)) return VERDICT[verdict];
+  const isSound = verdict === 'partly_verified' || verdict === 'issuer_unknown';
+  if (!isSound || coversContent(report)) return VERDICT[verdict];
   const isProof = checks.some(({ check }) => check === 'inclusion');
   return `${VERDICT[verdict]}, the ${isProof ? 'inclusion of its hash' : 'citation'} alone`;
 }

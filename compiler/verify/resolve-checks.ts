@@ -186,18 +186,8 @@ function partChecks(body: Shared, rows: readonly FilingRow[]): BodyCheck[] {
   return [
     agreement('entity_name', isNamed, 'the filer of every part'),
     agreement('entity', names(body), 'a name of the filer'),
-    // A statement of another issuer's form does not cover what it is attached to.
-    agreement(
-      '_citation.claim',
-      parts.every(isOwnForm),
-      'that of citations which cover their part',
-    ),
     agreement('_citation.issuer_DID', signers.size === 1, 'the signer of every part'),
   ];
-}
-
-function isOwnForm({ _citation }: Pick<FilingRow, '_citation'>): boolean {
-  return _citation.claim !== undefined;
 }
 
 function names({ entity, cik, coverage }: Shared): boolean {

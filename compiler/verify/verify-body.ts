@@ -9,10 +9,18 @@ import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { type AnchorTrust, anchorChecks } from './anchor-checks.ts';
 import { basketReport } from './basket-report.ts';
-import { agreement, type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
+import {
+  agreement,
+  type BodyCheck,
+  type BodyReport,
+  type BodyVerdict,
+  canonicalHash,
+  checkAt,
+  reason,
+} from './body-check.ts';
 import { catalogChecks, type JudgingCatalog } from './catalog-checks.ts';
 import { addressCheck, citedChecks, lineageChecks, lookChecks } from './consistency-checks.ts';
-import { type SoundVerdict, soundVerdict } from './key-trust.ts';
+import { soundVerdict } from './key-trust.ts';
 import { type LogAnswer, logAnswer } from './log-answer.ts';
 import { loggedCheck, unprovenChecks } from './logged-check.ts';
 import { memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
@@ -45,19 +53,6 @@ import { credentialReport } from './verify-credential.ts';
  * `issuer_unknown`. A signature tells who said something, not whether the source was right. The instant of the request
  * cannot be proven. Which question a body answers is for its buyer to compare (`client/judge-purchase.ts`).
  */
-
-/**
- * `issuer_unknown`: consistent and signed, but anybody could have made the key. `unsigned`: nothing contradicts the body,
- * but nobody signed all of it either.
- */
-export type BodyVerdict = SoundVerdict | 'failed' | 'unsigned';
-
-export interface BodyReport {
-  readonly verdict: BodyVerdict;
-  /** Who signed, where a readable citation says so. */
-  readonly issuer: string | null;
-  readonly checks: readonly BodyCheck[];
-}
 
 /** Whom to believe, and what shows that something is older than the end of its key. */
 export interface BodyTrust extends CitationTrust, AnchorTrust {
@@ -93,8 +88,9 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
   const cited = nodes.filter((node) => node.value._citation !== undefined);
   const answer = settlementAnswer(body);
   const cover = answer?.cover ?? coverCheck(body, cited);
+  const isAlone = proof === undefined && cited.every(({ path }) => path === '');
   const checks = [
-    ...cited.flatMap((node) => citationChecks(node, { ...trust, answer })),
+    ...cited.flatMap((node) => citationChecks(node, { ...trust, answer, isAlone })),
     ...anchorChecks(cited, { body, proof }, trust),
     cover,
     ...(answer?.checks ?? []),
@@ -107,18 +103,24 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
     ...requestTimeChecks(nodes, trust.now),
     ...(proof === undefined ? unprovenChecks(body, trust) : [loggedCheck(body, proof, trust)]),
   ];
-  return { verdict: verdictOf(checks, cover, trust.trust), issuer: issuerOf(cited), checks };
+  return { verdict: verdictOf(checks, cover, trust), issuer: issuerOf(cited), checks };
 }
 
 /** A proof that leads to a signed root stands for its hash alone. */
 function proofReport({ checks, signer, isFound }: LogAnswer, trust: BodyTrust): BodyReport {
   const isOpen =
     !isFound || checks.some(({ check, status }) => check === 'anchor' && status !== 'pass');
-  const sound = isOpen ? 'unsigned' : soundVerdict(trust.trust);
+  const sound = isOpen ? 'unsigned' : soundBody(checks, trust);
   return { verdict: isVerified(checks) ? sound : 'failed', issuer: signer, checks };
 }
 
-/** Whether every citation in a body covers what it is attached to: one of another issuer's form signs itself alone. */
+/** Of what holds in every way: verified only where all of the content is signed. */
+function soundBody(checks: readonly BodyCheck[], { trust }: BodyTrust): BodyVerdict {
+  const sound = soundVerdict(trust);
+  return sound === 'verified' && !coversContent({ checks }) ? 'partly_verified' : sound;
+}
+
+/** Whether every citation in a body covers what it is attached to: a proof has none, and one of another issuer's form signs itself alone. */
 export function coversContent({ checks }: Pick<BodyReport, 'checks'>): boolean {
   const contents = checks.filter((each) => each.check === 'content');
   return contents.length > 0 && contents.every((each) => each.status === 'pass');
@@ -137,11 +139,11 @@ function unfitness(body: JsonValue): BodyCheck | null {
 function verdictOf(
   checks: readonly BodyCheck[],
   cover: BodyCheck,
-  trust: BodyTrust['trust'],
+  trust: BodyTrust,
 ): BodyVerdict {
   if (!isVerified(checks)) return 'failed';
   if (checks.some((each) => each.check === 'anchor' && each.status !== 'pass')) return 'unsigned';
-  return cover.status === 'pass' ? soundVerdict(trust) : 'unsigned';
+  return cover.status === 'pass' ? soundBody(checks, trust) : 'unsigned';
 }
 
 /** Who signed a body, where a readable citation says so. */
@@ -182,9 +184,12 @@ function coverCheck(body: JsonValue, cited: readonly ObjectNode[]): BodyCheck {
 interface CitedBy extends CitationTrust {
   /** The body as a settlement answer, if it is one. */
   readonly answer: SettlementAnswer | null;
+  /** Whether it is the only citation, at the top of a body without a proof. */
+  readonly isAlone: boolean;
 }
 
-function citationChecks(node: ObjectNode, { answer, ...trust }: CitedBy): BodyCheck[] {
+function citationChecks(node: ObjectNode, by: CitedBy): BodyCheck[] {
+  const { answer, ...trust } = by;
   const where = memberPath(node.path, '_citation');
   const checks = verifyCitation(node.value._citation, trust).map((each) => named(each, where));
   const parsed = citationSchema.safeParse(node.value._citation);
@@ -192,12 +197,12 @@ function citationChecks(node: ObjectNode, { answer, ...trust }: CitedBy): BodyCh
   if (node.path === '' && answer !== null) {
     return [...checks, quotedContent(answer), addressCheck(node, parsed.data)];
   }
-  const own = isOwnForm(parsed.data);
+  const isOwnForm = parsed.data.claim !== undefined;
   return [
     ...checks,
-    contentCheck(node, parsed.data, own),
+    isOwnForm ? contentCheck(node, parsed.data) : uncoveredCheck(node, parsed.data, by),
     addressCheck(node, parsed.data),
-    ...(own ? citedChecks(node, parsed.data) : []),
+    ...(isOwnForm ? citedChecks(node, parsed.data) : []),
   ];
 }
 
@@ -226,23 +231,35 @@ function named({ check, status, detail }: NamedCheck, where: string): BodyCheck 
   };
 }
 
-/**
- * Statements of this format carry a claim, and a content hash that covers the body. The claim is
- * signed, so nobody but the issuer can turn one form into the other.
- */
-function isOwnForm(citation: Citation): boolean {
-  return citation.claim !== undefined;
-}
-
-function contentCheck(node: ObjectNode, citation: Citation, own: boolean): BodyCheck {
-  const where = memberPath(node.path, '_citation.source.content_hash');
-  const at = checkAt('content', where);
+/** Statements of this format carry a claim, and a content hash that covers the body. */
+function contentCheck(node: ObjectNode, { source }: Citation): BodyCheck {
+  const at = contentAt(node);
   const signed = isSeries(node.value) ? seriesHead(node.value) : node.value;
   const hash = canonicalHash(contentOf(signed));
-  if (hash === citation.source.content_hash) return at.pass('recomputed from the body');
-  if (own) return at.fail(`the body hashes to ${hash}`);
+  const isCovered = hash === source.content_hash;
+  return isCovered ? at.pass('recomputed from the body') : at.fail(`the body hashes to ${hash}`);
+}
+
+function contentAt({ path }: ObjectNode) {
+  return checkAt('content', memberPath(path, '_citation.source.content_hash'));
+}
+
+/**
+ * A statement without a claim is of another issuer's form and signs itself alone. It is taken where nothing around it is of
+ * this format: whoever has a list of keys, and whoever sells with a proof, signs what a body says.
+ */
+function uncoveredCheck(
+  node: ObjectNode,
+  { key_id, issuer_DID }: Citation,
+  { isAlone, keys }: CitedBy,
+): BodyCheck {
+  const at = contentAt(node);
+  const isListed = keys !== undefined && keys.keys.some(({ did }) => did === issuer_DID);
+  if (!isAlone || isListed || key_id.startsWith('did:')) {
+    return at.fail('a citation without a claim signs itself alone, and this is no other form');
+  }
   return at.notApplicable(
-    'not recomputable: this issuer hashes something else, so only the citation is signed',
+    'not recomputable: a citation without a claim signs itself alone, and nothing signs the content',
   );
 }
 

@@ -4,7 +4,7 @@ import { bodyWithin } from '../contract/credential.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
-import { canonicalHash, reason } from './body-check.ts';
+import { type BodyReport, canonicalHash, reason } from './body-check.ts';
 import { type Demands, expectingProof, withDemands } from './demand-checks.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
 import { withFreshProof } from './fresh-proof.ts';
@@ -18,13 +18,7 @@ import { receiptIn } from './receipt-text.ts';
 import { parseMemory, remember } from './release-memory.ts';
 import { bodyText, type FetchedFrom, receiptText, releaseText } from './report-text.ts';
 import { CLOCK_SKEW_MS } from './request-time-checks.ts';
-import {
-  type BodyReport,
-  type BodyTrust,
-  signerOf,
-  statementOf,
-  verifyBody,
-} from './verify-body.ts';
+import { type BodyTrust, signerOf, statementOf, verifyBody } from './verify-body.ts';
 import {
   EXIT,
   exitOf,
@@ -63,7 +57,8 @@ Of these nothing is fetched: every hash and signature is recomputed here, withou
 Of a W3C credential that signalpress export made, its proof and its times are judged, then the body inside.
 
 Exit codes:
-  0  verified
+  0  verified; or partly verified: of a body in another issuer's form the citation alone, of a proof of the
+     log the inclusion of its hash alone. Nothing signs the rest of it
   1  failed: a hash, a signature or a statement does not hold, or the issuer is not trusted
   2  cannot be judged: consistent but of an issuer that nobody named, unreadable, not JSON, nothing
      signed in it, stale, or wrong usage

@@ -8,23 +8,17 @@ import {
 } from '../contract/credential.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import type { JsonObject } from '../contract/strict-json.ts';
-import { type BodyCheck, checkAt, reason } from './body-check.ts';
-import { judgeSigner, type SoundVerdict } from './key-trust.ts';
+import { type BodyCheck, type BodyReport, checkAt, reason } from './body-check.ts';
+import { judgeSigner } from './key-trust.ts';
 import { memberPath } from './object-nodes.ts';
 import { CLOCK_SKEW_MS } from './request-time-checks.ts';
 import { isStrictSignature } from './strict-signature.ts';
 import type { CitationTrust } from './verify-citation.ts';
 
-interface Report {
-  readonly verdict: SoundVerdict | 'failed' | 'unsigned';
-  readonly issuer: string | null;
-  readonly checks: readonly BodyCheck[];
-}
-
 interface CredentialJudge extends CitationTrust {
   readonly now?: number;
   /** How the body inside is judged, as if it had come alone. */
-  readonly judge: (body: JsonObject) => Report;
+  readonly judge: (body: JsonObject) => BodyReport;
 }
 
 const INSIDE = 'credentialSubject.body';
@@ -33,7 +27,7 @@ const INSIDE = 'credentialSubject.body';
  * Judges a credential (contract/CREDENTIALS.md): its form, its proof and its times here, then the body inside as if it had
  * come alone. Whether the issuer is trusted is said once, at the citation of the body, whose signer signs the credential too.
  */
-export function credentialReport(secured: JsonObject, by: CredentialJudge): Report {
+export function credentialReport(secured: JsonObject, by: CredentialJudge): BodyReport {
   const parsed = credentialSchema.safeParse(secured);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -48,8 +42,8 @@ export function credentialReport(secured: JsonObject, by: CredentialJudge): Repo
   const own = [...proofChecks(data, by), ...timeChecks(data, by)];
   const inside = checks.map((one) => ({ ...one, where: placeInside(one.where) }));
   const isRefuted = own.some(({ status }) => status === 'fail');
-  const isOpen = own.some(({ check }) => check === 'anchor') && verdict !== 'failed';
-  const sound = isOpen ? 'unsigned' : verdict;
+  const isAged = !own.some(({ check }) => check === 'anchor') || verdict === 'failed';
+  const sound = isAged && verdict !== 'partly_verified' ? verdict : 'unsigned';
   return { verdict: isRefuted ? 'failed' : sound, issuer, checks: [...own, ...inside] };
 }
 

@@ -12,8 +12,12 @@ export interface VerifyOutcome {
   readonly text: string;
 }
 
-/** The exit code of a verdict: what nobody signed, or nobody knows who, or nothing shows to be logged, is not judged. */
+/**
+ * The exit code of a verdict: what nobody signed, or nobody knows who, or nothing shows to be logged, is not judged. A proof,
+ * or a body of another issuer's form, is taken for what it is.
+ */
 export function exitOf(verdict: ProvenVerdict): VerifyOutcome['exitCode'] {
+  if (verdict === 'partly_verified') return EXIT.verified;
   return verdict === 'verified' || verdict === 'failed' ? EXIT[verdict] : EXIT.undecided;
 }
 

@@ -13,8 +13,8 @@ import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 import { type DemandedReport, withDemands } from '../../compiler/verify/demand-checks.ts';
 // The one judge of bodies: what this service says and what the command says cannot drift apart.
 import {
-  type BodyReport,
   type BodyTrust,
+  coversContent,
   signerOf,
   statementOf,
   verifyBody,
@@ -37,6 +37,7 @@ const USAGE =
 
 const NO_REQUEST = 'Cannot be judged: "expect" must be a text such as "GET /gauge?…"';
 
+type BodyReport = ReturnType<typeof verifyBody>;
 type HashOutcome = CheckBody['checks']['hash'];
 
 /** What the caller holds, and the request that it must answer. */
@@ -229,6 +230,7 @@ function checkBody(
 ): CheckBody {
   const of = (...names: readonly string[]): HashOutcome =>
     outcomeOf(checks.filter((one) => names.includes(one.check)));
+  const isCovered = verdict !== 'issuer_unknown' || coversContent({ checks });
   const worstFirst = [...checks].sort((a, b) => rank(a.status) - rank(b.status));
   return {
     endpoint: 'verify',
@@ -254,7 +256,7 @@ function checkBody(
     about: signedAbout(about),
     details: worstFirst.slice(0, CHECK_DETAILS_MAX),
     details_count: checks.length,
-    statement: STATEMENTS[verdict],
+    statement: STATEMENTS[isCovered ? verdict : 'partly_verified'],
   };
 }
 
@@ -270,6 +272,8 @@ const STATEMENTS: Readonly<Record<BodyReport['verdict'], string>> = {
     'Everything in this body recomputes, and this issuer signed it; it describes and does not advise.',
   issuer_unknown:
     'Everything in this body recomputes, but an issuer other than this service signed it, and this service cannot vouch for that issuer.',
+  partly_verified:
+    'The citation alone, or the inclusion of one hash alone, holds; nothing signs the rest of this body.',
   failed:
     'Something in this body does not hold, or is not what was expected; the failed checks say what.',
   unsigned: 'Nothing in this body contradicts itself, but not all of it is signed.',

@@ -33,7 +33,7 @@ export function basketCases(bodies: readonly Delivery[]): ReaderCase[] {
   return cases;
 }
 
-function partOf({ target, body }: Delivery): Part {
+export function partOf({ target, body }: Delivery): Part {
   const asked = defined(questionOf(target, BUILTIN), target);
   return {
     request: asked.target,
@@ -87,7 +87,7 @@ function variants(parts: readonly Part[]): Made[] {
   ];
 }
 
-function basketOf(parts: Basket['parts']): Basket {
+export function basketOf(parts: Basket['parts']): Basket {
   const sum = parts.reduce(
     (total, part) => total + ('answer' in part ? BigInt(atomicAmount(part.price_usd)) : 0n),
     0n,

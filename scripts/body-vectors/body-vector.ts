@@ -1,3 +1,5 @@
+import type { BodyVerdict } from '../../compiler/verify/body-check.ts';
+
 /** Name of the vector file. */
 export const BODIES_NAME = 'bodies.ndjson';
 
@@ -37,9 +39,14 @@ export interface BodyVector extends ReaderDemands {
   readonly now: string;
   /**
    * `verified` is accepted. `failed`, `unsigned` (nothing signs all of it), `undecided` (nothing can be judged by the list of
-   * keys), `unlisted` (a receipt without a list) and `unproven` (nothing shows that it is in the log) are not.
+   * keys), `unlisted` (a receipt without a list) and `unproven` (nothing shows that it is in the log) are not, and of
+   * `partly_verified` not the content.
    */
-  readonly verdict: 'verified' | 'failed' | 'unsigned' | 'undecided' | 'unlisted' | 'unproven';
+  readonly verdict:
+    | Exclude<BodyVerdict, 'issuer_unknown'>
+    | 'undecided'
+    | 'unlisted'
+    | 'unproven';
   /** The first check that fails; null where none does. */
   readonly check: string | null;
 }

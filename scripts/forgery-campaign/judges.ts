@@ -2,7 +2,7 @@ import { ClientError } from '../../compiler/client/client-error.ts';
 import { judgePurchase } from '../../compiler/client/judge-purchase.ts';
 import { verify } from '../../compiler/client/verify.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import type { BodyReport } from '../../compiler/verify/verify-body.ts';
+import type { BodyReport } from '../../compiler/verify/body-check.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { check } from '../../gatekeeper/rooms/check.ts';
 import { jsonOf, question } from '../../test/gatekeeper/tiny-service.ts';

@@ -46,6 +46,10 @@ describe('vectors of readers, a sample', () => {
       expect([name, accepted > 0, verdicts.length > accepted]).toEqual([name, true, true]);
     }
     expect([...classes]).toContain('own request');
+    const ofOthers = made.rows.filter((row) => row.class === 'form of another issuer');
+    expect(new Set(ofOthers.map((row) => row.verdict))).toEqual(
+      new Set(['partly_verified', 'failed', 'unsigned']),
+    );
     expect(made.rows.length).toBeGreaterThan(300);
   });
 });

@@ -289,9 +289,12 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     const moved = [
       { ...rest, ...inclusion },
       { ...answers[1], root: '00'.repeat(32), inclusion },
+      // What stands beside a proof is signed by nobody.
+      ...answers.map((answer) => ({ ...answer, current: { aqi_index: 1 } })),
+      { ...answers[0], inclusion: { ...inclusion, current: { aqi_index: 1 } } },
     ].map((altered, at) => save(altered, `moved-${at}.json`));
-    expect(run(moved).judged.map(({ verdict }) => verdict)).toEqual(['failed', 'failed']);
-    const own = moved.map((file) => ownVerdict(readFileSync(file), did));
-    expect(own).toEqual(['failed', 'failed']);
+    const refused = moved.map(() => 'failed');
+    expect(run(moved).judged.map(({ verdict }) => verdict)).toEqual(refused);
+    expect(moved.map((file) => ownVerdict(readFileSync(file), did))).toEqual(refused);
   });
 });

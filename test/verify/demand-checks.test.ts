@@ -3,6 +3,7 @@ import { verify } from '../../compiler/client/verify.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
 import { knownQuestion } from '../../compiler/verify/answer-fault.ts';
+import type { BodyVerdict } from '../../compiler/verify/body-check.ts';
 import { type Demands, withDemands } from '../../compiler/verify/demand-checks.ts';
 import { bodyText } from '../../compiler/verify/report-text.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
@@ -190,7 +191,7 @@ describe('withDemands() of --max-age', () => {
 
 describe('withDemands() of a body of which not all is signed', () => {
   const by = { expect: RECORD, maxAgeMs: HOUR };
-  const statuses = (verdict: 'verified' | 'issuer_unknown' | 'unsigned', body: JsonValue) => {
+  const statuses = (verdict: BodyVerdict, body: JsonValue) => {
     const report = withDemands({ verdict, issuer: null, checks: [] }, body, {
       ...by,
       now,
@@ -202,6 +203,7 @@ describe('withDemands() of a body of which not all is signed', () => {
   it('fails where the verdict would be good: of a proof, a basket, a citation alone', async () => {
     for (const body of [{}, { parts: [] }, await sold(RECORD)]) {
       expect(statuses('verified', body)).toEqual(['failed', 'fail', 'fail']);
+      expect(statuses('partly_verified', body)).toEqual(['failed', 'fail', 'fail']);
       expect(statuses('issuer_unknown', body)).toEqual(['failed', 'fail', 'fail']);
     }
   });

@@ -31,7 +31,9 @@ class PendingPayment(NamedTuple):
 
 
 class Verification(NamedTuple):
-    """`verified`, `failed`, `unsigned`, `issuer_unknown`, `unproven` or `undecided` (not readable), and why."""
+    """`verified`, `partly_verified` (nothing signs the content), `failed`, `unsigned`, `issuer_unknown`, `unproven` or
+    `undecided` (not readable), and why.
+    """
     verdict: str
     detail: str
 
@@ -77,8 +79,6 @@ def judged_basket(payment, data, report):
             return None, "the body is not that of a basket"
         if report.verdict != "verified":
             return body, report.detail
-        if not all(is_own(part["answer"]) for part in body["parts"] if is_sold(part)):
-            return body, "not all of it is signed"
         requests = parse(payment.body.encode("utf-8"))["requests"]
         return body, basket_fault(body, requests, payment.quoted, paid_by(payment))
     except (Refused,) + MALFORMED as error:
@@ -102,15 +102,7 @@ def report_fault(path, body, report):
     """A token is made at the request, by a service that holds no signing key; all else is signed as a whole."""
     if path == SUBSCRIBE:
         return None if report.verdict == "unsigned" and set(body) == TOKEN_MEMBERS else "not a token"
-    if report.verdict != "verified":
-        return report.detail
-    return None if is_own(body) else "not all of it is signed"
-
-
-def is_own(body):
-    """Whether the citation of a body covers all of it: one of another issuer's form has no claim."""
-    citation = body.get("_citation")
-    return isinstance(citation, dict) and "claim" in citation
+    return None if report.verdict == "verified" else report.detail
 
 
 # ---- reading answers ----------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def judged_part(part, judge):
     try:
         request = target_of(part["request"])
     except Refused:
-        return judged._replace(verdict="unsigned", is_whole=False)
+        return judged._replace(verdict="unsigned")
     fault = answer_fault(*request, without_proof(part["answer"])[0])
     if fault is not None:
         raise Refused("request: %s" % fault)

@@ -18,6 +18,8 @@ from verify_request_time import CLOCK_SKEW_MS, check_lit, check_request_time
 from verify_series import SERIES_COLUMNS, check_series, series_of_csv
 from verify_settlement import check_settlement, is_settlement
 
+# What holds for an issuer that somebody named, all of it, or the citation or the inclusion of a hash alone.
+SOUND = ("verified", "partly_verified")
 HOW_TO_PROVE = "buy it without proof=0, or do without with --no-proof"
 
 
@@ -26,10 +28,9 @@ class Unreadable(Refused):
 
 
 class Judged(NamedTuple):
-    """verified or unsigned, in words; whether one signed statement covers all of it, who signed, and whether a proof is owed."""
+    """verified, partly_verified (nothing signs the content) or unsigned, in words; who signed, and whether a proof is owed."""
     verdict: str
     detail: str
-    is_whole: bool = False
     signer: Optional[str] = None
     is_owing: bool = False
 
@@ -46,7 +47,7 @@ def judge(judged, load, reader):
         return "failed", str(error)
     except MALFORMED as error:
         return "failed", "a member is missing or of another kind: %r" % error
-    if verdict == "verified" and not reader.is_pinned():
+    if verdict in SOUND and not reader.is_pinned():
         return "issuer_unknown", detail
     return verdict, detail
 
@@ -101,6 +102,8 @@ def judge_credential(credential, reader):
     why_open = check_credential(credential, reader)
     judged = judge_delivered(body_within(credential), reader)
     words = "credential of %s, valid from %s; its body: %s" % (credential["issuer"], credential["validFrom"], judged.detail)
+    if why_open is None and judged.verdict == "partly_verified":
+        why_open = judged.detail
     return judged._replace(detail=words) if why_open is None else judged._replace(verdict="unsigned", detail=why_open)
 
 
@@ -119,6 +122,7 @@ def judge_delivered(delivered, reader):
     body, proof = without_proof(delivered)
     cited = [(path, item) for path, item in objects(body) if "_citation" in item]
     suspects = [found for found in judged_citations(body, cited, reader) if found[2] is not None]
+    check_covered(cited, proof, reader)
     judged = judge_signed(body, cited, reader)
     note = None if reader.catalog is None else check_catalog(body, reader.catalog)
     judged = judged._replace(detail=judged.detail + ("" if note is None else "; " + note))
@@ -206,14 +210,14 @@ def judge_signed(body, cited, reader):
     check_lit(body)
     signer = cited[0][1]["_citation"].get("issuer_DID") if cited else None
     if is_settlement(body):
-        return Judged(*check_settlement(body), is_whole=covers(cited), signer=signer)
+        return Judged(*check_settlement(body), signer=signer)
     if "_citation" not in (sample_in(body) or body):
         return Judged("unsigned", "%d record hashes recomputed; nobody signed all of it" % count, signer=signer)
     if covers(cited):
         detail = "%d record hashes, content hash, citation hash and signature" % count
-        return Judged("verified", detail, True, signer)
-    detail = "the citation alone: its content hash is not recomputable, so the body is not covered"
-    return Judged("verified", detail, signer=signer)
+        return Judged("verified", detail, signer)
+    detail = "the citation alone: its content hash is not recomputable, and nothing signs the content"
+    return Judged("partly_verified", detail, signer)
 
 
 def check_relations(body):
@@ -228,6 +232,17 @@ def covers(cited):
     return all("claim" in item["_citation"] for _, item in cited)
 
 
+def check_covered(cited, proof, reader):
+    """A citation without a claim is taken alone, at the top, with a label for a key of no list: all else is of our form."""
+    if covers(cited):
+        return
+    path, citation = cited[0][0], cited[0][1]["_citation"]
+    listed = [] if reader.keys is None else [key["did"] for key in reader.keys["keys"]]
+    is_alone = path is None and len(cited) == 1 and proof is None
+    if not is_alone or citation["issuer_DID"] in listed or citation["key_id"].startswith("did:"):
+        raise Refused("_citation.source.content_hash: a citation without a claim signs itself alone, and this is no other form")
+
+
 def judge_answer(answer, reader):
     """The verdict on an answer of the log, which proves its hash and nothing else."""
     if answer.get("found") is not True or proof_of(answer) is None:
@@ -240,4 +255,5 @@ def judge_answer(answer, reader):
         return Judged("unsigned", "%s is revoked from %s on: take a checkpoint that a later key signed" % (
             revoked["did"], revoked["revoked_from"]))
     signed = "signed by a trusted issuer" if signers else "signature not checked: pass --issuer"
-    return Judged("verified", "the inclusion of its hash alone: in the log under its root; checkpoint " + signed + witnessed)
+    words = "the inclusion of its hash alone: in the log under its root; checkpoint " + signed + witnessed
+    return Judged("partly_verified", words)

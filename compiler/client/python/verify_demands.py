@@ -142,9 +142,9 @@ def check_demands(body, judged, reader):
     """Refuses a true body that is not what was demanded; says what was met. Of no other body a demand is judged."""
     if reader.expect is None and reader.max_age_ms is None:
         return ""
-    if judged.verdict != "verified":
+    if judged.verdict == "unsigned":
         return "; what is demanded of it was not judged"
-    if not judged.is_whole:
+    if judged.verdict == "partly_verified":
         raise Refused("not the whole body is covered by one signed statement, so it meets no demand")
     met = "" if reader.expect is None else expected(body, reader.expect)
     return met + ("" if reader.max_age_ms is None else young_enough(body, reader))

@@ -10,6 +10,11 @@ from verify_json import HASH, Refused, hash_of, is_same
 from verify_keys import believed
 from verify_signature import is_signature, public_key
 
+# Members of the proof in an answer of the log, and all others that it may have: nothing signs what another one says.
+PROVED = {"batch", "day", "size_before", "size", "root", "checkpoint", "index", "leaf_hash", "inclusion_proof"}
+BESIDE_PROOF = {"endpoint", "hash", "found", "kind", "record_status", "signal_id", "entity", "observed_at", "hash_core",
+                "hash_core_members", "recompute", "tlog_proof", "anchor", "note", "ots_state", "bitcoin_height",
+                "bitcoin_block", "stamped_at", "ots_proof", "ots_note"}
 # Operations about one reading, of a signal and an entity, and about one row of a collection.
 OF_READING = ("/gauge", "/gauge/ruler", "/gauge/calibrated", "/gauge/strata", "/gauge/history", "/gauge/history-series",
               "/gauge/as-of")
@@ -55,6 +60,10 @@ def check_proof(answer, reader):
         raise Refused("no inclusion proof in it")
     if not isinstance(claimed, str) or not HASH.fullmatch(claimed):
         raise Refused("hash: not a whole record hash")
+    beside = BESIDE_PROOF | (PROVED if proved is answer else {"inclusion"})
+    strange = sorted(set(answer) - beside) or sorted(set(proved) - PROVED if proved is not answer else ())
+    if strange:
+        raise Refused("%s: no member of an answer of the log" % strange[0])
     core = answer.get("hash_core")
     if isinstance(core, dict):
         if hash_of(core) != claimed:

@@ -465,7 +465,7 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   none_rule: 'when there is no answer',
   confidence_rule: 'what the confidence says',
   // a check of what the caller sent
-  verdict: 'verified, issuer_unknown, failed or unsigned',
+  verdict: 'verified, partly_verified, issuer_unknown, failed or unsigned',
   checks: 'what holds, by kind of check',
   'checks.hash': 'whether record hashes can be made again',
   'checks.signature': 'whether the signatures hold',
