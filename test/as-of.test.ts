@@ -43,10 +43,14 @@ async function served(more: Partial<SampleSettings> = {}, { data } = shop): Prom
 }
 const stateFolder = (): string => mkdtempSync(join(tmpdir(), 'signalpress-state-'));
 
-/** A shop that answers another target in place of one that it is asked for. */
+/** A shop that answers another target in place of one that it is asked for, or changes what it sold. */
 interface Swap {
   readonly path: string;
-  readonly answered: string;
+  readonly answered?: string;
+  readonly change?: (sold: Basket) => Basket;
+}
+interface Basket {
+  readonly parts: readonly { readonly answer: { readonly current: object } }[];
 }
 
 function client({ url }: Gatekeeper, swap?: Swap, { issuer } = shop) {
@@ -59,8 +63,11 @@ function client({ url }: Gatekeeper, swap?: Swap, { issuer } = shop) {
     catalog: 'served',
     fetch: async (input, init) => {
       const sent = new Request(input, init);
-      const isSwapped = new URL(sent.url).pathname === swap?.path;
-      return fetch(isSwapped ? new Request(url + swap.answered, sent) : sent);
+      if (new URL(sent.url).pathname !== swap?.path) return fetch(sent);
+      const { answered, change } = swap;
+      const got = await fetch(answered === undefined ? sent : new Request(url + answered, sent));
+      if (change === undefined || got.status !== 200) return got;
+      return new Response(JSON.stringify(change((await got.json()) as Basket)), got);
     },
   });
 }
@@ -108,7 +115,7 @@ describe('a record as of an earlier time', () => {
     const gate = await served();
     const targets = [asOfTarget(asOfTime(0)), asOfTarget(asOfTime(2)), recordTarget()];
     const { body } = await client(gate).buyBasket(targets);
-    const { parts } = body as unknown as { parts: { answer: { current: object } }[] };
+    const { parts } = body as unknown as Basket;
     expect(parts.map(({ answer }) => answer.current)).toEqual([
       { level_m: 1 },
       { level_m: 1.2 },
@@ -135,6 +142,16 @@ describe('a record as of an earlier time', () => {
     // What is sold as the record of now is of the catalogue of now, or it is refused.
     const older = client(gate, { path: '/gauge', answered: asOfTarget(asOfTime(0)) }, own);
     await expect(older.buy('/gauge', SIGNAL)).rejects.toThrow(
+      /does not follow from the value and the official scale/,
+    );
+    const both = [asOfTarget(asOfTime(0)), recordTarget()];
+    expect((await client(gate, undefined, own).buyBasket(both)).report?.verdict).toBe('verified');
+    const change = ({ parts: [then, now], ...rest }: Basket): Basket => {
+      const earlier = defined(then, 'the record of then');
+      return { ...rest, parts: [earlier, { ...now, answer: earlier.answer }] };
+    };
+    const mixing = client(gate, { path: '/gauge/basket', change }, own);
+    await expect(mixing.buyBasket(both)).rejects.toThrow(
       /does not follow from the value and the official scale/,
     );
   });

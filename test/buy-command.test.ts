@@ -21,7 +21,8 @@ const RECORD = 'gauge?signal_id=tides.level&entity=station-one';
 let gate: Gatekeeper;
 /** Payments that arrived, and whether their file was there by then. */
 let paid: { readonly payment: string; readonly kept: boolean }[] = [];
-let isLying = false;
+/** What the shop changes in what it sold. */
+let change = (text: string): string => text;
 let file: string;
 let issuer: string;
 const door = createServer(async (request, response) => {
@@ -34,9 +35,7 @@ const door = createServer(async (request, response) => {
   const asked = answer.headers.get('payment-required');
   response.writeHead(answer.status, asked === null ? {} : { 'payment-required': asked });
   const text = await answer.text();
-  response.end(
-    isLying && payment !== undefined ? text.replace('"band":"flood"', '"band":"high"') : text,
-  );
+  response.end(payment === undefined ? text : change(text));
 });
 let shop: string;
 
@@ -52,6 +51,7 @@ beforeAll(async () => {
   shop = `http://127.0.0.1:${(door.address() as AddressInfo).port}/shop`;
 });
 beforeEach(() => {
+  change = (text) => text;
   paid = [];
   file = join(makeFolder(), 'record.payment');
 });
@@ -112,11 +112,11 @@ describe('--payment', () => {
   const url = (): string => `${shop}/${RECORD}`;
 
   it('keeps a payment before it is sent, and sends it again when the command runs again', async () => {
-    isLying = true;
+    change = (text) => text.replace('"band":"flood"', '"band":"high"');
     await expect(printed(url(), '--payment', file)).rejects.toThrow(
       `"${file}" keeps the payment: run this again to send the same one; to sign a new one`,
     );
-    isLying = false;
+    change = (text) => text;
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const text = await printed(url(), '--payment', file);
     expect(verdict(text)).toBe('verified');
@@ -125,6 +125,16 @@ describe('--payment', () => {
     const { value } = JSON.parse(readFileSync(file, 'utf8'));
     const same = { payment: value, kept: true };
     expect(paid).toEqual([same, same, same]);
+  });
+
+  it('takes what is delivered again without a proof, but not with --proof', async () => {
+    const text = await printed(url(), '--payment', file);
+    expect(await printed(url(), '--payment', file, '--proof')).toBe(text);
+    change = (sold) => sold.replace(/"_proof":"[^"]*",/, '');
+    expect(await printed(url(), '--payment', file)).not.toContain('"_proof"');
+    for (const args of [['--payment', file, '--proof'], []]) {
+      await expect(printed(url(), ...args)).rejects.toThrow('no proof that it is in the log');
+    }
   });
 
   it('signs another one without it', async () => {

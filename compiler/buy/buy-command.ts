@@ -50,7 +50,7 @@ export function defineBuy(command: Command, { now, print }: CommandSettings): vo
 
 /** The text of an answer that was paid for and verified; throws an Error where nothing was bought. */
 async function bought(url: string, flags: BuyFlags, now: () => number): Promise<string> {
-  const { issuer, root, maxUsd } = flags;
+  const { issuer, root, maxUsd, proof: demandsProof } = flags;
   if (issuer === undefined && root === undefined) throw new RangeError(NOBODY_TRUSTED);
   const trusted = {
     ...(issuer === undefined ? {} : { issuer }),
@@ -61,7 +61,7 @@ async function bought(url: string, flags: BuyFlags, now: () => number): Promise<
   const networks = networksNamed(flags.network);
   const pay = wallet({ account, now, networks });
   // Who sells by a catalogue that the issuer did not sign is paid nothing.
-  const shop = { baseUrl, ...trusted, ...keysOf(flags), catalog: 'served' } as const;
+  const shop = { baseUrl, ...trusted, ...keysOf(flags), demandsProof, catalog: 'served' } as const;
   const { kept, onSigned } = keeping(url, flags.payment);
   const client = signalpressClient({ ...shop, pay, maxUsd, networks, clock: now, onSigned });
   try {

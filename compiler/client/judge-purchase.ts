@@ -1,6 +1,5 @@
 import { withoutProof } from '../contract/body-proof.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
-import { AS_OF_PATH } from '../contract/catalog/signal-terms.ts';
 import { csvLine } from '../contract/csv-line.ts';
 import { bringsProof } from '../contract/endpoints.ts';
 import type { Route } from '../contract/route.ts';
@@ -11,7 +10,7 @@ import { answerFault, questionOf } from '../verify/answer-fault.ts';
 import type { BodyReport } from '../verify/body-check.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
 import type { PolicyTrust } from '../verify/policy-check.ts';
-import { verifyBody } from '../verify/verify-body.ts';
+import { type BodyTrust, verifyBody } from '../verify/verify-body.ts';
 import { basketFault } from './basket-fault.ts';
 import type { PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
@@ -94,19 +93,19 @@ function tableOf(sold: PaidText, { values }: Route): JudgedPurchase {
 function bodyOf(
   sold: PaidText,
   question: Route | null,
-  { trusted, now, catalog, isSoldNow, demandsProof }: AskedTarget,
+  asked: AskedTarget,
 ): JudgedPurchase {
+  const { trusted, now, catalog, isSoldNow } = asked;
   const isTableToo = question !== null && isSignedTable(question);
   const body = jsonOf(sold, isTableToo);
-  const isOfBody = isSoldNow && !asksForEarlier(question, sold.payment);
-  const judgedBy = { catalog, isOfBody };
-  const { policy, ...issuers } = trusted;
-  const isExpected = expectsProof(question, sold.payment);
-  const proof = {
-    ...(isExpected && demandsProof === true ? ({ proof: 'demanded' } as const) : {}),
-    ...(isExpected && policy !== undefined ? { policy } : {}),
-  };
-  const report = verifyBody(body, { ...issuers, now, judgedBy, ...proof });
+  const { policy: _, ...issuers } = trusted;
+  const known = { ...issuers, now };
+  // Of a basket each answer is judged by its own request.
+  const ofRequest = (request: string) => ({
+    ...known,
+    ...demandsOf(questionOf(request, asked.catalog), asked),
+  });
+  const report = verifyBody(body, { ...known, ...demandsOf(question, asked), ofRequest });
   const made = { ...sold, body, report };
   if (question === null) return { made, fault: 'no answer exists for this request' };
   const { body: sent, quoted = [], value } = sold.payment;
@@ -121,17 +120,21 @@ function bodyOf(
   };
 }
 
-/** Whether some of what was asked for is of an earlier release, which may have had another catalogue. */
-function asksForEarlier(question: Route | null, { body }: PendingPayment): boolean {
-  return body === undefined
-    ? question?.endpoint.answer === 'as-of'
-    : body.includes(`${AS_OF_PATH}?`);
-}
-
-/** Whether what was asked for brings a proof; a basket of which one request leaves it out is judged without. */
-function expectsProof(question: Route | null, { body }: PendingPayment): boolean {
-  if (body !== undefined) return !/[?&]proof=0[&"]/.test(body);
-  return question !== null && bringsProof(question.endpoint) && question.values.proof !== '0';
+/** By which catalogue the answer to a question is judged, and whether it has to bring a proof. */
+function demandsOf(
+  question: Route | null,
+  { trusted: { policy }, catalog, isSoldNow, demandsProof }: AskedTarget,
+): Pick<BodyTrust, 'judgedBy' | 'proof' | 'policy'> {
+  // An earlier release may have had another catalogue.
+  const isOfBody = isSoldNow && question?.endpoint.answer !== 'as-of';
+  const judgedBy = { catalog, isOfBody };
+  const brings = question !== null && bringsProof(question.endpoint);
+  if (!brings || question.values.proof === '0') return { judgedBy };
+  return {
+    judgedBy,
+    ...(demandsProof === true ? { proof: 'demanded' } : {}),
+    ...(policy === undefined ? {} : { policy }),
+  };
 }
 
 /** Why a report is not enough to rely on. A token is made at the request by a service that holds no signing key. */

@@ -92,7 +92,7 @@ function placesOf<Filing extends FilingFacts>(listings: readonly Filing[]) {
 
 /** Sorts lists by form, then by item, the list without an item first. */
 export function listKey({ form, event_class }: ListName): string {
-  return `${form}\n${event_class ?? ''}`;
+  return event_class === null ? form : `${form}\n${event_class}`;
 }
 
 function namesOf({ form, items }: FilingFacts): ListName[] {

@@ -10,7 +10,7 @@ type Verdict = Exclude<BodyReport['verdict'], 'partly_verified'>;
 
 /** How one answer is judged alone, and by what its request is read. */
 interface PartJudge {
-  readonly judge: (answer: JsonValue) => BodyReport;
+  readonly judge: (answer: JsonValue, request: string) => BodyReport;
   /** Of the publisher; without it the built-in one. */
   readonly catalog: Catalog | undefined;
 }
@@ -42,7 +42,7 @@ function partReport(part: BasketPart, where: string, by: PartJudge): PartReport 
     const check = checkAt('cover', where).notApplicable(`not sold: ${part.not_sold}`);
     return { verdict: null, issuer: null, checks: [check] };
   }
-  const { verdict, issuer, checks } = by.judge(part.answer as JsonValue);
+  const { verdict, issuer, checks } = by.judge(part.answer as JsonValue, part.request);
   const inside = checks.map((one) => ({ ...one, where: placeIn(`${where}.answer`, one.where) }));
   const question = questionCheck(part, `${where}.request`, by.catalog);
   const isCompared = question.status !== 'not_applicable' || verdict === 'failed';

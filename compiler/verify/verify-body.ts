@@ -60,6 +60,8 @@ export interface BodyTrust extends CitationTrust, AnchorTrust {
   readonly judgedBy?: JudgingCatalog;
   /** Clock of the reader, epoch milliseconds: what a body says of a later moment is false. Without it no moment is. */
   readonly now?: number;
+  /** How the answer to one request of a basket is judged; as the basket without it. */
+  readonly ofRequest?: (request: string) => BodyTrust;
 }
 
 /** Re-derives everything that one delivered body says about itself; needs the body alone. */
@@ -73,7 +75,8 @@ export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
   }
   const basket = basketOf(delivered);
   if (basket !== null) {
-    const judge = (answer: JsonValue): BodyReport => verifyBody(answer, trust);
+    const judge = (answer: JsonValue, request: string): BodyReport =>
+      verifyBody(answer, trust.ofRequest?.(request) ?? trust);
     return basketReport(basket, { judge, catalog: trust.judgedBy?.catalog });
   }
   const answered = logAnswer(delivered, trust);

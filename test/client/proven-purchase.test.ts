@@ -17,6 +17,7 @@ import { payingFetch } from './paying-fetch.ts';
 const SIGNAL = 'hydrology.river-level';
 const PARAMS = { signal_id: SIGNAL, entity: '08167000' } as const;
 const TARGET = `/gauge?entity=08167000&signal_id=${SIGNAL}`;
+const OTHER = TARGET.replace('08167000', '08158000');
 
 let gate: Gatekeeper;
 let issuer: string;
@@ -88,6 +89,13 @@ describe('a purchase', () => {
     expect(text).not.toContain('_proof');
     const basket = await demanding.buyBasket([`${TARGET}&proof=0`]);
     expect(basket.text).not.toContain('_proof');
+    const mixed = [`${TARGET}&proof=0`, OTHER];
+    expect((await demanding.buyBasket(mixed)).text.match(/"_proof":/g)).toHaveLength(1);
+    const stripping = client({ ...lying(stripped), demandsProof: true });
+    await expect(stripping.buyBasket(mixed)).rejects.toMatchObject({
+      code: 'unverified',
+      message: expect.stringContaining('no proof'),
+    });
     expect((await demanding.buy('/gauge/subscribe', {}, { maxUsd: '100' })).body).toHaveProperty(
       'token',
     );
