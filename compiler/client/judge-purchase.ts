@@ -90,11 +90,7 @@ function tableOf(sold: PaidText, { values }: Route): JudgedPurchase {
   return { made, fault: isSeries ? null : 'the table does not have the columns of a series' };
 }
 
-function bodyOf(
-  sold: PaidText,
-  question: Route | null,
-  asked: AskedTarget,
-): JudgedPurchase {
+function bodyOf(sold: PaidText, question: Route | null, asked: AskedTarget): JudgedPurchase {
   const { trusted, now, catalog, isSoldNow } = asked;
   const isTableToo = question !== null && isSignedTable(question);
   const body = jsonOf(sold, isTableToo);

@@ -116,7 +116,9 @@ function memberChecks(body: JsonObject, proved: Proved, member: string): BodyChe
     ...Object.keys(body).filter((name) => !isOwn(name)),
     ...inside.map((name) => memberPath(member, name)),
   ];
-  return strange.map((name) => checkAt('inclusion', name).fail('no member of an answer of the log'));
+  return strange.map((name) =>
+    checkAt('inclusion', name).fail('no member of an answer of the log'),
+  );
 }
 
 /** The core that a hash is taken of, where the answer gives it; what else is said of the record must be in it. */

@@ -139,11 +139,7 @@ function unfitness(body: JsonValue): BodyCheck | null {
   }
 }
 
-function verdictOf(
-  checks: readonly BodyCheck[],
-  cover: BodyCheck,
-  trust: BodyTrust,
-): BodyVerdict {
+function verdictOf(checks: readonly BodyCheck[], cover: BodyCheck, trust: BodyTrust): BodyVerdict {
   if (!isVerified(checks)) return 'failed';
   if (checks.some((each) => each.check === 'anchor' && each.status !== 'pass')) return 'unsigned';
   return cover.status === 'pass' ? soundBody(checks, trust) : 'unsigned';
@@ -257,7 +253,7 @@ function uncoveredCheck(
   { isAlone, keys }: CitedBy,
 ): BodyCheck {
   const at = contentAt(node);
-  const isListed = keys !== undefined && keys.keys.some(({ did }) => did === issuer_DID);
+  const isListed = keys?.keys.some(({ did }) => did === issuer_DID);
   if (!isAlone || isListed || key_id.startsWith('did:')) {
     return at.fail('a citation without a claim signs itself alone, and this is no other form');
   }

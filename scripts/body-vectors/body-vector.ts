@@ -42,11 +42,7 @@ export interface BodyVector extends ReaderDemands {
    * keys), `unlisted` (a receipt without a list) and `unproven` (nothing shows that it is in the log) are not, and of
    * `partly_verified` not the content.
    */
-  readonly verdict:
-    | Exclude<BodyVerdict, 'issuer_unknown'>
-    | 'undecided'
-    | 'unlisted'
-    | 'unproven';
+  readonly verdict: Exclude<BodyVerdict, 'issuer_unknown'> | 'undecided' | 'unlisted' | 'unproven';
   /** The first check that fails; null where none does. */
   readonly check: string | null;
 }

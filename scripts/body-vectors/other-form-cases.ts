@@ -15,12 +15,7 @@ import { basketOf, partOf } from './basket-cases.ts';
 import type { ReaderCase, ReaderDemands } from './body-vector.ts';
 import { FIRST, type Key, SECOND } from './key-lists.ts';
 
-type Row = readonly [
-  about: string,
-  want: ReaderCase['want'],
-  body: object,
-  reader?: ReaderDemands,
-];
+type Row = readonly [about: string, want: ReaderCase['want'], body: object, reader?: ReaderDemands];
 
 /** A body as another issuer signs it, whose citation has no claim: nothing signs the content, and ours never look so. */
 export function otherFormCases({ target, body }: Delivery): ReaderCase[] {

@@ -34,7 +34,9 @@ describe('verifyBody() on bodies of another service', () => {
         const said = await runVerify('-', { issuer, readStdin: () => Buffer.from(body) });
         expect(said.exitCode).toBe(0);
         expect(said.text).toMatch(/^partly verified, the citation alone /);
-        expect(said.text).toMatch(/^ {2}- +content +not recomputable: .*nothing signs the content$/m);
+        expect(said.text).toMatch(
+          /^ {2}- +content +not recomputable: .*nothing signs the content$/m,
+        );
         const { verdict: word, about } = verify(body, { issuer });
         expect([word, about?.answers]).toEqual(['partly_verified', null]);
         expect(verify(body, { issuer, maxAgeMs: 1e15 }).verdict).toBe('failed');

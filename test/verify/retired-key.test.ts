@@ -100,6 +100,14 @@ async function judge(body: Cited, options: VerifyCommandOptions) {
   return { exitCode, text };
 }
 
+/** The exit code of `verify_record.py`. */
+function secondJudge(body: object, flags: readonly string[]): number | null {
+  const file = join(makeFolder(), 'body.json');
+  writeFileSync(file, JSON.stringify(body));
+  const by = ['--issuer', K1, '--keys', list, ...flags, file];
+  return spawnSync('python3', [VERIFY_RECORD, ...by]).status;
+}
+
 const answered = async (hash: string) => jsonOf(await proof(question(`/proof/${hash}`), service));
 
 describe('what a retired key signed', () => {
@@ -174,15 +182,27 @@ describe.skipIf(!hasPython)('what a retired key signed, by the second judge', ()
       for (const [at, body] of bodies.entries()) {
         // The second judge takes no body of a time to come.
         if (body === young && now === IN_WINDOW) continue;
-        const text = JSON.stringify(body);
-        const flags = ['--issuer', K1, '--keys', list, '--no-proof', '--now', isoTime(now), '-'];
-        const second = spawnSync('python3', [VERIFY_RECORD, ...flags], { input: text });
+        const flags = ['--no-proof', '--now', isoTime(now)];
         const first = await judge(body, { keys: list, now });
-        expect([at, now, second.status]).toEqual([at, now, first.exitCode]);
+        expect([at, now, secondJudge(body, flags)]).toEqual([at, now, first.exitCode]);
       }
     }
   });
+
+  it('I29: nor does it take an answer of /proof whose checkpoints are all of the past', async () => {
+    const codes = (await answersOfProof()).map((shown) =>
+      secondJudge(shown, ['--now', isoTime(LATER)]),
+    );
+    expect(codes).toEqual([0, 2, 2]);
+  });
 });
+
+/** An answer of /proof with a checkpoint of the present key, without one, and with one of the past. */
+async function answersOfProof(): Promise<object[]> {
+  const answer = await answered(leafOf(census as Cited));
+  const past = provenBy(census as Cited, S1)._proof;
+  return [answer, { ...answer, tlog_proof: null }, { ...answer, tlog_proof: past }];
+}
 
 describe('a fresh proof of an old body', () => {
   it('I28: is in the answer of /proof, by a checkpoint of the present key', async () => {
@@ -207,6 +227,27 @@ describe('a fresh proof of an old body', () => {
     }
   });
 
+  it.skipIf(!hasPython)(
+    'is taken, and written, by the second judge (skipped without python3)',
+    async () => {
+      const [one, other] = [record as Cited, census as Cited];
+      const answer = await answered(leafOf(one));
+      const proofs = {
+        answer: JSON.stringify(answer),
+        text: String(answer.tlog_proof),
+        none: '{}',
+      };
+      for (const [name, text] of Object.entries(proofs)) {
+        const [freshProof, kept] = [join(makeFolder(), name), join(makeFolder(), 'kept')];
+        writeFileSync(freshProof, text);
+        const flags = ['--now', isoTime(LATER), '--fresh-proof', freshProof, '--write-proof', kept];
+        const codes = [secondJudge(one, flags), secondJudge(other, flags)];
+        expect([name, codes]).toEqual([name, name === 'none' ? [2, 2] : [0, 1]]);
+        if (name !== 'none') expect(readFileSync(kept, 'utf8')).toBe(answer.tlog_proof);
+      }
+    },
+  );
+
   it('is refused where it is none, and fails where it is of another body', async () => {
     const freshProof = join(makeFolder(), 'proof.json');
     for (const none of ['{}', 'no proof', '', '{"endpoint":"proof","hash":"sha256:00"}']) {
@@ -221,13 +262,9 @@ describe('a fresh proof of an old body', () => {
   });
 
   it('I29: an answer of /proof alone counts by it, and one whose checkpoints are all of the past does not', async () => {
-    const answer = await answered(leafOf(census as Cited));
-    const judgeAnswer = async (shown: object, keys = list) =>
-      (await judge(shown as Cited, { keys })).exitCode;
-    expect(await judgeAnswer(answer)).toBe(0);
-    expect(await judgeAnswer({ ...answer, tlog_proof: null })).toBe(2);
-    const past = provenBy(census as Cited, S1)._proof;
-    expect(await judgeAnswer({ ...answer, tlog_proof: past })).toBe(2);
+    const judged = (await answersOfProof()).map((shown) => judge(shown as Cited, { keys: list }));
+    const codes = (await Promise.all(judged)).map(({ exitCode }) => exitCode);
+    expect(codes).toEqual([0, 2, 2]);
   });
 });
 

@@ -62,11 +62,21 @@ def judge_body(data, reader):
     if reader.body is not None or reader.payer is not None:
         raise Unusable("--body and --payer are about a receipt")
     body = readable(data)
+    if reader.fresh_proof is not None and isinstance(body, dict):
+        body = dict(without_proof(body)[0], _proof=reader.fresh_proof)
     judged = judge_value(body, reader)
     met = check_demands(without_proof(body_within(body))[0], judged, reader)
     if judged.verdict == "verified" and judged.is_owing and reader.demands_proof is None and reader.is_pinned():
         return "unproven", judged.detail + met + "; nothing shows that it is in the log of its issuer: " + HOW_TO_PROVE
     return judged.verdict, judged.detail + met
+
+
+def proof_in(data):
+    """The proof that came with a saved body, as tlog-proof@v1; None for none."""
+    try:
+        return without_proof(body_within(body_of(data)))[1]
+    except (Refused,) + MALFORMED:
+        return None
 
 
 def readable(data):
@@ -247,13 +257,12 @@ def judge_answer(answer, reader):
     """The verdict on an answer of the log, which proves its hash and nothing else."""
     if answer.get("found") is not True or proof_of(answer) is None:
         return Judged("unsigned", "no entry was found, so nothing is proven")
-    note, signers = check_proof(answer, reader)
+    note, signers, newest = check_proof(answer, reader)
     witnessed = "" if reader.policy is None else check_policy(note, reader.policy, reader.now)
-    listed = [] if reader.keys is None else reader.keys["keys"]
-    revoked = next((key for key in listed if signers[:1] == [key["did"]] and key["revoked_from"] is not None), None)
-    if revoked is not None:
-        return Judged("unsigned", "%s is revoked from %s on: take a checkpoint that a later key signed" % (
-            revoked["did"], revoked["revoked_from"]))
+    past = past_signer(signers, reader)
+    is_proven_now = newest != [] and past_signer(newest, reader) is None
+    if past is not None and not is_proven_now and not is_witnessed(note, reader, past[1].before):
+        return Judged("unsigned", limit_words(*past) + ": ask /proof/<hash> again, for a checkpoint of a later key")
     signed = "signed by a trusted issuer" if signers else "signature not checked: pass --issuer"
     words = "the inclusion of its hash alone: in the log under its root; checkpoint " + signed + witnessed
     return Judged("partly_verified", words)

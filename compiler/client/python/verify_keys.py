@@ -19,6 +19,7 @@ class Reader(NamedTuple):
     body        bytes that a receipt has to be for
     payer       account that has to have paid by a receipt
     demands_proof  whether a body that is not proven to be in the log fails, or is taken; None leaves it unproven
+    fresh_proof  a proof that was fetched later, in the place of the one that came with a body
     """
     issuers: list
     now: int
@@ -31,6 +32,7 @@ class Reader(NamedTuple):
     demands_proof: Optional[bool] = None
     body: Optional[bytes] = None
     payer: Optional[str] = None
+    fresh_proof: Optional[str] = None
 
     def is_pinned(self):
         """Whether somebody in particular is trusted: anybody can make a key."""

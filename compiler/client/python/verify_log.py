@@ -6,7 +6,7 @@ import re
 import urllib.parse
 
 from verify_core import core_of, roster_core
-from verify_json import HASH, Refused, hash_of, is_same
+from verify_json import HASH, Refused, hash_of, is_same, parse
 from verify_keys import believed
 from verify_signature import is_signature, public_key
 
@@ -54,7 +54,10 @@ def proof_of(answer):
 
 
 def check_proof(answer, reader):
-    """An answer of /proof/<hash> or /gauge/anchor?hash=: core, inclusion and checkpoint. Answers its checkpoint and who signed."""
+    """An answer of /proof/<hash> or /gauge/anchor?hash=: core, inclusion and checkpoint.
+
+    Answers its checkpoint, who signed that, and who the newest one that it brings.
+    """
     claimed, proved = answer.get("hash"), proof_of(answer)
     if not isinstance(proved, dict) or "inclusion_proof" not in proved:
         raise Refused("no inclusion proof in it")
@@ -83,20 +86,19 @@ def check_proof(answer, reader):
     if root.hex() != proved["root"]:
         raise Refused("inclusion_proof: leads to another root")
     known = believed(reader, None if reader.keys is None else reader.keys["keys"][0]["did"])
-    if answer.get("tlog_proof") is not None:
-        check_newest(answer["tlog_proof"], leaf, known)
-    return proved["checkpoint"], check_checkpoint(proved["checkpoint"], proved["size"], root, known)
+    newest = [] if answer.get("tlog_proof") is None else check_newest(answer["tlog_proof"], leaf, known)
+    return proved["checkpoint"], check_checkpoint(proved["checkpoint"], proved["size"], root, known), newest
 
 
 def check_newest(proof, leaf, known):
-    """The tlog-proof@v1 text beside an answer is of the same leaf, and signed."""
+    """The tlog-proof@v1 text beside an answer is of the same leaf, and signed; answers by whom."""
     if not isinstance(proof, str):
         raise Refused("tlog_proof: not a text")
     index, hashes, note = read_proof(proof)
     size, stated = stated_tree(read_note(note)[0])
     if inclusion_root(leaf, index, size, hashes) != stated:
         raise Refused("tlog_proof: does not lead to its root")
-    check_checkpoint(note, size, stated, known)
+    return check_checkpoint(note, size, stated, known)
 
 
 def stated_tree(text):
@@ -207,6 +209,16 @@ def check_logged(body, proof, reader):
         if inclusion_root(leaf, index, size, hashes) == stated:
             return note, signers, kind
     raise Refused("_proof: no hash of this body is the entry that it proves")
+
+
+def fresh_proof(data):
+    """A tlog-proof@v1 text: as it is, or that of a saved answer of /proof/<hash>."""
+    answer = parse(data) if data.startswith(b"{") else {"tlog_proof": data.decode("utf-8", "replace")}
+    proof = answer.get("tlog_proof")
+    if not isinstance(proof, str):
+        raise Refused("the answer holds no proof; save that of /proof/<hash> as it is")
+    read_proof(proof)
+    return proof
 
 
 def read_proof(proof):

@@ -15,6 +15,9 @@ It needs the files verify_*.py beside it.
   --keys FILE                                      keys.json of the issuer: which keys follow, end, are revoked, or sign receipts
   --proof, --no-proof                              fail a body without the proof that it is in the log, or take it; by default
                                                    it cannot be judged
+  --fresh-proof FILE                               a proof that was fetched later, for the one that came with the body: the
+                                                   saved answer of /proof/<hash>, or a tlog-proof@v1
+  --write-proof FILE                               writes the proof of a body that holds, for other programs
   --body FILE, --payer 0x...                       of a receipt: the bytes that were delivered, the account that paid
   --catalog FILE                                   catalog.json of the service with its release.json in the same folder,
                                                    or a release: readings are judged by its classes, scales and ranges
@@ -36,13 +39,14 @@ import json
 import sys
 import time
 
-from verify_body import SOUND, judge, judge_body
+from verify_body import SOUND, judge, judge_body, proof_in
 from verify_catalog import Unusable, given_catalog
 from verify_demands import read_age, read_request
 from verify_input import TooLong, lines_of, read, readable, within
 from verify_json import Refused, milliseconds
 from verify_key_list import read_keys
 from verify_keys import Reader, check_list
+from verify_log import fresh_proof
 from verify_policy import read_policy
 from verify_receipt import PAYER, receipt_in
 from verify_signature import usable_key
@@ -64,6 +68,8 @@ def options():
     made.add_argument("--root", action="append", default=[], type=usable(usable_key_of))
     made.add_argument("--keys", type=usable(lambda path: read_keys(read(path))))
     made.add_argument("--proof", action=argparse.BooleanOptionalAction)
+    made.add_argument("--fresh-proof", type=usable(lambda path: fresh_proof(read(path))))
+    made.add_argument("--write-proof")
     made.add_argument("--body", type=usable(read), dest="delivered")
     made.add_argument("--payer", type=usable(payer))
     made.add_argument("--catalog")
@@ -117,7 +123,15 @@ def main():
         reader = reader_of(given)
     except (OSError, Refused, Unusable) as error:
         parser.error(str(error))
+    if (given.write_proof or given.fresh_proof) and (given.lines or len(given.body) != 1):
+        parser.error("--write-proof and --fresh-proof are about one body; name its file")
     verdicts = {told(name, *judge(judge_body, load, reader), given.json) for name, load in tasks_of(given)}
+    if given.write_proof and verdicts <= {"verified", "issuer_unknown"}:
+        proof = given.fresh_proof or proof_in(read(given.body[0]))
+        if proof is None:
+            parser.error("it came without a proof; buy it without proof=0, or leave --write-proof out")
+        with open(given.write_proof, "w", encoding="utf-8", newline="") as file:
+            file.write(proof)
     sys.exit(1 if "failed" in verdicts else 0 if verdicts <= set(SOUND) else 2)
 
 
@@ -125,7 +139,7 @@ def reader_of(given):
     now = int(time.time() * 1000) if given.now is None else given.now
     catalog = None if given.catalog is None else given_catalog(given.catalog, given.issuer)
     reader = Reader(given.issuer, now, tuple(given.root), given.keys, catalog, given.policy, given.expect, given.max_age,
-                    given.proof, given.delivered, given.payer)
+                    given.proof, given.delivered, given.payer, given.fresh_proof)
     check_list(reader)
     return reader
 
