@@ -49,16 +49,18 @@ export function withDemands(
   const { body } = withoutProof(bodyWithin(delivered));
   const isSound = report.verdict !== 'failed' && report.verdict !== 'unsigned';
   const isWhole = isSound && coversContent(report);
-  const about = isSound ? aboutBody(isWhole ? body : citationAlone(body), demands) : null;
+  const about = isWhole ? aboutBody(body, demands) : isSound ? statedAlone(body, demands) : null;
   const found = { body, about, isSound, isWhole };
   const checks = [...expectChecks(found, demands), ...ageChecks(found, demands)];
   const verdict = checks.some(({ status }) => status === 'fail') ? 'failed' : report.verdict;
   return { ...report, verdict, checks: [...report.checks, ...checks], about };
 }
 
-/** What is signed of a body that its citation does not cover. */
-function citationAlone(body: JsonValue): JsonValue {
-  return isObject(body) && body._citation !== undefined ? { _citation: body._citation } : null;
+/** What a citation states of a body that it does not cover: whether that answers a request, nobody signed. */
+function statedAlone(body: JsonValue, demands: Demands): BodyAbout | null {
+  if (!isObject(body) || body._citation === undefined) return null;
+  const about = aboutBody({ _citation: body._citation }, demands);
+  return about === null ? null : { ...about, answers: null };
 }
 
 /** Leaves open what is verified but for its place in the log, where no reader said that this will do. */
