@@ -38,6 +38,8 @@ def core_of(record):
     core = {name: record[name] for name in CORE[1:]}
     core["hash_core_version"] = 3
     if core["sources"] is not None:
+        if not isinstance(core["sources"], list) or not all(isinstance(source, dict) for source in core["sources"]):
+            raise Refused("sources: not a list of objects")
         core["sources"] = [{name: source[name] for name in SOURCE_CORE if name in source} for source in core["sources"]]
     return core
 

@@ -48,12 +48,16 @@ def exact(text):
     value = float(text)
     if value in (float("inf"), float("-inf")) or decimal.Decimal(text) != decimal.Decimal(repr(value)):
         raise Refused("%s is a number that a double cannot keep" % text)
-    return int(value) if value.is_integer() and abs(value) < 2 ** 53 else value
+    if not value.is_integer():
+        return value
+    if abs(value) > 2 ** 53 - 1:
+        raise Refused("%s is an integer beyond 2^53-1" % text)
+    return int(value)
 
 
 def canonical(value, depth=0):
     """The RFC 8785 text of a value."""
-    if depth > DEPTH_MAX:
+    if depth >= DEPTH_MAX and isinstance(value, (list, dict)):
         raise Refused("more than %d open containers" % DEPTH_MAX)
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
