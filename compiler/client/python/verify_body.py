@@ -153,7 +153,7 @@ def judged_citations(body, cited, reader):
 def judge_logged(judged, body, logged, reader):
     """The verdict with what the proof of a body shows."""
     if logged is None:
-        if reader.policy is not None or (reader.demands_proof is True and owes_proof(body)):
+        if reader.policy is not None or reader.demands_proof is True:
             raise Refused("_proof: none, and one is demanded; " + HOW_TO_PROVE)
         return judged._replace(is_owing=owes_proof(body))
     note, signers, _ = logged
