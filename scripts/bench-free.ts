@@ -93,9 +93,9 @@ async function subjectAt(port: number, data: string): Promise<FreeSubject> {
   }
   const record = await (await fetch(`${at}/gauge/sample`)).text();
   const list = await (await fetch(`${at}${PUBLIC_LIST_URL}`)).text();
-  const keys = parseFiles(list).find(({ path }) => path === 'well-known/keys.json');
-  const publicFile = publicFileUrl(defined(keys, 'the list of keys among the public files'));
-  return { pairs, hashes, record, row: longestRow(data), publicFile };
+  const previews = parseFiles(list).filter(({ path }) => path.startsWith('free/history-preview/'));
+  const publicFiles = previews.map(publicFileUrl);
+  return { pairs, hashes, record, row: longestRow(data), publicFiles };
 }
 
 async function askOnce(

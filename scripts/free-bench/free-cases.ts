@@ -2,28 +2,35 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BASKET_REQUESTS_MAX } from '../../compiler/contract/basket.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { KEYS_PATH } from '../../compiler/contract/key-history.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
-import { PUBLIC_LIST_URL } from '../../compiler/contract/public-files.ts';
+import { PUBLIC_LIST_URL, publicFileUrl } from '../../compiler/contract/public-files.ts';
 import { FILES_NAME, parseFiles, parseVerifyEntry } from '../../compiler/contract/release.ts';
 import { FORMAT_DOCUMENTS } from '../../compiler/contract/static-files.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { siteAssets } from '../../compiler/stages/describe/site/assets.ts';
-import { costOfParsing, costOfReading, REQUEST_COST } from '../../gatekeeper/http/cost.ts';
+import {
+  costOfParsing,
+  costOfReading,
+  FILE_COST,
+  REQUEST_COST,
+} from '../../gatekeeper/http/cost.ts';
 import { checkCost, judgingCost } from '../../gatekeeper/rooms/check-cost.ts';
 import { RECOMPUTED_BYTES_MAX } from '../../gatekeeper/rooms/verify-hash.ts';
 import { QUESTION_COST } from '../../gatekeeper/search/search.ts';
 
 /**
- * What is asked about: pairs of the catalog as queries, record hashes of the log, a whole record, a row of a long file, the URL
- * of a public file by its hash.
+ * What is asked about: pairs of the catalog as queries, record hashes of the log, a whole record, a row of a long file, URLs of
+ * public files by their hashes.
  */
 export interface FreeSubject {
   readonly pairs: readonly string[];
   readonly hashes: readonly string[];
   readonly record: string;
   readonly row: LookedUpRow;
-  readonly publicFile: string;
+  readonly publicFiles: readonly string[];
 }
 
 /** One question that costs nothing, asked in as many spellings as there are requests. */
@@ -42,6 +49,8 @@ export interface FreeCase {
 /** Stands for a text that nobody has sent before. */
 const FRESH = '{fresh}';
 const LONG_CHARS = 64;
+/** A public file under a hash that it never had. */
+const OTHER_HASH = publicFileUrl({ path: KEYS_PATH, sha256: '0'.repeat(64) });
 
 /** Letters and digits that differ for each n, as long as asked for; made without chance, so that runs are alike. */
 export function fresh(n: number, chars: number): string {
@@ -82,8 +91,21 @@ function coverageCases(pair: (n: number) => string): FreeCase[] {
   ];
 }
 
+/** None of them is kept in memory. */
+function publicFileCases(urls: readonly string[]): FreeCase[] {
+  const read = (name: string, url: (n: number) => string): FreeCase => ({
+    name,
+    target: (n) => `${url(n)}?x=${fresh(n, 8)}`,
+    units: REQUEST_COST + FILE_COST,
+  });
+  return [
+    read('public file by its hash', (n) => defined(urls[n % urls.length], 'the URL of a file')),
+    read('public file, another hash', () => OTHER_HASH),
+  ];
+}
+
 /** Every free operation and file, each at its dearest: with a parameter that nobody knows, so that nothing is ready. */
-function freeCases({ pairs, hashes, publicFile }: FreeSubject): FreeCase[] {
+function freeCases({ pairs, hashes, publicFiles }: FreeSubject): FreeCase[] {
   const pair = (n: number): string => pairs[n % pairs.length] ?? '';
   const hash = (n: number): string => hashes[(n * 37) % hashes.length] ?? '';
   const each = (name: string, target: (n: number) => string): FreeCase => ({
@@ -113,8 +135,7 @@ function freeCases({ pairs, hashes, publicFile }: FreeSubject): FreeCase[] {
     each('proof, listed', (n) => `/proof/${hash(n)}?x=${fresh(n, 8)}`),
     get('proof, unknown', `/proof/${FRESH}`, LONG_CHARS),
     get('anchor, list', `/gauge/anchor?x=${FRESH}`),
-    each('public file by its hash', (n) => `${publicFile}?x=${fresh(n, 8)}`),
-    get('public file, another hash', `/release/${'0'.repeat(64)}/well-known/keys.json?x=${FRESH}`),
+    ...publicFileCases(publicFiles),
     each('anchor of a hash', (n) => `/gauge/anchor?hash=${hash(n)}&x=${fresh(n, 8)}`),
     get('channels', `/gauge/channels?x=${FRESH}`),
     get('stablecoin-deaths/preview', `/stablecoin-deaths/preview?x=${FRESH}`),

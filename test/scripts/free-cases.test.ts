@@ -8,10 +8,10 @@ import { allCases, fresh } from '../../scripts/free-bench/free-cases.ts';
 const hash = `sha256:${'ab'.repeat(32)}`;
 const pairs = ['signal_id=airquality.aqi&entity=us-denver'];
 const row = { hash, bytes: 160 * 1024 };
-const publicFile = `/release/${'ab'.repeat(32)}/well-known/keys.json`;
+const publicFiles = [`/release/${'ab'.repeat(32)}/well-known/keys.json`];
 const CASES = allCases({
   ...{ pairs, hashes: [hash], record: '{"record_hash":"x"}' },
-  ...{ row, publicFile },
+  ...{ row, publicFiles },
 });
 
 /** The operation of the table that a target asks for, by its own path. */
