@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { rootDid } from '../compiler/contract/key-history.ts';
-import { isStale } from '../compiler/contract/release.ts';
-import { type FirstService, openService, type ServiceOptions } from './answers/open-service.ts';
+import { type FirstService, openService } from './answers/open-service.ts';
 import { respond } from './answers/respond.ts';
 import type { Service } from './answers/service.ts';
 import { SoldTargets } from './answers/sold-targets.ts';
 import { type Config, paidNetworks, settlementOf, switchesOf } from './config/config.ts';
 import { addressText, metricsOfWorker } from './config/metrics-settings.ts';
 import { settlementWarnings } from './config/settlement-warnings.ts';
-import { shownSettings } from './config/shown-settings.ts';
 import { testPaymentsFault } from './config/test-payments.ts';
 import type { HeaderFacts } from './http/header-facts.ts';
 import { isHealth } from './http/own-paths.ts';
@@ -19,27 +17,23 @@ import { openLimits } from './limits/open-limits.ts';
 import { requestLog } from './log/request-log.ts';
 import type { MeasuredState, Meters } from './metrics/meters.ts';
 import type { OpenMetrics } from './metrics/open-metrics.ts';
-import { clockFailure, clockIsBehind } from './money/clock-guard.ts';
-import { OFFER_RECEIPT } from './money/offer-receipt.ts';
-import {
-  openPaymentServices,
-  type PaymentServiceOptions,
-  type PaymentServices,
-} from './payment/open-payment-services.ts';
+import { openPaymentServices } from './payment/open-payment-services.ts';
 import { reconcileInBackground } from './purchase/reconcile.ts';
 import { isRepeat } from './purchase/repeat.ts';
 import { acceptedCoding } from './release/coded-file.ts';
-import { earlierWarning, renewEarlier } from './release/earlier-releases.ts';
+import { renewEarlier } from './release/earlier-releases.ts';
 import { renewTip } from './release/log-tip.ts';
-import { keepNewest, refuseOlder } from './release/newest-served.ts';
+import { refuseOlder } from './release/newest-served.ts';
 import { openPlace, type PlaceTerms } from './release/open-release.ts';
 import type { ReleaseTerms } from './release/release-head.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
 import { type ReleaseWatcher, type WatchOptions, watchRelease } from './release/watch-release.ts';
-import { openSource, type SourceOptions } from './remote/open-source.ts';
+import { openSource } from './remote/open-source.ts';
 import { healthReport } from './rooms/health-report.ts';
 import { ON_DEMAND, ROOMS } from './rooms.ts';
+import { failures, noteServing, noteStart } from './start-notes.ts';
+import type { Setting, StartOptions } from './start-setting.ts';
 import { messageOf } from './system/message-of.ts';
 import { StartError } from './system/start-error.ts';
 
@@ -48,19 +42,6 @@ const INSTANCE_BYTES = 4;
 
 /** What a balancer is told, so that it sends its requests elsewhere. */
 const STOPPING = ['stopping: send requests to another gatekeeper'];
-
-/** What a gatekeeper gets besides its settings. */
-interface StartOptions extends ServiceOptions, PaymentServiceOptions, SourceOptions {
-  readonly pollMs?: number;
-  /** How long the server waits for clients, in milliseconds; else SERVER_TIMES. */
-  readonly times?: GateServerOptions['times'];
-  /** Of the package, for the log. */
-  readonly version?: string;
-  /** Descriptor of a socket that listens already, in place of the address of the settings. */
-  readonly fd?: number | null;
-  /** Which of several processes this one is; what one alone has to do, the first one (0) does. */
-  readonly place?: number;
-}
 
 /** A gatekeeper that listens. */
 export interface Gatekeeper {
@@ -149,14 +130,6 @@ function refuseFreeSale(config: Config, { facilitator }: StartOptions): void {
   const isTest = facilitator === undefined && settlementOf(config) === 'test';
   const fault = isTest ? testPaymentsFault(config) : null;
   if (fault !== null) throw new StartError(`Cannot start: ${fault}`);
-}
-
-interface Setting {
-  readonly config: Config;
-  readonly by: StartOptions;
-  readonly payments: PaymentServices;
-  readonly source: ReleaseSource;
-  readonly metrics: OpenMetrics | null;
 }
 
 type ServerTerms = Omit<GateServerOptions, 'responder' | 'health'>;
@@ -331,63 +304,6 @@ function releaseFacts({ release }: Service): ReturnType<MeasuredState['release']
   const { sequence, as_of, valid_until } = release.head;
   const validUntilMs = valid_until === undefined ? null : Date.parse(valid_until);
   return { sequence, asOfMs: Date.parse(as_of), validUntilMs };
-}
-
-/** What runs from now on, without what only its operator may know. */
-function noteStart(setting: Setting, url: string, { head }: ReleaseIndex): void {
-  const { config, by, metrics } = setting;
-  const { version = null } = by;
-  const { sequence, as_of } = head;
-  const release = { sequence, as_of };
-  const settings = shownSettings(config);
-  const at = metrics?.url == null ? {} : { metrics: metrics.url };
-  by.log({ event: 'started', version, node: process.version, url, ...at, release, settings });
-  for (const warning of settlementWarnings(config))
-    by.log({ event: 'settlement_warning', warning });
-  noteClock(setting);
-}
-
-/** Remembers the newest release, and says when it is stale; neither keeps anything from being served. */
-function noteServing(setting: Setting, first: FirstService, release: ReleaseIndex): void {
-  const { config, by, source } = setting;
-  noteSigner(setting, first, release);
-  void source.served(release);
-  void renewEarlier(release);
-  const warning = earlierWarning(release);
-  if (warning !== null) by.log({ event: 'as_of_newest_only', warning });
-  try {
-    keepNewest(config.stateDir, release);
-  } catch (error) {
-    by.log({ event: 'newest_release_not_kept', error: messageOf(error) });
-  }
-  const { sequence, valid_until } = release.head;
-  if (isStale(release.head, by.clock()))
-    by.log({ event: 'release_stale', release: sequence, valid_until });
-}
-
-/** Says why offers and receipts are not signed, though the settings want them: then the extension is not announced. */
-function noteSigner({ by }: Setting, { signer }: FirstService, { head }: ReleaseIndex): void {
-  const fault = signer?.fault() ?? null;
-  if (signer === null || fault === null) return;
-  const error = `"${OFFER_RECEIPT}" is not announced: ${fault}`;
-  by.log({ event: 'offer_receipt_off', error, key: signer.did, release: head.sequence });
-}
-
-/** Reports that no payment will be taken before the first one is refused. */
-function noteClock({ by, payments }: Setting): void {
-  const failure = clockFailure(by.clock(), payments.journal.newestMs());
-  if (failure !== null) by.log({ event: 'clock_behind', error: failure.message });
-}
-
-/** What keeps payments or answers away at this moment, as far as it is known without asking anybody. */
-function failures({ by, payments }: Setting, watcher: ReleaseWatcher): string[] {
-  const isBehind = clockIsBehind(by.clock(), payments.journal.newestMs());
-  const unseen = watcher.failure();
-  return [
-    ...(isBehind ? ['the clock is behind the payment journal: no new payment is taken'] : []),
-    ...(payments.isJournalFailing() ? ['the payment journal cannot be written: see the log'] : []),
-    ...(unseen === null ? [] : [unseen]),
-  ];
 }
 
 function refuseAddress({ host, port }: Config, error: unknown): never {
