@@ -1,12 +1,17 @@
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import { entitiesOf as entitiesIn } from '../compiler/contract/catalog/catalog.ts';
-import type { Line } from '../compiler/contract/catalog/line.ts';
+import type { Line, SignalEntry } from '../compiler/contract/catalog/line.ts';
 import { defined } from '../compiler/contract/defined.ts';
 import type { Endpoint } from '../compiler/contract/endpoints.ts';
 
 /** An operation of the built-in catalogue. */
 export function builtinOperation(path: string): Endpoint {
   return defined(BUILTIN.operationByPath.get(path), path);
+}
+
+/** A built-in signal with its line. */
+export function builtinEntry(id: string): SignalEntry {
+  return defined(BUILTIN.entryById.get(id), id);
 }
 
 /** The built-in line that a signal belongs to, or undefined. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bodySchemaOf, thinSchemaOf } from '../compiler/contract/bodies.ts';
+import { bodySchemaOf, variantSchemaOf } from '../compiler/contract/bodies.ts';
 import { canonicalJson } from '../compiler/contract/canonical.ts';
 import { type Citation, contentOf } from '../compiler/contract/citation.ts';
 import { CORE_FIELDS, hashCore } from '../compiler/contract/record-hash.ts';
@@ -34,7 +34,8 @@ beforeAll(async () => {
   bodies = sampleBodies(answers).map((place) => ({
     place,
     path: place.path,
-    schemaOf: place.form === 'thin' ? thinSchemaOf : bodySchemaOf,
+    schemaOf: (row) =>
+      place.form === 'thin' ? variantSchemaOf(row, place.form) : bodySchemaOf(row),
     body: JSON.parse(sample.text(place.path)),
   }));
 });

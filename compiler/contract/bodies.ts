@@ -126,7 +126,7 @@ export function bodySchemaOf(endpoint: Endpoint): z.ZodType | null {
 }
 
 /** The strict schema of an operation's body with `format=thin`, or null where it has no thin form. */
-export function thinSchemaOf(endpoint: Endpoint): z.ZodType | null {
+function thinSchemaOf(endpoint: Endpoint): z.ZodType | null {
   const own = THIN_BODIES[endpoint.path as TablePath];
   if (own !== undefined) return own;
   return endpoint.file?.startsWith('bundle/') ? thinBundleSchema : null;

@@ -9,7 +9,7 @@ const FIRST_LINE = 'c2sp.org/tlog-proof@v1';
 /** Most bytes of extra data. */
 const EXTRA_BYTES_MAX = 4096;
 /** Longest proof that is looked at, in characters: no tree of positions below 2^53 needs more hashes. */
-export const TLOG_PROOF_CHARS_MAX = NOTE_CHARS_MAX + 2 * EXTRA_BYTES_MAX + 4096;
+const TLOG_PROOF_CHARS_MAX = NOTE_CHARS_MAX + 2 * EXTRA_BYTES_MAX + 4096;
 /** Most bytes of such a text: a dash of a signature line has three. */
 export const TLOG_PROOF_BYTES_MAX = 2 * TLOG_PROOF_CHARS_MAX;
 

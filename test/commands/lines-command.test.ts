@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { EXAMPLE_ROWS, exampleReading, linesText } from '../../compiler/commands/lines-command.ts';
-import { BUILTIN, builtinEntry } from '../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
 import { LINES, SIGNALS } from '../../compiler/contract/lines.ts';
 import { batchTimes } from '../../compiler/stages/intake/batch-times.ts';
 import { ROW_SCHEMAS } from '../../compiler/stages/intake/member-names.ts';
 import { parseReading } from '../../compiler/stages/intake/reading.ts';
+import { builtinEntry } from '../builtin-rows.ts';
 
 const lastLine = (text: string): unknown => JSON.parse(text.split('\n').at(-1) ?? '');
 

@@ -11,7 +11,7 @@ import {
   formatTlogProof,
   isLeafProven,
   parseTlogProof,
-  TLOG_PROOF_CHARS_MAX,
+  TLOG_PROOF_BYTES_MAX,
 } from '../../compiler/contract/tlog-proof.ts';
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
@@ -108,7 +108,7 @@ describe('parseTlogProof()', () => {
       [good.replace('\n9\n', '\n9\n\n'), /signed checkpoint/],
       [good.trimEnd(), /signed checkpoint/],
       [`${good}\n`, /signed checkpoint/],
-      [`${good}${'x'.repeat(TLOG_PROOF_CHARS_MAX)}`, /longer than/],
+      [`${good}${'x'.repeat(TLOG_PROOF_BYTES_MAX)}`, /longer than/],
     ];
     for (const [text, why] of bad) expect(() => parseTlogProof(text), text).toThrow(why);
   });

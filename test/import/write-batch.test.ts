@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { builtinEntry } from '../../compiler/contract/catalog/builtin.ts';
 import { batchName, batchText } from '../../compiler/import/merge-batch.ts';
 import { parseHeader, parseReading, type Reading } from '../../compiler/stages/intake/reading.ts';
+import { builtinEntry } from '../builtin-rows.ts';
 
 const reading = (entity: string, over: Partial<Reading> = {}): Reading => ({
   entity,

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { builtinEntry } from '../../compiler/contract/catalog/builtin.ts';
 import type { JobResult } from '../../compiler/jobs/signal-job.ts';
 import {
   type DueSignal,
@@ -9,6 +8,7 @@ import {
 } from '../../compiler/jobs/signal-shares.ts';
 import { FILE_FAULTS_MAX } from '../../compiler/stages/intake/quarantine.ts';
 import { takes } from '../../compiler/stages/intake/share.ts';
+import { builtinEntry } from '../builtin-rows.ts';
 
 const SHARED_BYTES_MAX = 100_000_000;
 const SHARE_BYTES_MIN = 1_000_000;

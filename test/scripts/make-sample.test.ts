@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { builtinEntry } from '../../compiler/contract/catalog/builtin.ts';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
 import { LINES, signalOf } from '../../compiler/contract/lines.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
@@ -10,6 +9,7 @@ import { parseHeader, parseReading, type Reading } from '../../compiler/stages/i
 import { excerptOf } from '../../scripts/sample/sample-excerpt.ts';
 import { isSeasonal, sampleEntities, sampleFiles } from '../../scripts/sample/sample-files.ts';
 import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
+import { builtinEntry } from '../builtin-rows.ts';
 import { compileFolder, removeFolders } from '../snapshot-folder.ts';
 
 const RECENT_READINGS = 8;

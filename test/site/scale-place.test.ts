@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { builtinEntry, builtinRuler } from '../../compiler/contract/catalog/builtin.ts';
+import { builtinRuler } from '../../compiler/contract/catalog/builtin.ts';
 import { SIGNALS } from '../../compiler/contract/lines.ts';
 import { isLit } from '../../compiler/contract/lit-legs.ts';
 import type { Ruler } from '../../compiler/contract/rulers.ts';
@@ -10,6 +10,7 @@ import {
   scalePlace,
   shadeOf,
 } from '../../compiler/site/scale-place.ts';
+import { builtinEntry } from '../builtin-rows.ts';
 
 const SHADES = 6;
 const CROP_VHI = builtinRuler('vegetation-health');

@@ -2,17 +2,10 @@ import type { Ruler } from '../rulers.ts';
 import { BUILTIN_FILES } from './builtin-files.ts';
 import { type Catalog, catalogOf } from './catalog.ts';
 import type { CatalogFile } from './catalog-file.ts';
-import type { Line, SignalEntry } from './line.ts';
+import type { Line } from './line.ts';
 
 /** The catalogue that comes with the product: the lines of the specification. */
 export const BUILTIN: Catalog = catalogOf(BUILTIN_FILES as readonly CatalogFile[]);
-
-/** A signal of the built-in catalogue with its line; throws a RangeError for an id that it lacks. */
-export function builtinEntry(id: string): SignalEntry {
-  const entry = BUILTIN.entryById.get(id);
-  if (entry === undefined) throw new RangeError(`Cannot find signal "${id}": not built in`);
-  return entry;
-}
 
 /** A line of the built-in catalogue; throws a RangeError for an id that it lacks. */
 export function builtinLine(id: string): Line {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
 import { ImportError } from '../../../compiler/import/payload.ts';
 import { usgsEarthquakes } from '../../../compiler/import/sources/usgs-earthquakes/usgs-earthquakes.ts';
 import { parseReading } from '../../../compiler/stages/intake/reading.ts';
+import { builtinEntry } from '../../builtin-rows.ts';
 import { bytesOf, detail, feed, GENERATED, HOUR, quake } from '../feed.ts';
 import { PAYLOADS } from '../recorded.ts';
 

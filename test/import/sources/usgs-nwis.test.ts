@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { ImportError } from '../../../compiler/import/payload.ts';
 import { decodeEntities } from '../../../compiler/import/sources/usgs-nwis/nwis-series.ts';
 import { usgsNwis } from '../../../compiler/import/sources/usgs-nwis/usgs-nwis.ts';
 import { parseReading } from '../../../compiler/stages/intake/reading.ts';
+import { builtinEntry } from '../../builtin-rows.ts';
 import { PAYLOADS } from '../recorded.ts';
 
 const note = {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../../compiler/contract/catalog/line.ts';
 import { censusBody, censusEntry } from '../../../compiler/contract/census-body.ts';
 import { signalOf } from '../../../compiler/contract/lines.ts';
@@ -9,6 +8,7 @@ import { coreFields } from '../../../compiler/stages/assemble/entity-record.ts';
 import { legReading } from '../../../compiler/stages/assemble/leg.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
+import { builtinEntry } from '../../builtin-rows.ts';
 import { GROWTH_MAX, growth } from '../../growth.ts';
 import {
   compileFolder,

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { type ChainState, chainLink, SERIES_ROWS_MAX } from '../../../compiler/contract/series.ts';
 import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
 import { seriesFile } from '../../../compiler/stages/assemble/series.ts';
@@ -10,6 +9,7 @@ import { canonicalHash } from '../../../compiler/verify/body-check.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import { series } from '../../../gatekeeper/rooms/series.ts';
+import { builtinEntry } from '../../builtin-rows.ts';
 import { compiledService } from '../../gatekeeper/compiled-service.ts';
 import { jsonOf, question } from '../../gatekeeper/tiny-service.ts';
 import { grownOf } from '../../grown-of.ts';

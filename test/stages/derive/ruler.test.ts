@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { builtinEntry, builtinRuler } from '../../../compiler/contract/catalog/builtin.ts';
+import { builtinRuler } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../../compiler/contract/catalog/line.ts';
 import { subtractDecimal } from '../../../compiler/contract/decimal.ts';
 import { SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
@@ -16,6 +16,7 @@ import {
   standardRuler,
 } from '../../../compiler/stages/derive/ruler.ts';
 import { parseReading, type Reading } from '../../../compiler/stages/intake/reading.ts';
+import { builtinEntry } from '../../builtin-rows.ts';
 import { reading } from '../../snapshot-folder.ts';
 
 const CROP_VHI = builtinRuler('vegetation-health');

@@ -2,12 +2,13 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { BUILTIN, builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { listSnapshots, type SignalFiles } from '../../../compiler/stages/intake/list-snapshots.ts';
 import { FILE_FAULTS_MAX } from '../../../compiler/stages/intake/quarantine.ts';
 import { LINE_BYTES_MAX } from '../../../compiler/stages/intake/read-lines.ts';
 import { readSignal } from '../../../compiler/stages/intake/read-signal.ts';
 import { WHOLE } from '../../../compiler/stages/intake/share.ts';
+import { builtinEntry } from '../../builtin-rows.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import {
   AS_OF,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
 import { parseHeader, parseReading } from '../../../compiler/stages/intake/reading.ts';
-import { entitiesOf } from '../../builtin-rows.ts';
+import { builtinEntry, entitiesOf } from '../../builtin-rows.ts';
 import { reading } from '../../snapshot-folder.ts';
 
 const SIGNAL = 'hydrology.river-level';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { builtinEntry } from '../../../compiler/contract/catalog/builtin.ts';
 import { signalOf } from '../../../compiler/contract/lines.ts';
 import { CHAIN_ORIGIN } from '../../../compiler/contract/series.ts';
 import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
@@ -22,6 +21,7 @@ import {
   parseKnown,
   parseLatest,
 } from '../../../compiler/stages/remember/past-text.ts';
+import { builtinEntry } from '../../builtin-rows.ts';
 import { groundOf, segmentKey } from '../../grown-of.ts';
 import { reading } from '../../snapshot-folder.ts';
 
