@@ -5,8 +5,8 @@ import { keyStanding } from '../../compiler/contract/key-standing.ts';
 import { KeyError, writeIssuerKey } from '../../compiler/keys/issuer-key.ts';
 import { keysText, listReceiptKey, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
 import { readKeys } from '../../compiler/keys/key-store.ts';
-import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { CommandRuns } from '../command-runs.ts';
+import { didOf, seed } from '../seeded-keys.ts';
 import {
   AS_OF,
   compileFolder,
@@ -21,8 +21,6 @@ import {
 const KEYS_NAME = 'keys.json';
 
 afterAll(removeFolders);
-const seed = (fill: number) => new Uint8Array(32).fill(fill);
-const didOf = (fill: number) => issuerDid(signingKey(seed(fill)));
 const FROM = '2026-11-10T00:00:00Z';
 const NOW = '2026-11-08T00:00:00Z';
 const rotate = (data: string, old = 1, next = 2) =>

@@ -7,10 +7,10 @@ import { keysText } from '../../compiler/keys/key-command.ts';
 import { readKeys } from '../../compiler/keys/key-store.ts';
 import { keyWarnings } from '../../compiler/keys/list-room.ts';
 import { draftRoot, draftText } from '../../compiler/keys/root-draft.ts';
-import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { DID, revocation } from '../monitor/lying-service.ts';
 import { FIRST } from '../monitor/rooted-keys.ts';
 import { adoptRoot } from '../rooted-list.ts';
+import { didOf, seed } from '../seeded-keys.ts';
 import {
   compileFolder,
   makeFolder,
@@ -57,8 +57,6 @@ describe('keyWarnings()', () => {
   });
 
   it('I43: is said by a compile, by the list and by a draft', async () => {
-    const seed = (fill: number) => new Uint8Array(32).fill(fill);
-    const didOf = (fill: number) => issuerDid(signingKey(seed(fill)));
     const snapshots = writeSnapshots({
       '2026-11-20/crypto.spot.ndjson': ndjson([reading('btc', { price_usd: 1 })]),
     });

@@ -17,10 +17,10 @@ import {
   readDraft,
   signDraft,
 } from '../../compiler/keys/root-draft.ts';
-import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { CommandRuns } from '../command-runs.ts';
+import { didOf, seed } from '../seeded-keys.ts';
 import {
   AS_OF,
   compileFolder,
@@ -34,8 +34,6 @@ import {
 
 afterAll(removeFolders);
 
-const seed = (fill: number) => new Uint8Array(32).fill(fill);
-const didOf = (fill: number) => issuerDid(signingKey(seed(fill)));
 const NOW = '2026-11-08T00:00:00Z';
 const LATER = '2026-11-12T00:00:00Z';
 const STOLEN = '2026-11-07T00:00:00Z';

@@ -1,10 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keyIdOf } from '../../compiler/contract/citation.ts';
 import { revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
-import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { answer } from '../../gatekeeper/answers/answers.ts';
@@ -12,6 +9,7 @@ import { proven } from '../../gatekeeper/rooms/proven.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';
 import { question } from '../gatekeeper/tiny-service.ts';
 import { adoptRoot } from '../rooted-list.ts';
+import { didOf, seed } from '../seeded-keys.ts';
 import {
   compileFolder,
   fileOf,
@@ -22,11 +20,11 @@ import {
   writeSnapshots,
 } from '../snapshot-folder.ts';
 import { InventedWitness, withNote } from '../witness/invented-witness.ts';
+import { reseal } from './reseal.ts';
 
 afterAll(removeFolders);
-const [S1, S2] = [new Uint8Array(32).fill(61), new Uint8Array(32).fill(62)];
-const didOf = (seed: Uint8Array) => issuerDid(signingKey(seed));
-const [K1, K2] = [didOf(S1), didOf(S2)];
+const [S1, S2] = [seed(61), seed(62)];
+const [K1, K2] = [didOf(61), didOf(62)];
 const at = (day: number, hour = 12) =>
   `2026-11-${String(day).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00Z`;
 
@@ -56,15 +54,9 @@ async function release(day: number, seed: Uint8Array, coin: string): Promise<Sol
 
 /** What a thief of the first key makes of a body: other words, or what a later key signed, under the first key. */
 function forged(genuine: string, change: (body: Record<string, unknown>) => void): string {
-  const { _citation, ...body } = JSON.parse(genuine);
-  const baseUrl = 'https://example.org';
-  const issuer = { name: 'Test issuer', did: K1, keyId: keyIdOf(K1), baseUrl };
-  const sealer = makeSealer(issuer, signingKey(S1), NO_SIGNATURES);
+  const body = JSON.parse(genuine);
   change(body);
-  const { claim, fact, source, retrieved_at } = _citation;
-  const times = { observed_at: source.published_at, retrieved_at };
-  const target = source.url.slice(baseUrl.length);
-  return JSON.stringify(sealer.seal(body, { claim, fact, target, ...times }));
+  return JSON.stringify(reseal(body, S1));
 }
 const words = (body: Record<string, unknown>): void => {
   body.scope = 'other words';
@@ -88,9 +80,12 @@ beforeAll(async () => {
 async function revokedFrom(from: string): Promise<string> {
   const copy = join(makeFolder(), 'data');
   cpSync(data, copy, { recursive: true, verbatimSymlinks: true });
-  const roots = [63, 64, 65].map((fill) => new Uint8Array(32).fill(fill));
-  const change = { rootKeys: roots.map(didOf), revoke: [{ did: K1, at: from }], now: at(21) };
-  adoptRoot(copy, change, [...roots.slice(1), S2]);
+  const change = {
+    rootKeys: [63, 64, 65].map(didOf),
+    revoke: [{ did: K1, at: from }],
+    now: at(21),
+  };
+  adoptRoot(copy, change, [seed(64), seed(65), S2]);
   await compileFolder(snapshots, { data: copy, asOf: at(21), seed: S2 });
   return copy;
 }

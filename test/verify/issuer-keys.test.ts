@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rollBack } from '../../compiler/commands/releases-command.ts';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
+import { hashCore } from '../../compiler/contract/record-hash.ts';
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
-import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
+import { canonicalHash } from '../../compiler/verify/body-check.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { verifyLog } from '../../compiler/verify/verify-log.ts';
 import { runVerifyLog } from '../../compiler/verify/verify-log-command.ts';
+import { didOf, seed } from '../seeded-keys.ts';
 import {
   compileFolder,
   fileOf,
@@ -21,13 +22,12 @@ import {
   removeFolders,
   writeSnapshots,
 } from '../snapshot-folder.ts';
+import { reseal } from './reseal.ts';
 import { resign } from './resign.ts';
 
 afterAll(removeFolders);
-const [S1, S2] = [new Uint8Array(32).fill(41), new Uint8Array(32).fill(42)];
-const didOf = (seed: Uint8Array) => issuerDid(signingKey(seed));
-const [K1, K2] = [didOf(S1), didOf(S2)];
-const STRANGER = didOf(new Uint8Array(32).fill(43));
+const [S1, S2] = [seed(41), seed(42)];
+const [K1, K2, STRANGER] = [didOf(41), didOf(42), didOf(43)];
 const REVOKED_FROM = '2026-11-09T00:00:00Z';
 const noon = (day: number) => `2026-11-${String(day).padStart(2, '0')}T12:00:00Z`;
 
@@ -98,16 +98,8 @@ interface Forgery {
 }
 
 /** A body that holds by itself, signed with a stolen key. */
-function forged(
-  genuine: string,
-  seed: Uint8Array,
-  { price, words, retrieved_at }: Forgery,
-): string {
+function forged(genuine: string, key: Uint8Array, { price, words, retrieved_at }: Forgery): string {
   const { _citation, ...body } = JSON.parse(genuine);
-  const did = didOf(seed);
-  const baseUrl = 'https://example.org';
-  const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl };
-  const sealer = makeSealer(issuer, signingKey(seed), NO_SIGNATURES);
   if (price !== undefined) body.current = { price_usd: price };
   if (words !== undefined) body.scope = words;
   if (retrieved_at !== undefined) {
@@ -117,15 +109,10 @@ function forged(
     body.snapshot_date = `${retrieved_at.slice(0, 10)}T00:00:00Z`;
     body.last_looked_at = retrieved_at;
   }
-  const hash = sealer.recordHash(body);
+  const hash = canonicalHash(hashCore(body));
   const text = JSON.stringify({ ...body, record_hash: hash }).replaceAll(body.record_hash, hash);
-  const { claim, fact, source } = _citation;
-  const times = {
-    observed_at: source.published_at,
-    retrieved_at: retrieved_at ?? _citation.retrieved_at,
-  };
-  const target = source.url.slice(baseUrl.length);
-  return JSON.stringify(sealer.seal(JSON.parse(text), { claim, fact, target, ...times }));
+  const cited = { ..._citation, retrieved_at: retrieved_at ?? _citation.retrieved_at };
+  return JSON.stringify(reseal({ ...JSON.parse(text), _citation: cited }, key));
 }
 
 describe('I28: rotation', () => {
@@ -148,7 +135,7 @@ describe('I28: rotation', () => {
     const [body = ''] = sets.k1;
     expect(await judge(forged(body, S1, { retrieved_at: noon(15) }), published)).toBe(0);
     expect(await judge(forged(body, S1, { retrieved_at: noon(16) }), published)).toBe(1);
-    expect(await judge(forged(body, new Uint8Array(32).fill(43), {}), published)).toBe(1);
+    expect(await judge(forged(body, seed(43), {}), published)).toBe(1);
   });
 
   it('I28: a release later than the end of a key judges by its log what that key signed', async () => {

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify } from '../../compiler/client/verify.ts';
 import { checkSchema } from '../../compiler/contract/check-body.ts';
-import { keyIdOf } from '../../compiler/contract/citation.ts';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
+import type { JsonObject } from '../../compiler/contract/strict-json.ts';
 import { rotateKey } from '../../compiler/keys/key-command.ts';
-import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
+import { signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { runVerify, type VerifyCommandOptions } from '../../compiler/verify/verify-command.ts';
 import type { Service } from '../../gatekeeper/answers/service.ts';
@@ -16,6 +15,7 @@ import { check } from '../../gatekeeper/rooms/check.ts';
 import { proof } from '../../gatekeeper/rooms/proof.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';
 import { jsonOf, question } from '../gatekeeper/tiny-service.ts';
+import { didOf, seed } from '../seeded-keys.ts';
 import {
   compileFolder,
   fileOf,
@@ -28,25 +28,18 @@ import {
 import { InventedWitness, withNote } from '../witness/invented-witness.ts';
 import { proofBy } from './one-leaf-proof.ts';
 import { hasPython, VERIFY_RECORD } from './python-judge.ts';
+import { reseal } from './reseal.ts';
 
 // The first key signs until the 12th, the second one from the 7th on. On the 21st whoever has the first key can still sign.
 
 afterAll(removeFolders);
-const [S1, S2] = [new Uint8Array(32).fill(91), new Uint8Array(32).fill(92)];
-const didOf = (seed: Uint8Array) => issuerDid(signingKey(seed));
-const [K1, K2] = [didOf(S1), didOf(S2)];
+const [S1, S2] = [seed(91), seed(92)];
+const [K1, K2] = [didOf(91), didOf(92)];
 const at = (day: number, hour = 12) =>
   `2026-11-${String(day).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00Z`;
 const [IN_WINDOW, LATER] = [Date.parse(at(10)), Date.parse(at(21))];
 const ORIGIN = 'example.org/log';
-type Cited = Record<string, unknown> & { record_hash?: string; _citation: Citation };
-interface Citation {
-  record_hash: string;
-  claim: string;
-  fact: string;
-  retrieved_at: string;
-  source: { url: string; published_at: string };
-}
+type Cited = JsonObject & { record_hash?: string; _citation: { record_hash: string } };
 
 const snapshots = join(makeFolder(), 'snapshots');
 const data = join(makeFolder(), 'data');
@@ -75,16 +68,7 @@ beforeAll(async () => {
 const genuine = (): Cited[] => [record as Cited, census as Cited];
 
 /** A body with other words, as the thief of a key dates it back. */
-function forged({ _citation, ...body }: Cited, seed = S1): Cited {
-  const did = didOf(seed);
-  const baseUrl = 'https://example.org';
-  const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl };
-  const { claim, fact, source, retrieved_at } = _citation;
-  const target = source.url.slice(baseUrl.length);
-  const about = { claim, fact, target, observed_at: source.published_at, retrieved_at };
-  const sealer = makeSealer(issuer, signingKey(seed), NO_SIGNATURES);
-  return sealer.seal({ ...body, scope: 'other words' }, about) as unknown as Cited;
-}
+const forged = (body: Cited): Cited => reseal({ ...body, scope: 'other words' }, S1) as Cited;
 
 const leafOf = ({ record_hash, _citation }: Cited): string => record_hash ?? _citation.record_hash;
 /** With a tree of its own, whose checkpoint the key of a seed signed. */

@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { verify } from '../../compiler/client/verify.ts';
-import { keyIdOf } from '../../compiler/contract/citation.ts';
 import { firstHistory, formatKeyHistory } from '../../compiler/contract/key-history.ts';
 import type { JsonObject } from '../../compiler/contract/strict-json.ts';
-import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
+import { signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { runVerify, type VerifyCommandOptions } from '../../compiler/verify/verify-command.ts';
 import { runVerifyLog } from '../../compiler/verify/verify-log-command.ts';
 import { adoptRoot } from '../rooted-list.ts';
+import { didOf, seed } from '../seeded-keys.ts';
 import {
   compileFolder,
   fileOf,
@@ -22,10 +21,9 @@ import {
   writeSnapshots,
 } from '../snapshot-folder.ts';
 import { proofBy } from './one-leaf-proof.ts';
+import { reseal } from './reseal.ts';
 
 afterAll(removeFolders);
-const seed = (fill: number) => new Uint8Array(32).fill(fill);
-const didOf = (fill: number) => issuerDid(signingKey(seed(fill)));
 const [ISSUER, STOLEN] = [71, 83];
 const ROOTS = [81, 82, STOLEN].map(didOf);
 const TWO = ROOTS.slice(0, 2);
@@ -62,16 +60,7 @@ const judge = (options: VerifyCommandOptions, shown: object = body) =>
   });
 
 /** The body as the thief of one root key signs it. */
-function stolenBody(): object {
-  const { _citation, ...unsigned } = JSON.parse(JSON.stringify(body));
-  const did = didOf(STOLEN);
-  const baseUrl = 'https://example.org';
-  const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl };
-  const { claim, fact, source, retrieved_at } = _citation;
-  const target = source.url.slice(baseUrl.length);
-  const about = { claim, fact, target, observed_at: source.published_at, retrieved_at };
-  return makeSealer(issuer, signingKey(seed(STOLEN)), NO_SIGNATURES).seal(unsigned, about);
-}
+const stolenBody = (): object => reseal(body, seed(STOLEN));
 
 describe('verify --root', () => {
   it('I29: as many root keys as a version needs vouch for a body, by the list that holds it', async () => {

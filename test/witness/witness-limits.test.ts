@@ -80,15 +80,20 @@ class FakeSocket extends EventEmitter {
   }
 }
 
+/** A server with its limits; what connects to it from an address. */
+function listening(): (address: string) => FakeSocket {
+  const server = new EventEmitter();
+  limitConnections(server as Server);
+  return (address) => {
+    const socket = new FakeSocket(address);
+    server.emit('connection', socket);
+    return socket;
+  };
+}
+
 describe('limitConnections()', () => {
   it('ends those of one client beyond a number, and none of a server of the own network', () => {
-    const server = new EventEmitter();
-    limitConnections(server as Server);
-    const connected = (address: string): FakeSocket => {
-      const socket = new FakeSocket(address);
-      server.emit('connection', socket);
-      return socket;
-    };
+    const connected = listening();
     const many = Array.from({ length: 18 }, () => connected('198.51.100.7'));
     expect(many.filter(({ isDestroyed }) => isDestroyed)).toHaveLength(2);
     expect(connected('198.51.100.8').isDestroyed).toBe(false);
@@ -100,13 +105,7 @@ describe('limitConnections()', () => {
   });
 
   it('lets a few clients that hold all of them keep no other out', () => {
-    const server = new EventEmitter();
-    limitConnections(server as Server);
-    const connected = (address: string): FakeSocket => {
-      const socket = new FakeSocket(address);
-      server.emit('connection', socket);
-      return socket;
-    };
+    const connected = listening();
     const hoarded = Array.from({ length: 256 }, (_, at) => connected(`198.51.100.${at % 16}`));
     expect(hoarded.some(({ isDestroyed }) => isDestroyed)).toBe(false);
     const others = Array.from({ length: 30 }, (_, at) => connected(`192.0.2.${at}`));
@@ -117,13 +116,7 @@ describe('limitConnections()', () => {
   });
 
   it('takes the clients of one IPv6 /48 for one hoarder', () => {
-    const server = new EventEmitter();
-    limitConnections(server as Server);
-    const connected = (address: string): FakeSocket => {
-      const socket = new FakeSocket(address);
-      server.emit('connection', socket);
-      return socket;
-    };
+    const connected = listening();
     const first = [connected('192.0.2.1'), connected('192.0.2.1')];
     const inOne = Array.from({ length: 300 }, (_, at) => connected(`2001:db8:5:${at}::1`));
     expect(first.some(({ isDestroyed }) => isDestroyed)).toBe(false);

@@ -15,6 +15,7 @@ import { openRelease } from '../../../gatekeeper/release/open-release.ts';
 import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import { watchRelease } from '../../../gatekeeper/release/watch-release.ts';
 import { check } from '../../../gatekeeper/rooms/check.ts';
+import { seed } from '../../seeded-keys.ts';
 import {
   AS_OF,
   compileFolder,
@@ -38,7 +39,6 @@ import { jsonOf, question } from '../tiny-service.ts';
 
 afterAll(removeFolders);
 const [K1, K2, K3] = [tinyKey(1).did, tinyKey(2).did, tinyKey(3).did];
-const seed = (fill: number) => new Uint8Array(32).fill(fill);
 const FROM = '2026-11-20T00:00:00Z';
 const NOW = '2026-11-19T00:00:00Z';
 
