@@ -19,6 +19,11 @@ export function networkKey(address: string): string | null {
   return groups === null ? null : `${groups.slice(0, 3).join(':')}::/48`;
 }
 
+/** Who answers for what is held open: all of an IPv6 network together, else the client. */
+export function holderKey(address: string): string {
+  return networkKey(address) ?? clientKey(address);
+}
+
 /** The groups of an IPv6 address, each in its shortest spelling; null for IPv4, also where it is mapped. */
 function groupsOf(address: string): string[] | null {
   if (!address.includes(':') || mappedOf(address) !== address) return null;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
-import { clientKey, NETWORK_CLIENTS, networkKey } from '../contract/client-key.ts';
+import { clientKey, holderKey, NETWORK_CLIENTS, networkKey } from '../contract/client-key.ts';
 
 /** Clients and logs that are remembered at once; those not seen for longest make room. */
 const KEYS_MAX = 4096;
@@ -44,13 +44,12 @@ export function limitConnections(server: Server): void {
     const peer = addressOf(socket);
     if (isOwn(peer)) return;
     const client = clientKey(peer);
-    const network = networkKey(peer) ?? client;
     if (clients.get(client)?.size === CONNECTIONS_PER_CLIENT_MAX) {
       socket.destroy();
       return;
     }
     hold(clients, client, socket);
-    hold(networks, network, socket);
+    hold(networks, holderKey(peer), socket);
     count += 1;
     socket.once('close', () => {
       count -= 1;

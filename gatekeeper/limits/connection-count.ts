@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net';
-import { clientKey } from '../../compiler/contract/client-key.ts';
+import { clientKey, networkKey } from '../../compiler/contract/client-key.ts';
 import { isLoopback } from '../system/loopback.ts';
 import type { TrustedProxies } from './client-address.ts';
 
 /** Connections that one address may hold: a quarter of all, far more than a client needs and enough for a crowd behind one. */
 const CONNECTIONS_PER_ADDRESS_MAX = 1024;
+/** Those of one IPv6 /48 hold half of all: whoever is given one for nothing keeps nobody out. */
+const CONNECTIONS_PER_NETWORK_MAX = 2048;
 
 /** How many connections each address holds. A proxy holds those of all its clients: loopback and trusted ones are not counted. */
 export class ConnectionCount {
@@ -19,16 +21,25 @@ export class ConnectionCount {
   admit(socket: Pick<Socket, 'remoteAddress' | 'once'>): boolean {
     const address = socket.remoteAddress ?? '';
     if (isLoopback(address) || this.#proxies.has(address)) return true;
-    const key = clientKey(address);
-    const held = this.#counts.get(key) ?? 0;
-    if (held >= CONNECTIONS_PER_ADDRESS_MAX) return false;
-    this.#counts.set(key, held + 1);
-    socket.once('close', () => this.#leave(key));
+    const [client, network] = [clientKey(address), networkKey(address)];
+    const isFull =
+      this.#held(client) >= CONNECTIONS_PER_ADDRESS_MAX ||
+      (network !== null && this.#held(network) >= CONNECTIONS_PER_NETWORK_MAX);
+    if (isFull) return false;
+    const keys = network === null ? [client] : [client, network];
+    for (const key of keys) this.#counts.set(key, this.#held(key) + 1);
+    socket.once('close', () => {
+      for (const key of keys) this.#leave(key);
+    });
     return true;
   }
 
+  #held(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
   #leave(key: string): void {
-    const left = (this.#counts.get(key) ?? 1) - 1;
+    const left = this.#held(key) - 1;
     if (left === 0) this.#counts.delete(key);
     else this.#counts.set(key, left);
   }

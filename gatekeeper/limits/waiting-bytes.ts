@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { clientKey } from '../../compiler/contract/client-key.ts';
+import { holderKey } from '../../compiler/contract/client-key.ts';
 
 /** Bytes of unpaid answers that may wait to be read, over all connections. */
 export const FREE_WAITING_MAX = 64 * 1024 * 1024;
@@ -18,7 +18,7 @@ interface Waiting {
 
 /**
  * Answers that their clients do not read stay in memory. Beyond the bound the connection is cut that has waited longest
- * among those of the address that holds most, so that nobody's patience is paid for by others.
+ * among those of the address or IPv6 network that holds most, so that nobody's patience is paid for by others.
  */
 export class WaitingBytes {
   readonly #max: number;
@@ -57,7 +57,7 @@ export class WaitingBytes {
   }
 
   #begin(socket: Socket): Waiting {
-    const waiting = { key: clientKey(socket.remoteAddress ?? ''), bytes: 0, newest: 0 };
+    const waiting = { key: holderKey(socket.remoteAddress ?? ''), bytes: 0, newest: 0 };
     socket.once('close', () => {
       this.#release(waiting, waiting.bytes);
       this.#sockets.delete(socket);

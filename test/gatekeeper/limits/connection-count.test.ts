@@ -36,6 +36,17 @@ describe('ConnectionCount', () => {
     expect(held.filter((one) => one === 1)).toHaveLength(max);
   });
 
+  it('I54: a /48 holds half of all, however many clients are in it', () => {
+    const count = new ConnectionCount(trustedProxies(''));
+    const inOne = Array.from({ length: 10 }, (_, at) =>
+      admitted(count, `2001:db8:5:${at}::1`, 300),
+    ).flat();
+    expect(inOne).toHaveLength(2048);
+    expect(admitted(count, '2001:db8:6::1', 5)).toHaveLength(5);
+    for (const socket of inOne.slice(0, 10)) socket.emit('close');
+    expect(admitted(count, '2001:db8:5:ff::1', 50)).toHaveLength(10);
+  });
+
   it.each(['127.0.0.1', '127.5.5.5', '::1', '::ffff:127.0.0.1', '10.0.0.7'])(
     'bounds no proxy, which holds the connections of all its clients: %s',
     (address) => {

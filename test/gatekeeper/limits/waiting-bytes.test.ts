@@ -56,6 +56,16 @@ describe('WaitingBytes', () => {
     ]);
   });
 
+  it('I43: takes the clients of one IPv6 /48 for one that holds most', () => {
+    const waiting = new WaitingBytes(1000);
+    const honest = socketOf('2.2.2.2');
+    waiting.hold(honest, unread(200));
+    const many = Array.from({ length: 20 }, (_, at) => socketOf(`2001:db8:5:${at}::1`));
+    for (const socket of many) waiting.hold(socket, unread(100));
+    expect([waiting.total, honest.destroyed]).toEqual([1000, false]);
+    expect(many.filter(({ destroyed }) => destroyed)).toHaveLength(12);
+  });
+
   it('listens for the end of a connection once, however many answers it gets', () => {
     const waiting = new WaitingBytes(1000);
     const socket = socketOf('1.1.1.1');
