@@ -26,7 +26,8 @@ const STATUS = {
   forged: 'fail',
   open: 'notApplicable',
 } as const;
-const HOW_TO_SHOW = 'pass a release folder with --keys, or a fresh proof with --fresh-proof';
+const HOW_TO_SHOW =
+  'pass a release folder with --keys, or a fresh proof of its citation with --fresh-proof';
 
 /**
  * A key that was revoked or that has ended can date back what it signs, with a tree and a checkpoint of its own: its citations
@@ -99,13 +100,14 @@ function answerOf(
   shown: ShownLeaf | null,
 ): AnchorAnswer | null {
   if (shown === null || (isRevoked && shown.by === 'present key')) return null;
-  // A statement about the whole body vouches for all that stands in it, a reading for itself.
-  if (!['', 'sample'].includes(path) && (isRevoked || shown.leaf === 'reading')) return null;
+  // A statement about the whole body vouches for all that stands in it, a reading for itself, a hash that is named for nothing.
+  const isTop = ['', 'sample'].includes(path);
   const words = SHOWN_WORDS[shown.by](before);
-  if (shown.leaf === 'statement' || !isRevoked) {
+  if (shown.leaf === 'statement' && (isTop || !isRevoked)) {
     return { state: 'anchored', detail: `in the log, ${words}` };
   }
-  const rest = `its other words are signed by a revoked key alone; ${HOW_TO_SHOW}`;
+  if (shown.leaf !== 'reading' || !isTop) return null;
+  const rest = `its other words are signed by a key of the past alone; ${HOW_TO_SHOW}`;
   return { state: 'reading', detail: `only its reading is proven: in the log, ${words}; ${rest}` };
 }
 

@@ -28,8 +28,8 @@ interface AnchorQuestion {
 }
 
 /**
- * `anchored`: shown to be older. `reading`: only its readings are. `forged`: the log shows that it is not older. `open`: the
- * log shows neither.
+ * `anchored`: shown to be older. `reading`: only its reading is, which it bears whole. `forged`: the log shows that it is not
+ * older. `open`: the log shows neither.
  */
 export interface AnchorAnswer {
   readonly state: 'anchored' | 'reading' | 'forged' | 'open';
@@ -50,7 +50,7 @@ interface AnchoringRelease {
 /**
  * Asks a release that a valid key signed. Of a key that was revoked, the very statement has to be in its log from before, or
  * published now or by an older release whose head is: a record hash alone would let a thief put other words around a
- * genuine reading. Of a key that ended, the reading is enough.
+ * genuine reading. Of a key that ended the same is asked; what is still published is older.
  */
 export function anchorsOf(release: AnchoringRelease): AnchorCheck {
   const { head, bodies, log } = release;
@@ -67,12 +67,8 @@ export function anchorsOf(release: AnchoringRelease): AnchorCheck {
 
 /** The answer for a body whose statement is not in the log itself. */
 function unlogged(question: AnchorQuestion, evidence: Evidence): AnchorAnswer {
-  const { leaf, before, isRevoked } = question;
   const readings = readingsIn(question, evidence.log);
-  if (!isRevoked && readings.state === 'reading' && leaf?.of === 'reading') {
-    return anchored(`its reading was in the log before ${before}`);
-  }
-  return readings.state === 'forged' && !isRevoked
+  return readings.state === 'forged' && !question.isRevoked
     ? readings
     : published(question, readings, evidence);
 }
@@ -103,7 +99,7 @@ function anchored(detail: string): AnchorAnswer {
 
 /** Whether a release lists the statement: an older one that the log holds, or this one. */
 function published(
-  { statement, before, isRevoked }: AnchorQuestion,
+  { leaf, statement, before, isRevoked }: AnchorQuestion,
   readings: AnchorAnswer,
   { bodies, older }: Evidence,
 ): AnchorAnswer {
@@ -111,7 +107,15 @@ function published(
     return anchored(`listed by a release that was in the log before ${before}`);
   }
   const isOlder = readings.state === 'reading' || !isRevoked;
-  return isOlder && isPublished(bodies, statement) ? anchored('still published') : readings;
+  if (isOlder && isPublished(bodies, statement)) return anchored('still published');
+  return readings.state === 'reading' && leaf?.of !== 'reading'
+    ? { state: 'open', detail: `the readings that it names ${unproven(before)}` }
+    : readings;
+}
+
+/** Behind what was in the log before the end of a key. */
+function unproven(before: string): string {
+  return `were in the log before ${before}; all else is signed by a key of the past alone, and the release lists no such statement`;
 }
 
 /** Why a statement must be in the log and is not: since heads are in it, bodies without a record hash of their own are too. */
@@ -137,7 +141,7 @@ function readingsIn({ body, before }: AnchorQuestion, log: LogTimes): AnchorAnsw
   }
   return {
     state: 'reading',
-    detail: `only its readings are proven: they were in the log before ${before}; its other words are signed by a key of the past alone, and the release lists no such statement`,
+    detail: `only its readings are proven: they ${unproven(before)}`,
   };
 }
 

@@ -12,7 +12,7 @@ import type { GivenLog, LoggedPlace } from './given-log.ts';
 import { believedDids, type KeyTrust } from './key-trust.ts';
 import { judgeSigners } from './log-notes.ts';
 import { judgeByPolicy, type PolicyTrust, type Witnessed, witnessWords } from './policy-check.ts';
-import { provableHashes } from './provable-hashes.ts';
+import { type ProvableHash, provableHashes } from './provable-hashes.ts';
 import type { SignatureCheck } from './strict-signature.ts';
 
 /**
@@ -113,7 +113,7 @@ function noteFault(read: ReadTlogProof, { origin, known, isSignature }: WantedLo
   return fault === null ? null : `its checkpoint: ${fault}`;
 }
 
-function provenLeaf(body: JsonValue, read: ReadTlogProof): 'reading' | 'statement' | null {
+function provenLeaf(body: JsonValue, read: ReadTlogProof): ProvableHash['of'] | null {
   const proven = provableHashes(body).find(({ hash }) =>
     isLeafProven(read, leafHash(logEntry(hash), sha256), sha256),
   );
@@ -122,7 +122,7 @@ function provenLeaf(body: JsonValue, read: ReadTlogProof): 'reading' | 'statemen
 
 /** An entry that no thief of a past key could have made: witnesses saw it before, or a key that is still in use signed since. */
 export interface ShownLeaf {
-  readonly leaf: 'reading' | 'statement';
+  readonly leaf: ProvableHash['of'];
   readonly by: 'witnesses' | 'present key';
 }
 
@@ -150,7 +150,11 @@ export function shownLeaf(
   }
 }
 
-const LEAF_WORDS = { reading: 'its reading', statement: 'its signed statement' } as const;
+const LEAF_WORDS = {
+  reading: 'its reading',
+  'named reading': 'the reading that it names, not its own figures,',
+  statement: 'its signed statement',
+} as const;
 
 interface LeafPlace extends LoggedPlace {
   readonly of: keyof typeof LEAF_WORDS;

@@ -5,10 +5,13 @@ import { RECORD_HASH } from '../contract/record-hash.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { bearsCore } from './record-hash-checks.ts';
 
-/** A hash whose entry in the log proves a body, and what it is the hash of. */
+/**
+ * A hash whose entry in the log proves a body, and what it is the hash of: its reading, which the body bears whole; a reading
+ * that it only names, so that its own figures are in no entry; its signed statement.
+ */
 export interface ProvableHash {
   readonly hash: string;
-  readonly of: 'reading' | 'statement';
+  readonly of: 'reading' | 'named reading' | 'statement';
 }
 
 /**
@@ -20,10 +23,10 @@ export function provableHashes(body: JsonValue): ProvableHash[] {
   const { coverage } = body;
   const covered = isObject(coverage) && repeatsPart(body) ? statementHash(coverage) : null;
   if (covered !== null) return [{ hash: covered, of: 'statement' }];
-  const own = readingHash(body);
+  const own = ofReading(body);
   const statement = statementHash(body);
   return [
-    ...(own === null ? [] : [{ hash: own, of: 'reading' as const }]),
+    ...(own === null ? [] : [own]),
     ...(statement === null ? [] : [{ hash: statement, of: 'statement' as const }]),
   ];
 }
@@ -32,19 +35,24 @@ export function provableHashes(body: JsonValue): ProvableHash[] {
  * The record hash of the one reading or row that a body is about, by its signed address. A body that joins several cannot borrow
  * the entry of one of them. A record and a row are hashed whole, so they bear the core of the hash themselves.
  */
-function readingHash(body: JsonObject): string | null {
+function ofReading(body: JsonObject): ProvableHash | null {
   const { record_hash: hash } = body;
-  if (typeof hash !== 'string' || !RECORD_HASH.test(hash)) return null;
-  const cited = citationSchema.safeParse(body._citation);
-  const [path, query] = (cited.success ? citedTarget(cited.data) : null)?.split('?', 2) ?? [];
+  const [path, asked] = signedAddress(body);
   const row = TABLE.find((each) => each.path === path);
   const of = row === undefined ? null : hashedIn(row);
-  if (of === null) return null;
-  const asked = new URLSearchParams(query);
+  if (of === null || typeof hash !== 'string' || !RECORD_HASH.test(hash)) return null;
   const isWhole = of === 'row' || (path === '/gauge' && !asked.has('format'));
   if (isWhole && !bearsCore(body, of)) return null;
   const isOfBody = (name: string): boolean => asked.get(name) === body[name];
-  return of === 'row' || ['signal_id', 'entity'].every(isOfBody) ? hash : null;
+  const isOwn = of === 'row' || ['signal_id', 'entity'].every(isOfBody);
+  return isOwn ? { hash, of: isWhole ? 'reading' : 'named reading' } : null;
+}
+
+/** The path that the citation of a body names, and what is asked for there. */
+function signedAddress({ _citation }: JsonObject): [string | undefined, URLSearchParams] {
+  const cited = citationSchema.safeParse(_citation);
+  const [path, query] = (cited.success ? citedTarget(cited.data) : null)?.split('?', 2) ?? [];
+  return [path, new URLSearchParams(query)];
 }
 
 /**

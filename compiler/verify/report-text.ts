@@ -47,7 +47,7 @@ export const VERDICT = {
 } as const;
 
 const READINGS_ALONE =
-  'its readings are older than the theft of the key that signed it, its other words unproven';
+  'its reading is older than the end of the key that signed it, its other words unproven';
 const PAST =
   'cannot be judged: nothing shows that it is older than the end of the key that signed it';
 

@@ -72,7 +72,8 @@ the trusted one, when each stopped, and which was revoked. What a revoked or ret
 only if the log of that release, a release kept beside it, or (with --policy) witnesses of its own proof
 show it to be older; of a retired key also a proof whose checkpoint a key still in use signed. Where they show that of
 its readings alone, that is said, and the verdict is 2. Where nothing is shown, it is 2 too: whoever got hold of such a key dates
-what he signs as he likes. Save /proof/HASH of the service (HASH of the reading, else of the citation) and pass it with --fresh-proof.
+what he signs as he likes. Save /proof/HASH of the service and pass it with --fresh-proof; HASH is that of the citation, or, where the
+log has no entry of it (a record), that of the reading, which is all that it proves.
 
 A body that holds is described by what its issuer signed: subject, fact, the request that it answers, times, and its
 age by the clock of this machine. --expect 'GET /gauge?signal_id=…&entity=…' demands that it answers this request: a true

@@ -7,6 +7,7 @@ import {
   credentialSignature,
 } from '../contract/credential.ts';
 import { parseDidKey } from '../contract/did-key.ts';
+import { hasEnded } from '../contract/key-standing.ts';
 import type { JsonObject } from '../contract/strict-json.ts';
 import { type BodyCheck, type BodyReport, checkAt, reason } from './body-check.ts';
 import { judgeSigner } from './key-trust.ts';
@@ -88,13 +89,14 @@ function signatureCheck(
 }
 
 /** What a key that ended or was revoked signed: a thief can date a credential back, and no log lists credentials. */
-function keyChecks({ issuer, proof }: Credential, { keys }: CitationTrust): BodyCheck[] {
+function keyChecks({ issuer, proof }: Credential, { keys, now }: CredentialJudge): BodyCheck[] {
   if (keys === undefined) return [];
   const { status, detail } = judgeSigner({ trust: 'any', keys }, issuer, proof.created);
   if (status === 'refused') return [checkAt('credential', 'proof.created').fail(detail)];
-  if (status !== 'suspect') return [];
+  if (status !== 'suspect' && !hasEnded(keys, issuer, now)) return [];
+  const why = status === 'suspect' ? detail : `${issuer} is no longer in use`;
   const advice = 'no log lists credentials; verify the body inside';
-  return [checkAt('anchor', 'proof').notApplicable(`${detail}: ${advice}`)];
+  return [checkAt('anchor', 'proof').notApplicable(`${why}: ${advice}`)];
 }
 
 function timeChecks(

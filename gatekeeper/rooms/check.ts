@@ -35,6 +35,7 @@ const INCLUSIONS_MAX = 64;
 const USAGE =
   'POST a record, a whole delivered body, a credential of one, or {"record": …} as JSON, with "expect": "GET /gauge?…" beside it where it must answer that request; or a series as CSV that was delivered with format=csv-signed';
 
+const HERE = 'is in the log of this service';
 const NO_REQUEST = 'Cannot be judged: "expect" must be a text such as "GET /gauge?…"';
 
 type BodyReport = ReturnType<typeof verifyBody>;
@@ -96,9 +97,15 @@ async function anchorsFor(
 ): Promise<NonNullable<BodyTrust['anchors']>> {
   try {
     const logged = await loggedOfPast({ signer: signerOf(value), value }, own);
-    return ({ leaf, isRevoked }) => {
-      if (isRevoked || leaf === null || !logged.has(leaf.hash)) return null;
-      return { state: 'anchored', detail: `its ${leaf.of} is in the log of this service` };
+    return ({ leaf, statement, isRevoked }) => {
+      if (isRevoked) return null;
+      const isHeld = leaf !== null && logged.has(leaf.hash);
+      if (logged.has(statement) || (isHeld && leaf.of === 'statement')) {
+        return { state: 'anchored', detail: `its statement ${HERE}` };
+      }
+      return isHeld && leaf.of === 'reading'
+        ? { state: 'reading', detail: `only its reading ${HERE}` }
+        : null;
     };
   } catch (error) {
     if (!isLogged(error)) log({ event: 'look_up_failed', error: messageOf(error) });

@@ -16,7 +16,8 @@ export interface Forgery extends Pick<Bought, 'text'> {
     | 'words around a reading'
     | 'joined, old proof'
     | 'joined, no proof'
-    | 'retired key';
+    | 'retired key'
+    | 'retired key, words around a reading';
 }
 
 const STORED = { record: 'record/crypto.spot/btc.json', census: 'census/crypto.spot.json' };
@@ -30,11 +31,14 @@ export function forgeries(life: ShopLife): Forgery[] {
   const words = forged(record, second);
   const joined = forged(census, second);
   const retired = forged(genuine(life, 'census', plan.firstRotation), first);
+  const old = genuine(life, 'record', plan.firstRotation);
+  const around = { ...forged(old, first), _proof: old.proof };
   return [
     { name: 'words around a reading', text: JSON.stringify({ ...words, _proof: record.proof }) },
     { name: 'joined, old proof', text: JSON.stringify({ ...joined, _proof: census.proof }) },
     { name: 'joined, no proof', text: JSON.stringify(joined) },
     { name: 'retired key', text: JSON.stringify(retired) },
+    { name: 'retired key, words around a reading', text: JSON.stringify(around) },
   ];
 }
 

@@ -20,8 +20,7 @@ export type Reader = (typeof READERS)[number];
 /** What `verify` says first. */
 export const WORDS = {
   verified: 'verified',
-  reading:
-    'its readings are older than the theft of the key that signed it, its other words unproven',
+  reading: 'its reading is older than the end of the key that signed it, its other words unproven',
   past: 'cannot be judged: nothing shows that it is older than the end of the key that signed it',
   failed: 'FAILED',
 } as const;
@@ -39,26 +38,38 @@ const ALL = (word: Word) => ({
 const UNAGED = { list: 'past', 'fresh proof': 'past' } as const;
 
 /**
- * What each reader has to be told. Whoever has a log, or a policy of witnesses, is never told that a body cannot be judged; the
- * list of keys alone shows no age. A fresh proof of the service helps against a key that ended, not against a thief.
+ * What each reader has to be told. Whoever has a log, or a policy of witnesses, is never told that a body whose entry bears it
+ * cannot be judged; the list of keys alone shows no age. A fresh proof of the service helps against a key that ended, not against
+ * a thief.
  */
 export const EXPECTED: Readonly<
-  Record<Signed, Readonly<Record<'reading' | 'statement', Readonly<Record<Reader, Word>>>>>
+  Record<Signed, Readonly<Record<Entry, Readonly<Record<Reader, Word>>>>>
 > = {
   'first key': {
-    reading: { ...ALL('verified'), list: 'past' },
+    reading: { ...ALL('reading'), list: 'past', releases: 'verified' },
+    'named reading': { ...ALL('past'), releases: 'verified' },
     statement: { ...ALL('verified'), list: 'past' },
   },
   'second key': {
     reading: { ...ALL('reading'), ...UNAGED, releases: 'verified' },
+    'named reading': { ...ALL('past'), releases: 'verified' },
     statement: { ...ALL('verified'), ...UNAGED },
   },
-  'second key, stolen': { reading: ALL('failed'), statement: ALL('failed') },
-  'third key': { reading: ALL('verified'), statement: ALL('verified') },
+  'second key, stolen': {
+    reading: ALL('failed'),
+    'named reading': ALL('failed'),
+    statement: ALL('failed'),
+  },
+  'third key': {
+    reading: ALL('verified'),
+    'named reading': ALL('verified'),
+    statement: ALL('verified'),
+  },
 };
 
 /** What the entry in the log is of. */
-const ENTRY_OF = { record: 'reading', series: 'reading', census: 'statement' } as const;
+const ENTRY_OF = { record: 'reading', series: 'named reading', census: 'statement' } as const;
+type Entry = (typeof ENTRY_OF)[Bought['product']];
 
 /** What each reader has to be told of a forgery: none is verified. The list alone cannot tell it from a genuine body. */
 const EXPECTED_OF_FORGERIES: Readonly<Record<Forgery['name'], Readonly<Record<Reader, Word>>>> = {
@@ -66,6 +77,7 @@ const EXPECTED_OF_FORGERIES: Readonly<Record<Forgery['name'], Readonly<Record<Re
   'joined, old proof': ALL('failed'),
   'joined, no proof': { ...ALL('failed'), ...UNAGED },
   'retired key': { ...ALL('failed'), ...UNAGED },
+  'retired key, words around a reading': { ...ALL('reading'), list: 'past' },
 };
 
 export interface Judged {

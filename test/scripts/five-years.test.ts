@@ -22,21 +22,22 @@ describe('a simulated five years, its short form', () => {
   });
 
   it('I29: no forgery is verified by anybody', () => {
-    expect(forged).toHaveLength(4 * 5);
+    expect(forged).toHaveLength(5 * 5);
     expect(forged.map(({ words }) => words)).not.toContain('verified');
     expect(forged.filter(({ words, expected }) => words !== expected)).toEqual([]);
   });
 
-  it('who has the log or witnesses is never told that a body of the log cannot be judged', () => {
+  it('who has the log or witnesses is never told that a body whose entry bears it cannot be judged', () => {
+    const borne = sold.filter(({ kind }) => !kind.endsWith('named reading'));
     const unjudged = (readers: readonly string[], kind = '') =>
-      sold.filter(
+      borne.filter(
         ({ reader, words, kind: own }) =>
           readers.includes(reader) && words.startsWith('cannot') && own.startsWith(kind),
       );
     expect(unjudged(['witnesses', 'release', 'releases'])).toEqual([]);
     // The list alone shows no age, and says so. A fresh proof shows that of a key that ended, not of a stolen one.
-    expect(unjudged(['list'], 'first key')).toHaveLength(3 * (SHORT.firstRotation - 1));
-    expect(unjudged(['list'], 'second key')).toHaveLength(3);
+    expect(unjudged(['list'], 'first key')).toHaveLength(2 * (SHORT.firstRotation - 1));
+    expect(unjudged(['list'], 'second key')).toHaveLength(2);
     expect(unjudged(['fresh proof']).map(({ kind }) => kind)).toEqual(
       unjudged(['list'], 'second key').map(({ kind }) => kind),
     );

@@ -45,7 +45,7 @@ const snapshots = join(makeFolder(), 'snapshots');
 const data = join(makeFolder(), 'data');
 let inOverlap = '';
 let list = '';
-let [record, census, young]: Cited[] = [];
+let [record, census, young, thin]: Cited[] = [];
 let service: Service;
 beforeAll(async () => {
   const release = async (day: number, seed: Uint8Array, coin: string) => {
@@ -55,7 +55,9 @@ beforeAll(async () => {
     const { folder } = await compileFolder(snapshots, { data, asOf: at(day), seed });
     return (path: string): Cited => JSON.parse(readFileSync(fileOf(folder, path), 'utf8'));
   };
-  record = (await release(5, S1, 'btc'))('record/crypto.spot/btc.json');
+  const first = await release(5, S1, 'btc');
+  record = first('record/crypto.spot/btc.json');
+  thin = first('thin/record/crypto.spot/btc.json');
   rotateKey({ data, old: S1, next: S2, from: at(7), now: at(7), overlapDays: 5 });
   census = (await release(8, S1, 'eth'))('census/crypto.spot.json');
   inOverlap = join(makeFolder(), 'data');
@@ -70,6 +72,8 @@ const genuine = (): Cited[] => [record as Cited, census as Cited];
 /** A body with other words, as the thief of a key dates it back. */
 const forged = (body: Cited): Cited => reseal({ ...body, scope: 'other words' }, S1) as Cited;
 
+const READING_ALONE =
+  'its reading is older than the end of the key that signed it, its other words unproven';
 const leafOf = ({ record_hash, _citation }: Cited): string => record_hash ?? _citation.record_hash;
 /** With a tree of its own, whose checkpoint the key of a seed signed. */
 const provenBy = (body: Cited, seed: Uint8Array): Cited => {
@@ -121,12 +125,36 @@ describe('what a retired key signed', () => {
   it('I29: a checkpoint of a key that is still in use counts, for the entry that it proves alone', async () => {
     for (const body of genuine()) {
       const { exitCode, text } = await judge(provenBy(body, S2), { keys: list });
-      expect([exitCode, text.includes('older than the end')]).toEqual([0, true]);
+      const isRecord = body === record;
+      expect(exitCode).toBe(isRecord ? 2 : 0);
+      expect(text).toContain(isRecord ? READING_ALONE : 'ok    anchor');
       expect((await judge(provenBy(body, S1), { keys: list })).exitCode).toBe(2);
     }
     const [, other] = genuine();
     const borrowed = { ...forged(census as Cited), _proof: provenBy(other as Cited, S2)._proof };
     expect((await judge(borrowed as Cited, { keys: list })).exitCode).toBe(1);
+  });
+
+  it('I29: other words around a logged reading, or other figures beside its hash, are never verified', async () => {
+    const words = provenBy(forged(record as Cited), S2);
+    const figures = provenBy(forged({ ...(thin as Cited), current: { price_usd: 9999 } }), S2);
+    for (const keys of [list, data]) {
+      const around = await judge(words, { keys });
+      expect([around.exitCode, around.text.includes(READING_ALONE)]).toEqual([2, true]);
+      const beside = await judge(figures, { keys });
+      expect([beside.exitCode, beside.text.includes('cannot be judged')]).toEqual([2, true]);
+    }
+    // What was sold is listed by the release that sold it.
+    for (const body of [record, thin]) {
+      expect((await judge(body as Cited, { keys: data })).exitCode).toBe(0);
+    }
+  });
+
+  it('a proof of a form that bears no core says that it shows none of its figures', async () => {
+    const { text } = await judge(provenBy(thin as Cited, S1), { now: IN_WINDOW, proof: true });
+    expect(text).toContain('the reading that it names, not its own figures, is entry 0');
+    const whole = await judge(provenBy(record as Cited, S1), { now: IN_WINDOW, proof: true });
+    expect(whole.text).toContain('its reading is entry 0');
   });
 
   it('I29: a checkpoint that witnesses saw before the end counts, and one of later does not', async () => {
@@ -160,6 +188,9 @@ describe.skipIf(!hasPython)('what a retired key signed, by the second judge', ()
       young as Cited,
       dated,
       provenBy(dated, S1),
+      provenBy(forged(record as Cited), S2),
+      provenBy(forged({ ...(thin as Cited), current: { price_usd: 9999 } }), S2),
+      provenBy(thin as Cited, S2),
       ...genuine().flatMap((body) => [provenBy(body, S1), provenBy(body, S2)]),
     ];
     for (const now of [IN_WINDOW, LATER]) {
@@ -190,23 +221,25 @@ async function answersOfProof(): Promise<object[]> {
 
 describe('a fresh proof of an old body', () => {
   it('I28: is in the answer of /proof, by a checkpoint of the present key', async () => {
-    for (const body of genuine()) {
+    // A record has an entry of its reading alone.
+    const expected = [
+      { body: record as Cited, codes: [2, 2], verdict: 'unsigned' },
+      { body: census as Cited, codes: [0, 1], verdict: 'verified' },
+    ];
+    const keys = JSON.parse(readFileSync(list, 'utf8'));
+    for (const { body, codes, verdict } of expected) {
       const answer = await answered(leafOf(body));
       expect(answer.tlog_proof).toContain('c2sp.org/tlog-proof@v1');
       for (const text of [JSON.stringify(answer), String(answer.tlog_proof)]) {
         const freshProof = join(makeFolder(), 'proof.json');
         writeFileSync(freshProof, text);
-        const { exitCode } = await judge(body, { keys: list, freshProof, proof: true });
-        expect(exitCode).toBe(0);
-        expect((await judge(forged(body), { keys: list, freshProof })).exitCode).toBe(
-          body === record ? 0 : 1,
-        );
-        const keys = JSON.parse(readFileSync(list, 'utf8'));
+        const own = await judge(body, { keys: list, freshProof, proof: true });
+        const other = await judge(forged(body), { keys: list, freshProof });
+        expect([own.exitCode, other.exitCode]).toEqual(codes);
         const trusted = { issuer: K1, keys, now: LATER };
-        expect(verify(JSON.stringify(body), { ...trusted, freshProof: text }).verdict).toBe(
-          'verified',
-        );
-        expect(verify(JSON.stringify(body), trusted).verdict).toBe('unsigned');
+        const saved = JSON.stringify(body);
+        expect(verify(saved, { ...trusted, freshProof: text }).verdict).toBe(verdict);
+        expect(verify(saved, trusted).verdict).toBe('unsigned');
       }
     }
   });
@@ -214,7 +247,7 @@ describe('a fresh proof of an old body', () => {
   it.skipIf(!hasPython)(
     'is taken, and written, by the second judge (skipped without python3)',
     async () => {
-      const [one, other] = [record as Cited, census as Cited];
+      const [one, other] = [census as Cited, record as Cited];
       const answer = await answered(leafOf(one));
       const proofs = {
         answer: JSON.stringify(answer),
@@ -261,9 +294,19 @@ describe('POST /verify', () => {
   };
 
   it('I31: knows what its own past keys signed by its log, and no forgery of today', async () => {
-    for (const body of genuine()) expect((await post(body)).verdict).toBe('verified');
+    expect((await post(census as Cited)).verdict).toBe('verified');
+    const { verdict, details } = await post(record as Cited);
+    expect([verdict, details?.some(({ detail }) => detail.startsWith('only its reading'))]).toEqual(
+      ['unsigned', true],
+    );
     const dated = forged(census as Cited);
-    for (const body of [dated, provenBy(dated, S1)]) {
+    const figures = forged({ ...(thin as Cited), current: { price_usd: 9999 } });
+    for (const body of [
+      dated,
+      provenBy(dated, S1),
+      forged(record as Cited),
+      provenBy(figures, S2),
+    ]) {
       expect((await post(body)).verdict).not.toBe('verified');
     }
     expect(K2).not.toBe(K1);

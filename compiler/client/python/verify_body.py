@@ -197,11 +197,10 @@ def suspect_words(suspect, logged, reader):
     path, did, limit = suspect
     is_top = path in (None, "sample")
     if logged is not None and is_shown(logged, limit, reader):
-        is_statement = logged[2] == "statement"
-        if (is_top and is_statement) or (not limit.is_revoked and (is_top or is_statement)):
+        if logged[2] == "statement" and (is_top or not limit.is_revoked):
             return None
-        if is_top:
-            return "only its reading is older than the revocation of %s; its other words are signed by a revoked key alone" % did
+        if logged[2] == "reading" and is_top:
+            return "only its reading is older than the end of %s; its other words are signed by a key of the past alone" % did
     return limit_words(did, limit) + ": what it signed counts only where a log or witnesses show that it is older"
 
 

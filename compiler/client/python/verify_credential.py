@@ -3,7 +3,7 @@
 import hashlib
 
 from verify_json import Refused, canonical_bytes, is_same, milliseconds
-from verify_keys import check_signer
+from verify_keys import check_signer, limit_words
 from verify_request_time import CLOCK_SKEW_MS
 from verify_shapes import fits, one_of, text
 from verify_signature import from_base58, is_signature, usable_key
@@ -54,8 +54,7 @@ def check_credential(credential, reader):
         return None
     # Whether the issuer is trusted is said at the citation of the body.
     limit = check_signer(reader._replace(issuers=[], roots=()), issuer, proof["created"])
-    return None if limit is None or not limit.is_revoked else (
-        "%s is revoked from %s on, and no log lists credentials; verify the body inside" % (issuer, limit.before))
+    return None if limit is None else limit_words(issuer, limit) + ", and no log lists credentials; verify the body inside"
 
 
 def digest_of(credential):

@@ -190,7 +190,7 @@ def base_of(citation):
 def check_logged(body, proof, reader):
     """That a body is in the log of the service which its citation names, by a tlog-proof@v1 text of C2SP.
 
-    Answers its checkpoint, who signed that, and whether the entry is of its reading or of its statement.
+    Answers its checkpoint, who signed that, and whether the entry is of its reading, of a reading that it names, or of its statement.
     """
     body = sample_in(body) or body
     citation = body.get("_citation")
@@ -253,26 +253,27 @@ def provable_hashes(body):
     own, *cited = [statement_hash(one) for one in [body] + parts]
     # An answer repeats the citation of a part, which no signed body can: its content would hold its own hash.
     covered = statement_hash(coverage) if own in cited else None
-    found = [(reading_hash(body), "reading"), (own, "statement")] if covered is None else [(covered, "statement")]
+    found = [reading_hash(body), (own, "statement")] if covered is None else [(covered, "statement")]
     return [one for one in found if isinstance(one[0], str) and HASH.fullmatch(one[0])]
 
 
 def reading_hash(body):
-    """The record hash of the one reading or row that a body is about, by its signed address.
+    """The record hash of the one reading or row that a body is about, by its signed address, and whether it only names it.
 
-    A body that joins several cannot borrow the entry of one of them. A record and a row bear the core of the hash.
+    A body that joins several cannot borrow the entry of one of them. A record and a row bear the core of the hash. All else
+    names a reading: its own figures are in no entry.
     """
     citation = body["_citation"]
     if citation["source"]["url"] is None:
-        return None
+        return None, None
     path, _, query = citation["source"]["url"][len(base_of(citation)):].partition("?")
     # Of a name that stands twice the first value counts.
     asked = dict(reversed(urllib.parse.parse_qsl(query, keep_blank_values=True)))
     is_whole = path in OF_ROW or (path == "/gauge" and "format" not in asked)
     if path not in OF_READING + OF_ROW or (is_whole and not bears_core(body, path in OF_ROW)):
-        return None
+        return None, None
     is_own = path in OF_ROW or all(name in asked and asked[name] == body.get(name) for name in ("signal_id", "entity"))
-    return body.get("record_hash") if is_own else None
+    return body.get("record_hash") if is_own else None, "reading" if is_whole else "named reading"
 
 
 def bears_core(body, is_row):
