@@ -9,6 +9,7 @@ import { bodyText } from '../../compiler/verify/report-text.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../sold-shop.ts';
+import { hasPython, pythonVerdicts } from './python-judge.ts';
 
 const PAIR = 'signal_id=airquality.aqi&entity=us-denver';
 const RECORD = `/gauge?${PAIR}`;
@@ -48,6 +49,25 @@ describe('withDemands() of --expect', () => {
       expect(report.about?.answers).toBe(knownQuestion(target, BUILTIN).target);
     }
   });
+
+  it.skipIf(!hasPython)(
+    'says of each what verify_record.py does (skipped without python3)',
+    async () => {
+      const texts = await Promise.all(
+        JSON_TARGETS.map(async (target) => JSON.stringify(await sold(target))),
+      );
+      const second = pythonVerdicts(texts, [shop.did], now);
+      expect(second.map(({ about }) => about)).toEqual(
+        texts.map((text) => {
+          const { subject, fact, observed_at, retrieved_at } = { ...judge(parseJson(text)).about };
+          return { subject, fact, observed_at, retrieved_at };
+        }),
+      );
+      const altered = texts.map((text) => text.replace('"fact":"', '"fact":"x'));
+      const refused = pythonVerdicts(altered, [shop.did], now);
+      expect(refused.filter(({ about }) => about !== null)).toEqual([]);
+    },
+  );
 
   it('takes no body for the request of any other', async () => {
     const bodies = await Promise.all(JSON_TARGETS.map(sold));

@@ -17,6 +17,8 @@ export const hasPython = spawnSync('python3', ['--version']).status === 0;
 interface PythonVerdict {
   readonly verdict: string;
   readonly detail: string;
+  /** What a body that holds is about. */
+  readonly about: object | null;
 }
 
 /** What `verify_record.py` says of bodies, each a text of one line, in one process; it takes those without a proof. */

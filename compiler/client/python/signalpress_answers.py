@@ -32,10 +32,11 @@ class PendingPayment(NamedTuple):
 
 class Verification(NamedTuple):
     """`verified`, `partly_verified` (nothing signs the content), `failed`, `unsigned`, `issuer_unknown`, `unproven` or
-    `undecided` (not readable), and why.
+    `undecided` (not readable), why, and what a body that holds is about.
     """
     verdict: str
     detail: str
+    about: Optional[dict]
 
 
 class ClientError(Exception):

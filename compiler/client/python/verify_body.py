@@ -7,7 +7,7 @@ from verify_catalog import Unusable, check_catalog
 from verify_citation import check_citation, check_lineage, check_look
 from verify_credential import body_within, check_credential, is_credential
 from verify_core import check_record_hashes
-from verify_demands import check_demands
+from verify_demands import about_of, check_demands
 from verify_input import TooLong
 from verify_json import MALFORMED, Refused, canonical_bytes, milliseconds, objects, parse
 from verify_keys import limit_of, limit_words
@@ -36,39 +36,41 @@ class Judged(NamedTuple):
 
 
 def judge(judged, load, reader):
-    """Verdict and detail; nothing is verified for an issuer that nobody named, because anybody can make a key."""
+    """Verdict, detail, and what it is about; nothing is verified for an issuer that nobody named: anybody can make a key."""
     try:
-        verdict, detail = judged(load(), reader)
+        verdict, detail, about = judged(load(), reader)
     except (OSError, TooLong, Unusable, Unreadable) as error:
-        return "undecided", str(error)
+        return "undecided", str(error), None
     except MemoryError:
-        return "undecided", "it needs more memory than there is"
+        return "undecided", "it needs more memory than there is", None
     except Refused as error:
-        return "failed", str(error)
+        return "failed", str(error), None
     except MALFORMED as error:
-        return "failed", "a member is missing or of another kind: %r" % error
+        return "failed", "a member is missing or of another kind: %r" % error, None
     if verdict in SOUND and not reader.is_pinned():
-        return "issuer_unknown", detail
-    return verdict, detail
+        return "issuer_unknown", detail, about
+    return verdict, detail, about
 
 
 def judge_body(data, reader):
-    """The verdict on saved bytes, and why."""
+    """The verdict on saved bytes, why, and what a body that holds is about."""
     if data.startswith(",".join(SERIES_COLUMNS).encode()):
-        return "unsigned", "a series as CSV is not signed; ask for it with format=csv-signed or format=json"
+        return "unsigned", "a series as CSV is not signed; ask for it with format=csv-signed or format=json", None
     receipt = receipt_in(data)
     if receipt is not None:
-        return judge_receipt(receipt, reader)
+        return judge_receipt(receipt, reader) + (None,)
     if reader.body is not None or reader.payer is not None:
         raise Unusable("--body and --payer are about a receipt")
     body = readable(data)
     if reader.fresh_proof is not None and isinstance(body, dict):
         body = dict(without_proof(body)[0], _proof=reader.fresh_proof)
     judged = judge_value(body, reader)
-    met = check_demands(without_proof(body_within(body))[0], judged, reader)
+    bare = without_proof(body_within(body))[0]
+    met = check_demands(bare, judged, reader)
+    about = about_of(bare) if judged.verdict in SOUND else None
     if judged.verdict == "verified" and judged.is_owing and reader.demands_proof is None and reader.is_pinned():
-        return "unproven", judged.detail + met + "; nothing shows that it is in the log of its issuer: " + HOW_TO_PROVE
-    return judged.verdict, judged.detail + met
+        return "unproven", judged.detail + met + "; nothing shows that it is in the log of its issuer: " + HOW_TO_PROVE, about
+    return judged.verdict, judged.detail + met, about
 
 
 def proof_in(data):

@@ -179,6 +179,27 @@ def observed_at(body):
     """The time of the reading, of the oldest or newest of several as the citation says, or of the last look at filings."""
     if is_settlement(body):
         return body["coverage"]["observed_at"]
-    holder = body["sample"] if "_citation" not in body and isinstance(body.get("sample"), dict) else body
-    citation = holder.get("_citation")
+    citation = citation_of(body)
     return citation["source"]["published_at"] if isinstance(citation, dict) else None
+
+
+def citation_of(body):
+    """The citation of a body, or of the record in a sample."""
+    holder = body["sample"] if "_citation" not in body and isinstance(body.get("sample"), dict) else body
+    return holder.get("_citation")
+
+
+def about_of(body):
+    """What a body that holds is about, in the words that its issuer signed; None for one without a citation of its own."""
+    citation = citation_of(body)
+    if not isinstance(citation, dict):
+        return None
+    about = {"subject": citation.get("claim"), "fact": citation["fact"], "observed_at": observed_at(body),
+             "retrieved_at": citation["retrieved_at"]}
+    if not is_settlement(body):
+        return about
+    # It repeats the citation of one of its parts; what it states follows from all of them.
+    item = "" if body["event_class"] is None else ", item %s" % body["event_class"]
+    named = (body["form"], item, body["entity_name"], body["cik"], body["cutoff"])
+    return dict(about, subject="%s%s of %s (CIK %s), cutoff %s" % named, fact=body["note"],
+                retrieved_at=body["coverage"]["_citation"]["retrieved_at"])

@@ -28,7 +28,8 @@ It needs the files verify_*.py beside it.
   --now 2026-11-20T12:00:00Z                       your clock, where it is not that of this machine
   --vectors FOLDER                                 compare this program with the vector files of the project, or with
                                                    the bodies that npm run vectors:bodies wrote
-  --json                                           one JSON object a line
+  --json                                           one JSON object a line: file, verdict, detail, and about (null where
+                                                   nothing holds)
 
 Exit codes: 0 verified, or partly verified (a body in another issuer's form, whose content nobody signs, or a proof of
 the log), 1 failed, 2 cannot be judged: consistent but of an unknown issuer, nothing signed, not readable.
@@ -54,8 +55,8 @@ from verify_vectors import compare_vectors
 
 
 VERDICTS = {"partly_verified": "partly verified", "issuer_unknown": "consistent, issuer unknown", "failed": "FAILED",
-            "undecided": "cannot be judged", "unsigned": "cannot be judged: not signed", "unproven": "cannot be judged: not proven",
-            "unlisted": "cannot be judged: no list of keys names its key"}
+            "undecided": "cannot be judged", "unsigned": "cannot be judged: not signed",
+            "unproven": "cannot be judged: not proven", "unlisted": "cannot be judged: no list of keys names its key"}
 # Shorter than any receipt, and longer than the name of a file may be.
 RECEIPT_CHARS_MIN = 300
 
@@ -154,11 +155,20 @@ def tasks_of(given):
         yield path[:80] if is_value else path, lambda path=path, own=is_value: path.encode("ascii") if own else read(path)
 
 
-def told(name, verdict, detail, is_json):
+def told(name, verdict, detail, about, is_json):
     """Prints a verdict, and answers it."""
-    report = {"file": name, "verdict": verdict, "detail": detail}
-    print(json.dumps(report) if is_json else "%s  %s\n  %s" % (VERDICTS.get(verdict, verdict), name, detail))
+    if is_json:
+        print(json.dumps({"file": name, "verdict": verdict, "detail": detail, "about": about}))
+        return verdict
+    said = [] if about is None else ["%-12s %s" % each for each in about.items() if each[1] is not None]
+    lines = ["%s  %s" % (VERDICTS.get(verdict, verdict), name)] + ["  " + line for line in said + [detail]]
+    print("\n".join(plain(line) for line in lines))
     return verdict
+
+
+def plain(line):
+    """Bodies choose their own words: nothing of them may steer a terminal or pretend to be a line."""
+    return "".join(char if char.isprintable() else "\\u{%x}" % ord(char) for char in line)
 
 
 if __name__ == "__main__":

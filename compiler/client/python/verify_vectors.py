@@ -81,7 +81,7 @@ def compare_bodies(path):
         # What is no text of JSON may hold half of a surrogate pair, as any other byte that is not UTF-8.
         data = row["text"].encode("utf-8", "surrogatepass")
         try:
-            found, detail = judge(judge_body, lambda: data, reader_of(row))
+            found, detail, _ = judge(judge_body, lambda: data, reader_of(row))
         except Refused as error:
             found, detail = "undecided", str(error)
         count += 1
