@@ -10,10 +10,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { check } from '../compiler/check.ts';
 import { type CompileOptions, compile } from '../compiler/compile.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { parseFiles } from '../compiler/contract/release.ts';
-import { CompileError } from '../compiler/stages/intake/compile-error.ts';
+import { CompileError, type InputFault } from '../compiler/stages/intake/compile-error.ts';
 
 /** Snapshot files by path below the snapshots folder. */
 export type SnapshotFiles = Readonly<Record<string, string | Uint8Array>>;
@@ -80,14 +81,24 @@ export async function compileFolder(snapshots: string, more: Partial<CompileOpti
 }
 
 /** What a compile of these snapshots finds wrong; nothing for one that is published. */
-export async function compileFaults(files: SnapshotFiles, more: Partial<CompileOptions> = {}) {
+export function compileFaults(files: SnapshotFiles, more: Partial<CompileOptions> = {}) {
+  return faultsOf(compileFolder(writeSnapshots(files), more));
+}
+
+/** The same by a dry run, which makes no release of what is right. */
+export function checkFaults(files: SnapshotFiles) {
+  const snapshots = writeSnapshots(files);
+  return faultsOf(check({ snapshots, data: null, asOf: AS_OF, scratch: makeFolder() }));
+}
+
+async function faultsOf(work: Promise<unknown>): Promise<readonly InputFault[]> {
   try {
-    await compileFolder(writeSnapshots(files), more);
+    await work;
+    return [];
   } catch (error) {
     if (error instanceof CompileError) return error.faults;
     throw error;
   }
-  return [];
 }
 
 /** Every file below a folder by its path, of a release by the paths that it lists; symlinks are not followed. */

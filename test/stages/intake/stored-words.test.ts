@@ -10,7 +10,7 @@ import {
   serverRow,
   serviceRow,
 } from '../../roster-rows.ts';
-import { compileFaults, removeFolders, type SnapshotFiles } from '../../snapshot-folder.ts';
+import { checkFaults, removeFolders, type SnapshotFiles } from '../../snapshot-folder.ts';
 
 afterAll(removeFolders);
 
@@ -114,9 +114,7 @@ const TEXTS: readonly (readonly [collection: string, field: string, row: Row])[]
 ];
 
 function stated(files: SnapshotFiles) {
-  return compileFaults(files).then((faults) =>
-    faults.map(({ field, message }) => [field, message]),
-  );
+  return checkFaults(files).then((faults) => faults.map(({ field, message }) => [field, message]));
 }
 const REFUSED = '"recommend" forecasts, advises or recommends; store a description only';
 
