@@ -22,7 +22,7 @@ import {
   InventedWitness,
   withNote,
 } from '../witness/invented-witness.ts';
-import { hasPython, pythonVerdicts, VERIFY_RECORD } from './python-judge.ts';
+import { hasPython, pythonVerdicts, pythonVerdictsOfFiles, VERIFY_RECORD } from './python-judge.ts';
 import { smallRelease } from './small-release.ts';
 
 const NOW = '2026-11-20T12:30:00Z';
@@ -65,44 +65,43 @@ const cosigned = (change: (note: string) => string): JsonObject => ({
 });
 const byBoth = (note: string): string => W2.cosign(W1.cosign(note, AT), AT);
 
+/** Every body that was judged: the other verifier is asked about all of a policy at once. */
+const asked: { readonly body: JsonObject; readonly policy: string; readonly verdict: string }[] =
+  [];
+
 function judged(body: JsonObject, policy: string) {
   const trust = { trust: [did], now: clock, policy: policyOf(policy) };
   const { verdict, checks } = verifyBody(body, trust);
-  if (hasPython) expect(judgedByPython(body, policy)).toBe(verdict);
+  asked.push({ body, policy, verdict });
   return `${verdict}: ${checks.find(({ check }) => check === 'logged')?.detail}`;
-}
-
-/** The verdict of verify_record.py under a policy. */
-function judgedByPython(body: JsonObject, policy: string): string {
-  const path = join(data, 'python.policy');
-  writeFileSync(path, policy);
-  const flags = ['--json', '--lines', '-', '--issuer', did, '--now', NOW, '--policy', path];
-  const options = { input: JSON.stringify(body), encoding: 'utf8' } as const;
-  return JSON.parse(spawnSync('python3', [VERIFY_RECORD, ...flags], options).stdout).verdict;
 }
 
 describe.skipIf(!hasPython)(
   'a policy that verify_record.py reads (skipped without python3)',
   () => {
-    const readByPython = (policy: string): number | null => {
-      const path = join(data, 'python.policy');
-      writeFileSync(path, policy);
-      const program = `import sys; sys.path.insert(0, sys.argv[1])
+    /** Whether each of some policies is taken, in one process. */
+    const takenByPython = (policies: readonly string[]): boolean[] => {
+      const program = `import json, sys; sys.path.insert(0, sys.argv[1])
 import verify_policy
-verify_policy.read_policy(open(sys.argv[2], "rb").read())`;
-      return spawnSync('python3', ['-c', program, dirname(VERIFY_RECORD), path]).status;
+def is_taken(text):
+    try:
+        verify_policy.read_policy(text.encode("utf-8"))
+        return True
+    except verify_policy.Refused:
+        return False
+print(json.dumps([is_taken(text) for text in json.load(sys.stdin)]))`;
+      const options = { input: JSON.stringify(policies), encoding: 'utf8' } as const;
+      const args = ['-c', program, dirname(VERIFY_RECORD)];
+      return JSON.parse(spawnSync('python3', args, options).stdout);
     };
-    it.each([
+    const TAKEN = [
       'quorum none\n',
       '# a comment\n\n\tquorum \tnone \n',
       BOTH,
       ANY,
       `${ONE}group G 1 First\nquorum G\n`,
-    ])('is taken by both: %j', (policy) => {
-      expect(() => policyOf(policy)).not.toThrow();
-      expect(readByPython(policy)).toBe(0);
-    });
-    it.each([
+    ];
+    const REFUSED = [
       '',
       'quorum none',
       'quorum none\r\n',
@@ -119,9 +118,15 @@ verify_policy.read_policy(open(sys.argv[2], "rb").read())`;
       `${ONE}group G all Second\nquorum G\n`,
       `${ONE.replace('witness First', 'log')}quorum none\n`,
       ONE,
-    ])('is refused by both: %j', (policy) => {
-      expect(() => policyOf(policy)).toThrow(RangeError);
-      expect(readByPython(policy)).toBe(1);
+    ];
+    it('is taken by both', () => {
+      for (const policy of TAKEN) expect(() => policyOf(policy), policy).not.toThrow();
+      expect(takenByPython(TAKEN)).toEqual(TAKEN.map(() => true));
+    });
+
+    it('is refused by both', () => {
+      for (const policy of REFUSED) expect(() => policyOf(policy), policy).toThrow(RangeError);
+      expect(takenByPython(REFUSED)).toEqual(REFUSED.map(() => false));
     });
   },
 );
@@ -282,5 +287,20 @@ describe('a release under a policy', () => {
     const note = parseTlogProof(String(record._proof)).checkpoint;
     expect(judgeByPolicy(note, {})).toEqual({ fault: null, witnessed: [] });
     expect(judgeByPolicy('', { policy: policyOf(ANY) }).fault).toContain('not the signed note');
+  });
+});
+
+describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => {
+  it('I63: judges alike all that was judged above', () => {
+    expect(asked.length).toBeGreaterThan(15);
+    for (const policy of new Set(asked.map((one) => one.policy))) {
+      const own = asked.filter((one) => one.policy === policy);
+      const path = join(data, 'python.policy');
+      writeFileSync(path, policy);
+      const texts = own.map(({ body }) => JSON.stringify(body));
+      const flags = ['--now', NOW, '--policy', path];
+      const said = pythonVerdictsOfFiles(texts, [did], { folder: data, flags });
+      expect(said.map(({ verdict }) => verdict)).toEqual(own.map(({ verdict }) => verdict));
+    }
   });
 });
