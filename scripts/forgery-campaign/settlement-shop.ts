@@ -12,7 +12,8 @@ import { proven } from '../../gatekeeper/rooms/proven.ts';
 import { FILINGS, filingRow, filingSet, listingRow } from '../../test/filing-rows.ts';
 import { compiledService } from '../../test/gatekeeper/compiled-service.ts';
 import { question } from '../../test/gatekeeper/tiny-service.ts';
-import { compileFolder, makeFolder, writeSnapshots } from '../../test/snapshot-folder.ts';
+import { sharedFolder } from '../../test/shared-folder.ts';
+import { compileFolder, writeSnapshots } from '../../test/snapshot-folder.ts';
 import type { Delivery, Open } from './forgery.ts';
 
 const NOW = '2026-11-20T12:30:00Z';
@@ -108,18 +109,21 @@ const QUESTIONS: readonly (readonly [
 ];
 const OPERATIONS = ['/resolve', '/resolve/proposer'] as const;
 
-/** Compiles an older release and a newer one of one issuer, and asks both all questions. */
-export async function settlementShop(): Promise<SettlementShop> {
-  const home = makeFolder();
+async function compileBoth(home: string): Promise<void> {
   const past = filers().map((row) => ({ ...row, collected_at: '2026-11-19T11:00:00Z' }));
   const older = filingSet(past, '2026-11-19T10Z');
   const newer = { ...older, ...filingSet([...filers(), ...LATER], '2026-11-20T10Z') };
-  const open = async (name: string, files: typeof older): Promise<Service> => {
+  for (const [name, files] of Object.entries({ older, newer })) {
     const snapshots = writeSnapshots(files, join(home, `${name}-snapshots`));
-    const { data } = await compileFolder(snapshots, { data: join(home, name) });
-    return compiledService(data, NOW);
-  };
-  const [before, now] = [await open('older', older), await open('newer', newer)];
+    await compileFolder(snapshots, { data: join(home, name) });
+  }
+}
+
+/** An older release and a newer one of one issuer, compiled once a run, and what both answer to all questions. */
+export async function settlementShop(): Promise<SettlementShop> {
+  const home = await sharedFolder('settlement-shop', compileBoth);
+  const open = (name: string): Promise<Service> => compiledService(join(home, name), NOW);
+  const [before, now] = [await open('older'), await open('newer')];
   const genuine = async (target: string): Promise<Open[]> =>
     (await Promise.all([now, before].map((service) => asked(target, service)))).filter(
       (body) => body !== null,

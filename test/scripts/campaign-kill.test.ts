@@ -21,7 +21,7 @@ const SCRIPT = built('scripts/campaign-kill.js');
 describe('the kill campaign, its short form', () => {
   it('I15: runKills() finds the release whole after each kill, and the next compile goes through', async () => {
     const random = seeded(5);
-    const own = { random, script: SCRIPT, readerRestMs: 20 };
+    const own = { random, script: SCRIPT, readerRestMs: 100 };
     const tally = await runKills({ root: makeFolder(), kills: 3, ...own });
     expect(tally.broken).toEqual([]);
     expect(tally.killed).toBe(3);
