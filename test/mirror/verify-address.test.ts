@@ -15,19 +15,27 @@ import { runVerify } from '../../compiler/verify/verify-command.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { VirtualClock } from '../fetch/virtual-clock.ts';
 import { copyPublicPart, namedAtOnce, publicEntries } from '../public-part.ts';
-import { sampleGate } from '../sample-gate.ts';
+import { sampleGate, servedShop } from '../sample-gate.ts';
 import { smallSet } from '../small-set.ts';
-import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import {
+  compileFolder,
+  makeFolder,
+  removeFolders,
+  spotPrices,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
 import { flipBit } from '../verify/overlay-disk.ts';
 import { readHeadOf, resign } from '../verify/resign.ts';
 import { brokenAfter, endless, meddling, silent, withBytes } from './meddling.ts';
 
+/** What is fetched in most tests: whatever is sold, half of the public files describe the shop. */
+const FEW = spotPrices('2026-11-20', 3, 90_000);
 let gate: Gatekeeper;
 let data: string;
 let did: string;
 beforeAll(async () => {
   const validUntil = '2026-11-27T12:00:00Z';
-  const compiled = await compileFolder(writeSnapshots(smallSet()), { validUntil });
+  const compiled = await compileFolder(writeSnapshots(FEW), { validUntil });
   data = compiled.data;
   did = compiled.release.issuer_did;
   gate = await sampleGate(data);
@@ -143,7 +151,8 @@ describe('verifyAddress()', () => {
 describe('a service that gives something else', () => {
   it('I24: every public file with one bit flipped is named, and no other', async () => {
     const mirror = freshFolder();
-    for (const [at, group] of namedAtOnce(publicEntries(data)).entries()) {
+    const shop = await servedShop(smallSet());
+    for (const [at, group] of namedAtOnce(publicEntries(shop.data)).entries()) {
       const some = new Set(group.map(({ path }) => path));
       const { fetch } = meddling(async ({ path }, answer) => {
         if (!some.has(fileAt(path) ?? '')) return undefined;
@@ -151,9 +160,11 @@ describe('a service that gives something else', () => {
           flipBit(bytes, (at * 7919) % (bytes.length * 8)),
         );
       });
-      const { exitCode, faults } = await verified({ fetch, mirror: join(mirror, String(at)) });
+      const own = { fetch, mirror: join(mirror, String(at)) };
+      const { exitCode, faults } = await verified(own, shop.gate.url);
       expect([exitCode, faults]).toEqual([1, [...some]]);
     }
+    await shop.gate.close();
   });
 
   it.each([404, 402, 410, 302])('a file that is answered with %i is named', async (status) => {
@@ -426,7 +437,7 @@ describe('a mirror', () => {
   });
 
   it('fetches what a newer release changed, and lets go of what it no longer lists', async () => {
-    const snapshots = writeSnapshots(smallSet());
+    const snapshots = writeSnapshots(FEW);
     const { data: own } = await compileFolder(snapshots);
     const shop = await sampleGate(own, { tokens: true, receipts: false, pollMs: 20 });
     try {
@@ -464,7 +475,7 @@ describe('a mirror', () => {
   });
 
   it('begins again with the head of a release that came meanwhile', async () => {
-    const snapshots = writeSnapshots(smallSet());
+    const snapshots = writeSnapshots(FEW);
     const { data: own } = await compileFolder(snapshots);
     const shop = await sampleGate(own, { tokens: true, receipts: false, pollMs: 20 });
     try {
