@@ -5,7 +5,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { type Checkpoint, logOrigin } from '../contract/checkpoint.ts';
 import { citationSchema, citedBase } from '../contract/citation.ts';
-import type { KeyHistory } from '../contract/key-history.ts';
+import { isContinued, type KeyHistory } from '../contract/key-history.ts';
 import { rootKeysOf, vouchedDids } from '../contract/key-standing.ts';
 import { leafHash, verifyConsistency } from '../contract/merkle.ts';
 import type { Release } from '../contract/release.ts';
@@ -13,8 +13,10 @@ import { isObject, parseJson } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
 import { isLeafProven, parseTlogProof } from '../contract/tlog-proof.ts';
 import { canonicalHash, reason } from '../verify/body-check.ts';
-import { type KeyTrust, unrevoked } from '../verify/key-trust.ts';
+import { isWitnessed } from '../verify/checkpoint-age.ts';
+import { endOf, type KeyTrust, unrevoked } from '../verify/key-trust.ts';
 import { judgeNote } from '../verify/log-notes.ts';
+import type { PolicyTrust } from '../verify/policy-check.ts';
 import { signedHead } from '../verify/signed-head.ts';
 import { verifyBody } from '../verify/verify-body.ts';
 import { headsContradiction } from './heads-contradiction.ts';
@@ -76,7 +78,10 @@ export type Contradiction = Evidence extends infer E
     : never
   : never;
 
-/** `proven`: the issuer signed both. `nothing`: the texts contradict nothing, or nobody who counts signed them. */
+/**
+ * `proven`: the issuer signed both. `nothing`: the texts contradict nothing, nobody who counts signed them, or a key that has
+ * ended signed one, which whoever has it by now may have done.
+ */
 interface EvidenceReport {
   readonly verdict: 'proven' | 'nothing';
   /** One sentence. */
@@ -103,21 +108,20 @@ export function formatEvidence(evidence: Evidence): string {
 }
 
 /** Judges evidence from its signed texts alone; under `any` whoever the monitor believed counts. */
-export function checkEvidence(evidence: Evidence, given: KeyTrust): EvidenceReport {
+export function checkEvidence(evidence: Evidence, given: KeyTrust & PolicyTrust): EvidenceReport {
   try {
     const signers = signersThatCount(evidence, given);
-    const { known } = signers;
     switch (evidence.kind) {
       case 'fork':
-        return forkReport(evidence, known);
+        return forkReport(evidence, signers);
       case 'heads':
         return headsReport(evidence, signers);
       case 'leaf':
         return leafReport(evidence, signers);
       case 'keys':
-        return keysReport(evidence, known);
+        return keysReport(evidence, signers);
       case 'readings':
-        return readingsReport(evidence, known);
+        return readingsReport(evidence, signers);
     }
   } catch (error) {
     return nothing(reason(error));
@@ -132,26 +136,36 @@ interface Signers {
   readonly known: readonly string[];
   /** Lists of keys: a head that a key signed outside of its time counts for nothing. */
   readonly lists: readonly KeyHistory[];
+  /** Clock of the reader, and the witnesses whose word about a time counts. */
+  readonly given: PolicyTrust;
 }
 
-function signersThatCount(evidence: Evidence, { trust, roots, keys: given }: KeyTrust): Signers {
-  const own = evidence.keys === null ? null : keysOfText(evidence.keys);
-  const lists = [own, given ?? null].flatMap((list) => (list === null ? [] : [list]));
+function signersThatCount(evidence: Evidence, given: KeyTrust & PolicyTrust): Signers {
+  const { trust, roots } = given;
+  const lists = listsOf(evidence, given.keys);
   const named = trust === 'any' ? evidence.issuers : trust;
   const reached = { issuers: named, ...(roots === undefined ? {} : { roots }) };
   const all = new Set([...named, ...lists.flatMap((list) => vouchedDids(list, reached))]);
   for (const did of lists.flatMap((list) => [...rootKeysOf(list)])) all.delete(did);
-  return { known: unrevoked([...all], lists), lists };
+  return { known: unrevoked([...all], lists), lists, given };
 }
 
-function forkReport({ notes, grown }: Of<'fork'>, known: readonly string[]): EvidenceReport {
-  const judged = notes.map((note) => judgeNote(note, known));
+/** The list that the evidence brings counts beside that of the reader only if one of them goes on from the other. */
+function listsOf({ keys: text }: Evidence, given: KeyHistory | undefined): KeyHistory[] {
+  const own = text === null ? undefined : keysOfText(text);
+  const lists = [own, given].filter((list) => list !== undefined);
+  const [first, second] = lists;
+  if (!first || !second) return lists;
+  return isContinued(first, second) || isContinued(second, first) ? lists : [second];
+}
+
+function forkReport({ notes, grown }: Of<'fork'>, by: Signers): EvidenceReport {
+  const judged = notes.map((note) => ({ note, ...judgeNote(note, by.known) }));
   const bad = judged.find(({ fault }) => fault !== null);
   const [old, next] = judged.map(({ checkpoint }) => checkpoint);
   if (bad?.fault !== undefined || !old || !next) return nothing(`a checkpoint: ${bad?.fault}`);
   if (!isFork(old, next, grown)) return nothing('both checkpoints can be of one log');
-  const signers = known.filter((did) => judged.some((note) => note.signers.includes(did)));
-  return proven(`the log ${old.origin} has two histories: ${sizesOf(old, next)}`, signers);
+  return proven(`the log ${old.origin} has two histories: ${sizesOf(old, next)}`, judged, by);
 }
 
 function sizesOf(old: Checkpoint, next: Checkpoint): string {
@@ -184,7 +198,7 @@ function headsReport({ heads }: Of<'heads'>, signers: Signers): EvidenceReport {
   if (!one || !other) return nothing('a head is not signed by a key that counts');
   const says = headsContradiction(one, other);
   if (says === null) return nothing('both releases can be of one service');
-  return proven(says, [one.issuer_did, other.issuer_did]);
+  return proven(says, [sideOf(one.issuer_did), sideOf(other.issuer_did)], signers);
 }
 
 function headOf(text: string, { known, lists }: Signers): Release | null {
@@ -204,7 +218,7 @@ function leafReport(evidence: Of<'leaf'>, signers: Signers): EvidenceReport {
   const head = headOf(evidence.head, signers);
   if (head === null) return nothing('the head is not signed by a key that counts');
   const proof = parseTlogProof(evidence.proof);
-  const { fault } = judgeNote(proof.checkpoint, signers.known);
+  const { fault, signers: noted } = judgeNote(proof.checkpoint, signers.known);
   if (fault !== null) return nothing(`its checkpoint: ${fault}`);
   // One issuer may have several services, each with a log.
   if (proof.signed.origin !== logOrigin(head.base_url)) return nothing('it is of another log');
@@ -214,25 +228,28 @@ function leafReport(evidence: Of<'leaf'>, signers: Signers): EvidenceReport {
   const own = leafHash(logEntry(canonicalHash(head)), sha256);
   if (isEqual(own, leaf)) return nothing('the head stands where it states to be');
   const says = `entry ${proof.index} of the log is not the head of the release ${head.sequence}, which states to be there`;
-  return proven(says, [head.issuer_did]);
+  const log = { signers: noted, note: proof.checkpoint };
+  return proven(says, [sideOf(head.issuer_did), log], signers);
 }
 
-function keysReport({ lists }: Of<'keys'>, known: readonly string[]): EvidenceReport {
+function keysReport({ lists }: Of<'keys'>, by: Signers): EvidenceReport {
   const [one, other] = lists.map(keysOfText);
   const found = one && other ? keysContradiction(one, other) : null;
-  if (found === null) return nothing('both lists can be of one issuer');
-  const strange = found.signers.find((did) => !known.includes(did));
+  if (!one || !other || found === null) return nothing('both lists can be of one issuer');
+  const strange = found.signers.find((did) => !by.known.includes(did));
   if (strange !== undefined) return nothing(`${strange} does not count, which signed`);
-  return proven(found.says, found.signers);
+  const sides = found.signers.map((did) => ({ ...sideOf(did), isByRoot: found.isByRoot }));
+  // What both lists say of the end of a key counts too.
+  return proven(found.says, sides, { ...by, lists: [...by.lists, one, other] });
 }
 
-function readingsReport({ bodies }: Of<'readings'>, known: readonly string[]): EvidenceReport {
-  const [one, other] = bodies.map((text) => readingIn(text, known));
+function readingsReport({ bodies }: Of<'readings'>, by: Signers): EvidenceReport {
+  const [one, other] = bodies.map((text) => readingIn(text, by.known));
   if (!one || !other) return nothing('a body is no reading that a key which counts has signed');
   if (one.subject !== other.subject) return nothing('the bodies are about two readings');
   if (one.hash === other.hash) return nothing('both bodies are of one reading');
   const says = `${one.subject} was said twice: ${one.hash} and ${other.hash}. A source that corrected itself is one honest reason`;
-  return proven(says, [one.issuer, other.issuer]);
+  return proven(says, [sideOf(one.issuer), sideOf(other.issuer)], by);
 }
 
 /** A reading that a body says, and who signed it. */
@@ -266,6 +283,34 @@ function nothing(why: string): EvidenceReport {
   return { verdict: 'nothing', says: why, signers: [] };
 }
 
-function proven(says: string, signers: readonly string[]): EvidenceReport {
-  return { verdict: 'proven', says, signers: [...new Set(signers)] };
+/** One of the statements that contradict each other. */
+interface Side {
+  readonly signers: readonly string[];
+  /** The note that is signed, which witnesses may have seen in time. */
+  readonly note?: string;
+  /** Whether root keys signed, whose time does not end. */
+  readonly isByRoot?: boolean;
+}
+
+function sideOf(did: string): Side {
+  return { signers: [did] };
+}
+
+function proven(says: string, sides: readonly Side[], by: Signers): EvidenceReport {
+  const past = sides.flatMap((side) => pastFault(side, by) ?? [])[0];
+  if (past !== undefined) return nothing(`${past}. It would show: ${says}`);
+  const signed = new Set(sides.flatMap(({ signers }) => signers));
+  return { verdict: 'proven', says, signers: by.known.filter((did) => signed.has(did)) };
+}
+
+/** Why whoever has a key that has ended may have made a statement by now; null where a key in use signed it, or witnesses saw it in time. */
+function pastFault({ signers, note, isByRoot }: Side, { lists, given }: Signers): string | null {
+  if (isByRoot === true) return null;
+  const ends = signers.map((did) => ({ did, until: endOf(did, lists, given.now) }));
+  const isInTime = ends.some(
+    ({ until }) => until === null || (note !== undefined && isWitnessed(note, given, until)),
+  );
+  const [first] = ends;
+  if (first === undefined || isInTime) return null;
+  return `${first.did}, which signed one side, was in use until ${first.until}: whoever has that key now may have signed it since`;
 }

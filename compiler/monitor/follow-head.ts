@@ -12,7 +12,7 @@ import { canonicalHash } from '../verify/body-check.ts';
 import { signedHead } from '../verify/signed-head.ts';
 import { headsContradiction } from './heads-contradiction.ts';
 import { GAPS_MAX, newestHeads } from './monitor-state.ts';
-import { type Round, trustOf } from './round.ts';
+import { endedFault, type Round, trustOf } from './round.ts';
 
 /** A log is silent after so many times its longest time between releases. */
 const SILENCE_FACTOR = 3;
@@ -60,6 +60,11 @@ export function followHead(round: Round, bytes: Uint8Array | null): ShownHead | 
     return null;
   }
   const shown = { head, text: decodeUtf8(bytes) };
+  const past = state.heads.includes(shown.text) ? null : endedFault(round, [head.issuer_did]);
+  if (past !== null) {
+    findings.push({ kind: 'unknown_key', about: RELEASE_URL, detail: `its release: ${past}` });
+    return null;
+  }
   compareHead(round, shown);
   freshness(round, head);
   return shown;

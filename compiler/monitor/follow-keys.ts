@@ -5,10 +5,11 @@ import { KEYS_URL } from '../contract/static-files.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { reason } from '../verify/body-check.ts';
 import { listFault } from '../verify/key-trust.ts';
-import { keysContradiction } from './keys-contradiction.ts';
+import type { Finding } from './finding.ts';
+import { type KeysContradiction, keysContradiction } from './keys-contradiction.ts';
 import { keysOfText } from './keys-text.ts';
 import type { MonitorState } from './monitor-state.ts';
-import { knownKeys, type Round, trustOf } from './round.ts';
+import { anyEnded, knownKeys, type Round, trustOf } from './round.ts';
 
 /** Reads the list of keys, which may only grow. */
 export async function followKeys(round: Round): Promise<void> {
@@ -45,12 +46,22 @@ function compareKeys(round: Round, text: string, next: KeyHistory): void {
     return;
   }
   const contradiction = keysContradiction(old, next);
-  if (contradiction !== null && state.keys !== null) {
-    const lists: [string, string] = [state.keys, text];
-    findings.push({ kind: 'key_fork', detail: contradiction.says, proof: { kind: 'keys', lists } });
-    return;
-  }
-  findings.push({ kind: 'key_unlisted', detail: unlistedDetail(old, next) });
+  findings.push(
+    contradiction === null || state.keys === null
+      ? { kind: 'key_unlisted', detail: unlistedDetail(old, next) }
+      : keysFinding(round, contradiction, [state.keys, text]),
+  );
+}
+
+function keysFinding(
+  round: Round,
+  { says: detail, signers, isByRoot }: KeysContradiction,
+  lists: [string, string],
+): Finding {
+  const past = isByRoot ? null : anyEnded(round, signers);
+  return past === null
+    ? { kind: 'key_fork', detail, proof: { kind: 'keys', lists } }
+    : { kind: 'unknown_key', about: KEYS_URL, detail: `its list of keys: ${detail}; ${past}` };
 }
 
 function strangerFault(next: KeyHistory, { issuers, roots }: MonitorState): string | null {

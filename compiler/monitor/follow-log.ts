@@ -13,7 +13,7 @@ import { judgeByPolicy } from '../verify/policy-check.ts';
 import type { Finding } from './finding.ts';
 import { headHash, type ShownHead } from './follow-head.ts';
 import type { LogClient } from './log-client.ts';
-import { type Round, signersOf } from './round.ts';
+import { endedFault, type Round, signersOf } from './round.ts';
 import { type Growth, growth, leafProof, TiledTree, TileError } from './tiled-tree.ts';
 
 /** A dash of a signature line has three bytes. */
@@ -72,10 +72,15 @@ function noteFault(
       detail: `its checkpoint is of the log "${checkpoint.origin}", not "${origin}"`,
     };
   }
-  const { fault } = judgeNote(note, signersOf(state));
-  return fault === null
+  const { fault, signers } = judgeNote(note, signersOf(state));
+  const detail = fault ?? (isSeen(round, checkpoint) ? null : endedFault(round, signers));
+  return detail === null
     ? null
-    : { kind: 'unknown_key', about: LOG_URL, detail: `its checkpoint: ${fault}` };
+    : { kind: 'unknown_key', about: LOG_URL, detail: `its checkpoint: ${detail}` };
+}
+
+function isSeen({ seen }: Round, { size, root }: Checkpoint): boolean {
+  return seen.rootAt(size) === bytesToHex(root);
 }
 
 /** Witnesses sign once a release is published, so a look right after that may come too early. */
@@ -87,9 +92,9 @@ function demandWitnesses({ policy, now, findings }: Round, { note }: Signed): vo
 
 /** Why a tree and those that were seen are not one history. */
 async function historyFault(round: Round, next: Signed): Promise<Finding | null> {
-  const { size, root } = next.checkpoint;
+  if (isSeen(round, next.checkpoint)) return null;
+  const { size } = next.checkpoint;
   const known = round.seen.rootAt(size);
-  if (known === bytesToHex(root)) return null;
   const other = known === undefined ? newestOf(round) : await signedAt(round, size);
   if (other === null) return takeFirst(round, next);
   const [old, later] = other.checkpoint.size <= size ? [other, next] : [next, other];
@@ -178,8 +183,9 @@ function noteSize(round: Round, { checkpoint, note }: Signed): void {
         : `log grew from ${newest} to ${size} entries`,
     );
   }
-  // The same tree may have more signatures of witnesses by now.
-  if (size >= newest) state.newest = note;
+  // The same tree may have more signatures of witnesses by now; a key that has ended replaces no other.
+  const { signers } = judgeNote(note, signersOf(state));
+  if (size >= newest && endedFault(round, signers) === null) state.newest = note;
   if (size < own.size) {
     const detail = `it shows a log of ${size} entries, and showed ${own.size} before`;
     findings.push({ kind: 'rollback', about: LOG_URL, detail });

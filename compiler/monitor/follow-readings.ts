@@ -2,7 +2,7 @@ import { decodeUtf8 } from '../contract/strict-json.ts';
 import { reason } from '../verify/body-check.ts';
 import { readingIn } from './evidence.ts';
 import { READINGS_MAX } from './monitor-state.ts';
-import { type Round, signersOf } from './round.ts';
+import { anyEnded, type Round, signersOf } from './round.ts';
 
 /** Longest free sample that is read, in bytes: a record has some thousand. */
 const SAMPLE_BYTES_MAX = 131_072;
@@ -35,12 +35,14 @@ function compareReading(round: Round, path: string, bytes: Uint8Array): void {
   const before = known === undefined ? null : readings.read(known);
   if (before !== null) {
     const detail = `${subject} was said in two ways: ${known}, then ${hash}; a correction by its source is one honest reason`;
-    findings.push({
-      kind: 'rewritten',
-      about: `${subject} ${hash}`,
-      detail,
-      proof: { kind: 'readings', bodies: [before, text] },
-    });
+    const finding = { kind: 'rewritten', about: `${subject} ${hash}`, detail } as const;
+    const bodies: [string, string] = [before, text];
+    const past = unprovenBy(round, bodies);
+    findings.push(
+      past === null
+        ? { ...finding, proof: { kind: 'readings', bodies } }
+        : { ...finding, detail: `${detail}; ${past}` },
+    );
     return;
   }
   readings.write(hash, text);
@@ -48,6 +50,14 @@ function compareReading(round: Round, path: string, bytes: Uint8Array): void {
   for (const [, old] of kept.slice(0, Math.max(0, kept.length + 1 - READINGS_MAX)))
     readings.remove(old);
   state.readings = [...kept, [subject, hash] as [string, string]].slice(-READINGS_MAX);
+}
+
+/** Why two bodies prove nothing to others; null where keys that are in use signed both. */
+function unprovenBy(round: Round, bodies: readonly string[]): string | null {
+  const said = bodies.map((text) => readingOf(text, signersOf(round.state)));
+  const signers = said.flatMap((each) => (typeof each === 'string' ? [] : (each?.issuer ?? [])));
+  if (signers.length < bodies.length) return 'one is signed by a key that counts no longer';
+  return anyEnded(round, signers);
 }
 
 function textOf(bytes: Uint8Array): string | null {

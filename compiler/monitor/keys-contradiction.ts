@@ -2,9 +2,11 @@ import { adoptedKeys, beforeRoots, type KeyHistory, rootDid } from '../contract/
 import { rootBytes } from '../contract/root-statement.ts';
 
 /** What two lists contradict each other in, and the keys of the issuer that signed both sides. */
-interface KeysContradiction {
+export interface KeysContradiction {
   readonly says: string;
   readonly signers: readonly string[];
+  /** Whether root keys signed, whose time does not end. */
+  readonly isByRoot: boolean;
 }
 
 /** Why two lists that hold cannot both be of one honest issuer; null where they can, one of them being older. */
@@ -22,7 +24,7 @@ function successorContradiction(one: KeyHistory, other: KeyHistory): KeysContrad
     if (also === undefined || also.old_did !== statement.old_did) return null;
     if (also.new_did === statement.new_did) continue;
     const says = `${also.old_did} announced two successors: ${statement.new_did} and ${also.new_did}`;
-    return { says, signers: [also.old_did] };
+    return { says, signers: [also.old_did], isByRoot: false };
   }
   return null;
 }
@@ -38,5 +40,7 @@ function rootContradiction(one: KeyHistory, other: KeyHistory): KeysContradictio
   const says = `version ${at + 1} of the root is stated in two ways`;
   // The first version is signed by an issuer key, later ones by the root keys of the version before, which both lists have.
   const adopters = [one, other].flatMap((list) => adoptedKeys(beforeRoots(list)).adopter ?? []);
-  return { says, signers: at === 0 ? adopters : [rootDid(one)] };
+  return at === 0
+    ? { says, signers: adopters, isByRoot: false }
+    : { says, signers: [rootDid(one)], isByRoot: true };
 }

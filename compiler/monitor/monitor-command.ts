@@ -67,7 +67,10 @@ export function defineMonitor(command: Command, settings: MonitorCommandSettings
     .option('--every <duration>', 'time between looks, such as 5m or 1h', '5m')
     .option('--once', 'look once and end, for cron')
     .option('--metrics <file>', 'write the status for Prometheus too')
-    .option('--keys <path>', `with "${CHECK}": a list of keys, which may know of a revocation`)
+    .option(
+      '--keys <path>',
+      `with "${CHECK}": a list of keys, which may know of an end or a revocation`,
+    )
     .option('--json', `with "${CHECK}": a report for machines`)
     .addHelpText('after', HELP)
     .action((url: string, file: string | undefined, flags: MonitorFlags) =>
@@ -85,10 +88,10 @@ async function runMonitor(
   { url, file, flags }: MonitorCall,
   settings: MonitorCommandSettings,
 ): Promise<void> {
-  const { print, exit } = settings;
+  const { clock, print, exit } = settings;
   try {
     const trusted = trustedBy(flags.issuer, flags.root);
-    if (url === CHECK) return exit(check(file, { trusted, ...flags }, print));
+    if (url === CHECK) return exit(check(file, { trusted, ...flags, now: clock.now() }, print));
     if (file !== undefined) {
       throw new RangeError(`Cannot take "${file}": a second word belongs behind "${CHECK}" only`);
     }
@@ -116,7 +119,7 @@ async function follow(
   }
   const trusted = { issuers, roots };
   const known = { folder, addresses, ...trusted, signals, everyMs, fetch, clock, print };
-  const policy = flags.policy === undefined ? {} : { policy: policyFile(flags.policy) };
+  const policy = demandedBy(flags.policy);
   const unlock = lockData(folder);
   try {
     const more = metrics === undefined ? policy : { ...policy, metrics };
@@ -127,6 +130,10 @@ async function follow(
   } finally {
     unlock();
   }
+}
+
+function demandedBy(policy: string | undefined) {
+  return policy === undefined ? {} : { policy: policyFile(policy) };
 }
 
 /** Looks until it is told to stop; a look that is under way is finished. */
@@ -159,9 +166,14 @@ function addressOf(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
+interface CheckedBy {
+  readonly trusted: Trusted;
+  readonly now: number;
+}
+
 function check(
   file: string | undefined,
-  { trusted, keys: path, json }: MonitorFlags & { readonly trusted: Trusted },
+  { trusted, keys: path, policy, json, now }: MonitorFlags & CheckedBy,
   print: (line: string) => void,
 ): number {
   if (file === undefined) {
@@ -169,7 +181,12 @@ function check(
   }
   const { keys } = path === undefined ? {} : givenKeys(nodeDisk, path, trusted);
   const evidence = parseEvidence(decodeUtf8(readNamed(file, EVIDENCE_BYTES_MAX)));
-  const report = checkEvidence(evidence, { ...trusted, ...(keys === undefined ? {} : { keys }) });
+  const report = checkEvidence(evidence, {
+    ...trusted,
+    now,
+    ...(keys === undefined ? {} : { keys }),
+    ...demandedBy(policy),
+  });
   const isPinned = trusted.trust !== 'any';
   const text = checkText(file, report, isPinned);
   print(

@@ -1,6 +1,6 @@
 import type { KeyHistory } from '../contract/key-history.ts';
 import type { LogPolicy } from '../contract/log-policy.ts';
-import { believedDids, type KeyTrust, unrevoked } from '../verify/key-trust.ts';
+import { believedDids, endOf, type KeyTrust, unrevoked } from '../verify/key-trust.ts';
 import type { CheckpointFile } from './checkpoint-file.ts';
 import type { Finding } from './finding.ts';
 import { keysOfText } from './keys-text.ts';
@@ -61,4 +61,22 @@ export function signersOf(state: MonitorState): string[] {
   const trusted = trustOf(state);
   const lists = trusted.keys === undefined ? [] : [trusted.keys];
   return unrevoked(believedDids(trusted, undefined), lists);
+}
+
+/**
+ * Why nothing is learnt from a statement of these signers; null where one of them is in use, or none is known. What was kept
+ * was seen while its key was in use.
+ */
+export function endedFault({ state, now }: Round, signers: readonly string[]): string | null {
+  const { keys } = trustOf(state);
+  const lists = keys === undefined ? [] : [keys];
+  const ends = signers.map((did) => ({ did, until: endOf(did, lists, now) }));
+  const [first] = ends;
+  if (first === undefined || ends.some(({ until }) => until === null)) return null;
+  return `signed by ${first.did}, which was in use until ${first.until}: whoever has that key now may have made it`;
+}
+
+/** The same of several statements, each of one signer: null where every one of them is in use. */
+export function anyEnded(round: Round, signers: readonly string[]): string | null {
+  return signers.flatMap((did) => endedFault(round, [did]) ?? [])[0] ?? null;
 }

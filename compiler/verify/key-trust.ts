@@ -1,6 +1,6 @@
 import { parseDidKey } from '../contract/did-key.ts';
 import type { KeyHistory } from '../contract/key-history.ts';
-import { keyStanding, rootKeysOf, vouchedDids } from '../contract/key-standing.ts';
+import { hasEnded, keyStanding, rootKeysOf, vouchedDids } from '../contract/key-standing.ts';
 
 /** Whom a reader trusts. */
 export interface Trusted {
@@ -69,6 +69,22 @@ export function unrevoked(dids: readonly string[], lists: readonly KeyHistory[])
     ),
   );
   return dids.filter((did) => !revoked.has(did));
+}
+
+/**
+ * Until when a key was in use that has ended by any of these lists, ISO-8601; null for one that is still in use. Whoever has it
+ * by now may have made what it signed, whatever the date.
+ */
+export function endOf(
+  did: string,
+  lists: readonly KeyHistory[],
+  now: number | undefined,
+): string | null {
+  const ends = lists.flatMap((list) => {
+    const until = list.keys.find((key) => key.did === did)?.valid_until ?? null;
+    return until !== null && hasEnded(list, did, now) ? [until] : [];
+  });
+  return ends[0] ?? null;
 }
 
 /** What is said of something that holds in every way: verified only where it was told beforehand whose it must be. */

@@ -6,6 +6,7 @@ import {
   formatKeyHistory,
   historyOf,
   KEYS_BYTES_MAX,
+  type KeyHistory,
 } from '../../compiler/contract/key-history.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
@@ -17,8 +18,10 @@ import {
   formatEvidence,
   parseEvidence,
 } from '../../compiler/monitor/evidence.ts';
+import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { hashes } from '../stages/anchor/memory-log.ts';
+import { InventedWitness } from '../witness/invented-witness.ts';
 import {
   DID,
   didOfSeed,
@@ -102,6 +105,57 @@ describe('checkEvidence()', () => {
     expect(checkEvidence(of(kind), { trust: [DID], keys: revoked }).verdict).toBe('nothing');
     const keys = firstHistory(DID);
     expect(checkEvidence(of(kind), { trust: [DID], keys }).verdict).toBe('proven');
+  });
+
+  it.each(KINDS)(
+    'I61: proves nothing of kind %s by a key that has ended, by the clock or by what was stated since',
+    (kind) => {
+      const rotated = [rotation(7, 9)];
+      const keys = keysOf(rotated);
+      const by = (more: object) => checkEvidence(of(kind), { trust: [DID], keys, ...more });
+      expect(by({ now: Date.parse('2027-11-20T12:00:00Z') })).toMatchObject({
+        verdict: 'proven',
+        signers: [DID],
+      });
+      const ended = {
+        verdict: 'nothing',
+        says: expect.stringContaining(`${DID}, which signed one side, was in use until 2027-11-20`),
+        signers: [],
+      };
+      expect(by({ now: Date.parse('2027-11-20T12:00:01Z') })).toMatchObject(ended);
+      const since = { stated_at: '2028-01-01T12:00:00Z', valid_from: '2028-01-01T12:00:00Z' };
+      const next = rotation(9, 11, { ...since, overlap_until: '2028-02-01T12:00:00Z' });
+      expect(by({ keys: keysOf([...rotated, next]) })).toMatchObject(ended);
+    },
+  );
+
+  it('I61: proves a fork that witnesses saw while its key was in use, to whoever knows them', () => {
+    const keys = keysOf([rotation(7, 9)]);
+    const witness = new InventedWitness('w.example/1');
+    const policy = readPolicy(Buffer.from(`${witness.policyLine('First')}quorum First\n`));
+    const seenAt = (time: string, demand: object = { policy }) => {
+      const [old, later] = of('fork').notes.map((note) => witness.cosign(note, time));
+      const notes: [string, string] = [old ?? '', later ?? ''];
+      const given = { trust: [DID], keys, now: Date.parse('2028-01-01T12:00:00Z'), ...demand };
+      return checkEvidence(withParts('fork', { notes }), given).verdict;
+    };
+    expect(seenAt('2027-11-20T11:00:00Z')).toBe('proven');
+    expect(seenAt('2027-11-20T11:00:00Z', {})).toBe('nothing');
+    expect(seenAt('2027-11-20T12:00:00Z')).toBe('nothing');
+    const nobody = readPolicy(Buffer.from(`${witness.policyLine('First')}quorum none\n`));
+    expect(seenAt('2027-11-20T11:00:00Z', { policy: nobody })).toBe('nothing');
+  });
+
+  it('I61: takes no key from a list that the list of the reader contradicts', () => {
+    const head = { as_of: '2026-11-20T13:30:00Z', log_index: 1 };
+    const heads: [string, string] = [second.text, signedHeadText({ ...head, sequence: 2 }, 11)];
+    const thief = formatKeyHistory(keysOf([rotation(7, 11)]));
+    const forged = { ...withParts('heads', { heads }), keys: thief };
+    expect(checkEvidence(forged, { trust: [DID] }).verdict).toBe('proven');
+    const known = (keys: KeyHistory) => checkEvidence(forged, { trust: [DID], keys }).verdict;
+    expect(known(firstHistory(DID))).toBe('proven');
+    expect(known(keysOf([rotation(7, 11), rotation(11, 12)]))).toBe('proven');
+    expect(known(keysOf([rotation(7, 9)]))).toBe('nothing');
   });
 
   it.each(KINDS)(

@@ -60,8 +60,12 @@ export function signedHeadText(members: Partial<Release>, seed = SEED): string {
   return `${JSON.stringify({ ...unsigned, signature }, null, 2)}\n`;
 }
 
-/** The statement by which the key of a seed announces that of another one. */
-export function rotation(from: number, to: number): Rotation {
+/** The statement by which the key of a seed announces that of another one, with these times in place of the usual ones. */
+export function rotation(
+  from: number,
+  to: number,
+  times: Partial<Pick<Rotation, 'stated_at' | 'valid_from' | 'overlap_until'>> = {},
+): Rotation {
   const key = signingKey(new Uint8Array(32).fill(from));
   const did = issuerDid(key);
   const unsigned = {
@@ -71,6 +75,7 @@ export function rotation(from: number, to: number): Rotation {
     stated_at: '2026-11-20T12:00:00Z',
     valid_from: '2026-11-20T12:30:00Z',
     overlap_until: '2027-11-20T12:00:00Z',
+    ...times,
   };
   const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl: BASE_URL };
   const signature = makeSealer(issuer, key, NO_SIGNATURES).signText(jcs(unsigned));

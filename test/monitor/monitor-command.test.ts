@@ -15,10 +15,12 @@ import {
   DID,
   didOfSeed,
   filesOf,
+  keysOf,
   Network,
   publish,
   publishHours,
   revocation,
+  rotation,
 } from './lying-service.ts';
 
 const servers: Server[] = [];
@@ -100,6 +102,16 @@ describe('signalpress monitor', () => {
     const keys = join(state, 'keys.json');
     writeFileSync(keys, formatKeyHistory(historyOf(DID, [], [revocation(7)])));
     expect((await run(['check', file, '--issuer', DID, '--keys', keys])).code).toBe(1);
+    const ended = rotation(7, 9, { overlap_until: '2026-11-20T12:31:00Z' });
+    writeFileSync(keys, formatKeyHistory(keysOf([ended])));
+    expect(await run(['check', file, '--issuer', DID, '--keys', keys])).toMatchObject({
+      code: 1,
+      text: expect.stringMatching(
+        /^proves nothing .*was in use until 2026-11-20T12:31:00Z: whoever has that key now may have signed it since/s,
+      ),
+    });
+    writeFileSync(keys, formatKeyHistory(keysOf([rotation(7, 9)])));
+    expect((await run(['check', file, '--issuer', DID, '--keys', keys])).code).toBe(0);
     const json = await run(['check', file, '--issuer', DID, '--json']);
     expect(JSON.parse(json.text)).toMatchObject({ verdict: 'proven', issuer_pinned: true });
   });

@@ -4,6 +4,7 @@ import { checkEvidence, parseEvidence } from '../../compiler/monitor/evidence.ts
 import { Monitor, type MonitorSettings } from '../../compiler/monitor/monitor.ts';
 import type { MonitorStatus } from '../../compiler/monitor/status.ts';
 import type { Trusted } from '../../compiler/verify/key-trust.ts';
+import type { PolicyTrust } from '../../compiler/verify/policy-check.ts';
 import { VirtualClock } from '../fetch/virtual-clock.ts';
 import { makeFolder } from '../snapshot-folder.ts';
 import { BASE_URL, DID, type Files, Network } from './lying-service.ts';
@@ -63,7 +64,7 @@ export class Watching {
   }
 
   /** What a third person finds in the evidence, who knows nothing but whom to trust. */
-  verdicts(trusted: Trusted = { trust: [DID] }): string[] {
+  verdicts(trusted: Trusted & PolicyTrust = { trust: [DID] }): string[] {
     const folder = join(this.folder, 'evidence');
     return readdirSync(folder).map((name) => {
       const evidence = parseEvidence(readFileSync(join(folder, name), 'utf8'));
