@@ -24,7 +24,7 @@ const STATUS = {
 
 const VERDICT: Readonly<Record<Verification['verdict'], string>> = {
   verified: 'Genuine: everything holds, and the issuer of this shop signed it.',
-  partly_verified: 'Only in part: nothing signs the content, the checks say what holds.',
+  partly_verified: 'In the log: the proof holds for its hash, and for nothing else.',
   issuer_unknown: 'Consistent: everything holds, but nobody here can say who the signer is.',
   failed: 'Not genuine: at least one check does not hold.',
   unsigned: 'Nothing contradicts itself, but not all of it is signed.',

@@ -49,7 +49,8 @@ export function otherFormCases({ target, body }: Delivery): ReaderCase[] {
   }));
 }
 
-function inOtherForm(body: JsonObject, { did, secret }: Key) {
+/** A body with a statement that has no claim, signed with this key. */
+export function inOtherForm(body: JsonObject, { did, secret }: Pick<Key, 'did' | 'secret'>) {
   const cited = body._citation as unknown as Citation;
   const { claim: _, ...statement } = citationStatement(cited);
   const record_hash = canonicalHash(statement);

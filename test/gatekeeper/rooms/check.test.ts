@@ -3,25 +3,26 @@ import { exportCredential } from '../../../compiler/commands/export-command.ts';
 import { CHECKED_CITATIONS_MAX, checkSchema } from '../../../compiler/contract/check-body.ts';
 import { SERIES_CSV_HEADER } from '../../../compiler/contract/series.ts';
 import { parseJson } from '../../../compiler/contract/strict-json.ts';
-import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { check } from '../../../gatekeeper/rooms/check.ts';
 import { resolve } from '../../../gatekeeper/rooms/resolve.ts';
+import { keyOf } from '../../../scripts/body-vectors/key-lists.ts';
+import { inOtherForm } from '../../../scripts/body-vectors/other-form-cases.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import { smallSet } from '../../small-set.ts';
 import { compileFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 import { reseal } from '../../verify/reseal.ts';
-import { type Body, SEED } from '../../verify/small-release.ts';
+import { type Body, KEY, SEED } from '../../verify/small-release.ts';
 import { compiledService } from '../compiled-service.ts';
 import { jsonOf, question } from '../tiny-service.ts';
 
 const INCLUSIONS_MAX = 64;
 
-const OTHER_SEED = new Uint8Array(32).fill(9);
-const OTHER_DID = issuerDid(signingKey(OTHER_SEED));
+const OTHER = keyOf(9);
+const { did: OTHER_DID, seed: OTHER_SEED } = OTHER;
 
 /** 10,000 by hand: CHECK_RUNS=10000. */
 const RUNS = Number(process.env.CHECK_RUNS ?? 300);
@@ -213,6 +214,18 @@ describe('check()', () => {
     expect(unsigned.is_issuer_record).toBe(false);
     const empty = await checked('{}');
     expect(empty.checks.inclusion.status).toBe('not_applicable');
+  });
+
+  it('I30: takes no citation without a claim for its own, and says of others that nothing signs the rest', async () => {
+    const record = parseJson((await text(RECORD)).toString()) as Body;
+    const { issuer_did: did } = service.release.head;
+    const own = await checked(JSON.stringify(inOtherForm(record, { did, secret: KEY })));
+    expect([own.verdict, own.is_issuer_record]).toEqual(['failed', false]);
+    for (const more of [{}, { grade: 'other' }]) {
+      const others = await checked(JSON.stringify(inOtherForm({ ...record, ...more }, OTHER)));
+      expect([others.verdict, others.about?.answers]).toEqual(['issuer_unknown', null]);
+      expect(others.statement).toContain('nothing signs the rest of this body');
+    }
   });
 
   it('says that another issuer signed, and fails what does not hold of it', async () => {
