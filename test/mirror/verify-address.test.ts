@@ -24,6 +24,7 @@ import {
   spotPrices,
   writeSnapshots,
 } from '../snapshot-folder.ts';
+import { tideFiles } from '../tide-shop.ts';
 import { flipBit } from '../verify/overlay-disk.ts';
 import { readHeadOf, resign } from '../verify/resign.ts';
 import { brokenAfter, endless, meddling, silent, withBytes } from './meddling.ts';
@@ -214,6 +215,8 @@ describe('a service that gives something else', () => {
 });
 
 describe('a service that describes itself otherwise than it signed', () => {
+  /** What is fetched once serves all of them. */
+  const mirror = freshFolder();
   /** Answers some URLs with other bytes. */
   const describing = (some: readonly string[], change: (bytes: Uint8Array) => Uint8Array) =>
     meddling(async ({ path, query }, answer) =>
@@ -226,12 +229,15 @@ describe('a service that describes itself otherwise than it signed', () => {
       (bytes: Uint8Array) => Buffer.concat([bytes, Buffer.from(' ')]),
       () => new Uint8Array(0),
     ]) {
-      const { exitCode, faults } = await verified({ fetch: describing(DESCRIBED, change).fetch });
+      const { exitCode, faults } = await verified({
+        mirror,
+        fetch: describing(DESCRIBED, change).fetch,
+      });
       expect([exitCode, [...faults].sort()]).toEqual([1, [...DESCRIBED].sort()]);
     }
     const [one = ''] = DESCRIBED;
     const { fetch } = describing([one], () => Buffer.from('{}'));
-    const { exitCode, faults, report } = await verified({ fetch });
+    const { exitCode, faults, report } = await verified({ mirror, fetch });
     expect([exitCode, faults]).toEqual([1, [one]]);
     expect(report.faults[0].detail).toContain('another form than the release lists');
   });
@@ -249,7 +255,7 @@ describe('a service that describes itself otherwise than it signed', () => {
       if (ms > 60_000) isOld = false;
     };
     const waiting = { steady: () => clock.steady(), sleep };
-    const { exitCode } = await verified({ fetch, clock: waiting });
+    const { exitCode } = await verified({ mirror, fetch, clock: waiting });
     expect([exitCode, clock.waits]).toEqual([0, [61_000]]);
   });
 
@@ -257,9 +263,21 @@ describe('a service that describes itself otherwise than it signed', () => {
     const { fetch } = meddling(({ path }) =>
       path === '/llms.txt' ? new Response('no', { status: 404 }) : undefined,
     );
-    const { exitCode, report } = await verified({ fetch });
+    const { exitCode, report } = await verified({ mirror, fetch });
     expect([exitCode, report.compared_descriptions]).toEqual([0, DESCRIBED.length - 1]);
     expect(report.not_given).toEqual(['/llms.txt: answered 404']);
+  });
+
+  it('may have a catalogue of its own', async () => {
+    const { gate: shop } = await servedShop(tideFiles());
+    try {
+      const { exitCode, report } = await verified({}, shop.url);
+      expect([exitCode, report.compared_descriptions]).toEqual([0, DESCRIBED.length]);
+      const { fetch } = describing(['/manifest'], () => Buffer.from('{"entries":[]}'));
+      expect((await verified({ fetch }, shop.url)).faults).toEqual(['/manifest']);
+    } finally {
+      await shop.close();
+    }
   });
 
   it('may sell no subscriptions: that form is signed, too', async () => {
