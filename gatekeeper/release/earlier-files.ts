@@ -82,7 +82,7 @@ async function withList<Found>(
 async function found(path: string, list: FileHandle, search: Search): Promise<FileEntry | null> {
   const { size } = await checkList(list, search);
   const stretch = await stretchOf(path, { list, size, spend: search.spend });
-  return new ListedFiles(stretch).get(path) ?? null;
+  return ListedFiles.of(stretch).get(path) ?? null;
 }
 
 /** Checks the list against its head, unless exactly this file was checked before. */

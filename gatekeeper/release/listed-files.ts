@@ -3,10 +3,13 @@ import { firstWhere } from '../../compiler/contract/first-where.ts';
 import { type Switches, switchFolder } from '../../compiler/contract/for-sale.ts';
 import { publicStretches } from '../../compiler/contract/public-files.ts';
 import { FILES_NAME, type FileEntry } from '../../compiler/contract/release.ts';
+import { inTurns } from '../system/in-turns.ts';
 
 const [NEWLINE, SPACE, ZERO, SLASH, DOT] = [0x0a, 0x20, 0x30, 0x2f, 0x2e];
 const HASH_CHARS = 64;
 const SIZE_DIGITS_MAX = 15;
+
+const ALL_ON: Switches = { subscriptions: true };
 
 /** By byte: whether it may stand in that part of a line. */
 const HEX = bytesIn('0123456789abcdef');
@@ -29,11 +32,24 @@ export class ListedFiles {
   readonly #starts: Uint32Array;
   readonly #folder: string;
 
-  /** Throws a RangeError that names the line for anything malformed or unsorted. */
-  constructor(bytes: Buffer, switches: Switches = { subscriptions: true }) {
+  private constructor(bytes: Buffer, starts: Uint32Array, switches: Switches) {
     this.#bytes = bytes;
-    this.#starts = lineStarts(bytes);
+    this.#starts = starts;
     this.#folder = switchFolder(switches);
+  }
+
+  /** A short list; throws a RangeError that names the line for anything malformed or unsorted. */
+  static of(bytes: Buffer, switches = ALL_ON): ListedFiles {
+    const lines = new LineStarts(bytes);
+    lines.take(bytes.length);
+    return new ListedFiles(bytes, lines.all(), switches);
+  }
+
+  /** The same of a long one, which others do not wait for. */
+  static async inTurns(bytes: Buffer, switches = ALL_ON): Promise<ListedFiles> {
+    const lines = new LineStarts(bytes);
+    await inTurns(bytes.length, (_, to) => lines.take(to));
+    return new ListedFiles(bytes, lines.all(), switches);
   }
 
   get size(): number {
@@ -142,25 +158,44 @@ export class ListedFiles {
   }
 }
 
-/** Checks every line and its place in one pass over the bytes. */
-function lineStarts(bytes: Buffer): Uint32Array {
-  const starts: number[] = [0];
-  let before = { from: 0, to: 0 };
-  for (let start = 0; start < bytes.length; ) {
+/** Checks every line and its place, and notes where it begins. */
+class LineStarts {
+  readonly #bytes: Buffer;
+  /** The last one is where the next line begins. */
+  readonly #starts: number[] = [0];
+  #start = 0;
+  #before = { from: 0, to: 0 };
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  /** Goes on with the lines that begin in front of a place. */
+  take(end: number): void {
+    while (this.#start < end) this.#takeLine(this.#start);
+  }
+
+  /** Where each line begins, and where one more would. */
+  all(): Uint32Array {
+    return new Uint32Array(this.#starts);
+  }
+
+  #takeLine(start: number): void {
+    const bytes = this.#bytes;
+    const before = this.#before;
     const from = pathStart(bytes, start);
     const to = from === -1 ? -1 : pathEnd(bytes, from);
     const isBehind =
       to !== -1 && (start === 0 || bytes.compare(bytes, before.from, before.to, from, to) > 0);
     if (!isBehind) {
       throw new RangeError(
-        `Cannot read ${FILES_NAME}: line ${starts.length} is malformed, cut off or unsorted`,
+        `Cannot read ${FILES_NAME}: line ${this.#starts.length} is malformed, cut off or unsorted`,
       );
     }
-    before = { from, to };
-    start = to + 1;
-    starts.push(start);
+    this.#before = { from, to };
+    this.#start = to + 1;
+    this.#starts.push(this.#start);
   }
-  return Uint32Array.from(starts);
 }
 
 /** Behind `<sha256> <size> `; -1 where a line does not begin so. */

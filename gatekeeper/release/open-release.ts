@@ -36,7 +36,7 @@ export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise
   const head = checkHead(place.head, terms);
   // The signed count bounds what is worth reading.
   const list = await place.list(head, head.files_count * FILE_LINE_BYTES_MAX);
-  const files = checkFiles(list, head, terms.switches);
+  const files = await checkFiles(list, head, terms.switches);
   const bytesOf = async (path: string): Promise<Buffer | null> => {
     const entry = files.get(path);
     return entry === undefined ? null : await place.body(entry, FOR_EVERYBODY);

@@ -1,16 +1,16 @@
-import { createHash } from 'node:crypto';
 import { type PublicFile, publicFileUrl } from '../../compiler/contract/public-files.ts';
 import { FILES_NAME } from '../../compiler/contract/release.ts';
-import { oncePerRelease } from './per-release.ts';
+import { hexInTurns } from '../system/in-turns.ts';
+import { oncePerRelease, perRelease } from './per-release.ts';
 import { DamagedFileError } from './read-body.ts';
 import type { ReleaseIndex, ReleaseReader } from './release-index.ts';
 
 /** Longest file of an earlier release that is given, whose size no list at hand says. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 
-const publicLines = oncePerRelease(({ files, head }) => {
+const publicLines = perRelease(async ({ files, head }: ReleaseIndex) => {
   const bytes = files.publicLines();
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const sha256 = await hexInTurns(bytes);
   return { bytes, sha256, isSigned: `sha256:${sha256}` === head.public_files?.sha256 };
 });
 
@@ -20,11 +20,10 @@ export function hasPublicList({ head }: ReleaseIndex): boolean {
 }
 
 /** The lines of the list that anybody may have, with their sha256 in hex; throws where they are not those of the head. */
-export function publicList(release: ReleaseIndex): {
-  readonly bytes: Buffer;
-  readonly sha256: string;
-} {
-  const lines = publicLines(release);
+export async function publicList(
+  release: ReleaseIndex,
+): Promise<{ readonly bytes: Buffer; readonly sha256: string }> {
+  const lines = await publicLines(release);
   if (lines.isSigned) return lines;
   throw new DamagedFileError(
     `Cannot serve "${FILES_NAME}": its public lines are not those of the head; compile again`,

@@ -13,6 +13,7 @@ import {
 import { keyStanding, vouchedDids } from '../../compiler/contract/key-standing.ts';
 import { CONTRACT_VERSION, type Release, releaseSchema } from '../../compiler/contract/release.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
+import { hexInTurns } from '../system/in-turns.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { ListedFiles } from './listed-files.ts';
@@ -133,15 +134,19 @@ const OTHER_LIST =
 const IS_MIRROR =
   'a mirror of what it gives away, without anything that is sold; set SIGNALPRESS_DATA to the folder that "signalpress compile" wrote, or to a copy of it';
 
-/** Checks the list of files against its head; throws a StartError. */
-export function checkFiles(bytes: Buffer, head: Release, switches?: Switches): ListedFiles {
-  const sha256 = sha256Text(bytes);
+/** Checks the list of files against its head, in turns with what is served meanwhile; throws a StartError. */
+export async function checkFiles(
+  bytes: Buffer,
+  head: Release,
+  switches?: Switches,
+): Promise<ListedFiles> {
+  const sha256 = `sha256:${await hexInTurns(bytes)}`;
   if (sha256 !== head.files_sha256) {
     refuse(sha256 === head.public_files?.sha256 ? IS_MIRROR : OTHER_LIST);
   }
   let files: ListedFiles;
   try {
-    files = new ListedFiles(bytes, switches);
+    files = await ListedFiles.inTurns(bytes, switches);
   } catch (cause) {
     refuse('files.txt is malformed; compile again', cause);
   }

@@ -27,7 +27,7 @@ export async function listOfPublicFiles(
   asked: HttpRequest,
   release: ReleaseIndex,
 ): Promise<StaticFile> {
-  return sent(publicList(release), row, asked);
+  return sent(await publicList(release), row, asked);
 }
 
 /** A public file of this release, or of an earlier one that is still kept. */

@@ -18,7 +18,7 @@ describe('ListedFiles', () => {
     fc.assert(
       fc.property(paths, path, (given, other) => {
         const entries = listOf(given);
-        const files = new ListedFiles(bytesOf(entries));
+        const files = ListedFiles.of(bytesOf(entries));
         expect([...files.keys()]).toEqual(entries.map((each) => each.path));
         expect([...files.values()]).toEqual(entries);
         for (const each of entries) expect(files.get(each.path)).toEqual(each);
@@ -45,10 +45,24 @@ describe('ListedFiles', () => {
           }
         };
         const isParsed = taken(() => parseFiles(changed.toString('latin1')));
-        expect(taken(() => new ListedFiles(changed))).toBe(isParsed);
+        expect(taken(() => ListedFiles.of(changed))).toBe(isParsed);
       }),
       { numRuns: 2000 },
     );
+  });
+
+  it('reads a list of several turns as it reads one at once, and refuses what that refuses', async () => {
+    const entries = listOf(Array.from({ length: 20_000 }, (_, at) => `record/${at + 1e5}.json`));
+    const bytes = bytesOf(entries);
+    expect(bytes.length).toBeGreaterThan(1.5 * 1024 * 1024);
+    expect([...(await ListedFiles.inTurns(bytes)).values()]).toEqual(entries);
+    const line = 15_000;
+    const start = bytesOf(entries.slice(0, line - 1)).length;
+    const changed = Buffer.from(bytes);
+    changed.write('Z', start);
+    const words = `line ${line} is malformed`;
+    await expect(ListedFiles.inTurns(changed)).rejects.toThrow(words);
+    expect(() => ListedFiles.of(changed)).toThrow(words);
   });
 
   it.each([
@@ -69,14 +83,14 @@ describe('ListedFiles', () => {
     ['an empty line', `${sha256(1)} 1 a\n\n`],
   ])('refuses %s, by the number of the line', (_, text) => {
     expect(() => parseFiles(text)).toThrow(RangeError);
-    expect(() => new ListedFiles(Buffer.from(text))).toThrow(/line [12] is malformed/);
+    expect(() => ListedFiles.of(Buffer.from(text))).toThrow(/line [12] is malformed/);
   });
 
   it('gives the description that fits the switches, under its own path', () => {
     const listed = ['off.json', 'tokenless/well-known/llms.txt', 'well-known/llms.txt'];
     const bytes = bytesOf(listOf(listed));
-    const [on, off] = [true, false].map(
-      (subscriptions) => new ListedFiles(bytes, { subscriptions }),
+    const [on, off] = [true, false].map((subscriptions) =>
+      ListedFiles.of(bytes, { subscriptions }),
     );
     expect(on?.get('well-known/llms.txt')?.path).toBe('well-known/llms.txt');
     expect(off?.get('well-known/llms.txt')?.path).toBe('tokenless/well-known/llms.txt');
