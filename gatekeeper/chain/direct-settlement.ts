@@ -1,5 +1,5 @@
-import { BaseError, ExecutionRevertedError, type Hex } from 'viem';
-import { estimateGas, getBalance, getCode } from 'viem/actions';
+import type { Hex } from 'viem';
+import { getBalance, getCode } from 'viem/actions';
 import type { ChainEvidence, ChainFinding } from '../money/evidence.ts';
 import {
   authorizationKey,
@@ -20,14 +20,12 @@ import { BoundedMap } from '../system/bounded-map.ts';
 import { inTime } from '../system/in-time.ts';
 import type { ChainNode, TransactionReceipt } from './chain-node.ts';
 import type { Relayed, Relayer } from './relayer.ts';
+import { simulate } from './simulate.ts';
 import { bringsDeployment, isSignedByKey, transferCall } from './transfer-call.ts';
 import { provesTransfer } from './transfer-proof.ts';
 
 /** Time between two looks at a transfer that is not deep enough yet. */
 const DEPTH_POLL_MS = 1000;
-/** Gas beyond the estimate, because the chain may have moved on; and what no transfer of USDC needs. */
-const GAS_PERCENT = 125n;
-const SETTLEMENT_GAS_MAX = 300_000n;
 /** Nothing is sent for an account for this time after a transaction for it reverted: its code may let each one do so. */
 const REVERTED_MS = 600_000;
 /** Such accounts that are remembered. */
@@ -110,11 +108,6 @@ interface SettlementMemory {
   /** When a transaction for an account reverted, by the clock of the options. */
   readonly reverted: BoundedMap<string, number>;
 }
-type Trial =
-  | { readonly state: 'takes'; readonly gas: bigint }
-  | { readonly state: 'reverts' }
-  | { readonly state: 'unknown' };
-
 /** A transaction that is still on its way is waited for again; it is not sent twice. */
 async function settle(
   options: DirectSettlementOptions,
@@ -267,36 +260,6 @@ async function refusalReason(
   if (isUsed || trial.state !== 'reverts') return null;
   if (balance < BigInt(value)) return 'insufficient_funds';
   return code === undefined ? 'execution_reverted' : 'payer_is_smart_account';
-}
-
-/** As of a block, or of the newest one. */
-async function simulate(
-  { node, relayer, report }: DirectSettlementOptions,
-  request: FacilitatorRequest,
-  blockNumber?: bigint,
-): Promise<Trial> {
-  const to = node.network.asset as Hex;
-  const data = transferCall(node.network, request);
-  if (data === null) return { state: 'reverts' };
-  try {
-    await node.check();
-    // Without a cap the code of a payer could keep the node busy for as long as it likes.
-    const call = { account: relayer.address, to, data, blockNumber, gas: SETTLEMENT_GAS_MAX };
-    const estimate = await estimateGas(node.client, call);
-    const gas = (estimate * GAS_PERCENT) / 100n;
-    return gas > SETTLEMENT_GAS_MAX ? { state: 'reverts' } : { state: 'takes', gas };
-  } catch (error) {
-    if (isRevert(error)) return { state: 'reverts' };
-    report(error);
-    return { state: 'unknown' };
-  }
-}
-
-function isRevert(error: unknown): boolean {
-  return (
-    error instanceof BaseError &&
-    error.walk((cause) => cause instanceof ExecutionRevertedError) !== null
-  );
 }
 
 /** What can be judged without the chain, so that it costs no gas and no request. */
