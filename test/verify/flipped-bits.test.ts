@@ -60,7 +60,7 @@ describe('I24: verifyBody() refuses a body with any one bit flipped', () => {
     ['thin/calibrated/airquality.aqi/us-denver.json', 9],
     ['thin/bundle/filing/~41~41~50~4c.json', 9],
     ['free/sample/filing.insider.json', 9],
-  ] as const)('I24: %s, bits %s apart', { timeout: 60_000 }, (path, step) => {
+  ] as const)('I24: %s, bits %s apart', (path, step) => {
     expect(undetected(path, step)).toEqual([]);
   });
 });
