@@ -25,6 +25,8 @@ interface BuyFlags {
 
 const NOBODY_TRUSTED =
   'Cannot buy from an issuer that nobody named: pass --issuer, or --root and --keys';
+const NO_LIST =
+  'Cannot buy on the word of root keys alone: they vouch for a list of keys; save /.well-known/keys.json, and pass it with --keys';
 
 /** Defines `buy`. */
 export function defineBuy(command: Command, { now, print }: CommandSettings): void {
@@ -52,6 +54,7 @@ export function defineBuy(command: Command, { now, print }: CommandSettings): vo
 async function bought(url: string, flags: BuyFlags, now: () => number): Promise<string> {
   const { issuer, root, maxUsd, proof: demandsProof } = flags;
   if (issuer === undefined && root === undefined) throw new RangeError(NOBODY_TRUSTED);
+  if (root !== undefined && flags.keys === undefined) throw new RangeError(NO_LIST);
   const trusted = {
     ...(issuer === undefined ? {} : { issuer }),
     ...(root === undefined ? {} : { root }),

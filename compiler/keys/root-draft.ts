@@ -74,12 +74,18 @@ export function draftRoot(list: KeyHistory, change: RootChange): RootDraft {
       'Cannot draft the first version of a root: it has no root keys; make three with "signalpress root keygen" and name each with --root',
     );
   }
+  const threshold = change.threshold ?? before?.threshold ?? ROOT_THRESHOLD_MIN;
+  if (root_keys.length < threshold) {
+    throw new KeyError(
+      `Cannot draft a root of ${root_keys.length} root ${root_keys.length === 1 ? 'key' : 'keys'}: ${threshold} have to sign; name at least ${threshold}, each with --root`,
+    );
+  }
   const statement: RootStatement = {
     type: 'root',
     issuer: rootDid(list),
     version: (before?.version ?? 0) + 1,
     stated_at: change.now,
-    threshold: change.threshold ?? before?.threshold ?? ROOT_THRESHOLD_MIN,
+    threshold,
     root_keys: [...root_keys],
     issuer_keys: issuerKeys(list, change),
     receipt_keys: receiptKeys(list, change),
@@ -154,12 +160,22 @@ function refuseStranger(did: string, known: readonly string[]): void {
 /** Reads a draft and checks the list, the statement and each signature so far; throws a KeyError that says what is wrong. */
 export function readDraft(bytes: Uint8Array): RootDraft {
   try {
-    const { list, statement } = draftSchema.parse(parseJson(decodeUtf8(bytes)));
+    const { list, statement } = draftParts(bytes);
     return checkedDraft({ list: readKeyHistory(list, isSignedBy), statement });
   } catch (cause) {
     if (cause instanceof KeyError) throw cause;
-    const why = cause instanceof z.ZodError ? 'not the draft of a root statement' : reason(cause);
-    throw unusable(why, cause);
+    throw unusable(reason(cause), cause);
+  }
+}
+
+function draftParts(bytes: Uint8Array): z.infer<typeof draftSchema> {
+  try {
+    return draftSchema.parse(parseJson(decodeUtf8(bytes)));
+  } catch (cause) {
+    throw new KeyError(
+      'Cannot read the draft: not the draft of a root statement; name a file that "signalpress root draft" wrote',
+      { cause },
+    );
   }
 }
 

@@ -36,6 +36,7 @@ export interface Ungiven {
 
 /** What was fetched. */
 export interface Fetched {
+  /** Files that came as listed. */
   readonly files: number;
   readonly bytes: number;
   /** Files that went on where an earlier answer ended. */
@@ -55,17 +56,19 @@ export async function fetchFiles(
   told: Told = () => undefined,
 ): Promise<Fetched> {
   const sum = { files: 0, bytes: 0, resumed: 0, ungiven: [] as Ungiven[] };
+  let done = 0;
   const errors: unknown[] = [];
   const left = wanted.values();
   const work = async (): Promise<void> => {
     for (const entry of left) {
       if (errors.length > 0) return;
       const { detail, bytes, isResumed } = await fetchFile(entry, by);
-      if (detail !== null) sum.ungiven.push({ path: entry.path, detail });
-      sum.files += 1;
+      if (detail === null) sum.files += 1;
+      else sum.ungiven.push({ path: entry.path, detail });
+      done += 1;
       sum.bytes += bytes;
       sum.resumed += isResumed ? 1 : 0;
-      told(sum.files);
+      told(done);
     }
   };
   const one = (): Promise<void> =>

@@ -37,6 +37,8 @@ type Stored = 'good' | 'wrong';
  */
 export class MirrorFolder {
   readonly #folder: string;
+  /** Where files were put since this run began. */
+  readonly #come = new Set<string>();
 
   /** Throws a RangeError for a folder that holds something else than a mirror of this address. */
   constructor(folder: string, address: string) {
@@ -121,7 +123,13 @@ export class MirrorFolder {
     const place = this.#place(entry);
     mkdirSync(dirname(place), { recursive: true });
     renameSync(this.#part(entry), place);
+    this.#come.add(place);
     return this.holds(entry) ? 'good' : 'wrong';
+  }
+
+  /** Whether a file came since this run began. */
+  hasCome(entry: FileEntry): boolean {
+    return this.#come.has(this.#place(entry));
   }
 
   /** Removes every release but the one that is held and this: a service whose releases fail one after the other fills no disk. */

@@ -72,11 +72,16 @@ export interface Mirrored {
   readonly root: string;
   readonly name: string;
   readonly listed: readonly FileEntry[];
+  /** Listed files that were there before. */
+  readonly held: number;
   readonly fetched: Fetched;
   readonly served: ServedDescriptions;
 }
 
-const NOTHING: Pick<Mirrored, 'fetched' | 'served'> = {
+type FetchedListed = Pick<Mirrored, 'held' | 'fetched' | 'served'>;
+
+const NOTHING: FetchedListed = {
+  held: 0,
   fetched: { files: 0, bytes: 0, resumed: 0, ungiven: [] },
   served: { compared: 0, faults: [], ungiven: [] },
 };
@@ -86,6 +91,7 @@ export async function mirrorRelease(by: MirrorBy): Promise<Mirrored> {
   const { address, fetch, clock, answerMs, signal } = by;
   const client = logClient(address, { fetch, clock, totalMs: TOTAL_MS, answerMs });
   let before = '';
+  let earlier = NOTHING.fetched;
   for (let round = 1; round <= HEADS_MAX; round += 1) {
     const bytes = await headOf(client, by);
     const sha256 = hash('sha256', bytes, 'hex');
@@ -94,7 +100,11 @@ export async function mirrorRelease(by: MirrorBy): Promise<Mirrored> {
     const mirrored = await mirrorHead({ bytes, sha256, isSame }, client, by);
     const isOdd = (mirrored?.served.faults.length ?? 0) > 0;
     const isWhole = mirrored?.fetched.ungiven.length === 0 && !isOdd;
-    if (mirrored !== null && (isSame || isWhole)) return mirrored;
+    if (mirrored !== null && (isSame || isWhole)) {
+      const { ungiven } = mirrored.fetched;
+      return { ...mirrored, fetched: { ...sumOf(earlier, mirrored.fetched), ungiven } };
+    }
+    earlier = sumOf(earlier, mirrored?.fetched ?? NOTHING.fetched);
     before = sha256;
     await clock.sleep(isOdd ? CACHED_MS : PAUSE_MS, signal);
   }
@@ -192,7 +202,7 @@ async function fetchListed(
   listed: readonly FileEntry[],
   name: string,
   by: MirrorBy,
-): Promise<Pick<Mirrored, 'fetched' | 'served'>> {
+): Promise<FetchedListed> {
   const { folder, clock, progress } = by;
   const bytes = listed.reduce((sum, { size }) => sum + size, 0);
   const end = clock.steady() + TOTAL_MS + listed.length * FILE_MS + bytes / BYTES_A_MS;
@@ -202,7 +212,10 @@ async function fetchListed(
   if (!isHeadSound(folder.rootOf(name), by)) return { ...NOTHING, fetched: first };
   folder.dropFiles(listed);
   const refusedKeys = new Set(first.ungiven.map(({ path }) => path));
-  const wanted = listed.filter((entry) => !refusedKeys.has(entry.path) && !folder.holds(entry));
+  const other = listed.filter(({ path }) => !refusedKeys.has(path));
+  const here = new Set(other.filter((entry) => folder.holds(entry)));
+  const wanted = other.filter((entry) => !here.has(entry));
+  const held = [...here].filter((entry) => !folder.hasCome(entry)).length;
   const told = (done: number): void =>
     progress({
       done: listed.length - wanted.length + done,
@@ -210,7 +223,8 @@ async function fetchListed(
       label: 'fetching',
     });
   const rest = await fetchFiles(wanted, how, told);
-  return { fetched: sumOf(first, rest), served: await compareDescriptions(listed, how) };
+  const served = await compareDescriptions(listed, how);
+  return { held, fetched: sumOf(first, rest), served };
 }
 
 function sumOf(one: Fetched, other: Fetched): Fetched {

@@ -7,7 +7,7 @@ import { reason } from '../verify/body-check.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import { givenKeys } from '../verify/given-keys.ts';
 import { trustedBy } from '../verify/key-trust.ts';
-import { runVerify, type VerifyCommandOptions } from '../verify/verify-command.ts';
+import { misuseOfFolder, runVerify, type VerifyCommandOptions } from '../verify/verify-command.ts';
 import { EXIT, undecided, type VerifyOutcome } from '../verify/verify-outcome.ts';
 import { MirrorFolder } from './mirror-folder.ts';
 import { type MirrorBy, type Mirrored, mirrorRelease } from './mirror-release.ts';
@@ -32,6 +32,8 @@ export async function verifyAddress(
   target: string,
   { mirror, fetch, onStop, clock, answerMs = ANSWER_MS, ...options }: AddressOptions,
 ): Promise<VerifyOutcome> {
+  const misuse = misuseOfFolder(options);
+  if (misuse !== null) return undecided(target, misuse, options.json === true);
   const stop = new AbortController();
   const forget = onStop(() => stop.abort());
   const folder = mirror ?? mkdtempSync(join(tmpdir(), 'signalpress-mirror-'));
@@ -89,14 +91,14 @@ async function judge(
   return outcome;
 }
 
-function factsOf({ listed, fetched, served }: Mirrored, seconds: number) {
+function factsOf({ held, fetched, served }: Mirrored, seconds: number) {
   const { files, bytes, resumed } = fetched;
   const ungiven = [...fetched.ungiven, ...served.ungiven];
   return {
     fetched_files: files,
     fetched_bytes: bytes,
     resumed_files: resumed,
-    held_files: listed.length - files,
+    held_files: held,
     compared_descriptions: served.compared,
     seconds: Math.round(seconds * 10) / 10,
     not_given: ungiven.slice(0, NOT_GIVEN_MAX).map(({ path, detail }) => `${path}: ${detail}`),

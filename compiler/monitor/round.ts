@@ -1,6 +1,12 @@
 import type { KeyHistory } from '../contract/key-history.ts';
 import type { LogPolicy } from '../contract/log-policy.ts';
-import { believedDids, endOf, type KeyTrust, unrevoked } from '../verify/key-trust.ts';
+import {
+  believedDids,
+  endOf,
+  type KeyTrust,
+  unrevoked,
+  WHOEVER_HAS_IT,
+} from '../verify/key-trust.ts';
 import type { CheckpointFile } from './checkpoint-file.ts';
 import type { Finding } from './finding.ts';
 import { keysOfText } from './keys-text.ts';
@@ -73,7 +79,7 @@ export function endedFault({ state, now }: Round, signers: readonly string[]): s
   const ends = signers.map((did) => ({ did, until: endOf(did, lists, now) }));
   const [first] = ends;
   if (first === undefined || ends.some(({ until }) => until === null)) return null;
-  return `signed by ${first.did}, which was in use until ${first.until}: whoever has that key now may have made it`;
+  return `signed by ${first.did}, which was in use until ${first.until}: ${WHOEVER_HAS_IT}`;
 }
 
 /** The same of several statements, each of one signer: null where every one of them is in use. */

@@ -26,7 +26,7 @@ export function trustedBy(issuers: readonly string[] = [], roots: readonly strin
 }
 
 function asIssuer(did: string): string {
-  return `${did} is a root key, which no issuer signs with; pass it as a root key alone`;
+  return `${did} is a root key, which no issuer signs with; pass it as a root key alone (--root, or "root" of the client)`;
 }
 
 /** Why a list of keys is not one that the root keys of a reader vouch for, or that takes one of them for an issuer; null where it does. */
@@ -70,6 +70,9 @@ export function unrevoked(dids: readonly string[], lists: readonly KeyHistory[])
   );
   return dids.filter((did) => !revoked.has(did));
 }
+
+/** Why what a key signed that has ended proves nothing of itself. */
+export const WHOEVER_HAS_IT = 'whoever has that key now may have made it';
 
 /**
  * Until when a key was in use that has ended by any of these lists, ISO-8601; null for one that is still in use. Whoever has it

@@ -6,6 +6,7 @@ import { goesBack } from '../contract/release-time.ts';
 import { type SeenKeys, seenKeysFault, seenKeysOf } from '../contract/seen-keys.ts';
 import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';
+import { endOf, WHOEVER_HAS_IT } from './key-trust.ts';
 import { Faults } from './release-fault.ts';
 import { readHeadAlone } from './release-head.ts';
 import type { KnownRelease } from './release-memory.ts';
@@ -23,6 +24,8 @@ interface SeenCheck {
   readonly seen: KnownRelease;
   /** Every key of the issuer, where they are known. */
   readonly keys?: KeyHistory;
+  /** Clock of the reader, milliseconds since 1970. */
+  readonly now: number | undefined;
 }
 
 /** What to remember of a list of keys. */
@@ -39,8 +42,14 @@ function hexDigest(bytes: Uint8Array): string {
  * key, statement and version of the root.
  */
 export function checkSeen(check: SeenCheck): void {
+  const { head, faults, keys, now } = check;
   checkKeys(check);
+  const before = faults.count;
   checkHead(check);
+  const end = keys === undefined ? null : endOf(head.issuer_did, [keys], now);
+  if (faults.count > before && end !== null) {
+    faults.add(RELEASE_NAME, 'issuer_did', `in use until ${end}: ${WHOEVER_HAS_IT}`);
+  }
 }
 
 function checkKeys({ head, faults, seen, keys }: SeenCheck): void {

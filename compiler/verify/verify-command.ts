@@ -196,8 +196,8 @@ function requireList({ roots, keys }: Trust): void {
   );
 }
 
-/** Options that concern a body alone. */
-function misuseOfFolder(options: VerifyCommandOptions): string | null {
+/** Why options that concern a body alone cannot be passed for a release; null where none is. */
+export function misuseOfFolder(options: VerifyCommandOptions): string | null {
   const { catalog, expect, maxAgeMs, proof, freshProof, writeProof, body, payer } = options;
   if (body !== undefined || payer !== undefined) return ONLY_OF_RECEIPTS;
   if (catalog !== undefined) return ONLY_OF_BODIES;

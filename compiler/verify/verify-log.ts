@@ -18,8 +18,15 @@ import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { reason } from './body-check.ts';
+import { pastSigner } from './checkpoint-age.ts';
 import { type Disk, nodeDisk } from './disk.ts';
-import { believedDids, type KeyTrust, type SoundVerdict, soundVerdict } from './key-trust.ts';
+import {
+  believedDids,
+  type KeyTrust,
+  type SoundVerdict,
+  soundVerdict,
+  WHOEVER_HAS_IT,
+} from './key-trust.ts';
 import { checkLogIndex } from './log-index-check.ts';
 import { judgeNote } from './log-notes.ts';
 import { type LogSource, logSource } from './log-source.ts';
@@ -128,7 +135,7 @@ export function checkLog(source: LogSource, options: VerifyLogOptions): LogFindi
     checkpoints: batches.length,
     checkpoint: last?.note ?? null,
     witnessed: checkWitnessed(last, source, options),
-    evidence: seen === null ? [] : forkEvidence({ seen, newest: last, rootAt, source }),
+    evidence: seen === null ? [] : forkEvidence({ seen, newest: last, rootAt, source, options }),
     records: tiles.size === size ? checkLogIndex(source, tiles.digests) : 0,
     anchors: checkAnchors(source, new Set(batches.map(({ root }) => root))),
   };
@@ -276,15 +283,19 @@ function checkRoot(
 interface ForkCheck extends RootCheck {
   readonly seen: Signed;
   readonly newest: Signed | null;
+  readonly options: VerifyLogOptions;
 }
 
 /** The two notes that prove a fork or a shrinking, where the log did not grow from the one that was seen. */
-function forkEvidence({ seen, newest, rootAt, source }: ForkCheck): string[] {
+function forkEvidence({ seen, newest, rootAt, source, options }: ForkCheck): string[] {
   const { size } = seen.checkpoint;
   const now = newest?.checkpoint.size ?? 0;
   if (size > now) source.faults.add('--since', 'size', `${size} entries, but the log has ${now}`);
   else if (checkRoot('--since', seen.checkpoint, { source, rootAt })) return [];
-  return [seen.note, ...(newest === null ? [] : [newest.note])];
+  const notes = [seen, ...(newest === null ? [] : [newest])].map(({ note }) => note);
+  const past = notes.flatMap((note) => pastSigner(note, options) ?? []);
+  for (const each of past) source.faults.add('--since', '', `${each}: ${WHOEVER_HAS_IT}`);
+  return notes;
 }
 
 /** Roots with a timestamp, by what their proof shows. */

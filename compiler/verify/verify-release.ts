@@ -125,7 +125,7 @@ export async function verifyRelease(
   const history = known.keys ?? firstHistory(head.issuer_did);
   const issuer = rootDid(history);
   const seen = options.seen === undefined ? undefined : seenOf(options.seen, history);
-  if (seen !== undefined) checkSeen({ ...known, disk, root, head, faults, seen });
+  if (seen !== undefined) checkSeen({ ...known, now: options.now, disk, root, head, faults, seen });
   const run = new ReleaseRun({ ...options, ...known, disk, root, head, faults, issuer });
   run.strays.push(...unservedReleases(disk, root, head));
   run.strayCount += run.strays.length;

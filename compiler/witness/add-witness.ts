@@ -23,10 +23,13 @@ interface AddedWitness {
 
 /** What a policy without a witness says. */
 const EMPTY_POLICY = 'quorum none\n';
+/** The group of all witnesses that were added: the quorum, until its owner edits it. */
+const GROUP = 'witnesses';
 
 /**
- * Asks one witness for its cosignature, publishes it, and names the witness in a policy from then on. The policy stays as it is
- * where none came. Throws a RangeError for what no policy can hold.
+ * Asks one witness for its cosignature, publishes it, and names the witness in a policy from then on, whose quorum asks for all
+ * of them: of one that is down, its publisher has to hear. The policy stays as it is where no cosignature came. Throws a
+ * RangeError for what no policy can hold.
  */
 export async function addWitness(
   { data, file, url, vkey }: AddedWitness,
@@ -45,10 +48,23 @@ export async function addWitness(
 
 /** The text of a policy with one witness more, above the lines that may name it. */
 function withWitness(policy: string, vkeyAndUrl: string): string {
-  const [name] = vkeyAndUrl.split('+');
+  const [name = ''] = vkeyAndUrl.split('+');
   const at = policy.search(/^[ \t]*(group|quorum)\b/m);
   const cut = at < 0 ? policy.length : at;
-  return `${policy.slice(0, cut)}witness ${name} ${vkeyAndUrl}\n${policy.slice(cut)}`;
+  return demanded(
+    `${policy.slice(0, cut)}witness ${name} ${vkeyAndUrl}\n${policy.slice(cut)}`,
+    name,
+  );
+}
+
+/** The same with a quorum that asks for the witness too; groups that somebody else wrote stay as they are. */
+function demanded(policy: string, name: string): string {
+  const own = new RegExp(`^([ \\t]*group[ \\t]+${GROUP}[ \\t].*?)[ \\t]*$`, 'm');
+  if (own.test(policy)) return policy.replace(own, (line) => `${line.trimEnd()} ${name}`);
+  if (/^[ \t]*group\b/m.test(policy)) return policy;
+  const names = [...policy.matchAll(/^[ \t]*witness[ \t]+(\S+)/gm)].map(([, each]) => each);
+  const quorum = `group ${GROUP} all ${names.join(' ')}\nquorum ${GROUP}`;
+  return policy.replace(/^[ \t]*quorum[ \t]+none[ \t]*$/m, quorum);
 }
 
 function policyOf(text: string, file: string): LogPolicy {

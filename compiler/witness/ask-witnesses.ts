@@ -30,7 +30,7 @@ export interface AskReport {
   }[];
   /** Cosignatures that came just now. */
   readonly added: number;
-  /** What the published checkpoint lacks by the policy; null where it has its quorum. */
+  /** What the published checkpoint lacks by the policy; null where it has its quorum, or, where none is demanded, all witnesses. */
   readonly lack: string | null;
 }
 
@@ -43,6 +43,11 @@ export async function askWitnesses(data: string, policy: LogPolicy, by: AskBy): 
   if (name === null || release === null) {
     throw new RangeError(
       `Cannot ask witnesses: no release in "${data}"; run "signalpress compile" first`,
+    );
+  }
+  if (policy.witnesses.length === 0) {
+    throw new RangeError(
+      'Cannot ask witnesses: the policy names none; add one with "signalpress witness add"',
     );
   }
   const log = askedLog(release);
@@ -63,13 +68,22 @@ export async function askWitnesses(data: string, policy: LogPolicy, by: AskBy): 
   const unlock = await lockProof(data, by);
   try {
     const note = addLines(path, added);
-    const { fault: lack } = judgeByPolicy(note, { policy, now: by.now() });
     const names = replies.map(({ line: _, ...rest }) => rest);
+    const { fault } = judgeByPolicy(note, { policy, now: by.now() });
+    const lack = fault ?? (policy.quorum === null ? absence(names) : null);
     return { origin, size, witnesses: names, added: lines.length, lack };
   } finally {
     unlock();
   }
 }
+
+/** What is missing where a policy demands nobody: whoever names a witness wants to hear of one that is down. */
+function absence(witnesses: AskReport['witnesses']): string | null {
+  const absent = witnesses.flatMap(({ name, failure }) => (failure === null ? [] : [name]));
+  if (absent.length === 0) return null;
+  return `its quorum is none, and there is no cosignature of ${absent.join(', ')}; name in the quorum whom you demand`;
+}
+
 /** Beside the releases: in the folder of one, a file that a kill leaves would be a stranger. */
 const DRAFT_NAME = `${RELEASE_PROOF_NAME}.new`;
 /** Lock of whoever adds lines: that of a compile may be held for minutes. */

@@ -15,49 +15,52 @@ const LOG = new InventedLog({ origin: 'example.org/log', seed: 7 });
 afterAll(removeFolders);
 
 describe('askAfter()', () => {
-  it('asks a witness again that was down when the release came, and tells once that it signed', async () => {
-    const state = join(makeFolder(), 'witness');
-    makeWitness(state, 'w.example');
-    const store = openWitness(state);
-    let asked = 0;
-    const serve = (port: number) =>
-      serveWitness({
-        store,
-        logs: [LOG.key],
-        host: '127.0.0.1',
-        port,
-        now: () => {
-          asked += 1;
-          return NOW;
-        },
-        log: () => undefined,
-      });
-    const first = await serve(0);
-    await first.close();
-    const witnesses = join(makeFolder(), 'witnesses.txt');
-    const line = `witness W ${store.key.vkey} http://127.0.0.1:${first.port}`;
-    writeFileSync(witnesses, `${line}\nquorum W\n`);
-    const data = join(makeFolder(), 'data');
-    const told: string[] = [];
-    const settings = { now: () => NOW, print: (text: string) => told.push(text) };
-    const { ask, askAgain } = askAfter({ data, witnesses }, settings);
-    // Before the first release there is nothing to ask about.
-    await askAgain();
-    expect(told).toEqual([]);
-    await compileFolder(writeSnapshots(smallSet()), { data });
-    await ask();
-    expect(told).toEqual([expect.stringContaining('The policy is not met')]);
-    await askAgain();
-    expect(told).toHaveLength(1);
-    const second = await serve(first.port);
-    await askAgain();
-    expect(told.slice(1)).toEqual([expect.stringContaining('cosigned by W at 2026-11-20T12:30')]);
-    const before = asked;
-    await askAgain();
-    expect([told.length, asked]).toEqual([2, before]);
-    await second.close();
-    store.close();
-  });
+  it.each(['quorum W', 'quorum none'])(
+    'asks a witness again that was down when the release came, under "%s", and tells once that it signed',
+    async (quorum) => {
+      const state = join(makeFolder(), 'witness');
+      makeWitness(state, 'w.example');
+      const store = openWitness(state);
+      let asked = 0;
+      const serve = (port: number) =>
+        serveWitness({
+          store,
+          logs: [LOG.key],
+          host: '127.0.0.1',
+          port,
+          now: () => {
+            asked += 1;
+            return NOW;
+          },
+          log: () => undefined,
+        });
+      const first = await serve(0);
+      await first.close();
+      const witnesses = join(makeFolder(), 'witnesses.txt');
+      const line = `witness W ${store.key.vkey} http://127.0.0.1:${first.port}`;
+      writeFileSync(witnesses, `${line}\n${quorum}\n`);
+      const data = join(makeFolder(), 'data');
+      const told: string[] = [];
+      const settings = { now: () => NOW, print: (text: string) => told.push(text) };
+      const { ask, askAgain } = askAfter({ data, witnesses }, settings);
+      // Before the first release there is nothing to ask about.
+      await askAgain();
+      expect(told).toEqual([]);
+      await compileFolder(writeSnapshots(smallSet()), { data });
+      await ask();
+      expect(told).toEqual([expect.stringContaining('The policy is not met')]);
+      await askAgain();
+      expect(told).toHaveLength(1);
+      const second = await serve(first.port);
+      await askAgain();
+      expect(told.slice(1)).toEqual([expect.stringContaining('cosigned by W at 2026-11-20T12:30')]);
+      const before = asked;
+      await askAgain();
+      expect([told.length, asked]).toEqual([2, before]);
+      await second.close();
+      store.close();
+    },
+  );
 
   it('asks nobody without a policy, and refuses a bad one before anything is done', async () => {
     const told: string[] = [];

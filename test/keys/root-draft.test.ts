@@ -123,7 +123,20 @@ describe('draftRoot()', () => {
     expect(() => draftRoot(list, online)).toThrow(`names "${didOf(2)}" twice`);
     const stranger = { ...FIRST, revoke: [{ did: didOf(9), at: NOW }] };
     expect(() => draftRoot(list, stranger)).toThrow('not a key of this issuer');
-    expect(() => draftRoot(list, { ...FIRST, threshold: 4 })).toThrow('asks for 4 of 3 keys');
+    expect(() => draftRoot(list, { ...FIRST, threshold: 4 })).toThrow(
+      'of 3 root keys: 4 have to sign',
+    );
+  });
+});
+
+describe('draftRoot()', () => {
+  it('says how many root keys to name where they are too few to sign', () => {
+    const draft = (...seeds: number[]) =>
+      draftRoot(listOf(rotated()), { ...FIRST, rootKeys: seeds.map(didOf) });
+    expect(() => draft(21)).toThrow(
+      'Cannot draft a root of 1 root key: 2 have to sign; name at least 2, each with --root',
+    );
+    expect(draft(21, 22).statement.root_keys).toHaveLength(2);
   });
 });
 
@@ -143,7 +156,11 @@ describe('signDraft()', () => {
     expect(changed).not.toBe(text);
     expect(() => readDraft(Buffer.from(changed))).toThrow('Cannot use the root statement');
     expect(() => readDraft(Buffer.from('{}'))).toThrow('not the draft of a root statement');
-    expect(() => readDraft(Buffer.from('no JSON'))).toThrow('Cannot use the root statement');
+    for (const other of ['no JSON', '', '[]', JSON.stringify(listOf(rotated()))]) {
+      expect(() => readDraft(Buffer.from(other))).toThrow(
+        'not the draft of a root statement; name a file that "signalpress root draft" wrote',
+      );
+    }
     expect(readDraft(Buffer.from(text)).statement.version).toBe(1);
   });
 });

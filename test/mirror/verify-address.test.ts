@@ -131,8 +131,37 @@ describe('verifyAddress()', () => {
     const { fetch, asked } = meddling();
     const wrong = await verified({ issuer: [other], fetch });
     expect([wrong.exitCode, wrong.faults]).toEqual([1, ['release.json']]);
+    expect(wrong.report).toMatchObject({ fetched_files: 1, held_files: 0 });
     // Nothing but the keys is fetched for a head that does not hold.
     expect(asked.map(({ path }) => fileAt(path)).filter(Boolean)).toEqual(['well-known/keys.json']);
+  });
+
+  it.each<[string, Partial<AddressOptions>]>([
+    ['--expect', { expect: 'GET /gauge' }],
+    ['--max-age', { maxAgeMs: 1000 }],
+    ['--catalog', { catalog: 'catalog.json' }],
+    ['--proof', { proof: true }],
+    ['--fresh-proof', { freshProof: 'proof.json' }],
+    ['--write-proof', { writeProof: () => undefined }],
+    ['--body', { body: 'body.json' }],
+    ['--payer', { payer: '0x00' }],
+  ])('refuses %s, which is about one body, before it asks for anything', async (_, option) => {
+    const { fetch, asked } = meddling();
+    const { exitCode, report } = await verified({ ...option, fetch });
+    expect([exitCode, report.target, asked]).toEqual([2, gate.url, []]);
+  });
+
+  it('says that a mirror is a folder', async () => {
+    const mirror = join(makeFolder(), 'file.txt');
+    writeFileSync(mirror, 'mine');
+    const { fetch, asked } = meddling();
+    const { exitCode, reason } = await verified({ mirror, fetch });
+    expect([exitCode, reason, asked]).toEqual([
+      2,
+      expect.stringContaining('": it is a file; name a folder'),
+      [],
+    ]);
+    expect(readFileSync(mirror, 'utf8')).toBe('mine');
   });
 
   it('keeps a mirror that is a data folder for every other option', async () => {
@@ -176,6 +205,8 @@ describe('a service that gives something else', () => {
     const { exitCode, faults, report } = await verified({ fetch });
     expect([exitCode, faults]).toEqual([1, [path]]);
     expect(report.not_given).toEqual([expect.stringContaining(`${path}: answered ${status}`)]);
+    const given = publicEntries(data).length - 1;
+    expect(report).toMatchObject({ fetched_files: given, held_files: 0 });
   });
 
   it('a list or a head of other bytes fails, by name', async () => {

@@ -9,6 +9,7 @@ import { removeFolders } from '../snapshot-folder.ts';
 import { hashes } from '../stages/anchor/memory-log.ts';
 import { DID, didOfSeed, filesOf, publish, publishHours } from './lying-service.ts';
 import { FIRST, ISSUER, root, rooted } from './rooted-keys.ts';
+import { sampleBodies } from './sample-bodies.ts';
 import { Watching } from './watching.ts';
 
 afterAll(removeFolders);
@@ -37,10 +38,13 @@ describe('a monitor that knows root keys', () => {
   });
 
   it('I29: takes no list that they did not sign, and nothing that its keys sign', async () => {
+    const [sample] = await sampleBodies();
     for (const list of [formatKeyHistory(firstHistory(DID)), UNDER_ROOT]) {
       const roots = list === UNDER_ROOT ? [didOfSeed(21)] : ROOTS;
       const own = watching({ roots });
-      expect(await own.sees(filesOf(first, list), { looks: 2 })).toEqual(['unknown_key']);
+      // What else they sign does not hold either, and is not told once more.
+      const files = filesOf(first, list).set('/gauge/sample', sample);
+      expect(await own.sees(files, { looks: 2 })).toEqual(['unknown_key']);
       expect(own.lines.join('\n')).toContain('enough of the trusted root keys');
     }
   });

@@ -26,7 +26,8 @@ describe('addWitness()', () => {
     });
     if (!first || !second) throw new Error('no witnesses');
     expect((await addWitness(first, askedNow())).lack).toBeNull();
-    const text = `witness one.example ${first.vkey} ${first.url}\nquorum none\n`;
+    const line = `witness one.example ${first.vkey} ${first.url}\n`;
+    const text = `${line}group witnesses all one.example\nquorum witnesses\n`;
     expect(policyOf(file)).toBe(text);
     const strange = { ...second, vkey: new InventedWitness('two.example', 5).vkey };
     expect((await addWitness(strange, askedNow())).lack).toContain('no cosignature of two.example');
@@ -45,5 +46,36 @@ describe('addWitness()', () => {
       'Cannot add the witness',
     );
     expect(parseTlogProof(shop.proofText).note.signatures).toHaveLength(3);
+  });
+
+  it('demands every witness that it named, until the owner of the policy edits that', async () => {
+    const file = join(makeFolder(), 'witnesses.txt');
+    const lines: string[] = [];
+    const add = async (name: string): Promise<void> => {
+      const { line } = await shop.witness(name);
+      const [, , vkey = '', url = ''] = line.trim().split(' ');
+      lines.push(`witness ${name.toLowerCase()}.example ${vkey} ${url}\n`);
+      expect((await addWitness({ data: shop.data, file, vkey, url }, askedNow())).lack).toBeNull();
+    };
+    const expected = (group: string) => `${lines.join('')}group ${group}\nquorum witnesses\n`;
+    await add('One');
+    await add('Two');
+    expect(policyOf(file)).toBe(expected('witnesses all one.example two.example'));
+    expect((await shop.ask(policyOf(file))).lack).toBeNull();
+    // The next release: one of both is down.
+    await shop.hour(1);
+    const down = policyOf(file).replace(/ http\S+\n/, ' http://127.0.0.1:9/\n');
+    expect((await shop.ask(down)).lack).toContain('1 of 2 of witnesses (without one.example)');
+    expect(await shop.verified(down)).toMatch(/^1 /);
+    expect((await shop.ask(policyOf(file))).lack).toBeNull();
+    expect(await shop.verified(policyOf(file))).toMatch(/^0 /);
+    writeFileSync(file, expected('witnesses any one.example two.example'));
+    await add('Three');
+    expect(policyOf(file)).toBe(expected('witnesses any one.example two.example three.example'));
+    // What an earlier version wrote.
+    writeFileSync(file, `${lines.join('')}quorum none\n`);
+    await add('Four');
+    const names = ['one', 'two', 'three', 'four'].map((name) => `${name}.example`);
+    expect(policyOf(file)).toBe(expected(`witnesses all ${names.join(' ')}`));
   });
 });

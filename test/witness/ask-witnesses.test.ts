@@ -286,6 +286,17 @@ describe('askWitnesses()', () => {
     await expect(
       askWitnesses(makeFolder(), readPolicy(Buffer.from('quorum none\n')), askedNow()),
     ).rejects.toThrow('no release in');
+    await expect(shop.ask('quorum none\n')).rejects.toThrow('the policy names none');
+  });
+
+  it('is not content under "quorum none" while a witness is missing that is named', async () => {
+    const [one, two] = [await shop.witness('One'), await shop.witness('Two')];
+    const down = two.line.replace(/ http\S+/, ' http://127.0.0.1:9/');
+    const { lack } = await shop.ask(`${one.line}${down}quorum none\n`);
+    expect(lack).toBe(
+      'its quorum is none, and there is no cosignature of Two; name in the quorum whom you demand',
+    );
+    expect((await shop.ask(`${one.line}${two.line}quorum none\n`)).lack).toBeNull();
   });
 
   it('leaves the old proof where it is killed before the new one takes its place', async () => {
