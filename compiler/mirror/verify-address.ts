@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { errorText } from '../commands/error-text.ts';
 import type { Fetch } from '../monitor/log-client.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
-import { reason } from '../verify/body-check.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import { givenKeys } from '../verify/given-keys.ts';
 import { trustedBy } from '../verify/key-trust.ts';
@@ -47,7 +47,7 @@ export async function verifyAddress(
       unlock();
     }
   } catch (error) {
-    return undecided(target, reason(error), options.json === true);
+    return undecided(target, errorText(error), options.json === true);
   } finally {
     forget();
     if (mirror === undefined) rmSync(folder, { recursive: true, force: true });

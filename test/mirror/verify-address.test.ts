@@ -158,7 +158,7 @@ describe('verifyAddress()', () => {
     const { exitCode, reason } = await verified({ mirror, fetch });
     expect([exitCode, reason, asked]).toEqual([
       2,
-      expect.stringContaining('": it is a file; name a folder'),
+      expect.stringContaining('": a file is already there; name another place'),
       [],
     ]);
     expect(readFileSync(mirror, 'utf8')).toBe('mine');

@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readPlain } from '../../verify/plain-file.ts';
 
@@ -27,9 +27,6 @@ export function lockData(data: string, name = LOCK_NAME): () => void {
     throw new RangeError(
       `Cannot write into "${data}": only a gatekeeper takes a URL; name a folder with --data, and "signalpress publish" copies it to a host`,
     );
-  }
-  if (statSync(data, { throwIfNoEntry: false })?.isDirectory() === false) {
-    throw new RangeError(`Cannot write into "${data}": it is a file; name a folder`);
   }
   mkdirSync(data, { recursive: true });
   const path = join(data, name);
