@@ -23,7 +23,8 @@ With the address of a service as TARGET (https://…) all that it gives away of 
 signs, and judged as a folder: descriptions, free answers, keys, catalogue, log. Descriptions that programs read (/openapi.json,
 /manifest and others) are also asked for at their own URLs: one in another form fails. What is sold is not looked at, and that
 is said. With --mirror FOLDER it stays: the next run fetches only what is new, also after a break, and FOLDER goes where a data
-folder does (--keys and --catalog too). A file that is missing or other than listed fails, by name.
+folder does (--keys and --catalog too). A mirror remembers what it verified, as with --remember: an older release or another
+history fails, and what was held stays. A file that is missing or other than listed fails, by name.
 `;
 
 /** What `verify` needs beside the settings of every command. */
@@ -152,7 +153,14 @@ async function verified(
   if (!ADDRESS.test(target)) return runVerify(target, options);
   const { verifyAddress } = await import('../mirror/verify-address.ts');
   const clock = systemClock(now, Math.random);
-  return verifyAddress(target, { ...options, mirror, fetch, clock, onStop });
+  return verifyAddress(target, {
+    ...options,
+    mirror,
+    memoryAt: memoryFile,
+    fetch,
+    clock,
+    onStop,
+  });
 }
 
 function refuseMisuse(target: string, flags: VerifyFlags): void {

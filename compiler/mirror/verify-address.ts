@@ -7,18 +7,27 @@ import { lockData } from '../stages/publish/data-lock.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import { givenKeys } from '../verify/given-keys.ts';
 import { trustedBy } from '../verify/key-trust.ts';
-import { misuseOfFolder, runVerify, type VerifyCommandOptions } from '../verify/verify-command.ts';
+import {
+  type MemoryFile,
+  misuseOfFolder,
+  runVerify,
+  type VerifyCommandOptions,
+} from '../verify/verify-command.ts';
 import { EXIT, undecided, type VerifyOutcome } from '../verify/verify-outcome.ts';
 import { MirrorFolder } from './mirror-folder.ts';
 import { type MirrorBy, type Mirrored, mirrorRelease } from './mirror-release.ts';
 
 const ANSWER_MS = 30_000;
+/** What a mirror remembers of what was verified. */
+const SEEN_NAME = 'verified.json';
 const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
 
 /** What `verify` needs for an address beside what it needs for a folder. */
 export interface AddressOptions extends VerifyCommandOptions {
   /** Where what was fetched stays; without one it goes when all is done. */
   readonly mirror: string | undefined;
+  /** A file that remembers what was verified, where no other one is given. */
+  readonly memoryAt: (path: string) => MemoryFile;
   readonly fetch: Fetch;
   /** Calls once when the process is told to end; returns what takes that back. */
   readonly onStop: (stop: () => void) => () => void;
@@ -30,7 +39,7 @@ export interface AddressOptions extends VerifyCommandOptions {
 /** `verify URL`: fetches what anybody may have of the release of a service, and judges it as a folder. */
 export async function verifyAddress(
   target: string,
-  { mirror, fetch, onStop, clock, answerMs = ANSWER_MS, ...options }: AddressOptions,
+  { mirror, memoryAt, fetch, onStop, clock, answerMs = ANSWER_MS, ...options }: AddressOptions,
 ): Promise<VerifyOutcome> {
   const misuse = misuseOfFolder(options);
   if (misuse !== null) return undecided(target, misuse, options.json === true);
@@ -40,9 +49,12 @@ export async function verifyAddress(
   try {
     const address = addressOf(target);
     const unlock = lockData(folder);
+    // No older release takes the place of what a mirror holds, and no other history.
+    const isKept = mirror !== undefined && options.memory === undefined;
+    const remembering = isKept ? { memory: memoryAt(join(folder, SEEN_NAME)) } : {};
     try {
       const world = { fetch, clock, answerMs, signal: stop.signal };
-      return await judge({ address, folder }, options, world);
+      return await judge({ address, folder }, { ...options, ...remembering }, world);
     } finally {
       unlock();
     }
@@ -86,8 +98,11 @@ async function judge(
   const { faults } = mirrored.served;
   const fetched = { from: address, facts: factsOf(mirrored, seconds), faults };
   const outcome = await runVerify(mirrored.root, { ...options, fetched });
-  // What fails stays beside what was held before, for whoever wants to look.
-  if (outcome.exitCode !== EXIT.failed) held.keepOnly(mirrored.name, mirrored.listed);
+  // What fails stays beside what was held before, for whoever wants to look; so does what cannot be judged beside what was verified.
+  const isFirst = outcome.exitCode === EXIT.undecided && (options.memory?.text ?? null) === null;
+  if (isFirst || outcome.exitCode === EXIT.verified) {
+    held.keepOnly(mirrored.name, mirrored.listed);
+  }
   return outcome;
 }
 

@@ -110,7 +110,7 @@ const WORDS = checkAt('cover', '').notApplicable(
 function memberChecks(body: JsonObject, proved: Proved, member: string): BodyCheck[] {
   const isProved = (name: string): boolean => PROVED_MEMBERS.includes(name);
   const isOwn = (name: string): boolean =>
-    ANSWER_MEMBERS.has(name) || name === member || (member === '' && isProved(name));
+    ANSWER_MEMBERS.has(name) || (member === '' ? isProved(name) : name === member);
   const inside = member === '' ? [] : Object.keys(proved).filter((name) => !isProved(name));
   const strange = [
     ...Object.keys(body).filter((name) => !isOwn(name)),

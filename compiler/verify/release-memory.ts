@@ -38,7 +38,7 @@ export function parseMemory(text: string | null): SeenReleases {
   const parsed = memorySchema.safeParse(parsedOrNull(text));
   if (parsed.success) return parsed.data;
   throw new RangeError(
-    'Cannot read the file of --remember: not written by it; name another file, or remove this one to begin again',
+    'Cannot read what was verified before: the file of --remember, or verified.json of a mirror, was not written by verify; name another one, or remove it to begin again',
   );
 }
 

@@ -1,4 +1,5 @@
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { NOTE_CHARS_MAX } from '../../compiler/contract/checkpoint.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { questionOf } from '../../compiler/verify/answer-fault.ts';
 import type { Delivery } from '../forgery-campaign/forgery.ts';
@@ -26,6 +27,7 @@ export function demandCases(bodies: readonly Delivery[], now: number): ReaderCas
       ...otherRequests(target).map((expect) => refused('another request', text, expect)),
       ...ageCases(body, text, now),
       ...proofCases(target, body),
+      ...(at === 0 ? longProofs(body) : []),
     ];
   });
 }
@@ -68,6 +70,16 @@ function proofCases(target: string, { _proof, ...bare }: Delivery['body']): Read
     return { class: 'no proof', about: target, text, want, reader: { demands_proof } };
   };
   return [of('unproven', null), of('failed', true), of('verified', false)];
+}
+
+/** Whoever delivers a body may add lines of signers that nobody knows, up to the length of a note. */
+function longProofs({ _proof, ...body }: Delivery['body']): ReaderCase[] {
+  const lengthened = (chars: number, want: ReaderCase['want']): ReaderCase => {
+    const proof = `${String(_proof)}\u2014 stranger ${'A'.repeat(chars)}\n`;
+    const text = JSON.stringify({ ...body, _proof: proof });
+    return { class: 'long note', about: `${chars} characters more`, text, want, reader: {} };
+  };
+  return [lengthened(NOTE_CHARS_MAX / 2, 'verified'), lengthened(NOTE_CHARS_MAX, 'failed')];
 }
 
 /** A body is as old as its citation says; a settlement answer as the last look at the list. */

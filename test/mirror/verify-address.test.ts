@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryFile } from '../../compiler/commands/memory-file.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { PUBLIC_LIST_URL, parsePublicFileUrl } from '../../compiler/contract/public-files.ts';
 import type { Release } from '../../compiler/contract/release.ts';
@@ -51,7 +52,8 @@ const freshFolder = (): string => join(makeFolder(), 'mirror');
 async function verified(more: Partial<AddressOptions> = {}, address = gate.url) {
   const clock = new VirtualClock('2026-11-20T12:00:00Z');
   const onStop = () => () => undefined;
-  const usual = { issuer: [did], json: true, mirror: undefined, fetch, clock, onStop };
+  const kept = { mirror: undefined, memoryAt: memoryFile };
+  const usual = { issuer: [did], json: true, ...kept, fetch, clock, onStop };
   const { exitCode, text } = await verifyAddress(address, { ...usual, ...more });
   const report = JSON.parse(text);
   const faults: string[] = (report.faults ?? []).map(({ file }: { file: string }) => file);
@@ -116,7 +118,8 @@ describe('verifyAddress()', () => {
 
   it('tells a person how much it looked at, and what that took', async () => {
     const clock = systemClock(Date.now, Math.random);
-    const quiet = { mirror: undefined, fetch, clock, onStop: () => () => undefined };
+    const kept = { mirror: undefined, memoryAt: memoryFile };
+    const quiet = { ...kept, fetch, clock, onStop: () => () => undefined };
     const { text } = await verifyAddress(gate.url, { ...quiet, issuer: [did] });
     expect(text).toContain(`verified, the public part alone  ${gate.url}`);
     expect(text).toContain('what is sold was not looked at');
@@ -167,7 +170,8 @@ describe('verifyAddress()', () => {
   it('keeps a mirror that is a data folder for every other option', async () => {
     const mirror = freshFolder();
     expect((await verified({ mirror })).exitCode).toBe(0);
-    expect(readdirSync(mirror).sort()).toEqual(['current', 'files', 'mirror.txt', 'releases']);
+    const held = ['current', 'files', 'mirror.txt', 'releases', 'verified.json'];
+    expect(readdirSync(mirror).sort()).toEqual(held);
     const { exitCode, text } = await runVerify(mirror, { issuer: [did], keys: mirror, json: true });
     expect([exitCode, JSON.parse(text).strays]).toEqual([0, []]);
     expect(givenCatalog(nodeDisk, mirror, { trust: [did] }).catalog.lines.length).toBeGreaterThan(
@@ -562,6 +566,34 @@ describe('a mirror', () => {
     const { exitCode, report } = await verified({ memory });
     expect(exitCode).toBe(1);
     expect(report.faults[0].detail).toContain('rollback');
+  });
+
+  it('I26: keeps what it verified when an older release, another key or a stale one is shown', async () => {
+    const snapshots = writeSnapshots(FEW);
+    const { data: own } = await compileFolder(snapshots);
+    const older = join(makeFolder(), 'data');
+    cpSync(own, older, { recursive: true, verbatimSymlinks: true });
+    await compileFolder(snapshots, { data: own, asOf: '2026-11-20T13:00:00Z' });
+    const [shop, past] = [await sampleGate(own), await sampleGate(older)];
+    try {
+      const mirror = freshFolder();
+      expect((await verified({ mirror }, shop.url)).exitCode).toBe(0);
+      const shown = async (more: Partial<AddressOptions>) => {
+        const { exitCode, report } = await verified({ mirror, ...more }, shop.url);
+        const held = readHeadOf(join(mirror, 'current'));
+        return [exitCode, JSON.stringify(report.faults ?? []), held.sequence];
+      };
+      const fromPast: typeof fetch = (asked, init) =>
+        fetch(String(asked).replace(shop.url, past.url), init);
+      const rollback = await shown({ fetch: fromPast });
+      expect(rollback).toEqual([1, expect.stringContaining('rollback'), 2]);
+      const unpinned = await shown({ fetch: fromPast, issuer: [] });
+      expect(unpinned.slice(2)).toEqual([2]);
+      // Whoever asks the honest shop again goes on.
+      expect(await shown({})).toEqual([0, '[]', 2]);
+    } finally {
+      await Promise.all([shop.close(), past.close()]);
+    }
   });
 
   it('takes no folder that holds something else', async () => {

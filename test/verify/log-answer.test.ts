@@ -63,6 +63,13 @@ describe.each(FORMS)('verifyBody() of a saved answer of %s', (form) => {
     expect([verdict(body), verdict(body, 'any')]).toEqual(['unsigned', 'unsigned']);
   });
 
+  it('fails one with a member that no answer has, also of the empty name', async () => {
+    const body = await saved(form);
+    for (const name of ['', 'value']) {
+      expect([name, verdict({ ...body, [name]: 'other' })]).toEqual([name, 'failed']);
+    }
+  });
+
   it('fails one whose hash is cut, or is that of another entry', async () => {
     const body = await saved(form);
     for (const other of [hash.slice(0, 20), `${hash.slice(0, -1)}${hash.endsWith('0') ? 1 : 0}`]) {

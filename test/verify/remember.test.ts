@@ -404,7 +404,7 @@ describe('I26: verify --remember notices', () => {
       'a memory of another format',
       () => serving(3),
       () => '{"format":"x","issuers":{}}',
-      /not written by it/,
+      /not written by verify/,
     ],
     ['an empty memory file', () => serving(3), () => '', /cannot be judged/],
   ])('I26: %s, exit 2', async (...[, folder, memory, says]) => {

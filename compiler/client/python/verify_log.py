@@ -128,11 +128,20 @@ def lines_of_key(did, origin, lines):
     return [data[4:] for signer, data in lines if signer == origin and data[:4] == name]
 
 
+# Room for 16 signatures of the longest kind.
+NOTE_CHARS_MAX = 131072
+
+
+def characters(text):
+    """How long a text is: a character beyond U+FFFF counts as two, as in UTF-16."""
+    return len(text) + sum(char > "\uffff" for char in text)
+
+
 def read_note(note):
     """The text of a C2SP signed note, and of each of its lines the name and the bytes, whoever signed."""
     head, cut, tail = note.rpartition("\n\n")
     lines = tail.split("\n")
-    if not cut or len(note) > 16384 or lines.pop() != "" or not 1 <= len(lines) <= 100:
+    if not cut or characters(note) > NOTE_CHARS_MAX or lines.pop() != "" or not 1 <= len(lines) <= 100:
         raise Refused("checkpoint: not a signed note")
     return head + "\n", [signature_line(line) for line in lines]
 
@@ -155,7 +164,7 @@ def signature_line(line):
 
 
 PROOF_LINE = "c2sp.org/tlog-proof@v1"
-PROOF_CHARS_MAX = 16384 + 2 * 4096 + 4096
+PROOF_CHARS_MAX = NOTE_CHARS_MAX + 2 * 4096 + 4096
 POSITION = re.compile(r"0|[1-9][0-9]{0,15}")
 
 
@@ -225,7 +234,7 @@ def read_proof(proof):
     """Position, hashes and checkpoint of a tlog-proof@v1 text."""
     head, cut, note = proof.partition("\n\n")
     first, *rest = head.split("\n")
-    if len(proof) > PROOF_CHARS_MAX or not cut or first != PROOF_LINE:
+    if characters(proof) > PROOF_CHARS_MAX or not cut or first != PROOF_LINE:
         raise Refused("_proof: not a %s text" % PROOF_LINE)
     if rest and rest[0].startswith("extra "):
         fixed_base64(rest.pop(0)[len("extra "):], range(1, 4097))
