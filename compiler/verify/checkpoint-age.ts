@@ -1,6 +1,7 @@
 import type { KeyHistory } from '../contract/key-history.ts';
 import { hasEnded } from '../contract/key-standing.ts';
-import { believedDids, type KeyTrust } from './key-trust.ts';
+import type { Release } from '../contract/release.ts';
+import { believedDids, endOf, type KeyTrust, WHOEVER_HAS_IT } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
 import { judgeByPolicy, type PolicyTrust } from './policy-check.ts';
 import { CLOCK_SKEW_MS } from './request-time-checks.ts';
@@ -51,6 +52,18 @@ export function isWitnessed(note: string, { policy, now }: PolicyTrust, before: 
   const latest = Math.min(now ?? Number.POSITIVE_INFINITY, Date.parse(before) - 1 - CLOCK_SKEW_MS);
   const { fault, witnessed } = judgeByPolicy(note, { policy, now: latest });
   return fault === null && witnessed.length > 0;
+}
+
+/** Why whoever has a key that has ended may have made a release; null where a key in use signed it or its log, or witnesses saw that in time. */
+export function pastRelease(
+  { issuer_did: did }: Pick<Release, 'issuer_did'>,
+  note: string | null,
+  trusted: KeyTrust & PolicyTrust,
+): string | null {
+  const { keys, now } = trusted;
+  const end = keys === undefined ? null : endOf(did, [keys], now);
+  if (end === null || (note !== null && pastSigner(note, trusted) === null)) return null;
+  return `signed by ${did}, which was in use until ${end}: ${WHOEVER_HAS_IT}`;
 }
 
 /** Why a checkpoint shows nothing; null where a key that is still in use signed it, or witnesses saw it while its key was. */

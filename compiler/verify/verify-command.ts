@@ -65,7 +65,8 @@ Exit codes:
 
 With --remember a release must also follow from the newest one that was verified before: no older
 one, no other of its number, a log that only grew, a list of keys that forgets nothing. A release
-past its "valid_until" is stale: 2, with --remember or without.
+past its "valid_until" is stale: 2, with --remember or without. So is one that only a key signed which has ended since: whoever
+has that key now may have made it. A key in use under its log shows its age, or (with --policy) witnesses.
 
 With --keys a list of issuer keys (or a release, for its list and its log) tells which key follows
 the trusted one, when each stopped, and which was revoked. What a revoked or retired key signed before counts
@@ -237,12 +238,17 @@ function releaseExit({ verdict }: ReleaseReport, stale: string | null): VerifyOu
   return verdict === 'verified' && stale !== null ? EXIT.undecided : exitOf(verdict);
 }
 
-/** Why a release may be kept from being replaced, or, where it is to be remembered, speaks of a time to come; null for neither. */
-function staleness({ head }: ReleaseReport, now: number, isRemembered: boolean): string | null {
+/** Why a release may be kept from being replaced or be dated back, or, where it is to be remembered, speaks of a time to come; null for none. */
+function staleness(
+  { head, past }: ReleaseReport,
+  now: number,
+  isRemembered: boolean,
+): string | null {
   if (head === null) return null;
   if (head.valid_until !== undefined && Date.parse(head.valid_until) < now) {
     return `stale: valid until ${head.valid_until}; look for a newer release`;
   }
+  if (past !== null) return `${past}; look for a newer release`;
   const ahead = isRemembered && Date.parse(head.as_of) - now > CLOCK_SKEW_MS;
   return ahead ? `as of ${head.as_of}, which is still to come; correct the clock` : null;
 }

@@ -21,6 +21,7 @@ import type { SeenKeys } from '../contract/seen-keys.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { reason } from './body-check.ts';
 import { bulkSignatureCheck } from './bulk-signature.ts';
+import { pastRelease } from './checkpoint-age.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import { type FileList, openFileList } from './file-list.ts';
 import { type IndexResult, shardsOf } from './index-check.ts';
@@ -99,6 +100,8 @@ export interface ReleaseReport {
   readonly strayCount: number;
   /** Signed note of the log, where there is one. */
   readonly checkpoint: string | null;
+  /** Why whoever has a key that has ended may have made it; null where a key in use signed its log, or witnesses saw that in time. */
+  readonly past: string | null;
   /** Witnesses of the policy of the reader that cosigned it. */
   readonly witnessed: readonly Witnessed[];
   /** Two signed notes that cannot both be of one append-only log. */
@@ -127,8 +130,7 @@ export async function verifyRelease(
   const seen = options.seen === undefined ? undefined : seenOf(options.seen, history);
   if (seen !== undefined) checkSeen({ ...known, now: options.now, disk, root, head, faults, seen });
   const run = new ReleaseRun({ ...options, ...known, disk, root, head, faults, issuer });
-  run.strays.push(...unservedReleases(disk, root, head));
-  run.strayCount += run.strays.length;
+  run.strayCount = run.strays.push(...unservedReleases(disk, root, head));
   try {
     await run.all();
   } catch (error) {
@@ -137,7 +139,8 @@ export async function verifyRelease(
   for (const { file, where, detail } of options.found ?? []) faults.add(file, where, detail);
   // A list of keys that is damaged may be so among other files, and is named once.
   faults.addUnnamed(ofKeys);
-  return reportOf({ head, faults, trust, run });
+  const past = pastRelease(head, run.checkpoint, { ...options, ...known });
+  return { ...reportOf({ head, faults, trust, run }), past };
 }
 
 interface ReleaseResult {
@@ -152,6 +155,7 @@ function reportOf({ head, faults, trust, run }: ReleaseResult): ReleaseReport {
   return {
     verdict: faults.count === 0 ? soundVerdict(trust) : 'failed',
     head,
+    past: null,
     // A release whose head does not hold is not looked into.
     ownTables: run?.ownTables ?? true,
     files: shares?.tally.files ?? 0,
