@@ -27,7 +27,7 @@ export function demandCases(bodies: readonly Delivery[], now: number): ReaderCas
       ...otherRequests(target).map((expect) => refused('another request', text, expect)),
       ...ageCases(body, text, now),
       ...proofCases(target, body),
-      ...(at === 0 ? longProofs(body) : []),
+      ...(at === 0 && body._proof !== undefined ? longProofs(body) : []),
     ];
   });
 }

@@ -202,7 +202,7 @@ describe('series() with verifiable=1', () => {
       return { found: body.found, verdict: verifyBody(body as never, { trust }).verdict };
     };
     for (const { _hash_core: core } of rows) {
-      expect(await provenBy(core)).toEqual({ found: true, verdict: 'verified' });
+      expect(await provenBy(core)).toEqual({ found: true, verdict: 'partly_verified' });
       const later = { ...core, observed_at: core.observed_at.replace('2', '3') };
       expect(await provenBy(later)).toEqual({ found: false, verdict: 'unsigned' });
     }
