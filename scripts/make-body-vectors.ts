@@ -11,7 +11,6 @@ import { defined } from '../compiler/contract/defined.ts';
 import { basketCases } from './body-vectors/basket-cases.ts';
 import { BODIES_NAME, type BodyVectors, type ReaderCase } from './body-vectors/body-vector.ts';
 import { readingVectors, settlementVectors } from './body-vectors/body-vectors.ts';
-import { credentialCases } from './body-vectors/credential-cases.ts';
 import { demandCases } from './body-vectors/demand-cases.ts';
 import { keyCases } from './body-vectors/key-cases.ts';
 import { otherFormCases } from './body-vectors/other-form-cases.ts';
@@ -45,7 +44,7 @@ async function drawn(seed: number, count: number): Promise<BodyVectors[]> {
   ];
 }
 
-/** Bodies, baskets, receipts and credentials, each with a reader who knows or demands something. */
+/** Bodies, baskets and receipts, each with a reader who knows or demands something. */
 export function readerCases(
   served: readonly Delivery[],
   { now, random }: Pick<ReadingShop, 'now'> & { readonly random: Random },
@@ -60,7 +59,6 @@ export function readerCases(
     ...basketCases(signed),
     ...keyCases(record, random),
     ...receiptCases(record),
-    ...credentialCases(record, random),
     ...otherFormCases(record),
   ];
 }

@@ -2,7 +2,6 @@ import type { BodyCheck, BodyCheckName, CheckStatus } from '../verify/body-check
 
 export type StepId =
   | 'readable'
-  | 'credential'
   | 'signature'
   | 'issuer'
   | 'content'
@@ -37,11 +36,6 @@ const WORDS: Readonly<Record<StepId, Words>> = {
     title: 'It can be read in one way only',
     proves: 'The text is strict JSON: no name stands twice, and no number changes when it is read.',
     doesNotProve: 'That any of it is true.',
-  },
-  credential: {
-    title: 'The credential around it holds',
-    proves: 'The issuer of the body signed this credential, and your clock lies in its time.',
-    doesNotProve: 'More than the body inside, which is judged below.',
   },
   signature: {
     title: 'The signature fits the statement',
@@ -117,7 +111,6 @@ const WORDS: Readonly<Record<StepId, Words>> = {
 
 const STEP_OF: Readonly<Record<BodyCheckName, StepId>> = {
   json: 'readable',
-  credential: 'credential',
   citation: 'signature',
   anchor: 'revocation',
   cover: 'content',

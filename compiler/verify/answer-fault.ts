@@ -1,19 +1,14 @@
 import type { ZodType } from 'zod';
 import { canonicalRequest, canonicalTarget } from '../contract/canonical-request.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
-import { SIGNAL_PRODUCTS } from '../contract/catalog/signal-terms.ts';
 import { citationSchema, citedTarget } from '../contract/citation.ts';
-import { parseAsOf } from '../contract/cutoff.ts';
-import { defined } from '../contract/defined.ts';
 import { type Answer, type Endpoint, type TablePath, takenParams } from '../contract/endpoints.ts';
 import { canonicalForm } from '../contract/filing.ts';
-import { utcTime } from '../contract/iso-time.ts';
 import { proposerBodySchema, resolveBodySchema } from '../contract/resolve-bodies.ts';
 import { findRow, type Route, route } from '../contract/route.ts';
 import { SIGNED_CSV } from '../contract/series-csv.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { subscriptionSchema } from '../contract/watch-bodies.ts';
-import { CLOCK_SKEW_MS } from './request-time-checks.ts';
 
 /** How a member of a body repeats the value of a parameter. */
 type Spelling = (value: string) => JsonValue;
@@ -114,24 +109,7 @@ export function answerFault(asked: Route, body: JsonValue, catalog: Catalog): st
   const operation = MADE_AT_REQUEST.has(asked.endpoint.answer)
     ? shapeFault(asked.endpoint, body)
     : addressFault(asked, body, catalog);
-  return (
-    operation ?? repeatedFault(asked, body) ?? coresFault(asked, body) ?? lateFault(asked, body)
-  );
-}
-
-/**
- * A record as of a time knows nothing that was learnt later. Whether it was the newest one of then it cannot say by itself:
- * the rows of the series do.
- */
-function lateFault({ endpoint, values }: Route, body: JsonValue): string | null {
-  if (endpoint.answer !== 'as-of') return null;
-  const asOf = defined(values.as_of, 'the time');
-  const at = parseAsOf(asOf);
-  if (at === null) return `as_of ${jsonText(asOf)} is no time`;
-  const citation = defined(memberOf(body, '_citation'), 'the citation');
-  const learnt = [memberOf(citation, 'retrieved_at'), memberOf(body, 'last_looked_at')];
-  const late = learnt.map(String).find((time) => !(utcTime(time) <= at + CLOCK_SKEW_MS));
-  return late === undefined ? null : `the body speaks of ${late}, which is after as_of ${asOf}`;
+  return operation ?? repeatedFault(asked, body) ?? coresFault(asked, body);
 }
 
 /** Whoever asked for the cores of a series can prove each of its rows alone; they stand in the rows. */
@@ -185,22 +163,17 @@ function unknownName(target: string, catalog: Catalog): string | null {
   return [...request.values.keys()].find((name) => !names.includes(name)) ?? null;
 }
 
-/**
- * A question without the parameters that the body repeats, and without those that change no signed member; the record of an
- * earlier time was signed as the record that it was.
- */
+/** A question without the parameters that the body repeats, and without those that change no signed member. */
 function signedTarget({ endpoint, values }: Route): string {
   const repeated = REPEATED[endpoint.answer] ?? {};
   // A signed table is read back into the very body: only its text has another form.
   const isShown = (name: string, value: string): boolean =>
     Object.hasOwn(repeated, name) ||
     name === 'proof' ||
-    (name === 'as_of' && endpoint.answer === 'as-of') ||
     (name === 'verifiable' && endpoint.answer === 'series') ||
     (name === 'format' && value === SIGNED_CSV);
   const signed = Object.entries(values).filter(([name, value]) => !isShown(name, value));
-  const path = endpoint.answer === 'as-of' ? SIGNAL_PRODUCTS.latest : endpoint.path;
-  return canonicalTarget(path, Object.fromEntries(signed));
+  return canonicalTarget(endpoint.path, Object.fromEntries(signed));
 }
 
 function repeatedFault({ endpoint, values }: Route, body: JsonValue): string | null {

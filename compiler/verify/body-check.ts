@@ -9,7 +9,6 @@ export type CheckStatus = 'pass' | 'fail' | 'not_applicable';
 /** What was looked at in a delivered body. */
 export type BodyCheckName =
   | 'json'
-  | 'credential'
   | 'citation'
   | 'anchor'
   | 'cover'

@@ -1,7 +1,6 @@
 import { withoutProof } from '../contract/body-proof.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { type Citation, citationSchema, citedBase } from '../contract/citation.ts';
-import { bodyWithin } from '../contract/credential.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
 import { isObject, type JsonValue } from '../contract/strict-json.ts';
 import { aboutBody, type BodyAbout, TIME_OF } from './about-body.ts';
@@ -46,7 +45,7 @@ export function withDemands(
   delivered: JsonValue,
   demands: Demands,
 ): DemandedReport {
-  const { body } = withoutProof(bodyWithin(delivered));
+  const { body } = withoutProof(delivered);
   const isSound = report.verdict !== 'failed' && report.verdict !== 'unsigned';
   const isWhole = isSound && coversContent(report);
   const about = isWhole ? aboutBody(body, demands) : isSound ? statedAlone(body, demands) : null;

@@ -54,7 +54,6 @@ const PAST =
 /** What a check that passed has shown. */
 const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   json: 'readable',
-  credential: 'the proof of the credential, its key and its times hold',
   citation: 'the statement, its hash, its signature and its key belong together',
   anchor: 'older than the end of the key that signed',
   cover: 'the citation is about the whole body',

@@ -2,7 +2,6 @@ import { basketOf } from '../contract/basket.ts';
 import { sampleIn, withoutProof } from '../contract/body-proof.ts';
 import { canonicalJson } from '../contract/canonical.ts';
 import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
-import { bodyWithin, isCredential } from '../contract/credential.ts';
 import { legsLit } from '../contract/lit-legs.ts';
 import { seriesHead } from '../contract/series.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
@@ -35,7 +34,6 @@ import {
   type NamedCheck,
   verifyCitation,
 } from './verify-citation.ts';
-import { credentialReport } from './verify-credential.ts';
 
 /**
  * The second reader. It derives again what one delivered body says about itself, and believes no member of it.
@@ -46,8 +44,7 @@ import { credentialReport } from './verify-credential.ts';
  *  4. The members of request time, which nobody signs: there has to be one instant of which all of them are true.
  *  5. The proof that came with it, outside of all hashes: that it is in the log of its issuer.
  *
- * Of a credential its own proof first, then the body inside (`verify-credential.ts`). The steps are those of
- * contract/FORMAT.md, section 11. No socket is opened, and the clock is given.
+ * The steps are those of contract/FORMAT.md, section 11. No socket is opened, and the clock is given.
  *
  * Known limits: a key that the body names proves nothing, so without a chosen issuer the best verdict is
  * `issuer_unknown`. A signature tells who said something, not whether the source was right. The instant of the request
@@ -68,11 +65,6 @@ export interface BodyTrust extends CitationTrust, AnchorTrust {
 export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
   const unfit = unfitness(delivered);
   if (unfit !== null) return { verdict: 'failed', issuer: null, checks: [unfit] };
-  if (isObject(delivered) && isCredential(delivered)) {
-    // What stands inside is one body, never another credential: each level would be hashed once more.
-    const judge = (body: JsonValue): BodyReport => deliveredReport(body, trust);
-    return credentialReport(delivered, { ...trust, judge });
-  }
   const basket = basketOf(delivered);
   if (basket !== null) {
     const judge = (answer: JsonValue, request: string): BodyReport =>
@@ -146,15 +138,13 @@ function verdictOf(checks: readonly BodyCheck[], cover: BodyCheck, trust: BodyTr
 }
 
 /** Who signed a body, where a readable citation says so. */
-export function signerOf(saved: JsonValue): string | null {
-  const body = bodyWithin(saved);
+export function signerOf(body: JsonValue): string | null {
   if (unfitness(body) !== null) return null;
   return issuerOf([...objectNodes(body)].filter(({ value }) => value._citation !== undefined));
 }
 
 /** The hash of the statement about a whole body, by which a release lists it; null where no readable citation covers all. */
-export function statementOf(saved: JsonValue): string | null {
-  const body = bodyWithin(saved);
+export function statementOf(body: JsonValue): string | null {
   if (!isObject(body)) return null;
   const cited = sampleIn(body) ?? body;
   const citation = citationSchema.safeParse(cited._citation);

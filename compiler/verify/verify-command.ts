@@ -1,6 +1,5 @@
 import { withoutProof } from '../contract/body-proof.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
-import { bodyWithin } from '../contract/credential.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
@@ -54,7 +53,6 @@ const ONLY_OF_RELEASES = '--remember is about releases; leave it out for a body'
 export const VERIFY_HELP = `
 TARGET is a delivered body as saved (FILE), a release or data folder (DIR), or - for standard input.
 Of these nothing is fetched: every hash and signature is recomputed here, without any socket.
-Of a W3C credential that signalpress export made, its proof and its times are judged, then the body inside.
 
 Exit codes:
   0  verified; or partly verified: of a body in another issuer's form the citation alone, of a proof of the
@@ -323,7 +321,7 @@ function writtenProof(
 ): boolean {
   const isProven = checks.some(({ check, status }) => check === 'logged' && status === 'pass');
   if (writeProof === undefined || checks.some(({ status }) => status === 'fail')) return true;
-  const { proof } = withoutProof(bodyWithin(body));
+  const { proof } = withoutProof(body);
   if (!isProven || typeof proof !== 'string') return false;
   writeProof(proof);
   return true;

@@ -1,5 +1,3 @@
-import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { parseJson } from '../../compiler/contract/strict-json.ts';
 import type { Forgery, Trusted } from './forgery.ts';
 import { allVerdicts, OF_CATALOG, UNREADABLE, type Verdicts } from './judges.ts';
 import { SAME_VALUE } from './other-spellings.ts';
@@ -94,9 +92,4 @@ function spoken(verdict: string): string {
 
 function add(counts: Record<string, number>, name: string): void {
   counts[name] = (counts[name] ?? 0) + 1;
-}
-
-/** Whether two texts say the same. */
-function saysTheSame(one: string, other: string): boolean {
-  return canonicalJson(parseJson(one)) === canonicalJson(parseJson(other));
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { exportCredential } from '../../compiler/commands/export-command.ts';
 import { checkpointText, formatNote } from '../../compiler/contract/checkpoint.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { KeyHistory } from '../../compiler/contract/key-history.ts';
@@ -94,7 +93,7 @@ function statementProof(): string {
 }
 
 describe('the proof of a body', () => {
-  it('I64: is accepted from the log of its issuer, of its reading or of its statement', () => {
+  it('I72: is accepted from the log of its issuer, of its reading or of its statement', () => {
     const { verdict, logged } = judged(record);
     expect(verdict).toBe('verified');
     expect(logged).toMatchObject({ where: '_proof', status: 'pass' });
@@ -128,7 +127,7 @@ describe('the proof of a body', () => {
     }
   });
 
-  it('I64: fails with any other character in it, and cut off anywhere', () => {
+  it('I72: fails with any other character in it, and cut off anywhere', () => {
     const passed = mutations(proofOf(record)).filter(
       (_proof) => judged({ ...record, _proof }).verdict !== 'failed',
     );
@@ -379,41 +378,5 @@ describe('verify', () => {
     expect(await runVerify(data, { ...own, writeProof: () => undefined })).toMatchObject({
       exitCode: 2,
     });
-  });
-});
-
-describe('a credential of a body with its proof', () => {
-  const exported = (body: JsonObject): string =>
-    exportCredential(body, { seed: SEED, now: Date.parse(NOW) });
-  const verified = (text: string, more: Partial<VerifyCommandOptions>) =>
-    runVerify('-', {
-      issuer: [did],
-      now: Date.parse(NOW),
-      readStdin: () => Buffer.from(text),
-      ...more,
-    });
-
-  it('is judged with that proof, which can be written; one without fails where a proof is demanded', async () => {
-    const { _proof, ...bare } = record;
-    const written: string[] = [];
-    const writeProof = (text: string): void => {
-      written.push(text);
-    };
-    const whole = await verified(exported(record), { proof: true, writeProof });
-    expect([whole.exitCode, written]).toEqual([0, [_proof]]);
-    expect((await verified(exported(bare), { proof: true })).exitCode).toBe(1);
-    expect((await verified(exported(bare), {})).exitCode).toBe(2);
-    expect((await verified(exported(bare), { proof: false })).exitCode).toBe(0);
-    expect((await verified(exported(record), {})).exitCode).toBe(0);
-    expect(() => exported({ ...record, _proof: proofOf(other) })).toThrow('body._proof');
-  });
-
-  it.runIf(hasPython)('is judged alike by the verifier in Python', () => {
-    const secured = JSON.parse(exported(record)) as { credentialSubject: { body: JsonObject } };
-    const { body } = secured.credentialSubject;
-    const forged = { ...secured, credentialSubject: { body: { ...body, _proof: proofOf(other) } } };
-    const lines = [secured, forged].map((one) => JSON.stringify(one));
-    const verdicts = pythonVerdicts(lines, [did], Date.parse(NOW)).map(({ verdict }) => verdict);
-    expect(verdicts).toEqual(['verified', 'failed']);
   });
 });

@@ -132,7 +132,7 @@ print(json.dumps([is_taken(text) for text in json.load(sys.stdin)]))`;
 );
 
 describe('a body under a policy', () => {
-  it('I63: is witnessed by those who cosigned its checkpoint', () => {
+  it('I71: is witnessed by those who cosigned its checkpoint', () => {
     expect(judged(cosigned(byBoth), BOTH)).toMatch(
       /^verified: .*, witnessed by First at 2026-11-20T12:05:00Z, witnessed by Second at 2026-11-20T12:05:00Z: its reading is entry \d+ of /,
     );
@@ -145,7 +145,7 @@ describe('a body under a policy', () => {
     expect(judged(cosigned(byBoth), `log ${vkey}\n${BOTH}`)).toContain('verified: ');
   });
 
-  it('I63: fails by name without the quorum', () => {
+  it('I71: fails by name without the quorum', () => {
     expect(judged(record, BOTH)).toBe(
       'failed: not witnessed as the policy demands: 0 of 2 of Both (without First, Second)',
     );
@@ -194,7 +194,7 @@ describe('a body under a policy', () => {
     ).toContain('verified: ');
   });
 
-  it('I63: does not count a time to come, the line of another note, or another name', () => {
+  it('I71: does not count a time to come, the line of another note, or another name', () => {
     const tomorrow = cosigned((note) => W1.cosign(note, '2026-11-21T12:05:00Z'));
     expect(judged(tomorrow, ANY)).toContain('failed: not witnessed');
     const renamed = new InventedWitness('w.example/3', 1);
@@ -291,7 +291,7 @@ describe('a release under a policy', () => {
 });
 
 describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => {
-  it('I63: judges alike all that was judged above', () => {
+  it('I71: judges alike all that was judged above', () => {
     expect(asked.length).toBeGreaterThan(15);
     for (const policy of new Set(asked.map((one) => one.policy))) {
       const own = asked.filter((one) => one.policy === policy);

@@ -58,7 +58,7 @@ function signer(seed = SEED) {
 }
 
 describe('the leaf of a release', () => {
-  it('I65: comes right behind the listed log, and is the first entry of the next release', async () => {
+  it('I73: comes right behind the listed log, and is the first entry of the next release', async () => {
     const [first = ''] = readdirSync(join(data, 'releases')).sort();
     const older = proofOf(join(data, 'releases', first));
     const { index, signed, checkpoint } = proofOf(root());
@@ -108,7 +108,7 @@ describe('the leaf of a release', () => {
 describe('verifyRelease() of a proof', () => {
   const at = (): string => join(root(), RELEASE_PROOF_NAME);
 
-  it('I65: names one that is gone, of another release, of another tree, or altered in any byte', async () => {
+  it('I73: names one that is gone, of another release, of another tree, or altered in any byte', async () => {
     const good = readFileSync(at());
     const [first = ''] = readdirSync(join(data, 'releases')).sort();
     const older = readFileSync(join(data, 'releases', first, RELEASE_PROOF_NAME));
@@ -178,7 +178,7 @@ describe('verifyRelease() of a proof', () => {
 });
 
 describe('compile', () => {
-  it('I65: refuses to go on from a release whose proof is gone or altered, and signs nothing', async () => {
+  it('I73: refuses to go on from a release whose proof is gone or altered, and signs nothing', async () => {
     const at = join(root(), RELEASE_PROOF_NAME);
     const good = readFileSync(at);
     const before = readdirSync(join(data, 'releases'));
