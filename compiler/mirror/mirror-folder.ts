@@ -44,7 +44,8 @@ export class MirrorFolder {
   constructor(folder: string, address: string) {
     this.#folder = folder;
     const marker = join(folder, MARKER_NAME);
-    const isEmpty = !existsSync(folder) || readdirSync(folder).every((name) => name === '.lock');
+    const isEmpty =
+      !existsSync(folder) || readdirSync(folder).every((name) => name.startsWith('.lock'));
     if (isEmpty) {
       mkdirSync(folder, { recursive: true });
       writeFileSync(marker, `${address}\n`);

@@ -1,5 +1,6 @@
 import { answerBytes, LongAnswerError } from '../client/answer-bytes.ts';
 import { errorText } from '../commands/error-text.ts';
+import { networkFault } from '../contract/network-fault.ts';
 import type { Clock } from '../fetch/clock.ts';
 
 /** Longest wait for one whole answer, which may not trickle in for ever. */
@@ -121,5 +122,5 @@ function stateOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   if (cause.name === 'AbortError') return 'took too long';
   const inner = cause.cause instanceof Error ? cause.cause : cause;
-  return errorText(inner).slice(0, 200);
+  return (networkFault(cause)?.words ?? errorText(inner)).slice(0, 200);
 }

@@ -3,12 +3,12 @@ import { errorText } from '../commands/error-text.ts';
 import { defined } from '../contract/defined.ts';
 import { type LogPolicy, POLICY_BYTES_MAX } from '../contract/log-policy.ts';
 import { formatVerifierKey } from '../contract/verifier-key.ts';
+import { sha256 } from '../stages/anchor/log-tree.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { readNamed } from '../verify/disk.ts';
 import { readPolicy } from '../verify/policy-check.ts';
 import { type AskReport, askWitnesses } from './ask-witnesses.ts';
 import type { AskBy } from './witness-client.ts';
-import { sha256 } from './witness-key.ts';
 
 interface AddedWitness {
   /** Folder of releases. */

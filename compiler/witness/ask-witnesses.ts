@@ -8,6 +8,7 @@ import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { formatTlogProof, parseTlogProof, TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
 import { keyHashOf } from '../contract/verifier-key.ts';
 import { currentRelease } from '../stages/anchor/current-release.ts';
+import { sha256 } from '../stages/anchor/log-tree.ts';
 import { LockedError, lockData } from '../stages/publish/data-lock.ts';
 import { currentName } from '../stages/publish/release-folders.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
@@ -15,7 +16,6 @@ import { readPlain } from '../verify/plain-file.ts';
 import { judgeByPolicy } from '../verify/policy-check.ts';
 import { type AskedLog, askedLog } from './asked-log.ts';
 import { type AskBy, askWitness, newestCosignature } from './witness-client.ts';
-import { sha256 } from './witness-key.ts';
 
 /** What came of asking. */
 export interface AskReport {

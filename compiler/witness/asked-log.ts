@@ -12,10 +12,10 @@ import {
 } from '../contract/merkle.ts';
 import { logEntry, tileOfSubtree, tilePath } from '../contract/tiles.ts';
 import { parseTlogProof } from '../contract/tlog-proof.ts';
+import { sha256 } from '../stages/anchor/log-tree.ts';
 import type { PreviousRelease } from '../stages/anchor/previous-log.ts';
 import { canonicalDigest } from '../stages/seal/canonical-digest.ts';
 import { judgeNote } from '../verify/log-notes.ts';
-import { sha256 } from './witness-key.ts';
 
 /** The newest checkpoint of a release, which ends in its head, as witnesses are asked to cosign it. */
 export interface AskedLog {

@@ -11,11 +11,12 @@ import { cosignaturesOf, cosignedBytes } from '../contract/cosignature.ts';
 import { defined } from '../contract/defined.ts';
 import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
 import type { PolicyWitness } from '../contract/log-policy.ts';
+import { networkFault } from '../contract/network-fault.ts';
 import { keyHashOf } from '../contract/verifier-key.ts';
 import type { Clock } from '../fetch/clock.ts';
+import { sha256 } from '../stages/anchor/log-tree.ts';
 import { isStrictSignature } from '../verify/strict-signature.ts';
 import type { AskedLog } from './asked-log.ts';
-import { sha256 } from './witness-key.ts';
 
 /** Longest answer that is read: some signature lines. */
 const ANSWER_BYTES_MAX = 65_536;
@@ -153,7 +154,9 @@ function shown(text: string): string {
     .slice(0, 160);
 }
 
-function wordsOf({ name, message, cause }: Error): string {
-  if (name === 'TimeoutError') return 'no answer in time';
+function wordsOf(error: Error): string {
+  const { message, cause } = error;
+  const fault = networkFault(error);
+  if (fault !== null) return fault.words;
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }

@@ -61,7 +61,7 @@ describe('raiseAlarms()', () => {
     expect([kept.length, state.alarms.length, state.notices_left_out]).toEqual([128, 128, 13]);
   });
 
-  it('I61: never forgets what is proven for what it only saw', () => {
+  it('I70: never forgets what is proven for what it only saw', () => {
     const state = firstState({ issuers: [], roots: [] });
     const { raise } = watcher(state);
     const notes: [string, string] = ['one', 'other'];
@@ -77,7 +77,7 @@ describe('raiseAlarms()', () => {
 });
 
 describe('writeState()', () => {
-  it('I61: writes what it can read again, however long a service makes everything', () => {
+  it('I70: writes what it can read again, however long a service makes everything', () => {
     // What takes most bytes in JSON for its length.
     const long = (length: number): string => '\\'.repeat(length);
     const detail = long(600);

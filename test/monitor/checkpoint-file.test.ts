@@ -36,7 +36,7 @@ describe('CheckpointFile', () => {
     expect(again.rootAt(12)).toBe('0c'.repeat(32));
   });
 
-  it('I61: stays bounded over ten thousand checkpoints: the newest all stay, of the older fewer and fewer', () => {
+  it('I70: stays bounded over ten thousand checkpoints: the newest all stay, of the older fewer and fewer', () => {
     const path = join(makeFolder(), 'checkpoints.txt');
     const file = new CheckpointFile(path, { rows: 64 });
     let longest = 0;

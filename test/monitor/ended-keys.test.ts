@@ -65,7 +65,7 @@ const LIES: readonly (readonly [what: string, kind: string, lie: (list: string) 
 
 describe('whoever holds a key that has ended', () => {
   it.each(LIES)(
-    'I61: has nobody accused by %s, and is told of while it is shown',
+    'I70: has nobody accused by %s, and is told of while it is shown',
     async (_, kind, lie) => {
       const watching = await rotated();
       expect(await watching.sees(lie(ENDED), { address: MIRROR })).toEqual([]);
@@ -85,7 +85,7 @@ describe('whoever holds a key that has ended', () => {
     },
   );
 
-  it('I61: teaches a new monitor nothing, which then believes the key that is in use', async () => {
+  it('I70: teaches a new monitor nothing, which then believes the key that is in use', async () => {
     const head = signedHeadText({ as_of, log_index: 5 });
     const lie = (list: string) => showing(headOnly(head), list);
     for (const files of [lie(ENDED), showing(logOf(longer))]) {
@@ -101,7 +101,7 @@ describe('whoever holds a key that has ended', () => {
     expect(overlap.verdicts()).toEqual(['leaf proven']);
   });
 
-  it('I61: proves nothing by a second successor, which a key in use does', async () => {
+  it('I70: proves nothing by a second successor, which a key in use does', async () => {
     const watching = await rotated();
     const lie = filesOf(third, listOf(11, END));
     expect(await watching.sees(lie, { address: MIRROR, looks: 2 })).toEqual(['unknown_key']);
@@ -127,7 +127,7 @@ describe('whoever holds a key that has ended', () => {
 });
 
 describe('what a monitor saw while a key was in use', () => {
-  it('I61: contradicts what the next key signs, for good, though it proves that to nobody else', async () => {
+  it('I70: contradicts what the next key signs, for good, though it proves that to nobody else', async () => {
     const watching = await rotated();
     const next = publish(first, { leaves: hashes(800, 10), as_of: third.head.as_of, seed: 9 });
     for (const [kind, lie] of [

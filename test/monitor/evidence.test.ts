@@ -89,13 +89,13 @@ function verdict(given: Evidence): string {
 }
 
 describe('checkEvidence()', () => {
-  it.each(KINDS)('I61: finds a lie of kind %s proven, and names who signed', (kind) => {
+  it.each(KINDS)('I70: finds a lie of kind %s proven, and names who signed', (kind) => {
     const report = checkEvidence(parseEvidence(formatEvidence(of(kind))), { trust: [DID] });
     expect(report).toMatchObject({ verdict: 'proven', signers: [DID] });
     expect(checkEvidence(of(kind), { trust: 'any' }).verdict).toBe('proven');
   });
 
-  it.each(KINDS)('I61: finds nothing in evidence of kind %s that another issuer signed', (kind) => {
+  it.each(KINDS)('I70: finds nothing in evidence of kind %s that another issuer signed', (kind) => {
     const report = checkEvidence(of(kind), { trust: [didOfSeed(13)] });
     expect(report).toMatchObject({ verdict: 'nothing', signers: [] });
   });
@@ -108,7 +108,7 @@ describe('checkEvidence()', () => {
   });
 
   it.each(KINDS)(
-    'I61: proves nothing of kind %s by a key that has ended, by the clock or by what was stated since',
+    'I70: proves nothing of kind %s by a key that has ended, by the clock or by what was stated since',
     (kind) => {
       const rotated = [rotation(7, 9)];
       const keys = keysOf(rotated);
@@ -129,7 +129,7 @@ describe('checkEvidence()', () => {
     },
   );
 
-  it('I61: proves a fork that witnesses saw while its key was in use, to whoever knows them', () => {
+  it('I70: proves a fork that witnesses saw while its key was in use, to whoever knows them', () => {
     const keys = keysOf([rotation(7, 9)]);
     const witness = new InventedWitness('w.example/1');
     const policy = readPolicy(Buffer.from(`${witness.policyLine('First')}quorum First\n`));
@@ -146,7 +146,7 @@ describe('checkEvidence()', () => {
     expect(seenAt('2027-11-20T11:00:00Z', { policy: nobody })).toBe('nothing');
   });
 
-  it('I61: takes no key from a list that the list of the reader contradicts', () => {
+  it('I70: takes no key from a list that the list of the reader contradicts', () => {
     const head = { as_of: '2026-11-20T13:30:00Z', log_index: 1 };
     const heads: [string, string] = [second.text, signedHeadText({ ...head, sequence: 2 }, 11)];
     const thief = formatKeyHistory(keysOf([rotation(7, 11)]));
@@ -175,7 +175,7 @@ describe('checkEvidence()', () => {
     },
   );
 
-  it('I61: finds nothing in two notes, heads, lists and bodies of an honest service', () => {
+  it('I70: finds nothing in two notes, heads, lists and bodies of an honest service', () => {
     const notes = [third, fourth].map(({ log }) => String(log.get(CHECKPOINT_PATH)));
     const [older = '', newer = ''] = notes;
     const { grown } = of('fork');

@@ -60,7 +60,7 @@ async function look(state: string, killAt: number): Promise<number | null> {
 /** Never. */
 const UNKILLED = -1;
 
-it('I61: a monitor that is killed at any write goes on, and takes nothing for a fork', async () => {
+it('I70: a monitor that is killed at any write goes on, and takes nothing for a fork', async () => {
   const state = join(makeFolder(), 'state');
   const codes: (number | null)[] = [];
   for (const [at, files] of releases.slice(0, STEPS).entries()) {
@@ -77,7 +77,7 @@ it('I61: a monitor that is killed at any write goes on, and takes nothing for a 
   expect(known?.newest).toContain(`\n${(STEPS + 1) * 11}\n`);
 }, 240_000);
 
-it('I61: a fork that was seen before a kill is proven after it, by one file', async () => {
+it('I70: a fork that was seen before a kill is proven after it, by one file', async () => {
   const before = join(makeFolder(), 'state');
   const [first, second] = published;
   if (!first || !second) throw new Error('too few releases');

@@ -58,7 +58,7 @@ async function watchingFirst(count: number, addresses = [BASE_URL]): Promise<Wat
 }
 
 describe('Monitor.look()', () => {
-  it('I61: finds nothing wrong with a log that only grows, seen at every release or not', async () => {
+  it('I70: finds nothing wrong with a log that only grows, seen at every release or not', async () => {
     const watching = new Watching();
     for (const index of [0, 1, 2, 5, 6]) {
       expect(await watching.sees(filesOf(nth(honest, index)), HOUR)).toEqual([]);
@@ -73,7 +73,7 @@ describe('Monitor.look()', () => {
     expect(watching.verdicts()).toEqual([]);
   });
 
-  it('I61: proves a fork of the same size', async () => {
+  it('I70: proves a fork of the same size', async () => {
     const watching = await watchingFirst(3);
     expect(await watching.sees(filesOf(nth(other, 2)))).toEqual(['fork']);
     expect(watching.monitor.exitCode).toBe(MONITOR_EXIT.alarm);
@@ -339,7 +339,7 @@ describe('a network that fails', () => {
 });
 
 describe('a service that answers anything', () => {
-  it('I61: ends no monitor, and makes it prove nothing', async () => {
+  it('I70: ends no monitor, and makes it prove nothing', async () => {
     const watching = await watchingFirst(3);
     const honestFiles = filesOf(nth(honest, 4));
     const paths = [...honestFiles.keys()].filter((path) => !path.includes('/batches/'));
@@ -380,7 +380,7 @@ describe('a service that answers anything', () => {
 });
 
 describe('what a monitor remembers', () => {
-  it('I61: survives a kill after each write, also in the middle of a line', async () => {
+  it('I70: survives a kill after each write, also in the middle of a line', async () => {
     const watching = await watchingFirst(3);
     appendFileSync(join(watching.folder, 'checkpoints.txt'), '{"seen_at":"2026-11-2');
     watching.reopened();
@@ -423,7 +423,7 @@ describe('what a monitor remembers', () => {
     expect(await watching.sees(filesOf(next), { looks: 2 })).toEqual(['unknown_key']);
   });
 
-  it('I61: stays small in thousands of looks at a service that lies in each', async () => {
+  it('I70: stays small in thousands of looks at a service that lies in each', async () => {
     const watching = await watchingFirst(1, [BASE_URL]);
     const shown = [...honest, ...other].map((release) => filesOf(release));
     for (let look = 0; look < 2000; look += 1) {

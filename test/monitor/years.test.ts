@@ -26,7 +26,7 @@ function bytesBelow(folder: string): number {
 }
 
 describe('a monitor over years', () => {
-  it(`I61: looks ${LOOKS} times at a log that grows each time, at the same cost, and finds nothing`, async () => {
+  it(`I70: looks ${LOOKS} times at a log that grows each time, at the same cost, and finds nothing`, async () => {
     const [service, watching] = [new GrowingService(), new Watching()];
     const { network, clock, monitor } = watching;
     network.sites.set(BASE_URL, service);
@@ -71,7 +71,7 @@ describe('a monitor over years', () => {
     }
   }, 3_600_000);
 
-  it('I61: finds nothing in a normal year: rotations, pauses, outages, a clock set right, a rollback that is announced', async () => {
+  it('I70: finds nothing in a normal year: rotations, pauses, outages, a clock set right, a rollback that is announced', async () => {
     const [service, watching] = [new GrowingService(), new Watching()];
     const { network, clock, monitor } = watching;
     const start = clock.ms;

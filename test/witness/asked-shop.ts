@@ -9,12 +9,7 @@ import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { askWitnesses } from '../../compiler/witness/ask-witnesses.ts';
 import type { AskBy } from '../../compiler/witness/witness-client.ts';
-import { serveWitness } from '../../compiler/witness/witness-server.ts';
-import {
-  makeWitness,
-  openWitness,
-  type WitnessStore,
-} from '../../compiler/witness/witness-store.ts';
+import { StubWitness } from '../../scripts/five-years/stub-witness.ts';
 import { VirtualClock } from '../fetch/virtual-clock.ts';
 import { sharedFolder } from '../shared-folder.ts';
 import {
@@ -85,19 +80,13 @@ export class AskedShop {
   }
 
   /** A witness that serves on its own port; its line of a policy. */
-  async witness(
-    name: string,
-    now = () => NOW,
-  ): Promise<{ readonly line: string; readonly store: WitnessStore }> {
-    const folder = join(makeFolder(), name);
-    makeWitness(folder, `${name.toLowerCase()}.example`);
-    const store = openWitness(folder);
-    const { logs } = readPolicy(Buffer.from(`log ${this.vkey}\nquorum none\n`));
-    const keys = logs.map(({ key }) => key);
-    const options = { store, logs: keys, host: '127.0.0.1', port: 0, now, log: () => undefined };
-    const served = await serveWitness(options);
-    this.#open.push(store, served);
-    return { line: `witness ${name} ${store.key.vkey} http://127.0.0.1:${served.port}/\n`, store };
+  async witness(name: string, now = () => NOW): Promise<{ readonly line: string }> {
+    const policy = readPolicy(Buffer.from(`log ${this.vkey}\nquorum none\n`));
+    const logs = policy.logs.map(({ key }) => key);
+    const witness = new StubWitness({ name: `${name.toLowerCase()}.example`, logs, now });
+    const served = await witness.serve();
+    this.#open.push(served);
+    return { line: `witness ${name} ${witness.vkey} http://127.0.0.1:${served.port}/\n` };
   }
 
   /** Something at an address that answers as it likes; null for no answer at all. */

@@ -1,11 +1,6 @@
 import { createPublicKey, hash, sign } from 'node:crypto';
 import { checkpointText, formatNote } from '../../compiler/contract/checkpoint.ts';
-import {
-  completeLevels,
-  consistencyRanges,
-  leafHash,
-  rangeHash,
-} from '../../compiler/contract/merkle.ts';
+import { completeLevels, leafHash, rangeHash } from '../../compiler/contract/merkle.ts';
 import {
   formatVerifierKey,
   keyHashOf,
@@ -48,15 +43,6 @@ export class InventedLog {
     const signature = new Uint8Array(sign(null, Buffer.from(text), this.#secret));
     const line = { name: this.origin, keyHash: keyHashOf(this.key, sha256), signature };
     return formatNote({ text, signatures: [line] });
-  }
-
-  /** A request of tlog-witness: from the size that a witness has seen to a larger one. */
-  request(from: number, to: number): string {
-    const ranges = from === 0 ? [] : consistencyRanges(from, to);
-    const lines = ranges.map(({ start, end }) => {
-      return `${Buffer.from(this.#hash(start, end)).toString('base64')}\n`;
-    });
-    return `old ${from}\n${lines.join('')}\n${this.note(to)}`;
   }
 
   #hash(start: number, end: number): Uint8Array {
