@@ -94,8 +94,6 @@ export interface CompileOptions extends PublishOptions {
   readonly issuerName: string;
   /** Worker threads; 0 compiles in this thread. */
   readonly workers: number;
-  /** Opens what runs the jobs of signals in place of this process's threads, such as other machines; see SHARDING.md. */
-  readonly openRunner?: () => JobRunner;
   /** Reads everything again and rewrites every file, ignoring what earlier compiles remembered. */
   readonly full?: boolean;
   /** Publishes even when a signal lost many of its entities or readings. */
@@ -374,8 +372,7 @@ function joinedBySignal(results: readonly JobResult[]): JobResult[] {
 }
 
 function runnerFor(options: CompileOptions, queue: readonly SharedSignal[]): JobRunner {
-  const { workers, openRunner } = options;
-  if (openRunner !== undefined) return openRunner();
+  const { workers } = options;
   const bytes = queue.reduce((sum, shared) => sum + bytesOf(shared), 0);
   if (workers === 0 || bytes < INLINE_BYTES_MAX) return inlineRunner();
   const isLong = queue.some((shared) => bytesOf(shared) > SIGNAL_BYTES_IN_MEMORY);

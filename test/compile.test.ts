@@ -8,7 +8,6 @@ import { compile } from '../compiler/compile.ts';
 import { canonicalJson } from '../compiler/contract/canonical.ts';
 import { decodeSegment } from '../compiler/contract/path.ts';
 import { parseFiles, releaseSchema } from '../compiler/contract/release.ts';
-import { inlineRunner } from '../compiler/jobs/job-runner.ts';
 import { rotateKey } from '../compiler/keys/key-command.ts';
 import { CompileError } from '../compiler/stages/intake/compile-error.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from '../compiler/stages/intake/partition.ts';
@@ -161,25 +160,6 @@ describe('determinism', () => {
       compileInChild({ snapshots, data, workers, env });
       expect(heads(join(data, 'current'))).toEqual(want);
     }
-  });
-
-  it('runs its jobs where it is told, with the same bytes, and closes what it opened', async () => {
-    const snapshots = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': GOOD });
-    const elsewhere = inlineRunner();
-    const seen: string[] = [];
-    const openRunner = () => ({
-      run: (...[job, emit]: Parameters<typeof elsewhere.run>) => {
-        seen.push(job.signal_id);
-        return elsewhere.run(job, emit);
-      },
-      close: async () => void seen.push('closed'),
-    });
-    const { folder } = await compileFolder(snapshots, { openRunner });
-    expect(seen).toEqual(['crypto.spot', 'closed']);
-    expect(filesBelow(folder)).toEqual(filesBelow((await compileFolder(snapshots)).folder));
-    const bad = { '2026-11-20/crypto.spot.ndjson': 'no JSON' };
-    expect(await compileFaults(bad, { openRunner })).toHaveLength(1);
-    expect(seen).toEqual(['crypto.spot', 'closed', 'crypto.spot', 'closed']);
   });
 
   it('I18: gives the same bytes and the same report when workers share one large signal', async () => {
