@@ -4,7 +4,6 @@ import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { noCharge } from './offer/no-charge.ts';
 import { codedFile } from './release/coded-file.ts';
 import { anchor } from './rooms/anchor.ts';
-import { asOf } from './rooms/as-of.ts';
 import { basket } from './rooms/basket.ts';
 import { catalog } from './rooms/catalog.ts';
 import { challengePage } from './rooms/challenge-page.ts';
@@ -35,7 +34,6 @@ import { search } from './search/search.ts';
  */
 export const ROOMS: Rooms = {
   answers: {
-    'as-of': { answer: asOf },
     anchor: { answer: anchor, isKept: true },
     basket: { answer: basket },
     catalog: { answer: (question, { release }) => catalog(question, release), isKept: true },
@@ -66,6 +64,7 @@ export const ROOMS: Rooms = {
 /** Commands beside serving, by their first argument. */
 export const COMMANDS = {
   ledger: () => import('./journal/ledger-command.ts'),
+  books: () => import('./books/books-command.ts'),
   dashboard: () => import('./dashboard/dashboard-command.ts'),
   doctor: () => import('./doctor/doctor-command.ts'),
 } as const;

@@ -8,7 +8,6 @@ import { TIDE_FILE } from './tide-catalog.ts';
 type BrokenRow = readonly [string, readonly Edit[], readonly string[]];
 
 const [, BERTHS] = HARBOUR_FILES['tides.json'].lines;
-const RECORD_PRICE = HARBOUR_FILES['harbour.json'].prices['/gauge'];
 const FERRIES = {
   id: 'ferries',
   industry: 'ports',
@@ -51,6 +50,13 @@ export const FORMAT_FAULTS: readonly BrokenRow[] = [
     [['notes.txt', '', '']],
     [
       'catalog/notes.txt not a file of a catalogue; name a plain file with lower-case letters, such as tides.json',
+    ],
+  ],
+  [
+    'a title with a hidden sign',
+    [['tides.json', '/lines/0/title', 'tide\u202e gauges']],
+    [
+      'catalog/tides.json /lines/0/title: U+202E is hidden or changes how the text reads; store it without',
     ],
   ],
   [
@@ -547,23 +553,6 @@ export const MISFITS: readonly BrokenRow[] = [
     'a price of what is free',
     [['harbour.json', '/prices/~1gauge~1catalog', '0.01']],
     ['catalog/harbour.json /prices/~1gauge~1catalog: "/gauge/catalog" is free; remove its price'],
-  ],
-  [
-    'a record of an earlier time at another price',
-    [['harbour.json', '/prices/~1gauge~1as-of', '0.01']],
-    [
-      `catalog/harbour.json /prices/~1gauge~1as-of: it costs what "/gauge" costs, so write "${RECORD_PRICE}" too`,
-    ],
-  ],
-  [
-    'a record of an earlier time where no record is sold',
-    [
-      ['harbour.json', '/prices/~1gauge~1as-of', '0.01'],
-      ['harbour.json', '/prices/~1gauge', undefined],
-    ],
-    [
-      'catalog/harbour.json /prices/~1gauge~1as-of: it costs what "/gauge" costs, which has no price; add it',
-    ],
   ],
   [
     'a second price',

@@ -65,7 +65,6 @@ const BODIES: Partial<Record<TablePath, z.ZodType>> = {
   '/gauge/strata': strataBodySchema,
   '/gauge/history': historyBodySchema,
   '/gauge/history-series': seriesSchema,
-  '/gauge/as-of': recordSchema,
   '/gauge/census': censusBodySchema,
   '/gauge/lifecycle': lifecycleBodySchema,
   '/gauge/air': readingsBodySchema,

@@ -1,4 +1,4 @@
-import { DAY_MS, hasIsoYear, isoTime } from './iso-time.ts';
+import { hasIsoYear, isoTime } from './iso-time.ts';
 import { newYorkDayEnd } from './new-york-time.ts';
 
 /** Until when a filing counts. */
@@ -21,15 +21,6 @@ export function parseCutoff(text: string): Cutoff | null {
   }
   const epochMs = instantOf(text);
   return epochMs === null ? null : { basis: 'acceptance_time', at: isoTime(epochMs) };
-}
-
-/**
- * Reads the time that a record is asked for as of, in epoch milliseconds: a bare date is the end of that day in UTC, a
- * date-time is read as that of a cutoff. Null for anything else.
- */
-export function parseAsOf(text: string): number | null {
-  if (!DAY.test(text)) return instantOf(text);
-  return isRealDay(text) ? Date.parse(`${text}T00:00:00Z`) + DAY_MS - 1 : null;
 }
 
 function instantOf(text: string): number | null {

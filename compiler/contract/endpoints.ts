@@ -29,7 +29,6 @@ export type Params = Readonly<Record<string, Param>>;
 /** How the gatekeeper answers; one function per word. */
 export type Answer =
   | 'file'
-  | 'as-of'
   | 'series'
   | 'coverage'
   | 'catalog'
@@ -307,19 +306,6 @@ export const SIGNAL_ROWS = [
     answer: 'series',
     file: 'series/{signal_id}/{entity}.json',
     summary: 'full retained series, oldest first',
-  }),
-  paid('/gauge/as-of', {
-    params: {
-      ...pair,
-      as_of: text(
-        'ISO 8601 date, its end in UTC, or a date-time with Z or an offset; from the oldest to the newest release that is kept',
-        '2026-11-20T12:00:00Z',
-        '2026-11-20',
-      ),
-    },
-    answer: 'as-of',
-    file: 'record/{signal_id}/{entity}.json',
-    summary: 'one signal record as of an earlier time, as the release of then stated it',
   }),
   paid('/gauge/census', {
     tag: '[BATCH+PROOF]',

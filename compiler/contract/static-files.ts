@@ -101,7 +101,6 @@ export const FORMAT_DOCUMENTS = [
   'SERIES-CSV.md',
   'ROOTS.md',
   'RECEIPTS.md',
-  'CREDENTIALS.md',
 ].map((source) => {
   const name = source.toLowerCase();
   return { source, url: `/${name}`, path: `well-known/${name}` };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseAsOf, parseCutoff } from '../../compiler/contract/cutoff.ts';
+import { parseCutoff } from '../../compiler/contract/cutoff.ts';
 
 describe('parseCutoff()', () => {
   it('takes a bare date for the whole filing day in New York', () => {
@@ -42,29 +42,5 @@ describe('parseCutoff()', () => {
     ' 2026-03-31',
   ])('refuses "%s"', (text) => {
     expect(parseCutoff(text)).toBeNull();
-  });
-});
-
-describe('parseAsOf()', () => {
-  it.each([
-    ['2026-03-31', '2026-03-31T23:59:59.999Z'],
-    ['2028-02-29', '2028-02-29T23:59:59.999Z'],
-    ['2026-03-31T21:00:00Z', '2026-03-31T21:00:00.000Z'],
-    ['2026-03-31T20:30:00-04:00', '2026-04-01T00:30:00.000Z'],
-    ['2026-03-31T20:30:00 02:00', '2026-03-31T18:30:00.000Z'],
-  ])('reads %s as %s', (text, at) => {
-    expect(new Date(parseAsOf(text) ?? 0).toISOString()).toBe(at);
-  });
-
-  it.each([
-    '',
-    'now',
-    '2026-02-29',
-    '2026-03-31T21:00:00',
-    '2026-03-31T21Z',
-    '0000-01-01',
-    '1774900800',
-  ])('refuses "%s"', (text) => {
-    expect(parseAsOf(text)).toBeNull();
   });
 });

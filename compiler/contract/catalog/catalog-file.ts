@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CADENCES } from '../freshness.ts';
+import { hiddenFault, hiddenSign } from '../hidden-signs.ts';
 import { nearest } from '../nearest.ts';
 import { SIGNAL_PRODUCT_WORDS } from './signal-terms.ts';
 
@@ -16,7 +17,10 @@ const DISCOUNT_PHASES = ['free', 'half_price'] as const;
 const TEXT_CHARS_MAX = 2000;
 const WORD = /^[a-z0-9]+([_-][a-z0-9]+)*$/;
 
-const text = z.string().min(1).max(TEXT_CHARS_MAX);
+const lines = z.string().min(1).max(TEXT_CHARS_MAX);
+const text = lines.refine((value) => hiddenSign(value) === null, {
+  error: ({ input }) => hiddenFault(String(input)) ?? undefined,
+});
 const word = (what: string) =>
   z
     .string()
@@ -48,7 +52,7 @@ const abbreviation = z.string().regex(/^\S{1,16}$/, 'write one word');
 const bands = z.array(band).min(2).max(32);
 const metrics = z.tuple([metric], metric);
 
-const note = text.describe('For those who read the file. Nothing else reads it.');
+const note = lines.describe('For those who read the file. Nothing else reads it.');
 const limits = z
   .strictObject({
     from: z.number().describe('The least value, in the unit of the main metric.'),

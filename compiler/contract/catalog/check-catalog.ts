@@ -15,7 +15,6 @@ import {
 import { signalTermFaults } from './check-signal-terms.ts';
 import { neededFor, userOf } from './left-out.ts';
 import { BUNDLE_PRICE } from './operations.ts';
-import { AS_OF_PATH, SIGNAL_PRODUCTS } from './signal-terms.ts';
 
 // What the format of one file cannot say: that rows of a whole catalogue fit each other. Everything is looked at, and every
 // fault names the member to change.
@@ -140,16 +139,6 @@ function checkPrices({ lines, prices }: Rows): void {
     if (free.includes(name)) report(path, `"${name}" is free; remove its price`);
     else if (!known.includes(name)) report(path, unknown('operation', name, asDeep(name, known)));
   }
-  checkAsOfPrice(prices);
-}
-
-/** The newest record is sold under both paths, so none of them may be the cheaper one. */
-function checkAsOfPrice(prices: Rows['prices']): void {
-  const record = prices.find(({ name }) => name === SIGNAL_PRODUCTS.latest)?.row;
-  const asOf = prices.find(({ name }) => name === AS_OF_PATH);
-  if (asOf === undefined || asOf.row === record) return;
-  const advice = record === undefined ? 'which has no price; add it' : `so write "${record}" too`;
-  asOf.report(asOf.path, `it costs what "${SIGNAL_PRODUCTS.latest}" costs, ${advice}`);
 }
 
 /** Words for a line, a signal, an entity of a line, or an operation; each of them in one file. */

@@ -31,7 +31,6 @@ const NEEDED: Readonly<Partial<Record<TablePath, string>>> = {
 
 /** What an operation cannot be offered without. */
 const NEEDS: Readonly<Partial<Record<TablePath, TablePath>>> = {
-  '/gauge/as-of': '/gauge',
   '/resolve': '/resolve/preview',
   '/resolve/proposer': '/resolve/preview',
   '/gauge/watch': '/gauge/subscribe',

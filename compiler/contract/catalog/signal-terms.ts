@@ -13,15 +13,6 @@ export const SIGNAL_PRODUCTS = {
 
 export type SignalProduct = keyof typeof SIGNAL_PRODUCTS;
 
-/** The operation that sells the record of an earlier time: it costs what the record costs, of each signal. */
-export const AS_OF_PATH = '/gauge/as-of';
-
-/** The operations that the price of a product holds for. */
-export function pathsPriced(product: SignalProduct): readonly string[] {
-  const path = SIGNAL_PRODUCTS[product];
-  return product === 'latest' ? [path, AS_OF_PATH] : [path];
-}
-
 /** The words in their order. */
 export const SIGNAL_PRODUCT_WORDS = Object.keys(SIGNAL_PRODUCTS) as [
   SignalProduct,

@@ -3,7 +3,7 @@ import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { catalogOf } from '../../../compiler/contract/catalog/catalog.ts';
 import type { CatalogFile } from '../../../compiler/contract/catalog/catalog-file.ts';
 import { TABLE, type TableRow } from '../../../compiler/contract/endpoints.ts';
-import { LEVEL_SIGNAL, TIDE_FILE, TIDES, WAVES_SIGNAL } from '../../tide-catalog.ts';
+import { TIDE_FILE, TIDES } from '../../tide-catalog.ts';
 
 /** What the catalogue of one line sells at, by path; free operations are left out. */
 function sold(prices: Record<string, string>): Record<string, string | null> {
@@ -53,21 +53,6 @@ describe('operationsOf()', () => {
     expect(sold({ '/gauge/air': '0.01', '/gauge/census': '0.1' })).toEqual({
       '/gauge/census': '0.1',
     });
-  });
-
-  it('sells the record of an earlier time where it has a price and the record too, each signal at the price of its record', () => {
-    const both = { '/gauge': '0.02', '/gauge/as-of': '0.02' };
-    expect(sold(both)).toEqual(both);
-    expect(sold({ '/gauge/as-of': '0.02' })).toEqual({});
-    const level = { ...LEVEL_SIGNAL, prices: { latest: '0.3' } };
-    const waves = { ...WAVES_SIGNAL, free: ['latest' as const] };
-    const [line] = TIDE_FILE.lines ?? [];
-    const lines = line === undefined ? [] : [{ ...line, signals: [level, waves] }];
-    const { operationByPath } = catalogOf([{ ...TIDE_FILE, lines, prices: both }]);
-    for (const path of Object.keys(both)) {
-      const { signalPrices } = operationByPath.get(path) ?? {};
-      expect([path, signalPrices]).toEqual([path, { 'tides.level': '0.3', 'tides.waves': null }]);
-    }
   });
 
   it('takes prices of all files of a catalogue', () => {

@@ -142,7 +142,10 @@ describe('staticHost()', () => {
   it('says that nobody listens', async () => {
     const { host, site } = await hostOf(() => true);
     await site.goAway();
-    expect(await failureOf(host)).toMatchObject({ message: 'ECONNREFUSED', isFinal: false });
+    expect(await failureOf(host)).toMatchObject({
+      message: 'nothing listens there (ECONNREFUSED)',
+      isFinal: false,
+    });
   });
 
   it('leaves bodies as they come, encoded or not', async () => {

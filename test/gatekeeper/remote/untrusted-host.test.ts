@@ -175,7 +175,7 @@ describe('a gatekeeper over a host', () => {
     const { output, exit } = spawned({ ...env, SIGNALPRESS_PORT: '0' });
     expect(await exit).toBe(1);
     expect(output.err).toMatch(
-      /^Cannot read "current\/release\.json" of "http:\/\/127\.0\.0\.1:\d+\/": ECONNREFUSED; publish a release there, correct SIGNALPRESS_DATA, or wait/,
+      /^Cannot read "current\/release\.json" of "http:\/\/127\.0\.0\.1:\d+\/": nothing listens there \(ECONNREFUSED\); publish a release there, correct SIGNALPRESS_DATA, or wait/,
     );
   });
 

@@ -35,7 +35,7 @@ interface Document {
 
 /** The document as it is when everything of a catalogue is for sale. */
 function documentOf(catalog: Catalog): Document {
-  const { entries, bodies } = described(NOTHING, { catalog, asOf: '2026-11-20T12:00:00Z' });
+  const { entries, bodies } = described(NOTHING, catalog);
   const open = entries.map((entry) => ({ ...entry, sells_now: true }));
   return openApi({ entries: open, bodies, catalog, issuer, contact: null }) as Document;
 }
@@ -105,6 +105,7 @@ describe.each([
       'X-PAYMENT',
       'PAYMENT-SIGNATURE',
       'X-RECEIPT',
+      'PAYMENT-IDENTIFIER',
       'SIGN-IN-WITH-X',
     ]);
     expect(Object.keys(document.components.headers)).toEqual(
