@@ -64,7 +64,7 @@ export function receiptReader({
       const receipt = receiptIn(header)?.receipt;
       if (receipt === undefined) return null;
       const key = KEY + receipt.id;
-      return { keys: [key], signed: header.text, ...paidTo(key) };
+      return { keys: [key], signed: header.text, shownFor: () => null, ...paidTo(key) };
     },
     recall({ key, resource, signed, value, validBefore }) {
       const waiters = new Waiters(() => false);
@@ -83,7 +83,7 @@ function signatureCheck(processor: string): (parsed: ParsedReceipt) => boolean {
 
 type ReceiptTerms = Omit<
   Tender,
-  'version' | 'payer' | 'identifier' | 'settlement' | 'paidHeader' | 'paidBy'
+  'version' | 'payer' | 'identifier' | 'shown' | 'settlement' | 'paidHeader' | 'paidBy'
 >;
 
 function tenderOf(terms: ReceiptTerms): Tender {
@@ -94,6 +94,7 @@ function tenderOf(terms: ReceiptTerms): Tender {
     // A receipt names nobody, so all of them share the room of one payer.
     payer: KEY,
     identifier: null,
+    shown: null,
     settlement: paidAlready(key),
     ...paidTo(key),
   };
@@ -106,7 +107,11 @@ function paidTo(key: string): Pick<Tender, 'paidHeader' | 'paidBy'> {
 /** Nobody is asked: the processor had taken the money before the receipt existed. */
 function paidAlready(key: string): TenderSettlement {
   const settled = async (): Promise<SettlementResult> => ({ kind: 'settled', transaction: key });
-  return { check: async () => null, settle: settled, resume: settled, look: settled };
+  const head = async () => 'none' as const;
+  const watch = async () => ({ state: 'final' }) as const;
+  const check = async () => null;
+  const drop = (): void => {};
+  return { head, check, drop, settle: settled, resume: settled, look: settled, watch };
 }
 
 function receiptHeader(id: string): Header {

@@ -97,9 +97,13 @@ describe('@x402/fetch', () => {
       await pay(shop.url + path);
       const payment = JSON.parse(Buffer.from(sent, 'base64').toString('utf8'));
       expect(payment.payload.signature).toHaveLength(132);
+      // The typed client names each purchase.
+      const info = { required: false, id: 'f'.repeat(32) };
+      const name = { ...payment.extensions['payment-identifier'], info };
+      const extensions = { ...payment.extensions, 'payment-identifier': name };
       const of = (bytes: number) => {
         const signature = `0x${'77'.repeat(bytes)}`;
-        const long = { ...payment, payload: { ...payment.payload, signature } };
+        const long = { ...payment, extensions, payload: { ...payment.payload, signature } };
         return decodePayment(Buffer.from(JSON.stringify(long)).toString('base64'), 2);
       };
       expect(of(2048)).toMatchObject({ version: 2 });
@@ -325,9 +329,12 @@ describe('the typed client pays with the published wrappers', () => {
     const sent: string[] = [];
     const lossy: typeof fetch = async (input, init) => {
       const { headers } = new Request(input, init);
-      const payment = headers.get('x-payment') ?? headers.get('payment-signature');
+      const [v1, v2] = ['x-payment', 'payment-signature'].map((name) => headers.get(name));
       const answer = await fetch(input, init);
-      if (payment === null) return answer;
+      const payment = v1 ?? v2;
+      if (payment == null) return answer;
+      const named = v1 === null ? JSON.parse(atob(payment)).extensions['payment-identifier'] : {};
+      expect(named.info?.id ?? headers.get('payment-identifier')).toMatch(/^[0-9a-f]{32}$/);
       sent.push(payment);
       if (sent.length === 1) throw new TypeError('fetch failed');
       return answer;

@@ -12,9 +12,8 @@ import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import { anchorStore } from '../../compiler/stages/anchor/anchor-store.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { askWitnesses } from '../../compiler/witness/ask-witnesses.ts';
-import { serveWitness } from '../../compiler/witness/witness-server.ts';
-import { makeWitness, openWitness } from '../../compiler/witness/witness-store.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { StubWitness } from '../../scripts/five-years/stub-witness.ts';
 import {
   type LoopbackCalendar,
   loopbackCalendar,
@@ -160,7 +159,7 @@ describe.skipIf(!HAS_GO)('golang.org/x/mod (needs go and golang-golang-x-mod-dev
     const strange = new InventedLog({ origin: 'example.org/log', seed: 8 });
     const vkey = strange.policyLine.trim().slice('log '.length);
     expect(read({ ...log, vkey })).toMatchObject({ code: 1 });
-    const witness = makeWitness(join(makeFolder(), 'other'), 'w.example');
+    const { vkey: witness } = new StubWitness({ name: 'other.example', logs: [], now: () => 0 });
     expect(read({ ...log, witness })).toEqual({ code: 1, text: '1 of 2 keys signed\n' });
   });
 });
@@ -216,19 +215,15 @@ async function saved(gate: Gatekeeper, path: string, file: string): Promise<Buff
 
 /** Has a witness cosign the current release; answers its key. */
 async function cosigned(data: string): Promise<string> {
-  const folder = join(makeFolder(), 'witness');
-  makeWitness(folder, 'w.example');
-  const store = openWitness(folder);
   const log = new InventedLog({ origin: 'example.org/log', seed: 7 });
   const now = () => Date.parse('2026-11-20T12:00:00Z');
-  const options = { store, logs: [log.key], host: '127.0.0.1', port: 0, now, log: () => undefined };
-  const served = await serveWitness(options);
-  const { vkey } = store.key;
+  const witness = new StubWitness({ name: 'w.example', logs: [log.key], now });
+  const served = await witness.serve();
+  const { vkey } = witness;
   const text = `witness W ${vkey} http://127.0.0.1:${served.port}\nquorum W\n`;
   const by = { fetch, now, steady: now, sleep: async () => undefined };
   const { lack } = await askWitnesses(data, readPolicy(Buffer.from(text)), by);
   await served.close();
-  store.close();
   expect(lack).toBeNull();
   return vkey;
 }
