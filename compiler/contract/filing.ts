@@ -1,3 +1,5 @@
+import { isoTime } from './iso-time.ts';
+import { newYorkInstant } from './new-york-time.ts';
 import { HASH_CORE_VERSION } from './record-hash.ts';
 
 /** The one source class that settlement evidence has. */
@@ -32,6 +34,12 @@ export interface HashedFiling extends FilingFacts {
   readonly snapshot_date: string;
   readonly source_ref: string | null;
   readonly record_hash: string;
+}
+
+/** The acceptance in UTC of a time that a list of that basis writes. */
+export function acceptedAt(written: string, basis: 'utc' | 'new-york'): string {
+  const time = Date.parse(written);
+  return isoTime(basis === 'utc' ? time : newYorkInstant(time));
 }
 
 /** The hash core of a filing, its members in the order of `_hash_core`. */

@@ -11,6 +11,18 @@ export function newYorkInstant(wallClockMs: number): number {
   return wallClockMs - offset;
 }
 
+/** The New York wall-clock time of an instant, both in epoch milliseconds, written as if it were UTC. */
+export function newYorkWallClock(instantMs: number): number {
+  const standard = instantMs + STANDARD_OFFSET_MS;
+  const summer = standard + HOUR_MS;
+  return isUsSummer(standard) && isUsSummer(summer) ? summer : standard;
+}
+
+/** Midnight of New York or of UTC: what a source writes that knows the day only. */
+export function isMidnight(instantMs: number): boolean {
+  return instantMs % DAY_MS === 0 || newYorkWallClock(instantMs) % DAY_MS === 0;
+}
+
 /** The last second of a New York day (`2026-03-31`) as ISO-8601 UTC. */
 export function newYorkDayEnd(date: string): string {
   return isoTime(newYorkInstant(Date.parse(`${date}T23:59:59Z`)));

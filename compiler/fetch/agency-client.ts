@@ -6,14 +6,17 @@
  *    a host.
  *  - A data key is added on the wire only. No address that is stored, told or logged holds it.
  *  - The body goes to the disk as it comes. One that is too long, before or after gzip, is refused by name.
- *  - An answer of another status or type, an HTML page, and a body that ends too early are errors.
+ *  - An answer of another status or type, an HTML page, and a body that ends too early are errors; so is a table of which
+ *    nothing says where it ends.
  *
  * HTTP semantics: RFC 9110. Conditional requests: its section 13.
  */
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { Agent, type Dispatcher, errors, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import { DAY_MS } from '../contract/iso-time.ts';
+import { networkFault } from '../contract/network-fault.ts';
+import { withoutMark } from '../import/payload.ts';
 import type { FetchPlan, Source } from '../import/source.ts';
 import type { Incoming, Look } from './archive.ts';
 import { FetchError } from './fetch-error.ts';
@@ -31,15 +34,8 @@ const RETRY_AFTER_MS_MAX = 7 * DAY_MS;
 const TRANSIENT = [408, 429, 500, 502, 503, 504];
 /** Statuses by which an agency turns a client away. */
 const REFUSALS = [401, 403, 429, 451];
-/** Codes of Node and undici for a host that no request came to. */
-const UNREACHABLE = [
-  'EAI_AGAIN',
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'UND_ERR_CONNECT_TIMEOUT',
-];
+/** Statuses by which an agency answers that it has nothing at an address. */
+const ABSENT = [404, 410];
 /** Types that say nothing about what they hold; the importer judges the bytes. */
 const PLAIN_TYPES = ['text/plain', 'application/octet-stream', 'binary/octet-stream'];
 const MEDIA_TYPES: Readonly<Record<Source['format'], RegExp>> = {
@@ -211,7 +207,8 @@ async function answerOf(
     await dump(response);
     return { kind: 'unchanged', headers };
   }
-  const refusal = refusalOf(question, response) ?? wrongType(question, response);
+  const refusal =
+    refusalOf(question, response) ?? wrongType(question, response) ?? unended(question, response);
   if (refusal !== null) {
     await dump(response);
     throw refusal;
@@ -230,6 +227,7 @@ function refusalOf(question: AgencyRequest, response: Response): FetchError | nu
     state: `answered HTTP ${statusCode}${wait}; ${remedyOf(statusCode)}`,
     isTransient: TRANSIENT.includes(statusCode),
     isRefusal: REFUSALS.includes(statusCode),
+    isAbsent: ABSENT.includes(statusCode),
     ...(waitMs === null ? {} : { waitMs }),
   });
 }
@@ -256,6 +254,18 @@ function wrongType(question: AgencyRequest, response: Response): FetchError | nu
   if (isKnown || plan.mediaTypes?.includes(type) === true) return null;
   const state = `answered 200 with ${type.slice(0, 80)}, not ${format}; that is a page for people or another format`;
   return fault(question, state);
+}
+
+/** A table shows no cut where a line ends, so the transfer must say where the answer does. */
+function unended(question: AgencyRequest, response: Response): FetchError | null {
+  const isEnded =
+    headerOf(response, 'content-length') !== undefined ||
+    /\bchunked\b/i.test(headerOf(response, 'transfer-encoding') ?? '') ||
+    /gzip/i.test(headerOf(response, 'content-encoding') ?? '');
+  if (question.format !== 'csv' || isEnded) return null;
+  const state =
+    'says neither how long it is nor where it ends, so nothing shows whether it is whole';
+  return fault(question, `${state}; name a mirror that says it in "origins"`);
 }
 
 /** The bytes of a body without its encoding, looked at as they pass. */
@@ -295,9 +305,7 @@ function decoded(question: AgencyRequest, response: Response): AsyncIterable<Uin
 
 /** A page for people in place of data, whatever its type says. */
 function refusePage({ format, ...question }: AgencyRequest, chunk: Uint8Array): void {
-  const start = Buffer.from(chunk.subarray(0, 512))
-    .toString('latin1')
-    .replace(/^[\s\u00ef\u00bb\u00bf]+/, '');
+  const start = Buffer.from(withoutMark(chunk).subarray(0, 512)).toString('latin1').trimStart();
   const isPage = /^<(!doctype html|html|head|body)/i.test(start);
   const isMarkup = start.startsWith('<') && (format === 'json' || format === 'csv');
   if (!isPage && !isMarkup) return;
@@ -308,23 +316,15 @@ function refusePage({ format, ...question }: AgencyRequest, chunk: Uint8Array): 
 function broken(error: unknown, question: Pick<AgencyRequest, 'url'>): FetchError {
   if (error instanceof FetchError) return error;
   const state = `${brokenState(error)}; it is asked again`;
-  const isUnreachable = UNREACHABLE.includes(codeOf(error));
+  const isUnreachable = networkFault(error)?.isUnreached === true;
   const fault = { subject: question.url, state, isTransient: true, isUnreachable };
   return new FetchError(fault, { cause: error });
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
 function brokenState(error: unknown): string {
-  const code = codeOf(error);
-  const isSlow =
-    error instanceof errors.ConnectTimeoutError ||
-    error instanceof errors.HeadersTimeoutError ||
-    error instanceof errors.BodyTimeoutError ||
-    (error instanceof Error && error.name === 'TimeoutError');
-  if (isSlow) return 'it took too long to answer';
+  const fault = networkFault(error);
+  if (fault !== null) return fault.words;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code.startsWith('Z_')) return `its gzip is damaged or ends too early (${code})`;
   const message = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';

@@ -200,11 +200,12 @@ export function openArchive(folder: string): Archive {
 
 /** The note that an importer reads; a look that found the same bytes stands for a whole answer. */
 export function fetchNoteOf(archived: Archived): FetchNote {
-  const { url, fetched_at, http_date, last_modified } = archived;
+  const { url, fetched_at, bytes, http_date, last_modified } = archived;
   return {
     url,
     fetched_at,
     http_status: 200,
+    bytes,
     ...(http_date === undefined ? {} : { http_date }),
     ...(last_modified === undefined ? {} : { last_modified }),
   };

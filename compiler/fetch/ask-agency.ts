@@ -96,8 +96,9 @@ function hasEnded({ signal }: FetchBy): boolean {
   return signal?.aborted === true;
 }
 
-/** Being turned away counts for all the failures that may follow it. */
+/** Being turned away counts for all the failures that may follow it; an address that is not there says nothing of others. */
 function weightOf({ fault }: FetchError): number {
+  if (fault.isAbsent === true) return 0;
   return fault.isRefusal === true ? FAILURES_IN_A_ROW_MAX : 1;
 }
 

@@ -7,6 +7,8 @@ interface FetchFault {
   readonly isTransient?: boolean;
   /** The agency turns this client away: nothing more is asked for now. */
   readonly isRefusal?: boolean;
+  /** The agency answers that it has nothing at this address, which tells nothing of the others. */
+  readonly isAbsent?: boolean;
   /** Its host could not be reached at all, so that no request came to the agency. */
   readonly isUnreachable?: boolean;
   /** How long the agency asks to wait, in milliseconds. */

@@ -88,7 +88,8 @@ export function addressesOf(
     return 'it refuses requests that name no contact; set SIGNALPRESS_CONTACT to mailto:you@example.org';
   }
   if (plan.key !== undefined && (keyOf(plan.key.variable) ?? '') === '') {
-    return `it needs a data key; get one from the agency and set ${plan.key.variable}`;
+    const { variable, because = 'it needs a data key; get one from the agency' } = plan.key;
+    return `${because} and set ${variable}`;
   }
   try {
     const addresses = plan.addresses({ entities, now });

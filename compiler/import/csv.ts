@@ -36,7 +36,7 @@ function records(payload: Payload, delimiter: string): string[][] {
     throw fetchAgain(payload, 'its last line is not ended, so it may be cut off');
   }
   try {
-    return parse(text, { delimiter, bom: true, trim: true, skip_empty_lines: true });
+    return parse(text, { delimiter, trim: true, skip_empty_lines: true });
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause;
     const state = `not a whole table (${cause.message}); fetch it again`;

@@ -3,7 +3,7 @@ import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { type FetchNote, fetchAgain, ImportError } from './payload.ts';
 
 /** Query parameters that carry a data key at the official sources, in lower case. */
-const KEY_PARAMETERS: readonly string[] = ['api_key', 'map_key', 'registrationkey'];
+const KEY_PARAMETERS: readonly string[] = ['api_key', 'apikey', 'map_key', 'registrationkey'];
 /** A data key as a part of a path, as NASA FIRMS takes it. */
 const KEY_IN_PATH = /\/[0-9a-f]{32}(?=\/|$)/gi;
 
@@ -13,6 +13,7 @@ const fetchNoteSchema: z.ZodType<FetchNote> = z.strictObject({
   http_status: z.int(),
   http_date: z.string().optional(),
   last_modified: z.string().optional(),
+  bytes: z.int().min(0).optional(),
 });
 
 /** The same address without data keys and credentials, so that none is ever stored. */

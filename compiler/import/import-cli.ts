@@ -48,7 +48,7 @@ function addImporter(importer: Command, id: string, description: string): Comman
     .command(id)
     .description(description)
     .argument('<file>', 'file with the payload')
-    .option('--note <file>', 'fetch note: {"url", "fetched_at", "http_status"}')
+    .option('--note <file>', 'fetch note: {"url", "fetched_at", "http_status", "bytes"?}')
     .option('--fetched-at <time>', 'time of the fetch, instead of a note')
     .option('--out <folder>', 'folder of batches', 'snapshots');
 }

@@ -7,12 +7,19 @@ import { FILING_COLLECTION } from '../contract/filing.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import type { Evidence } from '../contract/record.ts';
 import { ROW_SCHEMAS } from '../stages/intake/member-names.ts';
-import { parseReading } from '../stages/intake/reading.ts';
+import { parseReading, type Reading } from '../stages/intake/reading.ts';
 import { wordFaults } from '../stages/intake/stored-words.ts';
 import { parseFetchNote, withoutKeys } from './fetch-note.ts';
 import type { ImportDisk } from './import-disk.ts';
 import { type BatchFile, batchName, mergeBatch } from './merge-batch.ts';
-import { ImportError, type Imported, type Payload, type Skipped } from './payload.ts';
+import {
+  fetchAgain,
+  ImportError,
+  type Imported,
+  type Payload,
+  SkipCount,
+  type Skipped,
+} from './payload.ts';
 import type { Source } from './source.ts';
 import { sourceOf } from './sources.ts';
 
@@ -95,10 +102,47 @@ export function readPayload(
   payload: Payload,
   catalog: Catalog = BUILTIN,
 ): Imported {
-  const imported = withEvidence(source.read(payload), evidenceOf(source, payload));
+  refuseCut(payload);
+  const read = withEvidence(source.read(payload), evidenceOf(source, payload));
+  const imported = withoutFaultyWords(read);
   const fault = firstFault(imported, catalog);
   if (fault !== null) throw new ImportError({ subject: payload.subject, state: fault });
   return imported;
+}
+
+/**
+ * What a source says of one entity in words that are not stored touches that entity alone: a name is left out, and a
+ * reading that says more of it. Where no reading is left, all stay, to be refused by name. A row of a list is never left
+ * out, because what a list does not hold counts as gone.
+ */
+function withoutFaultyWords(imported: Imported): Imported {
+  const skips = new SkipCount();
+  const readings = new Map(
+    [...imported.readings].map(([signal, list]) => [
+      signal,
+      list.flatMap((reading) => readingInWords(reading, skips) ?? []),
+    ]),
+  );
+  const left = [...readings.values()].flat().length + (imported.rows?.size ?? 0);
+  if (left === 0) return imported;
+  return { ...imported, readings, skipped: [...imported.skipped, ...skips.list()] };
+}
+
+function readingInWords(reading: Reading, skips: SkipCount): Reading | null {
+  const faults = wordFaults(reading);
+  const [fault] = faults;
+  if (fault === undefined) return reading;
+  const isName = faults.every(({ path }) => path[0] === 'entity_name');
+  const field = fault.path.join('.');
+  skips.add(reading.entity, `${field} left out: ${fault.message}`);
+  if (!isName) return null;
+  const { entity_name: _name, ...unnamed } = reading;
+  return unnamed;
+}
+
+function refuseCut({ bytes, note, subject }: Payload): void {
+  if (note.bytes === undefined || note.bytes === bytes.length) return;
+  throw fetchAgain({ subject }, `it has ${bytes.length} bytes and its note says ${note.bytes}`);
 }
 
 /** The first reading or row that a compile would refuse, in words; null where there is none. */

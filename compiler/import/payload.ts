@@ -14,6 +14,8 @@ export interface FetchNote {
   readonly http_status: number;
   readonly http_date?: string | undefined;
   readonly last_modified?: string | undefined;
+  /** How long the payload is, as its transfer said: a table that is cut where a line ends looks whole. */
+  readonly bytes?: number | undefined;
 }
 
 /** What an agency answered, with what is known of its fetch; `subject` is what messages call it. */
@@ -43,14 +45,20 @@ export interface Imported {
   readonly remarks: readonly string[];
 }
 
+/** Bytes without the byte order mark that may stand in front of a text, which is no part of it (RFC 8259, section 8.1). */
+export function withoutMark(bytes: Uint8Array): Uint8Array {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
 /**
  * The text of a payload. Throws an ImportError for one that is empty, too large, not UTF-8, or a page of markup where the
  * source answers with something else.
  */
 export function textOf(
-  { bytes, subject }: Pick<Payload, 'bytes' | 'subject'>,
+  { bytes: marked, subject }: Pick<Payload, 'bytes' | 'subject'>,
   { isMarkup = false }: { readonly isMarkup?: boolean } = {},
 ): string {
+  const bytes = withoutMark(marked);
   if (bytes.length > PAYLOAD_BYTES_MAX) {
     const state = `${bytes.length} bytes, more than ${PAYLOAD_BYTES_MAX}; ask the source for less`;
     throw new ImportError({ subject, state });
@@ -166,7 +174,8 @@ export function refuseOtherKinds(
   { bytes, subject }: Pick<Payload, 'bytes' | 'subject'>,
   kinds: readonly OtherKind[],
 ): void {
-  const head = new TextDecoder('latin1').decode(bytes.subarray(0, HEAD_BYTES)).trimStart();
+  const start = withoutMark(bytes).subarray(0, HEAD_BYTES);
+  const head = new TextDecoder('latin1').decode(start).trimStart();
   const found = kinds.find(({ begins }) => begins.test(head));
   if (found !== undefined) throw new ImportError({ subject, state: found.is });
 }

@@ -43,9 +43,13 @@ export interface FetchPlan {
   readonly mediaTypes?: readonly string[];
   /**
    * The environment variable with the data key, and the query parameter that carries it; "{key}" in an address stands for
-   * a key that is part of the path.
+   * a key that is part of the path. `because` says why there must be one, and how it is had.
    */
-  readonly key?: { readonly variable: string; readonly parameter: string };
+  readonly key?: {
+    readonly variable: string;
+    readonly parameter: string;
+    readonly because?: string;
+  };
   /** The agency refuses requests that name no contact. */
   readonly needsContact?: true;
   /** Nothing is imported unless every address answered: what is missing from the answers counts as absent. */

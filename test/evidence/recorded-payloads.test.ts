@@ -54,7 +54,7 @@ function importAll(archive: Archive, snapshots: string): Archived[] {
 }
 
 describe('recorded answers', () => {
-  it('I59: come out of the archive as they went in, and every record leads back to one', async () => {
+  it('I68: come out of the archive as they went in, and every record leads back to one', async () => {
     const folder = makeFolder();
     const archive = openArchive(join(folder, 'archive'));
     const snapshots = join(folder, 'snapshots');

@@ -66,7 +66,7 @@ const changed =
   };
 
 describe('replay()', () => {
-  it('I59: gives every file again, byte for byte', () => {
+  it('I68: gives every file again, byte for byte', () => {
     const { report, exit, text } = found();
     expect([exit, report.fetches, report.equal]).toEqual([0, 3, 2]);
     expect(text).toBe('replay equal: 3 fetches imported again, 2 files the same\n');
@@ -112,7 +112,7 @@ describe('replay()', () => {
     expect(found().exit).toBe(1);
   });
 
-  it('I59: does not call equal what it has no payload of', () => {
+  it('I68: does not call equal what it has no payload of', () => {
     rmSync(join(shop.archive.folder, notePath(nth(2))));
     const { exit, report, text } = found();
     expect([exit, report.equal]).toEqual([2, 1]);

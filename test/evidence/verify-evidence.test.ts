@@ -69,7 +69,7 @@ const plusOne = (imported: Imported): Imported => ({
 const same = (imported: Imported): Imported => imported;
 
 describe('verify --archive', () => {
-  it('I59: leads a record back to its payload and makes its reading again', async () => {
+  it('I68: leads a record back to its payload and makes its reading again', async () => {
     const { exitCode, text, evidence } = await verified(record());
     expect(exitCode).toBe(0);
     expect(text.startsWith('verified')).toBe(true);
@@ -108,7 +108,7 @@ describe('verify --archive', () => {
     expect((await runVerifyEvidence('-', options)).exitCode).toBe(2);
   });
 
-  it('I59: fails when one byte of the payload is another', async () => {
+  it('I68: fails when one byte of the payload is another', async () => {
     alterPayload(shop.payload(fetched), '13.6', '13.7');
     const { exitCode, evidence } = await verified(record());
     expect(exitCode).toBe(1);

@@ -16,6 +16,8 @@ export const BROKEN_MOODS = [
   'slow',
   'cut',
   'cut-gzip',
+  'cut-chunk',
+  'cut-line',
   'wrong-type',
   'page',
   'redirect',
@@ -26,8 +28,8 @@ export const BROKEN_MOODS = [
   'other-format',
 ] as const;
 export type BrokenMood = (typeof BROKEN_MOODS)[number];
-/** A clock that is off, a compressed answer, or a long header breaks nothing. */
-export type Mood = 'well' | 'skewed' | 'gzip' | 'moved' | 'long-winded' | BrokenMood;
+/** A clock that is off, a compressed answer, a long header, or an address that is gone breaks nothing. */
+export type Mood = 'well' | 'gone' | 'skewed' | 'gzip' | 'moved' | 'long-winded' | BrokenMood;
 
 export interface Reply {
   readonly body: string | Uint8Array;
@@ -131,6 +133,9 @@ export class Agency {
           response.writeHead(301, { location: to }).end();
         }
         return;
+      case 'gone':
+        response.writeHead(410).end();
+        return;
       case 'busy':
         response.writeHead(429, { 'retry-after': this.retryAfter }).end('later');
         return;
@@ -149,6 +154,15 @@ export class Agency {
         return;
       case 'cut-gzip':
         ok({ 'content-encoding': 'gzip' }).end(gzipSync(body).subarray(0, -6));
+        return;
+      case 'cut-chunk':
+        ok().write(halfOf(body), () => response.destroy());
+        return;
+      case 'cut-line':
+        // As of HTTP/1.0: the answer ends where the connection does.
+        response.useChunkedEncodingByDefault = false;
+        response.shouldKeepAlive = false;
+        ok().end(halfOf(body));
         return;
       case 'wrong-type':
         response.writeHead(200, { 'content-type': 'image/png' }).end(body);
@@ -178,6 +192,14 @@ export class Agency {
         ok().end(type.includes('json') ? '{"version":2,"items":[]}' : 'version 2\nnothing\n');
     }
   }
+}
+
+/** The first half of an answer, up to the end of a line where it has any. */
+function halfOf(body: string | Uint8Array): Uint8Array {
+  const bytes = Buffer.from(body);
+  const half = bytes.length >> 1;
+  const line = bytes.lastIndexOf('\n', half);
+  return bytes.subarray(0, line < 1 ? half : line + 1);
 }
 
 function sendMany(response: ServerResponse, piece: Uint8Array, count: number): void {

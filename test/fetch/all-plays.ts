@@ -4,7 +4,7 @@ import { authorityDay, demandAnswer } from '../import/demand.ts';
 import { areas } from '../import/drought.ts';
 import { fireList } from '../import/fires.ts';
 import { AIR, HEAT, soilFrom, WAVES } from '../import/models.ts';
-import { OBSERVED } from '../import/observations.ts';
+import { NOWCAST } from '../import/observations.ts';
 import { boxRing, mapArea, outlookMap } from '../import/outlooks.ts';
 import { registryPage, server } from '../import/registry-pages.ts';
 import { report, reports } from '../import/reports.ts';
@@ -77,7 +77,7 @@ const RISK = mapArea('SLGT', [boxRing([37, 40], [-101, -96])], {
 /** Every source that can be fetched, by name. */
 export const ALL_PLAYS: Readonly<Record<string, Play>> = {
   ...PLAYS,
-  airnow: play('www.airnowapi.org', ['us-losangeles'], json(OBSERVED)),
+  airnow: play('www.airnowapi.org', ['us-losangeles'], json(NOWCAST)),
   aviationweather: play('aviationweather.gov', ['atl'], json([METAR])),
   bls: play('api.bls.gov', [], json(BLS_ANSWER)),
   'cbp-bwt': play('bwt.cbp.gov', ['laredo-world-trade'], (_, path) =>
@@ -110,14 +110,18 @@ export const ALL_PLAYS: Readonly<Record<string, Play>> = {
   'noaa-daily': play('www.ncei.noaa.gov', ['us-seattle'], text('text/csv', stationTable())),
   'noaa-star-vhi': play('www.star.nesdis.noaa.gov', ['ukr-6'], text('text/html', provinceText())),
   'nws-warnings': play('api.weather.gov', [], json(alerts(TORNADO))),
-  'open-meteo-air-quality': play('air-quality-api.open-meteo.com', ['us-seattle'], json(AIR)),
+  'open-meteo-air-quality': play(
+    'customer-air-quality-api.open-meteo.com',
+    ['us-seattle'],
+    json(AIR),
+  ),
   'open-meteo-archive': {
-    ...play('archive-api.open-meteo.com', ['us-iowa'], json(HEAT)),
+    ...play('customer-archive-api.open-meteo.com', ['us-iowa'], json(HEAT)),
     part: 'daily=temperature_2m_max',
   },
-  'open-meteo-marine': play('marine-api.open-meteo.com', ['hormuz'], json(WAVES)),
+  'open-meteo-marine': play('customer-marine-api.open-meteo.com', ['hormuz'], json(WAVES)),
   'open-meteo-soil-moisture': {
-    ...play('archive-api.open-meteo.com', ['us-iowa'], json(soilFrom(2015))),
+    ...play('customer-archive-api.open-meteo.com', ['us-iowa'], json(soilFrom(2015))),
     part: 'models=era5',
   },
   openfda: play('download.open.fda.gov', [], {

@@ -49,6 +49,7 @@ describe('openArchive()', () => {
       url: URL_A,
       fetched_at: FETCHED,
       http_status: 200,
+      bytes: 7,
       last_modified: 'yesterday',
     });
     expect(readdirSync(join(folder, SOURCE))).toEqual(['2026-11-20']);

@@ -8,6 +8,7 @@ import {
   defineSources,
   type FetchSettings,
 } from '../../compiler/fetch/fetch-cli.ts';
+import { SOURCES, sourceOf } from '../../compiler/import/sources.ts';
 import { lockData } from '../../compiler/stages/publish/data-lock.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 import { Agency } from './agency.ts';
@@ -223,6 +224,45 @@ describe('signalpress sources', () => {
     expect(exits).toEqual([]);
     expect(printed.join('\n')).toMatch(/usgs-earthquakes +1h +all that it knows +ok/);
     await expect(cli('sources', 'init')).rejects.toThrow('EEXIST');
+  });
+
+  describe('a source whose terms forbid sale', () => {
+    const ids = SOURCES.filter(({ id }) => id.startsWith('open-meteo-')).map(({ id }) => id);
+    const free = ids.flatMap((id) => sourceOf(id).fetch?.hosts ?? []);
+    const plain =
+      'its free hosts are for non-commercial use only; buy a plan of Open-Meteo for its paid hosts and set SIGNALPRESS_OPEN_METEO_KEY';
+
+    it('is off until its key is set: init leaves it out, fetch and run ask nothing', async () => {
+      expect(ids).toHaveLength(4);
+      expect(free.every((host) => host.startsWith('customer-'))).toBe(true);
+      await cli('sources', 'init');
+      for (const id of ids) expect(printed.join('\n')).toContain(`left out ${id}: ${plain}`);
+      const { sources } = JSON.parse(readFileSync(config, 'utf8'));
+      expect(Object.keys(sources).filter((id) => ids.includes(id))).toEqual([]);
+      for (const command of [
+        ['fetch', ...ids],
+        ['run', '--once'],
+      ]) {
+        printed = [];
+        clock.ms += 3_600_000;
+        write({ sources: Object.fromEntries(ids.map((id) => [id, {}])) });
+        await cli(...command);
+        expect(printed.join('\n')).toContain(`FAILED: ${plain}`);
+        expect(exits.at(-1)).toBe(1);
+      }
+      expect(agency.asked).toEqual([]);
+    });
+
+    it('is on with it, at its paid hosts alone', async () => {
+      env = { ...env, SIGNALPRESS_OPEN_METEO_KEY: 'paid' };
+      await cli('sources', 'init');
+      const { sources } = JSON.parse(readFileSync(config, 'utf8'));
+      expect(Object.keys(sources)).toEqual(expect.arrayContaining(ids));
+      for (const id of ids) {
+        const urls = sourceOf(id).fetch?.addresses({ entities: [], now: clock.ms }) ?? [];
+        expect(urls.every((url) => url.startsWith('https://customer-'))).toBe(true);
+      }
+    });
   });
 
   it('check names what stands against a source, and ends with 1', async () => {

@@ -162,16 +162,18 @@ describe('fetchSource()', () => {
     busy: /answered HTTP 429, and to come back in 3600 s; ask less often/,
     down: /answered HTTP 500; the agency is at fault/,
     refusing: /answered HTTP 403; check the data key and SIGNALPRESS_CONTACT/,
-    slow: /took too long to answer/,
-    cut: /the connection broke before the answer was whole/,
+    slow: /no (whole )?answer in time/,
+    cut: /the connection broke/,
     'cut-gzip': /its gzip is damaged or ends too early/,
+    'cut-chunk': /the connection broke/,
     'wrong-type': /answered 200 with image\/png, not json/,
     page: /answered 200 with a page of markup, not json/,
     redirect: /leads to https:\/\/login\.example\.com, which is not the agency's/,
     bomb: /longer than 8388608 bytes, of which nothing was kept/,
     huge: /longer than 8388608 bytes, of which nothing was kept/,
     empty: /an empty body/,
-    // These two are whole answers: the importer says what they are.
+    // These are whole answers, or may be: the importer says what they are.
+    'cut-line': /^$/,
     'half-json': /^$/,
     'other-format': /^$/,
   };
@@ -191,6 +193,30 @@ describe('fetchSource()', () => {
       expect(await fetchSource(source(), [], by)).toMatchObject({ failure: null, changed: 1 });
     },
   );
+
+  it('finds a page for people behind a byte order mark', async () => {
+    agency.serve(HOST, { ...JSON_REPLY, body: '\ufeff <html>busy</html>' });
+    const { failure } = await fetchSource(source(), [], by);
+    expect(failure).toContain('a page of markup');
+    agency.serve(HOST, { ...JSON_REPLY, body: `\ufeff${BODY}` });
+    expect((await fetchSource(source(), [], by)).failure).toBeNull();
+  });
+
+  it('I55: keeps no table of an answer that does not say where it ends', async () => {
+    const text = `day,rain\n${'2026-11-19,4.5\n'.repeat(40)}`;
+    agency.serve(HOST, { body: text, type: 'text/csv' });
+    agency.moods.set(HOST, 'cut-line');
+    const table = { ...source(), format: 'csv' } as const;
+    const cut = await fetchSource(table, [], by);
+    expect(cut).toMatchObject({ fetched: [], answered: 0 });
+    expect(cut.failure).toContain('says neither how long it is nor where it ends');
+    expect(leftovers()).toEqual([]);
+    for (const mood of ['well', 'gzip'] as const) {
+      agency.moods.set(HOST, mood);
+      expect((await fetchSource(table, [], by)).failure).toBeNull();
+    }
+    expect(payloadsOf()).toEqual([text]);
+  });
 
   it('asks again after a fault of the agency, with a growing wait, and not after a fault of ours', async () => {
     agency.moods.set(HOST, 'down');
@@ -224,9 +250,29 @@ describe('fetchSource()', () => {
     expect(one).toMatchObject({ answered: 2 });
     expect(one.failure).toContain(`${HOST}/b": answered HTTP 404; look at the address`);
     expect(one.failure).toContain('1 of 3 addresses failed');
-    agency.serve(HOST, () => null);
+    agency.serve(HOST, JSON_REPLY);
+    agency.moods.set(HOST, 'page');
     const many = await fetchSource(source({}, ['/a', '/b', '/c', '/d', '/e']), [], by);
     expect(many.failure).toContain('2 more addresses were not asked');
+  });
+
+  it('I63: asks the addresses behind some that the agency has nothing at, and tells of each', async () => {
+    const order = ['/a', '/b-gone', '/c', '/d', '/e', '/f'];
+    agency.moods.set(`${HOST} gone`, 'gone');
+    agency.serve(HOST, (path) => (/[acd]$/.test(path) ? null : JSON_REPLY));
+    const found = await fetchSource(source({}, order), [], by);
+    expect(found).toMatchObject({ answered: 2 });
+    expect(found.fetched.map(({ url }) => url.slice(-2))).toEqual(['/e', '/f']);
+    expect(found.failure).toContain('4 of 6 addresses failed');
+    expect(found.failure).not.toContain('not asked');
+  });
+
+  it('gives an agency that fails no further tries for addresses that it has nothing at', async () => {
+    const order = ['/a', '/b', '/gap', '/c', '/d', '/e'];
+    agency.moods.set(`${HOST} gap`, 'gone');
+    agency.moods.set(HOST, 'page');
+    const found = await fetchSource(source({}, order), [], by);
+    expect(found.failure).toContain('2 more addresses were not asked');
   });
 
   it('asks nothing more of an agency that turns it away', async () => {
@@ -292,7 +338,7 @@ describe('fetchSource()', () => {
         `https://${HOST}/a`,
         `https://${GONE}/c`,
       ]);
-      expect(failure).toContain(`https://${GONE}/a": the connection broke`);
+      expect(failure).toContain(`https://${GONE}/a": nothing listens there (ECONNREFUSED)`);
       expect(failure).toContain('2 more addresses were not asked');
       expect(failure).not.toContain('/b');
       expect(answered).toBe(1);

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { RETIRED_URL } from '../import/observations.ts';
 import { OWN_PAYLOADS } from '../import/recorded.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { Agency } from './agency.ts';
@@ -9,7 +10,7 @@ const ANSWERS: readonly (readonly [string, string, string, string, string])[] = 
   [
     'airnow',
     'airnow/observation_current_central-LA_2020-12-20T15.json',
-    '',
+    RETIRED_URL,
     '2020-12-21T00:10:00Z',
     'application/json',
   ],

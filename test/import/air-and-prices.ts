@@ -14,7 +14,7 @@ import {
   soilFrom,
   WAVES,
 } from './models.ts';
-import { CITY_URL, NOWCAST, OBSERVED } from './observations.ts';
+import { CITY_URL, NOWCAST, OBSERVED, RETIRED_URL } from './observations.ts';
 import { type Mutated, readingStatements } from './statements.ts';
 import { DAILY_URL, fredTable, provinceText, stationTable } from './tables.ts';
 import { BLS_ANSWER, blsAnswer } from './time-series.ts';
@@ -26,10 +26,10 @@ const model = (source: string, payload: unknown, place: typeof SEATTLE): Mutated
   note: at(addressOf(place)),
   says: readingStatements,
 });
-const air = (payload: unknown): Mutated => ({
+const air = (payload: unknown, url: string): Mutated => ({
   source: 'airnow',
   payload,
-  note: at(CITY_URL),
+  note: at(url),
   says: readingStatements,
   // The source leaves out what is not available: the reading says how many pollutants it rests on.
   honest: /^\d absent$/,
@@ -38,8 +38,8 @@ const PRICES = Array.from({ length: 14 }, (_, index) => String(1.25 + index / 10
 
 /** Payloads of the air, the weather and of prices, for the test that spoils them in every way. */
 export const AIR_AND_PRICES: Readonly<Record<string, Mutated>> = {
-  'air of areas': air(OBSERVED),
-  'air of areas in the other spelling': air(NOWCAST),
+  'air of areas': air(NOWCAST, CITY_URL),
+  'air of areas at the retired address': air(OBSERVED, RETIRED_URL),
   'air of a model': model('open-meteo-air-quality', AIR, SEATTLE),
   'waves of a model': model('open-meteo-marine', WAVES, HORMUZ),
   'rain of a model': {

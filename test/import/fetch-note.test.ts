@@ -11,7 +11,7 @@ const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
 
 describe('withoutKeys()', () => {
   it('strips every data key whatever its case, and keeps the rest', () => {
-    for (const name of ['api_key', 'API_KEY', 'MAP_KEY', 'registrationkey']) {
+    for (const name of ['api_key', 'API_KEY', 'apikey', 'MAP_KEY', 'registrationkey']) {
       expect(withoutKeys(`https://agency.test/v1?site=7&${name}=SECRET`)).toBe(
         'https://agency.test/v1?site=7',
       );
@@ -36,7 +36,9 @@ describe('withoutKeys()', () => {
 
 describe('parseFetchNote()', () => {
   it('reads a note and forgets its key', () => {
-    const read = parseFetchNote(bytes({ ...note, http_date: 'Fri, 20 Nov 2026' }), 'note.json');
+    const given = { ...note, http_date: 'Fri, 20 Nov 2026', bytes: 7 };
+    const read = parseFetchNote(bytes(given), 'note.json');
+    expect(read.bytes).toBe(7);
     expect(read.url).toBe('https://api.eia.gov/v2/data?frequency=hourly');
     expect(read.fetched_at).toBe(note.fetched_at);
   });
@@ -45,6 +47,7 @@ describe('parseFetchNote()', () => {
     ['no url', { ...note, url: undefined }, 'url'],
     ['a local time', { ...note, fetched_at: '2026-11-20 11:00' }, 'fetched_at'],
     ['an unknown member', { ...note, fetchedAt: note.fetched_at }, 'fetchedAt'],
+    ['a length in words', { ...note, bytes: 'all' }, 'bytes'],
     ['an error answer', { ...note, http_status: 503 }, 'HTTP 503'],
   ])('refuses %s', (_name, value, expected) => {
     expect(() => parseFetchNote(bytes(value), 'note.json')).toThrow(ImportError);

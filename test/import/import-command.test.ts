@@ -15,10 +15,12 @@ import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { CollectionId } from '../../compiler/contract/collections.ts';
 import { importSummaryText, readPayload, runImport } from '../../compiler/import/import-command.ts';
 import { importDisk } from '../../compiler/import/import-disk.ts';
+import type { Imported } from '../../compiler/import/payload.ts';
 import type { Source } from '../../compiler/import/source.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import { tableSource } from '../../compiler/import/table/table-source.ts';
 import { loadCatalog } from '../../compiler/stages/intake/load-catalog.ts';
+import type { Reading } from '../../compiler/stages/intake/reading.ts';
 import { compileFolder, readJson, removeFolders } from '../snapshot-folder.ts';
 import { tideCatalog } from '../tide-shop.ts';
 import { bytesOf, feed, quake } from './feed.ts';
@@ -137,6 +139,19 @@ describe('runImport()', () => {
     const text = readFileSync(join(out, summary.files[0]?.path ?? ''), 'utf8');
     expect(text).toContain('"stage_ft":13.6');
     expect(text).not.toContain('SECRET');
+  });
+
+  it('I55: refuses a payload of another length than its note says, and writes nothing', () => {
+    const own = { url: 'https://waterservices.usgs.gov/nwis/iv/?sites=07010000', http_status: 200 };
+    const noted = (bytes: number) =>
+      put('length.json', JSON.stringify({ ...own, fetched_at: '2026-11-20T11:02:00Z', bytes }));
+    const options = { source: 'usgs-nwis', file: put('iv.json', gauges), out: join(folder, 'cut') };
+    const long = { ...options, note: noted(gauges.length + 1) };
+    expect(() => runImport(long, importDisk)).toThrow(
+      `it has ${gauges.length} bytes and its note says ${gauges.length + 1}; fetch it again`,
+    );
+    expect(existsSync(options.out)).toBe(false);
+    expect(runImport({ ...options, note: noted(gauges.length) }, importDisk).readings).toBe(1);
   });
 
   describe('names as evidence', () => {
@@ -329,5 +344,34 @@ describe('readPayload()', () => {
     expect(() => read('stable.coin', row)).toThrow('stable.coin: ');
     expect(() => read('filing.submission', row)).toThrow('filing.submission: ');
     expect(() => read('mcp.server', { ...row, name: 'Buy this' })).toThrow('mcp.server: name');
+  });
+
+  it('I63: leaves out the reading with words that are not stored, and keeps all others', () => {
+    const { capture_date: _day, ...fetched } = origin;
+    const reading = (entity: string, more: object) => ({
+      ...fetched,
+      entity,
+      current: { stage_ft: 1 },
+      ...more,
+    });
+    const readings = (list: readonly object[]) => ({
+      ...source('mcp.server', {}),
+      read: (): Imported => ({
+        readings: new Map([['hydrology.river-level', list as Reading[]]]),
+        skipped: [],
+        remarks: [],
+      }),
+    });
+    const payload = { bytes: Buffer.from('{}'), note, subject: 'x.json' };
+    const bad = reading('07010000', { scope: 'at\u2067 a gauge' });
+    const good = reading('07020500', { scope: 'at a gauge' });
+    const imported = readPayload(readings([bad, good]), payload);
+    expect(imported.readings.get('hydrology.river-level')).toMatchObject([{ entity: '07020500' }]);
+    const reason =
+      'scope left out: U+2067 is hidden or changes how the text reads; store it without';
+    expect(imported.skipped).toEqual([{ subject: '07010000', reason, count: 1 }]);
+    expect(() => readPayload(readings([bad]), payload)).toThrow('scope: U+2067 is hidden');
+    const row = { ...origin, server_id: 'a.b/c', status: 'active' };
+    expect(() => read('mcp.server', { ...row, name: 'A\u200bB' })).toThrow('name: U+200B');
   });
 });

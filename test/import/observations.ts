@@ -1,7 +1,10 @@
-/** Answers of our own in the two spellings of AirNow. */
+/** Answers of our own at the two addresses of AirNow: the one of today, and the one that was retired on 2026-09-30. */
 export const CITY_URL =
+  'https://www.airnowapi.org/aq/observation/current/ziplatlong/?format=application/json&latitude=34.0522&longitude=-118.2437';
+export const RETIRED_URL =
   'https://www.airnowapi.org/aq/observation/latLong/current/?format=application/json&latitude=34.0522&longitude=-118.2437&distance=25';
 
+/** A row of the retired address: the hour from 2:00 on. */
 export function airRow(over: Readonly<Record<string, unknown>>) {
   return {
     DateObserved: '2026-11-20',
@@ -25,12 +28,26 @@ const INDICES = [
 ] as const;
 
 export const OBSERVED = INDICES.map(([ParameterName, AQI]) => airRow({ ParameterName, AQI }));
-export const NOWCAST = INDICES.map(([pollutant, nowcastAQI]) => ({
-  dateObserved: '2026-11-20',
-  hourObserved: '02:00',
-  localTimeZone: 'PST',
-  reportingAreaName: 'Central LA CO',
-  siteID: '060370000',
-  parameterName: pollutant === 'O3' ? 'OZONE' : pollutant,
-  nowcastAQI,
-}));
+
+/** A row of the address of today: the hour up to 3:00, which is the same. */
+export function nowcastRow(over: Readonly<Record<string, unknown>>) {
+  return {
+    dateObserved: '2026-11-20',
+    hourObserved: '3:00',
+    localTimeZone: 'PST',
+    reportingAreaName: 'Central LA CO',
+    siteID: '060370000',
+    siteName: 'A street',
+    parameterName: 'OZONE',
+    nowcastAQI: 44,
+    aqiCategoryName: 'Good',
+    reportingAgency: 'An agency',
+    lookupBehavior: 'Closest Reading By Pollutant',
+    consideredMonitors: 'All',
+    lookupBoundary: '50 Miles',
+    ...over,
+  };
+}
+export const NOWCAST = INDICES.map(([pollutant, nowcastAQI]) =>
+  nowcastRow({ parameterName: pollutant === 'O3' ? 'OZONE' : pollutant, nowcastAQI }),
+);

@@ -10,6 +10,7 @@ export function report(typetext: string, over: Readonly<Record<string, unknown>>
     ['MRN TSTM WIND', 'G'],
     ['TREES DOWN', 'D'],
     ['RAIN', 'R'],
+    ['FUNNEL CLOUD', 'C'],
     ['WATERSPOUT', 'W'],
     ['NON-TSTM WND GST', 'N'],
   ]);
@@ -30,6 +31,9 @@ export function report(typetext: string, over: Readonly<Record<string, unknown>>
       lon,
       lat,
       state: 'IL',
+      city: '3 SE Toluca',
+      remark: null,
+      product_id: '202605202042-KILX-NWUS53-LSRILX',
       ...over,
     },
     geometry: { type: 'Point', coordinates: [lon, lat] },
@@ -40,22 +44,23 @@ export function reports(...features: readonly object[]) {
   return { type: 'FeatureCollection', features };
 }
 
-/** Columns of a report in a text: time, kind and place, then date, magnitude and county. */
+/** Columns of a report in a text: time, kind and place, then date, magnitude and remark. */
 export type TextReport = readonly [
   time: string,
   kind: string,
   place: string,
   date: string,
   size: string,
+  remark?: string,
 ];
 
 /** A local storm report of the office at Des Moines, issued 2013-07-23T23:53Z. */
 export function reportText(...rows: readonly TextReport[]): string {
-  const blocks = rows.flatMap(([time, kind, place, date, size]) => [
+  const blocks = rows.flatMap(([time, kind, place, date, size, remark = 'QUARTER SIZED HAIL.']) => [
     `${time.padEnd(12)}${kind.padEnd(17)}${'2 NW EXAMPLE'.padEnd(24)}${place} `,
     `${date.padEnd(12)}${size.padEnd(17)}${'STORY'.padEnd(19)}IA   TRAINED SPOTTER `,
     '',
-    '            QUARTER SIZED HAIL. ',
+    ...remark.split('\n').map((line) => `            ${line} `),
     '',
   ]);
   return [

@@ -111,12 +111,12 @@ export interface Mutated {
 
 /** How many mutations were refused, read, and read to say less; and every false statement among them. */
 export function mutationReport({ source, payload, note, says, honest }: Mutated) {
-  const read = (value: unknown): Imported =>
-    readPayload(sourceOf(source), {
-      bytes: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)),
-      note,
-      subject: 'payload',
-    });
+  const read = (value: unknown): Imported => {
+    const bytes = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+    // It came as it was sent: what is wrong with it is not its length.
+    const sent = { ...note, bytes: bytes.length };
+    return readPayload(sourceOf(source), { bytes, note: sent, subject: 'payload' });
+  };
   const truth = says(read(payload));
   const report = { refused: 0, read: 0, weakened: 0, lies: [] as string[], statements: truth.size };
   for (const { name, payload: mutant } of mutantsOf(payload)) {

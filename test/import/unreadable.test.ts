@@ -203,14 +203,19 @@ const KINDS: Readonly<Record<string, Mutated>> = {
       report('TORNADO'),
       report('HAIL', { magf: 1.75 }),
       report('RAIN', { magf: 2 }),
+      report('TORNADO', {
+        valid: '2026-05-20T20:40:00Z',
+        remark: 'Corrects previous tornado report from 3 SE Toluca.',
+        product_id: '202605202050-KILX-NWUS53-LSRILX',
+      }),
     ),
     note: at(
       'https://mesonet.agron.iastate.edu/geojson/lsr.geojson?sts=2026-05-19T20:59Z&ets=2026-05-20T21:00Z',
       '2026-05-20T21:00:00Z',
     ),
     says: currentStatements,
-    // No count tells that a report is gone.
-    honest: /^features(\.\d absent| = \[)/,
+    // No count tells that a report is gone, and only words tell that it corrects another one.
+    honest: /^features(\.\d absent| = \[)|\.3\.properties\.remark = /,
   },
   ...AIR_AND_PRICES,
   'a feed of quakes': {
@@ -218,8 +223,8 @@ const KINDS: Readonly<Record<string, Mutated>> = {
     payload: QUAKES,
     note: at(QUAKES.metadata.url),
     says: currentStatements,
-    // The source itself writes null where nobody reported or computed anything.
-    honest: /\.(felt|cdi|mmi|alert) = null$/,
+    // The source itself writes null where nobody reported or computed anything, and another word for what is no quake.
+    honest: /\.(felt|cdi|mmi|alert) = null$|\.properties\.type = "n\/a"$/,
   },
   'the detail of a quake': {
     source: 'usgs-earthquakes',
@@ -306,6 +311,34 @@ describe('a payload with one thing wrong in it', () => {
     expect(statements).toBeGreaterThan(1);
     expect(refused + weakened).toBeGreaterThan(50);
     expect(read).toBeGreaterThan(5);
+  });
+
+  it.each(Object.entries(KINDS))('says the same of %s behind a byte order mark', (_name, kind) => {
+    const { payload, note, source, says } = kind;
+    const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
+    const saidOf = (mark: string) => {
+      const bytes = Buffer.from(`${mark}${text}`);
+      const sent = { ...note, bytes: bytes.length };
+      return says(readPayload(sourceOf(source), { bytes, note: sent, subject: 'payload' }));
+    };
+    expect(saidOf('\ufeff')).toEqual(saidOf(''));
+  });
+
+  it('looks past one byte order mark, and at everything behind it as before', () => {
+    const text = JSON.stringify(QUAKES);
+    const read = (source: string, bytes: Buffer) =>
+      readPayload(sourceOf(source), { bytes, note: at(QUAKES.metadata.url), subject: 'payload' });
+    const quakes = (given: string) => read('usgs-earthquakes', Buffer.from(given));
+    expect(quakes(`\ufeff${text}`).readings.size).toBe(3);
+    expect(() => quakes(`\ufeff\ufeff${text}`)).toThrow('a byte order mark');
+    expect(() => quakes(`{"a":1}\ufeff`)).toThrow('not whole JSON');
+    expect(() => quakes('\ufeff<html></html>')).toThrow('an HTML or XML page');
+    expect(() => quakes('\ufeff ')).toThrow('the payload is empty');
+    expect(() => quakes('\ufeff<?xml version="1.0"?><pager></pager>')).toThrow('a loss estimate');
+    const wide = Buffer.from(`\ufeff${text}`, 'utf16le');
+    expect(() => read('usgs-earthquakes', wide)).toThrow('it is not UTF-8');
+    const statistics = Buffer.from('\ufeff# US Geological Survey\n# USGS Daily Statistics\n');
+    expect(() => read('usgs-nwis', statistics)).toThrow('percentiles of the days');
   });
 
   it('is refused or weakened in well over a thousand ways', () => {

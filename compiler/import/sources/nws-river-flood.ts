@@ -1,5 +1,4 @@
 import { DAY_MS, isoTime } from '../../contract/iso-time.ts';
-import { assertingWord } from '../../contract/neutral-text.ts';
 import type { Reading } from '../../stages/intake/reading.ts';
 import { zoneOffset } from '../local-time.ts';
 import { ImportError, type Imported, type Payload } from '../payload.ts';
@@ -99,7 +98,7 @@ function readingOf({ entity, text, stageFt, at, floodFt }: GaugeStage, { note }:
   const category = CATEGORY.exec(text)?.[1]?.toLowerCase();
   return {
     entity,
-    ...(name === undefined || assertingWord(name) !== null ? {} : { entity_name: name }),
+    ...(name === undefined ? {} : { entity_name: name }),
     observed_at,
     collected_at: note.fetched_at,
     current: {

@@ -19,6 +19,9 @@ import { type MappedRow, tableRows } from './table-rows.ts';
 import { timeOf } from './table-time.ts';
 
 type TableFormat = 'csv' | 'json';
+/** Lines do not say where they end. */
+const UNENDED =
+  'nothing shows whether the table was cut where a line ends, and what it leaves out counts as gone; a note with "bytes" does';
 /** Letters of the hash of a map that name it. */
 const MAP_ID_CHARS = 12;
 
@@ -46,7 +49,9 @@ export function tableSource(format: TableFormat, given: MapFile): Source {
 function readTable(payload: Payload, map: TableMap, format: TableFormat): Imported {
   const rows = tableRows(payload, map, format);
   try {
-    return 'signal' in map ? readings(rows, map, payload) : collected(rows, map, payload);
+    if ('signal' in map) return readings(rows, map, payload);
+    const isEnded = format === 'json' || payload.note.bytes !== undefined;
+    return { ...collected(rows, map, payload), remarks: isEnded ? [] : [UNENDED] };
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     const state = `${cause.message}; correct the map, or fetch it again`;

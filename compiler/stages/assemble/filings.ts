@@ -1,6 +1,6 @@
-import { FILING_COLLECTION, type FilingFacts } from '../../contract/filing.ts';
+import { acceptedAt, FILING_COLLECTION, type FilingFacts } from '../../contract/filing.ts';
 import { grouped } from '../../contract/grouped.ts';
-import { newYorkDayEnd } from '../../contract/new-york-time.ts';
+import { isMidnight, newYorkDayEnd } from '../../contract/new-york-time.ts';
 import { type FilingCoverage, type ListGap, newestFirst } from '../../contract/settle-filings.ts';
 import type { InputFault } from '../intake/compile-error.ts';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../intake/filing-row.ts';
 import { batchOrder } from '../intake/list-snapshots.ts';
 import { readCollection, type StoredRow } from '../intake/read-collection.ts';
+import { isAfter } from '../intake/reading.ts';
 import { jcs } from '../seal/jcs.ts';
 import { type Filer, type KeptFiling, writeFilers } from './filing-files.ts';
 import type { ReadPart } from './part.ts';
@@ -72,7 +73,7 @@ function settledFilings(
   group: readonly Stored[],
   all: InputFault[],
 ): Pick<Filer, 'filings' | 'revised'> {
-  const { kept, revised, conflicts } = succeed(group.flatMap(storedFiling).sort(byBatch), {
+  const { kept, revised, conflicts } = succeed(filingsByOneClock(group).sort(byBatch), {
     keyOf: ({ row }) => `${row.accession} ${row.source}`,
     isSame: (latest, found) => addsNothing(latest.row, found.row),
     repeated: (known, found) => (addsNothing(known.row, found.row) ? known : null),
@@ -81,8 +82,33 @@ function settledFilings(
   return { filings: [...kept.values()].sort((a, b) => newestFirst(a.row, b.row)), revised };
 }
 
-function storedFiling({ row, ...place }: Stored): PlacedFiling[] {
-  return row.kind === 'filing' ? [{ ...place, row }] : [];
+/**
+ * What a source lists of a filer in one batch, its main list and older pages, has one clock: a list that does not tell
+ * which follows the others, and where they contradict each other no hour is known.
+ */
+function filingsByOneClock(group: readonly Stored[]): PlacedFiling[] {
+  const lists = grouped(group, ({ batch, row }) => `${batch} ${row.source}`);
+  return [...lists.values()].flatMap((rows) => {
+    const bases = new Set(rows.map(({ row }) => row.acceptance_basis ?? 'undetermined'));
+    bases.delete('undetermined');
+    const [basis = 'undetermined'] = bases.size === 1 ? bases : [];
+    return rows.flatMap(({ row, ...place }) =>
+      row.kind === 'filing' ? [{ ...place, row: { ...row, ...acceptanceOf(row, basis) } }] : [],
+    );
+  });
+}
+
+/** When a filing was accepted. Midnight is no time, whoever stored it. */
+function acceptanceOf(
+  { disclosure_time, acceptance_written, collected_at }: StoredFiling,
+  basis: NonNullable<StoredListing['acceptance_basis']>,
+): Pick<StoredFiling, 'disclosure_time' | 'acceptance_basis'> {
+  const unknown = { disclosure_time: null, acceptance_basis: 'undetermined' } as const;
+  if (basis === 'undetermined' || basis === 'contradictory') return unknown;
+  const read = acceptance_written && acceptedAt(acceptance_written, basis);
+  const time = disclosure_time ?? read ?? null;
+  const isTime = time !== null && !isMidnight(Date.parse(time)) && !isAfter(time, collected_at);
+  return isTime ? { disclosure_time: time, acceptance_basis: basis } : unknown;
 }
 
 /** Oldest batch first; in a batch who knows the hour, then the first collected one: the order of lines decides nothing. */

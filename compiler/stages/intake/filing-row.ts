@@ -7,6 +7,9 @@ const text = z.string().min(1).max(2000);
 /** The filing days of a page, and how many filings it holds where its source says so. */
 const span = { from: day, to: day, count: z.int().min(1).optional() };
 
+/** How the clock of a whole list was read; "contradictory" where its hours fit neither UTC nor New York. */
+const listBasis = z.enum(['utc', 'new-york', 'undetermined', 'contradictory']).optional();
+
 /** Filing days, first to last, of which the source's list could not be read whole. */
 const gaps = z
   .array(
@@ -47,12 +50,22 @@ const filing = z
     filing_date: day,
     disclosure_time: utcTime.nullable(),
     acceptance_basis: z.enum(['utc', 'new-york', 'undetermined']),
+    /** Acceptance as the source writes it, where its list does not tell whether that is UTC or New York time. */
+    acceptance_written: utcTime.optional(),
     source_ref: address.nullable(),
   })
   .refine(
     ({ disclosure_time, acceptance_basis }) =>
       (disclosure_time === null) === (acceptance_basis === 'undetermined'),
     'disclosure_time must be null if acceptance_basis is "undetermined", and only then',
+  )
+  .refine(
+    ({ acceptance_written, acceptance_basis }) =>
+      acceptance_written === undefined || acceptance_basis === 'undetermined',
+    {
+      path: ['acceptance_written'],
+      message: 'only where acceptance_basis is "undetermined"; leave it out',
+    },
   )
   .refine(
     ({ disclosure_time, collected_at }) =>
@@ -74,11 +87,18 @@ const listing = z.strictObject({
   /** Older pages of the list, newest first, as the list announces them. */
   pages: z.array(z.strictObject(span)).max(1000),
   gaps,
+  acceptance_basis: listBasis,
   source_ref: address.nullable(),
 });
 
 /** An older page of a filer's list. */
-const page = z.strictObject({ ...shared, kind: z.literal('page'), ...span, gaps });
+const page = z.strictObject({
+  ...shared,
+  kind: z.literal('page'),
+  ...span,
+  gaps,
+  acceptance_basis: listBasis,
+});
 
 /** One stored row of `filing.submission`. */
 export const storedFilingRowSchema = z.discriminatedUnion('kind', [filing, listing, page]);

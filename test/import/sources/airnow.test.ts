@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { sourceOf } from '../../../compiler/import/sources.ts';
-import { airRow, CITY_URL, NOWCAST, OBSERVED } from '../observations.ts';
+import { airRow, CITY_URL, NOWCAST, nowcastRow, OBSERVED, RETIRED_URL } from '../observations.ts';
 import { PAYLOADS, readAs, valuesOf } from '../recorded.ts';
 
-const read = (payload: unknown, fetched_at = '2026-11-20T11:05:00Z') =>
-  readAs('airnow', payload, { url: CITY_URL, fetched_at });
+const FETCHED = '2026-11-20T11:05:00Z';
+const read = (payload: unknown, fetched_at = FETCHED) =>
+  readAs('airnow', payload, { url: RETIRED_URL, fetched_at });
+const readNow = (payload: unknown, url = CITY_URL, fetched_at = FETCHED) =>
+  readAs('airnow', payload, { url, fetched_at });
 const WORST = { aqi_index: 44, dominant: 'O3', pollutants_count: 3, pm25_aqi: 37 };
 
-describe('airnow', () => {
+describe('airnow at its retired address', () => {
   it('takes the highest index of an area and hour, and names its pollutant', () => {
     const imported = read(OBSERVED);
     expect(valuesOf(imported, 'airquality.aqi')).toEqual([
@@ -21,8 +24,9 @@ describe('airnow', () => {
     expect(imported.readings.has('airquality.pm25')).toBe(false);
   });
 
-  it('takes the other spelling of the service to the same values', () => {
-    expect(valuesOf(read(NOWCAST), 'airquality.aqi')).toEqual(
+  it('takes an hour by its beginning, also in the spelling of today', () => {
+    const rows = NOWCAST.map((row) => ({ ...row, hourObserved: '02:00' }));
+    expect(valuesOf(read(rows), 'airquality.aqi')).toEqual(
       valuesOf(read(OBSERVED), 'airquality.aqi'),
     );
   });
@@ -67,6 +71,76 @@ describe('airnow', () => {
   ])('refuses %s', (_name, payload, message) => {
     expect(() => read(payload)).toThrow(message);
   });
+});
+
+describe('airnow', () => {
+  it('takes an hour by its end, to the same reading as that of the retired address', () => {
+    const [now] = readNow(NOWCAST).readings.get('airquality.aqi') ?? [];
+    const [before] = read(OBSERVED).readings.get('airquality.aqi') ?? [];
+    const { evidence: _, ...said } = now ?? {};
+    const { evidence: __, ...saidBefore } = before ?? {};
+    expect(said).toEqual(saidBefore);
+    expect(now?.observed_at).toBe('2026-11-20T10:00:00Z');
+    expect(now?.scope).toBe(
+      'hour that begins at this time in reporting area Central LA CO, which stands for the city (ours)',
+    );
+  });
+
+  it.each([
+    ['03:00', '2026-11-20', 'PST', FETCHED, '2026-11-20T10:00:00Z'],
+    ['4:00', '2026-11-20', 'PDT', FETCHED, '2026-11-20T10:00:00Z'],
+    ['0:00', '2026-11-20', 'PST', '2026-11-20T08:20:00Z', '2026-11-20T07:00:00Z'],
+    ['00:00', '2026-11-01', 'PDT', '2026-11-01T07:20:00Z', '2026-11-01T06:00:00Z'],
+  ])('reads %s of %s %s', (...one) => {
+    const [hourObserved, dateObserved, localTimeZone, fetched_at, began] = one;
+    const row = nowcastRow({ hourObserved, dateObserved, localTimeZone });
+    const [reading] = valuesOf(readNow([row], CITY_URL, fetched_at), 'airquality.aqi');
+    expect(reading?.[1]).toBe(began);
+  });
+
+  it('reads a place outside of all areas, and its address however it is written', () => {
+    const [reading] = readNow([nowcastRow({ reportingAreaName: null })]).readings.get(
+      'airquality.aqi',
+    ) ?? [undefined];
+    expect(reading).toMatchObject({ entity: 'us-losangeles', current: { aqi_index: 44 } });
+    expect(reading?.scope).toBe(
+      'hour that begins at this time at the nearest monitors, which stand for the city (ours)',
+    );
+    const [path, query] = ['/aq/observation/current/ziplatLong', CITY_URL.split('?')[1]];
+    const other = readNow(NOWCAST, `https://www.airnowapi.org${path}?${query}`);
+    expect(valuesOf(other, 'airquality.aqi')).toEqual(valuesOf(readNow(NOWCAST), 'airquality.aqi'));
+  });
+
+  it.each([
+    ['the rows of the retired address', OBSERVED, '0.date'],
+    ['an hour to come', [nowcastRow({ hourObserved: '04:00' })], 'after its fetch'],
+    [
+      'a midnight of the day before',
+      [nowcastRow({ hourObserved: '00:00', dateObserved: '2026-11-19' })],
+      'its hour ended at 2026-11-19T08:00:00Z, stale',
+    ],
+    ['half an hour', [nowcastRow({ hourObserved: '3:30' })], '0.hour'],
+    ['an hour 24', [nowcastRow({ hourObserved: '24:00' })], '0.hour'],
+    [
+      'a row that says nothing of its area',
+      [nowcastRow({ reportingAreaName: undefined })],
+      '0.area',
+    ],
+    ['two areas', [nowcastRow({}), nowcastRow({ reportingAreaName: null })], 'it holds 2 areas'],
+    [
+      'no data',
+      { WebServiceError: [{ Message: 'No observations' }] },
+      'not a list of observations',
+    ],
+  ])('refuses %s', (_name, payload, message) => {
+    expect(() => readNow(payload)).toThrow(message);
+  });
+
+  it('refuses an address of which it does not know what its hours mean', () => {
+    const other = CITY_URL.replace('current/ziplatlong', 'current/racode');
+    expect(() => readNow(NOWCAST, other)).toThrow('what its hours mean is not known');
+    expect(readNow(NOWCAST).readings.size).toBe(1);
+  });
 
   it('asks for each city, without the key in the address', () => {
     const { fetch } = sourceOf('airnow');
@@ -82,7 +156,7 @@ describe.each(PAYLOADS)('recorded answers: $name', ({ recorded }) => {
 
   it('gives the worked values of Los Angeles', () => {
     const imported = readAs('airnow', bytes(), {
-      url: CITY_URL,
+      url: RETIRED_URL,
       fetched_at: '2020-12-21T00:10:00Z',
     });
     expect(valuesOf(imported, 'airquality.aqi')).toEqual([
@@ -91,7 +165,7 @@ describe.each(PAYLOADS)('recorded answers: $name', ({ recorded }) => {
   });
 
   it('does not give them to another city', () => {
-    const url = sourceOf('airnow').fetch?.addresses({ entities: ['us-fresno'], now: 0 })[0] ?? '';
+    const url = RETIRED_URL.replace('34.0522', '36.7378').replace('-118.2437', '-119.7871');
     expect(() => readAs('airnow', bytes(), { url })).toThrow('far from Fresno');
   });
 });

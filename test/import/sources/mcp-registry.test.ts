@@ -54,9 +54,20 @@ describe('mcp-registry, pages', () => {
     ]);
   });
 
-  it('leaves out a title that reads like advice', () => {
-    const [row] = rowsOf(read(registryPage([server('a.b/c', {}, { title: 'Buy now' })])));
-    expect(row).not.toHaveProperty('name');
+  it.each([
+    ['Buy now', '"Buy" forecasts'],
+    ['Bank\u202eknaB', 'U+202E is hidden'],
+    ['Two\nlines', 'U+000A is hidden'],
+  ])('I63: leaves out the title %j with its reason, and no server', (title, why) => {
+    const list = [server('a.b/c', {}, { title }), server('a.b/d', {}, { title: 'Bank' })];
+    const imported = read(registryPage(list));
+    expect(rowsOf(imported).map(({ server_id, name }) => [server_id, name])).toEqual([
+      ['a.b/c', undefined],
+      ['a.b/d', 'Bank'],
+    ]);
+    const [skipped] = imported.skipped;
+    expect(skipped?.subject).toBe('a.b/c');
+    expect(skipped?.reason).toContain(`its title is left out: ${why}`);
   });
 
   it('says of a page that it is a part, and where the next one is', () => {

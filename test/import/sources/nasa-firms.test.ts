@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { builtinLine } from '../../../compiler/contract/catalog/builtin.ts';
 import { readPayload } from '../../../compiler/import/import-command.ts';
+import type { FetchNote } from '../../../compiler/import/payload.ts';
 import { FIRE_BOXES } from '../../../compiler/import/sources/nasa-firms/nasa-firms.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { FIRES_NOTE, fireList } from '../fires.ts';
@@ -8,10 +9,10 @@ import { PAYLOADS } from '../recorded.ts';
 
 const WILDFIRE_REGIONS = builtinLine('wildfire').entities;
 
-const read = (text: string, note: Partial<typeof FIRES_NOTE> = {}) =>
+const read = (text: string, note: Partial<FetchNote> = {}) =>
   readPayload(sourceOf('nasa-firms'), {
     bytes: Buffer.from(text),
-    note: { ...FIRES_NOTE, ...note },
+    note: { ...FIRES_NOTE, bytes: Buffer.byteLength(text), ...note },
     subject: 'payload',
   }).readings.get('wildfire.active-fire') ?? [];
 const of = (entity: string, text: string) =>
@@ -97,6 +98,20 @@ describe('nasa-firms', () => {
     expect(() => read(fireList([]), { fetched_at: '2026-11-20T22:01:00Z' })).toThrow('stale');
   });
 
+  it('I55: refuses a list of which nothing shows that it is whole, wherever it is cut', () => {
+    const text = fireList([{}, { at: [38.6, -121] }, { at: [-33, 149] }]);
+    const bytes = Buffer.byteLength(text);
+    expect(read(text, { bytes })).toHaveLength(12);
+    expect(() => read(text, { bytes: undefined })).toThrow('nothing says that the list is whole');
+    for (const { index } of [...text.matchAll(/\n/g)].slice(0, -1)) {
+      const cut = text.slice(0, index + 1);
+      expect(() => read(cut, { bytes })).toThrow(
+        `bytes and its note says ${bytes}; fetch it again`,
+      );
+      expect(() => read(cut, { bytes: undefined })).toThrow('whole');
+    }
+  });
+
   it('I55: refuses a row twice, a column that is absent, and a page of markup', () => {
     expect(() => read(fireList([{}, {}]))).toThrow('twice');
     expect(() => read(fireList([{}]).replace('frp', 'power'))).toThrow('no column "frp"');
@@ -149,6 +164,15 @@ describe.each(PAYLOADS)('recorded file: $name', ({ isWhole, recorded }) => {
     const southwest = readings().find(({ entity }) => entity === 'us-southwest');
     expect(southwest?.current.file_frp_sum_mw).toBe(isWhole ? 1117.7 : 309.67);
     expect(southwest?.observed_at).toBe('2022-02-27T20:01:00Z');
+  });
+
+  it('I55: refuses it wherever it is cut at the end of a line', () => {
+    const whole = { fetched_at: '2022-02-27T23:00:00Z', bytes: Buffer.byteLength(text()) };
+    const lines = text().trimEnd().split('\n');
+    for (const [at] of lines.entries()) {
+      const cut = `${lines.slice(0, at).join('\n')}\n`;
+      expect(() => read(cut, whole)).toThrow('fetch it again');
+    }
   });
 
   it('refuses it cut in half, and fetched a day later', () => {

@@ -3,7 +3,7 @@ import { ImportError, type Imported } from '../../../compiler/import/payload.ts'
 import { nwsWarnings } from '../../../compiler/import/sources/nws-warnings/nws-warnings.ts';
 import { type AlertOver, alert, alerts, reference } from '../alerts.ts';
 import { PAYLOADS, readAs } from '../recorded.ts';
-import { report, reports, reportText } from '../reports.ts';
+import { report, reports, reportText, type TextReport } from '../reports.ts';
 
 const STATE = 'severe-convection.active-warning-state';
 const REALIZED = 'severe-convection.realized-severe-reports';
@@ -226,13 +226,105 @@ describe('relayed reports of nws-warnings', () => {
   });
 
   it('counts a report once that stands in several products', () => {
-    const again = { product_id: 'summary' };
+    const again = { product_id: '202605210400-KILX-NWUS53-LSRILX' };
     expect(day(report('TORNADO'), report('TORNADO', again))).toMatchObject({
       reports_24h_count: 1,
     });
     const later = { valid: '2026-05-20T20:40:00Z' };
     expect(day(report('TORNADO'), report('TORNADO', later))).toMatchObject({
       reports_24h_count: 2,
+    });
+  });
+
+  const ISSUED = ['202605202042', '202605202050', '202605202055'].map((time) => `${time}-KILX`);
+  const [FIRST = '', SECOND = '', THIRD = ''] = ISSUED;
+  const ROGERS = 'Corrects previous tornado report from 3 SE Toluca. It was on the ground later.';
+  const LATER = { valid: '2026-05-20T20:40:00Z', product_id: SECOND };
+  const NORTH = { lat: 41.03, city: '3 E Toluca', product_id: SECOND };
+  const storm = (typetext: string, over: Readonly<Record<string, unknown>> = {}) =>
+    report(typetext, { product_id: FIRST, ...over });
+  const told = (...features: readonly object[]) => {
+    const current = day(...features);
+    // Whatever the order of a list.
+    expect(day(...[...features].reverse())).toEqual(current);
+    return current;
+  };
+  const ONE = { reports_24h_count: 1, tornado_reports_count: 1, band: 'tornado-confirmed' };
+
+  it.each([
+    ['another time', { ...LATER, remark: ROGERS }],
+    ['another time, in capitals', { ...LATER, remark: ROGERS.toUpperCase() }],
+    ['another time, in the same product', { ...LATER, remark: ROGERS, product_id: FIRST }],
+    [
+      'another place',
+      { ...NORTH, remark: 'Corrects location of previous tornado report from 3 SE Toluca.' },
+    ],
+    [
+      'another width, twice',
+      {
+        ...LATER,
+        remark:
+          'Corrects previous tornado report for updated path width from 3 SE Toluca. Corrects previous tornado report from 3 SE Toluca.',
+      },
+    ],
+    ['nothing but itself', { product_id: SECOND, remark: ROGERS }],
+  ])('counts a report once that is corrected to %s', (_name, over) => {
+    const correction = storm('TORNADO', over);
+    expect(told(storm('TORNADO'), correction)).toMatchObject(ONE);
+    const other = storm('TORNADO', { lat: 40.5, city: '3 SE Tolucaville' });
+    expect(told(storm('TORNADO'), other, correction)).toMatchObject({ tornado_reports_count: 2 });
+  });
+
+  it('counts a report once that is corrected and corrected again, and sent once more', () => {
+    const second = storm('TORNADO', { ...NORTH, remark: ROGERS });
+    const remark = 'Corrects time of previous tornado report from 3 E Toluca.';
+    const third = storm('TORNADO', { ...NORTH, ...LATER, remark, product_id: THIRD });
+    const summary = (one: ReturnType<typeof storm>) => ({
+      ...one,
+      properties: { ...one.properties, product_id: '202605210400-KILX' },
+    });
+    expect(told(storm('TORNADO'), second, third)).toMatchObject(ONE);
+    const all = [storm('TORNADO'), second, third];
+    expect(told(...all, ...[storm('TORNADO'), third].map(summary))).toMatchObject(ONE);
+  });
+
+  it('takes the size and the kind of a correction, whatever was said before', () => {
+    const remark = 'Corrects previous hail report from 3 SE Toluca.';
+    const hail = (magf: number, over = {}) => storm('HAIL', { magf, ...over });
+    const smaller = hail(1, { remark, product_id: SECOND });
+    expect(told(hail(2.5), smaller)).toMatchObject({ reports_24h_count: 1, max_hail_in: 1 });
+    const said = (kind: string) => ({
+      ...LATER,
+      remark: `Corrects previous ${kind} report from 3 SE Toluca.`,
+    });
+    const damage = storm('TSTM WND DMG');
+    expect(told(damage, storm('TORNADO', said('tstm wnd dmg')))).toMatchObject(ONE);
+    const funnel = storm('FUNNEL CLOUD', said('tornado'));
+    expect(told(storm('TORNADO'), funnel)).toMatchObject({ reports_24h_count: 0, band: 'none' });
+    const gust = storm('NON-TSTM WND GST', { magf: 60 });
+    expect(told(gust, storm('TORNADO'), storm('TORNADO', said('non-tstm wnd gst')))).toMatchObject({
+      tornado_reports_count: 2,
+    });
+  });
+
+  it('I55: knows no number where a correction near by may be of one that is counted', () => {
+    const remark = 'Corrected for time.';
+    const unclear = storm('TORNADO', { ...LATER, remark });
+    const nothing = { reports_24h_count: null, band: null, tornado_reports_count: null };
+    expect(told(storm('TORNADO'), unclear)).toMatchObject(nothing);
+    const elsewhere = { ...LATER, remark: ROGERS.replace('3 SE', '9 SE') };
+    expect(told(storm('TORNADO'), storm('TORNADO', elsewhere))).toMatchObject(nothing);
+    expect(told(unclear)).toMatchObject(ONE);
+    const hail = storm('HAIL', { magf: 1 });
+    const both = told(hail, storm('HAIL', { ...LATER, magf: 2, remark }), storm('TORNADO'));
+    expect(both).toMatchObject({ ...nothing, tornado_reports_count: 1, max_hail_in: null });
+    const far = storm('TORNADO', { lat: 39.5, city: '3 SE Toluca' });
+    expect(told(far, storm('TORNADO', { ...LATER, remark: ROGERS }))).toMatchObject({
+      tornado_reports_count: 2,
+    });
+    const uncorrected = { ...LATER, remark: 'Correct spelling of the town is Tolucca.' };
+    expect(told(storm('TORNADO'), storm('TORNADO', uncorrected))).toMatchObject({
+      tornado_reports_count: 2,
     });
   });
 
@@ -282,6 +374,8 @@ describe('relayed reports of nws-warnings', () => {
     ['a time outside of the day', one({ valid: '2026-05-18T20:35:00Z' }), 'outside the time'],
     ['a time without a zone', one({ valid: '2026-05-20T20:35:00' }), 'valid'],
     ['a report twice', reports(report('TORNADO'), report('TORNADO')), 'listed twice'],
+    ['a report of no product', one({ product_id: null }), 'product_id'],
+    ['a report without its remark', one({ remark: undefined }), 'remark'],
     ['no list', { features: [] }, 'not a list of storm reports'],
   ])('I55: refuses %s', (_name, list, message) => {
     expect(() => readReports(list)).toThrow(ImportError);
@@ -328,6 +422,18 @@ describe('report texts of nws-warnings', () => {
       max_hail_in: 2.25,
       tornado_reports_count: 1,
     });
+  });
+
+  it('counts a report once that its product corrects', () => {
+    const remark = 'CORRECTS PREVIOUS HAIL REPORT FROM 2 NW\nEXAMPLE. DELAYED REPORT.';
+    const correction = ['0841 PM', 'HAIL', AMES, '07/22/2013', 'E1.75 INCH', remark] as const;
+    const listed = (...rows: readonly TextReport[]) =>
+      of(readText(reportText(...rows)), REALIZED, 'iowa-missouri')?.current;
+    expect(listed(HAIL, correction)).toMatchObject({ listed_reports_count: 1, max_hail_in: 1.75 });
+    const other = ['0841 PM', 'HAIL', AMES, '07/22/2013', 'E1.75 INCH'] as const;
+    expect(listed(HAIL, other)).toMatchObject({ listed_reports_count: 2 });
+    // What it corrects may stand in an earlier product.
+    expect(listed(correction)).toMatchObject({ listed_reports_count: 1 });
   });
 
   it('leaves out a report that is dated after its issue, and says so', () => {

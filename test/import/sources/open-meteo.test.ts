@@ -108,13 +108,25 @@ describe('open-meteo-air-quality', () => {
     expect(() => air(hours, '2026-11-20T08:59:00Z')).toThrow('gives no reading');
   });
 
+  it('reads what a free host answered before, as what the paid one answers', () => {
+    const [asked = ''] = sourceOf('open-meteo-air-quality').fetch?.addresses({
+      entities: ['us-seattle'],
+      now: 0,
+    }) ?? [''];
+    const said = [asked, asked.replace('customer-', '')].map((url) =>
+      valuesOf(readAs('open-meteo-air-quality', AIR, { url }), 'airquality.aqi'),
+    );
+    expect(said[0]).toHaveLength(3);
+    expect(said[1]).toEqual(said[0]);
+  });
+
   it('asks for every city, and for the index only where cities are named', () => {
     const { fetch } = sourceOf('open-meteo-air-quality');
     const all = fetch?.addresses({ entities: [], now: 0 }) ?? [];
     expect(all).toHaveLength(12);
     expect(all.every((url) => url.endsWith('current=pm2_5'))).toBe(true);
     expect(fetch?.addresses({ entities: ['us-seattle', 'nowhere'], now: 0 })).toEqual([
-      'https://air-quality-api.open-meteo.com/v1/air-quality?latitude=47.6062&longitude=-122.3321&timezone=auto&current=pm2_5,us_aqi',
+      'https://customer-air-quality-api.open-meteo.com/v1/air-quality?latitude=47.6062&longitude=-122.3321&timezone=auto&current=pm2_5,us_aqi',
     ]);
   });
 });
@@ -230,7 +242,7 @@ describe('open-meteo-archive', () => {
     expect(all).toHaveLength(36);
     expect(all.some((url) => url.includes('precipitation'))).toBe(false);
     expect(fetch?.addresses({ entities: ['us-seattle'], now })).toEqual([
-      'https://archive-api.open-meteo.com/v1/archive?latitude=47.6062&longitude=-122.3321&timezone=auto&start_date=2026-10-06&end_date=2026-11-20&daily=precipitation_sum',
+      'https://customer-archive-api.open-meteo.com/v1/archive?latitude=47.6062&longitude=-122.3321&timezone=auto&start_date=2026-10-06&end_date=2026-11-20&daily=precipitation_sum',
     ]);
   });
 });

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ImportError, type Imported } from '../../../compiler/import/payload.ts';
-import {
-  acceptanceBasis,
-  acceptedAt,
-} from '../../../compiler/import/sources/sec-edgar/edgar-columns.ts';
+import { acceptanceBasis } from '../../../compiler/import/sources/sec-edgar/edgar-columns.ts';
 import { secEdgar } from '../../../compiler/import/sources/sec-edgar/sec-edgar.ts';
 import {
   type StoredFiling,
@@ -65,35 +62,49 @@ const LOCAL: readonly Row[] = [
 ];
 
 describe('acceptanceBasis()', () => {
-  const at = (hour: string, form = '8-K') => ({
+  const at = (time: string, { form = '8-K', accession = '0000123456-26-000001' } = {}) => ({
     form,
-    acceptance: `2026-03-01T${hour}:00:00.000Z`,
+    accession,
+    acceptance: `2026-${time}:00.000Z`,
   });
   it.each([
-    [['06', '12'], 'new-york'],
-    [['09', '21'], 'new-york'],
-    [['10', '22'], 'undetermined'],
-    [['23', '15'], 'utc'],
-    [['03', '15'], 'utc'],
-    [['03', '06'], 'undetermined'],
-    [['03', '06', '07'], 'new-york'],
+    [['03-01T06:00', '03-01T12:00'], 'new-york'],
+    [['07-01T09:59', '07-01T21:00'], 'new-york'],
+    [['07-01T10:00', '07-01T22:00'], 'undetermined'],
+    [['03-01T10:59', '03-01T22:00'], 'new-york'],
+    [['07-01T23:00', '07-01T15:00'], 'utc'],
+    [['03-02T03:00', '03-01T15:00'], 'utc'],
+    [['07-02T03:00', '07-01T15:00'], 'contradictory'],
+    [['03-01T03:00', '03-01T06:00', '03-01T07:00', '03-01T08:00'], 'contradictory'],
+    [['03-01T23:30', '03-01T04:30', '03-01T15:00'], 'contradictory'],
     [[], 'undetermined'],
-  ])('takes hours %j for %s', (hours, basis) => {
-    expect(acceptanceBasis(hours.map((hour) => at(hour)))).toBe(basis);
+  ])('I63: takes the times %j for %s: one hour that contradicts is enough', (times, basis) => {
+    expect(acceptanceBasis(times.map((time) => at(time)))).toBe(basis);
   });
 
-  it.each(['EFFECT', '25-NSE', 'CERTNAS', 'UPLOAD', 'CORRESP'])('lets %s prove nothing', (form) => {
-    expect(acceptanceBasis([at('06', form)])).toBe('undetermined');
-  });
-});
+  it.each(['03-01T00:00', '03-01T05:00', '07-01T04:00'])(
+    'I63: lets the midnight %s prove nothing',
+    (midnight) => {
+      const list = Array.from({ length: 56 }, () => at(midnight));
+      expect(acceptanceBasis(list)).toBe('undetermined');
+      expect(acceptanceBasis([...list, at('03-01T08:10')])).toBe('new-york');
+      expect(acceptanceBasis([...list, at('03-02T00:01')])).toBe('utc');
+    },
+  );
 
-describe('acceptedAt()', () => {
-  it('converts New York time, keeps UTC and leaves the rest open', () => {
-    expect(acceptedAt('2026-03-31T20:30:00.000Z', 'new-york')).toBe('2026-04-01T00:30:00Z');
-    expect(acceptedAt('2026-03-31T20:30:00.000Z', 'utc')).toBe('2026-03-31T20:30:00Z');
-    expect(acceptedAt('2026-03-31T20:30:00.000Z', 'undetermined')).toBeNull();
-    expect(acceptedAt('2026-03-31', 'utc')).toBeNull();
-  });
+  it.each(['EFFECT', 'QUALIF', '25-NSE', 'CERTNAS', 'UPLOAD', 'CORRESP'])(
+    'lets %s prove nothing',
+    (form) => {
+      expect(acceptanceBasis([at('03-01T06:00', { form })])).toBe('undetermined');
+    },
+  );
+
+  it.each(['0000000000-26-000001', '9999999995-26-000001'])(
+    'lets %s, a number of the regulator itself, prove nothing',
+    (accession) => {
+      expect(acceptanceBasis([at('03-01T00:15', { accession })])).toBe('undetermined');
+    },
+  );
 });
 
 describe('sec-edgar: read()', () => {
@@ -123,6 +134,53 @@ describe('sec-edgar: read()', () => {
         (row) => row.disclosure_time,
       );
     expect(facts(UTC)[0]).toBe(facts(LOCAL)[0]);
+  });
+
+  it('I63: makes no time of a midnight, in either clock, and lets it decide nothing', () => {
+    const midnights: readonly Row[] = [
+      ['10-K', '2001-03-30', '2001-03-30T00:00:00.000Z'],
+      ['10-Q', '2001-08-10', '2001-08-10T04:00:00.000Z'],
+      ['10-Q', '2000-11-13', '2000-11-13T05:00:00.000Z'],
+    ];
+    const timesOf = (rows: readonly Row[]) =>
+      filings(rowsOf(importSubmissions(bytes(columns([...rows, ...midnights])), PAGE_NOTE))).map(
+        ({ form, disclosure_time, acceptance_basis, acceptance_written }) =>
+          [form, disclosure_time ?? acceptance_written, acceptance_basis] as const,
+      );
+    const none = [
+      ['10-Q', undefined, 'undetermined'],
+      ['10-K', undefined, 'undetermined'],
+      ['10-Q', undefined, 'undetermined'],
+    ];
+    expect(timesOf(LOCAL)).toEqual([
+      ['4', '2026-03-03T01:30:00Z', 'new-york'],
+      ['8-K', '2026-03-01T11:10:00Z', 'new-york'],
+      ...none,
+    ]);
+    expect(timesOf(UTC)).toEqual([
+      ['4', '2026-03-03T01:30:00Z', 'utc'],
+      ['8-K', '2026-03-01T21:00:00Z', 'utc'],
+      ...none,
+    ]);
+    const daytime: Row = ['4', '2026-03-02', '2026-03-02T16:30:00.000Z'];
+    expect(timesOf([daytime])).toEqual([['4', '2026-03-02T16:30:00Z', 'undetermined'], ...none]);
+  });
+
+  it('I63: takes no time of a list whose hours fit neither clock, and none for later either', () => {
+    const { rows, remarks } = importSubmissions(bytes(submissions([...LOCAL, ...UTC])), NOTE);
+    expect(rows).toBeDefined();
+    const [listing, ...rest] = rowsOf({
+      readings: new Map(),
+      rows: rows ?? new Map(),
+      skipped: [],
+      remarks: [],
+    });
+    expect(listing).toMatchObject({ kind: 'listing', acceptance_basis: 'contradictory' });
+    expect(new Set(filings(rest).map(({ disclosure_time }) => disclosure_time))).toEqual(
+      new Set([null]),
+    );
+    expect(JSON.stringify(rest)).not.toContain('acceptance_written');
+    expect(remarks[0]).toContain('fit neither UTC nor New York time alone');
   });
 
   it('counts the windows of the three signals back from the day of the fetch', () => {
@@ -417,12 +475,20 @@ describe('sec-edgar: read()', () => {
     expect(page).toThrow('about CIK0000654321');
   });
 
-  it('names a filer by its CIK where its name reads like advice', () => {
-    const named = (name: string) =>
-      importSubmissions(bytes(submissions(UTC, { name })), NOTE).readings.get('filing.insider')?.[0]
-        ?.entity_name;
-    expect(named('Buy Now Corp')).toBe('filer 0000123456');
-    expect(named('BEST BUY CO INC')).toBe('BEST BUY CO INC');
+  it('names a filer by its CIK where its name reads like advice or holds hidden signs, and says why', () => {
+    const named = (name: string) => {
+      const { readings, remarks } = importSubmissions(bytes(submissions(UTC, { name })), NOTE);
+      return [readings.get('filing.insider')?.[0]?.entity_name, remarks[1]];
+    };
+    expect(named('Buy Now Corp')).toEqual([
+      'filer 0000123456',
+      'the name of the filer is left out: "Buy" forecasts, advises or recommends; store a description only',
+    ]);
+    expect(named('Example\u202e Corp')).toEqual([
+      'filer 0000123456',
+      'the name of the filer is left out: U+202E is hidden or changes how the text reads; store it without',
+    ]);
+    expect(named('BEST BUY CO INC')).toEqual(['BEST BUY CO INC', undefined]);
   });
 
   it.each([

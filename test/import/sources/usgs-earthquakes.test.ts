@@ -238,34 +238,133 @@ describe('usgs-earthquakes: read()', () => {
     expect(skipped).toEqual([]);
   });
 
+  it('leaves out whatever says of itself that it is no quake, and counts it by its word', () => {
+    const others = [
+      quake('a', { type: 'other event' }),
+      quake('b', { type: 'Other_Event', mag: '6.4', at: ['no place'] }),
+      quake('c', { type: `a word\n${'x'.repeat(80)}` }),
+    ];
+    const { at, skipped, remarks } = read([quake('d'), ...others]);
+    expect(at('current_activity', 'taiwan')?.current).toMatchObject({
+      max_mag: 3,
+      events_24h_count: 1,
+    });
+    expect(skipped).toEqual([
+      { subject: 'feature', reason: `type "a word\\n${'x'.repeat(33)}"`, count: 1 },
+      { subject: 'feature', reason: 'type "other event"', count: 2 },
+    ]);
+    expect(remarks).toEqual([]);
+  });
+
+  const SILENT = {
+    swarm_rate: {
+      rate_ratio: null,
+      band: null,
+      count_24h_count: null,
+      mean_daily_6d_count: null,
+    },
+    current_activity: {
+      max_mag: null,
+      band: null,
+      count_m25_count: null,
+      events_24h_count: null,
+    },
+    impact_realized: { intensity_mmi: null, band: null, felt_reports_count: null },
+  };
+  type Signal = keyof typeof SILENT;
+  const SIGNALS = Object.keys(SILENT) as Signal[];
+  /** The regions of which a signal says nothing. */
+  const silentOf = ({ readings }: ReturnType<typeof read>, signal: Signal) =>
+    (readings.get(`earthquake.${signal}`) ?? [])
+      .filter(({ current }) => current.band === null)
+      .map(({ entity }) => entity);
+
   it.each([
-    ['an entry without properties', { type: 'Feature', id: 'broken' }, 'properties'],
-    ['a hostile id', quake('../../etc/passwd'), 'id'],
+    ['a hostile id', quake('../../etc/passwd'), 'id: '],
     ['a magnitude that is text', quake('b', { mag: '6.4' }), 'properties.mag'],
     ['a magnitude that is absent', quake('b', { mag: undefined }), 'properties.mag'],
     ['a magnitude beyond the scale', quake('b', { mag: 64 }), 'properties.mag'],
     ['a time in seconds', quake('b', { time: (GENERATED - HOUR) / 1000 }), 'properties.time'],
     ['a time before the period', quake('b', { time: GENERATED - 170 * HOUR }), 'properties.time'],
     ['a time to come', quake('b', { time: GENERATED + 1 }), 'properties.time'],
-    [
-      'an update before its time',
-      quake('b', { updated: GENERATED - 2 * HOUR }),
-      'properties.updated',
-    ],
-    ['an intensity in words', quake('b', { mmi: 'VI' }), 'properties.mmi'],
-    ['an intensity beyond the scale', quake('b', { cdi: 46 }), 'properties.cdi'],
-    ['half a report', quake('b', { felt: 1.5 }), 'properties.felt'],
-    ['an unknown alert level', quake('b', { alert: 'amber' }), 'properties.alert'],
-    ['an unknown status', quake('b', { status: 'checked' }), 'properties.status'],
-    ['an unknown type', quake('b', { type: 'eq' }), 'properties.type'],
-    ['ids of another form', quake('b', { ids: 'b;us1' }), 'properties.ids'],
-    ['ids without its own', quake('b', { ids: ',us1,' }), 'properties.ids'],
-    ['a place that is no point', quake('b', { at: ['120.5', 23.5, 10] }), 'geometry'],
-    ['a quake that is listed twice', quake('a'), 'id "a" is listed twice'],
-  ])('I55: refuses a feed with %s, and names it', (_name, item, named) => {
+    ['an intensity in words', quake('b', { time: null, mmi: 'VI' }), 'properties.time'],
+    ['no word of its own', quake('b', { time: null, type: ' ' }), 'properties.type'],
+    ['a type that is absent', quake('b', { time: null, type: undefined }), 'properties.type'],
+  ])('I55: says nothing of the region of an entry with %s, and all of the others', (...one) => {
+    const [, item, named] = one;
+    const imported = read([quake('a'), item, quake('c', { at: [140, 36, 10] })]);
+    const isTimed = Number.isInteger(item.properties.time) && !named.includes('time');
+    for (const signal of SIGNALS) {
+      expect(silentOf(imported, signal)).toEqual(['taiwan']);
+      const before = isTimed && signal === 'swarm_rate' ? { mean_daily_6d_count: 0 } : {};
+      expect(imported.at(signal, 'taiwan')?.current).toEqual({ ...SILENT[signal], ...before });
+    }
+    expect(imported.at('current_activity', 'japan')?.current.count_m25_count).toBe(1);
+    expect(imported.remarks).toEqual([expect.stringMatching(/^features\.1 cannot be read \(/)]);
+    expect(imported.remarks[0]).toContain(named);
+    const reason = 'an entry that may lie in its box cannot be read';
+    expect(imported.skipped).toEqual([{ subject: 'taiwan', reason, count: 1 }]);
+    for (const [signal, list] of imported.readings)
+      for (const item of list)
+        expect(parseReading(item, {}, builtinEntry(signal))).toHaveProperty('ok');
+  });
+
+  it.each([
+    ['an update before its time', { updated: GENERATED - 2 * HOUR }, 'properties.updated'],
+    ['an intensity beyond the scale', { cdi: 46 }, 'properties.cdi'],
+    ['half a report', { felt: 1.5 }, 'properties.felt'],
+    ['an unknown alert level', { alert: 'amber' }, 'properties.alert'],
+    ['an unknown status', { status: 'checked' }, 'properties.status'],
+    ['ids of another form', { ids: 'b;us1' }, 'properties.ids'],
+    ['ids without its own', { ids: ',us1,' }, 'properties.ids'],
+    ['a depth in words', { at: [120.5, 23.5, 'deep'] }, 'geometry.coordinates.2'],
+  ])('I55: says nothing of the region of an entry with %s', (_name, over, named) => {
+    const imported = read([quake('b', over)]);
+    expect(silentOf(imported, 'impact_realized')).toEqual(['taiwan']);
+    expect(imported.remarks[0]).toContain(named);
+  });
+
+  it('I55: says nothing of a region in which one id stands for two entries', () => {
+    const imported = read([quake('a', { at: [140, 36, 10] }), quake('a')]);
+    expect(silentOf(imported, 'current_activity')).toEqual(['taiwan']);
+    expect(imported.at('current_activity', 'japan')?.current.count_m25_count).toBe(1);
+    expect(imported.remarks[0]).toContain('id "a" is listed twice');
+  });
+
+  it('I55: says nothing of the days alone in which an entry that cannot be read was', () => {
+    const imported = read([quake('a'), quake('b', { mag: 'x', time: GENERATED - 40 * HOUR })]);
+    expect(imported.at('current_activity', 'taiwan')?.current).toMatchObject({ max_mag: 3 });
+    expect(imported.at('swarm_rate', 'taiwan')?.current).toMatchObject({
+      band: null,
+      count_24h_count: 1,
+      mean_daily_6d_count: null,
+    });
+    expect(silentOf(imported, 'impact_realized')).toEqual(['taiwan']);
+  });
+
+  it('I55: takes an entry that cannot be read for a quake wherever it may lie', () => {
+    const earlier = { time: GENERATED - 40 * HOUR };
+    const silent = (at: readonly unknown[], over: object = earlier) =>
+      silentOf(read([quake('a'), quake('b', { ...over, at })]), 'impact_realized');
+    // Only its latitude, only its longitude (across 180, too), and neither.
+    expect(silent(['120.5', 55, 10])).toEqual(['alaska-aleutians']);
+    expect(silent([-175, null, 10])).toEqual(['alaska-aleutians']);
+    expect(silent([185, null, 10])).toEqual(['alaska-aleutians']);
+    expect(silent([23.5, 10])).toHaveLength(18);
+    expect(silent([0, 0, 10], { ...earlier, mag: 'x' })).toEqual([]);
+    const nowhere = read([quake('a'), quake('b', { ...earlier, at: 'n/a' })]);
+    expect(silentOf(nowhere, 'current_activity')).toEqual([]);
+    expect(nowhere.at('current_activity', 'taiwan')?.current).toMatchObject({ max_mag: 3 });
+  });
+
+  it.each([
+    ['says neither where nor when', { type: 'Feature', id: 'broken' }],
+    ['is no entry at all', null],
+    ['was today, nobody knows where', quake('b', { at: [] })],
+  ])('I55: refuses a feed with an entry that %s, since it leaves no region known', (...one) => {
+    const [, item] = one;
     expect(() => read([quake('a'), item])).toThrow(ImportError);
-    expect(() => read([quake('a'), item])).toThrow('features.1 cannot be read');
-    expect(() => read([quake('a'), item])).toThrow(named);
+    expect(() => read([quake('a'), item])).toThrow(/features\.1 cannot be read .*of any region/);
   });
 
   it.each([
@@ -406,6 +505,7 @@ describe('usgs-earthquakes: read() of the detail of one quake', () => {
     ['another alert than its product', { alert: 'green' }, 'its losspager says yellow'],
     ['a value without a product', { products: ORIGIN }, 'mmi is 7.64 and it has no shakemap'],
     ['a blast', { type: 'quarry blast' }, 'it is no quake'],
+    ['a magnitude that is text', { mag: '6.4' }, 'features.0 cannot be read (properties.mag'],
     ['a place in none of our regions', { at: [0, 0, 10] }, 'none of our regions'],
     ['the quake of another address', { ids: ',us1,us2,' }, null],
   ])('judges %s', (_name, over, message) => {

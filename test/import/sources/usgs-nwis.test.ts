@@ -4,7 +4,7 @@ import { decodeEntities } from '../../../compiler/import/sources/usgs-nwis/nwis-
 import { usgsNwis } from '../../../compiler/import/sources/usgs-nwis/usgs-nwis.ts';
 import { parseReading } from '../../../compiler/stages/intake/reading.ts';
 import { builtinEntry } from '../../builtin-rows.ts';
-import { PAYLOADS } from '../recorded.ts';
+import { PAYLOADS, readAs } from '../recorded.ts';
 
 const note = {
   url: 'https://waterservices.usgs.gov/nwis/iv/',
@@ -293,12 +293,24 @@ describe('usgs-nwis: read() of WaterML', () => {
     else expect(of).toThrow('it holds "03336645", which its address does not ask for');
   });
 
-  it('leaves out a name that reads like advice', () => {
+  it.each([
+    ['RIVER TO BUY', '"BUY" forecasts, advises or recommends; store a description only'],
+    ['RIVER\u202e TA', 'U+202E is hidden or changes how the text reads; store it without'],
+    ['RIVER\u0007', 'U+0007 is hidden or changes how the text reads; store it without'],
+  ])('I63: leaves out the name %j with its reason, and nothing else', (name, fault) => {
     const at: Point = ['1', '2026-09-15T04:45:00Z'];
-    const [named] = readings(bytesOf(series([at], { name: 'RIVER TO BUY' })));
-    expect(named).not.toHaveProperty('entity_name');
-    const [plain] = readings(bytesOf(series([at], { name: 'RIVER' })));
-    expect(plain?.entity_name).toBe('RIVER');
+    const bytes = bytesOf(
+      series([at], { name }),
+      series([at], { site: '03336890', name: 'OTHER' }),
+    );
+    const { readings: all, skipped } = readAs('usgs-nwis', bytes, note);
+    const named = all.get('hydrology.river-level')?.map((one) => [one.entity, one.entity_name]);
+    expect(named).toEqual([
+      ['03336645', undefined],
+      ['03336890', 'OTHER'],
+    ]);
+    const reason = `entity_name left out: ${fault}`;
+    expect(skipped).toEqual([{ subject: '03336645', reason, count: 1 }]);
   });
 
   it('accepts empty series beside full ones, and refuses nothing but empty ones', () => {

@@ -199,6 +199,13 @@ describe('tableSource() of JSON', () => {
       },
     ]);
     expect(() => of({ ...up, state: 'down' })).toThrow('its word is not in "values"');
+    const lines = 'id,state,title,seen\nio.example/one,up,One,2026-11-20T12:00:00+01:00\n';
+    const table = tableSource('csv', { bytes: Buffer.from(JSON.stringify(servers)), file: 'map' });
+    const remarksOf = (bytes?: number) =>
+      table.read({ bytes: Buffer.from(lines), note: { ...note, bytes }, subject: 'table' }).remarks;
+    expect(remarksOf()).toEqual([expect.stringContaining('what it leaves out counts as gone')]);
+    expect(remarksOf(lines.length)).toEqual([]);
+    expect(of(up).remarks).toEqual([]);
     const strange = {
       ...servers,
       members: { ...servers.members, host: { constant: 'a.example' } },

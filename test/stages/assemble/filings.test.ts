@@ -107,6 +107,59 @@ describe('readFilings()', () => {
     expect(rowFile((await compiled(files)).folder).disclosure_time).toBe(ROW.disclosure_time);
   });
 
+  it('I63: makes no time of a midnight that is stored', async () => {
+    for (const disclosure_time of ['2026-01-31T00:00:00Z', '2026-01-31T05:00:00.000Z']) {
+      const { folder } = await compiled(filingSet([listingRow(), { ...ROW, disclosure_time }]));
+      const row = rowFile(folder);
+      expect([row.disclosure_time, row.acceptance_basis]).toEqual([null, 'undetermined']);
+      expect(row._citation.fact).toContain('accepted at an hour that its source leaves open');
+    }
+    const second = { ...ROW, disclosure_time: '2026-01-31T05:00:01Z' };
+    const { folder } = await compiled(filingSet([listingRow(), second]));
+    expect(rowFile(folder).disclosure_time).toBe(second.disclosure_time);
+  });
+
+  const OPEN = {
+    disclosure_time: null,
+    acceptance_basis: 'undetermined',
+    acceptance_written: '2026-02-01T16:30:00Z',
+  };
+  it.each([
+    ['the main list in UTC', [{ acceptance_basis: 'utc' }], '2026-02-01T16:30:00Z'],
+    ['the main list in New York', [{ acceptance_basis: 'new-york' }], '2026-02-01T21:30:00Z'],
+    ['a list without proof', [{ acceptance_basis: 'undetermined' }], null],
+    ['a contradictory list', [{ acceptance_basis: 'contradictory' }], null],
+    ['a list of another source', [{ acceptance_basis: 'utc', source: 'other-index' }], null],
+    [
+      'lists that contradict each other',
+      [{ acceptance_basis: 'utc' }, { acceptance_basis: 'new-york' }],
+      null,
+    ],
+  ] as const)(
+    'I63: reads a time without proof as %s beside it does',
+    async (_name, lists, time) => {
+      const { folder } = await compiled(
+        filingSet([listingRow(), ...lists.map((list) => listingRow(list)), { ...ROW, ...OPEN }]),
+      );
+      expect(rowFile(folder).disclosure_time).toBe(time);
+      const proven = filingRow(2, ['10-Q', '2026-02-01']);
+      const both = [listingRow(), listingRow({ acceptance_basis: 'new-york' }), proven];
+      const contradicted = await compiled(filingSet(both));
+      expect(rowFile(contradicted.folder, proven).disclosure_time).toBeNull();
+    },
+  );
+
+  it('I63: reads no time after its list was collected, and refuses one beside a known acceptance', async () => {
+    const late = { ...OPEN, acceptance_written: '2026-11-20T10:30:00Z' };
+    const list = listingRow({ acceptance_basis: 'new-york' });
+    const { folder } = await compiled(filingSet([list, { ...ROW, ...late }]));
+    expect(rowFile(folder).disclosure_time).toBeNull();
+    const two = { ...ROW, acceptance_written: '2026-02-01T15:00:00Z' };
+    expect(await compileFaults(filingSet([listingRow(), two]))).toMatchObject([
+      { field: 'acceptance_written', line: 2 },
+    ]);
+  });
+
   it('gives a ticker to the filer whose list is newest', async () => {
     const other = { cik: '0000999999', name: 'Other', collected_at: '2026-11-20T10:59:00Z' };
     const { folder } = await compiled(filingSet([listingRow(), listingRow(other)]));

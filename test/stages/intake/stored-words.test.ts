@@ -126,6 +126,29 @@ describe('wordFaults()', () => {
     expect(await stated(files('as the registry lists it'))).toEqual([]);
   });
 
+  it.each(TEXTS)('I63: refuses a hidden sign of %s in %s', async (...[collection, field, row]) => {
+    const files = (words: string) => rosterFiles({ [collection]: [row(words)] });
+    const refused = 'U+202E is hidden or changes how the text reads; store it without';
+    expect(await stated(files('as listed\u202E'))).toEqual([[field, refused]]);
+    const isLines = field === 'text' || /current|context|rows|payload/.test(field);
+    const line = 'U+000A is hidden or changes how the text reads; store it without';
+    expect(await stated(files('two\nlines'))).toEqual(isLines ? [] : [[field, line]]);
+  });
+
+  it('I63: refuses a hidden sign in names of filers, ids and addresses', async () => {
+    const name = listingRow({ name: 'Example\u2066 Corp' });
+    expect(await stated(filingSet([name]))).toEqual([
+      ['name', 'U+2066 is hidden or changes how the text reads; store it without'],
+    ]);
+    const ids = { entity: 'a\u200b', tickers: ['X\u200f'], params: { topic: 'a\u2028' } };
+    expect(wordFaults(ids).map(({ path }) => path.join('.'))).toEqual([
+      'entity',
+      'tickers.0',
+      'params.topic',
+    ]);
+    expect(wordFaults({ page: 'https://a.example/\u202e' })).toHaveLength(1);
+  });
+
   it('refuses advice in the header of a collection and in the texts of filings', async () => {
     const header = `${JSON.stringify({ header: { scope: ADVICE } })}\n`;
     const [[path = '', text = ''] = []] = Object.entries(

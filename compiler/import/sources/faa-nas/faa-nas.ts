@@ -1,7 +1,7 @@
 import { builtinLine } from '../../../contract/catalog/builtin.ts';
 import { firstTwice } from '../../../contract/grouped.ts';
 import { HOUR_MS } from '../../../contract/iso-time.ts';
-import { assertingWord } from '../../../contract/neutral-text.ts';
+import { neutralFault } from '../../../contract/neutral-text.ts';
 import { fetchAgain, ImportError, type Imported, type Payload } from '../../payload.ts';
 import { measuredBy, nameOf, observedAt, ReadingList } from '../../readings.ts';
 import type { Source } from '../../source.ts';
@@ -124,7 +124,7 @@ function readingOf(
     min_delay_min: worst?.min ?? null,
     band: worst === undefined ? 'normal' : BANDS[worst.kind],
     trend: worst?.trend ?? null,
-    reason: worst === undefined || assertingWord(worst.reason) !== null ? null : worst.reason,
+    reason: worst === undefined || neutralFault(worst.reason) !== null ? null : worst.reason,
     programs: [...new Set(programmes.map(({ kind }) => kind))].sort(),
   };
   return {

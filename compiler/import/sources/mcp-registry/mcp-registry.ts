@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { firstTwice } from '../../../contract/grouped.ts';
-import { assertingWord } from '../../../contract/neutral-text.ts';
+import { neutralFault } from '../../../contract/neutral-text.ts';
 import type { McpServerRow } from '../../../stages/intake/mcp-server-row.ts';
 import { rowId } from '../../../stages/intake/row-origin.ts';
 import {
@@ -27,7 +27,7 @@ function read(payload: Payload): Imported {
   const { subject, note } = payload;
   const { servers, nextCursor } = registryList(payload);
   const skips = new SkipCount();
-  const usable = servers.filter((server) => isUsable(server, skips));
+  const usable = servers.filter((server) => isUsable(server, skips)).map(withTitle(skips));
   const twice = firstTwice(usable.map(({ name }) => name));
   if (twice !== undefined) {
     throw new ImportError({ subject, state: `it holds "${twice}" twice; fetch the list again` });
@@ -51,12 +51,21 @@ function isUsable({ name, isLatest }: ListedServer, skips: SkipCount): boolean {
   return false;
 }
 
+/** The same without a title that is not stored: a server that the list left out would count as gone. */
+function withTitle(skips: SkipCount): (server: ListedServer) => ListedServer {
+  return (server) => {
+    const fault = server.title === null ? null : neutralFault(server.title);
+    if (fault === null) return server;
+    skips.add(server.name, `its title is left out: ${fault}`);
+    return { ...server, title: null };
+  };
+}
+
 function rowOf({ name, title, status }: ListedServer, { note }: Payload): McpServerRow {
   const observed_at = note.fetched_at;
   return {
     server_id: name,
-    // A title that reads like advice is left out: everything that is stored describes.
-    ...(title === null || assertingWord(title) !== null ? {} : { name: title }),
+    ...(title === null ? {} : { name: title }),
     status,
     capture_date: observed_at.slice(0, 10),
     observed_at,

@@ -72,6 +72,12 @@ function readDetections(payload: Payload): Imported {
     const state = `its address names no global list of MODIS; give --note with the address ${FILE}`;
     throw new ImportError({ subject, state });
   }
+  // Its rows are in no order and nothing counts them, so the list itself never shows that its last ones are missing.
+  if (note.bytes === undefined) {
+    const state =
+      'nothing says that the list is whole; give --note with "bytes", the Content-Length of the answer';
+    throw new ImportError({ subject, state });
+  }
   const columns = Object.keys(rowSchema.shape);
   const is = 'a list of fires of which every row can be read';
   const rows = shaped(z.array(rowSchema), csvRows(payload, columns), { subject, is });

@@ -41,7 +41,7 @@ function readWarnings(payload: Payload): Imported {
 export const nwsWarnings: Source = {
   id: 'nws-warnings',
   agency: AGENCY,
-  version: 1,
+  version: 2,
   format: 'json',
   feeds: [WARNINGS, REALIZED],
   read: readWarnings,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DAY_MS, HOUR_MS } from '../../../contract/iso-time.ts';
 import { fetchAgain, ImportError, jsonOf, type Payload } from '../../payload.ts';
-import { REPORT_KINDS, type StormReport } from './storm-reports.ts';
+import { REPORT_KINDS, type SettledReport, type StormReport, settled } from './storm-reports.ts';
 
 /** The relay answers with no more than this. */
 const REPORTS_MAX = 10_000;
@@ -26,6 +26,10 @@ const reportSchema = z.looseObject({
     lon: z.number(),
     lat: z.number(),
     state: z.string().regex(/^[A-Z]{2}$/),
+    city: z.string().nullable(),
+    remark: z.string().nullable(),
+    // It begins with the time of issue.
+    product_id: z.string().regex(/^\d{12}-/),
   }),
   geometry: z.looseObject({
     type: z.literal('Point'),
@@ -42,7 +46,7 @@ type ReportEntry = z.infer<typeof reportSchema>;
 
 /** Reports as the Iowa Environmental Mesonet relays them, and what of the country and of time they are whole for. */
 interface RelayedReports {
-  readonly reports: readonly StormReport[];
+  readonly reports: readonly SettledReport[];
   /** Null for all. */
   readonly states: readonly string[] | null;
   /** Epoch milliseconds. */
@@ -60,7 +64,7 @@ export function relayedReports(payload: Payload): RelayedReports {
   }
   const fault = features.map((one) => faultOf(one, asked)).find(Boolean) ?? repeated(features);
   if (fault != null) throw fetchAgain(payload, fault);
-  return { reports: features.flatMap(reportOf), states: asked.states, end: asked.end };
+  return { reports: settled(features.map(reportOf)), states: asked.states, end: asked.end };
 }
 
 interface AskedWindow {
@@ -123,10 +127,19 @@ function repeated(features: readonly ReportEntry[]): string | null {
   return once.size === features.length ? null : 'a report is listed twice';
 }
 
-function reportOf({ properties, geometry }: ReportEntry): StormReport[] {
-  const known = REPORT_KINDS.get(properties.typetext.toUpperCase());
-  if (known === undefined) return [];
+function reportOf({ properties, geometry }: ReportEntry): StormReport {
+  const { typetext, valid, magf, city, remark, product_id } = properties;
   const [longitude, latitude] = geometry.coordinates;
-  const at = Date.parse(properties.valid);
-  return [{ kind: known.kind, at, longitude, latitude, size: properties.magf }];
+  const name = typetext.toUpperCase();
+  return {
+    kind: REPORT_KINDS.get(name)?.kind ?? null,
+    name,
+    at: Date.parse(valid),
+    longitude,
+    latitude,
+    place: (city ?? '').trim().toUpperCase(),
+    size: magf,
+    product: product_id,
+    remark: remark ?? '',
+  };
 }

@@ -1,7 +1,13 @@
 import { isRealDay } from '../../../contract/cutoff.ts';
 import { type Payload, readable, type SkipCount } from '../../payload.ts';
 import { type Issue, issueOf, minutesOfDay, type TextProduct } from '../../text-product.ts';
-import { REPORT_KINDS, type ReportKind, type StormReport } from './storm-reports.ts';
+import {
+  REPORT_KINDS,
+  type ReportKind,
+  type SettledReport,
+  type StormReport,
+  settled,
+} from './storm-reports.ts';
 
 /** First line of a report: local time, kind and place in columns of fixed width. */
 const EVENT_LINE = /^(\d{2})(\d{2}) ([AP]M) {5}(.{17})(.*?) +(\d{1,2}\.\d{2})N +(\d{2,3}\.\d{2})W$/;
@@ -16,7 +22,7 @@ const LAST_HEADING = '..REMARKS..';
 /** Reports of one text product. */
 interface TextReports {
   readonly issue: Issue;
-  readonly reports: readonly StormReport[];
+  readonly reports: readonly SettledReport[];
 }
 
 /**
@@ -26,44 +32,61 @@ interface TextReports {
 export function textReports(product: TextProduct, payload: Payload, skips: SkipCount): TextReports {
   const issue = issueOf(product, payload);
   return readable(payload, () => {
-    const blocks = blocksOf(product);
-    const reports = blocks.flatMap(([event, date]) => reportOf(event, date, issue));
-    const others = blocks.length - reports.length;
+    const listed = blocksOf(product).map((block) => reportOf(block, issue));
+    const others = listed.filter(({ kind }) => kind === null).length;
     if (others > 0) skips.add(product.name, 'of a kind that is not severe convection', others);
+    const reports = settled(listed);
     const late = reports.filter(({ at }) => at > issue.at);
     if (late.length > 0) skips.add(product.name, 'dated after its issue', late.length);
     return { issue, reports: reports.filter(({ at }) => at <= issue.at) };
   });
 }
 
-type Lines = readonly [event: RegExpExecArray, date: RegExpExecArray];
+/** The two lines of a report, and its remark. */
+interface Block {
+  readonly event: RegExpExecArray;
+  readonly date: RegExpExecArray;
+  readonly remark: string;
+}
 
 /** The two lines of each report; between them and after them nothing stands but remarks. */
-function blocksOf({ lines }: TextProduct): Lines[] {
+function blocksOf({ lines }: TextProduct): Block[] {
   const from = lines.findIndex((line) => line.trim() === LAST_HEADING);
   const to = lines.indexOf('&&');
   if (from < 0 || to < from || !lines.includes('$$')) throw new RangeError('it is cut off');
-  const own = lines.slice(from + 1, to).filter((line) => line !== '' && !REMARK_LINE.test(line));
-  const events = own.filter((_, at) => at % 2 === 0);
-  return events.map((line, index) => {
-    const below = own[2 * index + 1] ?? '';
-    const [event, date] = [EVENT_LINE.exec(line), DATE_LINE.exec(below)];
-    if (event !== null && date !== null) return [event, date];
-    throw new RangeError(`"${line}" and "${below}" are not the two lines of a report`);
+  const blocks: { readonly own: string[]; readonly remark: string[] }[] = [];
+  for (const line of lines.slice(from + 1, to).filter((text) => text !== '')) {
+    const last = blocks.at(-1);
+    if (REMARK_LINE.test(line)) last?.remark.push(line);
+    else if (last?.own.length === 1) last.own.push(line);
+    else blocks.push({ own: [line], remark: [] });
+  }
+  return blocks.map(({ own: [first = '', second = ''], remark }) => {
+    const [event, date] = [EVENT_LINE.exec(first), DATE_LINE.exec(second)];
+    if (event !== null && date !== null) return { event, date, remark: remark.join(' ') };
+    throw new RangeError(`"${first}" and "${second}" are not the two lines of a report`);
   });
 }
 
-function reportOf(event: RegExpExecArray, date: RegExpExecArray, issue: Issue): StormReport[] {
-  const [, hour, minute, half, name = '', , latitude, west] = event;
+function reportOf({ event, date, remark }: Block, issue: Issue): StormReport {
+  const [, hour, minute, half, written = '', place = '', latitude, west] = event;
   const [, month, day, year, magnitude = ''] = date;
   const minutes = minutesOfDay({ hour, minute, half });
   const iso = `${year}-${month}-${day}`;
   if (minutes === null || !isRealDay(iso)) throw new RangeError(`no such time: ${event[0]}`);
-  const known = REPORT_KINDS.get(name.trim().toUpperCase());
-  if (known === undefined) return [];
-  const at = Date.parse(iso) + minutes * 60_000 - issue.offset;
-  const size = sizeOf(magnitude.trim(), known);
-  return [{ kind: known.kind, at, longitude: -Number(west), latitude: Number(latitude), size }];
+  const name = written.trim().toUpperCase();
+  const known = REPORT_KINDS.get(name);
+  return {
+    kind: known?.kind ?? null,
+    name,
+    at: Date.parse(iso) + minutes * 60_000 - issue.offset,
+    longitude: -Number(west),
+    latitude: Number(latitude),
+    place: place.trim().toUpperCase(),
+    size: known === undefined ? null : sizeOf(magnitude.trim(), known),
+    product: '',
+    remark,
+  };
 }
 
 function sizeOf(text: string, { kind, unit }: ReportKind): number | null {

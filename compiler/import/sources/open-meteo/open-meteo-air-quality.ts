@@ -60,7 +60,7 @@ export const openMeteoAirQuality = modelSource({
   agency: 'Open-Meteo, for the Copernicus Atmosphere Monitoring Service',
   feeds: ['airquality.aqi', 'airquality.pm25'],
   read: readAirQuality,
-  service: 'https://air-quality-api.open-meteo.com/v1/air-quality',
+  service: 'https://customer-air-quality-api.open-meteo.com/v1/air-quality',
   // The index of all cities comes from AirNow: only who names cities here is asked to have it from the model.
   asks: ({ entities }) => {
     const variables = entities.length === 0 ? 'pm2_5' : 'pm2_5,us_aqi';

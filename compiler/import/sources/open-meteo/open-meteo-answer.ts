@@ -203,7 +203,18 @@ export function modelOrigin(model: string, page: string): Origin {
   };
 }
 
-/** A service of Open-Meteo: it answers for one place at a time, and what is asked follows from what is wanted. */
+/** Paid plans have a key and hosts of their own (`customer-…`); the terms of the free hosts forbid sale, so these are never asked. */
+const PAID = {
+  variable: 'SIGNALPRESS_OPEN_METEO_KEY',
+  parameter: 'apikey',
+  because:
+    'its free hosts are for non-commercial use only; buy a plan of Open-Meteo for its paid hosts',
+} as const;
+
+/**
+ * A service of Open-Meteo at its paid host: it answers for one place at a time, and what is asked follows from what is
+ * wanted.
+ */
 export function modelSource({
   service,
   asks,
@@ -225,7 +236,7 @@ export function modelSource({
     ...row,
     version: 1,
     format: 'json',
-    fetch: { hosts, addresses, everyMinutes, perMinute },
+    fetch: { hosts, addresses, everyMinutes, perMinute, key: PAID },
   };
 }
 

@@ -112,7 +112,7 @@ export const openMeteoArchive = modelSource({
     'wildfire.fire-weather',
   ],
   read: readArchive,
-  service: 'https://archive-api.open-meteo.com/v1/archive',
+  service: 'https://customer-archive-api.open-meteo.com/v1/archive',
   // The rain of all cities is measured by stations: only who names cities here is asked to have it from the model.
   asks: ({ entities, now }) => {
     const lines = entities.length === 0 ? LINES.filter((id) => id !== 'environment') : LINES;

@@ -55,7 +55,7 @@ export const openMeteoMarine = modelSource({
   agency: 'Open-Meteo, for national wave models',
   feeds: ['shipping.sea-state', 'shipping.route-disruption'],
   read: readMarine,
-  service: 'https://marine-api.open-meteo.com/v1/marine',
+  service: 'https://customer-marine-api.open-meteo.com/v1/marine',
   asks: ({ entities }) =>
     wantedPlaces(LINES, entities).map((place) => [place, 'current=wave_height']),
   everyMinutes: 60,

@@ -85,7 +85,7 @@ export const openMeteoSoilMoisture = modelSource({
   agency: 'Open-Meteo, for the Copernicus ERA5 reanalysis',
   feeds: ['agriculture.drought'],
   read: readSoil,
-  service: 'https://archive-api.open-meteo.com/v1/archive',
+  service: 'https://customer-archive-api.open-meteo.com/v1/archive',
   asks: ({ entities, now }) => {
     const to = isoTime(now).slice(0, 10);
     const from = `${Number(to.slice(0, 4)) - EARLIER_YEARS_MIN - 1}-01-01`;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isRealDay } from '../../../contract/cutoff.ts';
 import { defined } from '../../../contract/defined.ts';
-import { canonicalForm } from '../../../contract/filing.ts';
+import { acceptedAt, canonicalForm } from '../../../contract/filing.ts';
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
-import { newYorkInstant } from '../../../contract/new-york-time.ts';
-import type { StoredFiling } from '../../../stages/intake/filing-row.ts';
+import { isMidnight, newYorkWallClock } from '../../../contract/new-york-time.ts';
+import type { StoredFiling, StoredListing } from '../../../stages/intake/filing-row.ts';
 
 const column = z.array(z.string());
 /** Equal-length columns, newest row first; the same in the main answer and in its older pages. */
@@ -50,7 +50,7 @@ const FILING_LEAD_DAYS = 7;
 
 /** What one list says: its filings, how its clock was read, and from which day on nothing of it is missing. */
 export interface ReadColumns {
-  readonly basis: AcceptanceBasis;
+  readonly basis: ListBasis;
   readonly filings: readonly StoredFiling[];
   /** What keeps the list from being whole; null where nothing does. */
   readonly hole: ListHole | null;
@@ -148,9 +148,8 @@ function daysLater(day: string, days: number): string {
 function filingOf(
   row: FilingColumns,
   { cik, collected_at }: ListOf,
-  basis: AcceptanceBasis,
+  basis: ListBasis,
 ): StoredFiling {
-  const disclosure_time = acceptedAt(row.acceptance, basis);
   return {
     kind: 'filing',
     cik,
@@ -162,8 +161,7 @@ function filingOf(
     items: pieces(row.items).filter((item) => ITEM.test(item)),
     event_time: row.report === '' ? null : row.report,
     filing_date: row.filing_date,
-    disclosure_time,
-    acceptance_basis: disclosure_time === null ? 'undetermined' : basis,
+    ...acceptanceOf(row.acceptance, basis),
     source_ref: documentUrl(cik, row),
   };
 }
@@ -226,36 +224,37 @@ function isKnownForm(form: string): boolean {
   return KNOWN.has(form) || KNOWN.has(form.replace(/\/A$/, ''));
 }
 
-/** What the `Z` of the acceptance times of one answer means. */
-type AcceptanceBasis = 'utc' | 'new-york' | 'undetermined';
+/** What the `Z` of the acceptance times of one list means, or why its hours do not tell. */
+export type ListBasis = NonNullable<StoredListing['acceptance_basis']>;
 
 /** Forms that are not accepted from filers, so that their hours prove nothing. */
-const NO_PROOF = /^(EFFECT|25-NSE|UPLOAD|CORRESP|CERT.*)$/;
-/** Hours at which a filing can only have been accepted if the times are those of New York, and of UTC. */
-const NEW_YORK_HOURS: readonly number[] = [6, 7, 8, 9];
-const UTC_HOURS: readonly number[] = [23, 0, 1, 2, 3];
-const TIME = /^\d{4}-\d{2}-\d{2}T(\d{2}):\d{2}:\d{2}(\.\d{1,9})?Z$/;
+const NO_PROOF = /^(EFFECT|QUALIF|25-NSE|UPLOAD|CORRESP|CERT.*)$/;
+/** Numbers of what the regulator itself puts on file, at any hour. */
+const OWN_NUMBER = /^(0{10}|9{8}\d\d)-/;
+/** Filings are accepted from 06:00 to 22:00 in New York; one that was sent just before may be accepted just after. */
+const OPEN_HOURS = { first: 6, last: 22 } as const;
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/;
 
-/** A row as far as the clock of its answer shows in it. */
-interface Accepted {
-  readonly form: string;
-  readonly acceptance: string;
-}
+/** A row as far as the clock of its list shows in it. */
+type AcceptedRow = Pick<FilingColumns, 'form' | 'accession' | 'acceptance'>;
 
 /**
- * Some answers hold New York wall-clock time with a `Z` behind it. Filings are accepted from 06:00 to 22:00 in New
- * York, so their hours tell which one an answer holds; a tie decides nothing.
+ * Some lists hold New York wall-clock time with a `Z` behind it, others UTC. The hours at which filings are accepted tell
+ * which: a list has the one clock that none of its rows contradicts. A midnight is no time and proves nothing.
  */
-export function acceptanceBasis(rows: readonly Accepted[]): AcceptanceBasis {
-  const hours = rows.filter(({ form }) => !NO_PROOF.test(form)).map(hourOf);
-  const local = hours.filter((hour) => NEW_YORK_HOURS.includes(hour)).length;
-  const utc = hours.filter((hour) => UTC_HOURS.includes(hour)).length;
-  if (local === utc) return 'undetermined';
-  return local > utc ? 'new-york' : 'utc';
+export function acceptanceBasis(rows: readonly AcceptedRow[]): ListBasis {
+  const times = rows
+    .filter(({ form, accession }) => !NO_PROOF.test(form) && !OWN_NUMBER.test(accession))
+    .flatMap(({ acceptance }) => writtenTime(acceptance) ?? []);
+  const isUtc = times.every((time) => isOpen(newYorkWallClock(time)));
+  const isNewYork = times.every(isOpen);
+  if (isUtc === isNewYork) return isUtc ? 'undetermined' : 'contradictory';
+  return isUtc ? 'utc' : 'new-york';
 }
 
-function hourOf({ acceptance }: Accepted): number {
-  return Number(TIME.exec(acceptance)?.[1] ?? Number.NaN);
+function isOpen(wallClockMs: number): boolean {
+  const hour = new Date(wallClockMs).getUTCHours();
+  return hour >= OPEN_HOURS.first && hour <= OPEN_HOURS.last;
 }
 
 /** Whether a text is an acceptance time as the source writes it, of a day that exists. */
@@ -263,9 +262,18 @@ function isAcceptance(text: string): boolean {
   return TIME.test(text) && isRealDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text));
 }
 
-/** The acceptance in UTC; null where the basis leaves it open or the text is no time. */
-export function acceptedAt(acceptance: string, basis: AcceptanceBasis): string | null {
-  if (basis === 'undetermined' || !isAcceptance(acceptance)) return null;
-  const written = Date.parse(acceptance);
-  return isoTime(basis === 'utc' ? written : newYorkInstant(written));
+/** What the source wrote, in epoch milliseconds as if it were UTC; null where it has no time. */
+function writtenTime(acceptance: string): number | null {
+  const written = isAcceptance(acceptance) ? Date.parse(acceptance) : null;
+  return written === null || isMidnight(written) ? null : written;
+}
+
+/** What a row says of its acceptance: the time in UTC, or else what is written, for the filer's other lists to read. */
+function acceptanceOf(acceptance: string, basis: ListBasis) {
+  const written = writtenTime(acceptance);
+  const unknown = { disclosure_time: null, acceptance_basis: 'undetermined' } as const;
+  if (written === null || basis === 'contradictory') return unknown;
+  const acceptance_written = isoTime(written);
+  if (basis === 'undetermined') return { ...unknown, acceptance_written };
+  return { disclosure_time: acceptedAt(acceptance_written, basis), acceptance_basis: basis };
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isRealDay } from '../../../contract/cutoff.ts';
 import { defined } from '../../../contract/defined.ts';
-import { assertingWord } from '../../../contract/neutral-text.ts';
 import { ImportError, type Imported, numberOf, type Payload, shaped } from '../../payload.ts';
 import { observedAt, ReadingList } from '../../readings.ts';
 import { xmlDocument } from '../../xml.ts';
@@ -71,7 +70,7 @@ export function readOwnership(payload: Payload): Imported {
   const list = new ReadingList();
   list.add('filing.insider', {
     entity: NO_TICKER.test(issuerTradingSymbol) ? issuerCik : issuerTradingSymbol,
-    ...(assertingWord(issuerName) === null ? { entity_name: issuerName } : {}),
+    entity_name: issuerName,
     observed_at: observedAt(Date.parse(`${signed}T00:00:00Z`), payload),
     collected_at: note.fetched_at,
     current: {

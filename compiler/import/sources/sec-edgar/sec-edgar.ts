@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cikOf, FILING_COLLECTION } from '../../../contract/filing.ts';
-import { assertingWord } from '../../../contract/neutral-text.ts';
+import { neutralFault } from '../../../contract/neutral-text.ts';
 import { newestFirst } from '../../../contract/settle-filings.ts';
 import type { StoredFiling, StoredFilingRow } from '../../../stages/intake/filing-row.ts';
 import {
@@ -18,6 +18,7 @@ import {
   type Columns,
   columnsSchema,
   EDGAR_SOURCE,
+  type ListBasis,
   type ListHole,
   type ListOf,
   type ReadColumns,
@@ -114,6 +115,7 @@ function mainList(submissions: Submissions, payload: Payload): Imported {
     from,
     // A hole keeps the older pages out of reach: what they hold does not go on to the day that the list is whole from.
     pages: hole === null ? files.map(announced) : [],
+    acceptance_basis: basis,
     source_ref: note.url,
   };
   const list = { entity: tickers[0] ?? cik, entity_name: name, cik, collected_at, from };
@@ -121,7 +123,12 @@ function mainList(submissions: Submissions, payload: Payload): Imported {
     readings: filingReadings({ ...list, filings: inOrder }),
     rows: new Map([[FILING_COLLECTION, [listing, ...inOrder]]]),
     skipped: [],
-    remarks: [basisRemark(basis), ...holeRemarks(hole), ...windowRemarks(list)],
+    remarks: [
+      BASIS_REMARKS[basis],
+      ...holeRemarks(hole),
+      ...windowRemarks(list),
+      ...nameRemarks(submissions.name),
+    ],
   };
 }
 
@@ -129,9 +136,9 @@ const announced = ({ filingFrom, filingTo, filingCount }: FilingPage) => {
   return { from: filingFrom, to: filingTo, count: filingCount };
 };
 
-/** A registered name that reads like advice is left out: everything that is stored describes. */
+/** A registered name that is not stored is left out, and the filer named by its number. */
 function nameOf(name: string, cik: string): string {
-  return assertingWord(name) === null ? name : `filer ${cik}`;
+  return neutralFault(name) === null ? name : `filer ${cik}`;
 }
 
 function olderPage(columns: Columns, payload: Payload): Imported {
@@ -148,14 +155,14 @@ function olderPage(columns: Columns, payload: Payload): Imported {
   const [newest] = inOrder;
   if (newest === undefined) throw fetchAgain(payload, 'an older page without filings');
   const from = hole?.wholeFrom ?? inOrder.at(-1)?.filing_date ?? newest.filing_date;
-  const span = { from, to: newest.filing_date, count: filings.length };
+  const span = { from, to: newest.filing_date, count: filings.length, acceptance_basis: basis };
   const page: StoredFilingRow = { kind: 'page', cik, collected_at, ...EDGAR_SOURCE, ...span };
   const whole: readonly StoredFilingRow[] = from <= newest.filing_date ? [page] : [];
   return {
     readings: new Map(),
     rows: new Map([[FILING_COLLECTION, [...whole, ...inOrder]]]),
     skipped: [],
-    remarks: [basisRemark(basis), ...holeRemarks(hole)],
+    remarks: [BASIS_REMARKS[basis], ...holeRemarks(hole)],
   };
 }
 
@@ -203,16 +210,19 @@ function refuseFuture(filings: readonly StoredFiling[], { note, subject }: Paylo
   throw new ImportError({ subject, state });
 }
 
-function basisRemark(basis: string): string {
-  const words: Readonly<Record<string, string>> = {
-    utc: 'its hours prove that the acceptance times are UTC',
-    'new-york':
-      'its hours prove that the acceptance times are New York time with a Z; converted to UTC',
-  };
-  return (
-    words[basis] ??
-    'its hours do not tell whether acceptance times are UTC or New York time; only filing dates are used'
-  );
+const BASIS_REMARKS: Readonly<Record<ListBasis, string>> = {
+  utc: 'its hours prove that the acceptance times are UTC',
+  'new-york':
+    'its hours prove that the acceptance times are New York time with a Z; converted to UTC',
+  undetermined:
+    'its hours do not tell whether acceptance times are UTC or New York time; the other lists of the filer in this batch decide, else only filing dates are used',
+  contradictory:
+    'its hours fit neither UTC nor New York time alone, so no acceptance time is taken; only filing dates are used',
+};
+
+function nameRemarks(name: string): string[] {
+  const fault = neutralFault(name);
+  return fault === null ? [] : [`the name of the filer is left out: ${fault}`];
 }
 
 function holeRemarks(hole: ListHole | null): string[] {
@@ -240,7 +250,7 @@ function submissionsAddress(entity: string): string {
 export const secEdgar: Source = {
   id: 'sec-edgar',
   agency: 'US Securities and Exchange Commission, EDGAR',
-  version: 1,
+  version: 2,
   format: 'json',
   feeds: ['filing.delinquency', 'filing.material-events', 'filing.insider', FILING_COLLECTION],
   read: readSubmissions,

@@ -1,13 +1,6 @@
 import { z } from 'zod';
 import { isoTime } from '../../../contract/iso-time.ts';
-import {
-  fetchAgain,
-  ImportError,
-  type Imported,
-  type Payload,
-  readable,
-  shaped,
-} from '../../payload.ts';
+import { fetchAgain, ImportError, type Imported, type Payload, shaped } from '../../payload.ts';
 import { ReadingList } from '../../readings.ts';
 import { inBox } from '../../region-box.ts';
 import { type Quake, readQuakes } from './earthquake-events.ts';
@@ -57,7 +50,11 @@ export function readDetail(value: unknown, payload: Payload): Imported {
   const list = new ReadingList();
   const fetched = Date.parse(note.fetched_at);
   const span = { from: 0, to: fetched };
-  const [quake] = readable(payload, () => readQuakes([value], span, list.skips));
+  const {
+    quakes: [quake],
+    doubts: [doubt],
+  } = readQuakes([value], span, list.skips);
+  if (doubt !== undefined) throw fetchAgain(payload, doubt.why);
   if (quake === undefined) throw new ImportError({ subject, state: 'it is no quake; import one' });
   const fault = foreign(quake, note.url) ?? unreported(quake) ?? contradiction(properties);
   if (fault !== null) throw fetchAgain(payload, fault);

@@ -27,6 +27,8 @@ export const FELT_REPORTS_MIN = 10;
 /** Latest instant that an ISO time with a four-digit year can hold. */
 export const EPOCH_MS_MAX = Date.UTC(9999, 11, 31);
 const epochMs = z.int().min(0).max(EPOCH_MS_MAX);
+const east = z.number().min(-360).max(360);
+const north = z.number().min(-90).max(90);
 const intensity = z.number().min(0).max(12).nullable();
 const ID = /^[A-Za-z0-9_.-]{1,80}$/;
 const featureSchema = z.looseObject({
@@ -49,31 +51,24 @@ const featureSchema = z.looseObject({
       .string()
       .toLowerCase()
       .pipe(z.enum(['automatic', 'reviewed', 'manual', 'deleted'])),
-    type: z.string().toLowerCase(),
     ids: z.string().regex(/^,([A-Za-z0-9_.-]{1,80},)+$/),
   }),
   geometry: z.looseObject({
     type: z.literal('Point'),
-    coordinates: z.tuple([
-      z.number().min(-360).max(360),
-      z.number().min(-90).max(90),
-      // Depth: a list of two numbers may have lost its longitude.
-      z.number().nullable(),
-    ]),
+    // Depth: a list of two numbers may have lost its longitude.
+    coordinates: z.tuple([east, north, z.number().nullable()]),
   }),
 });
 type Feature = z.infer<typeof featureSchema>;
 
-/** What else a network lists; anything beside these and `earthquake` may be a quake under a name that is not known here. */
-const OTHER_EVENTS: ReadonlySet<string> = new Set(
-  `accidental explosion, acoustic noise, anthropogenic event, building collapse,
-  chemical explosion, collapse, debris avalanche, experimental explosion, explosion, ice quake,
-  industrial explosion, landslide, meteor, meteorite, mine collapse, mining explosion,
-  not existing, nuclear explosion, quarry, quarry blast, rock burst, rock slide, rockslide,
-  snow avalanche, sonic boom, volcanic eruption, volcanic explosion`
-    .split(',')
-    .map((name) => name.trim()),
-);
+/** What an entry says that it is; a network lists blasts, landslides, meteors and `other event` beside quakes. */
+const typedSchema = z.looseObject({
+  properties: z.looseObject({ type: z.string().trim().min(1).toLowerCase() }),
+});
+const timedSchema = z.looseObject({ properties: z.looseObject({ time: epochMs }) });
+const placedSchema = z.looseObject({
+  geometry: z.looseObject({ coordinates: z.array(z.unknown()).length(3) }),
+});
 
 /** The time that a feed covers, in epoch milliseconds. */
 interface FeedSpan {
@@ -83,56 +78,81 @@ interface FeedSpan {
 /** How far a clock or a late listing may lie outside of it. */
 const SLACK_MS = HOUR_MS;
 
+/** An entry that cannot be read and may be a quake of any size: when and where, as far as that can be read. */
+export interface Doubt {
+  readonly why: string;
+  readonly time: number | null;
+  readonly longitude: number | null;
+  readonly latitude: number | null;
+}
+
 /**
- * The quakes of a feed, each once; blasts and deleted entries are counted as skipped. Throws a RangeError for an entry
- * that cannot be read: it may be a quake, so nothing could be said of the number of them.
+ * The quakes of a feed, each once, and the entries that cannot be read. What calls itself anything but a quake is counted as
+ * skipped, and so is what was deleted.
  */
 export function readQuakes(
   features: readonly unknown[],
   span: FeedSpan,
   skips: SkipCount,
-): Quake[] {
+): { readonly quakes: readonly Quake[]; readonly doubts: readonly Doubt[] } {
   const quakes: Quake[] = [];
+  const doubts: Doubt[] = [];
   const ids = new Set<string>();
   for (const [at, item] of features.entries()) {
-    const feature = readFeature(item, at, span);
-    if (ids.has(feature.id)) throw unreadable(at, `id "${feature.id}" is listed twice`);
-    ids.add(feature.id);
-    const reason = notAQuake(feature, at);
-    if (reason === null) quakes.push(quakeOf(feature));
-    else skips.add('feature', reason);
+    const type = typeOf(item);
+    if (type !== null && type !== 'earthquake') {
+      skips.add('feature', `type ${JSON.stringify(type.slice(0, 40))}`);
+      continue;
+    }
+    const found = type === null ? 'properties.type' : readEntry(item, span, ids);
+    if (typeof found === 'string') {
+      doubts.push({ why: `features.${at} cannot be read (${found})`, ...whereabouts(item, span) });
+      continue;
+    }
+    ids.add(found.id);
+    if (found.properties.status === 'deleted') skips.add('feature', 'status "deleted"');
+    else quakes.push(quakeOf(found));
   }
-  return withoutTwins(quakes, skips);
+  return { quakes: withoutTwins(quakes, skips), doubts };
 }
 
-function readFeature(item: unknown, at: number, span: FeedSpan): Feature {
-  const parsed = featureSchema.safeParse(item);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw unreadable(at, `${issue?.path.join('.') || 'it'}: ${issue?.message}`);
-  }
-  const { id, properties } = parsed.data;
+/** What an entry calls itself, null where it says nothing. */
+function typeOf(item: unknown): string | null {
+  return typedSchema.safeParse(item).data?.properties.type.replaceAll('_', ' ') ?? null;
+}
+
+/** An entry, or what of it cannot be read. */
+function readEntry(item: unknown, span: FeedSpan, seen: ReadonlySet<string>): Feature | string {
+  const { data, error } = featureSchema.safeParse(item);
+  if (data !== undefined) return faultOf(data, span, seen) ?? data;
+  const [issue] = error.issues;
+  return `${issue?.path.join('.') || 'it'}: ${issue?.message}`;
+}
+
+/** What is wrong with an entry of which every member can be read; null for nothing. */
+function faultOf({ id, properties }: Feature, span: FeedSpan, seen: ReadonlySet<string>) {
   const { time, updated, ids } = properties;
-  if (time < span.from - SLACK_MS || time > span.to) {
-    throw unreadable(at, `properties.time ${time} is outside of the period of the feed`);
-  }
+  if (!isWithin(time, span)) return `properties.time ${time} is outside of the period of the feed`;
   if (updated < time || updated > span.to + SLACK_MS) {
-    throw unreadable(at, `properties.updated ${updated} is before its time or after the feed`);
+    return `properties.updated ${updated} is before its time or after the feed`;
   }
-  if (!ids.includes(`,${id},`)) throw unreadable(at, `properties.ids does not name "${id}"`);
-  return parsed.data;
+  if (!ids.includes(`,${id},`)) return `properties.ids does not name "${id}"`;
+  return seen.has(id) ? `id "${id}" is listed twice` : null;
 }
 
-function unreadable(at: number, why: string): RangeError {
-  return new RangeError(`features.${at} cannot be read (${why}), so nothing can be counted`);
+function isWithin(time: number, { from, to }: FeedSpan): boolean {
+  return time >= from - SLACK_MS && time <= to;
 }
 
-/** Why an entry is no quake; null for a quake. */
-function notAQuake({ properties }: Feature, at: number): string | null {
-  const type = properties.type.replaceAll('_', ' ');
-  if (OTHER_EVENTS.has(type)) return `type "${type}"`;
-  if (type !== 'earthquake') throw unreadable(at, `properties.type "${type}" is not known`);
-  return properties.status === 'deleted' ? 'status "deleted"' : null;
+function whereabouts(item: unknown, span: FeedSpan): Omit<Doubt, 'why'> {
+  const time = timedSchema.safeParse(item).data?.properties.time;
+  const [longitude, latitude] = placedSchema.safeParse(item).data?.geometry.coordinates ?? [];
+  const degrees = east.safeParse(longitude).data;
+  return {
+    time: time === undefined || !isWithin(time, span) ? null : time,
+    longitude: degrees === undefined ? null : wrapped(degrees),
+    latitude: north.safeParse(latitude).data ?? null,
+  };
 }
 
 function quakeOf({ id, properties, geometry }: Feature): Quake {

@@ -10,15 +10,14 @@ import {
   type OtherKind,
   type Payload,
   parsePayload,
-  readable,
   refuseOtherKinds,
   SkipCount,
   shaped,
 } from '../../payload.ts';
-import { inBox } from '../../region-box.ts';
+import { inBox, type RegionBox } from '../../region-box.ts';
 import type { Source } from '../../source.ts';
 import { isDetail, readDetail } from './earthquake-detail.ts';
-import { EPOCH_MS_MAX, type Quake, readQuakes } from './earthquake-events.ts';
+import { type Doubt, EPOCH_MS_MAX, type Quake, readQuakes } from './earthquake-events.ts';
 import { activityBand, COUNT_MAG_MIN, impactRank, swarmBand } from './earthquake-regions.ts';
 import { impactFacts, type RegionFacts, regionReading, regions } from './region-reading.ts';
 
@@ -64,8 +63,13 @@ interface Feed {
   readonly url: string;
   readonly kind: FeedKind;
   readonly quakes: readonly Quake[];
+  /** Entries that cannot be read. */
+  readonly doubts: readonly Doubt[];
   readonly collectedAt: string;
 }
+
+/** What a feed lists in a region. */
+type Listed = Pick<Feed, 'quakes' | 'doubts'>;
 
 /** The note that stands in for a missing one: the feed's own address and time of making. */
 function feedNote(bytes: Uint8Array, subject: string): FetchNote {
@@ -81,8 +85,9 @@ function feedNote(bytes: Uint8Array, subject: string): FetchNote {
 
 /**
  * Makes the three readings of every region from a USGS GeoJSON summary feed, or one of the impact of a quake from its
- * detail. Throws an ImportError for a payload that is neither, lists too little, was stale when it was fetched or holds what
- * cannot be read: a region is quiet only in a feed of which every entry was understood.
+ * detail. A region is quiet only where every entry that may lie in it was understood: of what else cannot be read, as much
+ * is null as it may have changed. Throws an ImportError for a payload that is neither, lists too little or was stale when it
+ * was fetched.
  */
 function readEarthquakes(payload: Payload): Imported {
   const { bytes, note, subject } = payload;
@@ -98,15 +103,29 @@ function readEarthquakes(payload: Payload): Imported {
   const kind = kindOf(url, subject);
   checkKind({ ...kind, title: metadata.title }, note, subject);
   const span = { from: generated - kind.days * DAY_MS, to: generated };
-  const quakes = readable(payload, () => readQuakes(features, span, skips));
-  const feed = { generated, url, kind, quakes, collectedAt };
+  const { quakes, doubts } = readQuakes(features, span, skips);
+  const feed = { generated, url, kind, quakes, doubts, collectedAt };
   const readings = new Map<string, readonly Reading[]>();
   if (kind.period === 'day')
     skips.add('earthquake.swarm_rate', 'a feed of one day has no days before');
   else readings.set('earthquake.swarm_rate', byRegion(feed, swarmReading));
   readings.set('earthquake.current_activity', byRegion(feed, activityReading));
   readings.set('earthquake.impact_realized', byRegion(feed, impactReading));
-  return { readings, skipped: skips.list(), remarks: [] };
+  const remarks = doubtRemarks(feed, skips);
+  // Readings that say nothing of any region would take the place of older ones that are true.
+  if (remarks.length > 0 && [...readings.values()].flat().every(({ current }) => !current.band)) {
+    throw fetchAgain(payload, `${remarks.join()}, so nothing can be said of any region`);
+  }
+  return { readings, skipped: skips.list(), remarks };
+}
+
+/** Counts the entries that cannot be read at each region that they may lie in, and names the first of them. */
+function doubtRemarks({ doubts }: Feed, skips: SkipCount): string[] {
+  for (const [entity, box] of regions()) {
+    const own = doubts.filter((doubt) => mayLieIn(box, doubt)).length;
+    if (own > 0) skips.add(entity, 'an entry that may lie in its box cannot be read', own);
+  }
+  return doubts.slice(0, 1).map(({ why }) => why);
 }
 
 function readFeed(value: unknown, subject: string) {
@@ -170,24 +189,31 @@ function checkKind(
   }
 }
 
-function byRegion(
-  feed: Feed,
-  read: (quakes: readonly Quake[], feed: Feed) => RegionFacts,
-): Reading[] {
+function byRegion(feed: Feed, read: (listed: Listed, feed: Feed) => RegionFacts): Reading[] {
   return regions().map(([entity, box]) => {
-    const inside = feed.quakes.filter((quake) => inBox(box, quake.longitude, quake.latitude));
-    return regionReading(entity, read(inside, feed), feed.collectedAt);
+    const quakes = feed.quakes.filter(({ longitude, latitude }) => inBox(box, longitude, latitude));
+    const doubts = feed.doubts.filter((doubt) => mayLieIn(box, doubt));
+    return regionReading(entity, read({ quakes, doubts }, feed), feed.collectedAt);
   });
 }
 
-/** How many quakes count; null where the magnitude of one is unknown, which then may count or not. */
-function countOf(quakes: readonly Quake[]): number | null {
-  if (quakes.some(({ magnitude }) => magnitude === null)) return null;
+/** Whether an entry may lie in a box: it may wherever nothing that can be read of its place says otherwise. */
+function mayLieIn(box: RegionBox, { longitude, latitude }: Doubt): boolean {
+  return inBox(box, longitude ?? box.west, latitude ?? box.south);
+}
+
+/** How many quakes count; null where an entry or the magnitude of one cannot be known, which then may count or not. */
+function countOf({ quakes, doubts }: Listed): number | null {
+  if (doubts.length > 0 || quakes.some(({ magnitude }) => magnitude === null)) return null;
   return quakes.filter(({ magnitude }) => (magnitude ?? 0) >= COUNT_MAG_MIN).length;
 }
 
-function between(quakes: readonly Quake[], from: number, to: number): readonly Quake[] {
-  return quakes.filter((quake) => quake.time > from && quake.time <= to);
+/** What of it was in a time; an entry whose time cannot be read may have been in any. */
+function between({ quakes, doubts }: Listed, from: number, to: number): Listed {
+  return {
+    quakes: quakes.filter(({ time }) => time > from && time <= to),
+    doubts: doubts.filter(({ time }) => time === null || (time > from && time <= to)),
+  };
 }
 
 /** Only a feed of every magnitude says that nothing else shook. */
@@ -195,14 +221,14 @@ function isWhole({ least }: FeedKind): boolean {
   return least === 'all';
 }
 
-function listed(kind: FeedKind): string {
+function quakesOf(kind: FeedKind): string {
   return isWhole(kind) ? 'quakes' : `quakes from magnitude ${kind.least} up`;
 }
 
-function swarmReading(quakes: readonly Quake[], { generated, url }: Feed): RegionFacts {
+function swarmReading(listed: Listed, { generated, url }: Feed): RegionFacts {
   const dayAgo = generated - DAY_MS;
-  const count = countOf(between(quakes, dayAgo, generated));
-  const before = countOf(between(quakes, dayAgo - DAYS_BEFORE * DAY_MS, dayAgo));
+  const count = countOf(between(listed, dayAgo, generated));
+  const before = countOf(between(listed, dayAgo - DAYS_BEFORE * DAY_MS, dayAgo));
   const isKnown = count !== null && before !== null;
   const ratio = isKnown && before > 0 ? hundredths((count * DAYS_BEFORE) / before) : null;
   const current = {
@@ -219,38 +245,39 @@ function hundredths(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-function activityReading(quakes: readonly Quake[], { generated, url, kind }: Feed): RegionFacts {
-  const recent = between(quakes, generated - DAY_MS, generated);
+function activityReading(listed: Listed, { generated, url, kind }: Feed): RegionFacts {
+  const recent = between(listed, generated - DAY_MS, generated);
   const count = countOf(recent);
-  const measured = recent.flatMap(({ magnitude }) => (magnitude === null ? [] : [magnitude]));
+  const measured = recent.quakes.flatMap(({ magnitude }) =>
+    magnitude === null ? [] : [magnitude],
+  );
   const strongest = count === null || measured.length === 0 ? null : Math.max(...measured);
   const current = {
     max_mag: strongest,
     band: count === null ? null : activityBand(strongest),
     count_m25_count: count,
-    events_24h_count: isWhole(kind) ? recent.length : null,
+    events_24h_count: isWhole(kind) && recent.doubts.length === 0 ? recent.quakes.length : null,
   };
-  const counted = `${listed(kind)} of 24 hours`;
+  const counted = `${quakesOf(kind)} of 24 hours`;
   return { observed_at: isoTime(generated), current, source_ref: url, quakes: counted };
 }
 
 /** The quake of the feed's period that shook worst. */
-function impactReading(quakes: readonly Quake[], feed: Feed): RegionFacts {
+function impactReading(listed: Listed, feed: Feed): RegionFacts {
   const { days } = feed.kind;
-  const judged = `${listed(feed.kind)} of ${days} ${days === 1 ? 'day' : 'days'}`;
-  const [worst] = between(quakes, 0, feed.generated)
-    .filter((quake) => impactRank(quake) > 0)
-    .sort(worstFirst);
-  if (worst === undefined) {
-    const current = noImpact(quakes, feed.kind);
+  const judged = `${quakesOf(feed.kind)} of ${days} ${days === 1 ? 'day' : 'days'}`;
+  const [worst] = listed.quakes.filter((quake) => impactRank(quake) > 0).sort(worstFirst);
+  if (worst === undefined || listed.doubts.length > 0) {
+    const current = noImpact(listed, feed.kind);
     return { observed_at: isoTime(feed.generated), current, source_ref: feed.url, quakes: judged };
   }
   return impactFacts(worst, feed.generated, judged);
 }
 
-/** A small quake that a feed leaves out may have been felt: then nothing is said of its region. */
-function noImpact(quakes: readonly Quake[], kind: FeedKind): RegionFacts['current'] {
-  if (!isWhole(kind)) return { intensity_mmi: null, band: null, felt_reports_count: null };
+/** A quake that a feed leaves out, or that cannot be read, may have been felt: then nothing is said of its region. */
+function noImpact({ quakes, doubts }: Listed, kind: FeedKind): RegionFacts['current'] {
+  if (!isWhole(kind) || doubts.length > 0)
+    return { intensity_mmi: null, band: null, felt_reports_count: null };
   const isCounted = quakes.every(({ felt }) => felt !== null);
   return { intensity_mmi: null, band: 'none', felt_reports_count: isCounted ? 0 : null };
 }

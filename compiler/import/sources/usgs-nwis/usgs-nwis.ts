@@ -3,7 +3,6 @@ import { builtinLine } from '../../../contract/catalog/builtin.ts';
 import { isRealDay } from '../../../contract/cutoff.ts';
 import { grouped } from '../../../contract/grouped.ts';
 import { isoTime } from '../../../contract/iso-time.ts';
-import { assertingWord } from '../../../contract/neutral-text.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { namedIn, refuseUnasked } from '../../asked-place.ts';
 import {
@@ -236,7 +235,7 @@ function readingOf(series: UsedSeries, point: UsablePoint, note: FetchNote): Rea
   const qualifiers = [...new Set(point.qualifiers)].slice(0, QUALIFIERS_MAX);
   return {
     entity: series.site,
-    ...nameOf(series),
+    ...(series.siteName === null ? {} : { entity_name: series.siteName }),
     observed_at: point.observedAt,
     collected_at: note.fetched_at,
     current: { [series.measures.metric]: point.value },
@@ -258,11 +257,6 @@ function readingOf(series: UsedSeries, point: UsablePoint, note: FetchNote): Rea
     validation_status: 'as published by USGS',
     uncertainty: 'not stated in the payload',
   };
-}
-
-/** A name that reads like advice is left out: everything that is stored describes. */
-function nameOf({ siteName }: GaugeSeries): { entity_name?: string } {
-  return siteName === null || assertingWord(siteName) !== null ? {} : { entity_name: siteName };
 }
 
 const DAILY_SCOPE = 'daily mean of a local calendar day at one gauge; its date stands at 00:00Z';
