@@ -1,3 +1,4 @@
+import { hiddenFault } from './hidden-signs.ts';
 import { LINES } from './lines.ts';
 
 /**
@@ -57,9 +58,12 @@ export function assertingWord(text: string): string | null {
   return WORDS.exec(rest.replace(DENIAL, ' '))?.[0] ?? null;
 }
 
-/** What is wrong with a stored text that does not describe, or null. */
+/** What is wrong with a text that is not stored, since it does not describe or is not read as it stands; null for all others. */
 export function neutralFault(text: string): string | null {
+  const hidden = hiddenFault(text);
+  if (hidden !== null) return hidden;
   const word = assertingWord(text);
-  if (word === null) return null;
-  return `"${word}" forecasts, advises or recommends; store a description only`;
+  return word === null
+    ? null
+    : `"${word}" forecasts, advises or recommends; store a description only`;
 }

@@ -20,7 +20,7 @@ const HOSTILE = [
 ];
 
 describe('escaped()', () => {
-  it('I60: leaves of no hostile text anything that does something', () => {
+  it('I69: leaves of no hostile text anything that does something', () => {
     for (const text of HOSTILE) {
       const markup = escaped(text);
       expect(markup).not.toMatch(/[<>"'\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
