@@ -1,4 +1,5 @@
 import { Agent, request } from 'undici';
+import { networkFault } from '../contract/network-fault.ts';
 import { CALENDAR_BYTES_MAX, parseTimestamp, type Timestamp } from '../contract/ots-proof.ts';
 
 /** How long to wait for one calendar. */
@@ -26,7 +27,9 @@ export function calendarClient(timeoutMs = CALENDAR_TIMEOUT_MS): CalendarClient 
     try {
       return await answerOf(call, message, { dispatcher, timeoutMs });
     } catch (error) {
-      return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
+      const reason =
+        networkFault(error)?.words ?? (error instanceof Error ? error.message : String(error));
+      return { kind: 'failed', reason };
     }
   };
   return {

@@ -13,7 +13,7 @@ export interface Destination {
   readonly name: string;
   /** How many files may be written at once. */
   readonly parallel: number;
-  /** The bytes of a file; null where there is none. Throws an UploadError, also beyond `max` bytes. */
+  /** The bytes of a file; null where there is none. Throws an UploadError, beyond `max` bytes a LongerError. */
   read(path: string, max: number): Promise<Buffer | null>;
   /** Writes a file whole or not at all; throws an UploadError. */
   write(path: string, file: LocalFile): Promise<void>;
@@ -30,3 +30,6 @@ export interface Destination {
 export class UploadError extends Error {
   override readonly name = 'UploadError';
 }
+
+/** A file there has more bytes than what was published. */
+export class LongerError extends UploadError {}

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { lockData } from '../stages/publish/data-lock.ts';
 import { switchCurrent, syncTree } from '../stages/publish/release-store.ts';
 import { readPlain } from '../verify/plain-file.ts';
-import { type Destination, UploadError } from './destination.ts';
+import { type Destination, LongerError, UploadError } from './destination.ts';
 
 /** A folder of this machine, also one that is mounted. It becomes a data folder like the one that was compiled. */
 export function folderDestination(folder: string, data: string): Destination {
@@ -23,8 +23,10 @@ export function folderDestination(folder: string, data: string): Destination {
       try {
         return readPlain(join(folder, path), max);
       } catch (cause) {
-        if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null;
-        throw new UploadError(`Cannot read "${join(folder, path)}"`, { cause });
+        const code = cause instanceof Error && 'code' in cause ? cause.code : null;
+        if (code === 'ENOENT') return null;
+        const Fault = code === 'ETOOLONG' ? LongerError : UploadError;
+        throw new Fault(`Cannot read "${join(folder, path)}"`, { cause });
       }
     },
     async write(path, { bytes }) {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import { errorText } from '../commands/error-text.ts';
-import { UploadError } from './destination.ts';
+import { networkFault } from '../contract/network-fault.ts';
+import { LongerError, UploadError } from './destination.ts';
 
 const CONNECT_MS = 10_000;
 /** Beside the time that so many bytes may take. */
@@ -17,7 +18,7 @@ const ABSENT = [403, 404, 410];
 
 /** Files on a host by their paths. */
 export interface HttpFiles {
-  /** Null where there is none; throws an UploadError, also beyond `max` bytes. */
+  /** Null where there is none; throws an UploadError, beyond `max` bytes a LongerError. */
   get(path: string, max: number): Promise<Buffer | null>;
   put(path: string, bytes: Buffer): Promise<void>;
   remove(path: string): Promise<void>;
@@ -60,7 +61,8 @@ export function httpFiles({ url, auth, connections }: HttpFilesOptions): HttpFil
       const { status, bytes } = await patient({ method: 'GET', path, max });
       if (status === 200 && bytes !== null) return bytes;
       if (ABSENT.includes(status)) return null;
-      throw new UploadError(`Cannot read "${base}/${path}": ${readFailure(status, max)}`);
+      const Fault = status === 200 ? LongerError : UploadError;
+      throw new Fault(`Cannot read "${base}/${path}": ${readFailure(status, max)}`);
     },
     async put(path, body) {
       const { status } = await patient({ method: 'PUT', path, body });
@@ -122,7 +124,7 @@ async function again(call: () => Promise<HostAnswer>, place: string): Promise<Ho
     } catch (cause) {
       if (attempt === ATTEMPTS_MAX) {
         throw new UploadError(
-          `Cannot reach "${place}": ${errorText(cause)}; check the address and run this again`,
+          `Cannot reach "${place}": ${networkFault(cause)?.words ?? errorText(cause)}; check the address and run this again`,
           { cause },
         );
       }

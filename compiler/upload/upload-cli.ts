@@ -138,13 +138,16 @@ function header(env: PublishSettings['env'], name: string): string | null {
 }
 
 function uploadedText(uploaded: Uploaded, name: string): string {
-  const { release, files, bytes, resumed, pruned, isHidden } = uploaded;
+  const { release, files, bytes, resumed, repaired, pruned, isHidden } = uploaded;
   const size = `${files.toLocaleString('en-US')} files written, ${(bytes / 1e6).toFixed(1)} MB`;
   return [
     `Release ${release.sequence} is published at "${name}": ${size}`,
     ...(resumed === 0
       ? []
       : [`  ${resumed.toLocaleString('en-US')} files were there from an earlier run`]),
+    ...(repaired === 0
+      ? []
+      : [`  ${repaired.toLocaleString('en-US')} files were damaged there, and are written again`]),
     ...(pruned.length === 0 ? [] : [`  removed ${pruned.join(', ')}`]),
     ...(isHidden
       ? [

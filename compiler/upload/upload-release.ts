@@ -25,7 +25,7 @@ import {
   releaseNames,
 } from '../stages/publish/release-folders.ts';
 import { readPlain } from '../verify/plain-file.ts';
-import { type Destination, type LocalFile, UploadError } from './destination.ts';
+import { type Destination, type LocalFile, LongerError, UploadError } from './destination.ts';
 import { POINTER_PATH } from './http-destination.ts';
 import type { UploadNotes } from './upload-notes.ts';
 
@@ -35,7 +35,8 @@ import type { UploadNotes } from './upload-notes.ts';
  *  1. The head at the destination and its list tell what is there already. The destination is not believed further: what
  *     is newer there, or another release of the same number, ends the upload.
  *  2. Bodies that it does not list are read here, checked, and written there. Their names hold their hashes, so nothing
- *     that is being read changes. What was written is noted, so that a killed upload goes on where it was.
+ *     that is being read changes. What was written is noted, so that a killed upload goes on where it was. Of the bodies
+ *     that it lists a share is read back, all of them where the release is there already; damaged ones are written again.
  *  3. The list, the proof and the head are written into the folder of the release. These and some bodies are read back.
  *  4. The head is written where readers look, last, and read back.
  *  5. On request, files are removed that only releases list which are no longer kept here.
@@ -46,6 +47,8 @@ const MARKER_PATH = 'publishing.txt';
 const MARKER_BYTES_MAX = 200;
 /** Bodies that are read back before the switch. */
 const READ_BACK_MAX = 16;
+/** With each release one in so many of the bodies that were there before is looked at. */
+const LOOKED_AT_SHARE = 24;
 /** A cache in front of the destination may show the older head for a while. */
 const SHOWN_ATTEMPTS = 5;
 const SHOWN_PAUSE_MS = 1000;
@@ -73,6 +76,8 @@ export interface Uploaded {
   readonly bytes: number;
   /** Bodies that an earlier, unfinished run had written. */
   readonly resumed: number;
+  /** Bodies among the written ones that were there before, but damaged or gone. */
+  readonly repaired: number;
   /** Releases whose own files were removed. */
   readonly pruned: readonly string[];
   /** Readers still get an older head. */
@@ -94,14 +99,17 @@ export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
   const own = ownRelease(options.data);
   const head = await headThere(options, own);
   const isThere = !options.all && head?.equals(own.head.bytes) === true;
-  const written = isThere ? NOTHING : await writeBodies(options, own, head);
-  if (!isThere) await switchOver(options, own, { head, paths: written.paths });
-  else await renewProof(options, own);
+  const listed = options.all || head === null ? null : await listThere(options.destination, head);
+  const wanted = [...onlyIn(own.list.bytes, listed ?? Buffer.alloc(0))];
+  const damaged = await damagedThere(options, own, { isThere, wanted });
+  const isWhole = isThere && wanted.length + damaged.length === 0;
+  const written = isWhole ? NOTHING : await writeBodies(options, wanted, damaged);
+  await writeParts(options, own, [...spread(wanted, READ_BACK_MAX), ...damaged]);
+  if (!isThere) await switchOver(options, own, head);
   const isHidden = !(await isShown(options.destination, own));
   options.notes.finish(own.name, own.list.place);
   const pruned = options.prune && !isHidden ? await prune(options, own) : [];
-  const { files, bytes, resumed } = written;
-  return { release: own.release, files, bytes, resumed, pruned, isHidden };
+  return { release: own.release, ...written, repaired: damaged.length, pruned, isHidden };
 }
 
 function ownRelease(data: string): OwnRelease {
@@ -141,19 +149,6 @@ function proofIn(folder: string): LocalFile {
   }
 }
 
-/** Witnesses may have signed since the release was published: the proof is the one file of it that grows. */
-async function renewProof(
-  { destination }: Pick<UploadOptions, 'destination'>,
-  { name, proof }: OwnRelease,
-): Promise<void> {
-  if (proof === null) return;
-  const path = `${RELEASES_FOLDER}/${name}/${RELEASE_PROOF_NAME}`;
-  const there = await destination.read(path, TLOG_PROOF_BYTES_MAX);
-  if (there?.equals(proof.bytes) === true) return;
-  await destination.write(path, proof);
-  await readBack(destination, path, proof.bytes);
-}
-
 /** The head that is at the destination; null for none. Throws where this release may not take its place. */
 async function headThere(
   { destination, all }: UploadOptions,
@@ -182,45 +177,75 @@ function parsedHead(bytes: Buffer): Release | null {
   }
 }
 
-interface UploadedList {
-  readonly files: number;
-  readonly bytes: number;
-  readonly resumed: number;
-  /** Some of those that are to be read back. */
-  readonly paths: readonly FileEntry[];
-}
+type UploadedBodies = Pick<Uploaded, 'files' | 'bytes' | 'resumed'>;
 
-const NOTHING: UploadedList = { files: 0, bytes: 0, resumed: 0, paths: [] };
+const NOTHING: UploadedBodies = { files: 0, bytes: 0, resumed: 0 };
 
-/** Writes what the list at the destination does not have. */
+/** Writes what the destination does not have, or not whole. */
 async function writeBodies(
   options: UploadOptions,
-  { list }: OwnRelease,
-  head: Buffer | null,
-): Promise<UploadedList> {
+  wanted: readonly FileEntry[],
+  damaged: readonly FileEntry[],
+): Promise<UploadedBodies> {
   const { data, destination, notes, progress } = options;
-  const listed = options.all || head === null ? null : await listThere(destination, head);
-  const wanted = [...onlyIn(list.bytes, listed ?? Buffer.alloc(0))];
   await resumeOrBegin(options);
-  let [next, done, files, bytes, resumed] = [0, 0, 0, 0, 0];
-  const work = async (): Promise<void> => {
-    for (let entry = wanted[next++]; entry !== undefined; entry = wanted[next++]) {
-      const path = storedPath(entry.path, entry.sha256);
-      if (notes.isSent(path) && destination.holds?.(path, entry) !== false) resumed += 1;
-      else {
-        await destination.write(path, { place: join(data, path), bytes: ownBytes(data, entry) });
-        notes.sent(path);
-        files += 1;
-        bytes += entry.size;
-      }
-      done += 1;
-      progress({ done, total: wanted.length });
+  let [done, files, bytes, resumed] = [0, 0, 0, 0];
+  const total = wanted.length + damaged.length;
+  await forEach([...wanted, ...damaged], destination.parallel, async (entry, at) => {
+    const path = storedPath(entry.path, entry.sha256);
+    const isResumed = at < wanted.length && notes.isSent(path);
+    if (isResumed && destination.holds?.(path, entry) !== false) resumed += 1;
+    else {
+      await destination.write(path, { place: join(data, path), bytes: ownBytes(data, entry) });
+      notes.sent(path);
+      files += 1;
+      bytes += entry.size;
     }
-  };
-  await together(destination.parallel, work, () => {
-    next = wanted.length;
+    done += 1;
+    progress({ done, total });
   });
-  return { files, bytes, resumed, paths: spread(wanted, READ_BACK_MAX) };
+  return { files, bytes, resumed };
+}
+
+interface Compared {
+  readonly isThere: boolean;
+  readonly wanted: readonly FileEntry[];
+}
+
+/** Bodies that the list there has, of which the destination has other bytes or none. */
+async function damagedThere(
+  { destination }: UploadOptions,
+  { list, release }: OwnRelease,
+  { isThere, wanted }: Compared,
+): Promise<FileEntry[]> {
+  const isWanted = new Set(wanted.map(({ path }) => path));
+  const all = [...onlyIn(list.bytes, Buffer.alloc(0))].filter(({ path }) => !isWanted.has(path));
+  const look = async (entries: readonly FileEntry[]): Promise<FileEntry[]> => {
+    const damaged = new Set<FileEntry>();
+    await forEach(entries, destination.parallel, async (entry) => {
+      const there = await bytesThere(destination, storedPath(entry.path, entry.sha256), entry.size);
+      if (there === null || hash('sha256', there, 'hex') !== entry.sha256) damaged.add(entry);
+    });
+    return entries.filter((entry) => damaged.has(entry));
+  };
+  const turn = release.sequence % LOOKED_AT_SHARE;
+  const found = await look(isThere ? all : all.filter((_, at) => at % LOOKED_AT_SHARE === turn));
+  // Damage seldom comes alone.
+  return found.length === 0 || isThere ? found : look(all);
+}
+
+/** The bytes of a file; null for none, and for what is longer than what was published. */
+async function bytesThere(
+  destination: Destination,
+  path: string,
+  max: number,
+): Promise<Buffer | null> {
+  try {
+    return await destination.read(path, max);
+  } catch (error) {
+    if (error instanceof LongerError) return null;
+    throw error;
+  }
 }
 
 /** The list that a head names, where it is whole; without it everything is written. */
@@ -228,7 +253,8 @@ async function listThere(destination: Destination, head: Buffer): Promise<Buffer
   const release = parsedHead(head);
   if (release === null) return null;
   const path = `${RELEASES_FOLDER}/${releaseName(release)}/${FILES_NAME}`;
-  const bytes = await destination.read(path, release.files_count * FILE_LINE_BYTES_MAX);
+  const max = release.files_count * FILE_LINE_BYTES_MAX;
+  const bytes = await bytesThere(destination, path, max);
   const isWhole =
     bytes !== null && `sha256:${hash('sha256', bytes, 'hex')}` === release.files_sha256;
   return isWhole ? bytes : null;
@@ -255,15 +281,21 @@ function ownBytes(data: string, entry: FileEntry): Buffer {
   }
 }
 
-/** Runs one piece of work so many times at once; the first error stops all of them, and is thrown once they have ended. */
-async function together(count: number, work: () => Promise<void>, stop: () => void): Promise<void> {
+/** Works on each entry, so many at once; the first error stops all of them, and is thrown once they have ended. */
+async function forEach(
+  entries: readonly FileEntry[],
+  parallel: number,
+  work: (entry: FileEntry, at: number) => Promise<void>,
+): Promise<void> {
+  const rest = entries.entries();
   const errors: unknown[] = [];
-  const one = (): Promise<void> =>
-    work().catch((error: unknown) => {
-      errors.push(error);
-      stop();
-    });
-  await Promise.all(Array.from({ length: count }, one));
+  const one = async (): Promise<void> => {
+    for (const [at, entry] of rest) {
+      if (errors.length > 0) return;
+      await work(entry, at).catch((error: unknown) => errors.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, one));
   if (errors.length > 0) throw errors[0];
 }
 
@@ -273,26 +305,34 @@ function spread<T>(all: readonly T[], max: number): T[] {
   return all.filter((_, at) => at % step === 0);
 }
 
-interface PublishedBefore {
-  readonly head: Buffer | null;
-  readonly paths: readonly FileEntry[];
+/** Writes what makes a release of the bodies, where it is not there, and reads some of the bodies back. */
+async function writeParts(
+  { destination }: UploadOptions,
+  { name, list, proof, head }: OwnRelease,
+  bodies: readonly FileEntry[],
+): Promise<void> {
+  const folder = `${RELEASES_FOLDER}/${name}`;
+  const renew = async (path: string, file: LocalFile): Promise<void> => {
+    if ((await bytesThere(destination, path, file.bytes.length))?.equals(file.bytes) === true)
+      return;
+    await destination.write(path, file);
+    await readBack(destination, path, file.bytes);
+  };
+  await renew(`${folder}/${FILES_NAME}`, list);
+  // Witnesses may have signed since the release was published: the proof is the one file of it that grows.
+  if (proof !== null) await renew(`${folder}/${RELEASE_PROOF_NAME}`, proof);
+  await renew(`${folder}/${RELEASE_NAME}`, head);
+  for (const { path, sha256, size } of bodies) {
+    await readBack(destination, storedPath(path, sha256), { sha256, size });
+  }
 }
 
-/** Writes what makes a release of the bodies, reads back, and switches. */
+/** Makes the release the current one. */
 async function switchOver(
   { destination }: UploadOptions,
   own: OwnRelease,
-  { head, paths }: PublishedBefore,
+  head: Buffer | null,
 ): Promise<void> {
-  const folder = `${RELEASES_FOLDER}/${own.name}`;
-  await destination.write(`${folder}/${FILES_NAME}`, own.list);
-  await renewProof({ destination }, own);
-  await destination.write(`${folder}/${RELEASE_NAME}`, own.head);
-  await readBack(destination, `${folder}/${FILES_NAME}`, own.list.bytes);
-  await readBack(destination, `${folder}/${RELEASE_NAME}`, own.head.bytes);
-  for (const { path, sha256, size } of paths) {
-    await readBack(destination, storedPath(path, sha256), { sha256, size });
-  }
   const now = await destination.read(POINTER_PATH, HEAD_BYTES_MAX);
   if (!isExpected(now, [head, own.head.bytes])) {
     throw new UploadError(
@@ -319,7 +359,7 @@ async function readBack(
   if (there !== null && hash('sha256', there, 'hex') === sha256) return;
   const state = there === null ? 'it is not there' : 'other bytes are there';
   throw new UploadError(
-    `Cannot publish to "${destination.name}": "${path}" was written, but read back ${state}; the release was not switched; turn compression off there, wait for its cache, or pass --all`,
+    `Cannot publish to "${destination.name}": "${path}" was written, but read back ${state}; nothing was switched; turn compression off there, wait for its cache, or pass --all`,
   );
 }
 

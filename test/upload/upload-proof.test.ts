@@ -19,6 +19,7 @@ import { logTip } from '../../gatekeeper/release/log-tip.ts';
 import { openPlace } from '../../gatekeeper/release/open-release.ts';
 import { RemoteSource } from '../../gatekeeper/remote/remote-source.ts';
 import { closeSites, staticSite } from '../gatekeeper/remote/static-site.ts';
+import { untoldState } from '../gatekeeper/state/untold.ts';
 import {
   compileFolder,
   makeFolder,
@@ -93,6 +94,7 @@ describe('a gatekeeper over a host', () => {
       answerMs: 500,
       clock: Date.now,
       log: () => undefined,
+      state: untoldState(),
       ...more,
     });
   const terms = { issuerDid: null, baseUrl: null };

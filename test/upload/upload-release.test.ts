@@ -138,6 +138,42 @@ describe('uploadRelease() to a folder', () => {
     expect(readlinkSync(join(to, 'current'))).toBe(before);
   });
 
+  it.each<[string, (to: string, path: string) => void]>([
+    ['with other bytes', (to, path) => writeFileSync(join(to, path), 'x')],
+    ['that grew', (to, path) => writeFileSync(join(to, path), Buffer.alloc(100_000))],
+    ['that is gone', (to, path) => rmSync(join(to, path))],
+  ])('I24: writes a file %s there again, although the release is there', async (_, spoil) => {
+    const [data, to] = [tinyDataDir(), folder()];
+    const root = writeHostedRelease(data);
+    await upload(data, () => folderDestination(to, data));
+    const stored = [
+      tinyFilePath(root, RECORD).slice(data.length + 1),
+      `releases/${basename(root)}/files.txt`,
+    ];
+    for (const path of stored) {
+      spoil(to, path);
+      const mended = await upload(data, () => folderDestination(to, data));
+      expect(mended.repaired).toBe(path.startsWith('files/') ? 1 : 0);
+      expect(readFileSync(join(to, path))).toEqual(readFileSync(join(data, path)));
+    }
+    const again = await upload(data, () => folderDestination(to, data));
+    expect([again.files, again.repaired]).toEqual([0, 0]);
+  });
+
+  it('I24: looks at every file that is there already within 24 releases, and mends it', async () => {
+    const [data, to] = [tinyDataDir(), folder()];
+    const stored = tinyFilePath(writeHostedRelease(data), RECORD).slice(data.length + 1);
+    await upload(data, () => folderDestination(to, data));
+    writeFileSync(join(to, stored), 'x');
+    const repaired: number[] = [];
+    for (let sequence = 2; sequence <= 25; sequence += 1) {
+      writeHostedRelease(data, { sequence });
+      repaired.push((await upload(data, () => folderDestination(to, data))).repaired);
+    }
+    expect(repaired.filter((count) => count !== 0)).toEqual([1]);
+    expect(readFileSync(join(to, stored))).toEqual(readFileSync(join(data, stored)));
+  });
+
   it('refuses the folder of releases itself, and a place that another run writes to', async () => {
     const [data, to] = [tinyDataDir(), folder()];
     expect(() => folderDestination(`${data}/.`, data)).toThrow(/is the folder of releases itself/);
@@ -282,6 +318,23 @@ describe('uploadRelease() to a host that takes PUT', () => {
     expect(readFileSync(join(site.folder, 'current/release.json'))).toEqual(before);
   });
 
+  it('I24: says so where the host keeps a damaged file damaged', async () => {
+    const data = tinyDataDir();
+    const stored = tinyFilePath(writeHostedRelease(data), RECORD).slice(data.length + 1);
+    const site = await putSite();
+    await upload(data, to(site.url));
+    writeFileSync(join(site.folder, stored), 'x');
+    site.keeps = (path, bytes) => (path === stored ? Buffer.from('y') : bytes);
+    await expect(upload(data, to(site.url))).rejects.toThrow(
+      `"${stored}" was written, but read back other bytes are there; nothing was switched`,
+    );
+    site.keeps = (_, bytes) => bytes;
+    expect((await upload(data, to(site.url))).repaired).toBe(1);
+    site.asked.length = 0;
+    expect((await upload(data, to(site.url))).repaired).toBe(0);
+    expect(site.asked).toEqual([]);
+  });
+
   it('does not take back what somebody else published meanwhile', async () => {
     const data = tinyDataDir();
     writeHostedRelease(data);
@@ -349,6 +402,15 @@ describe('signalpress publish', () => {
       /^Release 1 is published at ".*shop": \d+ files written, 0\.\d MB\n$/,
     );
     expect(run(['--data', data, '--to', to]).stdout).toMatch(/: 0 files written, 0\.0 MB\n$/);
+    const spoiled = filesIn(to).filter((path) => path.startsWith('files/'));
+    for (const path of spoiled) writeFileSync(join(to, path), '');
+    const mended = run(['--data', data, '--to', to]);
+    expect([mended.status, mended.stdout]).toEqual([
+      0,
+      expect.stringContaining(
+        `\n  ${spoiled.length} files were damaged there, and are written again\n`,
+      ),
+    ]);
     expect(run(['--help']).stdout).toMatch(/rclone copyto \{file\} remote:shop\/\{path\}/);
   });
 
