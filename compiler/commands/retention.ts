@@ -12,7 +12,7 @@ export const KEEP_LAST = [
 ] as const;
 export const KEEP_DAYS = [
   '--keep-days <days>',
-  'releases also stay that were current within so many days before the newest; /gauge/as-of reaches back as far',
+  'releases also stay that were current within so many days before the newest',
 ] as const;
 
 /** How much of the past is delivered; the log and the chain of a series keep all of it. */

@@ -2,8 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { askAfter } from '../../compiler/commands/ask-after.ts';
-import { serveWitness } from '../../compiler/witness/witness-server.ts';
-import { makeWitness, openWitness } from '../../compiler/witness/witness-store.ts';
+import { StubWitness } from '../../scripts/five-years/stub-witness.ts';
 import { smallSet } from '../small-set.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { InventedLog } from '../witness/invented-log.ts';
@@ -18,26 +17,16 @@ describe('askAfter()', () => {
   it.each(['quorum W', 'quorum none'])(
     'asks a witness again that was down when the release came, under "%s", and tells once that it signed',
     async (quorum) => {
-      const state = join(makeFolder(), 'witness');
-      makeWitness(state, 'w.example');
-      const store = openWitness(state);
       let asked = 0;
-      const serve = (port: number) =>
-        serveWitness({
-          store,
-          logs: [LOG.key],
-          host: '127.0.0.1',
-          port,
-          now: () => {
-            asked += 1;
-            return NOW;
-          },
-          log: () => undefined,
-        });
-      const first = await serve(0);
+      const now = (): number => {
+        asked += 1;
+        return NOW;
+      };
+      const witness = new StubWitness({ name: 'w.example', logs: [LOG.key], now });
+      const first = await witness.serve();
       await first.close();
       const witnesses = join(makeFolder(), 'witnesses.txt');
-      const line = `witness W ${store.key.vkey} http://127.0.0.1:${first.port}`;
+      const line = `witness W ${witness.vkey} http://127.0.0.1:${first.port}`;
       writeFileSync(witnesses, `${line}\n${quorum}\n`);
       const data = join(makeFolder(), 'data');
       const told: string[] = [];
@@ -51,14 +40,13 @@ describe('askAfter()', () => {
       expect(told).toEqual([expect.stringContaining('The policy is not met')]);
       await askAgain();
       expect(told).toHaveLength(1);
-      const second = await serve(first.port);
+      const second = await witness.serve(first.port);
       await askAgain();
       expect(told.slice(1)).toEqual([expect.stringContaining('cosigned by W at 2026-11-20T12:30')]);
       const before = asked;
       await askAgain();
       expect([told.length, asked]).toEqual([2, before]);
       await second.close();
-      store.close();
     },
   );
 

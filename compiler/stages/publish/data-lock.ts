@@ -1,14 +1,24 @@
-import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { readPlain } from '../../verify/plain-file.ts';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import type Database from 'libsql';
+import { z } from 'zod';
+import { PACKAGE_FOLDER } from '../../package-folder.ts';
+import { plainChunks, readPlain } from '../../verify/plain-file.ts';
 
 /** Lock of whoever publishes a release. */
 const LOCK_NAME = '.lock';
-/** A lock holds the digits of a process id. */
-const LOCK_BYTES_MAX = 64;
+const LOCK_BYTES_MAX = 1024;
+/** Looks at a file of the system's lock that its holders remove one after another. */
 const ATTEMPTS_MAX = 5;
-/** Locks that this very process holds: after a restart another one may have its number. */
-const HELD = new Set<string>();
+/** Locks of this process; one that nobody refers to would be closed some time. */
+const HELD = new Set<Database.Database>();
+/** Tells one start of a system from another, in all containers alike; only Linux has it. */
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+
+const holderSchema = z.object({ pid: z.int(), host: z.string(), boot: z.string() });
+type Holder = z.infer<typeof holderSchema>;
 
 /** Another process is writing into the data folder. */
 export class LockedError extends Error {
@@ -19,8 +29,10 @@ export class LockedError extends Error {
 }
 
 /**
- * One writer at a time: a lock file with the process id, taken over when that process is gone. Returns what gives the lock
- * back; throws a LockedError that names the holder.
+ * One writer at a time in a folder. The system's own lock on a small file decides: it holds between all containers of a
+ * machine, and ends with its process, however that ends. Beside it stands who holds it. That is for people, and for a
+ * folder of several machines, which need not see each other's locks: what another machine left is not judged.
+ * Returns what gives the lock back; throws a LockedError that names the holder.
  */
 export function lockData(data: string, name = LOCK_NAME): () => void {
   if (/^https?:\/\//i.test(data)) {
@@ -30,76 +42,100 @@ export function lockData(data: string, name = LOCK_NAME): () => void {
   }
   mkdirSync(data, { recursive: true });
   const path = join(data, name);
-  const key = resolve(path);
+  const held = `${path}-held`;
+  const lock = systemLock(held);
+  if (lock === null) throw refusal(path, 'is writing there', 'it has ended');
+  const unlock = (): void => {
+    rmSync(held, { force: true });
+    HELD.delete(lock);
+    lock.close();
+  };
+  try {
+    noteHolder(path);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+  return () => {
+    rmSync(path, { force: true });
+    unlock();
+  };
+}
+
+/** Takes the system's lock on a file; null while another one holds it. */
+function systemLock(path: string): Database.Database | null {
+  // Loaded when a lock is taken: most starts of the program take none.
+  const Sqlite: typeof Database = createRequire(join(PACKAGE_FOLDER, 'package.json'))('libsql');
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    if (take(path)) {
-      HELD.add(key);
-      return () => {
-        HELD.delete(key);
-        rmSync(path, { force: true });
-      };
+    // Never opened while this process holds it: closing a file again would free its locks.
+    if (!existsSync(path)) writeFileSync(path, '', { flag: 'a' });
+    const before = fileAt(path);
+    const lock = new Sqlite(path, { timeout: 0 });
+    try {
+      lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    } catch (cause) {
+      lock.close();
+      if (isCode(cause, 'SQLITE_BUSY')) return null;
+      throw new Error(`Cannot lock "${path}": ${String(cause)}; remove that file`, { cause });
     }
-    const holder = holderOf(path);
-    if (holder === null) continue;
-    if (HELD.has(key) || isRunning(holder)) throw new LockedError(refusal(path, holder));
-    takeAway(path, holder);
+    // Who gave the lock back removed its file, and a lock on that one keeps nobody out.
+    if (before !== null && fileAt(path) === before) {
+      HELD.add(lock);
+      return lock;
+    }
+    lock.close();
   }
-  throw new LockedError(refusal(path, holderOf(path)));
+  return null;
 }
 
-/** Makes a lock of this process, whole from the first; false when there is one already. */
-function take(path: string): boolean {
-  const own = `${path}.${process.pid}`;
-  writeFileSync(own, String(process.pid));
+function fileAt(path: string): string | null {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? null : `${stats.dev} ${stats.ino}`;
+}
+
+/** Writes down who holds the lock, over what a process of this machine left; throws a LockedError for another machine. */
+function noteHolder(path: string): void {
+  const own: Holder = { pid: process.pid, host: hostname(), boot: bootId() };
+  const left = holderAt(path);
+  // A container gets another name with each start, and a machine another boot id.
+  const isOfHere = left === null || left.host === own.host || left.boot === own.boot;
   try {
-    linkSync(own, path);
-    return true;
+    if (isOfHere) rmSync(path, { force: true });
+    writeFileSync(path, `${JSON.stringify(own)}\n`, { flag: 'wx' });
   } catch (cause) {
-    if (isCode(cause, 'EEXIST')) return false;
-    throw cause;
-  } finally {
-    rmSync(own, { force: true });
+    if (!isCode(cause, 'EEXIST')) throw cause;
+    const state = 'took the lock there, and whether it still runs cannot be seen from this machine';
+    throw refusal(path, state, `it has ended, or remove "${path}" if it runs no more`);
   }
 }
 
-/** Process id in a lock, 0 when it holds none; null when there is no lock. */
-function holderOf(path: string): number | null {
+/** Where the system tells none, the name of the machine stands for it. */
+function bootId(): string {
+  // The file says that it is empty, so nothing that asks for its size can read it.
+  return existsSync(BOOT_ID)
+    ? Buffer.concat([...plainChunks(BOOT_ID)])
+        .toString('utf8')
+        .trim()
+    : `of ${hostname()}`;
+}
+
+/** Who wrote the lock; null for nobody, and for what a power cut left of it. */
+function holderAt(path: string): Holder | null {
   try {
-    const text = readPlain(path, LOCK_BYTES_MAX).toString('utf8');
-    return /^[1-9][0-9]*$/.test(text) ? Number(text) : 0;
+    return holderSchema.parse(JSON.parse(readPlain(path, LOCK_BYTES_MAX).toString('utf8')));
   } catch (cause) {
-    if (isCode(cause, 'ENOENT')) return null;
+    const isUnreadable = cause instanceof SyntaxError || cause instanceof z.ZodError;
+    if (isUnreadable || isCode(cause, 'ENOENT')) return null;
     throw cause;
   }
 }
 
-/** Takes the lock of a dead process away; only who holds the lock on doing so may, or a fresh one could go with it. */
-function takeAway(path: string, holder: number): void {
-  const breaking = `${path}.after-${holder}`;
-  if (!take(breaking)) {
-    const other = holderOf(breaking);
-    if (other !== null && !isRunning(other)) rmSync(breaking, { force: true });
-    return;
-  }
-  if (holderOf(path) === holder) rmSync(path, { force: true });
-  rmSync(breaking, { force: true });
-}
-
-function refusal(lock: string, holder: number | null): string {
-  return (
-    `Cannot write into "${dirname(lock)}": another command (process ${holder}) is writing there; nothing was changed; ` +
-    `run this again when it has ended, or remove "${lock}" if that process is another program`
+function refusal(lock: string, state: string, until: string): LockedError {
+  const holder = holderAt(lock);
+  const who = holder === null ? '' : ` (process ${holder.pid} on "${holder.host}")`;
+  return new LockedError(
+    `Cannot write into "${dirname(lock)}": another command${who} ${state}; nothing was changed; run this again when ${until}`,
   );
-}
-
-function isRunning(pid: number): boolean {
-  if (pid === process.pid || !Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (cause) {
-    return isCode(cause, 'EPERM');
-  }
 }
 
 function isCode(cause: unknown, code: string): boolean {
