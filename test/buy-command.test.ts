@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { defineBuy } from '../compiler/buy/buy-command.ts';
 import { accountOf, networksNamed, wallet } from '../compiler/buy/wallet.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
@@ -23,6 +23,7 @@ let gate: Gatekeeper;
 let paid: { readonly payment: string; readonly kept: boolean }[] = [];
 /** What the shop changes in what it sold. */
 let change = (text: string): string => text;
+let nowMs: number;
 let file: string;
 let issuer: string;
 const door = createServer(async (request, response) => {
@@ -40,21 +41,24 @@ const door = createServer(async (request, response) => {
 let shop: string;
 
 beforeAll(async () => {
+  nowMs = NOW_MS;
   const folder = join(makeFolder(), 'shop');
   newShop({ folder, line: 'tides', extended: null, nowMs: NOW_MS });
   const asOf = new Date(NOW_MS).toISOString();
   const options = { asOf, baseUrl: 'https://example.org/shop' };
   const { data, release } = await compileFolder(join(folder, 'snapshots'), options);
   issuer = release.issuer_did;
-  gate = await sampleGate(data);
+  gate = await sampleGate(data, { tokens: true, receipts: false, clock: () => nowMs });
   await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
   shop = `http://127.0.0.1:${(door.address() as AddressInfo).port}/shop`;
 });
 beforeEach(() => {
+  nowMs = NOW_MS;
   change = (text) => text;
   paid = [];
   file = join(makeFolder(), 'record.payment');
 });
+afterEach(() => vi.restoreAllMocks());
 afterAll(async () => {
   door.close();
   await gate.close();
@@ -68,7 +72,7 @@ async function printed(...args: readonly string[]): Promise<string> {
   const print = (line: string): void => {
     text += line;
   };
-  defineBuy(command, { now: () => NOW_MS, print } as unknown as CommandSettings);
+  defineBuy(command, { now: () => nowMs, print } as unknown as CommandSettings);
   await command.parseAsync([...args, '--issuer', issuer], { from: 'user' });
   return text;
 }
@@ -125,6 +129,47 @@ describe('--payment', () => {
     const { value } = JSON.parse(readFileSync(file, 'utf8'));
     const same = { payment: value, kept: true };
     expect(paid).toEqual([same, same, same]);
+  });
+
+  it('I59: fetches a lost answer again after 29 days, with the name of the purchase in the file', async () => {
+    change = () => '';
+    await expect(printed(url(), '--payment', file)).rejects.toThrow('keeps the payment');
+    change = (text) => text;
+    nowMs += 29 * 86_400_000;
+    expect(verdict(await printed(url(), '--payment', file))).toBe('verified');
+    const { value, ...kept } = JSON.parse(readFileSync(file, 'utf8'));
+    const { 'payment-identifier': extension } = JSON.parse(atob(value)).extensions;
+    expect(extension.info).toEqual({
+      required: false,
+      id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    });
+    writeFileSync(file, JSON.stringify({ ...kept, value, identifier: 'of one character,' }));
+    await expect(printed(url(), '--payment', file)).rejects.toThrow('it holds no payment');
+  });
+
+  it('I59: reads a file of an earlier version, and signs in with the wallet that paid', async () => {
+    const [own, other] = [1, 2].map((digit) => {
+      const key = join(makeFolder(), 'wallet.key');
+      writeFileSync(key, String(digit).repeat(64));
+      return key;
+    });
+    // The public address of the shop, which a message has to name.
+    const send = globalThis.fetch;
+    vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) => {
+      const { url, headers } = new Request(input, init);
+      return send(url.replace('https://example.org/shop', gate.url), { headers });
+    });
+    const publicUrl = `https://example.org/shop/${RECORD}`;
+    const text = await printed(publicUrl, '--payment', file, '--wallet', own ?? '');
+    const { value, ...kept } = JSON.parse(readFileSync(file, 'utf8'));
+    const { extensions: _, ...bare } = JSON.parse(atob(value));
+    writeFileSync(file, JSON.stringify({ ...kept, value: btoa(JSON.stringify(bare)) }));
+    nowMs += 2 * 3_600_000;
+    for (const flags of [[], ['--wallet', other ?? '']])
+      await expect(printed(publicUrl, '--payment', file, ...flags)).rejects.toThrow(
+        /wants to see who paid: .*run this again with the --wallet that paid to send the same one/,
+      );
+    expect(await printed(publicUrl, '--payment', file, '--wallet', own ?? '')).toBe(text);
   });
 
   it('takes what is delivered again without a proof, but not with --proof', async () => {

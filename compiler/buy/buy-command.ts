@@ -66,7 +66,8 @@ async function bought(url: string, flags: BuyFlags, now: () => number): Promise<
   // Who sells by a catalogue that the issuer did not sign is paid nothing.
   const shop = { baseUrl, ...trusted, ...keysOf(flags), demandsProof, catalog: 'served' } as const;
   const { kept, onSigned } = keeping(url, flags.payment);
-  const client = signalpressClient({ ...shop, pay, maxUsd, networks, clock: now, onSigned });
+  const payer = { pay, account, maxUsd, networks };
+  const client = signalpressClient({ ...shop, ...payer, clock: now, onSigned });
   try {
     const buying = () => client.buy(path as PaidPath, params);
     return (await (kept === null ? buying() : client.redeliver(kept))).text;
@@ -100,13 +101,15 @@ function inWordsOfTheCommand(error: unknown, file: string | undefined): unknown 
   if (code === 'refused' && cause instanceof Error) return cause;
   const { payment } = facts;
   if (payment === undefined) return error;
-  if (file !== undefined) return new Error(withFile(message, file), { cause });
+  if (file !== undefined) return new Error(withFile(error, file), { cause });
   const isPaid = code === 'unsettled' || code === 'unverified';
   return isPaid ? new Error(withPayment(message, payment), { cause }) : error;
 }
 
-function withFile(message: string, file: string): string {
-  return `${withoutAdvice(message)}. "${file}" keeps the payment: run this again to send the same one; to sign a new one, name another file`;
+function withFile({ message, code, facts }: ClientError, file: string): string {
+  const asksWho = code === 'unsettled' && facts.status === 402;
+  const again = asksWho ? 'run this again with the --wallet that paid' : 'run this again';
+  return `${withoutAdvice(message)}. "${file}" keeps the payment: ${again} to send the same one; to sign a new one, name another file`;
 }
 
 /** Money may have moved: without the payment nobody could ask for the answer again. */

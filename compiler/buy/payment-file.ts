@@ -12,6 +12,10 @@ const kept = z.strictObject({
   url: z.url({ protocol: /^https?$/ }),
   header: z.enum(['x-payment', 'payment-signature']),
   value: z.string().regex(/^[A-Za-z0-9+/]+=*$/),
+  identifier: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{16,128}$/)
+    .exactOptional(),
 });
 
 /** The payment that a file keeps; null where there is no file yet. Throws for a file that holds none. */

@@ -18,7 +18,7 @@ export type ClientErrorCode =
 
 export interface ClientErrorFacts {
   readonly code: ClientErrorCode;
-  /** What the service answered, parsed; its `error`, `usage`, `example_request` say what to do. */
+  /** What the service answered, parsed; its `error`, `usage`, `preview` say what to do. */
   readonly answer?: unknown;
   readonly status?: number;
   /** The service's words on how to raise the cap, and what costs less. */
@@ -42,11 +42,16 @@ export class ClientError extends Error {
   }
 }
 
-/** A signed payment and what it was signed for: sent again it delivers the same bytes and costs nothing more. */
+/**
+ * A signed payment and what it was signed for: sent again it delivers the same bytes and costs nothing more, for 30 days and
+ * from anywhere. Keep it as a whole, and to yourself: the name of the purchase shows who bought it.
+ */
 export interface PendingPayment {
   readonly url: string;
   readonly header: 'x-payment' | 'payment-signature';
   readonly value: string;
+  /** The name of the purchase, which `value` of version 2 holds itself. */
+  readonly identifier?: string;
   /** What was sent with it: the requests of a basket. */
   readonly body?: string;
   /** What it was signed for of these, as the service quoted it. */

@@ -121,9 +121,7 @@ function demandsOf(
   question: Route | null,
   { trusted: { policy }, catalog, isSoldNow, demandsProof }: AskedTarget,
 ): Pick<BodyTrust, 'judgedBy' | 'proof' | 'policy'> {
-  // An earlier release may have had another catalogue.
-  const isOfBody = isSoldNow && question?.endpoint.answer !== 'as-of';
-  const judgedBy = { catalog, isOfBody };
+  const judgedBy = { catalog, isOfBody: isSoldNow };
   const brings = question !== null && bringsProof(question.endpoint);
   if (!brings || question.values.proof === '0') return { judgedBy };
   return {

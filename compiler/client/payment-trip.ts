@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { basketQuoteSchema } from '../contract/basket.ts';
+import { networkFault } from '../contract/network-fault.ts';
 import { usdAmount } from '../contract/price.ts';
 import { arrived, LongAnswerError } from './answer-bytes.ts';
+import { named, newIdentifier, type SignIn } from './buyer-proof.ts';
 import type { PendingPayment } from './client-error.ts';
 import { ClientError } from './client-error.ts';
 
@@ -22,6 +24,8 @@ export interface TripOptions {
   readonly timeoutMs: number;
   /** Names of the networks on which money may move; null for any. */
   readonly networks: readonly string[] | null;
+  /** How the account that paid shows it; null where it cannot. */
+  readonly signIn: (payment: PendingPayment) => SignIn | null;
 }
 
 /** How often the same payment is sent again before the trip gives up. */
@@ -40,6 +44,7 @@ export class PaymentTrip {
   /** What this trip threw into the wrapped fetch, which may have thrown something else in its place. */
   failure: ClientError | null = null;
   readonly #options: TripOptions;
+  readonly #identifier = newIdentifier();
   readonly maxAtomic: bigint;
 
   constructor(maxAtomic: bigint, options: TripOptions) {
@@ -81,7 +86,8 @@ export class PaymentTrip {
     const { networks } = this.#options;
     if (networks !== null && !networks.includes(network)) throw elsewhere(network, networks);
     const quoted = this.challenge?.basket?.parts;
-    const pending = quoted === undefined ? payment : { ...payment, quoted };
+    const own = named(payment, this.#identifier);
+    const pending = quoted === undefined ? own : { ...own, quoted };
     await this.#tell(pending);
     this.payment = pending;
     return deliver(pending, this.#options);
@@ -120,44 +126,87 @@ export function unread(url: string): (cause: unknown) => never {
   };
 }
 
-/** Sends one payment until it is answered; a lost answer or a 5xx is asked for again with the same header. */
+/**
+ * Sends one payment until it is answered; a lost answer or a 5xx is asked for again with the same header. Where the service
+ * wants to see who paid, the account that did signs a message with each further try. A 429 may stand in place of that
+ * question: others have guessed too often.
+ */
 export async function deliver(payment: PendingPayment, options: TripOptions): Promise<Response> {
+  const signIn = options.signIn(payment);
+  let shown: SignIn | null = null;
   for (let again = 0; ; again += 1) {
-    const { response, cause } = await answerOf(payment, options);
-    if (response !== null && response.status < 500 && response.status !== 429) return response;
-    if (again === REDELIVERIES_MAX) throw givenUp(payment, response, cause);
-    const asked = Number(response?.headers.get('retry-after') ?? 0) * 1000;
-    await options.wait(Math.min(WAIT_MS_MAX, Math.max(asked || 0, WAIT_MS * 2 ** again)));
+    const last = await answerOf(payment, options, shown);
+    const { response, question } = last;
+    const isLost = response === null || response.status >= 500 || response.status === 429;
+    if (!isLost && question === null) return response;
+    const isAskedAgain = question !== null && shown === signIn;
+    if (isAskedAgain || again === REDELIVERIES_MAX) throw givenUp(payment, last);
+    if (question !== null || response?.status === 429) shown = signIn;
+    await options.wait(waitMs(response, again));
   }
+}
+
+function waitMs(response: Response | null, again: number): number {
+  const asked = Number(response?.headers.get('retry-after') ?? 0) * 1000;
+  return Math.min(WAIT_MS_MAX, Math.max(asked || 0, WAIT_MS * 2 ** again));
+}
+
+interface LastAnswer {
+  readonly response: Response | null;
+  /** The words of a service that knows the payment and wants to see who paid. */
+  readonly question: string | null;
+  readonly cause: unknown;
 }
 
 /** The whole answer: one that is cut off in its body is as lost as one that never came. */
 async function answerOf(
   payment: PendingPayment,
   { fetch, timeoutMs }: TripOptions,
+  signIn: SignIn | null,
 ): Promise<LastAnswer> {
-  const { url, header, value, body } = payment;
+  const { url, header, value, identifier, body } = payment;
+  const headers = new Headers({ [header]: value, accept: '*/*' });
+  if (identifier !== undefined) headers.set('payment-identifier', identifier);
+  if (signIn !== null) headers.set('sign-in-with-x', await messageOf(signIn, payment));
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const headers = { [header]: value, accept: '*/*' };
     const posted = body === undefined ? {} : { method: 'POST', body };
     const request = new Request(url, { ...posted, headers, signal, redirect: 'error' });
-    return { response: await arrived(await fetch(request)), cause: null };
+    const response = await arrived(await fetch(request));
+    return { response, question: await questionIn(response), cause: null };
   } catch (cause) {
     // Sent again it would be as long.
     if (cause instanceof LongAnswerError) throw unreadable(payment, cause.message, cause);
-    return { response: null, cause };
+    return { response: null, question: null, cause };
   }
 }
-interface LastAnswer {
-  readonly response: Response | null;
-  readonly cause: unknown;
+
+async function messageOf(signIn: SignIn, payment: PendingPayment): Promise<string> {
+  try {
+    return await signIn();
+  } catch (cause) {
+    throw unsettled(payment, 'the account that paid signed no message', { cause });
+  }
 }
 
-function givenUp(payment: PendingPayment, last: Response | null, cause: unknown): ClientError {
-  if (last === null) return unsettled(payment, 'no answer arrived', { cause });
+const questionSchema = z.object({ code: z.literal('sign_in_to_redeliver'), error: z.string() });
+
+async function questionIn(response: Response): Promise<string | null> {
+  if (response.status !== 402) return null;
+  const json = response.clone().json();
+  return questionSchema.safeParse(await json.catch(() => null)).data?.error ?? null;
+}
+
+function givenUp(
+  payment: PendingPayment,
+  { response: last, question, cause }: LastAnswer,
+): ClientError {
+  if (last === null) {
+    return unsettled(payment, networkFault(cause)?.words ?? 'no answer arrived', { cause });
+  }
   const { status } = last;
-  return unsettled(payment, `the service answered ${status}`, { cause, status });
+  const asks = question === null ? null : `the service wants to see who paid: ${question}`;
+  return unsettled(payment, asks ?? `the service answered ${status}`, { cause, status });
 }
 
 /** Money may have moved. */

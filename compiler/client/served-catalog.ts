@@ -1,3 +1,4 @@
+import { networkFault } from '../contract/network-fault.ts';
 import { HEAD_BYTES_MAX } from '../contract/release.ts';
 import { CATALOG_URL, RELEASE_URL } from '../contract/static-files.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
@@ -46,7 +47,8 @@ async function bytesAt(
     if (response.status !== 200) throw new RangeError(`status ${response.status}`);
     return await answerBytes(response, max);
   } catch (cause) {
-    const why = cause instanceof RangeError ? cause.message : 'no readable answer';
+    const known = cause instanceof RangeError ? cause.message : networkFault(cause)?.words;
+    const why = known ?? 'no readable answer';
     throw new ClientError(`Cannot read "${url}": ${why}`, { code: 'failed', cause });
   }
 }

@@ -1,9 +1,5 @@
 import type { Catalog } from '../contract/catalog/catalog.ts';
-import type {
-  AS_OF_PATH,
-  SIGNAL_PRODUCTS,
-  SignalProduct,
-} from '../contract/catalog/signal-terms.ts';
+import type { SIGNAL_PRODUCTS, SignalProduct } from '../contract/catalog/signal-terms.ts';
 import { defined } from '../contract/defined.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import {
@@ -13,6 +9,7 @@ import {
   type ParamName,
   takenParams,
 } from '../contract/endpoints.ts';
+import { networkFault } from '../contract/network-fault.ts';
 import { atomicAmount, usdAmount } from '../contract/price.ts';
 import {
   decodeUtf8,
@@ -23,6 +20,7 @@ import {
 } from '../contract/strict-json.ts';
 import { questionOf } from '../verify/answer-fault.ts';
 import { answerBytes } from './answer-bytes.ts';
+import { type SigningAccount, signInFor } from './buyer-proof.ts';
 import { type CatalogSource, catalogOfService, fixedCatalog } from './catalog-source.ts';
 import type { PaymentReceipt, PendingPayment, PurchasedBody } from './client-error.ts';
 import { ClientError } from './client-error.ts';
@@ -84,6 +82,11 @@ export interface ClientOptions {
   readonly demandsProof?: boolean | undefined;
   /** Needed to buy; called with a fetch of ours and the cap of the call in atomic units. */
   readonly pay?: PayingFetch;
+  /**
+   * The account that `pay` pays with, where it can sign a text. With it the client signs in by itself where a service wants to
+   * see who paid: when a payment was kept without its identifier, after 10 minutes or from another address.
+   */
+  readonly account?: SigningAccount | undefined;
   /** Cap of a call in decimal USD; MAX_USD when absent. */
   readonly maxUsd?: string;
   /** Networks on which money may move, each by every name that the wallet uses: `['base', 'eip155:8453']`; any when absent. */
@@ -101,10 +104,7 @@ type CallParams<Path extends EndpointPath> = Readonly<
   Partial<Record<ParamName<Path>, string | number | undefined>>
 >;
 /** What is free, or may be of some signals. */
-type FreePath =
-  | Exclude<EndpointPath, PaidPath>
-  | (typeof SIGNAL_PRODUCTS)[SignalProduct]
-  | typeof AS_OF_PATH;
+type FreePath = Exclude<EndpointPath, PaidPath> | (typeof SIGNAL_PRODUCTS)[SignalProduct];
 
 /** Calls of one service, typed by its table. */
 export interface SignalpressClient {
@@ -151,27 +151,24 @@ export interface Quote {
 
 /** A client of one service; a call that has no result throws a ClientError, a misused one a TypeError. */
 export function signalpressClient(options: ClientOptions): SignalpressClient {
+  const { baseUrl, account, clock = Date.now } = options;
+  const targetIn = (url: string) => targetOf(url, baseUrl);
+  const known = () => source.known();
   const trip: TripOptions = {
     fetch: options.fetch ?? fetch,
     wait: options.wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
     onSigned: options.onSigned ?? (() => undefined),
     timeoutMs: options.timeoutMs ?? ANSWER_TIMEOUT_MS,
     networks: options.networks ?? null,
+    signIn: (payment) => signInFor(payment, { account, targetIn, known, clock }),
   };
-  const { baseUrl, clock = Date.now } = options;
   const trusted = trustOf(options);
   const source = catalogSource({ ...options, trusted }, trip);
   const { forSale, newest } = source;
   // What was paid for earlier may have been sold without a proof.
   const { demandsProof } = options;
   const judge = (url: string, paid: PaidAnswer, by: JudgedBy) =>
-    judgePurchase(paid, {
-      demandsProof,
-      ...by,
-      trusted,
-      target: targetOf(url, baseUrl),
-      now: clock(),
-    });
+    judgePurchase(paid, { demandsProof, ...by, trusted, target: targetIn(url), now: clock() });
   const purchase = async (asked: Asked, catalog: Catalog, maxUsd = options.maxUsd ?? MAX_USD) => {
     const { url } = asked;
     const pay = payOf(options);
@@ -187,7 +184,7 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       payOf(options);
       const catalog = await forSale();
       const url = urlOf(baseUrl, operationAt(path, catalog), params);
-      const target = defined(targetOf(url, baseUrl), 'the target of the request');
+      const target = defined(targetIn(url), 'the target of the request');
       if (questionOf(target, catalog) === null) return notBought(url, trip);
       return purchase({ url }, catalog, maxUsd);
     },
@@ -198,11 +195,11 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       return purchase({ url: withoutSlash(baseUrl) + path, body }, catalog, maxUsd);
     },
     async redeliver(payment) {
-      if (targetOf(payment.url, baseUrl) === null) {
+      if (targetIn(payment.url) === null) {
         throw new TypeError(`Cannot redeliver "${payment.url}": not a URL under ${baseUrl}`);
       }
       // Known before anything is delivered, so that what comes can be judged.
-      const catalog = await source.known();
+      const catalog = await known();
       const paid = await paidAnswer({ response: await deliver(payment, trip), payment });
       return judge(payment.url, paid, { catalog, isSoldNow: false });
     },
@@ -351,7 +348,7 @@ async function freeAnswer(
     return parseJson(text);
   } catch (cause) {
     if (cause instanceof ClientError) throw cause;
-    const message = `Cannot reach "${url}": no readable answer`;
+    const message = `Cannot reach "${url}": ${networkFault(cause)?.words ?? 'no readable answer'}`;
     throw new ClientError(message, { code: 'failed', cause });
   }
 }
@@ -414,7 +411,9 @@ async function bought(
     if (trip.payment !== null)
       throw unsettled(trip.payment, 'the payer failed after it signed', { cause });
     if (trip.challenge === null) {
-      throw new ClientError(`Cannot reach "${url}": nothing was signed`, { code: 'failed', cause });
+      const why = networkFault(cause)?.words ?? 'no readable answer';
+      const message = `Cannot reach "${url}": ${why}; nothing was signed`;
+      throw new ClientError(message, { code: 'failed', cause });
     }
     const { client_hint: clientHint } = trip.challenge;
     const how = clientHint?.how_to === undefined ? '' : `; ${clientHint.how_to}`;

@@ -35,7 +35,7 @@ export function signedReceiptOf(
 }
 
 /** Path and query behind the host: a service is often reached by another address than it has in public. */
-function requestOf(
+export function requestOf(
   { url, body }: PendingPayment,
   { asked, canonical }: NonNullable<ReceiptSale['targets']>,
 ): string {
@@ -49,7 +49,8 @@ function digestOf(body: string): string {
   return bytesToHex(sha256(utf8ToBytes(canonicalJson(parseJson(body)))));
 }
 
-function payerOf({ value }: PendingPayment): string | undefined {
+/** The account that signed a payment; undefined where it names none. */
+export function payerOf({ value }: PendingPayment): string | undefined {
   try {
     const payer: unknown = JSON.parse(atob(value)).payload.authorization.from;
     return typeof payer === 'string' && ADDRESS.test(payer) ? payer : undefined;

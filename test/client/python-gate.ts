@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { localFacilitator } from '../../gatekeeper/facilitator/local-facilitator.ts';
 import type { Facilitator } from '../../gatekeeper/money/facilitator.ts';
-import { NOW_MS, NOW_S } from '../gatekeeper/payer.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { NOW_MS } from '../gatekeeper/payer.ts';
 import { sampleGate, sampleToken } from '../sample-gate.ts';
-import { smallRelease } from '../verify/small-release.ts';
+import { BASE_URL, smallRelease } from '../verify/small-release.ts';
 
 // The client in Python buys from a gatekeeper that runs here.
 
@@ -23,12 +24,21 @@ from signalpress_client import *
 from signalpress_http import Answer, http_get
 from key_wallet import KeyWallet
 URL, DID, NOW, TOKEN = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+PUBLIC = "${BASE_URL}"
 PAIR = {"signal_id": "airquality.aqi", "entity": "us-denver"}
 SERIES = dict(PAIR, days=7)
 waits, sent = [], []
 def http(url, headers, timeout, *body):
     if "x-payment" in headers: sent.append(headers["x-payment"])
     return http_get(url, headers, timeout, *body)
+def at(address):
+    def get(url, headers, timeout, *body):
+        gate = module.urllib.parse.urlsplit(URL)
+        peer = module.http.client.HTTPConnection(gate.hostname, gate.port, timeout, (address, 0))
+        peer.request("POST" if body else "GET", url[len(PUBLIC):], *(body or (None,)), headers=headers)
+        answer = peer.getresponse()
+        return Answer(answer.status, {name.lower(): text for name, text in answer.getheaders()}, answer.read())
+    return get
 def client(**more):
     given = dict(wallet=KeyWallet("11" * 32), clock=lambda: NOW, wait=waits.append, get=http)
     given.update(more)
@@ -42,10 +52,17 @@ def show(value): print(json.dumps(value))
 
 /** A gatekeeper that programs in Python buy from. */
 export interface PythonGate {
+  readonly gate: Gatekeeper;
+  /** The did:key of its issuer. */
+  readonly did: string;
   /** Of what was settled; a test empties it. */
   readonly transactions: Set<string>;
+  /** Its clock, and that of its buyers. */
+  nowMs: number;
   /** What a program prints behind the prelude, as JSON. */
   python(code: string): Promise<unknown>;
+  /** Goes on from what was written down, at another port. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,19 +78,29 @@ export async function printedBy(code: string, args: readonly string[]): Promise<
 export async function pythonGate(): Promise<PythonGate> {
   const transactions = new Set<string>();
   const release = await smallRelease();
+  const { did } = release;
   const state = mkdtempSync(join(tmpdir(), 'signalpress-python-'));
+  const time = { nowMs: NOW_MS };
+  const clock = (): number => time.nowMs;
   const facilitator = counting(transactions);
-  const more = { tokens: true, receipts: false, state, facilitator };
-  const gate = await sampleGate(release.data, more);
-  const args = [gate.url, release.did, String(NOW_S), sampleToken()];
-  return {
-    transactions,
-    python: (code) => printedBy(PRELUDE + code, args),
+  const start = () =>
+    sampleGate(release.data, { tokens: true, receipts: false, state, facilitator, clock });
+  const own = Object.assign(time, {
+    ...{ did, transactions, gate: await start() },
+    python(code: string) {
+      const nowS = String(Math.floor(time.nowMs / 1000));
+      return printedBy(PRELUDE + code, [own.gate.url, did, nowS, sampleToken()]);
+    },
+    async restart() {
+      await own.gate.close();
+      own.gate = await start();
+    },
     async close() {
-      await gate.close();
+      await own.gate.close();
       release.dispose();
     },
-  };
+  });
+  return own;
 }
 
 /** Settles like the local one, and counts charges rather than calls. */

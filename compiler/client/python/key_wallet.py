@@ -1,7 +1,8 @@
 """Signs x402 payments with a key of its own, where `eth-account` is not installed.
 
-It needs the package `cryptography`, and knows one kind of message: the EIP-712 text of an EIP-3009 transfer. It has the
-two members that the client asks of a wallet, `address` and `sign_typed_data`, and so does an account of eth_account.
+It needs the package `cryptography`, and knows two kinds of message: the EIP-712 text of an EIP-3009 transfer, and a text
+(EIP-191) that shows who paid. It has the members that the client asks of a wallet, `address`, `sign_typed_data` and
+`sign_message`, and so does an account of eth_account.
 """
 
 from cryptography.hazmat.primitives import hashes
@@ -31,6 +32,10 @@ class KeyWallet:
         if set(message_types) != {NAME} or [field["name"] for field in message_types[NAME]] != list(message_data):
             raise ValueError("Cannot sign: not the members of %s" % NAME)
         return Signed(self._sign(transfer_digest(domain_data, message_data)))
+
+    def sign_message(self, signable_message):
+        """The signature of a text, in its three parts of EIP-191: version, header and body."""
+        return Signed(self._sign(keccak256(b"\x19" + b"".join(signable_message))))
 
     def _sign(self, digest):
         der = self._key.sign(digest, ec.ECDSA(utils.Prehashed(hashes.SHA256())))

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import urllib.parse
 from typing import NamedTuple, Optional
 
 from verify_basket import QUOTE, REQUESTS_MAX, basket_fault, is_basket, is_sold
@@ -21,13 +22,15 @@ TOKEN_MEMBERS = {"token", "plan", "expires_at", "days"}
 class PendingPayment(NamedTuple):
     """A signed payment and what it was signed for: sent again it delivers the same bytes and costs nothing more.
 
-    Of a basket also what is posted, and what each of its requests was to cost.
+    Of a basket also what is posted, and what each of its requests was to cost. Keep it as a whole, and to yourself: the
+    identifier names the purchase, and shows for 30 days and from anywhere who bought it.
     """
     url: str
     header: str
     value: str
     body: Optional[str] = None
     quoted: Optional[list] = None
+    identifier: Optional[str] = None
 
 
 class Verification(NamedTuple):
@@ -91,6 +94,16 @@ def paid_by(payment):
     return int(json.loads(base64.b64decode(payment.value))["payload"]["authorization"]["value"])
 
 
+def signed_by(payment):
+    """The account that signed a payment, in lower case, and the network; None twice where it does not say."""
+    try:
+        body = json.loads(base64.b64decode(payment.value))
+        network = body["network"] if "network" in body else body["accepted"]["network"]
+        return str(body["payload"]["authorization"]["from"]).lower(), network
+    except (ValueError, TypeError, KeyError):
+        return None, None
+
+
 def lacks_proof(path, asked, body):
     return "_proof" not in body and asked.get("proof") != "0" and path != SUBSCRIBE
 
@@ -140,6 +153,15 @@ def is_for(entry, path, params):
     return shown[0].endswith(path) and shown[1] == params
 
 
+def url_of(root, target, body):
+    """The URL of a request as the service spells it: its parameters sorted, and the digest of what is posted."""
+    path, params = target_of(target)
+    if body is not None:
+        params = dict(params, digest=digest_of(body))
+    pairs = ["%s=%s" % (name, urllib.parse.quote(value, safe="!*'()")) for name, value in sorted(params.items())]
+    return root + path + ("?" + "&".join(pairs) if pairs else "")
+
+
 def json_of(answer):
     try:
         return parse(answer.data)
@@ -172,6 +194,13 @@ def refusal(answer, payment=None):
     code = "refused" if answer.status == 402 else "failed" if answer.status >= 500 else "not_charged"
     text = said if isinstance(said, str) else "status %d" % answer.status
     return ClientError(text, code, status=answer.status, answer=body, payment=payment)
+
+
+def buyer_question(answer):
+    """The words of a service that knows the payment and wants to see who paid; None for every other answer."""
+    body = json_of(answer) if answer.status == 402 else None
+    is_asked = isinstance(body, dict) and body.get("code") == "sign_in_to_redeliver"
+    return str(body.get("error")) if is_asked else None
 
 
 def receipt_of(headers):

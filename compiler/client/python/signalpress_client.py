@@ -16,8 +16,9 @@ import urllib.parse
 from typing import NamedTuple, Optional
 
 from signalpress_answers import (WAIT_S_MAX, ClientError, PendingPayment, Verification, accepts_of, basket_body,
-                                 basket_lacks_proof, digest_of, is_address, is_for, json_of, judged_basket, judged_body,
-                                 lacks_proof, parsed, parts_of, receipt_of, refusal, seconds)
+                                 basket_lacks_proof, buyer_question, digest_of, is_address, is_for, json_of,
+                                 judged_basket, judged_body, lacks_proof, parsed, parts_of, receipt_of, refusal, seconds,
+                                 signed_by, url_of)
 from signalpress_http import http_get
 from verify_basket import atomic, usd
 from verify_body import judge, judge_body
@@ -38,6 +39,9 @@ WATCH_S_MIN = 1
 FAILURES_MAX = 5
 # A clock that is behind by this much still signs what is valid now.
 CLOCK_ALLOWANCE_S = 600
+# A message is taken for 300 s from the time in it, so a clock that is off by half of that still makes a good one.
+ISSUED_BEFORE_S = 145
+RANDOM_BYTES = 16
 WINDOW_S_MAX = 3600
 BASKET = "/gauge/basket"
 
@@ -53,6 +57,13 @@ TRANSFER = "TransferWithAuthorization"
 TYPES = {TRANSFER: [{"name": name, "type": kind} for name, kind in (
     ("from", "address"), ("to", "address"), ("value", "uint256"), ("validAfter", "uint256"),
     ("validBefore", "uint256"), ("nonce", "bytes32"))]}
+
+
+class SignableMessage(NamedTuple):
+    """A text as a wallet takes it, in its parts of EIP-191; an account of eth_account asks for these three members."""
+    version: bytes
+    header: bytes
+    body: bytes
 
 
 class Quote(NamedTuple):
@@ -82,7 +93,8 @@ class SignalpressClient:
     issuer     did:key whose signatures are trusted; learn it from a source of your own
     keys       text of the issuer's keys.json: which keys follow that one, when each stopped, and which were revoked
     roots      root keys that vouch for that list together, in place of the issuer, which is None then
-    wallet     needed to buy: `address` and `sign_typed_data`, as of eth_account
+    wallet     needed to buy: `address` and `sign_typed_data`, as of eth_account; with `sign_message` it also signs in where
+               a service wants to see who paid
     max_usd    cap of a call in decimal USD
     networks   names in NETWORKS on which money may move
     on_signed  told of a payment before it is sent, so that a program that dies can redeliver it
@@ -197,7 +209,8 @@ class SignalpressClient:
         cap = self._max if max_usd is None else atomic(max_usd)
         asked = self._asked_price(url, body)
         quoted = None if body is None else parts_of(asked)
-        payment = self._signed(url, self._chosen(url, body, asked, cap))._replace(body=body, quoted=quoted)
+        payment = self._signed(url, self._chosen(url, body, asked, cap))._replace(
+            body=body, quoted=quoted, identifier=secrets.token_hex(RANDOM_BYTES))
         self._on_signed(payment)
         return self.redeliver(payment)
 
@@ -251,20 +264,62 @@ class SignalpressClient:
         return PendingPayment(url, "x-payment", value)
 
     def _delivered(self, payment):
-        """Sends one payment until it is answered; a lost answer, 429 or 5xx is asked for again with the same header."""
+        """Sends one payment until it is answered; a lost answer, 429 or 5xx is asked for again with the same header.
+
+        Where the service wants to see who paid, the wallet that did signs a message with each further try. A 429 may stand
+        in place of that question: others have guessed too often.
+        """
+        chain, signs = self._own_chain(payment), False
         for again in range(REDELIVERIES_MAX + 1):
-            state, asked_s = "no answer arrived", 0
-            try:
-                answer = self._sent(payment.url, {payment.header: payment.value, "accept": "*/*"}, payment.body)
-                if answer.status < 500 and answer.status != 429:
+            state, asked_s, question = "no answer arrived", 0, None
+            answer = self._tried(payment, chain if signs else None)
+            if answer is not None:
+                question = buyer_question(answer)
+                if answer.status < 500 and answer.status != 429 and question is None:
                     return answer
                 state, asked_s = "the service answered %d" % answer.status, seconds(answer.headers.get("retry-after"))
-            except (OSError, http.client.HTTPException):
-                pass
+            if question is not None:
+                state = "the service wants to see who paid: %s" % question
+                if signs or chain is None:
+                    break
+            signs = signs or chain is not None and answer is not None and answer.status in (402, 429)
             if again < REDELIVERIES_MAX:
                 self._wait(min(WAIT_S_MAX, max(asked_s, WAIT_S * 2 ** again)))
         raise ClientError("Cannot tell whether %r was paid: %s; redeliver this error's payment; do not sign a new one"
                           % (payment.url, state), "unsettled", payment=payment)
+
+    def _tried(self, payment, chain):
+        """The answer to one try, None where none came; with a chain the account that paid shows itself."""
+        headers = {payment.header: payment.value, "accept": "*/*"}
+        if payment.identifier is not None:
+            headers["payment-identifier"] = payment.identifier
+        if chain is not None:
+            headers["sign-in-with-x"] = self._sign_in(payment, chain)
+        try:
+            return self._sent(payment.url, headers, payment.body)
+        except (OSError, http.client.HTTPException):
+            return None
+
+    def _own_chain(self, payment):
+        """The chain on which this wallet made a payment; None where it did not, or cannot sign a text."""
+        payer, network = signed_by(payment)
+        if not hasattr(self._wallet, "sign_message") or payer != self._wallet.address.lower():
+            return None
+        return next((row[0] for name, row in NETWORKS.items() if network in (name, "eip155:%d" % row[0])), None)
+
+    def _sign_in(self, payment, chain):
+        """A text of ERC-4361, signed, for exactly the URL of a payment: nothing in it is the word of the service."""
+        host, address = urllib.parse.urlsplit(self._root).netloc, self._wallet.address
+        uri = url_of(self._root, payment.url[len(self._root):], payment.body)
+        nonce = secrets.token_hex(RANDOM_BYTES)
+        issued = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._clock() - ISSUED_BEFORE_S))
+        lines = ["%s wants you to sign in with your Ethereum account:" % host, address, "", "", "URI: %s" % uri,
+                 "Version: 1", "Chain ID: %d" % chain, "Nonce: %s" % nonce, "Issued At: %s" % issued]
+        text = "\n".join(lines).encode("utf-8")
+        signed = self._wallet.sign_message(SignableMessage(b"E", b"thereum Signed Message:\n%d" % len(text), text))
+        message = {"domain": host, "address": address, "uri": uri, "version": "1", "chainId": "eip155:%d" % chain,
+                   "type": "eip191", "nonce": nonce, "issuedAt": issued, "signature": "0x" + bytes(signed.signature).hex()}
+        return base64.b64encode(json.dumps(message).encode("ascii")).decode("ascii")
 
     def _sent(self, url, headers, body):
         posted = () if body is None else (body.encode("utf-8"),)
@@ -315,7 +370,7 @@ class SignalpressClient:
         try:
             return self._sent(url, dict(headers, accept="application/json"), body)
         except (OSError, http.client.HTTPException) as error:
-            raise ClientError("Cannot reach %r: nothing was signed" % url, "failed") from error
+            raise ClientError("Cannot reach %r: %s; nothing was signed" % (url, error), "failed") from error
 
 
 def trusting(issuer, keys, roots):

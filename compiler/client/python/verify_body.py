@@ -5,7 +5,6 @@ from typing import NamedTuple, Optional
 from verify_basket import check_basket, is_basket
 from verify_catalog import Unusable, check_catalog
 from verify_citation import check_citation, check_lineage, check_look
-from verify_credential import body_within, check_credential, is_credential
 from verify_core import check_record_hashes
 from verify_demands import about_of, check_demands
 from verify_input import TooLong
@@ -65,7 +64,7 @@ def judge_body(data, reader):
     if reader.fresh_proof is not None and isinstance(body, dict):
         body = dict(without_proof(body)[0], _proof=reader.fresh_proof)
     judged = judge_value(body, reader)
-    bare = without_proof(body_within(body))[0]
+    bare = without_proof(body)[0]
     met = check_demands(bare, judged, reader)
     about = about_of(bare) if judged.verdict in SOUND else None
     if judged.verdict == "verified" and judged.is_owing and reader.demands_proof is None and reader.is_pinned():
@@ -76,7 +75,7 @@ def judge_body(data, reader):
 def proof_in(data):
     """The proof that came with a saved body, as tlog-proof@v1; None for none."""
     try:
-        return without_proof(body_within(body_of(data)))[1]
+        return without_proof(body_of(data))[1]
     except (Refused,) + MALFORMED:
         return None
 
@@ -102,21 +101,9 @@ def body_of(data):
 def judge_value(body, reader):
     if not isinstance(body, dict):
         raise Refused("not a JSON object")
-    if is_credential(body):
-        return judge_credential(body, reader)
     if is_basket(body):
         return judge_basket(body, reader)
     return judge_answer(body, reader) if is_proof(body) else judge_delivered(body, reader)
-
-
-def judge_credential(credential, reader):
-    """Its form, its proof and its times, then the one body inside as if it had come alone."""
-    why_open = check_credential(credential, reader)
-    judged = judge_delivered(body_within(credential), reader)
-    words = "credential of %s, valid from %s; its body: %s" % (credential["issuer"], credential["validFrom"], judged.detail)
-    if why_open is None and judged.verdict == "partly_verified":
-        why_open = judged.detail
-    return judged._replace(detail=words) if why_open is None else judged._replace(verdict="unsigned", detail=why_open)
 
 
 def judge_basket(basket, reader):

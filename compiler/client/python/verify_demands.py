@@ -3,13 +3,11 @@
 import re
 import urllib.parse
 
-from verify_json import DAY_MS, Refused, is_same, milliseconds
+from verify_json import Refused, is_same, milliseconds
 from verify_log import base_of
 from verify_request_time import CLOCK_SKEW_MS
-from verify_settlement import day_milliseconds, instant, is_settlement
+from verify_settlement import is_settlement
 
-RECORD = "/gauge"
-AS_OF = "/gauge/as-of"
 SERIES = "/gauge/history-series"
 SERIES_DAYS_DEFAULT = 400
 SETTLEMENTS = {"/resolve": "candidate_sources", "/resolve/proposer": "evidence"}
@@ -77,8 +75,6 @@ def answer_fault(path, asked, body):
     """
     if path in SETTLEMENTS:
         return settlement_fault(path, asked, body)
-    if path == AS_OF:
-        return as_of_fault(asked, body)
     beside = BESIDE_SERIES if path == SERIES else BESIDE
     signed = {name: value for name, value in asked.items() if not re.fullmatch(beside.get(name, r"\b\B"), value, re.ASCII)}
     citation = body.get("_citation")
@@ -97,25 +93,6 @@ def series_fault(asked, body):
     if any(("_hash_core" in row) != ("verifiable" in asked) for row in body["rows"]):
         return "the body answers verifiable otherwise: its rows have no _hash_core, or one that nobody asked for"
     return None
-
-
-def as_of_fault(asked, body):
-    """The record of an earlier time was signed as the record that it was, and knows nothing that was learnt later."""
-    fault = answer_fault(RECORD, {name: value for name, value in asked.items() if name != "as_of"}, body)
-    if fault is not None:
-        return fault
-    until = as_of_time(asked.get("as_of", ""))
-    for learnt in body["_citation"].get("retrieved_at"), body.get("last_looked_at"):
-        at = milliseconds(learnt)
-        if at is None or at > until + CLOCK_SKEW_MS:
-            return "the body speaks of %s, which is after as_of %s" % (learnt, asked["as_of"])
-    return None
-
-
-def as_of_time(text):
-    """A bare date is the end of that day in UTC."""
-    is_day = re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII)
-    return day_milliseconds(text) + DAY_MS - 1 if is_day else instant(text)
 
 
 def settlement_fault(path, asked, body):

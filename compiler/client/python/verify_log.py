@@ -16,8 +16,7 @@ BESIDE_PROOF = {"endpoint", "hash", "found", "kind", "record_status", "signal_id
                 "hash_core_members", "recompute", "tlog_proof", "anchor", "note", "ots_state", "bitcoin_height",
                 "bitcoin_block", "stamped_at", "ots_proof", "ots_note"}
 # Operations about one reading, of a signal and an entity, and about one row of a collection.
-OF_READING = ("/gauge", "/gauge/ruler", "/gauge/calibrated", "/gauge/strata", "/gauge/history", "/gauge/history-series",
-              "/gauge/as-of")
+OF_READING = ("/gauge", "/gauge/ruler", "/gauge/calibrated", "/gauge/strata", "/gauge/history", "/gauge/history-series")
 OF_ROW = ("/gauge/macro-reconcile-full", "/trust/precheck", "/mcp/server", "/stable/coin", "/gauge/taiwan-region",
           "/gauge/japan-region", "/gauge/chokepoint-region", "/pay/tier2", "/pay/tier3", "/shadow/chatter",
           "/shadow/signal-plus", "/shadow/region-plus")

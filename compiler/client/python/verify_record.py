@@ -7,7 +7,6 @@ It needs the files verify_*.py beside it.
 
   verify_record.py BODY.json...                    bodies as saved, and answers of /proof/<hash> or /gauge/anchor?hash=
   verify_record.py SERIES.csv                      a series as CSV that was asked for with format=csv-signed
-  verify_record.py CREDENTIAL.json                 a W3C credential of a body, that signalpress export made
   verify_record.py RECEIPT                         a signed receipt, its file or the value of PAYMENT-RESPONSE itself
   verify_record.py --lines BODIES.ndjson           one body a line, - for standard input
   --issuer did:key:z6Mk...                         whom you trust, may be repeated; without it nothing is verified
