@@ -92,9 +92,13 @@ export class GroupCommit {
   #refusedIfMoved(group: readonly WaitingWrite[]): boolean {
     const moved = this.#movedFile();
     if (moved === null) return false;
-    const error = new Error(
-      `Cannot write to the journal: "${moved}" was moved or replaced while in use; put it back, or restart the gatekeeper`,
-    );
+    // What was removed lives on as long as this process has it open.
+    const state =
+      fileAt(moved) === null
+        ? `"${moved}" was moved or removed in service; do not restart: put it back, or save it from ` +
+          `"/proc/${process.pid}/fd" as gatekeeper/SIGNS.md says`
+        : `another file stands at "${moved}"; put the first one back, or restart to use this one`;
+    const error = new Error(`Cannot write to the journal: ${state}`);
     for (const { reject } of group) reject(error);
     return true;
   }

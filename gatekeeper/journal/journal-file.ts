@@ -1,8 +1,13 @@
-import { closeSync, openSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Database from 'libsql';
 import { z } from 'zod';
-import { refuseUnlessPlain } from '../system/plain-file.ts';
+import { hashedIdentifier } from '../money/payment-identifier.ts';
+import { readOwnFile, refuseUnlessPlain } from '../system/plain-file.ts';
+import { replaceFile } from '../system/replace-file.ts';
 import { StartError } from '../system/start-error.ts';
+import { refuseLost } from './lost-journal.ts';
 
 /** File of the payment journal inside the state folder. */
 export const JOURNAL_NAME = 'payments.db';
@@ -17,8 +22,11 @@ const CHECKPOINT_PAGES = 2000;
 
 // A body is stored once, however often it is sold: prices repeat every reading thousands of times. Rows of
 // payments are never deleted once they are settled, for they are the ledger; bodies go after the retention. `holder` is
-// the process that asks for the money of an open payment at this moment; `identifier` the payer's own name of the purchase;
-// `usd` what a token that is not USDC was worth.
+// the process that asks for the money of an open payment at this moment; `identifier` the hash of the payer's own name of the
+// purchase; `client` that of the network address which brought it; `usd` what a token that is not USDC was worth;
+// `claim_block` the newest block of the chain before the claim; `final_at` when no reorganisation could take the transfer
+// away any more, `reorganised_at` when one did; `waiting_since` when it was settled while nobody waited for its answer, until
+// that is delivered; `refund_from` the account that pays it back, `refund_at` when that was begun or sent, and `refund_tx`.
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS body(
   sha256 BLOB NOT NULL UNIQUE, encoding TEXT NOT NULL, bytes BLOB NOT NULL, purge_at INTEGER NOT NULL,
@@ -28,7 +36,11 @@ CREATE TABLE IF NOT EXISTS payment(
   id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, state TEXT NOT NULL, resource TEXT NOT NULL,
   version INTEGER NOT NULL, signed TEXT NOT NULL, value TEXT NOT NULL, valid_before INTEGER NOT NULL,
   body BLOB NOT NULL, content_type TEXT NOT NULL, tx TEXT, detail TEXT,
-  created_at INTEGER NOT NULL, settled_at INTEGER, holder TEXT, identifier TEXT, usd TEXT) STRICT;
+  created_at INTEGER NOT NULL, settled_at INTEGER, holder TEXT, identifier TEXT, usd TEXT, client TEXT,
+  claim_block TEXT, final_at INTEGER, reorganised_at INTEGER, waiting_since INTEGER, refund_from TEXT, refund_at INTEGER,
+  refund_tx TEXT) STRICT;
+CREATE TABLE IF NOT EXISTS used_message(message TEXT PRIMARY KEY, until INTEGER NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS used_message_until ON used_message(until);
 CREATE TABLE IF NOT EXISTS accepted_clock(
   id INTEGER PRIMARY KEY, at INTEGER NOT NULL, newest INTEGER NOT NULL, payment_id INTEGER NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS payment_not_settled ON payment(state, id) WHERE state <> 'settled';
@@ -39,11 +51,37 @@ const ADD_CITATIONS =
   'ALTER TABLE body ADD COLUMN citation_hash TEXT; ALTER TABLE body ADD COLUMN citation TEXT';
 
 /** Columns of payments that came later. A version without them writes its rows as before, so the format stays the same. */
-const LATER_COLUMNS = ['holder', 'identifier', 'usd'];
+const LATER_COLUMNS = {
+  holder: 'TEXT',
+  identifier: 'TEXT',
+  usd: 'TEXT',
+  client: 'TEXT',
+  claim_block: 'TEXT',
+  final_at: 'INTEGER',
+  reorganised_at: 'INTEGER',
+  waiting_since: 'INTEGER',
+  refund_from: 'TEXT',
+  refund_at: 'INTEGER',
+  refund_tx: 'TEXT',
+};
 const HAS_COLUMN = "SELECT 1 FROM pragma_table_info('payment') WHERE name = ?";
 const IDENTIFIERS = `
 CREATE UNIQUE INDEX IF NOT EXISTS payment_identifier ON payment(identifier)
   WHERE identifier IS NOT NULL AND state <> 'refused'`;
+/** Names that a version of before wrote down as they came: `0x…|id`. */
+const PLAIN_IDENTIFIERS = `
+SELECT id, identifier FROM payment
+WHERE identifier IS NOT NULL AND state <> 'refused' AND identifier >= '0x' AND identifier < '0y' LIMIT 1000`;
+const HASH_IDENTIFIER = 'UPDATE payment SET identifier = ? WHERE id = ?';
+const plainRow = z.object({ id: z.number(), identifier: z.string() });
+
+/** Paid without a delivery so far, or paid back. */
+export const MAY_BE_OWED = 'waiting_since IS NOT NULL OR refund_from IS NOT NULL';
+/** Of what no node showed, nobody asks whether it is still there. */
+export const IS_UNFINAL = "state = 'settled' AND final_at IS NULL AND claim_block IS NOT NULL";
+const LATER_INDEXES = `
+CREATE INDEX IF NOT EXISTS payment_unfinal ON payment(id) WHERE ${IS_UNFINAL};
+CREATE INDEX IF NOT EXISTS payment_owed ON payment(id) WHERE ${MAY_BE_OWED}`;
 
 /** What stands before the nonce in the key of a payment. */
 export const ACCOUNT = 'substr(key, 1, length(key) - 67)';
@@ -65,15 +103,16 @@ SELECT ${TOKEN} AS token FROM first WHERE first.key IS NOT NULL LIMIT ${TOKENS_M
 /** A row of it. */
 export const tokenRow = z.object({ token: z.string() });
 
-/** Only for who looks for sales: each settlement writes into it. */
+/** Finds the sales of an account that signs in. */
 const SALES = `
 CREATE INDEX IF NOT EXISTS payment_sale ON payment(${ACCOUNT}, resource, id) WHERE state = 'settled'`;
 
 const versionRow = z.object({ user_version: z.number() });
 
-/** Opens the journal for writing and makes its tables; throws for the file of another format. */
-export function openJournalFile(path: string, { findsSales = false } = {}): Database.Database {
+/** Opens the journal for writing and makes its tables; throws for the file of another format, and where it is lost. */
+export function openJournalFile(path: string, { isLossAccepted = false } = {}): Database.Database {
   refuseUnlessPlain(path);
+  if (!isLossAccepted) refuseLost(path);
   // What was bought, tokens among it, is nobody else's to read; SQLite gives its side files the same mode.
   closeSync(openSync(path, 'a', 0o600));
   const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
@@ -85,11 +124,36 @@ export function openJournalFile(path: string, { findsSales = false } = {}): Data
   const change = format === FORMAT_WITHOUT_CITATIONS ? `${ADD_CITATIONS};` : '';
   db.exec(`BEGIN IMMEDIATE; ${change} ${SCHEMA} PRAGMA user_version = ${JOURNAL_FORMAT};`);
   const has = db.prepare(HAS_COLUMN);
-  for (const name of LATER_COLUMNS) {
-    if (has.get([name]) === undefined) db.exec(`ALTER TABLE payment ADD COLUMN ${name} TEXT`);
+  for (const [name, type] of Object.entries(LATER_COLUMNS)) {
+    if (has.get([name]) === undefined) db.exec(`ALTER TABLE payment ADD COLUMN ${name} ${type}`);
   }
-  db.exec(`${IDENTIFIERS}; ${findsSales ? `${SALES};` : ''} COMMIT`);
+  db.exec(`${IDENTIFIERS}; ${LATER_INDEXES}; ${SALES};`);
+  hashIdentifiers(db);
+  db.exec('COMMIT');
   return db;
+}
+
+function hashIdentifiers(db: Database.Database): void {
+  const plain = db.prepare(PLAIN_IDENTIFIERS);
+  const change = db.prepare(HASH_IDENTIFIER);
+  for (let rows = plain.all([]); rows.length > 0; rows = plain.all([])) {
+    for (const { id, identifier } of rows.map((row) => plainRow.parse(row)))
+      change.run([hashedIdentifier(identifier), id]);
+  }
+}
+
+/** Key of the hashes of network addresses; it lies beside the journal, so a copy of the journal tells no address. */
+const CLIENT_KEY_NAME = 'client.key';
+const CLIENT_KEY = /^[0-9a-f]{64}$/;
+
+/** The key beside a journal, made where there is none; the caller must keep others from doing so at the same time. */
+export function clientSecret(journalPath: string): Uint8Array {
+  const path = join(dirname(journalPath), CLIENT_KEY_NAME);
+  const found = existsSync(path) ? readOwnFile(path, 4096).bytes.toString('utf8').trim() : '';
+  if (CLIENT_KEY.test(found)) return Buffer.from(found, 'hex');
+  const made = randomBytes(32);
+  replaceFile(path, made.toString('hex'));
+  return made;
 }
 
 /** Opens the journal beside the gatekeeper that writes it, for reading alone; throws when it is not there. */

@@ -1,11 +1,13 @@
+import { join } from 'node:path';
 import { Command, Option } from 'commander';
+import type pg from 'pg';
 import { csvLine } from '../../compiler/contract/csv-line.ts';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { type AcceptedClock, acceptClock } from './accepted-clock.ts';
-import { openJournalFile } from './journal-file.ts';
+import { JOURNAL_NAME, openJournalFile } from './journal-file.ts';
 import {
   backUpJournal,
   LEDGER_COLUMNS,
@@ -15,6 +17,7 @@ import {
   type RevenueBy,
   revenueBy,
 } from './ledger.ts';
+import { isEmptyJournal, traceOfJournal } from './lost-journal.ts';
 import type { JournalPlace } from './open-journal.ts';
 import {
   dayStart,
@@ -66,6 +69,11 @@ export function ledgerCommand(by: LedgerOptions): Command {
       refuseOtherTime(nowMs, utc);
       const accepted = await acceptedIn(placeOf(state, by.place), nowMs);
       by.write(`${acceptedLine(accepted, nowMs)}\n`);
+    });
+  stateOption(command.command('accept-loss'))
+    .description('begin an empty journal after the last one was lost for good')
+    .action(async ({ state }: StateOptions) => {
+      by.write(`${await lossAcceptedIn(placeOf(state, by.place))}\n`);
     });
   command
     .command('migrate')
@@ -244,6 +252,35 @@ async function acceptedIn(
     return withJournal(stateDir, (db) => acceptClock(db, nowMs), openJournalFile);
   const { acceptPostgresClock } = await import('./postgres/postgres-ledger.ts');
   return withDatabase(journal, (client) => acceptPostgresClock(client, nowMs));
+}
+
+/** Makes an empty journal where there was one; what the operator is told. */
+async function lossAcceptedIn({ journal, stateDir }: JournalPlace): Promise<string> {
+  const path = join(stateDir, JOURNAL_NAME);
+  const isShared = isPostgresUrl(journal);
+  const place = isShared ? shownPlace(journal) : path;
+  const isMade = await (isShared ? makeShared(journal) : makeFile(path));
+  if (!isMade) return `nothing to accept: no payment journal is missing at "${place}"`;
+  return (
+    `accepted the loss: the payment journal "${place}" is empty, and gatekeepers start; answers that were sold before are ` +
+    'not delivered again, and receipts that were spent can be spent again until they expire'
+  );
+}
+
+async function makeFile(path: string): Promise<boolean> {
+  if (traceOfJournal(path) === null || !isEmptyJournal(path)) return false;
+  openJournalFile(path, { isLossAccepted: true }).close();
+  return true;
+}
+
+async function makeShared(url: string): Promise<boolean> {
+  const { hasTables, makeTables } = await import('./postgres/schema.ts');
+  const make = async (client: pg.ClientBase): Promise<boolean> => {
+    if (await hasTables(client)) return false;
+    await makeTables(client);
+    return true;
+  };
+  return withDatabase(url, make, 'perhaps empty');
 }
 
 function leftOutText(count: number): string {

@@ -28,6 +28,9 @@ export const ledgerRow = z.object({
   settled_at: z.number().nullable(),
   // A file that an older version wrote has no such column.
   usd: z.string().nullish(),
+  final_at: z.number().nullish(),
+  reorganised_at: z.number().nullish(),
+  refund_tx: z.string().nullish(),
 });
 
 /** One payment as an accountant reads it; no signature and no body. */
@@ -52,6 +55,12 @@ export interface LedgerRow {
   readonly transaction: string;
   readonly x402_version: string;
   readonly detail: string;
+  /** When no reorganisation could take the transfer away any more; '' until then, and without a node. */
+  readonly final_at: string;
+  /** When a transfer that had paid was seen to have vanished; '' for none. */
+  readonly reorganised_at: string;
+  /** That paid it back; '' for none. */
+  readonly refund_transaction: string;
 }
 
 /** Names of the columns, in the order of an export. */
@@ -71,6 +80,9 @@ export const LEDGER_COLUMNS = [
   'transaction',
   'x402_version',
   'detail',
+  'final_at',
+  'reorganised_at',
+  'refund_transaction',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
 /** Which time dates a payment: its claim, or its settlement, which unsettled payments do not have. */
@@ -106,7 +118,7 @@ export function ledgerRowOf(row: z.infer<typeof ledgerRow>): LedgerRow {
   const [path, query = ''] = defined(target, 'a target').split('?');
   return {
     created_at: new Date(row.created_at).toISOString(),
-    settled_at: row.settled_at === null ? '' : new Date(row.settled_at).toISOString(),
+    settled_at: timeOf(row.settled_at),
     state: row.state,
     method: defined(method, 'a method'),
     path: defined(path, 'a path'),
@@ -120,7 +132,14 @@ export function ledgerRowOf(row: z.infer<typeof ledgerRow>): LedgerRow {
     transaction: row.tx ?? '',
     x402_version: String(row.version),
     detail: row.detail ?? '',
+    final_at: timeOf(row.final_at),
+    reorganised_at: timeOf(row.reorganised_at),
+    refund_transaction: row.refund_tx ?? '',
   };
+}
+
+function timeOf(ms: number | null | undefined): string {
+  return ms == null ? '' : new Date(ms).toISOString();
 }
 
 /** '' for an amount that does not exist. */

@@ -1,12 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { Config } from '../config/config.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
-import type { Log } from '../log/line-log.ts';
 import type { Journal } from '../money/journal.ts';
+import type { Trouble } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { JOURNAL_NAME } from './journal-file.ts';
+import { isEmptyJournal, traceOfShop } from './lost-journal.ts';
 import { sqliteJournal } from './sqlite-journal.ts';
 
 /** A journal that somebody must close. */
@@ -17,14 +19,15 @@ export interface OpenJournal {
   close(): Promise<void>;
 }
 
-interface JournalOptions {
+export interface JournalOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  readonly log: Log;
+  /** A time that has certainly come, by which what is old is deleted; null while nobody can tell, which it is without it. */
+  readonly passedMs?: () => number | null;
+  /** Told when a journal that others share is lost, and when it is back. */
+  readonly lost: Pick<Trouble, 'begin' | 'end'>;
   /** Told how long each sync of a disk took that is ours, in milliseconds. */
   readonly onSync?: (ms: number) => void;
-  /** Whether sales are looked for by who paid. */
-  readonly findsSales?: boolean;
 }
 
 /** Where the settings say that the journal lies. */
@@ -32,7 +35,7 @@ export type JournalPlace = Pick<Config, 'stateDir' | 'journal'>;
 
 /** Opens the journal of the settings; throws a StartError that tells what to do when it cannot. */
 export async function openJournal(place: JournalPlace, by: JournalOptions): Promise<OpenJournal> {
-  return isPostgresUrl(place.journal) ? openShared(place.journal, by) : openFile(place, by);
+  return isPostgresUrl(place.journal) ? openShared(place, by) : openFile(place, by);
 }
 
 async function openFile({ stateDir }: JournalPlace, by: JournalOptions): Promise<OpenJournal> {
@@ -46,14 +49,21 @@ async function openFile({ stateDir }: JournalPlace, by: JournalOptions): Promise
 }
 
 /** The client of the database is loaded only where there is one. */
-async function openShared(url: string, by: JournalOptions): Promise<OpenJournal> {
+async function openShared(
+  { journal: url, stateDir }: JournalPlace,
+  by: JournalOptions,
+): Promise<OpenJournal> {
   const { postgresJournal } = await import('./postgres/postgres-journal.ts');
   try {
-    const journal = await postgresJournal({ url, ...by });
+    // A journal in a file that nobody moved here is one that this shop has used.
+    const file = join(stateDir, JOURNAL_NAME);
+    const trace = (): string | null =>
+      traceOfShop(stateDir) ?? (isEmptyJournal(file) ? null : file);
+    const journal = await postgresJournal({ url, trace, ...by });
     return { journal, isLost: () => journal.isLost(), close: () => journal.close() };
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
-    const why = `${messageOf(cause)}; start the server and make the database, or correct SIGNALPRESS_JOURNAL`;
+    const why = `${networkFault(cause)?.words ?? messageOf(cause)}; start the server and make the database, or correct SIGNALPRESS_JOURNAL`;
     throw new StartError(`Cannot open payment journal at "${shownPlace(url)}": ${why}`, { cause });
   }
 }

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import type Database from 'libsql';
 import type pg from 'pg';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
+import { networkFault } from '../../compiler/contract/network-fault.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { JOURNAL_NAME, readJournalFile } from './journal-file.ts';
+import { type AskBooks, Books } from './books.ts';
+import { JOURNAL_NAME, openJournalFile, readJournalFile } from './journal-file.ts';
 import { type LedgerFilter, type LedgerRow, ledgerRows } from './ledger.ts';
 import type { JournalPlace } from './open-journal.ts';
 
@@ -80,6 +82,37 @@ export async function withLedger<T>(
   }
 }
 
+/** Lets a command compare a journal with the chain, beside the gatekeepers that write it; `open` decides about a file. */
+export async function withBooks<T>(
+  place: JournalPlace,
+  use: (books: Books) => Promise<T>,
+  open: (path: string) => Database.Database = readJournalFile,
+): Promise<T> {
+  if (isPostgresUrl(place.journal)) {
+    return withDatabase(place.journal, (client) => {
+      const ask: AskBooks = async (text, values) =>
+        (await client.query(text.replaceAll('?', '$'), [...values])).rows;
+      return use(new Books(ask, 'signalpress.'));
+    });
+  }
+  const path = join(place.stateDir, JOURNAL_NAME);
+  const db = opened(path, open);
+  try {
+    return await use(new Books(async (text, values) => db.prepare(text).all([...values]), ''));
+  } catch (cause) {
+    return refuseUse(path, cause);
+  } finally {
+    db.close();
+  }
+}
+
+/** Opens the journal in a file so that what a command writes is on the disk before it goes on. */
+export function writtenJournalFile(path: string): Database.Database {
+  const db = openJournalFile(path);
+  db.pragma('synchronous = FULL');
+  return db;
+}
+
 /** The same for the journal in a database, with a connection to it; one without a journal is refused unless told otherwise. */
 export async function withDatabase<T>(
   url: string,
@@ -96,7 +129,7 @@ export async function withDatabase<T>(
     }
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
-    const why = `${messageOf(cause)}; start the server, or correct SIGNALPRESS_JOURNAL`;
+    const why = `${networkFault(cause)?.words ?? messageOf(cause)}; start the server, or correct SIGNALPRESS_JOURNAL`;
     throw new StartError(`Cannot use payment journal at "${shownPlace(url)}": ${why}`, { cause });
   }
 }

@@ -1,3 +1,4 @@
+import type { ChainHead } from './evidence.ts';
 import type { X402Version } from './payment.ts';
 
 /** `settling` is durable before the settlement is asked for, so after a crash it means the same as `unknown`. */
@@ -21,25 +22,38 @@ export interface Claim {
   readonly validBefore: number;
   /** Worth of the value at the rate of the sale, in atomic units of USDC; absent for USDC. */
   readonly usd?: string;
-  /** `payer|id`: the payer's own name of the purchase. No two payments that stand have the same. */
-  readonly identifier?: string;
+  /** What the payer calls the purchase, as `identifierHash` writes it. No two payments that stand have the same. */
+  readonly identifier?: string | null;
+  /** Keyed hash of the network address that brought the payment; null where that is not known for sure. */
+  readonly client?: string | null;
+  /** The newest block of the chain before the claim; absent where no node was configured. */
+  readonly claimBlock?: ChainHead;
 }
 
 /** The row of one payment key: what was promised for it and what came of it. */
-export interface JournalEntry extends Omit<Claim, 'body' | 'identifier'> {
+export interface JournalEntry extends Omit<Claim, 'body' | 'identifier' | 'client'>, KnownPayment {
   readonly state: PaymentState;
   /** Null once the retention is over: the sale stays in the ledger, its bytes do not. */
   readonly body: Buffer | null;
   /** The settled transaction, null until then. */
   readonly transaction: string | null;
-  /** When the settlement was noted, in milliseconds since the epoch; null until then. */
-  readonly settledMs: number | null;
   /** What a refusal or a missing verdict said. */
   readonly detail: string | null;
+  /** It was settled while nobody waited for its answer, which was not delivered since. */
+  readonly isWaiting?: true;
 }
 
 /** The request that a payment is bound to, and what a repeat of it must carry. */
 export type PaymentBinding = Pick<Claim, 'resource' | 'signed'>;
+
+/** A payment that was not refused, with what tells its buyer from others who show its header. */
+export interface KnownPayment extends PaymentBinding {
+  /** Of its first request, each null where that had none. */
+  readonly identifier: string | null;
+  readonly client: string | null;
+  /** When its settlement was noted, in milliseconds since the epoch; null while its end is not known. */
+  readonly settledMs: number | null;
+}
 
 /** How an open payment ends, or that its end is not known. */
 export interface Conclusion {
@@ -49,6 +63,8 @@ export interface Conclusion {
   /** When the settlement was known, in milliseconds since the epoch; the time of the writing by default. */
   readonly settledMs?: number;
   readonly detail?: string;
+  /** Settled while nobody waits for the answer: until that is delivered, the shop owes it. */
+  readonly isWaiting?: boolean;
   /** A refusal of the first call: it counts only while no other gatekeeper has taken the payment since. */
   readonly isFirst?: boolean;
 }
@@ -59,6 +75,15 @@ export interface OpenPayment {
   readonly place: number;
   readonly key: string;
 }
+
+/** What the chain said later of a payment that was settled. */
+export type Review = { readonly key: string } & (
+  | { readonly state: 'final' }
+  /** It was the same transfer in another transaction. */
+  | { readonly state: 'moved'; readonly transaction: string }
+  /** It vanished in a reorganisation, so the payment is open again. */
+  | { readonly state: 'gone' }
+);
 
 /** How many payments are open. */
 export interface OpenSummary {
@@ -102,21 +127,24 @@ export interface SharedJournal {
 export interface Journal extends SoldCitations {
   /** What payments were in that were noted before it was opened: `network|asset`, lower-case. */
   readonly tokens: readonly string[];
+  /** Makes hashes of network addresses that nobody else can make; the same for all who share the journal, and after a restart. */
+  readonly secret: Uint8Array;
   find(key: string): Promise<JournalEntry | null>;
   /** The same, also of what another process noted meanwhile: it always reads the disk, so only a refusal waits for it. */
   findOnDisk(key: string): Promise<JournalEntry | null>;
   /**
-   * What a payment that was not refused is bound to, without its bytes, as far as this process knows it; never waits for
+   * What is known of a payment that was not refused, without its bytes, as far as this process knows it; never waits for
    * anything. What another process noted, `claim` and `findOnDisk` notice.
    */
-  bindingOf(key: string): PaymentBinding | null;
-  /**
-   * Key of the newest settled payment for a resource by one of these accounts (`network|asset|payer`, lower-case); else
-   * null. Only in a journal that was opened to look for sales.
-   */
+  bindingOf(key: string): KnownPayment | null;
+  /** Key of the newest settled payment for a resource by one of these accounts (`network|asset|payer`, lower-case); else null. */
   soldTo(accounts: readonly string[], resource: string): Promise<string | null>;
+  /** Whether an account (`network|asset|payer`, lower-case) has a settled payment, noted by whatever gatekeeper. */
+  hasSettled(account: string): Promise<boolean>;
   /** Key of the payment that was not refused and has this identifier, also of what another process noted; else null. */
   identifiedKey(identifier: string): Promise<string | null>;
+  /** Uses a message up, until `untilMs`; false where it was used before, by whatever gatekeeper. */
+  useOnce(message: string, untilMs: number): Promise<boolean>;
   /**
    * Claims a key as `settling`; false when another claim of the key or of its identifier stands. A refused payment may be
    * claimed again.
@@ -129,11 +157,20 @@ export interface Journal extends SoldCitations {
   takeTransaction(key: string, transaction: string): Promise<boolean>;
   /** Notes the end of an open payment; what is settled stays settled. */
   conclude(conclusion: Conclusion): Promise<void>;
+  /** Notes that an answer was delivered which waited for its buyer. */
+  delivered(key: string): Promise<void>;
   /**
    * Payments whose end nobody noted, oldest first, at most `limit` from behind a place on. Of several gatekeepers one gets
    * them all, without those that another one works on; the others get none.
    */
   unresolved(after: number, limit: number): Promise<readonly OpenPayment[]>;
+  /**
+   * Settled payments that a node showed and whose transfers may still vanish, settled before a time, oldest first, at most
+   * `limit` from behind a place on; of several gatekeepers the same one gets them all.
+   */
+  unfinal(after: number, limit: number, beforeMs: number): Promise<readonly OpenPayment[]>;
+  /** Notes what became of a settled payment that is not final yet. */
+  review(review: Review): Promise<void>;
   /** How many payments wait for their end, and since when. */
   openPayments(): Promise<OpenSummary>;
   /** The newest time that was noted, in milliseconds since the epoch; 0 when there is none. */
@@ -144,7 +181,7 @@ export interface Journal extends SoldCitations {
 
 /** Open payments of one state that are counted; beyond it, their number no longer matters. */
 export const OPEN_COUNTED_MAX = 10_000;
-/** Days that a paid answer can be fetched again with the same payment. */
+/** Days that a paid answer can be fetched again by its buyer. */
 export const JOURNAL_RETENTION_DAYS = 30;
 /** Seconds after `validBefore` at which an authorization is dead on every node's clock. */
 export const DEAD_AFTER_S = 600;

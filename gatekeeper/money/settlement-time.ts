@@ -15,6 +15,14 @@ const SLOW_PERCENT = 125;
 
 type Chain = Pick<Network, 'blockMs'>;
 
+/** After how long a transfer should be there for good. */
+export function finalMs({
+  blockMs,
+  finalBlocks,
+}: Pick<Network, 'blockMs' | 'finalBlocks'>): number {
+  return ((finalBlocks + LAG_BLOCKS) * blockMs * SLOW_PERCENT) / 100;
+}
+
 /** How long a transfer that is there may take to be as deep as it was asked to be, and to be seen there. */
 export function depthMs({ blockMs }: Chain, confirmations: number): number {
   return ((confirmations + LAG_BLOCKS) * blockMs * SLOW_PERCENT) / 100;

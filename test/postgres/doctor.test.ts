@@ -6,6 +6,7 @@ import { journalCheck } from '../../gatekeeper/doctor/journal-check.ts';
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
 import { examined, reported } from '../gatekeeper/doctor/examined.ts';
 import { claimOf } from '../gatekeeper/journal/journal-suite.ts';
+import { UNTOLD } from '../gatekeeper/state/untold.ts';
 import { TINY_NOW } from '../gatekeeper/tiny-release.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
@@ -33,7 +34,7 @@ describe('doctor and a journal in PostgreSQL', () => {
   it('finds open payments and a clock that is behind, and makes nothing', async () => {
     const url = await server.freshUrl();
     const clock = (): number => TINY_NOW + 3_600_000;
-    const journal = await postgresJournal({ url, clock, log: () => {} });
+    const journal = await postgresJournal({ url, clock, lost: UNTOLD });
     await journal.claim(claimOf(KEY));
     await journal.close();
     const findings = reported(await examine(about(url), CHECKS));

@@ -3,7 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepingSettlements } from '../../gatekeeper/journal/kept-settlements.ts';
 import { openJournal } from '../../gatekeeper/journal/open-journal.ts';
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
+import { NETWORKS } from '../../gatekeeper/money/networks.ts';
+import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
+import { ServiceState } from '../../gatekeeper/state/service-state.ts';
 import { claimOf, clock } from '../gatekeeper/journal/journal-suite.ts';
+import { payer } from '../gatekeeper/payer.ts';
+import { UNTOLD } from '../gatekeeper/state/untold.ts';
 import { tinyGate } from '../gatekeeper/tiny-gate.ts';
 import { cuttingProxy } from './cutting-proxy.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
@@ -18,7 +23,8 @@ type Events = { readonly event?: unknown; readonly error?: unknown }[];
 
 async function open(url: string) {
   const events: Events = [];
-  const journal = await postgresJournal({ url, clock, log: (entry) => events.push(entry) });
+  const state = new ServiceState({ clock, log: (entry) => events.push(entry) });
+  const journal = await postgresJournal({ url, clock, lost: state.trouble('journal_lost') });
   return { journal, events };
 }
 
@@ -92,9 +98,7 @@ describe('postgresJournal() whose answers are lost', () => {
     proxy.set('pass');
     await expect.poll(() => journal.isLost(), { timeout: 10_000 }).toBe(false);
     expect(await journal.claim(claimOf('b'))).toBe(true);
-    expect(events.map(({ event }) => event)).toEqual(
-      expect.arrayContaining(['journal_lost', 'journal_back']),
-    );
+    expect(events.map(({ event }) => event)).toEqual(['journal_lost', 'journal_back']);
     expect(JSON.stringify(events)).not.toContain('only-for-tests');
     await journal.close();
     await proxy.close();
@@ -162,21 +166,48 @@ describe('postgresJournal() whose answers are lost', () => {
   it('says in /healthz that the database is away, and charges nobody until it is back', async () => {
     const proxy = await cuttingProxy(await server.freshUrl());
     const gate = await tinyGate({ config: { journal: proxy.url } });
-    const health = async () => (await fetch(`${gate.url}/healthz`)).status;
-    expect(await health()).toBe(200);
+    const health = async () => (await fetch(`${gate.url}/healthz`)).json();
+    expect(await health()).toMatchObject({ status: 'ready' });
     proxy.set('closed');
     proxy.cut();
-    await expect.poll(health).toBe(503);
-    expect(await (await fetch(`${gate.url}/healthz`)).json()).toMatchObject({
+    await expect.poll(health).toMatchObject({
+      status: 'not_ready',
       why: ['the payment journal cannot be written: see the log'],
+      serves: { ok: true },
+      sells: { ok: false, reasons: [{ reason: 'journal_lost' }] },
     });
     proxy.set('pass');
-    await expect.poll(health, { timeout: 10_000 }).toBe(200);
+    await expect.poll(health, { timeout: 10_000 }).toMatchObject({ status: 'ready' });
     expect(JSON.stringify(gate.logged)).toMatch(/journal_lost.*journal_back/);
     expect(JSON.stringify(gate.logged)).not.toContain('only-for-tests');
     await gate.close();
     await proxy.close();
   }, 60_000);
+
+  it('is slow before it is lost when the database freezes, and says each once', async () => {
+    const proxy = await cuttingProxy(await server.freshUrl());
+    const gate = await tinyGate({ config: { journal: proxy.url }, pollMs: 3_600_000 });
+    const told = () =>
+      gate.logged.flatMap(({ state, event }) => (state === undefined ? [] : [event]));
+    const target = '/gauge?entity=us-chicago&signal_id=airquality.aqi';
+    const { accepts } = (await (await fetch(gate.url + target)).json()) as {
+      accepts: [RequirementsV1];
+    };
+    proxy.set('frozen');
+    const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
+    const bought = fetch(gate.url + target, { headers: { 'x-payment': header } });
+    await expect.poll(told, { timeout: 6000 }).toEqual(['journal_slow']);
+    await expect
+      .poll(told, { timeout: 20_000 })
+      .toEqual(['journal_slow', 'journal_lost', 'journal_quick']);
+    proxy.set('pass');
+    proxy.cut();
+    await expect.poll(() => told().at(-1), { timeout: 20_000 }).toBe('journal_back');
+    expect(told()).toHaveLength(4);
+    await (await bought).text();
+    await gate.close();
+    await proxy.close();
+  }, 90_000);
 
   it('ends in time although the database froze', async () => {
     const proxy = await cuttingProxy(await server.freshUrl());
@@ -248,7 +279,7 @@ describe('postgresJournal() on a server that is killed', () => {
 });
 
 describe('openJournal() of a database', () => {
-  const by = { clock, log: () => {} };
+  const by = { clock, lost: UNTOLD };
   const refusal = (journal: string) =>
     openJournal({ stateDir: 'unused', journal }, by).then(
       () => 'opened',

@@ -8,6 +8,7 @@ import {
 } from '../../gatekeeper/journal/postgres/postgres-ledger.ts';
 import { claimOf, clock, journalSuite, type Opened } from '../gatekeeper/journal/journal-suite.ts';
 import { NOW_S } from '../gatekeeper/payer.ts';
+import { UNTOLD } from '../gatekeeper/state/untold.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 let server: PostgresServer;
@@ -16,12 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const log = (): void => {};
+const lost = UNTOLD;
 
 journalSuite({
   name: 'postgresJournal',
   fresh: () => server.freshUrl(),
-  open: (url, at) => postgresJournal({ url, clock: at, log, findsSales: true }),
+  open: (url, at, passedMs = at) => postgresJournal({ url, clock: at, passedMs, lost }),
   acceptClock: async (url, nowMs) => {
     const client = await journalClient(url);
     await acceptPostgresClock(client, nowMs);
@@ -45,7 +46,7 @@ describe('postgresJournal() of several gatekeepers', () => {
     for (const journal of all) await journal.close();
   });
   const openOn = async (url: string) => {
-    const journal = await postgresJournal({ url, clock, log });
+    const journal = await postgresJournal({ url, clock, lost });
     all.push(journal);
     return journal;
   };
@@ -81,7 +82,10 @@ describe('postgresJournal() of several gatekeepers', () => {
     const before = await openOn(url);
     await before.claim(claimOf('a'));
     await before.close();
-    await sql(url, 'ALTER TABLE signalpress.payment DROP COLUMN usd, DROP COLUMN identifier');
+    await sql(
+      url,
+      'ALTER TABLE signalpress.payment DROP COLUMN claim_block, DROP COLUMN identifier, DROP COLUMN final_at',
+    );
     const [one, two] = await Promise.all([openOn(url), openOn(url)]);
     expect(await one.find('a')).toMatchObject({ key: 'a', state: 'settling' });
     expect(await two.claim(claimOf('b', { usd: '20000', identifier: '0xa|x' }))).toBe(true);
@@ -176,8 +180,8 @@ describe('postgresJournal() of several gatekeepers', () => {
   it('I33: learns with each claim the newest time that another one noted', async () => {
     const url = await server.freshUrl();
     let now = NOW_S * 1000;
-    const ahead = await postgresJournal({ url, clock: () => now + 3_600_000, log });
-    const right = await postgresJournal({ url, clock: () => now, log });
+    const ahead = await postgresJournal({ url, clock: () => now + 3_600_000, lost });
+    const right = await postgresJournal({ url, clock: () => now, lost });
     await ahead.claim(claimOf('a'));
     now += 1;
     await right.claim(claimOf('b'));
@@ -189,7 +193,8 @@ describe('postgresJournal() of several gatekeepers', () => {
   it('I11: keeps no transaction twice, and gives it to nobody else', async () => {
     const url = await server.freshUrl();
     let now = NOW_S * 1000;
-    const journal = await postgresJournal({ url, clock: () => now, log });
+    const by = { clock: () => now, passedMs: () => now, lost };
+    const journal = await postgresJournal({ url, ...by });
     all.push(journal);
     const other = await openOn(url);
     for (const key of ['a', 'b']) await journal.claim(claimOf(key));

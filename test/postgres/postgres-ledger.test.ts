@@ -13,6 +13,7 @@ import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-jour
 import { sqliteJournal } from '../../gatekeeper/journal/sqlite-journal.ts';
 import { claimOf } from '../gatekeeper/journal/journal-suite.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';
+import { UNTOLD } from '../gatekeeper/state/untold.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 const DAY_MS = 86_400_000;
@@ -167,7 +168,7 @@ describe('ledger migrate', () => {
     );
     const again = await migrate(state, journal);
     expect(again.out).toMatch(/^nothing to move, the database holds exactly these rows: .* 1500,/);
-    const moved = await postgresJournal({ url: journal, clock: () => now, log });
+    const moved = await postgresJournal({ url: journal, clock: () => now, lost: UNTOLD });
     const file = sqliteJournal({ path: join(state, JOURNAL_NAME), clock: () => now });
     for (let at = 0; at < 1500; at += 13) {
       const { key } = saleOf(at);
@@ -197,7 +198,7 @@ describe('ledger migrate', () => {
     const file = sqliteJournal({ path: join(used, JOURNAL_NAME), clock: () => now });
     await expect(move(journal, used)).rejects.toThrow(/stop the gatekeeper that uses it/);
     file.close();
-    const gate = await postgresJournal({ url: journal, clock: () => now, log });
+    const gate = await postgresJournal({ url: journal, clock: () => now, lost: UNTOLD });
     await expect(move()).rejects.toThrow(/gatekeepers use the database \(1\); stop them/);
     await gate.claim(saleOf(1));
     await gate.close();

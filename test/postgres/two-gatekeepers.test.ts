@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepingSettlements } from '../../gatekeeper/journal/kept-settlements.ts';
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
 import type { SettleOutcome } from '../../gatekeeper/money/facilitator.ts';
+import type { PaymentEvidence } from '../../gatekeeper/payment/settlement.ts';
 import { purchaseService } from '../../gatekeeper/purchase/purchase-service.ts';
 import { Reconciler } from '../../gatekeeper/purchase/reconciler.ts';
+import { saying } from '../gatekeeper/chain-saying.ts';
 import { headerOf, NOW_MS } from '../gatekeeper/payer.ts';
 import {
   alice,
@@ -19,6 +21,7 @@ import {
   tick,
   v1,
 } from '../gatekeeper/payment-bench.ts';
+import { UNTOLD } from '../gatekeeper/state/untold.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 let server: PostgresServer;
@@ -53,10 +56,10 @@ function facilitator() {
 
 type Settler = ReturnType<typeof facilitator>;
 
-async function gatekeeper(url: string, by: Settler, evidence?: () => Promise<{ state: 'unused' }>) {
+async function gatekeeper(url: string, by: Settler, evidence?: PaymentEvidence) {
   const script = { now: NOW_MS };
   const clock = (): number => script.now;
-  const inner = await postgresJournal({ url, clock, log: () => {} });
+  const inner = await postgresJournal({ url, clock, lost: UNTOLD });
   const journal = keepingSettlements(inner);
   const purchases = purchaseService({
     journal,
@@ -89,7 +92,7 @@ async function gatekeeper(url: string, by: Settler, evidence?: () => Promise<{ s
   };
 }
 
-async function two(evidence?: () => Promise<{ state: 'unused' }>) {
+async function two(evidence?: PaymentEvidence) {
   const url = await server.freshUrl();
   const by = facilitator();
   const open = () => gatekeeper(url, by, evidence);
@@ -171,7 +174,7 @@ describe('purchaseService() of two gatekeepers over one journal', () => {
   }, 60_000);
 
   it('I9: leaves a payment open that is refused while the call of a gatekeeper that ended still runs', async () => {
-    const { by, one, other } = await two(async () => ({ state: 'unused' }));
+    const { by, one, other } = await two(saying(async () => ({ state: 'unused' })));
     by.script.settle = () => new Promise(() => {});
     const value = await paid();
     void one.pay(value);

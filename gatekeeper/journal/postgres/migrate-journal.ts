@@ -3,6 +3,7 @@
  * is read back and has the same count and the same digest. A process that dies in the middle leaves nothing behind, and
  * the next one begins again. The file is not changed, and stays locked until the end.
  */
+
 import { createHash, type Hash } from 'node:crypto';
 import { accessSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import type Database from 'libsql';
 import type pg from 'pg';
 import { z } from 'zod';
 import { defined } from '../../../compiler/contract/defined.ts';
+import { networkFault } from '../../../compiler/contract/network-fault.ts';
 import { isPostgresUrl, shownPlace } from '../../config/postgres-url.ts';
 import { messageOf } from '../../system/message-of.ts';
 import { StartError } from '../../system/start-error.ts';
@@ -80,6 +82,13 @@ const TABLES: readonly JournalTable[] = [
       ['settled_at', INT],
       ['identifier', 'text'],
       ['usd', 'text'],
+      ['claim_block', 'text'],
+      ['final_at', INT],
+      ['reorganised_at', INT],
+      ['waiting_since', INT],
+      ['refund_from', 'text'],
+      ['refund_at', INT],
+      ['refund_tx', 'text'],
     ],
     page: 1000,
   },
@@ -171,7 +180,7 @@ async function into<T>(url: string, use: (client: pg.ClientBase) => Promise<T>):
     }
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
-    const why = `${messageOf(cause)}; nothing was changed, so correct that and run it again`;
+    const why = `${networkFault(cause)?.words ?? messageOf(cause)}; nothing was changed, so correct that and run it again`;
     throw new StartError(`Cannot move the payment journal to "${shownPlace(url)}": ${why}`, {
       cause,
     });

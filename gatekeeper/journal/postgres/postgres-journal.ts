@@ -11,7 +11,7 @@
  *  - While the database cannot be reached, claims fail after a few seconds and nobody is asked for money. A settlement
  *    that could not be noted is kept in memory (`kept-settlements.ts`); a payment that could not be let go is let go later.
  */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
@@ -24,15 +24,25 @@ import {
   JOURNAL_RETENTION_DAYS,
   type Journal,
   type JournalEntry,
+  type KnownPayment,
   OPEN_COUNTED_MAX,
   type OpenSummary,
   type PaymentBinding,
   type PaymentState,
+  type Review,
 } from '../../money/journal.ts';
+import type { Trouble } from '../../state/service-state.ts';
 import { BoundedMap } from '../../system/bounded-map.ts';
 import { bodyRow, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from '../body-store.ts';
-import { tokenRow, tokensIn } from '../journal-file.ts';
-import { claimValues, entryOf } from '../journal-row.ts';
+import { IS_UNFINAL, tokenRow, tokensIn } from '../journal-file.ts';
+import {
+  claimValues,
+  entryOf,
+  KNOWN_COLUMNS,
+  knownOf,
+  reviewsOf,
+  reviewValues,
+} from '../journal-row.ts';
 import {
   atMost,
   connectionOptions,
@@ -47,6 +57,8 @@ import { LOCK_PURGE, Session } from './session.ts';
 const IDLE_MS = 60_000;
 /** Bindings that are remembered, so that repeats are told from new payments without a look at the database. */
 const BINDINGS_MAX = 10_000;
+/** Of what hashes of network addresses are made with. */
+const SECRET_BYTES = 32;
 /** Payments that could not be let go yet. */
 const HELD_MAX = 10_000;
 /** Rows at the end of the journal that each claim looks at, so that it learns the times of other gatekeepers. */
@@ -60,13 +72,14 @@ const TAKEN_MS = 3_600_000;
 const CLAIM = `
 INSERT INTO signalpress.payment AS known
   (key, state, resource, version, signed, value, valid_before, body, content_type, created_at, holder, claim,
-    identifier, usd)
-SELECT $1, 'settling', $2, $3, $4, $5, $6, sha256, $7, $8, $9, $10, $13, $14
+    identifier, usd, client, claim_block)
+SELECT $1, 'settling', $2, $3, $4, $5, $6, sha256, $7, $8, $9, $10, $13, $14, $15, $16
 FROM signalpress.body WHERE sha256 = $11 AND purge_at >= $12
 ON CONFLICT (key) DO UPDATE SET state = 'settling', resource = excluded.resource, version = excluded.version,
   signed = excluded.signed, value = excluded.value, valid_before = excluded.valid_before, body = excluded.body,
   content_type = excluded.content_type, detail = NULL, created_at = excluded.created_at,
-  holder = excluded.holder, claim = excluded.claim, identifier = excluded.identifier, usd = excluded.usd
+  holder = excluded.holder, claim = excluded.claim, identifier = excluded.identifier, usd = excluded.usd,
+  client = excluded.client, claim_block = excluded.claim_block
 WHERE known.state = 'refused' AND known.claim <> excluded.claim
 RETURNING (${newestAmong(`${CLAIM_NEWEST_ROWS}`)}) AS ms`;
 // A claim of our own whose answer was lost; the session may be another one by now.
@@ -83,14 +96,15 @@ const isFree = (numbers: string, lockClass: string): string => `
 // What is settled stays settled. A refusal counts only from whoever asks: another one may be asking meanwhile. That of a
 // first call counts only while the row is as it was claimed: who took it since has left a call behind.
 const CONCLUDE = `
-UPDATE signalpress.payment SET state = $2, tx = $3, detail = $4, settled_at = $5, holder = NULL
+UPDATE signalpress.payment SET state = $2, tx = $3, detail = $4, settled_at = $5, waiting_since = $9, holder = NULL
 WHERE key = $1 AND state IN ('settling', 'unknown') AND ($2 = 'settled' OR ${isFree('$6', '$7')})
   AND (NOT $8::boolean OR (state = 'settling' AND holder = ANY($6::integer[])))`;
+const DELIVERED = 'UPDATE signalpress.payment SET waiting_since = NULL WHERE key = $1';
 const ENDED = 'SELECT state, tx FROM signalpress.payment WHERE key = $1';
 const FIND = `
 SELECT payment.*, body.encoding, body.bytes
 FROM signalpress.payment LEFT JOIN signalpress.body ON body.sha256 = payment.body WHERE key = $1`;
-const BOUND = `SELECT resource, signed FROM signalpress.payment WHERE key = $1 AND state <> 'refused'`;
+const BOUND = `SELECT ${KNOWN_COLUMNS} FROM signalpress.payment WHERE key = $1 AND state <> 'refused'`;
 const IDENTIFIED = `
 SELECT key FROM signalpress.payment WHERE identifier = $1 AND identifier IS NOT NULL AND state <> 'refused'`;
 const SALE = `
@@ -98,6 +112,16 @@ SELECT sale.key FROM unnest($1::text[]) AS account CROSS JOIN LATERAL (
   SELECT id, key FROM signalpress.payment
   WHERE (${ACCOUNT}) COLLATE "C" = account AND resource = $2 AND state = 'settled' ORDER BY id DESC LIMIT 1) AS sale
 ORDER BY sale.id DESC LIMIT 1`;
+const SETTLED = `
+SELECT 1 FROM signalpress.payment WHERE (${ACCOUNT}) COLLATE "C" = $1 AND state = 'settled' LIMIT 1`;
+const MAKE_SECRET =
+  'INSERT INTO signalpress.secret(id, bytes) VALUES (1, $1) ON CONFLICT DO NOTHING';
+const SECRET = 'SELECT bytes FROM signalpress.secret WHERE id = 1';
+// Its own answer may be lost: then the message is used up, and its client signs another one.
+const USE = `
+WITH over AS (DELETE FROM signalpress.used_message WHERE message IN (
+  SELECT message FROM signalpress.used_message WHERE until < $3 LIMIT $4))
+INSERT INTO signalpress.used_message(message, until) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING message`;
 const TAKE = `
 UPDATE signalpress.payment SET holder = $2
 WHERE key = $1 AND state IN ('settling', 'unknown') AND resource = $5 AND signed = $6 AND ${isFree('$3', '$4')}`;
@@ -117,6 +141,9 @@ SELECT id AS place, key FROM signalpress.payment
 WHERE state <> 'settled' AND state IN ('settling', 'unknown') AND id > $1
   AND (holder IS NULL OR holder = ANY($3::integer[]) OR holder NOT IN (SELECT holder FROM living))
 ORDER BY id LIMIT $2`;
+const REVIEWS = reviewsOf('signalpress.payment', ['$1', '$2']);
+const UNFINAL = `
+SELECT id AS place, key FROM signalpress.payment WHERE ${IS_UNFINAL} AND id > $1 AND settled_at < $2 ORDER BY id LIMIT $3`;
 const OPEN_OF = `
 SELECT count(*) AS payments, min(created_at) AS oldest FROM (
   SELECT created_at FROM signalpress.payment WHERE state = $1 AND state <> 'settled' ORDER BY id LIMIT $2) AS open`;
@@ -132,14 +159,14 @@ DELETE FROM signalpress.body WHERE ${ALONE} AND purge_at < $3 AND sha256 IN (
 const FORGET = `
 DELETE FROM signalpress.payment WHERE ${ALONE} AND state = 'refused' AND id IN (
   SELECT id FROM signalpress.payment
-  WHERE state <> 'settled' AND state = 'refused' AND created_at < $3 AND valid_before < $4 LIMIT $5)`;
+  WHERE state <> 'settled' AND state = 'refused' AND refund_from IS NULL AND created_at < $3 AND valid_before < $4 LIMIT $5)`;
 const FORGET_TAKEN = `
 DELETE FROM signalpress.taken_transaction WHERE ${ALONE} AND tx IN (
   SELECT taken.tx FROM signalpress.taken_transaction AS taken JOIN signalpress.payment USING (key)
   WHERE lower(payment.tx) = taken.tx AND settled_at < $3 LIMIT $4)`;
 
 const newestRow = z.object({ ms: z.number() });
-const boundRow = z.object({ resource: z.string(), signed: z.string() });
+const secretRow = z.object({ bytes: z.instanceof(Uint8Array) });
 const openRow = z.object({ place: z.number(), key: z.string() });
 const summaryRow = z.object({ payments: z.number(), oldest: z.number().nullable() });
 const endedRow = z.object({ state: z.string(), tx: z.string().nullable() });
@@ -147,13 +174,16 @@ const keyRow = z.object({ key: z.string() });
 const citationRow = z.object({ citation: z.string() });
 
 interface PostgresJournalOptions {
-  /** Whether `soldTo` will be asked. */
-  readonly findsSales?: boolean;
   /** `postgres://…`, with user and password. */
   readonly url: string;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+  /** A time that has certainly come, by which what is old is deleted; null while nobody can tell, which it is without it. */
+  readonly passedMs?: () => number | null;
+  /** Told when the database is lost, and when it is back. */
+  readonly lost: Pick<Trouble, 'begin' | 'end'>;
+  /** A file that shows that there was a journal; null for a new shop. */
+  readonly trace?: () => string | null;
 }
 
 interface PostgresJournal extends Journal {
@@ -171,8 +201,11 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
   const concluder = new Concluder(base);
   const find = (key: string): Promise<JournalEntry | null> => found(base, key);
   const tokens = await base.rows(tokensIn('signalpress.payment'), []);
+  await base.query(MAKE_SECRET, [randomBytes(SECRET_BYTES)]);
+  const [kept] = await base.rows(SECRET, []);
   return {
     tokens: tokens.map((row) => tokenRow.parse(row).token),
+    secret: secretRow.parse(kept).bytes,
     find,
     findOnDisk: find,
     bindingOf: (key) => base.bindings.get(key) ?? null,
@@ -184,14 +217,26 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
       const [row] = await base.rows(SALE, [accounts, resource]);
       return row === undefined ? null : keyRow.parse(row).key;
     },
+    hasSettled: async (account) => (await base.rows(SETTLED, [account])).length === 1,
+    async useOnce(message, untilMs) {
+      const values = [message, untilMs, base.clock(), PURGE_ROWS_MAX];
+      return (await base.query(USE, values)).rows.length === 1;
+    },
     claim: (claim) => claimer.claim(claim),
     takeTransaction: (key, transaction) => takeTransaction(base, key, transaction.toLowerCase()),
     conclude: (conclusion) => concluder.conclude(conclusion),
+    delivered: (key) => concluder.delivered(key),
     async unresolved(after, limit) {
       if (!(await session.leads())) return [];
       const values = [after, limit, session.numbers(), session.lockClass() >>> 0];
       return (await base.rows(UNRESOLVED, values)).map((row) => openRow.parse(row));
     },
+    async unfinal(after, limit, beforeMs) {
+      if (!(await session.leads())) return [];
+      const rows = await base.rows(UNFINAL, [after, beforeMs, limit]);
+      return rows.map((row) => openRow.parse(row));
+    },
+    review: (review) => concluder.review(review),
     openPayments: () => openPayments(base),
     async citations(digits) {
       const rows = await base.rows(CITATIONS, [digits]);
@@ -211,7 +256,8 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
 class Base {
   readonly session: Session;
   readonly clock: () => number;
-  readonly bindings = new BoundedMap<string, PaymentBinding>(BINDINGS_MAX);
+  readonly passedMs: () => number | null;
+  readonly bindings = new BoundedMap<string, KnownPayment>(BINDINGS_MAX);
   /** Payments that nobody asks for any more although their rows still name us. */
   readonly held = new Set<string>();
   readonly #pool: pg.Pool;
@@ -221,8 +267,9 @@ class Base {
   #lettingGo: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | null = null;
 
-  constructor({ url, clock, log, findsSales = false }: PostgresJournalOptions) {
+  constructor({ url, clock, passedMs = () => null, ...options }: PostgresJournalOptions) {
     this.clock = clock;
+    this.passedMs = passedMs;
     this.#pool = new pg.Pool({
       ...connectionOptions(url),
       max: POOL_CONNECTIONS,
@@ -232,8 +279,7 @@ class Base {
     this.#pool.on('error', () => {});
     this.session = new Session({
       url,
-      log,
-      findsSales,
+      ...options,
       atPing: () => this.letGo().catch(() => {}),
     });
   }
@@ -314,18 +360,18 @@ class PostgresClaims {
 
   constructor(base: Base) {
     this.#base = base;
-    this.#purgedMs = base.clock();
+    this.#purgedMs = base.passedMs() ?? 0;
   }
 
   async claim(claim: Claim): Promise<boolean> {
     const { session, bindings, clock, held } = this.#base;
     const now = clock();
     held.delete(claim.key);
-    const { row, sha256, purgeAt, identifier, usd } = claimValues(claim, now);
+    const { row, sha256, purgeAt, more } = claimValues(claim, now);
     const token = randomUUID();
     const write = async (isRetry: boolean): Promise<boolean> => {
       const number = session.number();
-      const values = [...row, number, token, sha256, purgeAt, identifier, usd];
+      const values = [...row, number, token, sha256, purgeAt, ...more];
       // Most bodies are there already, so they are sent only when the claim finds none.
       if (await this.#insert(values)) return true;
       if (isRetry && (await this.#isOwn(claim.key, token, number))) return true;
@@ -338,8 +384,8 @@ class PostgresClaims {
       throw error;
     });
     session.note(now);
-    if (claimed) bindings.set(claim.key, { resource: claim.resource, signed: claim.signed });
-    this.#purge(now);
+    if (claimed) bindings.set(claim.key, claimedNow(claim));
+    this.#purge();
     return claimed;
   }
 
@@ -356,9 +402,9 @@ class PostgresClaims {
   }
 
   /** In the background; of several gatekeepers one at a time. */
-  #purge(now: number): void {
-    // Also after a clock that ran ahead was set right.
-    if (Math.abs(now - this.#purgedMs) < PURGE_INTERVAL_MS) return;
+  #purge(): void {
+    const now = this.#base.passedMs();
+    if (now === null || Math.abs(now - this.#purgedMs) < PURGE_INTERVAL_MS) return;
     this.#purgedMs = now;
     // Old rows may wait for the next clean-up; payments may not.
     purge(this.#base, now).catch(() => {});
@@ -392,7 +438,8 @@ class Concluder {
     const { key, state, transaction, detail, isFirst = false } = conclusion;
     const { session, bindings, clock } = this.#base;
     const now = clock();
-    const { settledMs = now } = conclusion;
+    const { settledMs = now, isWaiting = false } = conclusion;
+    const waitingMs = state === 'settled' && isWaiting ? settledMs : null;
     const storedDetail = detail === undefined ? null : storable(detail);
     const values = [
       key,
@@ -404,7 +451,7 @@ class Concluder {
     try {
       const isNoted = await persistently(async () => {
         const free = [session.numbers(), session.lockClass(), isFirst];
-        const { rowCount } = await this.#base.query(CONCLUDE, [...values, ...free]);
+        const { rowCount } = await this.#base.query(CONCLUDE, [...values, ...free, waitingMs]);
         return rowCount === 1 || this.#isSo(conclusion);
       });
       if (!isNoted) throw new Error(`Cannot conclude payment "${key}": not open in the journal`);
@@ -414,7 +461,20 @@ class Concluder {
       throw error;
     }
     session.note(now);
+    const known = bindings.get(key);
     if (state === 'refused') bindings.delete(key);
+    else if (state === 'settled' && known !== undefined) bindings.set(key, { ...known, settledMs });
+  }
+
+  async delivered(key: string): Promise<void> {
+    await persistently(() => this.#base.query(DELIVERED, [key]));
+  }
+
+  async review(review: Review): Promise<void> {
+    const { clock, bindings } = this.#base;
+    const values = reviewValues(review, clock());
+    await persistently(() => this.#base.query(REVIEWS[review.state], values));
+    if (review.state === 'gone') bindings.delete(review.key);
   }
 
   /** Whether it was noted already: by an attempt whose answer was lost, or by another gatekeeper. */
@@ -446,12 +506,22 @@ async function found(base: Base, key: string): Promise<JournalEntry | null> {
 
 async function learn(base: Base, key: string): Promise<void> {
   const [row] = await base.rows(BOUND, [key]);
-  remember(base, key, row === undefined ? null : boundRow.parse(row));
+  remember(base, key, row === undefined ? null : knownOf(row));
 }
 
-function remember({ bindings }: Base, key: string, bound: PaymentBinding | null): void {
-  if (bound === null) bindings.delete(key);
-  else bindings.set(key, { resource: bound.resource, signed: bound.signed });
+function remember({ bindings }: Base, key: string, known: KnownPayment | null): void {
+  if (known === null) bindings.delete(key);
+  else bindings.set(key, withoutAnswer(known));
+}
+
+function claimedNow(claim: Claim): KnownPayment {
+  const { resource, signed, identifier = null, client = null } = claim;
+  return { resource, signed, identifier, client, settledMs: null };
+}
+
+function withoutAnswer(known: KnownPayment): KnownPayment {
+  const { resource, signed, identifier, client, settledMs } = known;
+  return { resource, signed, identifier, client, settledMs };
 }
 
 async function take(base: Base, key: string, bound: PaymentBinding): Promise<boolean> {

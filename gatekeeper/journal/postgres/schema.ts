@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { StartError } from '../../system/start-error.ts';
+import { IS_UNFINAL, MAY_BE_OWED } from '../journal-file.ts';
 
 /** Version of the tables in PostgreSQL; a database with another number belongs to another version. */
 const POSTGRES_FORMAT = 1;
@@ -8,21 +9,47 @@ const POSTGRES_FORMAT = 1;
 const MAKING = 7_241_020_117;
 
 /** A version without these columns writes its rows as before, so the format stays the same. */
-const ADD_COLUMNS =
-  'ALTER TABLE signalpress.payment ADD COLUMN IF NOT EXISTS identifier text COLLATE "C", ADD COLUMN IF NOT EXISTS usd text';
+const LATER_COLUMNS = {
+  identifier: 'text COLLATE "C"',
+  usd: 'text',
+  client: 'text COLLATE "C"',
+  claim_block: 'text',
+  final_at: 'bigint',
+  reorganised_at: 'bigint',
+  waiting_since: 'bigint',
+  refund_from: 'text',
+  refund_at: 'bigint',
+  refund_tx: 'text',
+};
+const LATER = Object.entries(LATER_COLUMNS).map(([name, type]) => `${name} ${type}`);
+const ADD_COLUMNS = `
+ALTER TABLE signalpress.payment ${LATER.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`).join(', ')}`;
 const IDENTIFIERS = `
 CREATE UNIQUE INDEX IF NOT EXISTS payment_identifier ON signalpress.payment(identifier)
   WHERE identifier IS NOT NULL AND state <> 'refused'`;
+const LATER_INDEXES = `
+CREATE INDEX IF NOT EXISTS payment_unfinal ON signalpress.payment(id) WHERE ${IS_UNFINAL};
+CREATE INDEX IF NOT EXISTS payment_owed ON signalpress.payment(id) WHERE ${MAY_BE_OWED}`;
 /** What stands before the nonce in the key of a payment. */
 export const ACCOUNT = 'left(key, -67)';
-/** Only for who looks for sales: each settlement writes into it. */
+/** Names that a version of before wrote down as they came (`0x…|id`) become what `hashedIdentifier` writes. */
+const HASH_IDENTIFIERS = `
+UPDATE signalpress.payment SET identifier = 'sha256:' || encode(sha256(convert_to(identifier, 'UTF8')), 'hex')
+WHERE identifier IS NOT NULL AND state <> 'refused' AND identifier >= '0x' AND identifier < '0y'`;
+// A secret that all gatekeepers have, and the messages that were used up at one of them.
+const LATER_TABLES = `
+CREATE TABLE IF NOT EXISTS signalpress.secret(id integer PRIMARY KEY, bytes bytea NOT NULL);
+CREATE TABLE IF NOT EXISTS signalpress.used_message(message text COLLATE "C" PRIMARY KEY, until bigint NOT NULL);
+CREATE INDEX IF NOT EXISTS used_message_until ON signalpress.used_message(until)`;
+/** Finds the sales of an account that signs in. */
 const SALES = `
 CREATE INDEX IF NOT EXISTS payment_sale ON signalpress.payment((${ACCOUNT}) COLLATE "C", resource, id)
   WHERE state = 'settled'`;
-const HAS_SALES = "SELECT to_regclass('signalpress.payment_sale') IS NOT NULL AS exists";
-/** Whether the newest of them is there. */
-const HAS_COLUMNS =
-  "SELECT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = 'signalpress.payment'::regclass AND attname = 'usd') AS exists";
+/** Whether all that came later is there. */
+const HAS_ALL = `
+SELECT to_regclass('signalpress.payment_sale') IS NOT NULL AND to_regclass('signalpress.used_message_until') IS NOT NULL
+  AND ${LATER.length} = (SELECT count(*) FROM pg_attribute
+    WHERE attrelid = 'signalpress.payment'::regclass AND attname = ANY('{${Object.keys(LATER_COLUMNS).join()}}')) AS exists`;
 
 // The rows are those of the SQLite journal. `holder` is the session of the gatekeeper that asks for the money of an open
 // payment at this moment; `claim` tells one's own claim from another one when the answer to a commit was lost.
@@ -40,9 +67,9 @@ CREATE TABLE signalpress.payment(
   state text NOT NULL CHECK (state IN ('settling', 'settled', 'refused', 'unknown')), resource text NOT NULL,
   version integer NOT NULL, signed text NOT NULL, value text NOT NULL, valid_before bigint NOT NULL,
   body bytea NOT NULL, content_type text NOT NULL, tx text, detail text,
-  created_at bigint NOT NULL, settled_at bigint, holder integer, claim uuid NOT NULL, identifier text COLLATE "C",
-  usd text);
+  created_at bigint NOT NULL, settled_at bigint, holder integer, claim uuid NOT NULL, ${LATER.join(', ')});
 ${IDENTIFIERS};
+${LATER_INDEXES};
 CREATE INDEX payment_not_settled ON signalpress.payment(id) WHERE state <> 'settled';
 CREATE INDEX payment_tx ON signalpress.payment(lower(tx)) WHERE tx IS NOT NULL;
 CREATE TABLE signalpress.taken_transaction(tx text COLLATE "C" PRIMARY KEY, key text NOT NULL);
@@ -71,29 +98,24 @@ export async function hasTables(client: pg.ClientBase): Promise<boolean> {
 }
 
 async function isMade(client: pg.ClientBase): Promise<boolean> {
-  return (await hasTables(client)) && hasColumns(client);
-}
-
-async function lacksSales(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query(HAS_SALES);
-  return !existsRow.parse(rows[0]).exists;
-}
-
-async function hasColumns(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query(HAS_COLUMNS);
+  if (!(await hasTables(client))) return false;
+  const { rows } = await client.query(HAS_ALL);
   return existsRow.parse(rows[0]).exists;
 }
 
 /** Makes the tables where there are none, all or nothing; gatekeepers that start together wait for the first one. */
-export async function makeTables(client: pg.ClientBase, findsSales = false): Promise<void> {
-  if ((await isMade(client)) && !(findsSales && (await lacksSales(client)))) return;
+export async function makeTables(client: pg.ClientBase): Promise<void> {
+  if (await isMade(client)) {
+    await client.query(HASH_IDENTIFIERS);
+    return;
+  }
   // Before the transaction: one that began before the wait would not see what the first one made.
   await client.query('SELECT pg_advisory_lock($1)', [MAKING]);
   try {
-    if (!(await hasTables(client))) await client.query(`BEGIN; ${TABLES} COMMIT;`);
-    else if (!(await hasColumns(client)))
-      await client.query(`BEGIN; ${ADD_COLUMNS}; ${IDENTIFIERS}; COMMIT;`);
-    if (findsSales) await client.query(SALES);
+    const first = (await hasTables(client))
+      ? `${ADD_COLUMNS}; ${IDENTIFIERS}; ${LATER_INDEXES};`
+      : TABLES;
+    await client.query(`BEGIN; ${first} ${HASH_IDENTIFIERS}; ${LATER_TABLES}; ${SALES}; COMMIT;`);
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
     throw error;

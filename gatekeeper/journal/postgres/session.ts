@@ -10,10 +10,13 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
+import { shownPlace } from '../../config/postgres-url.ts';
+import type { Trouble } from '../../state/service-state.ts';
 import { messageOf } from '../../system/message-of.ts';
 import { StartError } from '../../system/start-error.ts';
+import { lostJournal } from '../lost-journal.ts';
 import { atMost, connectionOptions, isTransient } from './connection.ts';
-import { makeTables, NEWEST_OF } from './schema.ts';
+import { hasTables, makeTables, NEWEST_OF } from './schema.ts';
 
 /** Time between two looks at the session: it also learns the newest time that other gatekeepers noted. */
 const PING_MS = 5000;
@@ -54,10 +57,12 @@ const newestRow = z.object({ ms: z.number() });
 
 interface SessionOptions {
   readonly url: string;
-  readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+  /** Told when the database is lost, and when it is back. */
+  readonly lost: Pick<Trouble, 'begin' | 'end'>;
   /** Runs at each ping. */
   readonly atPing: () => Promise<void>;
-  readonly findsSales?: boolean;
+  /** A file that shows that there was a journal; null for a new shop. */
+  readonly trace?: () => string | null;
 }
 
 type AskSession = (text: string, values?: unknown[]) => Promise<pg.QueryResult>;
@@ -168,7 +173,8 @@ export class Session {
       await client.connect();
       const ask = oneAfterAnother(client);
       await checkState(ask);
-      await makeTables(client, this.#options.findsSales);
+      await this.#refuseLost(client);
+      await makeTables(client);
       const live = { client, ask, ...(await numbered(ask)), leads: false };
       await ask(ADOPT, [live.number, this.#numbers]);
       const { rows } = await ask(NEWEST_OF, [NEWEST_ROWS]);
@@ -183,11 +189,20 @@ export class Session {
     }
   }
 
+  /** Without tables it is a new journal, or one that is lost. */
+  async #refuseLost(client: pg.Client): Promise<void> {
+    const { trace, url } = this.#options;
+    // Looked for first: gatekeepers that start together make the tables before they leave a trace.
+    const found = trace?.() ?? null;
+    const isUsed = found !== null || this.#numbers.length > 0;
+    if (isUsed && !(await hasTables(client))) throw lostJournal(shownPlace(url), found);
+  }
+
   #lose(client: pg.Client, why: string): void {
     if (this.#live?.client !== client) return;
     this.#live = null;
     if (this.#isClosed) return;
-    this.#options.log({ event: 'journal_lost', error: why });
+    this.#options.lost.begin(why);
     this.#reopening = this.#reopen(why);
   }
 
@@ -198,11 +213,14 @@ export class Session {
       if (this.#isClosed) return;
       try {
         await this.#connect();
-        this.#options.log({ event: 'journal_back' });
+        this.#options.lost.end();
         return;
       } catch (error) {
         const why = messageOf(error);
-        if (why !== reported) this.#options.log({ event: 'journal_lost', error: why });
+        // How it is away changes with each try; that it refuses us is something else.
+        const isAway = !(error instanceof StartError) && isTransient(error);
+        if (isAway || why === reported) continue;
+        this.#options.lost.begin(why, { tries: tries + 1 });
         reported = why;
       }
     }

@@ -15,7 +15,8 @@ export interface Engine {
   readonly name: string;
   /** Makes an empty place for a journal. */
   fresh(): Promise<string>;
-  open(place: string, clock: () => number): Promise<Opened>;
+  /** By the same clock it deletes what is old, where no other one is given. */
+  open(place: string, clock: () => number, passedMs?: () => number | null): Promise<Opened>;
   /** Sets aside times ahead of this one, as `ledger accept-clock` does. */
   acceptClock(place: string, nowMs: number): Promise<unknown>;
 }
@@ -41,8 +42,12 @@ export function journalSuite(engine: Engine): void {
   afterAll(async () => {
     for (const journal of open) await journal.close();
   });
-  const opened = async (place: string, at: () => number = clock): Promise<Opened> => {
-    const journal = await engine.open(place, at);
+  const opened = async (
+    place: string,
+    at: () => number = clock,
+    passedMs?: () => number | null,
+  ): Promise<Opened> => {
+    const journal = await engine.open(place, at, passedMs);
     open.push(journal);
     return journal;
   };
@@ -58,7 +63,8 @@ export function journalSuite(engine: Engine): void {
       const journal = await opened(place);
       expect(await journal.find('a')).toBeNull();
       expect(await journal.claim(claimOf('a'))).toBe(true);
-      const row = { ...claimOf('a'), transaction: null, settledMs: null, detail: null };
+      const shown = { identifier: null, client: null };
+      const row = { ...claimOf('a'), ...shown, transaction: null, settledMs: null, detail: null };
       expect(await journal.find('a')).toStrictEqual({ ...row, state: 'settling' });
       await journal.conclude({ key: 'a', state: 'unknown', detail: 'timeout' });
       expect(await journal.find('a')).toMatchObject({ state: 'unknown', detail: 'timeout' });
@@ -140,8 +146,8 @@ export function journalSuite(engine: Engine): void {
     it(`I10: ${name}() gives an identifier to one payment that stands, over a reopening and between two processes`, async () => {
       const place = await engine.fresh();
       const [one, two] = [await opened(place), await opened(place)];
-      const named = (key: string, identifier = '0xa|x') => claimOf(key, { identifier });
-      expect(await one.identifiedKey('0xa|x')).toBeNull();
+      const named = (key: string, identifier = 'sha256:ax') => claimOf(key, { identifier });
+      expect(await one.identifiedKey('sha256:ax')).toBeNull();
       const claims = await Promise.all([
         one.claim(named('a')),
         two.claim(named('b')),
@@ -149,26 +155,53 @@ export function journalSuite(engine: Engine): void {
       ]);
       expect(claims.filter(Boolean)).toHaveLength(1);
       const first = ['a', 'b', 'c'][claims.indexOf(true)] ?? '';
-      expect(await two.identifiedKey('0xa|x')).toBe(first);
-      expect(await two.claim(named('d', '0xb|x'))).toBe(true);
+      expect(await two.identifiedKey('sha256:ax')).toBe(first);
+      expect(await two.claim(named('d', 'sha256:bx'))).toBe(true);
       expect(await two.claim(claimOf('e'))).toBe(true);
       await one.conclude({ key: first, state: 'settled', transaction: '0x1' });
       await closed(one);
       const again = await opened(place);
       expect(await again.claim(named('f'))).toBe(false);
       expect(await again.find('f')).toBeNull();
-      expect(await again.identifiedKey('0xa|x')).toBe(first);
+      expect(await again.identifiedKey('sha256:ax')).toBe(first);
+    });
+
+    it(`I59: ${name}() uses a message up once, for all who share it, and forgets it after its time`, async () => {
+      const place = await engine.fresh();
+      let now = NOW_MS;
+      const [one, two] = [await opened(place, () => now), await opened(place, () => now)];
+      const uses = [one, two, one].map((journal) => journal.useOnce('0xa|nonce', NOW_MS + 1000));
+      expect((await Promise.all(uses)).filter(Boolean)).toHaveLength(1);
+      expect(await two.useOnce('0xb|nonce', NOW_MS + 1000)).toBe(true);
+      await closed(one);
+      now += 1000;
+      const again = await opened(place, () => now);
+      expect(await again.useOnce('0xa|nonce', now)).toBe(false);
+      now += 1;
+      await again.useOnce('0xc|nonce', now);
+      expect(await again.useOnce('0xa|nonce', now)).toBe(true);
+    });
+
+    it(`I59: ${name}() has one secret for all who share it, over a reopening, and another elsewhere`, async () => {
+      const place = await engine.fresh();
+      const [one, two] = [await opened(place), await opened(place)];
+      expect(one.secret).toHaveLength(32);
+      expect([...two.secret]).toEqual([...one.secret]);
+      await closed(one);
+      await closed(two);
+      expect([...(await opened(place)).secret]).toEqual([...two.secret]);
+      expect([...(await fresh()).secret]).not.toEqual([...two.secret]);
     });
 
     it(`I10: ${name}() gives the identifier of a refused payment to the next one`, async () => {
       const journal = await fresh();
-      const named = (key: string) => claimOf(key, { identifier: '0xa|x' });
+      const named = (key: string) => claimOf(key, { identifier: 'sha256:ax' });
       await journal.claim(named('a'));
       await journal.conclude({ key: 'a', state: 'refused', detail: 'no' });
-      expect(await journal.identifiedKey('0xa|x')).toBeNull();
+      expect(await journal.identifiedKey('sha256:ax')).toBeNull();
       expect(await journal.claim(named('b'))).toBe(true);
       expect(await journal.claim(named('a'))).toBe(false);
-      expect(await journal.identifiedKey('0xa|x')).toBe('b');
+      expect(await journal.identifiedKey('sha256:ax')).toBe('b');
     });
 
     it(`I1: ${name}() finds the newest settled sale of an account for a request, and no other`, async () => {
@@ -182,11 +215,13 @@ export function journalSuite(engine: Engine): void {
       const settle = (key: string) =>
         journal.conclude({ key, state: 'settled', transaction: `0x${key}` });
       expect(await journal.soldTo(['base|0x1|0xa'], 'GET /a')).toBeNull();
+      expect(await journal.hasSettled('base|0x1|0xa')).toBe(false);
       const older = await buy('base|0x1|0xa', '9');
       const newer = await buy('polygon|0x2|0xa', '1');
       await buy('base|0x1|0xa', '3');
       const refused = await buy('base|0x1|0xa', '4');
       await journal.conclude({ key: refused, state: 'refused', detail: 'no' });
+      expect(await journal.hasSettled('base|0x1|0xa'), 'open and refused ones').toBe(false);
       for (const key of [await buy('base|0x1|0xa', '5', 'GET /b'), newer, older]) await settle(key);
       await settle(await buy('base|0x1|0xb', '6'));
       const accounts = ['base|0x1|0xa', 'polygon|0x2|0xa'];
@@ -194,6 +229,8 @@ export function journalSuite(engine: Engine): void {
       expect(await journal.soldTo(['base|0x1|0xa'], 'GET /a')).toBe(older);
       expect(await journal.soldTo(['polygon|0x2|0xb'], 'GET /a')).toBeNull();
       expect(await journal.soldTo(accounts, 'GET /c')).toBeNull();
+      expect(await journal.hasSettled('base|0x1|0xa')).toBe(true);
+      expect(await journal.hasSettled('polygon|0x2|0xb')).toBe(false);
     });
 
     it(`${name}() counts what is open and says since when`, async () => {
@@ -214,13 +251,20 @@ export function journalSuite(engine: Engine): void {
 
     it(`I46: ${name}() tells at once what a payment is bound to, unless it is unknown or refused`, async () => {
       const journal = await fresh();
-      const bound = { resource: 'GET /gauge?entity=a', signed: 'a|b|10000|0|1|c|d' };
+      const shown = { identifier: 'sha256:a', client: 'hash' };
+      const bound = {
+        resource: 'GET /gauge?entity=a',
+        signed: 'a|b|10000|0|1|c|d',
+        settledMs: null,
+      };
       expect(journal.bindingOf('settled')).toBeNull();
       for (const state of ['refused', 'settled', 'unknown'] as const) {
-        await journal.claim(claimOf(state));
-        expect(journal.bindingOf(state)).toStrictEqual(bound);
-        await journal.conclude({ key: state, state, transaction: '0x1' });
-        expect(journal.bindingOf(state)).toStrictEqual(state === 'refused' ? null : bound);
+        const known = { ...bound, ...shown, identifier: `sha256:${state}` };
+        await journal.claim(claimOf(state, { ...shown, identifier: known.identifier }));
+        expect(journal.bindingOf(state)).toStrictEqual(known);
+        await journal.conclude({ key: state, state, transaction: '0x1', settledMs: 7 });
+        const after = state === 'settled' ? { ...known, settledMs: 7 } : known;
+        expect(journal.bindingOf(state)).toStrictEqual(state === 'refused' ? null : after);
       }
     });
 
@@ -274,6 +318,79 @@ export function journalSuite(engine: Engine): void {
       expect(await journal.find('euro')).toMatchObject({ state: 'settling', usd: '20000' });
     });
 
+    it(`I61: ${name}() keeps the newest block before a claim, and of the newest claim`, async () => {
+      const journal = await fresh();
+      await journal.claim(claimOf('a', { claimBlock: '7:0xaa' }));
+      await journal.conclude({ key: 'a', state: 'refused' });
+      expect(await journal.find('a')).toMatchObject({ claimBlock: '7:0xaa' });
+      await journal.claim(claimOf('a', { claimBlock: '9:0xbb' }));
+      expect(await journal.find('a')).toMatchObject({ state: 'settling', claimBlock: '9:0xbb' });
+      await journal.conclude({ key: 'a', state: 'refused' });
+      await journal.claim(claimOf('a'));
+      expect(await journal.find('a')).not.toHaveProperty('claimBlock');
+    });
+
+    it(`I61: ${name}() lists what a node showed until it is final, and nothing else`, async () => {
+      const journal = await fresh();
+      const claimBlock = '7:0xaa';
+      for (const key of ['a', 'b', 'c']) await journal.claim(claimOf(key, { claimBlock }));
+      for (const key of ['open', 'refused']) await journal.claim(claimOf(key, { claimBlock }));
+      await journal.claim(claimOf('unseen'));
+      await journal.conclude({ key: 'refused', state: 'refused' });
+      for (const [at, key] of ['a', 'b', 'c', 'unseen'].entries()) {
+        const settledMs = NOW_MS + at * 1000;
+        await journal.conclude({ key, state: 'settled', transaction: `0x${at}`, settledMs });
+      }
+      const keys = async (beforeMs: number, after = 0, limit = 10) =>
+        (await journal.unfinal(after, limit, beforeMs)).map(({ key }) => key);
+      expect(await keys(NOW_MS)).toEqual([]);
+      expect(await keys(NOW_MS + 1001)).toEqual(['a', 'b']);
+      expect(await keys(NOW_MS + 9000)).toEqual(['a', 'b', 'c']);
+      expect(await keys(NOW_MS + 9000, 0, 2)).toEqual(['a', 'b']);
+      const [first] = await journal.unfinal(0, 1, NOW_MS + 9000);
+      expect(await keys(NOW_MS + 9000, first?.place)).toEqual(['b', 'c']);
+      await journal.review({ key: 'a', state: 'final' });
+      await journal.review({ key: 'b', state: 'moved', transaction: '0x9' });
+      expect(await keys(NOW_MS + 9000)).toEqual(['b', 'c']);
+      expect(await journal.find('b')).toMatchObject({ state: 'settled', transaction: '0x9' });
+    });
+
+    it(`I61: ${name}() knows what was settled while nobody waited, until it is delivered`, async () => {
+      const place = await engine.fresh();
+      const journal = await opened(place);
+      for (const key of ['late', 'served', 'refused']) await journal.claim(claimOf(key));
+      const end = { state: 'settled', isWaiting: true } as const;
+      await journal.conclude({ key: 'late', transaction: '0x1', ...end });
+      await journal.conclude({ key: 'served', transaction: '0x2', ...end, isWaiting: false });
+      await journal.conclude({ key: 'refused', state: 'refused', isWaiting: true });
+      await closed(journal);
+      const again = await opened(place);
+      expect(await again.find('late')).toMatchObject({ isWaiting: true });
+      for (const key of ['served', 'refused'])
+        expect(await again.find(key)).not.toHaveProperty('isWaiting');
+      for (const key of ['late', 'nobody']) await again.delivered(key);
+      expect(await again.find('late')).not.toHaveProperty('isWaiting');
+      expect(await again.find('late')).toMatchObject({ state: 'settled', transaction: '0x1' });
+    });
+
+    it(`I61: ${name}() opens a payment again whose transfer vanished, unless it was final`, async () => {
+      const journal = await fresh();
+      const claimBlock = '7:0xaa';
+      for (const key of ['gone', 'final']) {
+        await journal.claim(claimOf(key, { claimBlock }));
+        await journal.conclude({ key, state: 'settled', transaction: `0x${key}` });
+      }
+      await journal.review({ key: 'final', state: 'final' });
+      for (const key of ['gone', 'final', 'nobody']) await journal.review({ key, state: 'gone' });
+      expect(await journal.find('final')).toMatchObject({ state: 'settled' });
+      const open = { state: 'unknown', transaction: null, settledMs: null };
+      expect(await journal.find('gone')).toMatchObject({ ...open, detail: 'reorganised: 0xgone' });
+      expect((await journal.unresolved(0, 10)).map(({ key }) => key)).toEqual(['gone']);
+      expect(await journal.unfinal(0, 10, Number.MAX_SAFE_INTEGER)).toEqual([]);
+      await journal.conclude({ key: 'gone', state: 'settled', transaction: '0xgone' });
+      expect(await journal.unfinal(0, 10, Number.MAX_SAFE_INTEGER)).toHaveLength(1);
+    });
+
     it(`${name}() stores many claims at once, and a bad one harms no other`, async () => {
       const journal = await fresh();
       const wrong = { ...claimOf('bad'), resource: null as unknown as string };
@@ -310,6 +427,35 @@ export function journalSuite(engine: Engine): void {
       await expect.poll(() => journal.find('old')).toMatchObject({ body: null, value: '10000' });
       expect((await journal.find('far'))?.body).not.toBeNull();
       expect(await journal.find('endless')).toMatchObject({ validBefore: Number.MAX_SAFE_INTEGER });
+    });
+
+    it(`I61: ${name}() deletes nothing by a clock that jumps 40 days, nor while nobody can tell the time`, async () => {
+      const day = 86_400_000;
+      const time: { now: number; passed: number | null } = { now: NOW_MS, passed: NOW_MS };
+      const place = await engine.fresh();
+      const journal = await opened(
+        place,
+        () => time.now,
+        () => time.passed,
+      );
+      await journal.claim(claimOf('sold'));
+      await journal.conclude({ key: 'sold', state: 'settled', transaction: '0x1' });
+      await journal.claim(claimOf('refused'));
+      await journal.conclude({ key: 'refused', state: 'refused' });
+      const kept = async () => {
+        await journal.claim(claimOf(`${time.now} ${time.passed}`));
+        // What a clean-up would have done by now.
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        const [sold, refused] = [await journal.find('sold'), await journal.find('refused')];
+        return [sold?.body != null, refused !== null];
+      };
+      time.now += 40 * day;
+      for (const passed of [NOW_MS, null, NOW_MS + day]) {
+        time.passed = passed;
+        expect(await kept()).toEqual([true, true]);
+      }
+      time.passed = time.now;
+      await expect.poll(kept).toEqual([false, false]);
     });
 
     it(`I9: ${name}() forgets a refusal from the second on in which its authorization is dead, and no body before it`, async () => {

@@ -78,7 +78,7 @@ describe('an SQLite journal that two processes use', () => {
     await one.claim(claimOf('k|00000001'));
     expect(other.bindingOf('k|00000001')).toBe(null);
     await other.shared?.learn('k|00000001');
-    expect(other.bindingOf('k|00000001')).toEqual(bound());
+    expect(other.bindingOf('k|00000001')).toMatchObject(bound());
     await other.shared?.learn('k|00000002');
     expect(other.bindingOf('k|00000002')).toBe(null);
     one.close();

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -7,22 +7,20 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { acceptClock } from '../../../gatekeeper/journal/accepted-clock.ts';
 import { openJournalFile, readJournalFile } from '../../../gatekeeper/journal/journal-file.ts';
 import { ledgerRows } from '../../../gatekeeper/journal/ledger.ts';
-import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
+import { SETTLED, sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
+import { identifierHash } from '../../../gatekeeper/money/payment-identifier.ts';
 import { built } from '../../built.ts';
 import { claimOf, clock, journalSuite } from './journal-suite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'journal-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-let files = 0;
-const fresh = (): string => {
-  files += 1;
-  return join(folder, `${files}.db`);
-};
+/** The secret of a journal lies beside it, so each has a folder of its own. */
+const fresh = (): string => join(mkdtempSync(join(folder, 'place-')), 'payments.db');
 
 journalSuite({
   name: 'sqliteJournal',
   fresh: async () => fresh(),
-  open: async (path, at) => sqliteJournal({ path, clock: at, findsSales: true }),
+  open: async (path, at, passedMs = at) => sqliteJournal({ path, clock: at, passedMs }),
   acceptClock: async (path, nowMs) => {
     const db = openJournalFile(path);
     acceptClock(db, nowMs);
@@ -31,6 +29,46 @@ journalSuite({
 });
 
 describe('sqliteJournal() and its file', () => {
+  it('I59: keeps the secret beside the journal, for its owner alone, and makes a damaged one anew', () => {
+    const place = mkdtempSync(join(folder, 'place-'));
+    const path = join(place, 'payments.db');
+    const one = sqliteJournal({ path, clock });
+    const key = join(place, 'client.key');
+    expect(statSync(key).mode & 0o777).toBe(0o600);
+    expect(readFileSync(key, 'utf8')).toBe(Buffer.from(one.secret).toString('hex'));
+    expect(readFileSync(path).includes(Buffer.from(one.secret))).toBe(false);
+    one.close();
+    writeFileSync(key, 'half');
+    const two = sqliteJournal({ path, clock });
+    expect(readFileSync(key, 'utf8')).toBe(Buffer.from(two.secret).toString('hex'));
+    two.close();
+  });
+
+  it('I60: asks an index alone whether an account paid before', () => {
+    const path = fresh();
+    sqliteJournal({ path, clock }).close();
+    const db = openJournalFile(path);
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${SETTLED}`).all(['base|0x1|0xa']);
+    expect(JSON.stringify(plan)).toMatch(/SEARCH payment USING (COVERING )?INDEX payment_sale/);
+    db.close();
+  });
+
+  it('I59: hashes the identifiers that a version of before wrote down as they came', async () => {
+    const path = fresh();
+    const one = sqliteJournal({ path, clock });
+    const text = `0x${'a'.repeat(40)}|pay_0123456789abcdef`;
+    const hashed = identifierHash(`0x${'A'.repeat(40)}`, 'pay_0123456789abcdef');
+    await one.claim(claimOf('plain', { identifier: text }));
+    await one.claim(claimOf('hashed', { identifier: 'sha256:00' }));
+    one.close();
+    const two = sqliteJournal({ path, clock });
+    expect(await two.identifiedKey(hashed)).toBe('plain');
+    expect(await two.identifiedKey(text)).toBeNull();
+    expect(await two.identifiedKey('sha256:00')).toBe('hashed');
+    expect(await two.claim(claimOf('again', { identifier: hashed }))).toBe(false);
+    two.close();
+  });
+
   it('I2: sqliteJournal() finds on the disk what another process noted, and nothing else', async () => {
     const path = fresh();
     const [one, two] = [sqliteJournal({ path, clock }), sqliteJournal({ path, clock })];
@@ -72,7 +110,9 @@ describe('sqliteJournal() and its file', () => {
     await before.claim(claimOf(key, { resource: 'GET /gauge?entity=a', value: '10000' }));
     before.close();
     const older = new Database(path);
-    older.exec('ALTER TABLE payment DROP COLUMN usd');
+    older.exec('DROP INDEX payment_unfinal');
+    for (const name of ['usd', 'final_at', 'reorganised_at', 'claim_block'])
+      older.exec(`ALTER TABLE payment DROP COLUMN ${name}`);
     older.close();
     const db = readJournalFile(path);
     expect([...ledgerRows(db, { time: 'created_at' })]).toMatchObject([{ usd: '0.01' }]);

@@ -19,26 +19,30 @@ const CLAIM: Claim = {
 
 describe('watchingWrites()', () => {
   it('tells that a claim failed until one succeeds, or for a while', async () => {
-    const by = { isFull: false, now: NOW_MS };
+    const by = { isFull: false, isLost: false, now: NOW_MS };
     const inner = freshJournal();
     const claim = (one: Claim): Promise<boolean> =>
       by.isFull ? Promise.reject(new Error('full')) : inner.claim(one);
-    const { journal, isFailing } = watchingWrites({ ...inner, claim }, () => by.now);
+    const clock = () => by.now;
+    const { journal, failure } = watchingWrites(
+      { ...inner, claim },
+      { clock, isLost: () => by.isLost },
+    );
     expect(await journal.claim(CLAIM)).toBe(true);
-    expect(isFailing()).toBe(false);
+    expect(failure()).toBeNull();
     by.isFull = true;
     await expect(journal.claim(CLAIM)).rejects.toThrow('full');
-    expect(isFailing()).toBe(true);
+    expect(failure()).toBe('full');
     by.isFull = false;
     // Taken by the first claim, which is an answer and no failure.
     expect(await journal.claim(CLAIM)).toBe(false);
-    expect(isFailing()).toBe(false);
+    expect(failure()).toBeNull();
     by.isFull = true;
     await expect(journal.claim(CLAIM)).rejects.toThrow('full');
     by.now += WRITE_FAILURE_MS - 1;
-    expect(isFailing()).toBe(true);
+    expect(failure()).toBe('full');
     by.now += 1;
-    expect(isFailing()).toBe(false);
+    expect(failure()).toBeNull();
     inner.close();
   });
 });

@@ -1,0 +1,255 @@
+/**
+ * Holds the payment journal to the chain over a span of time, read-only:
+ *
+ *  - `missing`: a settled row whose transfer the chain does not show.
+ *  - `foreign`: a payment to our payee that no row knows, or that was made before its row was claimed. It bought nothing here:
+ *    another shop has the same payee, or the journal was lost.
+ *  - `reorganised`: a row whose transfer vanished after its answer was delivered, and did not come back.
+ *  - `undelivered`: a payment of a row that is not settled. Its buyer paid and got nothing, unless it is still in doubt.
+ */
+import { isHash } from 'viem';
+import { insist, nodeFailure } from '../chain/chain-evidence.ts';
+import {
+  type AuditedNode,
+  nonceOf,
+  type PayeeTransfer,
+  payeeTransfers,
+  type TimeSpan,
+} from '../chain/payee-transfers.ts';
+import { provesTransfer } from '../chain/transfer-proof.ts';
+import type { BookRow, Books } from '../journal/books.ts';
+import { blockNumberOf } from '../money/evidence.ts';
+import { parseSignedText } from '../money/payment.ts';
+import { messageOf } from '../system/message-of.ts';
+import { StartError } from '../system/start-error.ts';
+
+/** Longest time from a claim to its transfer, and what clocks may differ by. */
+const SLACK_MS = 7_200_000;
+/** Rows of one audit: they are held in memory. */
+const ROWS_MAX = 1_000_000;
+/** Questions to the nodes, all in all. */
+const QUESTIONS_MAX = 20_000;
+/** Before a question is asked again that a busy node refused. */
+const ATTEMPT_PAUSE_MS = 500;
+
+export const FINDINGS = ['missing', 'foreign', 'reorganised', 'undelivered'] as const;
+
+export interface Finding {
+  readonly kind: (typeof FINDINGS)[number];
+  readonly network: string;
+  readonly asset: string;
+  readonly payer: string;
+  /** Atomic units. */
+  readonly value: string;
+  /** What the chain or the journal names; '' for none. */
+  readonly transaction: string;
+  /** Of the row; '' where no row knows the payment. */
+  readonly key: string;
+  /** Method and target that were paid for; '' where no row says. */
+  readonly resource: string;
+  readonly reason: string;
+}
+
+export interface Audit {
+  readonly findings: readonly Finding[];
+  /** Settled rows and transfers that were compared. */
+  readonly sales: number;
+  readonly transfers: number;
+  /** Why something could not be compared. */
+  readonly gaps: readonly string[];
+}
+
+interface AuditTerms extends TimeSpan {
+  readonly payTo: string;
+  /** Of each token that is taken. */
+  readonly nodes: readonly AuditedNode[];
+  readonly attemptPauseMs?: number;
+}
+
+export async function audit(books: Books, terms: AuditTerms): Promise<Audit> {
+  const { fromMs, untilMs, nodes } = terms;
+  const rows = new Map<string, BookRow>();
+  for await (const row of books.claimed(fromMs - SLACK_MS, untilMs)) {
+    if (rows.size === ROWS_MAX)
+      throw new StartError(`Cannot audit: more than ${ROWS_MAX} payments; name a shorter span`);
+    rows.set(row.key, row);
+  }
+  const questions = { left: QUESTIONS_MAX };
+  const found: Finding[] = [];
+  const tally = { sales: 0, transfers: 0, gaps: gapsOf([...rows.keys()], nodes) };
+  for (const node of nodes) {
+    const token = tokenOf(node);
+    const own = [...rows.values()].filter(({ key }) => key.startsWith(token));
+    const sale = new TokenAudit(books, bounded(node, questions, terms), { ...terms, rows, own });
+    try {
+      found.push(...(await sale.findings()));
+    } catch (error) {
+      const why = error instanceof TooMuch ? error.message : messageOf(nodeFailure(error));
+      tally.gaps.push(`${node.network.name}: ${why}`);
+    }
+    tally.sales += sale.sales;
+    tally.transfers += sale.transfers;
+  }
+  const order = (finding: Finding): number => FINDINGS.indexOf(finding.kind);
+  return { ...tally, findings: found.sort((left, right) => order(left) - order(right)) };
+}
+
+class TooMuch extends Error {
+  override readonly message = `more than ${QUESTIONS_MAX} questions; name a shorter span`;
+}
+
+/** What stands before the payer in the keys of a token. */
+export function tokenOf({ network: { name, asset } }: Pick<AuditedNode, 'network'>): string {
+  return `${name}|${asset}|`.toLowerCase();
+}
+
+/** Payments that no node can tell of; receipts of a processor are none on a chain. */
+function gapsOf(keys: readonly string[], nodes: readonly AuditedNode[]): string[] {
+  const known = ['receipt|', ...nodes.map(tokenOf)];
+  const others = keys.filter((key) => !known.some((token) => key.startsWith(token)));
+  const text = `payments in tokens that the settings do not name: ${others.length}`;
+  return others.length === 0 ? [] : [text];
+}
+
+/** A node that is asked again where it refused, and no more than is allowed in all. */
+function bounded(
+  node: AuditedNode,
+  questions: { left: number },
+  { attemptPauseMs = ATTEMPT_PAUSE_MS }: AuditTerms,
+): AuditedNode {
+  const counted =
+    <In extends readonly unknown[], Out>(ask: (...args: In) => Promise<Out>) =>
+    async (...args: In): Promise<Out> => {
+      questions.left -= 1;
+      if (questions.left < 0) throw new TooMuch();
+      return ask(...args);
+    };
+  const [block, receipt] = [counted(node.block), counted(node.receipt)];
+  const tokenLogs = counted(node.tokenLogs);
+  return {
+    network: node.network,
+    block: (number) => insist(() => block(number), attemptPauseMs),
+    receipt: (transaction) => insist(() => receipt(transaction), attemptPauseMs),
+    tokenLogs: (query) => insist(() => tokenLogs(query), attemptPauseMs),
+  };
+}
+
+interface TokenTerms extends AuditTerms {
+  /** All rows by their keys. */
+  readonly rows: ReadonlyMap<string, BookRow>;
+  /** Those of the token. */
+  readonly own: readonly BookRow[];
+}
+
+class TokenAudit {
+  sales = 0;
+  transfers = 0;
+  readonly #books: Books;
+  readonly #node: AuditedNode;
+  readonly #terms: TokenTerms;
+
+  constructor(books: Books, node: AuditedNode, terms: TokenTerms) {
+    this.#books = books;
+    this.#node = node;
+    this.#terms = terms;
+  }
+
+  async findings(): Promise<readonly Finding[]> {
+    const { payTo, fromMs, untilMs, own } = this.#terms;
+    const span = { fromMs: fromMs - SLACK_MS, untilMs: untilMs + SLACK_MS };
+    const all = await payeeTransfers(this.#node, payTo, span);
+    const left = new Set(all);
+    const named = byTransaction(all);
+    const found: Finding[] = [];
+    for (const row of own) {
+      const match = matchOf(row, named.get(row.tx?.toLowerCase() ?? '') ?? [], left);
+      if (match !== undefined) left.delete(match);
+      if (row.created_at >= fromMs) found.push(...(await this.#ofRow(row, match !== undefined)));
+    }
+    this.transfers = all.length;
+    for (const transfer of left) found.push(...(await this.#strange(transfer)));
+    return found;
+  }
+
+  async #ofRow(row: BookRow, isMatched: boolean): Promise<readonly Finding[]> {
+    const { state, reorganised_at } = row;
+    if (state !== 'settled') {
+      if (reorganised_at == null) return [];
+      const at = new Date(reorganised_at).toISOString();
+      return [findingOf('reorganised', row, `its transfer vanished, seen at ${at}`)];
+    }
+    this.sales += 1;
+    if (isMatched || (await isThere(row, this.#node))) return [];
+    return [findingOf('missing', row, 'the chain does not show its transfer')];
+  }
+
+  /** What no settled row is proven by. */
+  async #strange(transfer: PayeeTransfer): Promise<readonly Finding[]> {
+    const { fromMs, untilMs, rows } = this.#terms;
+    const atMs = Number((await this.#node.block(transfer.block)).timestamp) * 1000;
+    if (atMs < fromMs || atMs >= untilMs) return [];
+    const nonce = await nonceOf(this.#node, transfer);
+    // A plain transfer is no payment for a request.
+    if (nonce === null) return [];
+    const key = `${tokenOf(this.#node)}${transfer.payer}|${nonce}`;
+    const row = rows.get(key) ?? (await this.#books.row(key));
+    if (row === null) return [this.#foreign(transfer, 'no row knows it')];
+    if (row.state === 'settled' || row.refund_tx != null) return [];
+    if (!isLater(row, transfer, atMs)) return [this.#foreign(transfer, USED_BEFORE, row)];
+    const reason =
+      row.state === 'refused' ? `refused as ${row.detail ?? ''}` : `in doubt: ${row.detail ?? ''}`;
+    return [{ ...findingOf('undelivered', row, reason), ...paidBy(transfer) }];
+  }
+
+  #foreign(transfer: PayeeTransfer, reason: string, row?: BookRow): Finding {
+    const { name: network, asset } = this.#node.network;
+    const { key = '', resource = '' } = row ?? {};
+    return { kind: 'foreign', network, asset, ...paidBy(transfer), key, resource, reason };
+  }
+}
+
+function findingOf(kind: Finding['kind'], row: BookRow, reason: string): Finding {
+  const { key, resource, value, tx } = row;
+  const [network = '', asset = '', payer = ''] = key.split('|');
+  return { kind, network, asset, payer, value, transaction: tx ?? '', key, resource, reason };
+}
+
+/** Whether the chain shows the transfer that a row names: it may be of a payee of before, or noted long after it was made. */
+export async function isThere({ tx, signed }: BookRow, node: AuditedNode): Promise<boolean> {
+  if (tx === null || !isHash(tx)) return false;
+  const receipt = await node.receipt(tx);
+  const { authorization } = parseSignedText(signed);
+  return receipt !== null && provesTransfer(receipt, authorization, node.network);
+}
+
+function byTransaction(all: readonly PayeeTransfer[]): ReadonlyMap<string, PayeeTransfer[]> {
+  const named = new Map<string, PayeeTransfer[]>();
+  for (const one of all) {
+    const same = named.get(one.transaction);
+    if (same === undefined) named.set(one.transaction, [one]);
+    else same.push(one);
+  }
+  return named;
+}
+
+const USED_BEFORE = 'used before its row was claimed';
+
+function paidBy({ payer, value, transaction }: PayeeTransfer) {
+  return { payer, value: `${value}`, transaction };
+}
+
+/** The one of the transfers in its transaction that a settled row stands for; one may settle several payments. */
+function matchOf(
+  { state, key, value }: BookRow,
+  named: readonly PayeeTransfer[],
+  left: ReadonlySet<PayeeTransfer>,
+): PayeeTransfer | undefined {
+  if (state !== 'settled') return undefined;
+  const [, , payer] = key.split('|');
+  return named.find((one) => one.payer === payer && `${one.value}` === value && left.has(one));
+}
+
+/** Whether a transfer came after the claim of a row. */
+function isLater({ claim_block, created_at }: BookRow, { block }: PayeeTransfer, atMs: number) {
+  return claim_block == null ? atMs >= created_at : block > blockNumberOf(claim_block);
+}

@@ -1,0 +1,239 @@
+/**
+ * What the shop owes, and paying it back. An answer can no longer be delivered where its payment was settled while nobody
+ * waited for it and its bytes are gone since, or where the payment was refused and the money moved all the same.
+ *
+ * A refund is itself an EIP-3009 authorization, of the relayer's account to the payer, whose nonce follows from the key of
+ * the payment. The token takes each nonce once, so no refund can be paid twice by that account, whatever crashes in between.
+ * The row names the account before anything is signed; another account takes over only once the chain shows that the
+ * authorization of the first one is dead and unused.
+ */
+
+import { type Hex, keccak256, type LocalAccount, toHex } from 'viem';
+import type { AuditedNode } from '../chain/payee-transfers.ts';
+import type { Books, OwedRow } from '../journal/books.ts';
+import type { ChainEvidence } from '../money/evidence.ts';
+import type { Facilitator, FacilitatorRequest, SettleOutcome } from '../money/facilitator.ts';
+import { symbolOf } from '../money/further-tokens.ts';
+import { DEAD_AFTER_S } from '../money/journal.ts';
+import type { Network } from '../money/networks.ts';
+import type { Authorization } from '../money/payment.ts';
+import { transferDigest } from '../money/signature.ts';
+import { type Audit, isThere, tokenOf } from './audit.ts';
+
+/** How long an authorization of ours is valid; before it, in seconds, for clocks that differ. */
+const REFUND_VALID_S = 3600;
+const REFUND_EARLY_S = 600;
+
+export interface Refund {
+  readonly state: 'owed' | 'held' | 'sending' | 'sent';
+  readonly key: string;
+  readonly payer: string;
+  readonly network: string;
+  /** What people call the token; its address where the settings do not name it. */
+  readonly token: string;
+  /** Atomic units. */
+  readonly value: string;
+  readonly resource: string;
+  readonly reason: string;
+  /** That paid, and that paid back; '' for none. */
+  readonly transaction: string;
+  readonly refund_transaction: string;
+}
+
+/** Who pays back in one token. */
+export interface Payback {
+  readonly network: Network;
+  readonly account: LocalAccount;
+  readonly settler: Pick<Facilitator, 'settle'>;
+  readonly evidence: Pick<ChainEvidence, 'find'>;
+}
+
+function refundOf(row: OwedRow, networks: readonly Network[]): Refund {
+  const { key, value, resource, tx, refund_from, refund_tx } = row;
+  const [network = '', asset = '', payer = ''] = key.split('|');
+  const token = networks.find((one) => one.name === network && one.asset.toLowerCase() === asset);
+  const begun = refund_from == null ? 'owed' : 'sending';
+  return {
+    state: refund_tx == null ? begun : 'sent',
+    key,
+    payer,
+    network,
+    token: token === undefined ? asset : symbolOf(token),
+    value,
+    resource,
+    reason: reasonOf(row),
+    transaction: tx ?? '',
+    refund_transaction: refund_tx ?? '',
+  };
+}
+
+/** What came of one attempt: the transaction, or why there is none. */
+type Paidback =
+  | { readonly state: 'sent'; readonly refund_transaction: string }
+  | { readonly state: 'unsent'; readonly why: string };
+
+/** Pays one debt back, or finds that it was paid back already. */
+export async function payBack(
+  row: OwedRow,
+  by: Payback,
+  { books, nowMs }: { readonly books: Books; readonly nowMs: number },
+): Promise<Paidback> {
+  const own = by.account.address.toLowerCase();
+  const earlier = row.refund_from == null ? null : await earlierOf(row, by, nowMs);
+  if (earlier?.state === 'unsent') return earlier;
+  if (earlier?.state === 'sent')
+    return sent(row, books, { transaction: earlier.refund_transaction, nowMs });
+  if (!(await books.beginRefund(row, own, nowMs))) return unsent('it changed meanwhile');
+  const { network, account, settler } = by;
+  const authorization = authorizationFor(row, own, nowMs);
+  const signature = await account.sign?.({ hash: toHex(transferDigest(network, authorization)) });
+  if (signature === undefined) return unsent('the account cannot sign');
+  const outcome = await settler.settle(requestFor(network, authorization, signature), true);
+  if (outcome.verdict !== 'settled') return unsent(whyNot(outcome, own, network));
+  return sent(row, books, { transaction: outcome.transaction, nowMs });
+}
+
+/** What became of an attempt that was begun; null where the chain shows that it paid nothing and never will twice. */
+async function earlierOf(
+  row: OwedRow,
+  { account, evidence }: Payback,
+  nowMs: number,
+): Promise<Paidback | null> {
+  const own = account.address.toLowerCase();
+  const from = row.refund_from ?? own;
+  // One whose time is missing counts as begun now: it may still pay.
+  const authorization = authorizationFor(row, from, row.refund_at ?? nowMs);
+  const found = await evidence.find(authorization);
+  if (found.state === 'paid') return { state: 'sent', refund_transaction: found.transaction };
+  if (found.state !== 'unused')
+    return unsent('the chain does not show what became of it; run it again');
+  const isDead = nowMs / 1000 > Number(authorization.validBefore) + DEAD_AFTER_S;
+  return from === own || isDead
+    ? null
+    : unsent(`${from} may still pay it back; run it again later`);
+}
+
+async function sent(
+  { key }: OwedRow,
+  books: Books,
+  { transaction, nowMs }: { readonly transaction: string; readonly nowMs: number },
+): Promise<Paidback> {
+  await books.endRefund(key, transaction, nowMs);
+  return { state: 'sent', refund_transaction: transaction };
+}
+
+function unsent(why: string): Paidback {
+  return { state: 'unsent', why };
+}
+
+function whyNot(
+  outcome: Exclude<SettleOutcome, { verdict: 'settled' }>,
+  from: string,
+  network: Network,
+): string {
+  if (outcome.verdict === 'none') return `${outcome.detail}; run it again: it is paid back once`;
+  if (outcome.reason !== 'insufficient_funds') return outcome.reason;
+  return `${from} holds too little; send it ${symbolOf(network)} on ${network.name}`;
+}
+
+/** The same payment back, by a nonce that follows from it. */
+function authorizationFor({ key, value }: OwedRow, from: string, atMs: number): Authorization {
+  const [, , payer = ''] = key.split('|');
+  const atS = Math.floor(atMs / 1000);
+  return {
+    from,
+    to: payer,
+    value,
+    validAfter: String(atS - REFUND_EARLY_S),
+    validBefore: String(atS + REFUND_VALID_S),
+    nonce: keccak256(toHex(`signalpress refund\n${key}`)),
+  };
+}
+
+function requestFor(
+  { name, asset, extra }: Network,
+  authorization: Authorization,
+  signature: Hex,
+): FacilitatorRequest {
+  const accepted = {
+    scheme: 'exact',
+    network: name,
+    payTo: authorization.to,
+    asset,
+    maxTimeoutSeconds: REFUND_VALID_S,
+    extra,
+    amount: authorization.value,
+  } as const;
+  const payload = { signature, authorization };
+  return {
+    x402Version: 2,
+    paymentPayload: { x402Version: 2, accepted, payload },
+    paymentRequirements: accepted,
+  };
+}
+
+/** What is owed and what was paid back, with what could not be looked at. */
+export interface Debts {
+  readonly debts: readonly Debt[];
+  readonly gaps: readonly string[];
+}
+interface Debt {
+  readonly row: OwedRow;
+  readonly refund: Refund;
+}
+
+/**
+ * Held back is what was refused before it was paid, where the payee also got payments that no row knows: such a payment may
+ * have bought something at another shop of the same payee.
+ */
+export async function debtsOf(
+  books: Books,
+  { findings, gaps }: Audit,
+  nodes: readonly AuditedNode[],
+): Promise<Debts> {
+  const lost = await lostOf(books, nodes);
+  const isShared = findings.some(({ kind }) => kind === 'foreign');
+  const late = await lateOf(books, findings);
+  const all = [
+    ...(await books.refunds()).map((row) => ({ row, isHeld: false })),
+    ...lost.rows.map((row) => ({ row, isHeld: false })),
+    ...late.map((row) => ({ row, isHeld: isShared })),
+  ];
+  // What was begun stands for its payment.
+  const unique = new Map(all.toReversed().map((one) => [one.row.key, one]));
+  const networks = nodes.map(({ network }) => network);
+  const debts = [...unique.values()].toReversed().map(({ row, isHeld }) => {
+    const refund = refundOf(row, networks);
+    const isKept = isHeld && refund.state === 'owed';
+    return { row, refund: isKept ? ({ ...refund, state: 'held' } as const) : refund };
+  });
+  return { debts, gaps: [...gaps, ...lost.gaps] };
+}
+
+/** Settled, never delivered, and no longer kept; as far as the chain shows the transfer. */
+async function lostOf(books: Books, nodes: readonly AuditedNode[]) {
+  const [rows, gaps]: [OwedRow[], string[]] = [[], []];
+  for (const row of await books.undeliverable()) {
+    const node = nodes.find((one) => row.key.startsWith(tokenOf(one)));
+    const isPaid = node === undefined ? null : await isThere(row, node).catch(() => null);
+    if (isPaid === null) gaps.push(`payment ${row.key}: no node tells of its transfer`);
+    else if (isPaid) rows.push(row);
+  }
+  return { rows, gaps };
+}
+
+/** Refused, and paid afterwards. */
+async function lateOf(books: Books, findings: Audit['findings']): Promise<readonly OwedRow[]> {
+  const rows: OwedRow[] = [];
+  for (const { key, transaction } of findings.filter(({ kind }) => kind === 'undelivered')) {
+    const row = await books.row(key);
+    if (row?.state === 'refused') rows.push({ ...row, tx: transaction });
+  }
+  return rows;
+}
+
+function reasonOf({ state, detail }: OwedRow): string {
+  return state === 'settled'
+    ? 'its answer is no longer kept'
+    : `it was paid after it was refused as ${detail ?? ''}`;
+}
