@@ -1,4 +1,5 @@
 import {
+  BaseError,
   type Client,
   createClient,
   formatLog,
@@ -7,8 +8,10 @@ import {
   type Log,
   numberToHex,
   parseAbi,
+  TimeoutError,
 } from 'viem';
 import { getBlock, getChainId, getCode, getTransactionReceipt, readContract } from 'viem/actions';
+import type { AccountStanding } from '../money/evidence.ts';
 import type { Network } from '../money/networks.ts';
 import type { Authorization } from '../money/payment.ts';
 import { remoteUrl } from '../money/remote-url.ts';
@@ -31,6 +34,7 @@ const RPC_BODY_BYTES_MAX = 4_194_304;
 
 export interface Block {
   readonly number: bigint;
+  readonly hash: Hex;
   /** Unix seconds. */
   readonly timestamp: bigint;
 }
@@ -60,6 +64,11 @@ export interface ChainNode {
   /** As of a block, or of the newest one. */
   isUsed(authorization: Authorization, block?: bigint): Promise<boolean>;
   balanceOf(account: string, block: bigint): Promise<bigint>;
+  /** In one call, where the node takes batches. */
+  standing(
+    authorization: Pick<Authorization, 'from' | 'nonce'>,
+    asksCode: boolean,
+  ): Promise<AccountStanding>;
   /** Null when the node knows no such mined transaction. */
   receipt(transaction: Hex): Promise<TransactionReceipt | null>;
   /** What the token logged, oldest first. */
@@ -106,13 +115,56 @@ export function chainNode(options: ChainNodeOptions): ChainNode {
       const args = [account as Hex] as const;
       return readContract(client, { ...token, functionName: 'balanceOf', args, blockNumber });
     }),
+    standing: asking(standingBy(options, token)),
     receipt: asking((transaction) => receiptOf(client, transaction)),
     tokenLogs: asking((query) => tokenLogs(client, token.address, query)),
   };
 }
 
-function clientOf({ url, timeoutMs = RPC_TIMEOUT_MS }: ChainNodeOptions): Client {
+type Token = Readonly<{ address: Hex; abi: typeof TOKEN_ABI }>;
+
+/** A node that hangs was waited for long enough. */
+export function isTimeout(error: unknown): boolean {
+  const within = (cause: unknown): boolean => cause instanceof TimeoutError;
+  return error instanceof BaseError && error.walk(within) !== null;
+}
+
+function standingBy(options: ChainNodeOptions, token: Token): ChainNode['standing'] {
+  const single = clientOf(options);
+  let client = clientOf(options, true);
+  const read = async (
+    from: Client,
+    { from: payer, nonce }: Pick<Authorization, 'from' | 'nonce'>,
+    asksCode: boolean,
+  ): Promise<AccountStanding> => {
+    const address = payer as Hex;
+    const state = [address, nonce as Hex] as const;
+    const [balance, isUsed, code] = await Promise.all([
+      readContract(from, { ...token, functionName: 'balanceOf', args: [address] }),
+      readContract(from, { ...token, functionName: 'authorizationState', args: state }),
+      asksCode ? getCode(from, { address }) : null,
+    ]);
+    return { balance, isUsed, hasCode: code === null ? null : code !== undefined };
+  };
+  return async (authorization, asksCode) => {
+    try {
+      return await read(client, authorization, asksCode);
+    } catch (error) {
+      if (client === single || isTimeout(error)) throw error;
+      const standing = await read(single, authorization, asksCode);
+      // It answers one question and no batch.
+      client = single;
+      return standing;
+    }
+  };
+}
+
+function clientOf(
+  { url, timeoutMs = RPC_TIMEOUT_MS }: ChainNodeOptions,
+  batch: boolean = false,
+): Client {
   const transport = http(remoteUrl(url, 'chain node').href, {
+    batch,
     timeout: timeoutMs,
     retryCount: 0,
     maxResponseBodySize: RPC_BODY_BYTES_MAX,

@@ -33,7 +33,7 @@ const REVERTED_MAX = 10_000;
 
 interface DirectSettlementOptions {
   readonly node: ChainNode;
-  readonly evidence: ChainEvidence;
+  readonly evidence: Pick<ChainEvidence, 'find' | 'confirm'>;
   readonly relayer: Relayer;
   /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
@@ -200,7 +200,7 @@ async function confirmed(
   while (leftMs() > 0) {
     const asking = evidence.confirm(authorization, receipt.transactionHash);
     const finding = await inTime(asking, leftMs());
-    if (finding?.state === 'paid') return provenBy(finding.transaction);
+    if (finding?.state === 'paid') return provenBy(finding);
     if (finding?.state === 'unused' && !isMoved) {
       if (receipt.succeeded) return GIVEN_UP;
       const outcome = await judged(options, request, receipt.blockNumber);
@@ -223,7 +223,7 @@ async function judged(
   since = 0n,
 ): Promise<SettleOutcome> {
   const finding: ChainFinding = await options.evidence.find(authorizationOf(request));
-  if (finding.state === 'paid') return provenBy(finding.transaction);
+  if (finding.state === 'paid') return provenBy(finding);
   if (finding.state === 'cancelled')
     return { verdict: 'refused', reason: 'authorization_cancelled', isProven: true };
   if (finding.state !== 'unused') return NO_ANSWER;
@@ -302,7 +302,7 @@ async function declined(
   request: FacilitatorRequest,
 ): Promise<SettleOutcome> {
   const finding = await evidence.find(authorizationOf(request));
-  return finding.state === 'paid' ? provenBy(finding.transaction) : REVERTED;
+  return finding.state === 'paid' ? provenBy(finding) : REVERTED;
 }
 
 const REVERTED: NoVerdict = {

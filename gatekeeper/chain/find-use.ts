@@ -4,7 +4,7 @@ import { type Block, type ChainNode, TOKEN_ABI } from './chain-node.ts';
 import { isOf } from './transfer-proof.ts';
 
 /** Blocks of one question, from the most welcome size to what the stingiest services allow. */
-const LOG_BLOCKS: readonly bigint[] = [2000n, 500n, 100n, 10n];
+export const LOG_BLOCKS: readonly bigint[] = [2000n, 500n, 100n, 10n];
 /** Questions of one search; the first already reaches back an hour where a block takes two seconds. */
 const LOG_CALLS_MAX = 32;
 
@@ -59,13 +59,20 @@ async function lastBlock(
   { validBefore }: Authorization,
   head: Block,
 ): Promise<bigint> {
-  const end = BigInt(validBefore);
-  if (head.timestamp < end) return head.number;
+  return (await firstBlockFrom(node, BigInt(validBefore), head)) ?? head.number;
+}
+
+/** Number of the first block that is not before a time in unix seconds; null where none is yet. */
+export async function firstBlockFrom(
+  node: Pick<ChainNode, 'block'>,
+  timestamp: bigint,
+  head: Block,
+): Promise<bigint | null> {
+  if (head.timestamp < timestamp) return null;
   let [low, high] = [0n, head.number];
   while (low < high) {
     const middle = (low + high) / 2n;
-    const { timestamp } = await node.block(middle);
-    if (timestamp < end) low = middle + 1n;
+    if ((await node.block(middle)).timestamp < timestamp) low = middle + 1n;
     else high = middle;
   }
   return low;

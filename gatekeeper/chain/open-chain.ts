@@ -1,16 +1,24 @@
 import { parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Config, PaidNetwork } from '../config/config.ts';
-import type { ChainEvidence } from '../money/evidence.ts';
+import type { AccountStanding, ChainEvidence } from '../money/evidence.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import type { Network } from '../money/networks.ts';
+import type { Authorization } from '../money/payment.ts';
+import type { AskCode } from '../money/sign-in.ts';
+import type { ServiceState } from '../state/service-state.ts';
+import { inTime } from '../system/in-time.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { chainEvidence, nodeFailure } from './chain-evidence.ts';
+import { chainEvidence, nodeFailure, nodeFault } from './chain-evidence.ts';
 import { ChainMismatch, type ChainNode, chainNode } from './chain-node.ts';
+import { isTakenByCode } from './code-signature.ts';
 import { directSettlement } from './direct-settlement.ts';
 import { type Relayer, relayer } from './relayer.ts';
 import { relayerKey } from './relayer-key.ts';
+
+/** Longest wait for what an account has: a buyer waits for it before anything else is asked. */
+const STANDING_MS = 3000;
 
 /** What a chain is read with. */
 export interface ChainOptions {
@@ -18,16 +26,28 @@ export interface ChainOptions {
   readonly clock: () => number;
   /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
+  /** Told the time of each newest block, in milliseconds since the epoch; must not throw. */
+  readonly noteTime?: (ms: number) => void;
+  /** Asks whether the node is there. */
+  readonly state: Pick<ServiceState, 'ask'>;
 }
 
+type Reporting = Omit<ChainOptions, 'state'>;
 type NodeSettings = PaidNetwork & { readonly rpcUrl: string };
 
 /** The configured chain and, if a relayer key is set, the settler that needs no facilitator. */
 export interface OpenChain {
   readonly evidence: ChainEvidence;
   readonly direct: Facilitator | null;
+  /** What an account that is to pay has; null when the node gives no answer. Never throws. */
+  readonly standing: (
+    authorization: Pick<Authorization, 'from' | 'nonce'>,
+    asksCode: boolean,
+  ) => Promise<AccountStanding | null>;
+  /** Asks the code of an account. */
+  readonly asksCode: AskCode;
   /** The same chain for another token on it; the account that settles stays one, so that its transactions stay in order. */
-  forToken(token: Network): Promise<Pick<OpenChain, 'evidence' | 'direct'>>;
+  forToken(token: Network): Promise<Pick<OpenChain, 'evidence' | 'direct' | 'standing'>>;
   close(): void;
 }
 
@@ -37,16 +57,27 @@ export interface OpenChain {
  */
 export async function openChain(
   config: NodeSettings & Pick<Config, 'relayerKey'>,
-  by: ChainOptions,
+  { state, ...given }: ChainOptions,
 ): Promise<OpenChain> {
   const node = nodeOrRefuse(config);
+  const lookAtNode = state.ask(
+    'node_lost',
+    () => nodeFault(node, given.clock),
+    config.network.name,
+  );
+  const report = (error: unknown): void => {
+    given.report(error);
+    lookAtNode();
+  };
+  const by = { ...given, report };
   const { relayerKey: key } = config;
   const sender = key === null ? null : senderOf({ ...config, relayerKey: key }, node, by);
-  const settling = (own: ChainNode): Pick<OpenChain, 'evidence' | 'direct'> =>
+  const settling = (own: ChainNode): Pick<OpenChain, 'evidence' | 'direct' | 'standing'> =>
     settlingOn(own, { ...config, ...by, sender });
   await check(node, by);
   return {
     ...settling(node),
+    asksCode: (signature) => isTakenByCode(node, signature),
     async forToken(token) {
       const own = nodeOrRefuse({ ...config, network: token });
       await check(own, by);
@@ -56,16 +87,26 @@ export async function openChain(
   };
 }
 
-interface SettlingParts extends ChainOptions, Pick<PaidNetwork, 'confirmations'> {
+interface SettlingParts extends Reporting, Pick<PaidNetwork, 'confirmations'> {
   readonly sender: Relayer | null;
 }
 
-function settlingOn(node: ChainNode, { sender, confirmations, clock, report }: SettlingParts) {
-  const evidence = chainEvidence({ node, confirmations, clock, report });
+function settlingOn(node: ChainNode, { sender, report, ...of }: SettlingParts) {
+  const evidence = chainEvidence({ node, report, ...of });
   const parts = { node, evidence, report: (error: unknown): void => report(nodeFailure(error)) };
   return {
     evidence,
     direct: sender === null ? null : directSettlement({ ...parts, relayer: sender }),
+    standing: async (...asked: Parameters<OpenChain['standing']>) => {
+      try {
+        const standing = await inTime(node.standing(...asked), STANDING_MS);
+        if (standing === null) throw new Error(`no answer within ${STANDING_MS} ms`);
+        return standing;
+      } catch (error) {
+        parts.report(error);
+        return null;
+      }
+    },
   };
 }
 
@@ -77,7 +118,7 @@ function nodeOrRefuse({ rpcUrl, network }: NodeSettings): ChainNode {
   }
 }
 
-async function check(node: ChainNode, { report }: ChainOptions): Promise<void> {
+async function check(node: ChainNode, { report }: Reporting): Promise<void> {
   try {
     await node.check();
   } catch (error) {
@@ -89,7 +130,7 @@ async function check(node: ChainNode, { report }: ChainOptions): Promise<void> {
 function senderOf(
   { relayerKey: setting, maxFeeGwei }: NodeSettings & { readonly relayerKey: string },
   node: ChainNode,
-  { clock, report }: ChainOptions,
+  { clock, report }: Reporting,
 ): Relayer {
   const account = privateKeyToAccount(relayerKey(setting));
   const reportNode = (error: unknown): void => report(nodeFailure(error));

@@ -44,7 +44,8 @@ export async function simulate(
   }
 }
 
-function isRevert(error: unknown): boolean {
+/** Whether the chain itself refused a call. */
+export function isRevert(error: unknown): boolean {
   return (
     error instanceof BaseError &&
     error.walk((cause) => cause instanceof ExecutionRevertedError) !== null

@@ -8,6 +8,7 @@ import {
   type ValidityOutcome,
 } from '../money/facilitator.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
+import { BackPressure, isBusy } from './back-pressure.ts';
 import type { Canary } from './canary.ts';
 import { Circuit, type CircuitState, type Probe } from './circuit.ts';
 import type { ListingFacilitator } from './translating-facilitator.ts';
@@ -32,11 +33,15 @@ interface FacilitatorPoolOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly slowMs?: number;
+  /** Told of each call that waits because a facilitator gets too many. */
+  readonly waited?: () => void;
 }
 
 export interface FacilitatorPool extends Facilitator {
   /** In the order of the facilitators. */
   circuits(): readonly CircuitState[];
+  /** Milliseconds until one of them takes calls again after a 429; 0 when one does. */
+  busyMs(): number;
 }
 
 /**
@@ -48,14 +53,17 @@ export function facilitatorPool(options: FacilitatorPoolOptions): FacilitatorPoo
   const members = options.facilitators.map((facilitator) => ({
     facilitator,
     circuit: new Circuit(options.clock),
+    pressure: new BackPressure(options.waited),
   }));
   const seen = new BoundedMap<string, Holder>(REMEMBERED_MAX);
   const pool: PoolState = { slowMs: SLOW_MS, ...options, members, seen };
   const circuits = (): readonly CircuitState[] => members.map((member) => member.circuit.state());
+  const busyMs = (): number => Math.min(...members.map(({ pressure }) => pressure.waitMs()));
   const [only, ...others] = members;
-  if (only !== undefined && others.length === 0) return { ...alone(only, pool), circuits };
+  if (only !== undefined && others.length === 0) return { ...alone(only, pool), circuits, busyMs };
   return {
     circuits,
+    busyMs,
     verify: (request) => verify(pool, request),
     settle: (request, isFirst) => settle(pool, { request, isFirst: isFirst === true }),
     supported: () => supported(pool),
@@ -65,6 +73,7 @@ export function facilitatorPool(options: FacilitatorPoolOptions): FacilitatorPoo
 interface PoolMember {
   readonly facilitator: PooledFacilitator;
   readonly circuit: Circuit;
+  readonly pressure: BackPressure;
 }
 /** Who has a payment: it only verified it, or it was asked to settle it. */
 interface Holder {
@@ -150,7 +159,7 @@ function inOrder(
 ): readonly PoolMember[] {
   const rank = (member: PoolMember): number => {
     if (member === holder) return 0;
-    return member.circuit.isSuspect() ? 2 : 1;
+    return member.circuit.isSuspect() || member.pressure.waitMs() > 0 ? 2 : 1;
   };
   const able = members.filter((member) => member === holder || isListed(member, request));
   return able.sort((left, right) => rank(left) - rank(right));
@@ -172,12 +181,22 @@ interface Asking<T> {
 }
 
 async function asked<T extends AnyOutcome>(
-  { canary, slowMs }: PoolState,
-  { member, request, ask }: Asking<T>,
+  pool: PoolState,
+  asking: Asking<T>,
 ): Promise<T | NoVerdict> {
-  const { facilitator, circuit } = member;
-  const probe: Probe = () => answers(facilitator, canary, request);
+  const { member, request } = asking;
+  const { facilitator, circuit, pressure } = member;
+  const probe: Probe = () => answers(facilitator, pool.canary, request);
   if (!(await circuit.mayAsk(probe))) return LEFT_OUT;
+  return pressure.run(() => watched(pool, asking, probe), request.isStranger !== true);
+}
+
+/** A call whose end, or that it takes too long, the circuit hears of. */
+async function watched<T extends AnyOutcome>(
+  { slowMs }: PoolState,
+  { member: { circuit }, ask }: Asking<T>,
+  probe: Probe,
+): Promise<T> {
   let isNoted = false;
   const fail = (): void => {
     if (!isNoted) circuit.note(false, probe);
@@ -207,11 +226,11 @@ async function answers(
 }
 
 /** What these say is about us or the service, and not about one payment. */
-const NOT_OF_A_PAYMENT: readonly number[] = [401, 403, 404, 405, 407, 408, 425, 429];
+const NOT_OF_A_PAYMENT: readonly number[] = [401, 403, 404, 405, 407, 408, 425];
 
-/** Whether the service works: a 4xx without a verdict is the failure of that one payment. */
+/** Whether the service works: a 4xx without a verdict is the failure of that one payment, and whoever is busy works. */
 function isAnswer(outcome: AnyOutcome): boolean {
-  if (outcome.verdict !== 'none' || outcome.abandoned === true) return true;
+  if (outcome.verdict !== 'none' || outcome.abandoned === true || isBusy(outcome)) return true;
   const { status = 0 } = outcome;
   return status >= 400 && status < 500 && !NOT_OF_A_PAYMENT.includes(status);
 }

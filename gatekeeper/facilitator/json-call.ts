@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 // The rest of undici takes twice as long to load, and nothing of it is needed here.
 import Pool from 'undici/lib/dispatcher/pool.js';
+import { networkFault } from '../../compiler/contract/network-fault.ts';
 
 /** One call of a JSON service. */
 interface JsonCall {
@@ -25,6 +26,8 @@ export interface NoJson {
   readonly status?: number;
   /** What kept the call from being made, where it was a setting of ours. */
   readonly setting?: string;
+  /** Of a 429: milliseconds after which the call may be made again. */
+  readonly retryMs?: number;
   /** Nothing came of the call and nothing will: no byte of it left this process. */
   readonly unsent?: true;
   /** Besides `unsent`: the call was not wanted any more. */
@@ -38,6 +41,8 @@ interface JsonCallerOptions {
   readonly connections: number;
   readonly connectTimeoutMs: number;
   readonly bytesMax: number;
+  /** Told the `Date` of each answer to a POST, in milliseconds since the epoch: a cache may have kept that of a GET. */
+  readonly noteTime?: (ms: number) => void;
 }
 
 /**
@@ -45,7 +50,7 @@ interface JsonCallerOptions {
  * bodies; an answer that needs either is treated as missing.
  */
 export function jsonCaller(origin: string, options: JsonCallerOptions): JsonCaller {
-  const { connections, connectTimeoutMs, bytesMax } = options;
+  const { connections, connectTimeoutMs, bytesMax, noteTime = () => {} } = options;
   // Each call has one deadline of its own, so that a body that trickles in cannot last longer.
   const pool = new Pool(origin, {
     connections,
@@ -56,11 +61,12 @@ export function jsonCaller(origin: string, options: JsonCallerOptions): JsonCall
   });
   const send = ({ method, path, headers, body, ...call }: JsonCall): Promise<JsonAnswer> =>
     new Promise((resolve) => {
-      const exchange = new JsonExchange({ ...call, bytesMax, resolve });
+      const noteDate = method === 'POST' ? noteTime : () => {};
+      const exchange = new JsonExchange({ ...call, bytesMax, resolve, noteDate });
       try {
         pool.dispatch({ method, path, headers: headers as string[], body }, exchange);
       } catch (error) {
-        exchange.fail(errorCode(error));
+        exchange.fail(stateOf(error));
       }
     });
   return Object.assign(send, { close: () => pool.destroy() });
@@ -69,6 +75,7 @@ export function jsonCaller(origin: string, options: JsonCallerOptions): JsonCall
 interface ExchangeOptions extends Pick<JsonCall, 'timeoutMs' | 'isWanted'> {
   readonly bytesMax: number;
   readonly resolve: (answer: JsonAnswer) => void;
+  readonly noteDate: (ms: number) => void;
 }
 
 /** Collects one answer; what comes after it has been settled is cut off. */
@@ -100,6 +107,13 @@ class JsonExchange implements Dispatcher.DispatchHandler {
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
     this.#status = status;
+    const dateMs = Date.parse(String(headers.date));
+    if (!Number.isNaN(dateMs)) this.#options.noteDate(dateMs);
+    // Whatever stands in its body, nothing was done.
+    if (status === TOO_MANY) {
+      this.#end({ detail: `status ${status}`, status, retryMs: retryMs(headers['retry-after']) });
+      return;
+    }
     const encoding = headers['content-encoding'] ?? 'identity';
     const redirected = status >= 300 && status < 400;
     if (status < 500 && !redirected && encoding === 'identity') return;
@@ -120,7 +134,7 @@ class JsonExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.fail(errorCode(error));
+    this.fail(stateOf(error));
   }
 
   /** Ends the call without an answer, and with it the connection that may still deliver one. */
@@ -140,6 +154,15 @@ class JsonExchange implements Dispatcher.DispatchHandler {
   }
 }
 
+const TOO_MANY = 429;
+/** Where a 429 does not say in seconds when to come again. */
+const RETRY_MS = 1000;
+
+function retryMs(header: string | string[] | undefined): number {
+  const isSeconds = typeof header === 'string' && /^[0-9]{1,6}$/.test(header);
+  return isSeconds ? Number(header) * 1000 : RETRY_MS;
+}
+
 const UNWANTED: NoJson = { detail: 'not wanted any more', unsent: true, abandoned: true };
 const ENDED = new Error('The call was aborted');
 
@@ -151,6 +174,8 @@ function parsed(text: string, status: number): JsonAnswer {
   }
 }
 
-function errorCode(error: unknown): string {
+function stateOf(error: unknown): string {
+  const fault = networkFault(error);
+  if (fault !== null) return fault.words;
   return error instanceof Error && 'code' in error ? String(error.code) : 'connection failed';
 }

@@ -16,7 +16,7 @@ const FIRST_LOOK_MS_MIN = 4000;
 
 interface ProvenFacilitatorOptions {
   readonly facilitator: Facilitator;
-  readonly evidence: ChainEvidence;
+  readonly evidence: Pick<ChainEvidence, 'find' | 'confirm'>;
   /** How long a transfer may take to be seen, as deep as it was asked to be: `depthMs`. */
   readonly waitMs: number;
   readonly pollMs?: number;
@@ -25,9 +25,8 @@ interface ProvenFacilitatorOptions {
 /**
  * A facilitator whose answers are checked against the chain. A settlement counts when the transfer is there, under the
  * transaction that made it; without it there is no verdict. A refusal counts unless the transfer is there
- * all the same, because somebody else submitted it. When the node gives no answer, the facilitator's word
- * stands, as it does where no node is configured. When there is no time left to wait for its answer, there is
- * no verdict either: whoever asked looks at the chain once more.
+ * all the same, because somebody else submitted it. When the node gives no answer, or none in the time that is left, there
+ * is no verdict either: the word of the facilitator alone neither sells nor refuses.
  */
 export function provenFacilitator(options: ProvenFacilitatorOptions): Facilitator {
   const { facilitator, evidence } = options;
@@ -95,14 +94,13 @@ async function proven(watch: TransferWatch, outcome: OutcomeOf<'settled'>): Prom
     const named = await evidence.confirm(authorization, outcome.transaction);
     if (named.state !== 'unused') return named;
     const found = await evidence.find(authorization);
-    // The node knows the transaction for none of ours: its silence about any other does not prove this one.
+    // The node knows the transaction for none of ours: its silence about any other one may end.
     return found.state === 'unknown' ? named : found;
   };
   // The node may not have seen yet what the facilitator saw.
   const finding = await looked(watch, look, (state) => ['unused', 'unconfirmed'].includes(state));
-  if (finding === null) return TOO_LATE;
-  if (finding.state === 'paid') return provenBy(finding.transaction);
-  return finding.state === 'unknown' ? outcome : NOT_THERE;
+  if (finding === null || finding.state === 'unknown') return UNPROVEN;
+  return finding.state === 'paid' ? provenBy(finding) : NOT_THERE;
 }
 
 async function unlessThere(
@@ -112,14 +110,14 @@ async function unlessThere(
   const { evidence, request } = watch;
   const look = (): Promise<ChainFinding> => evidence.find(authorizationOf(request));
   const finding = await looked(watch, look, (state) => state === 'unconfirmed');
-  if (finding === null) return TOO_LATE;
+  if (finding === null || finding.state === 'unknown') return UNPROVEN;
   if (finding.state === 'unconfirmed') return NOT_DEEP;
-  return finding.state === 'paid' ? provenBy(finding.transaction) : outcome;
+  return finding.state === 'paid' ? provenBy(finding) : outcome;
 }
 
-const TOO_LATE: SettleOutcome = {
+const UNPROVEN: SettleOutcome = {
   verdict: 'none',
-  detail: '/settle: answered, but the chain node did not in the time that was left',
+  detail: '/settle: answered, but the chain node did not',
 };
 const NOT_DEEP: SettleOutcome = {
   verdict: 'none',

@@ -60,6 +60,8 @@ interface RemoteFacilitatorOptions {
   readonly auth?: FacilitatorAuth;
   readonly verifyTimeoutMs?: number;
   readonly settleTimeoutMs?: number;
+  /** Told the time of its answers, in milliseconds since the epoch; must not throw. */
+  readonly noteTime?: (ms: number) => void;
 }
 
 /** A facilitator over HTTP, trusted no further than needed; `close` ends its connections. */
@@ -149,6 +151,7 @@ function caller(options: RemoteFacilitatorOptions): RemoteCaller {
     connections: FACILITATOR_CONNECTIONS_MAX,
     connectTimeoutMs: VERIFY_TIMEOUT_MS,
     bytesMax: FACILITATOR_BODY_BYTES_MAX,
+    ...(options.noteTime === undefined ? {} : { noteTime: options.noteTime }),
   });
   const prefix = base.pathname.replace(/\/$/, '');
   const send = async ({ method, name, body, id, ...limits }: RemoteCall): Promise<JsonAnswer> => {
@@ -194,14 +197,22 @@ function noVerdict(none: NoJson): NoVerdict {
 }
 
 /** JSON that is not what the call asks for. */
-function strange({ status }: GivenAnswer, call: RemoteCall['name'], lacks: string): NoVerdict {
-  return noVerdict({ detail: `/${call}: status ${status}, ${lacks}`, status });
+function strange({ status }: GivenAnswer, call: RemoteCall['name'], what: string): NoVerdict {
+  return noVerdict({ detail: `/${call}: status ${status}, ${what}`, status });
+}
+
+const CONTRADICTED = 'but says that it succeeded';
+
+/** A yes under a status of failure is no verdict: one of both is wrong. */
+function contradicts({ status }: GivenAnswer): boolean {
+  return status >= 400;
 }
 
 /** One entry that we cannot read must not hide the others. */
 function supportedOutcome(answer: GivenAnswer): SupportedOutcome {
   const parsed = supportedAnswer.safeParse(answer.json);
-  if (!parsed.success) return strange(answer, 'supported', 'no list of kinds');
+  if (!parsed.success || contradicts(answer))
+    return strange(answer, 'supported', 'no list of kinds');
   const kinds = parsed.data.kinds.map((kind) => supportedKind.safeParse(kind).data);
   return { verdict: 'supported', kinds: kinds.filter((kind) => kind !== undefined) };
 }
@@ -211,6 +222,7 @@ function verifyOutcome(answer: GivenAnswer, request: FacilitatorRequest): Validi
   if (!parsed.success) return strange(answer, 'verify', 'no boolean "isValid"');
   const { isValid, invalidReason, payer } = parsed.data;
   if (!isValid) return { verdict: 'invalid', reason: reasonText(invalidReason) };
+  if (contradicts(answer)) return strange(answer, 'verify', CONTRADICTED);
   if (!isOurs(payer, request)) return noVerdict({ detail: '/verify: names another payer' });
   return { verdict: 'valid' };
 }
@@ -223,6 +235,7 @@ function settleOutcome(answer: GivenAnswer, request: FacilitatorRequest): Settle
     const named = transaction ? ({ namesTransaction: true } as const) : {};
     return { verdict: 'refused', reason: reasonText(errorReason), ...named };
   }
+  if (contradicts(answer)) return strange(answer, 'settle', CONTRADICTED);
   if (!isOurs(payer, request)) return noVerdict({ detail: '/settle: names another payer' });
   if (network && findNetwork(network) !== findNetwork(request.paymentRequirements.network)) {
     return noVerdict({ detail: '/settle: names another network' });

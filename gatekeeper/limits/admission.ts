@@ -1,16 +1,15 @@
 import { costOfReading, PAYMENT_COST, REPEAT_COST, REQUEST_COST } from '../http/cost.ts';
 import { pays } from '../http/header-facts.ts';
 import { type Account, type Arrival, type Entry, type Limits, UNLIMITED } from '../http/limits.ts';
-import { clientAddress, type TrustedProxies } from './client-address.ts';
+import { clientAddress, type Surroundings, surelyClient } from './client-address.ts';
 import type { RateLimit } from './rate-limit.ts';
 
-export interface AdmissionOptions {
+export interface AdmissionOptions extends Surroundings {
   readonly limit: RateLimit;
   /** The bucket for clients that re-fetch what they paid for; what they use elsewhere does not count here. */
   readonly repeats: RateLimit;
-  readonly proxies: TrustedProxies;
-  /** True when a request that pays fetches again what it paid for; it must be cheap and must not throw. */
-  readonly isRepeat: (arrival: Arrival) => boolean;
+  /** True when the buyer of a payment fetches again what it paid for; it must be cheap and must not throw. */
+  readonly isRepeat: (arrival: Arrival, client: string | null) => boolean;
   /** A monitor must not mistake a crowd of strangers for a failure of the service. */
   readonly isMonitor: (arrival: Arrival) => boolean;
 }
@@ -25,7 +24,8 @@ export function admission(options: AdmissionOptions): Limits['admit'] {
     if (!limit.isOn || isMonitor(arrival)) return UNCOUNTED;
     const { address, facts } = arrival;
     const client = clientAddress(address, facts.forwardedFor, proxies);
-    if (pays(facts) && isRepeat(arrival)) return enter(repeats.account(client), REPEAT_COST, now);
+    if (pays(facts) && isRepeat(arrival, surelyClient(address, facts, options)))
+      return enter(repeats.account(client), REPEAT_COST, now);
     return enter(limit.account(client), priceOf(arrival), now);
   };
 }

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import type { HeaderFacts } from '../http/header-facts.ts';
 
 /** Hops of a forwarding header that are looked at. */
 const HOPS_MAX = 16;
@@ -55,6 +56,35 @@ export function clientAddress(
     if (!proxies.has(address)) return client;
   }
   return client;
+}
+
+/** What stands between clients and this process. */
+export interface Surroundings {
+  readonly proxies: TrustedProxies;
+  /** Host of the public address; null where only this machine is asked. */
+  readonly publicHost: string | null;
+}
+
+/** Addresses that nobody of the web has. */
+const INNER = trustedProxies(
+  '127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,169.254.0.0/16,::1,fc00::/7,fe80::/10',
+);
+
+/**
+ * The address of the client itself; null where a proxy stands before it that no setting trusts, or a trusted one does not
+ * name it: then everybody behind the proxy has one address. A proxy shows by its headers, or because the public address was
+ * asked from an address that nobody of the web has.
+ */
+export function surelyClient(
+  socketAddress: string,
+  { forwardedFor, via, host }: Pick<HeaderFacts, 'forwardedFor' | 'via' | 'host'>,
+  { proxies, publicHost }: Surroundings,
+): string | null {
+  const isForwarded = forwardedFor !== null || via !== null;
+  const isInner = host === publicHost && INNER.has(socketAddress);
+  if (!proxies.has(socketAddress)) return isForwarded || isInner ? null : socketAddress;
+  const client = clientAddress(socketAddress, forwardedFor, proxies);
+  return proxies.has(client) ? null : client;
 }
 
 /** Some proxies name the port beside the address, which every connection of a client has another of. */

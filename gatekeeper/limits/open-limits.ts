@@ -1,6 +1,7 @@
 import { costOfReading, costOfSending } from '../http/cost.ts';
 import { type Limits, tooMany } from '../http/limits.ts';
 import { type AdmissionOptions, admission } from './admission.ts';
+import { surelyClient } from './client-address.ts';
 import { ConnectionCount } from './connection-count.ts';
 import { rateLimit } from './rate-limit.ts';
 import { BodyReader } from './request-body.ts';
@@ -32,6 +33,7 @@ export function openLimits({ perSecond, ...options }: LimitOptions): Limits {
       limit: rateLimit(perSecond),
       repeats: rateLimit(perSecond, REPEAT_BURST_S),
     }),
+    clientOf: ({ address, facts }) => surelyClient(address, facts, options),
     async readBody(request, account) {
       const body = await bodies.read(request);
       if (!Buffer.isBuffer(body)) return body;

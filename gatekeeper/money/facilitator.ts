@@ -10,6 +10,8 @@ export interface FacilitatorRequest {
   readonly paymentRequirements: Requirements;
   /** The request that this is for; it is not part of what is sent, except for its name. */
   readonly trace?: RequestTrace;
+  /** Its payer never paid here: while the facilitator gets too many calls, those of known payers come first. Not sent either. */
+  readonly isStranger?: boolean;
 }
 interface SignedPayload {
   readonly signature: string;
@@ -45,6 +47,8 @@ export interface NoVerdict {
   readonly status?: number;
   /** What kept the call from being made, where it was a setting of ours. */
   readonly setting?: string;
+  /** It gets too many calls and takes this one again after so many milliseconds. */
+  readonly retryMs?: number;
   readonly unsent?: true;
   /** Besides `unsent`: no buyer waited any more, so it was not to be sent. */
   readonly abandoned?: true;
@@ -67,8 +71,8 @@ export type ValidityOutcome =
 interface SettledOutcome {
   readonly verdict: 'settled';
   readonly transaction: string;
-  /** The chain itself shows the transfer of this very authorization in that transaction. */
-  readonly isProven?: true;
+  /** Of the transfer, where the chain itself shows it for this very authorization in that transaction. */
+  readonly block?: bigint;
 }
 export type SettleOutcome =
   | SettledOutcome
@@ -145,6 +149,7 @@ export function authorizationKey(request: FacilitatorRequest): string {
 }
 
 /** A settlement that the chain shows. */
-export function provenBy(transaction: string): SettledOutcome {
-  return { verdict: 'settled', transaction, isProven: true };
+export function provenBy({ transaction, block }: ProvenTransfer): SettledOutcome {
+  return { verdict: 'settled', transaction, block };
 }
+type ProvenTransfer = Required<Pick<SettledOutcome, 'transaction' | 'block'>>;

@@ -15,6 +15,8 @@ export interface Network {
   readonly isTestnet: boolean;
   /** Milliseconds from one block to the next. */
   readonly blockMs: number;
+  /** Blocks after which a transfer is there for good, its own included: no reorganisation reaches back so far. */
+  readonly finalBlocks: number;
   /** Most gwei for one unit of gas where nothing is set: far more than is usual. */
   readonly maxFeeGwei: string;
   /** Contract of its token, USDC without a rate, in checksum case, which clients compare byte for byte. */
@@ -32,6 +34,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     chainId: 8453,
     isTestnet: false,
     blockMs: 2000,
+    finalBlocks: 450,
     maxFeeGwei: '2',
     ...USDC.base,
     extra: { name: 'USD Coin', version: '2' },
@@ -41,6 +44,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     chainId: 84532,
     isTestnet: true,
     blockMs: 2000,
+    finalBlocks: 450,
     maxFeeGwei: '2',
     ...USDC['base-sepolia'],
     extra: { name: 'USDC', version: '2' },
@@ -50,6 +54,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     chainId: 137,
     isTestnet: false,
     blockMs: 2000,
+    finalBlocks: 128,
     maxFeeGwei: '500',
     ...USDC.polygon,
     extra: { name: 'USD Coin', version: '2' },
@@ -59,6 +64,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     chainId: 80002,
     isTestnet: true,
     blockMs: 2000,
+    finalBlocks: 128,
     maxFeeGwei: '500',
     ...USDC['polygon-amoy'],
     extra: { name: 'USDC', version: '2' },
@@ -68,6 +74,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     chainId: 43114,
     isTestnet: false,
     blockMs: 1700,
+    finalBlocks: 2,
     maxFeeGwei: '50',
     ...USDC.avalanche,
     extra: { name: 'USD Coin', version: '2' },
@@ -77,6 +84,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     chainId: 43113,
     isTestnet: true,
     blockMs: 1700,
+    finalBlocks: 2,
     maxFeeGwei: '50',
     ...USDC['avalanche-fuji'],
     extra: { name: 'USD Coin', version: '2' },
@@ -86,6 +94,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     chainId: 1329,
     isTestnet: false,
     blockMs: 400,
+    finalBlocks: 2,
     maxFeeGwei: '50',
     ...USDC.sei,
     extra: { name: 'USDC', version: '2' },
@@ -95,6 +104,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     chainId: 1328,
     isTestnet: true,
     blockMs: 400,
+    finalBlocks: 2,
     maxFeeGwei: '50',
     ...USDC['sei-testnet'],
     extra: { name: 'USDC', version: '2' },

@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 
-/** Name of the x402 extension by which a payer names a purchase. */
+/** Name of the x402 extension by which a payer names a purchase; version 1 has a header of this name. */
 export const PAYMENT_IDENTIFIER = 'payment-identifier';
 
 const ID = /^[A-Za-z0-9_-]{16,128}$/;
@@ -15,6 +16,26 @@ export function paymentIdentifier(payment: unknown): string | undefined {
   if (extension === undefined) return undefined;
   const parsed = idSchema.safeParse(extension);
   return parsed.success ? parsed.data.info.id : '';
+}
+
+/** The name that a request gives its payment, in its version or in the header; '' for one that is malformed, or two that differ. */
+export function namedBy(
+  inPayment: string | undefined,
+  inHeader: string | undefined,
+): string | undefined {
+  if (inHeader === undefined) return inPayment;
+  const isOne = inPayment === undefined || inPayment === inHeader;
+  return isOne && ID.test(inHeader) ? inHeader : '';
+}
+
+/** What is kept of a name: whoever reads the journal cannot show it. */
+export function identifierHash(payer: string, id: string): string {
+  return hashedIdentifier(`${payer.toLowerCase()}|${id}`);
+}
+
+/** The same of `payer|id`. */
+export function hashedIdentifier(text: string): string {
+  return `sha256:${hash('sha256', text, 'hex')}`;
 }
 
 /** How a challenge says that names are taken. */

@@ -3,7 +3,7 @@ import { decodeUtf8, JsonError, parseJson } from '../../compiler/contract/strict
 import { keccak256 } from './keccak.ts';
 import type { Network } from './networks.ts';
 import type { Refusal } from './payment.ts';
-import { recoverPayer, SIGNATURE_CHARS } from './signature.ts';
+import { recoverPayer, SIGNATURE_CHARS_MAX } from './signature.ts';
 
 /** Name of the x402 extension by which an account shows who it is. */
 export const SIGN_IN = 'sign-in-with-x';
@@ -41,39 +41,63 @@ const message = z.object({
   notBefore: time.optional(),
   requestId: line.optional(),
   resources: z.array(line).max(16).optional(),
-  signature: z.string().regex(new RegExp(`^0x[0-9a-fA-F]{${SIGNATURE_CHARS - 2}}$`)),
+  // That of an account with code may have another length.
+  signature: z
+    .string()
+    .max(SIGNATURE_CHARS_MAX)
+    .regex(/^0x([0-9a-fA-F]{2})+$/),
 });
 type Message = z.infer<typeof message>;
 
-/** What a message must be made for. */
+/** What a message is read for. */
 interface SignInTerms {
-  /** Absolute URL of the request. */
-  readonly url: string;
   readonly networks: readonly Network[];
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
 }
 
-/** An account that signed, in lower case, and what it may use once. */
-interface SignedIn {
+/** A message of an account. */
+export interface SignIn extends Pick<Message, 'domain' | 'uri'> {
+  /** Lower case. */
   readonly address: string;
+  /** What the account may use once. */
   readonly nonce: string;
+  /** That of the message. */
+  readonly network: Network;
+  /** The key of the account signed; else its code may have, on that network. */
+  readonly isByKey: boolean;
+  /** The 32 bytes that were signed. */
+  readonly digest: Uint8Array;
+  readonly signature: string;
 }
 
-/** Reads the value of `SIGN-IN-WITH-X` and checks it, with its signature last; never throws for what it holds. */
-export function readSignIn(header: string, terms: SignInTerms): SignedIn | Refusal {
+/** What only the code of an account can judge. */
+export type CodeSignature = Pick<SignIn, 'address' | 'network' | 'digest' | 'signature'>;
+/** Asks the code of an account on its network; throws when nobody says. */
+export type AskCode = (signature: CodeSignature) => Promise<boolean>;
+
+/** Reads the value of `SIGN-IN-WITH-X`; never throws for what it holds. What it was made for is looked at by `placeFault`. */
+export function readSignIn(header: string, terms: SignInTerms): SignIn | Refusal {
   const json = parsed(header);
   const read = message.safeParse(json);
   if (!read.success) {
     const field = read.error.issues[0]?.path.join('.') || 'the header';
-    return refusal('payload', `${field} is missing or malformed; send the header once, in base64`);
+    return signInRefusal(
+      'payload',
+      `${field} is missing or malformed; send the header once, in base64`,
+    );
   }
-  const refused = placeFault(read.data, terms) ?? timeFault(read.data, terms.nowMs);
+  const refused = timeFault(read.data, terms.nowMs);
   if (refused !== null) return refused;
-  const { address, nonce, signature } = read.data;
-  const signer = recoverPayer(signedDigest(signInText(read.data)), signature);
-  if (signer === address.toLowerCase()) return { address: signer, nonce };
-  return refusal('signature', 'the signature is not that of "address", a plain account');
+  const { domain, uri, nonce, signature, chainId } = read.data;
+  const network = terms.networks.find(({ caip2 }) => caip2 === chainId);
+  if (network === undefined) {
+    return signInRefusal('unsupported_chain', '"chainId" must be that of an entry of "accepts"');
+  }
+  const address = read.data.address.toLowerCase();
+  const digest = signedDigest(signInText(read.data));
+  const isByKey = recoverPayer(digest, signature) === address;
+  return { domain, uri, address, nonce, network, isByKey, digest, signature };
 }
 
 function parsed(header: string): unknown {
@@ -86,20 +110,19 @@ function parsed(header: string): unknown {
   }
 }
 
-function refusal(reason: string, error: string): Refusal {
+/** Why a message opens nothing. */
+export function signInRefusal(reason: string, error: string): Refusal {
   return { reason: `invalid_siwx_${reason}`, error: `${error}; nothing was delivered` };
 }
 
-/** A message for another service, request or chain. */
-function placeFault(
-  { domain, uri, chainId }: Message,
-  { url, networks }: SignInTerms,
+/** Why a message is not for this URL; null where it is. */
+export function placeFault(
+  { domain, uri }: Pick<SignIn, 'domain' | 'uri'>,
+  url: string,
 ): Refusal | null {
   if (domain !== new URL(url).host)
-    return refusal('domain_mismatch', `"domain" must be "${new URL(url).host}"`);
-  if (uri !== url) return refusal('uri_mismatch', `"uri" must be "${url}"`);
-  if (networks.some(({ caip2 }) => caip2 === chainId)) return null;
-  return refusal('unsupported_chain', '"chainId" must be that of an entry of "accepts"');
+    return signInRefusal('domain_mismatch', `"domain" must be "${new URL(url).host}"`);
+  return uri === url ? null : signInRefusal('uri_mismatch', `"uri" must be "${url}"`);
 }
 
 function timeFault(
@@ -107,15 +130,16 @@ function timeFault(
   nowMs: number,
 ): Refusal | null {
   const age = nowMs - Date.parse(issuedAt);
-  if (age < -AHEAD_MS_MAX) return refusal('issued_at_in_future', '"issuedAt" is in the future');
+  if (age < -AHEAD_MS_MAX)
+    return signInRefusal('issued_at_in_future', '"issuedAt" is in the future');
   if (age > SIGN_IN_MS) {
     const error = `"issuedAt" is over ${SIGN_IN_MS / 1000} s ago; sign the message of a new 402`;
-    return refusal('issued_at_too_old', error);
+    return signInRefusal('issued_at_too_old', error);
   }
   if (expirationTime !== undefined && Date.parse(expirationTime) < nowMs)
-    return refusal('expired', '"expirationTime" is over; sign the message of a new 402');
+    return signInRefusal('expired', '"expirationTime" is over; sign the message of a new 402');
   if (notBefore !== undefined && Date.parse(notBefore) > nowMs)
-    return refusal('not_yet_valid', '"notBefore" is in the future');
+    return signInRefusal('not_yet_valid', '"notBefore" is in the future');
   return null;
 }
 
@@ -165,7 +189,6 @@ export function signInDeclaration(
     version: '1',
     nonce: random(NONCE_BYTES).toString('hex'),
     issuedAt: new Date(clock()).toISOString(),
-    resources: [url],
   };
   // A chain is named once, whatever tokens are taken on it.
   const chains = new Set(networks.map(({ caip2 }) => caip2));
@@ -173,12 +196,5 @@ export function signInDeclaration(
   return { info, supportedChains, schema: SCHEMA };
 }
 
-const MEMBERS = ['domain', 'address', 'uri', 'version', 'chainId', 'type', 'nonce', 'issuedAt'];
-const SCHEMA = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  type: 'object',
-  properties: Object.fromEntries(
-    [...MEMBERS, 'signature'].map((name) => [name, { type: 'string' }] as const),
-  ),
-  required: [...MEMBERS, 'signature'],
-};
+// Short, because it stands in a header; what a message holds, ERC-4361 says.
+const SCHEMA = { type: 'object' };

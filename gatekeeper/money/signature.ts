@@ -1,3 +1,6 @@
+// Its package brings an install script, which nothing here needs, and `elliptic`, which has an open advisory and is loaded only
+// where the native part is not. The fastest in WebAssembly takes 145 µs for 50, and a purchase then costs 1.24 to 1.31 times as
+// much: more than the 1.15 that a library without both may cost.
 import secp256k1 from 'secp256k1';
 import { keccak256 } from './keccak.ts';
 import type { Network } from './networks.ts';

@@ -1,5 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
+/** Where tokens are sold. */
+export const MINT_PATH = '/gauge/subscribe';
 /** The only plan that is sold. */
 const TOKEN_PLAN = 'watchlist';
 /** Shortest secret that tokens are signed with, in characters. */

@@ -8,7 +8,7 @@ import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
 import { payeeAddress } from '../money/address.ts';
 import { declaredExtensions, type Extension } from '../money/extensions.ts';
 import type { Network } from '../money/networks.ts';
-import { EMPTY_OFFERS, OFFER_RECEIPT, offerDeclaration } from '../money/offer-receipt.ts';
+import { OFFER_RECEIPT, RECEIPT_DECLARATION } from '../money/offer-receipt.ts';
 import type { X402Version } from '../money/payment.ts';
 import type {
   Listing,
@@ -35,8 +35,8 @@ const TEMPLATES_MAX = 1000;
 /** Longest `path?query` that is kept ready and that the v2 header repeats; headers stay well under 16 KB. */
 const CHALLENGE_TARGET_CHARS_MAX = 1024;
 /**
- * Longest one whose challenge holds a message to sign in with, or signed offers. The message repeats it twice, each offer
- * once, and clients that pay repeat both in their header, which is refused beyond 8 KB.
+ * Longest one whose challenge holds a message to sign in with. The message repeats it twice, and clients that pay repeat it in
+ * their header, which is refused beyond 8 KB.
  */
 const OWN_TARGET_CHARS_MAX = 256;
 
@@ -44,7 +44,7 @@ const OWN_TARGET_CHARS_MAX = 256;
 interface Challenge extends Reply {
   readonly status: 402;
   readonly body: Buffer;
-  /** It holds a message that one client signs, or offers that end soon: nobody else gets it. */
+  /** It holds a message that one client signs: nobody else gets it. */
   readonly isOnce?: true;
 }
 
@@ -60,19 +60,12 @@ interface ChallengerOptions {
   readonly extensions?: readonly Extension[];
   /** Makes the messages by which accounts sign in, where they may. */
   readonly signIn?: SignInSource;
-  /** Signs what is offered, while its key counts. */
-  readonly offers?: OfferSource;
+  /** Signs receipts, while its key counts. */
+  readonly signer?: Pick<ServiceSigner, 'fault'>;
   /** Shown by v2 catalogues, 1 to 32 printable ASCII characters. */
   readonly serviceName: string;
   /** What every challenge says beside its terms, in both versions; clients ignore keys that they do not know. */
   readonly warning?: string;
-}
-
-/** What signed offers need. */
-interface OfferSource {
-  readonly signer: ServiceSigner;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
 }
 
 /** What challenges need of a release. */
@@ -83,6 +76,8 @@ interface ShownRelease {
 
 /** Makes challenges, and the requirements that a facilitator is sent for them. */
 export interface Challenger {
+  /** Public origin without a trailing slash. */
+  readonly baseUrl: string;
   /** In the order in which they are offered. */
   readonly networks: readonly [Network, ...Network[]];
   /** `target` is the canonical `path?query` of the request, the path alone for a price question. */
@@ -106,14 +101,11 @@ const RESOURCE_SLOT = '../../resource@@';
 /** Inside of a text, unlike the others. */
 const REQUEST_SLOT = '../../request@@';
 const SIGN_IN_SLOT = '../../sign-in@@';
-const OFFERS_SLOT = '../../offers@@';
-const SLOTS = new RegExp(
-  `"(?:${ERROR_SLOT}|${RESOURCE_SLOT}|${SIGN_IN_SLOT}|${OFFERS_SLOT})"|${REQUEST_SLOT}`,
-);
+const SLOTS = new RegExp(`"(?:${ERROR_SLOT}|${RESOURCE_SLOT}|${SIGN_IN_SLOT})"|${REQUEST_SLOT}`);
 /** Beside the terms and not in them: a facilitator compares these with what the payer accepted. */
 const listings = new WeakMap<Requirements, Listing>();
-/** Characters that one signed offer takes. */
-const OFFER_CHARS = 800;
+/** Characters that what knows a buyer again takes, beyond what is left without it. */
+const SIGN_IN_CHARS = 450;
 const SERVICE_NAME = /^[\x20-\x7e]{1,32}$/;
 
 /** Checks the operator's terms once and makes everything that no request changes ready; throws a RangeError. */
@@ -124,17 +116,16 @@ export function challenger(options: ChallengerOptions): Challenger {
   let shown: ShownRelease = { offers: new Map(), catalog: catalogOf([]) };
   const templateOf = (endpoint: Endpoint, target: string): Template => {
     const isShort = target.length <= OWN_TARGET_CHARS_MAX;
-    const isSigned = checked.offers?.signer.fault() === null;
+    const isSigned = checked.signer?.fault() === null;
     const form = `${mediaTypeOf(endpoint, target)} ${isShort} ${isSigned}`;
     // What a release took away may have the path and the price of what is sold.
     const key = `${endpoint.path} ${endpoint.priceUsd} ${form} ${endpoint.summary}`;
     const known = templates.get(key);
     if (known !== undefined) return known;
-    const { signIn, offers, ...others } = checked;
+    const { signIn, ...others } = checked;
     // The body of a basket is no part of a message, so nobody signs in for one.
     const message = isShort && !isBasket(endpoint) && signIn !== undefined ? { signIn } : {};
-    const signed = offers !== undefined && isSigned ? { offers } : {};
-    const options = { ...others, ...message, ...signed, isShort };
+    const options = { ...others, ...message, isSigned };
     const made = template(shownOf(endpoint, target, shown.offers), options);
     // A basket has a price of its own each time: kept ones would push out all others.
     if (!isBasket(endpoint)) templates.set(key, made);
@@ -147,6 +138,7 @@ export function challenger(options: ChallengerOptions): Challenger {
     return mapAll(ready.v1, (one) => ({ ...one, resource }));
   };
   return {
+    baseUrl: checked.baseUrl,
     networks: networksOf(checked),
     challenge(endpoint, target, error) {
       if (error !== undefined || isBasket(endpoint)) {
@@ -218,15 +210,13 @@ interface Template {
   readonly header: readonly string[];
   /** Makes the message for a request of this URL, of one use; null where nobody signs in. */
   readonly signIn: ((url: string) => object) | null;
-  /** Makes the signed offers for a request of this URL; null where none is made. */
-  readonly offers: ((url: string, chars: number) => object) | null;
   /** What describes the service, for whoever meets it here first. */
   readonly link: Header;
 }
 
-/** What a template is made with, and whether its requests are short enough for what is made for each of them. */
+/** What a template is made with, and whether receipts are signed now. */
 interface TemplateOptions extends ChallengerOptions {
-  readonly isShort: boolean;
+  readonly isSigned: boolean;
 }
 
 function template(shown: Shown, options: TemplateOptions): Template {
@@ -250,7 +240,7 @@ function template(shown: Shown, options: TemplateOptions): Template {
   const [{ description }] = v1;
   const resource = { url: RESOURCE_SLOT, description, mimeType, serviceName };
   const more = extensions(shown, options);
-  const own = { ...declaredExtensions(options.extensions ?? []), ...perRequest(options) };
+  const own = { ...declaredExtensions(options.extensions ?? []), ...ownExtensions(options) };
   const declared = { ...more.extensions, ...own };
   const announced = Object.keys(declared).length === 0 ? {} : { extensions: declared };
   const terms = { resource, accepts: v2, ...announced };
@@ -266,7 +256,6 @@ function template(shown: Shown, options: TemplateOptions): Template {
     body: cut(body),
     header: cut(header),
     signIn: signInOf(options),
-    offers: offersOf(options, v2),
     link: ['link', catalogLink(baseUrl)],
   };
 }
@@ -276,27 +265,17 @@ function signInOf({ signIn, ...options }: ChallengerOptions): Template['signIn']
   return signIn === undefined ? null : (url) => signInDeclaration(url, { networks, ...signIn });
 }
 
-function offersOf(
-  { offers, isShort, signIn }: TemplateOptions,
-  accepts: Template['v2'],
-): Template['offers'] {
-  if (offers === undefined || !isShort) return null;
-  const { signer, clock } = offers;
-  const own = { signer, accepts, isLong: accepts.length > 1 || signIn !== undefined };
-  return (resourceUrl, chars) => offerDeclaration({ ...own, resourceUrl, nowMs: clock(), chars });
-}
-
-/** What is made for each request, or may be. */
-function perRequest({ signIn, offers, isShort }: TemplateOptions): object {
+/** The message is made for each request. */
+function ownExtensions({ signIn, isSigned }: TemplateOptions): object {
   return {
     ...(signIn === undefined ? {} : { [SIGN_IN]: SIGN_IN_SLOT }),
-    ...(offers === undefined ? {} : { [OFFER_RECEIPT]: isShort ? OFFERS_SLOT : EMPTY_OFFERS }),
+    ...(isSigned ? { [OFFER_RECEIPT]: RECEIPT_DECLARATION } : {}),
   };
 }
 
 /** Discovery lists what can be bought by its address, so it omits an operation that has no answer now, and baskets. */
-function extensions(shown: Shown, { offers }: TemplateOptions): Pick<Listing, 'extensions'> {
-  const taken = offers === undefined ? 0 : OFFER_CHARS;
+function extensions(shown: Shown, { signIn }: TemplateOptions): Pick<Listing, 'extensions'> {
+  const taken = signIn === undefined ? 0 : SIGN_IN_CHARS;
   return shown.example === null || isBasket(shown.endpoint)
     ? {}
     : { extensions: { bazaar: bazaar(shown, shown.example, taken) } };
@@ -313,22 +292,14 @@ function fill(ready: Template, target: string, error?: string): Challenge {
   const shown = shownUrl(ready, target);
   const message = ready.signIn === null ? [] : [JSON.stringify(ready.signIn(shown))];
   const headerTexts = [JSON.stringify(error ?? ERROR_V2), JSON.stringify(shown), ...message];
-  const header = withOffers(ready, headerTexts, shown);
+  const header = joined(ready.header, headerTexts);
   const paymentRequired = Buffer.from(header, 'utf8').toString('base64');
   return {
     status: 402,
     headers: [JSON_TYPE, NO_STORE, ready.link, ['payment-required', paymentRequired]],
     body: Buffer.from(joined(ready.body, texts), 'utf8'),
-    ...(ready.signIn === null && ready.offers === null ? {} : { isOnce: true }),
-    ...(ready.offers === null ? {} : { units: ready.v2.length }),
+    ...(ready.signIn === null ? {} : { isOnce: true }),
   };
-}
-
-/** The text of the header, with as many signed offers as it has room for. */
-function withOffers({ header, offers }: Template, texts: readonly string[], url: string): string {
-  if (offers === null) return joined(header, texts);
-  const without = joined(header, [...texts, JSON.stringify(EMPTY_OFFERS)]);
-  return joined(header, [...texts, JSON.stringify(offers(url, Buffer.byteLength(without)))]);
 }
 
 /** The resource as v2 names it: without its query where that would make the header too long. */

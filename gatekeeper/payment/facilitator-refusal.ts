@@ -37,6 +37,15 @@ const WORDS: readonly (readonly [reason: RegExp, error: string])[] = [
 const REPEATED_CALL_TEXT = /(?:contract call|raw call arguments|request arguments):.*/i;
 const OTHERWISE = 'the facilitator refused the payment; nothing was charged';
 
+/** An account nonce of the facilitator is spoken of in other words. */
+const USE =
+  /(?<![a-z])(?:authorization|nonce|payment)[ _](?:is[ _])?(?:already[ _])?(?:used|settled)/i;
+
+/** Whether a refusal says that the authorization is used. */
+export function speaksOfUse(reason: string): boolean {
+  return USE.test(reason.replace(REPEATED_CALL_TEXT, ''));
+}
+
 /** A refusal in words that are true of its reason. */
 export function facilitatorRefusal(reason: string): Refusal {
   const stated = reason.replace(REPEATED_CALL_TEXT, '');

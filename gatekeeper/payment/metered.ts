@@ -1,6 +1,17 @@
 import type { FacilitatorCall, Meters, PurchaseStage } from '../metrics/meters.ts';
-import type { Facilitator } from '../money/facilitator.ts';
+import type {
+  Facilitator,
+  NoVerdict,
+  SettleOutcome,
+  SupportedOutcome,
+  ValidityOutcome,
+} from '../money/facilitator.ts';
 import type { Journal } from '../money/journal.ts';
+import { CallWatch } from '../state/call-watch.ts';
+import type { ServiceState } from '../state/service-state.ts';
+
+/** A facilitator that hangs is noticed by then, long before its calls are given up. */
+const SLOW_CALL_MS = 10_000;
 
 /** Runs something and tells how long it took, however it ends. */
 async function timed<T>(run: () => Promise<T>, note: (ms: number) => void): Promise<T> {
@@ -26,6 +37,10 @@ export function meteredJournal(journal: Journal, meters: Meters | undefined): Jo
       await staged(meters, 'conclude', () => journal.conclude(conclusion));
       meters.concluded(conclusion);
     },
+    async review(review) {
+      await journal.review(review);
+      if (review.state === 'gone') meters.concluded({ key: review.key, state: 'reorganised' });
+    },
   };
 }
 
@@ -37,6 +52,43 @@ export function meteredSettler(settler: Facilitator, meters: Meters | undefined)
     settle: (request, isFirst) => staged(meters, 'settle', () => settler.settle(request, isFirst)),
     supported: () => settler.supported(),
   };
+}
+
+/** One facilitator that is named while it hangs, or does not even answer a question of our own. */
+export function watchedFacilitator(
+  facilitator: Facilitator,
+  name: string,
+  state: ServiceState,
+): Facilitator {
+  const calls = new CallWatch({ slowMs: SLOW_CALL_MS });
+  state.watch('facilitator_slow', () => calls.fault('a call of the facilitator'), name);
+  let isSilent = false;
+  const look = async (): Promise<string | null> => {
+    if (!isSilent) return null;
+    const outcome = await facilitator.supported();
+    isSilent = isSilence(outcome);
+    return isSilence(outcome) ? outcome.detail : null;
+  };
+  const lookAgain = state.ask('facilitator_lost', look, name);
+  const noted = async <T extends AnyOutcome>(call: () => Promise<T>): Promise<T> => {
+    const outcome = await call();
+    isSilent = isSilence(outcome);
+    if (isSilent || state.trouble('facilitator_lost', name).since !== null) lookAgain();
+    return outcome;
+  };
+  return {
+    verify: (request) => noted(() => calls.watched(() => facilitator.verify(request))),
+    settle: (request, isFirst) =>
+      noted(() => calls.watched(() => facilitator.settle(request, isFirst))),
+    supported: () => noted(() => facilitator.supported()),
+  };
+}
+
+type AnyOutcome = ValidityOutcome | SettleOutcome | SupportedOutcome;
+
+/** Whether nothing at all came back, which no payment of a stranger causes. */
+function isSilence(outcome: AnyOutcome): outcome is NoVerdict {
+  return outcome.verdict === 'none' && outcome.status === undefined && outcome.abandoned !== true;
 }
 
 /** One facilitator, whose calls and verdicts are counted under its name. */
@@ -53,7 +105,8 @@ export function meteredFacilitator(
     const started = performance.now();
     const outcome = await ask();
     const ms = performance.now() - started;
-    meters.called({ facilitator: name, call, verdict: outcome.verdict, ms });
+    const verdict = 'retryMs' in outcome ? 'busy' : outcome.verdict;
+    meters.called({ facilitator: name, call, verdict, ms });
     return outcome;
   };
   return {

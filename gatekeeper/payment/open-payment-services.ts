@@ -1,23 +1,31 @@
-import type { Config } from '../config/config.ts';
+import { type Config, settlementOf } from '../config/config.ts';
 import { facilitatorWarning } from '../facilitator/facilitator-health.ts';
 import { type MissingVerdict, reportingFacilitator } from '../facilitator/reporting-facilitator.ts';
 import { keepingSettlements } from '../journal/kept-settlements.ts';
-import { type OpenJournal, openJournal } from '../journal/open-journal.ts';
+import { type JournalOptions, type OpenJournal, openJournal } from '../journal/open-journal.ts';
 import { watchingWrites } from '../journal/watched-writes.ts';
 import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
+import { OutsideTime } from '../money/clock-guard.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import type { Journal } from '../money/journal.ts';
-import { SIGN_IN } from '../money/sign-in.ts';
+import type { ServiceState } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
-import { meteredFacilitator, meteredJournal, meteredSettler } from './metered.ts';
+import {
+  meteredFacilitator,
+  meteredJournal,
+  meteredSettler,
+  watchedFacilitator,
+} from './metered.ts';
 import { openSettlementServices, type SettlementServices } from './open-settlement-services.ts';
+import { PayerAdmission } from './payer-admission.ts';
+import type { SettlementContext } from './settlement.ts';
 
 /** The settler and the journal of what was settled. */
-export interface PaymentServices extends SettlementServices {
+export interface PaymentServices extends SettlementServices, Pick<SettlementContext, 'admission'> {
   readonly journal: Journal;
-  /** Whether payments cannot be written down at this moment. */
-  readonly isJournalFailing: () => boolean;
+  /** The time as something outside tells it; absent where no money moves. */
+  readonly outside?: OutsideTime;
 }
 
 /** What the settler and the journal need. */
@@ -25,11 +33,14 @@ export interface PaymentServiceOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
+  readonly state: ServiceState;
   /** Stands in for the one that the settings name. */
   readonly facilitator?: Facilitator;
   readonly journal?: Journal;
   /** Told what happens, where metrics are on. */
   readonly meters?: Meters;
+  /** Milliseconds of a clock that nobody can set; else that of the process. */
+  readonly monotonic?: () => number;
 }
 
 /** Throws a StartError that tells what to do when the settings cannot work. */
@@ -37,21 +48,35 @@ export async function openPaymentServices(
   config: Config,
   by: PaymentServiceOptions,
 ): Promise<PaymentServices> {
-  const { clock, log, meters } = by;
+  const { clock, log, meters, state } = by;
   const report = (error: unknown): void => log({ event: 'chain', error: messageOf(error) });
+  const { monotonic = () => performance.now() } = by;
+  const outside = new OutsideTime({ clock, monotonic });
+  const noteTime = (ms: number): void => outside.note(ms);
   const settlers =
-    given(config, by) ?? (await openSettlementServices(config, { clock, report, meters }));
+    given(config, by) ??
+    (await openSettlementServices(config, { clock, report, noteTime, meters, state }));
+  const isMoney = by.facilitator === undefined && settlementOf(config) !== 'test';
   try {
-    const { journal, isLost, close } = await journalOf(config, by);
-    const watched = watchingWrites(keepingSettlements(journal), clock);
+    const passedMs = isMoney ? () => outside.passedMs() : clock;
+    const { journal, isLost, close } = await journalOf(config, { ...by, passedMs });
+    const watched = watchingWrites(keepingSettlements(journal), { clock, isLost });
+    state.watch('journal_failing', watched.failure);
+    state.watch('journal_slow', watched.slowness);
     const reportMissing = (missing: MissingVerdict): void =>
       log({ event: 'no_verdict', ...missing });
+    // Where money is simulated, whoever has none is welcome.
+    const admission =
+      settlers.accounts === undefined
+        ? {}
+        : { admission: new PayerAdmission({ ...settlers, journal, clock, meters }) };
     const settler = reportingFacilitator({ ...settlers, report: reportMissing, clock });
     return {
       ...settlers,
+      ...(isMoney ? { outside } : {}),
+      ...admission,
       facilitator: meteredSettler(settler, meters),
       journal: meteredJournal(watched.journal, meters),
-      isJournalFailing: () => isLost() || watched.isFailing(),
       async close() {
         await settlers.close();
         await close();
@@ -66,11 +91,15 @@ export async function openPaymentServices(
 /** The facilitator that stands in for the one of the settings. */
 function given(
   { network }: Config,
-  { facilitator, meters }: PaymentServiceOptions,
+  { facilitator, meters, state }: PaymentServiceOptions,
 ): SettlementServices | null {
   if (facilitator === undefined) return null;
   return {
-    facilitator: meteredFacilitator(facilitator, 'given', meters),
+    facilitator: meteredFacilitator(
+      watchedFacilitator(facilitator, 'given', state),
+      'given',
+      meters,
+    ),
     circuits: () => [],
     warning: () => facilitatorWarning({ facilitator }, network),
     close: async () => {},
@@ -78,10 +107,13 @@ function given(
 }
 
 /** The journal of the settings, or the one that stands in for it and is closed by its owner. */
-async function journalOf(config: Config, by: PaymentServiceOptions): Promise<OpenJournal> {
-  const { journal, meters } = by;
+async function journalOf(
+  config: Config,
+  by: PaymentServiceOptions & Required<Pick<JournalOptions, 'passedMs'>>,
+): Promise<OpenJournal> {
+  const { journal, meters, state } = by;
+  const lost = state.trouble('journal_lost');
   const measured = meters === undefined ? {} : { onSync: (ms: number) => meters.synced(ms) };
-  const findsSales = config.extensions.includes(SIGN_IN);
-  if (journal === undefined) return openJournal(config, { ...by, ...measured, findsSales });
+  if (journal === undefined) return openJournal(config, { ...by, ...measured, lost });
   return { journal, isLost: () => false, close: async () => {} };
 }

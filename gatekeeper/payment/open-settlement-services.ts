@@ -15,25 +15,37 @@ import type { ChainEvidence } from '../money/evidence.ts';
 import { authorizationOf, type Facilitator } from '../money/facilitator.ts';
 import { isTokenOf } from '../money/further-tokens.ts';
 import type { Network } from '../money/networks.ts';
-import { depthMs } from '../money/settlement-time.ts';
+import { depthMs, finalMs } from '../money/settlement-time.ts';
+import type { AskCode } from '../money/sign-in.ts';
+import type { ServiceState } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { settlersByNetwork } from './by-network.ts';
-import { meteredFacilitator } from './metered.ts';
-import type { SettlementContext } from './settlement.ts';
+import { meteredFacilitator, watchedFacilitator } from './metered.ts';
+import type { AskStanding } from './payer-admission.ts';
+import type { PaymentEvidence, SettlementContext } from './settlement.ts';
 import { SmartAccounts } from './smart-accounts.ts';
 
 /** Who settles, as the settings say, and what the chain says about it. */
 export interface SettlementServices
   extends Pick<SettlementContext, 'facilitator' | 'evidence' | 'accounts'> {
+  /** After how long every transfer should be there for good; only with a chain node. */
+  readonly finalAfterMs?: number;
   /** What keeps somebody from settling for us; null when nothing does. Never rejects. */
   warning(): Promise<string | null>;
   /** Whether facilitators are asked at this moment; empty where there are none to choose from. */
   circuits(): readonly NamedCircuit[];
+  /** What an account that is to pay has; absent without a node. */
+  readonly standing?: AskStanding;
+  /** Milliseconds until the facilitators take calls again; 0 when they do. */
+  readonly busyMs?: () => number;
+  /** Asks the code of an account on its network; absent without a node. */
+  readonly asksCode?: AskCode;
   close(): Promise<void>;
 }
 
 interface SettlementOptions extends ChainOptions {
+  readonly state: ServiceState;
   /** Told of each call of a facilitator. */
   readonly meters?: Meters | undefined;
 }
@@ -42,7 +54,8 @@ interface SettlementOptions extends ChainOptions {
 interface PaidChain extends PaidNetwork {
   readonly chain: TokenChain | null;
 }
-type TokenChain = Pick<OpenChain, 'evidence' | 'direct'> & Partial<Pick<OpenChain, 'close'>>;
+type TokenChain = Pick<OpenChain, 'evidence' | 'direct' | 'standing'> &
+  Partial<Pick<OpenChain, 'asksCode' | 'close'>>;
 type PaidChains = readonly [PaidChain, ...PaidChain[]];
 
 /** Throws a StartError that tells what to do when the settings cannot work. */
@@ -52,16 +65,19 @@ export async function openSettlementServices(
 ): Promise<SettlementServices> {
   const chains = await chainsOf(config, by);
   try {
-    const remotes = await remotesOf(config);
-    const { clock, meters } = by;
+    const hasChain = chains[0].chain !== null;
+    // Where a node tells the time, nobody else does: two of them may differ.
+    const remotes = await remotesOf(config, hasChain ? {} : by);
+    const { clock, meters, state } = by;
     const names = labelsOf(config);
     const facilitators = remotes.map((remote, at) => {
-      const facilitator = meteredFacilitator(remote, defined(names[at], 'the name'), meters);
+      const name = defined(names[at], 'the name');
+      const facilitator = meteredFacilitator(watchedFacilitator(remote, name, state), name, meters);
       return translatingFacilitator({ facilitator, networks: chains.map(networkOf), clock });
     });
-    const hasChain = chains[0].chain !== null;
-    const pool = facilitators.length === 0 ? null : poolOf(facilitators, { chains, clock });
+    const pool = facilitators.length === 0 ? null : poolOf(facilitators, { chains, clock, meters });
     const settlers = settlersOf(chains, { pool, by });
+    state.watch('facilitators_skipped', () => skippedAll(pool));
     const circuitOf = (name: string, at: number): NamedCircuit[] => {
       const state = pool?.circuits()[at];
       return state === undefined ? [] : [{ facilitator: name, state }];
@@ -69,7 +85,13 @@ export async function openSettlementServices(
     return {
       facilitator: settlersByNetwork(settlers),
       circuits: () => names.flatMap(circuitOf),
-      ...(hasChain ? { evidence: evidenceBy(chains) } : {}),
+      ...(hasChain
+        ? {
+            ...askingBy(chains),
+            finalAfterMs: Math.max(...chains.map(({ network }) => finalMs(network))),
+          }
+        : {}),
+      busyMs: () => pool?.busyMs() ?? 0,
       // Simulated payments have no chain that an account could be asked on.
       ...(pool === null && !hasChain ? {} : { accounts: new SmartAccounts(clock) }),
       warning: () => (pool === null ? ownWarning(settlers) : warningOf(facilitators, config)),
@@ -82,6 +104,13 @@ export async function openSettlementServices(
     closeAll(chains);
     throw error;
   }
+}
+
+/** That every facilitator is left out for a while; null where one is asked, or there are none. */
+function skippedAll(pool: FacilitatorPool | null): string | null {
+  const circuits = pool?.circuits() ?? [];
+  const isSkipped = circuits.length > 0 && circuits.every((circuit) => circuit === 'open');
+  return isSkipped ? 'no facilitator gives verdicts, also on a question of our own' : null;
 }
 
 async function chainsOf(config: Config, by: ChainOptions): Promise<PaidChains> {
@@ -147,12 +176,19 @@ function settlersOf([first, ...others]: PaidChains, { pool, by }: Settling): Set
 
 type Remote = ReturnType<typeof remoteFacilitator>;
 
-async function remotesOf(config: Config): Promise<readonly Remote[]> {
+async function remotesOf(
+  config: Config,
+  { noteTime }: Pick<ChainOptions, 'noteTime'>,
+): Promise<readonly Remote[]> {
   const { facilitatorUrls, facilitatorAuth: header, facilitatorAuthModule: module } = config;
   const auth = await facilitatorAuth({ header, module });
+  const own = {
+    ...(auth === undefined ? {} : { auth }),
+    ...(noteTime === undefined ? {} : { noteTime }),
+  };
   return facilitatorUrls.map((url) => {
     try {
-      return remoteFacilitator({ url, ...(auth === undefined ? {} : { auth }) });
+      return remoteFacilitator({ url, ...own });
     } catch (cause) {
       throw new StartError(messageOf(cause), { cause });
     }
@@ -169,16 +205,16 @@ function ownLabel(chain: TokenChain | null): string {
   return chain?.direct == null ? 'test' : 'relayer';
 }
 
-interface PoolParts {
+interface PoolParts extends Pick<SettlementOptions, 'clock' | 'meters'> {
   readonly chains: PaidChains;
-  readonly clock: () => number;
 }
 
 function poolOf(
   facilitators: readonly Facilitator[],
-  { chains, clock }: PoolParts,
+  { chains, clock, meters }: PoolParts,
 ): FacilitatorPool {
-  const asked = { facilitators, clock, canary: canary({ clock, random: randomBytes }) };
+  const waited = (): void => meters?.waitedForFacilitator();
+  const asked = { facilitators, clock, waited, canary: canary({ clock, random: randomBytes }) };
   if (chains[0].chain === null) return facilitatorPool(asked);
   return facilitatorPool({
     ...asked,
@@ -201,19 +237,44 @@ function provenBy(facilitator: Facilitator, { chain, waitMs }: ProofParts): Faci
   return provenFacilitator({ facilitator, evidence: chain.evidence, waitMs });
 }
 
+type TokenTerms = Parameters<typeof isTokenOf>[0];
+
 /** Of the token that these terms, in either version, are for. */
-function evidenceOf(
-  chains: PaidChains,
-  terms: Parameters<typeof isTokenOf>[0],
-): ChainEvidence | undefined {
-  return chains.find(({ network }) => isTokenOf(terms, network))?.chain?.evidence;
+function chainOfTerms(chains: PaidChains, terms: TokenTerms): TokenChain | null | undefined {
+  return chains.find(({ network }) => isTokenOf(terms, network))?.chain;
 }
 
-function evidenceBy(chains: PaidChains): NonNullable<SettlementContext['evidence']> {
-  return async (payment) => {
-    const finding = await evidenceOf(chains, payment)?.find(payment.authorization);
-    if (finding === undefined || finding.state === 'unconfirmed') return { state: 'unknown' };
-    return finding;
+function evidenceOf(chains: PaidChains, terms: TokenTerms): ChainEvidence | undefined {
+  return chainOfTerms(chains, terms)?.evidence;
+}
+
+function evidenceBy(chains: PaidChains): PaymentEvidence {
+  return {
+    async find(payment, after) {
+      const finding = await evidenceOf(chains, payment)?.find(payment.authorization, after);
+      if (finding === undefined || finding.state === 'unconfirmed') return { state: 'unknown' };
+      return finding;
+    },
+    head: async (place) => (await evidenceOf(chains, place)?.head()) ?? null,
+    watch: async (payment, transaction) =>
+      (await evidenceOf(chains, payment)?.watch(payment.authorization, transaction)) ?? {
+        state: 'open',
+      },
+  };
+}
+
+/** What the nodes are asked. */
+function askingBy(chains: PaidChains) {
+  const standing: AskStanding = async (payment, authorization, asksCode) =>
+    (await chainOfTerms(chains, payment)?.standing(authorization, asksCode)) ?? null;
+  return { evidence: evidenceBy(chains), asksCode: askingCode(chains), standing };
+}
+
+function askingCode(chains: PaidChains): AskCode {
+  return async (signature) => {
+    const one = chains.find(({ network }) => network.name === signature.network.name);
+    if (one?.chain?.asksCode === undefined) throw new Error('Cannot ask an account: no chain node');
+    return one.chain.asksCode(signature);
   };
 }
 

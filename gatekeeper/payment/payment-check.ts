@@ -7,8 +7,8 @@ import { signedBy } from '../money/signature.ts';
 const VALID_BEFORE_MARGIN_S = 6;
 /** Seconds beyond `maxTimeoutSeconds` that an authorization may be valid for: a doubt about it must end some time. */
 const VALID_BEFORE_EXTRA_S = 3600;
-/** A signed value may be this many times the price: a higher value was most likely signed by mistake. */
-const VALUE_FACTOR_MAX = 100;
+/** A signed value may be this many times the price: more was most likely signed by mistake. */
+const VALUE_FACTOR_MAX = 2n;
 
 /** What a payment must meet, taken from the challenge of the same request. */
 export interface Terms {
@@ -62,13 +62,13 @@ function checkAccepted({ accepted }: Payment, { requirements }: Terms): Refusal 
 function checkValue(payment: Payment, { requirements }: Terms): Refusal | null {
   const price = priceOf(requirements);
   const value = BigInt(payment.authorization.value);
-  const most = BigInt(price) * BigInt(VALUE_FACTOR_MAX);
+  const most = BigInt(price) * VALUE_FACTOR_MAX;
   if (value >= BigInt(price) && value <= most) return null;
   const reason = 'invalid_exact_evm_payload_authorization_value';
   const error =
     value < BigInt(price)
       ? `"authorization.value" is below the price of ${price}; sign for ${price}`
-      : `"authorization.value" is more than ${VALUE_FACTOR_MAX} times the price of ${price}; sign for ${price}`;
+      : `"authorization.value" is more than twice the price of ${price}; sign for ${price}`;
   return { reason, error };
 }
 

@@ -1,3 +1,5 @@
+import { createHmac } from 'node:crypto';
+import { clientKey } from '../../compiler/contract/client-key.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { X402Header } from '../http/header-facts.ts';
@@ -15,6 +17,7 @@ import {
   signedText,
   type X402Version,
 } from '../money/payment.ts';
+import { identifierHash, namedBy } from '../money/payment-identifier.ts';
 import type { Requirements } from '../money/requirements.ts';
 import { priceOf } from '../money/requirements.ts';
 import { usdWorth } from '../money/token-rate.ts';
@@ -27,18 +30,16 @@ import { checkPayment, checkSigner, isSignedByKey, type Terms } from './payment-
 import { decodePayment } from './payment-header.ts';
 import { PaymentSettlement, type SettlementContext } from './settlement.ts';
 import type { SignaturePool } from './signature-pool.ts';
-import { type Tender, type TenderIdentifier, type TenderReader, Waiters } from './tender.ts';
+import { type BuyerProof, type Tender, type TenderReader, Waiters } from './tender.ts';
 
 /** Requirements that are kept ready, so that they are written out once for all payments of one request. */
 const TERMS_CACHE_MAX = 4096;
 
 export interface PaymentReaderOptions extends SettlementContext {
-  readonly journal: Pick<Journal, 'tokens' | 'takeTransaction'>;
+  readonly journal: Pick<Journal, 'tokens' | 'takeTransaction' | 'secret'>;
   readonly challenger: Challenger;
   /** Recovers signers beside this thread; without it this thread does. */
   readonly signatures?: Pick<SignaturePool, 'judge'>;
-  /** Whether payers may name their purchases; without it such names are ignored. */
-  readonly identifiers?: boolean;
 }
 
 /** What a payment says that it moves: atomic units of one of the tokens that are offered. */
@@ -54,7 +55,7 @@ interface PaymentReader extends TenderReader<X402Header> {
 
 /** Reads x402 payments against the terms of one seller. */
 export function paymentReader(options: PaymentReaderOptions): PaymentReader {
-  const { challenger, journal, clock, signatures, accounts, identifiers = false } = options;
+  const { challenger, journal, clock, signatures, accounts } = options;
   const { networks } = challenger;
   const termsOf = cachedTerms(challenger);
   const offered = (
@@ -67,18 +68,19 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
     return { network, requirements, asksAccounts: accounts !== undefined };
   };
   return {
-    async read({ endpoint, target, method, trace }, header) {
+    async read({ endpoint, target, method, trace, isSignedIn = false }, header) {
       const payment = paymentIn(header);
       if (isRefusal(payment)) return payment;
       const network = await judgedToken(payment, networks, signatures);
       const terms = offered({ endpoint, target }, payment.version, network);
-      const named = identifiers ? payment.identifier : undefined;
+      const named = namedBy(payment.identifier, header.identifier);
       const refusal =
         checkPayment(payment, terms, clock() / 1000) ?? (named === '' ? MISNAMED : null);
       if (refusal !== null && !mayBeKnown(payment, terms)) return refusal;
       const resource = `${method} ${target}`;
-      const identifier = identifierOf(payment, { network, named });
-      return tenderOf({ payment, resource, terms, refusal, trace, identifier }, options);
+      const shownFor = shownBy({ payment, named, client: trace?.client ?? null }, journal);
+      const shown = { ...shownFor(paymentKey(payment, network)), isSignedIn };
+      return tenderOf({ payment, resource, terms, refusal, trace, shown }, options);
     },
     async transferOf(header) {
       const payment = paymentIn(header);
@@ -88,13 +90,15 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
       const token = others.length === 0 ? first : await judgedToken(payment, networks, signatures);
       return { value: payment.authorization.value, token };
     },
-    identify(header) {
+    identify(header, client) {
       const payment = paymentIn(header);
       if (isRefusal(payment)) return null;
       const former = unofferedTokens(payment, networks, journal.tokens);
       const tokens = [...candidatesOf(payment, networks), ...former];
       const keys = tokens.map((token) => paymentKey(payment, token));
-      return { keys, signed: signedText(payment), ...paidTo(payment) };
+      const named = namedBy(payment.identifier, header.identifier);
+      const shownFor = shownBy({ payment, named, client }, journal);
+      return { keys, signed: signedText(payment), shownFor, ...paidTo(payment) };
     },
     recall(entry, trace) {
       const paid = paymentOf(entry, networks);
@@ -130,21 +134,22 @@ interface Offered {
   readonly target: string;
 }
 
-type Named = Pick<Tender, 'identifier'>;
-
-interface PaymentTerms extends Pick<Tender, 'resource' | 'refusal'>, Partial<Named> {
+interface PaymentTerms
+  extends Pick<Tender, 'resource' | 'refusal'>,
+    Partial<Pick<Tender, 'shown'>> {
   readonly payment: Payment;
   readonly terms: Terms;
   readonly trace?: RequestTrace | undefined;
 }
 
 function tenderOf(of: PaymentTerms, options: PaymentReaderOptions): Tender {
-  const { payment, resource, refusal, trace, identifier = null } = of;
+  const { payment, resource, refusal, trace, shown = null } = of;
   const { network, requirements } = of.terms;
   const { from, value, validBefore } = payment.authorization;
   const key = paymentKey(payment, network);
   const usd = usdWorth(value, network);
   const waiters = new Waiters(trace?.isAwaited);
+  const byKey = (): boolean => isSignedByKey(payment, network);
   // The settler gets the terms that the payer signed for.
   const made = facilitatorRequest(
     payment,
@@ -164,11 +169,9 @@ function tenderOf(of: PaymentTerms, options: PaymentReaderOptions): Tender {
     validBefore: Number(validBefore),
     refusal,
     waiters,
-    identifier,
-    settlement: new PaymentSettlement(
-      { key, payment, request, isSignedByKey: () => isSignedByKey(payment, network) },
-      options,
-    ),
+    identifier: shown?.identifier == null ? null : { text: shown.identifier, isSignedByKey: byKey },
+    shown,
+    settlement: new PaymentSettlement({ key, payment, request, isSignedByKey: byKey }, options),
     ...paidTo(payment),
   };
 }
@@ -181,13 +184,31 @@ function paidTo(payment: Payment): Pick<Tender, 'paidHeader' | 'paidBy'> {
   };
 }
 
-function identifierOf(
-  payment: Payment,
-  { network, named }: { readonly network: Network; readonly named: string | undefined },
-): TenderIdentifier | null {
-  if (named === undefined || named === '') return null;
-  const text = `${payment.authorization.from.toLowerCase()}|${named}`;
-  return { text, isSignedByKey: () => isSignedByKey(payment, network) };
+interface Shown {
+  readonly payment: Payment;
+  /** What it is called; '' for what cannot be a name. */
+  readonly named: string | undefined;
+  readonly client: string | null;
+}
+
+/** What came with a payment, under one of its keys. */
+function shownBy({ payment, named, client }: Shown, journal: Pick<Journal, 'secret'>) {
+  const identifier = named ? identifierHash(payment.authorization.from, named) : null;
+  return (key: string): BuyerProof => {
+    return { identifier, client: clientHash(key, client, journal), isSignedIn: false };
+  };
+}
+
+/** Of an address, or of an IPv6 /64, for one payment: two payments do not tell whether one client brought both. */
+function clientHash(
+  key: string,
+  address: string | null,
+  { secret }: Pick<Journal, 'secret'>,
+): string | null {
+  if (address === null) return null;
+  return createHmac('sha256', secret)
+    .update(`${key}|${clientKey(address)}`)
+    .digest('base64url');
 }
 
 /** Copies of one payment may spell the payer differently; each receipt spells it as its request did. */
@@ -256,6 +277,6 @@ const ONLY_KNOWN: Refusal = {
 const MISNAMED: Refusal = {
   reason: 'invalid_payment_identifier',
   error:
-    '"extensions.payment-identifier" must hold "info" with "required" and an "id" of 16 to 128 letters, digits, "-" or "_"; ' +
-    'nothing was charged',
+    '"extensions.payment-identifier" must hold "info" with "required" and an "id" of 16 to 128 letters, digits, "-" or "_", ' +
+    'and the header PAYMENT-IDENTIFIER the same id; nothing was charged',
 };

@@ -1,4 +1,10 @@
-import type { ChainVerdict } from '../money/evidence.ts';
+import type { OutsideTime } from '../money/clock-guard.ts';
+import {
+  blockNumberOf,
+  type ChainHead,
+  type ChainVerdict,
+  type WatchedTransfer,
+} from '../money/evidence.ts';
 import {
   ABANDONED,
   type Facilitator,
@@ -7,9 +13,10 @@ import {
   type NoVerdict,
   type SettleOutcome,
 } from '../money/facilitator.ts';
-import { DEAD_AFTER_S, type Journal } from '../money/journal.ts';
+import { DEAD_AFTER_S, type Journal, type JournalEntry } from '../money/journal.ts';
 import type { Payment, Refusal } from '../money/payment.ts';
-import { facilitatorRefusal, isDefinite } from './facilitator-refusal.ts';
+import { facilitatorRefusal, isDefinite, speaksOfUse } from './facilitator-refusal.ts';
+import type { AdmittedEnd, PayerAdmission } from './payer-admission.ts';
 import { NOT_SIGNED } from './payment-check.ts';
 import type { SmartAccounts } from './smart-accounts.ts';
 import type { CheckResult, SettlementResult, TenderSettlement } from './tender.ts';
@@ -24,10 +31,25 @@ export interface SettlementContext {
   readonly verifyFirst?: boolean;
   /** Bounds what accounts with code may cost, where `verify` can ask them whether they signed; else none can pay. */
   readonly accounts?: SmartAccounts;
-  /** Asks the chain, if the operator configured a node. */
-  readonly evidence?: (payment: Payment & { readonly asset: string }) => Promise<ChainVerdict>;
+  /** Asked before a new payment costs anything; absent where payments are simulated. */
+  readonly admission?: PayerAdmission;
+  /** What the chain says, if the operator configured a node. */
+  readonly evidence?: PaymentEvidence;
+  /** The time as something outside tells it; absent where no money moves. */
+  readonly outside?: OutsideTime;
   /** Told about failures of our own parts; must not throw. */
   readonly report: (error: unknown, requestId?: string) => void;
+}
+
+/** Whose chain is asked about a payment. */
+type PaymentPlace = Pick<Payment, 'network'> & { readonly asset: string };
+
+/** What the chain of each payment says; no question throws. */
+export interface PaymentEvidence {
+  /** See ChainEvidence; a transfer that is not deep enough yet is unknown. */
+  find(payment: Payment & PaymentPlace, after: ChainHead | undefined): Promise<ChainVerdict>;
+  head(payment: PaymentPlace): Promise<ChainHead | null>;
+  watch(payment: Payment & PaymentPlace, transaction: string): Promise<WatchedTransfer>;
 }
 
 /** A payment with the one request that both calls of the facilitator send. */
@@ -44,6 +66,9 @@ interface DuePayment {
 export class PaymentSettlement implements TenderSettlement {
   readonly #due: DuePayment;
   readonly #by: SettlementContext;
+  /** Whether it was admitted, and nobody was asked for its money yet. */
+  #isAdmitted = false;
+  #isVerified = false;
 
   constructor(due: DuePayment, by: SettlementContext) {
     this.#due = due;
@@ -51,34 +76,74 @@ export class PaymentSettlement implements TenderSettlement {
   }
 
   /**
-   * Asks `/verify`, if it is to be asked; null if the payment is valid. An account with code is always asked about:
-   * nobody here can tell whether it signed.
+   * Asks whether the payer may cost anything, then `/verify`, if it is to be asked; null if the payment is valid. An account
+   * with code is always asked about: nobody here can tell whether it signed.
    */
   async check(): Promise<CheckResult | null> {
-    const { verifyFirst = false, accounts } = this.#by;
-    if (this.#due.isSignedByKey()) return verifyFirst ? this.#verified() : null;
-    return accounts === undefined
-      ? refused(NOT_SIGNED)
-      : accounts.check(this.#due, () => this.#verified());
+    const { verifyFirst = false, accounts, admission } = this.#by;
+    if (this.#due.isSignedByKey()) {
+      const result = await this.#admitted(() => this.#verified(true));
+      return result === null && verifyFirst && !this.#isVerified ? this.#verified() : result;
+    }
+    if (accounts === undefined) return refused(NOT_SIGNED);
+    const { key, payment, request } = this.#due;
+    const hasPaid = async (): Promise<boolean> => (await admission?.hasPaid(key)) ?? false;
+    const due = { key, payment, client: clientOf(request), hasPaid };
+    const ask = (): Promise<CheckResult | null> => accounts.check(due, () => this.#verified());
+    return admission === undefined ? ask() : this.#admitted(ask);
   }
 
-  async #verified(): Promise<CheckResult | null> {
-    const outcome = await this.#by.facilitator.verify(this.#due.request);
+  async #admitted(verify: () => Promise<CheckResult | null>): Promise<CheckResult | null> {
+    const { admission } = this.#by;
+    if (admission === undefined) return null;
+    const { key, payment, request, isSignedByKey } = this.#due;
+    const { asset } = request.paymentRequirements;
+    const due = { key, payment, asset, client: clientOf(request), isByKey: isSignedByKey() };
+    const result = await admission.admit(due, verify);
+    this.#isAdmitted = result === null;
+    return result;
+  }
+
+  drop(): void {
+    if (this.#isAdmitted) this.#by.admission?.ended(this.#due.key, 'dropped');
+    this.#isAdmitted = false;
+  }
+
+  async #verified(isStranger = false): Promise<CheckResult | null> {
+    const { request } = this.#due;
+    this.#isVerified = true;
+    const asked = isStranger ? { ...request, isStranger } : request;
+    const outcome = await this.#by.facilitator.verify(asked);
     if (outcome.verdict === 'valid') return null;
-    if (outcome.verdict === 'none') return { kind: 'unsent', detail: outcome.detail };
-    return refused(facilitatorRefusal(outcome.reason));
+    if (outcome.verdict === 'invalid') return refused(facilitatorRefusal(outcome.reason));
+    const { retryMs } = outcome;
+    const later = retryMs === undefined ? {} : { retryS: Math.max(1, Math.ceil(retryMs / 1000)) };
+    return { kind: 'held', error: NO_VERDICT, ...later };
   }
 
-  async settle(): Promise<SettlementResult> {
+  async head(): Promise<ChainHead | 'none' | null> {
+    const { evidence, outside, facilitator } = this.#by;
+    if (evidence !== undefined) return evidence.head(this.#place());
+    // The answer tells the time anew; whatever it says moves no money.
+    if (outside?.fault() != null) await facilitator.verify(this.#due.request);
+    return 'none';
+  }
+
+  async settle(claimed: ChainHead | undefined): Promise<SettlementResult> {
+    this.#isAdmitted = false;
     const outcome = await this.#askToSettle(true);
-    const result = await this.#resultOf(outcome);
+    const result = await this.#resultOf(outcome, claimed);
+    this.#ended(result.kind);
     const isProven = outcome.verdict === 'refused' && outcome.isProven === true;
     this.#noteAccount(result.kind === 'unknown' || isProven ? 'failed' : result.kind);
     return result;
   }
 
-  async #resultOf(outcome: SettleOutcome): Promise<SettlementResult> {
-    if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
+  async #resultOf(
+    outcome: SettleOutcome,
+    claimed: ChainHead | undefined,
+  ): Promise<SettlementResult> {
+    if (outcome.verdict === 'settled') return this.#settled(outcome, claimed);
     if (outcome.verdict === 'refused' && isDefinite(outcome)) {
       return refused(facilitatorRefusal(outcome.reason));
     }
@@ -86,32 +151,50 @@ export class PaymentSettlement implements TenderSettlement {
       const { detail, declined } = outcome;
       return declined === true ? refused(notSent(detail)) : { kind: 'unsent', detail };
     }
-    const proof = resultOf(await this.#evidence());
+    const proof = resultOf(await this.#evidence(claimed));
     if (proof !== null) return proof;
-    return unknown(outcome.verdict === 'refused' ? outcome.reason : outcome.detail);
+    if (outcome.verdict === 'none') return unknown(outcome.detail);
+    const isUsedBefore = this.#by.evidence === undefined && speaksOfUse(outcome.reason);
+    return unknown(isUsedBefore ? `${USED_BEFORE}: ${outcome.reason}` : outcome.reason);
+  }
+
+  /** A transfer that is not later than the claim paid for something else. */
+  async #settled(
+    { transaction, block }: Extract<SettleOutcome, { verdict: 'settled' }>,
+    claimed: ChainHead | undefined,
+  ): Promise<SettlementResult> {
+    const mayBeOlder =
+      block !== undefined && claimed !== undefined && block <= blockNumberOf(claimed);
+    if (!mayBeOlder) return { kind: 'settled', transaction };
+    return resultOf(await this.#evidence(claimed)) ?? unknown('the chain node gave no answer');
   }
 
   /**
-   * The chain is asked first. Settling again is safe, because the token takes each nonce once. A refusal of this second
-   * call says nothing of the first one, which may still run at a facilitator, asked by a gatekeeper that was killed. So no
-   * refusal closes the payment. It ends when the chain shows the nonce used, when the chain shows a dead authorization
+   * The chain is asked first, and money is asked for again only where it shows the authorization unused. That is safe,
+   * because the token takes each nonce once. A refusal of this second call says nothing of the first one, which may still
+   * run at a facilitator, asked by a gatekeeper that was killed. So no refusal closes the payment. It ends when the chain shows the nonce used, when the chain shows a dead authorization
    * unused, or, where nobody can ask the chain, once the authorization is dead, since nothing better can ever be learnt.
    */
-  async resume(): Promise<SettlementResult> {
-    const result = await this.#resumed();
+  async resume(entry: ClaimedEntry): Promise<SettlementResult> {
+    const result = await this.#resumed(entry);
+    this.#ended(result.kind);
     this.#noteAccount(result.kind);
     return result;
   }
 
-  async #resumed(): Promise<SettlementResult> {
-    const before = await this.look(true);
-    if (before.kind !== 'unknown') return before;
-    const outcome = await this.#askToSettle(false);
-    if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
-    if (outcome.verdict === 'none') return unknown(outcome.detail);
-    const proof = resultOf(await this.#evidence());
-    if (proof !== null) return proof;
+  async #resumed(entry: ClaimedEntry): Promise<SettlementResult> {
+    const evidence = await this.#evidence(entry.claimBlock);
+    const before = this.#endBy(evidence, true);
+    const mayAsk = this.#by.evidence === undefined || evidence.state === 'unused';
+    if (before.kind !== 'unknown' || !mayAsk) return before;
     const isUnprovable = this.#isDead() && this.#by.evidence === undefined;
+    if (this.#by.evidence === undefined && entry.detail?.startsWith(USED_BEFORE) === true)
+      return isUnprovable ? refused(EXPIRED_UNPROVEN) : unknown(entry.detail);
+    const outcome = await this.#askToSettle(false);
+    if (outcome.verdict === 'settled') return this.#settled(outcome, entry.claimBlock);
+    if (outcome.verdict === 'none') return unknown(outcome.detail);
+    const proof = resultOf(await this.#evidence(entry.claimBlock));
+    if (proof !== null) return proof;
     return isUnprovable ? refused(EXPIRED_UNPROVEN) : unknown(outcome.reason);
   }
 
@@ -119,8 +202,16 @@ export class PaymentSettlement implements TenderSettlement {
    * By the chain alone. Where nobody can ask the chain, a dead payment is closed once its answer is gone too: until then
    * the buyer's own repeat may still learn better.
    */
-  async look(isKept: boolean): Promise<SettlementResult> {
-    const evidence = await this.#evidence();
+  async look({ claimBlock, body }: ClaimedEntry): Promise<SettlementResult> {
+    return this.#endBy(await this.#evidence(claimBlock), body !== null);
+  }
+
+  async watch(transaction: string): Promise<WatchedTransfer> {
+    const place = { ...this.#due.payment, ...this.#place() };
+    return (await this.#by.evidence?.watch(place, transaction)) ?? { state: 'open' };
+  }
+
+  #endBy(evidence: ChainVerdict, isKept: boolean): SettlementResult {
     const proof = resultOf(evidence);
     if (proof !== null) return proof;
     if (evidence.state === 'unused' && this.#isDead()) return refused(EXPIRED);
@@ -142,34 +233,44 @@ export class PaymentSettlement implements TenderSettlement {
 
   /** A transaction recorded for another payment does not prove this one, unless the chain shows this one in it. */
   async #isOurs(outcome: SettleOutcome): Promise<boolean> {
-    if (outcome.verdict !== 'settled' || outcome.isProven === true) return true;
+    if (outcome.verdict !== 'settled' || outcome.block !== undefined) return true;
     if (await this.#by.journal.takeTransaction(this.#due.key, outcome.transaction)) return true;
     this.#report(new Error(`Cannot take a settlement: ${ANOTHERS.detail}; ${HOW_TO_TAKE_IT}`));
     return false;
   }
 
-  async #evidence(): Promise<ChainVerdict> {
+  #place(): PaymentPlace {
+    const { payment, request } = this.#due;
+    return { network: payment.network, asset: request.paymentRequirements.asset };
+  }
+
+  async #evidence(claimed: ChainHead | undefined): Promise<ChainVerdict> {
     try {
-      const { payment, request } = this.#due;
-      const { asset } = request.paymentRequirements;
-      return (await this.#by.evidence?.({ ...payment, asset })) ?? { state: 'unknown' };
+      const place = { ...this.#due.payment, ...this.#place() };
+      return (await this.#by.evidence?.find(place, claimed)) ?? { state: 'unknown' };
     } catch (error) {
       this.#report(error);
       return { state: 'unknown' };
     }
   }
 
+  #ended(end: AdmittedEnd): void {
+    this.#by.admission?.ended(this.#due.key, end);
+  }
+
   /** How the payment of an account with code ended, whose check had passed. */
   #noteAccount(end: SettlementResult['kind'] | 'failed'): void {
-    const { payment, isSignedByKey } = this.#due;
+    const { payment, request, isSignedByKey } = this.#due;
     if (this.#by.accounts === undefined || isSignedByKey()) return;
     if (end === 'failed') this.#by.accounts.failed(payment);
-    if (end === 'settled') this.#by.accounts.settled(payment);
+    if (end === 'settled') this.#by.accounts.settled(payment, clientOf(request));
   }
 
   #isDead(): boolean {
     const { validBefore } = this.#due.payment.authorization;
-    return this.#by.clock() / 1000 > Number(validBefore) + DEAD_AFTER_S;
+    const { clock, outside } = this.#by;
+    const nowMs = outside?.earliestMs() ?? clock();
+    return nowMs / 1000 > Number(validBefore) + DEAD_AFTER_S;
   }
 
   /** Under the name of the request. */
@@ -180,8 +281,18 @@ export class PaymentSettlement implements TenderSettlement {
 
 function resultOf(evidence: ChainVerdict): SettlementResult | null {
   if (evidence.state === 'paid') return { kind: 'settled', transaction: evidence.transaction };
+  if (evidence.state === 'older') return refused(ALREADY_USED);
   return evidence.state === 'cancelled' ? refused(CANCELLED) : null;
 }
+
+/** What is known of a claim when its money is asked about again. */
+type ClaimedEntry = Pick<JournalEntry, 'claimBlock' | 'detail' | 'body'>;
+
+/**
+ * Begins the detail of a doubt whose first call was told that the authorization is used: without a node, nobody can show that
+ * this claim used it, so a success that is told later is that of an older use.
+ */
+const USED_BEFORE = 'authorization_already_used';
 
 function refused(refusal: Refusal): Extract<CheckResult, { kind: 'refused' }> {
   return { kind: 'refused', refusal };
@@ -197,6 +308,13 @@ function notSent(detail: string): Refusal {
   return { reason: 'settlement_not_sent', error };
 }
 
+/** Its network address, '' where that is not known for sure. */
+function clientOf({ trace }: FacilitatorRequest): string {
+  return trace?.client ?? '';
+}
+
+const NO_VERDICT =
+  'The facilitator did not say whether the payment is valid. Send the same payment again.';
 const ANOTHERS: NoVerdict = {
   verdict: 'none',
   detail: 'the facilitator names the transaction of another payment',
@@ -207,6 +325,11 @@ const HOW_TO_TAKE_IT =
 const CANCELLED: Refusal = {
   reason: 'authorization_cancelled',
   error: 'the authorization was cancelled on chain before it was settled; sign a new one',
+};
+const ALREADY_USED: Refusal = {
+  reason: USED_BEFORE,
+  error:
+    'the chain shows that the authorization was used before it came here, so it pays for nothing here; nothing was charged now; sign a new one',
 };
 const EXPIRED: Refusal = {
   reason: 'authorization_expired',

@@ -2,6 +2,7 @@ import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { TenderHeader } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
+import type { ChainHead, WatchedTransfer } from '../money/evidence.ts';
 import type { Claim, JournalEntry, PaymentBinding } from '../money/journal.ts';
 import type { Refusal } from '../money/payment.ts';
 
@@ -12,6 +13,8 @@ export interface PurchaseRequest {
   readonly target: string;
   readonly method: string;
   readonly paymentHeader: TenderHeader;
+  /** A fresh message of the account that paid came with it. */
+  readonly isSignedIn?: true;
   /** What the request is called, in the log and towards facilitators. */
   readonly trace?: RequestTrace | undefined;
 }
@@ -22,9 +25,18 @@ export interface TenderBinding extends PaymentBinding {
   readonly payer: string;
 }
 
+/** What a request shows of who sends it, beside the payment. */
+export interface BuyerProof {
+  /** What it calls the payment, as `identifierHash` writes it; null where it does not. */
+  readonly identifier: string | null;
+  /** Keyed hash of the network address that it came from; null where that is not known for sure. */
+  readonly client: string | null;
+  readonly isSignedIn: boolean;
+}
+
 /** A payer's own name of a purchase. */
-export interface TenderIdentifier {
-  /** `payer|id`, the payer in lower case: as long as it is, of an account that signed. */
+interface TenderIdentifier {
+  /** As `identifierHash` writes it: as long as it is, of an account that signed. */
   readonly text: string;
   /** Whether the payer's own key signed; else its code may have, which a check tells. */
   readonly isSignedByKey: () => boolean;
@@ -40,6 +52,8 @@ export interface Tender
   readonly waiters: Waiters;
   /** Null where the payer named nothing. */
   readonly identifier: TenderIdentifier | null;
+  /** Null for what proves its buyer by itself: a receipt, which nobody else has, and what the journal recalls. */
+  readonly shown: BuyerProof | null;
   /** Tells the buyer what moved the money, with what the extensions of version 2 add to it. */
   readonly paidHeader: (transaction: string, extensions?: object) => Header;
   /** Who paid, as the request spells it; null for a receipt, which names nobody. */
@@ -72,27 +86,45 @@ export type SettlementResult =
   /** Money may have moved. */
   | { readonly kind: 'unknown'; readonly detail: string };
 
-/** What a check before the claim has against a tender; `busy` where too many are checked already. */
+/** What a check before the claim has against a tender. */
 export type CheckResult =
-  | Extract<SettlementResult, { kind: 'refused' | 'unsent' }>
-  | { readonly kind: 'busy' };
+  | Extract<SettlementResult, { kind: 'refused' }>
+  /** Nothing is known against it, and it cannot go on at this moment. */
+  | {
+      readonly kind: 'held';
+      readonly error: string;
+      readonly retryS?: number;
+      /** Which limit keeps it away, where one does. */
+      readonly limit?: 'smart_accounts' | 'strangers';
+    };
 
 /** How the money of one tender moves; nothing here throws. */
 export interface TenderSettlement {
-  /** What a check before the claim has against it, or null. Moves no money. */
+  /** What a check before the claim has against it, or null. Moves no money. Ends with `settle` or `drop`. */
   check(): Promise<CheckResult | null>;
+  /**
+   * The newest block before the claim: what paid in it or earlier paid for something else. `none` where no node is
+   * configured, null where it gives no answer.
+   */
+  head(): Promise<ChainHead | 'none' | null>;
+  /** Nobody will be asked for its money, unless somebody was already. */
+  drop(): void;
   /** The first settlement, of a claim that is durable. */
-  settle(): Promise<SettlementResult>;
+  settle(claimed: ChainHead | undefined): Promise<SettlementResult>;
   /** The buyer asks again for a claim whose end nobody noted: the money may be asked for again. */
-  resume(): Promise<SettlementResult>;
-  /** Learns what became of a claim and never moves money; `isKept` while its answer can still be delivered. */
-  look(isKept: boolean): Promise<SettlementResult>;
+  resume(entry: JournalEntry): Promise<SettlementResult>;
+  /** Learns what became of a claim and never moves money. */
+  look(entry: JournalEntry): Promise<SettlementResult>;
+  /** What became of the transfer of a settled claim. */
+  watch(transaction: string): Promise<WatchedTransfer>;
 }
 
 /** What a header says of its tender before anything of it is checked. */
 export interface TenderIdentity extends Pick<Tender, 'signed' | 'paidHeader' | 'paidBy'> {
   /** Several where the header does not name its token: one for each that it may be for, offered or not. */
   readonly keys: readonly string[];
+  /** What came with the header, for one of the keys. */
+  readonly shownFor: (key: string) => BuyerProof | null;
 }
 
 /** Reads one kind of header. */
@@ -101,9 +133,10 @@ export interface TenderReader<Kind extends TenderHeader> {
   read(request: PurchaseRequest, header: Kind): Promise<Tender | Refusal>;
   /**
    * The keys that a tender may have and the text that a repeat must carry, without checking anything; null for what is
-   * malformed. Never waits and recovers no signer: it is asked before the rate limit.
+   * malformed. Never waits and recovers no signer: it is asked before the rate limit. `client` is the network address, null
+   * where it is not known for sure.
    */
-  identify(header: Kind): TenderIdentity | null;
+  identify(header: Kind, client: string | null): TenderIdentity | null;
   /**
    * A tender out of the journal, to learn what became of it; null for one of another network. `trace` is that of a request
    * which waits for it.

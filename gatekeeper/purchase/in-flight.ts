@@ -1,4 +1,4 @@
-import type { TenderBinding, Waiters } from '../payment/tender.ts';
+import type { Tender, TenderBinding, Waiters } from '../payment/tender.ts';
 import type { PurchaseOutcome } from './purchase-outcome.ts';
 
 /** Most purchases in flight at once; the next one is told to try again. */
@@ -9,7 +9,7 @@ const PURCHASES_PER_PAYER_MAX = 2000;
 const WAITING_BYTES_MAX = 256 * 1024 * 1024;
 
 interface RunningPurchase {
-  readonly binding: TenderBinding & { readonly waiters?: Waiters };
+  readonly binding: TenderBinding & { readonly waiters?: Waiters } & Pick<Tender, 'shown'>;
   readonly outcome: Promise<PurchaseOutcome>;
 }
 

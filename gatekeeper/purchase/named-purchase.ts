@@ -29,6 +29,7 @@ export async function namedOutcome(
   if (key === null) return null;
   if (!identifier.isSignedByKey()) {
     const doubt = ofCheck(await tender.settlement.check());
+    tender.settlement.drop();
     if (doubt !== null) return doubt;
   }
   const entry = await context.journal.findOnDisk(key);
@@ -47,7 +48,7 @@ function ofCheck(checked: CheckResult | null): PurchaseOutcome | null {
   if (checked === null) return null;
   return checked.kind === 'refused'
     ? refused(checked.refusal)
-    : failed('The signature could not be checked. Send the same payment again.');
+    : failed(checked.error, checked.retryS);
 }
 
 /** The same request for the same money, whatever its nonce and its window. */

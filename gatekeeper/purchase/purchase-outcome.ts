@@ -20,9 +20,13 @@ export type PurchaseOutcome =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** Money may have moved: only the same payment may be sent again, and it is asked about after the wait. */
   | { readonly kind: 'unknown'; readonly waitMs: number }
+  /** Nothing is told, because nothing shows that the buyer asks; above 0, the seconds after which it is told why. */
+  | { readonly kind: 'unproven'; readonly waitS: number }
   /** We failed before any settlement was asked for, or nobody could be reached. */
-  | { readonly kind: 'failed'; readonly error: string };
+  | { readonly kind: 'failed'; readonly error: string; readonly retryS: number };
 
+/** Seconds after which a request that failed on our side is worth repeating. */
+export const FAILED_RETRY_S = 2;
 /** Seconds after which a payment without an outcome is worth sending again. */
 export const UNKNOWN_RETRY_S = 5;
 
@@ -34,8 +38,8 @@ export function refused(refusal: Refusal): PurchaseOutcome {
   return { kind: 'refused', refusal };
 }
 
-export function failed(error: string): PurchaseOutcome {
-  return { kind: 'failed', error };
+export function failed(error: string, retryS: number = FAILED_RETRY_S): PurchaseOutcome {
+  return { kind: 'failed', error, retryS };
 }
 
 /** Read by copies alone that came in the instant in which nobody waited. */

@@ -3,11 +3,9 @@ import { jsonReply, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import type { Refusal } from '../money/payment.ts';
 import type { Challenger } from '../offer/challenge.ts';
 import type { PurchaseRequest, Tender } from '../payment/tender.ts';
-import type { PurchaseOutcome } from './purchase-outcome.ts';
+import { unprovenReply } from './buyer-proof.ts';
+import { FAILED_RETRY_S, type PurchaseOutcome } from './purchase-outcome.ts';
 import type { SignedReceipts } from './signed-receipts.ts';
-
-/** Seconds after which a request that failed on our side is worth repeating. */
-const FAILED_RETRY_S = 2;
 
 /** The request that gets the reply. */
 interface TenderedRequest extends Pick<PurchaseRequest, 'endpoint' | 'target' | 'paymentHeader'> {
@@ -38,8 +36,10 @@ export function purchaseReply(
       return refusalReply(outcome.refusal, asked, challenger);
     case 'unknown':
       return unknownReply(asked.paymentHeader, outcome.waitMs);
+    case 'unproven':
+      return unprovenReply(outcome.waitS, null);
     case 'failed':
-      return failedReply(outcome.error);
+      return failedReply(outcome.error, outcome.retryS);
   }
 }
 
@@ -72,15 +72,19 @@ export function noLongerOffered({ reason, error }: Refusal): Reply {
 }
 
 /** 503 for a failure of ours that charged nobody. */
-export function failedReply(error: string): Reply {
-  const body = { error: `Not charged. ${error}`, retryable: true, retry_after_s: FAILED_RETRY_S };
-  return jsonReply(503, body, [['retry-after', String(FAILED_RETRY_S)]]);
+export function failedReply(error: string, retryS: number = FAILED_RETRY_S): Reply {
+  const body = { error: `Not charged. ${error}`, retryable: true, retry_after_s: retryS };
+  return jsonReply(503, body, [['retry-after', String(retryS)]]);
 }
 
 /** 503 while nobody knows whether the money moved. */
 export function unknownReply(paymentHeader: TenderHeader, waitMs: number): Reply {
   const header = headerName(paymentHeader);
-  const error = `The outcome of your payment is not known yet. Send the same ${header} again; do not sign a new one, or you may pay twice.`;
+  const proof =
+    paymentHeader.kind === 'receipt'
+      ? ''
+      : ' from the same address, or with its payment identifier or SIGN-IN-WITH-X';
+  const error = `The outcome of your payment is not known yet. Send the same ${header} again${proof}; do not sign a new one, or you may pay twice.`;
   const waitS = Math.max(1, Math.ceil(waitMs / 1000));
   const body = { error, retryable: true, retry_after_s: waitS };
   return jsonReply(503, body, [['retry-after', String(waitS)]]);

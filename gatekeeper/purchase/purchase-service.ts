@@ -1,8 +1,8 @@
 /**
  * One purchase, whatever pays for it: an x402 payment or a receipt of the operator's processor.
  *
- *  1. `open()` reads the header and looks for what is known: a copy in flight, a doubt that was asked about a moment
- *     ago, a row of the journal. Whoever paid already gets the same bytes again; a doubt is asked about again.
+ *  1. `open()` looks for what is known: a copy in flight, a doubt that was asked about a moment
+ *     ago, a row of the journal. Its buyer gets the same bytes again; a doubt is asked about again.
  *  2. The caller makes the whole answer. Only a 200 goes on.
  *  3. `sell()` binds the key to the request, with no wait between the last look and the binding. A `Purchase` makes the
  *     claim durable, asks for the money, notes how that ended, and only then lets the bytes go.
@@ -12,18 +12,22 @@
  *
  * The 402, the header and the receipt are those of x402, versions 1 and 2, scheme "exact".
  *
+ * Nobody but its buyer hears anything of a known payment (`buyer-proof.ts`): its header is public once it is settled.
+ *
  * A process beside this one may use the same journal: only one of them gets a claim, and the other finds the end of that
  * in the journal. Where several gatekeepers share one for good (`SharedJournal`), `open()` also learns what the others
  * noted, and a payment whose end nobody noted is taken before its money is asked for again.
  *
  * A payer may name a purchase (`named-purchase.ts`): then another signature for it finds the first one's answer.
  *
- * Known limit: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). A repeat after that is refused
+ * Known limit: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). Its buyer's repeat after that is refused
  * and charges nothing.
  */
 import type { PaymentHeader, TenderHeader, X402Header } from '../http/header-facts.ts';
-import type { Journal, PaymentBinding } from '../money/journal.ts';
+import type { WatchedTransfer } from '../money/evidence.ts';
+import type { Journal, KnownPayment } from '../money/journal.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
+import type { AskCode } from '../money/sign-in.ts';
 import {
   asksForFormer,
   formerEndpoint,
@@ -37,12 +41,13 @@ import {
 } from '../payment/payment-tender.ts';
 import { isReceiptKey, receiptReader } from '../payment/receipt-tender.ts';
 import type {
+  BuyerProof,
   PurchaseRequest,
   Tender,
-  TenderBinding,
   TenderIdentity,
   TenderReader,
 } from '../payment/tender.ts';
+import { Guesses, isBuyer, unprovenReply } from './buyer-proof.ts';
 import { Doubts } from './doubts.ts';
 import { InFlight } from './in-flight.ts';
 import { namedOutcome } from './named-purchase.ts';
@@ -50,6 +55,7 @@ import {
   clockOutcome,
   endOf,
   isSameBinding,
+  noteDelivery,
   Purchase,
   type PurchaseContext,
   type PurchaseLimit,
@@ -70,15 +76,15 @@ import {
   purchaseReply,
   unknownReply,
 } from './purchase-reply.ts';
-import { type SignInRequest, signIns } from './sign-ins.ts';
+import { type SignIns, signIns } from './sign-ins.ts';
 import { type ReceiptTerms, type SignedReceipts, signedReceipts } from './signed-receipts.ts';
 
 interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
   readonly journal: Journal;
   /** `did:key` of the operator's payment processor; without one no receipt is taken. */
   readonly processor?: string | null;
-  /** Public origin without a trailing slash, where accounts that paid may fetch it again by signing; else none may. */
-  readonly signInAt?: string;
+  /** Asks accounts with code whether they signed a message. */
+  readonly asksCode?: AskCode;
   /** Signs what was delivered; without one nobody gets a signed receipt. */
   readonly receipts?: ReceiptTerms;
   /** Told about failures of our own parts, for the log, with the name of the request; it gets no payment data. */
@@ -118,14 +124,19 @@ export interface PurchaseService {
   /** What a payment says that it moves, before anything else of it is checked; or why it cannot be read. Never throws. */
   transferOf(header: X402Header): Promise<SignedTransfer | Refusal>;
   /**
-   * The request that exactly this payment or receipt paid for, or is in flight or in doubt for; else null. Never waits and
-   * never throws.
+   * The request that exactly this payment or receipt paid for, or is in flight or in doubt for; else null, and for whoever
+   * does not show to be its buyer without a message. Never waits and never throws.
    */
-  boughtBy(paymentHeader: PaymentHeader): string | null;
+  boughtBy(paymentHeader: PaymentHeader, client: string | null): string | null;
   /**
    * Learns what became of a purchase whose end nobody noted, without moving money; true when it is known now.
    */
   look(key: string): Promise<boolean>;
+  /**
+   * Learns what became of the transfer of a settled purchase. One that vanished in a reorganisation is a doubt again, which
+   * the buyer's own repeat may end. Moves no money.
+   */
+  watch(key: string): Promise<WatchedTransfer['state']>;
 }
 
 interface Context extends Omit<PurchaseContext, 'report'> {
@@ -137,21 +148,19 @@ interface Context extends Omit<PurchaseContext, 'report'> {
   readonly recall: TenderReader<TenderHeader>['recall'];
   readonly report: ReportFailure;
   readonly receipts?: SignedReceipts;
+  readonly signIns: SignIns;
 }
 
 /** The one way from a header to a sold answer. */
 export function purchaseService(options: PurchaseServiceOptions): PurchaseService {
   const context = contextOf(options);
-  const { signInAt } = options;
-  const signedIn =
-    signInAt === undefined ? unknownTo(context) : signIns({ ...context, baseUrl: signInAt });
   return {
     async open(request) {
       const own = contextFor(request, context);
       try {
         const { paymentHeader } = request;
         return paymentHeader.kind === 'sign-in'
-          ? await signedIn({ ...request, paymentHeader })
+          ? await context.signIns.open({ ...request, paymentHeader })
           : await opened({ ...request, paymentHeader }, own);
       } catch (error) {
         own.report(error);
@@ -162,7 +171,13 @@ export function purchaseService(options: PurchaseServiceOptions): PurchaseServic
     },
     transferOf: context.transferOf,
     openFormer: (request) => formerReply(request, contextFor(request, context)),
-    boughtBy: (paymentHeader) => boughtBy(paymentHeader, context),
+    boughtBy(paymentHeader, client) {
+      const identity =
+        paymentHeader.kind === 'sign-in' ? null : context.identify(paymentHeader, client);
+      const bound = identity === null ? null : boundBy(identity, context);
+      const isBuyers = bound !== null && isBuyer(bound.shown, bound.known, context.clock());
+      return isBuyers ? bound.known.resource : null;
+    },
     async look(key) {
       const entry = await context.journal.find(key);
       // The buyer may have been faster than the pass that noted the row as open.
@@ -175,11 +190,23 @@ export function purchaseService(options: PurchaseServiceOptions): PurchaseServic
       );
       return kind === 'paid' || kind === 'refused';
     },
+    watch: (key) => watched(key, context),
   };
 }
 
+async function watched(key: string, context: Context): Promise<WatchedTransfer['state']> {
+  const entry = await context.journal.find(key);
+  // It may be open again already.
+  if (entry?.state !== 'settled' || entry.transaction === null) return 'final';
+  const tender = context.recall(entry);
+  if (tender === null) return 'open';
+  const found = await tender.settlement.watch(entry.transaction);
+  if (found.state !== 'open') await context.journal.review({ key, ...found });
+  return found.state;
+}
+
 function contextOf(options: PurchaseServiceOptions): Context {
-  const { journal, clock, challenger, processor = null, limited = () => {} } = options;
+  const { journal, clock, outside, challenger, processor = null, limited = () => {} } = options;
   const report = quiet(options.report);
   const payments = paymentReader({ ...options, report });
   const receipts = receiptReader({ processor, clock });
@@ -192,11 +219,14 @@ function contextOf(options: PurchaseServiceOptions): Context {
     ...signed,
     journal,
     clock,
+    ...(outside === undefined ? {} : { outside }),
     challenger,
     report,
     limited,
     inFlight: new InFlight(),
     doubts: new Doubts(),
+    guesses: new Guesses(),
+    signIns: signIns(options),
     read: (request) => {
       const { paymentHeader } = request;
       return paymentHeader.kind === 'payment'
@@ -204,19 +234,12 @@ function contextOf(options: PurchaseServiceOptions): Context {
         : receipts.read(request, paymentHeader);
     },
     transferOf: payments.transferOf,
-    identify: (paymentHeader) =>
+    identify: (paymentHeader, client) =>
       paymentHeader.kind === 'payment'
-        ? payments.identify(paymentHeader)
-        : receipts.identify(paymentHeader),
+        ? payments.identify(paymentHeader, client)
+        : receipts.identify(paymentHeader, client),
     recall: (entry, trace) => (isReceiptKey(entry.key) ? receipts : payments).recall(entry, trace),
   };
-}
-
-/** Where nobody can sign in, the header is one that nobody knows: what it is for is offered. */
-function unknownTo({ challenger }: Context): (request: SignInRequest) => Promise<Sale> {
-  return async ({ endpoint, target }) => ({
-    sell: async () => challenger.challenge(endpoint, target),
-  });
 }
 
 /** What fails for one request is reported under its name. */
@@ -237,10 +260,17 @@ function quiet(report: PurchaseServiceOptions['report']): Context['report'] {
   };
 }
 
-async function opened(request: PurchaseRequest, context: Context): Promise<PurchaseReply | Sale> {
+async function opened(asked: PurchaseRequest, context: Context): Promise<PurchaseReply | Sale> {
+  const bound = await knownTo(asked, context).catch((error: unknown): PurchaseReply => {
+    // It may be paid already, so nobody is told that it is not.
+    context.report(error);
+    return unknownReply(asked.paymentHeader, UNKNOWN_RETRY_S * 1000);
+  });
+  if (bound !== null && 'status' in bound) return bound;
+  const request = withSignIn(asked, bound);
   const tender = await context.read(request);
-  const asked = { ...request, tender: isRefusal(tender) ? null : tender };
-  const reply = (outcome: PurchaseOutcome) => purchaseReply(outcome, asked, context);
+  const told = { ...request, tender: isRefusal(tender) ? null : tender };
+  const reply = (outcome: PurchaseOutcome) => purchaseReply(outcome, told, context);
   // A request without data must hear that first, so a refusal waits for the answer too.
   if (isRefusal(tender)) {
     const kept = await keptReply(request, context);
@@ -250,58 +280,90 @@ async function opened(request: PurchaseRequest, context: Context): Promise<Purch
   }
   // By a wrong clock a good window looks bad, even if the clock is right again when the answer is there.
   const failure = tender.refusal === null ? null : clockOutcome(context);
-  const known = knownOutcome(tender, context) ?? knownElsewhere(tender, context);
-  const outcome = known === null ? null : await known;
-  if (outcome !== null) return reply(outcome);
+  const known = knownOutcome(tender, context);
+  if (known !== null) return reply(await known);
   const earlier = tender.identifier === null ? null : await named(tender, request, context);
   if (earlier !== null) return reply(earlier);
   if (failure !== null) return { sell: async () => reply(failure) };
   return { sell: async (delivery) => reply(await sold(tender, delivery, context)) };
 }
 
-/** The request that exactly this header is bound to. */
-function boughtBy(paymentHeader: PaymentHeader, context: Context): string | null {
-  const identity = paymentHeader.kind === 'sign-in' ? null : context.identify(paymentHeader);
-  return identity === null ? null : (boundBy(identity, context)?.resource ?? null);
+/** What a request shows of a payment. */
+type ShownRequest = Pick<PurchaseRequest, 'paymentHeader' | 'target' | 'trace'>;
+
+/** What is known of the payment that a request shows. */
+interface BoundTender {
+  readonly key: string;
+  readonly known: KnownPayment;
+  readonly shown: BuyerProof | null;
 }
 
-/** The same, once it is learnt what other gatekeepers noted; with its key. */
+/**
+ * What is known of a payment, for its buyer; null where nothing is. Anybody else gets the refusal, before anything of the
+ * request is looked at. A message is asked for last, because it is used up. Of what was taken away since it names the URL
+ * that was bought, so nobody but the payer hears what is wrong with one.
+ */
+async function knownTo(
+  { paymentHeader, target, trace }: ShownRequest,
+  context: Context,
+  isFormer = false,
+): Promise<(BoundTender & Pick<BuyerProof, 'isSignedIn'>) | PurchaseReply | null> {
+  const identity = context.identify(paymentHeader, trace?.client ?? null);
+  const bound = identity === null ? null : await learntBy(identity, context);
+  if (bound === null) return null;
+  const { clock, guesses, signIns } = context;
+  const { key, known, shown } = bound;
+  if (isBuyer(shown, known, clock())) return { ...bound, isSignedIn: false };
+  const text = paymentHeader.kind === 'payment' ? paymentHeader.signIn : undefined;
+  const signedTarget = isFormer ? targetOfResource(known.resource) : target;
+  const fault =
+    text === undefined ? undefined : await signIns.fault(text, { key, target: signedTarget });
+  if (fault === null) return { ...bound, isSignedIn: true };
+  return unprovenReply(guesses.waitS(key, clock()), isFormer ? null : (fault ?? null));
+}
+
+/** What is known of exactly this tender, once it is learnt what other gatekeepers noted. */
 async function learntBy(identity: TenderIdentity, context: Context): Promise<BoundTender | null> {
   for (const key of identity.keys) await context.journal.shared?.learn(key);
   return boundBy(identity, context);
 }
 
-/** The key and the request of what is known of exactly this tender. */
-function boundBy({ keys, signed }: TenderIdentity, context: Context): BoundTender | null {
+function boundBy({ keys, signed, shownFor }: TenderIdentity, context: Context): BoundTender | null {
   for (const key of keys) {
-    const bound = bindingOf(key, context);
-    if (bound?.signed === signed) return { key, resource: bound.resource };
+    const known = bindingOf(key, context);
+    if (known?.signed === signed) return { key, known, shown: shownFor(key) };
   }
   return null;
 }
-type BoundTender = Pick<TenderBinding, 'key' | 'resource'>;
 
 async function formerReply(asked: FormerRequest, context: Context): Promise<PurchaseReply | null> {
   const { paymentHeader, method, trace } = asked;
   const { journal, challenger } = context;
   if (paymentHeader.kind === 'sign-in') return null;
   try {
-    const identity = context.identify(paymentHeader);
-    if (identity === null) return null;
-    const bound = await learntBy(identity, context);
-    const target = bound === null ? '' : targetOfResource(bound.resource);
-    if (bound?.resource !== `${method} ${target}` || !asksForFormer(asked.target, target))
+    const bound = await knownTo({ ...asked, paymentHeader }, context, true);
+    if (bound === null || 'status' in bound) return bound;
+    const target = targetOfResource(bound.known.resource);
+    if (bound.known.resource !== `${method} ${target}` || !asksForFormer(asked.target, target))
       return null;
     if (soldEndpoint(target, challenger.catalog()) !== null) return null;
     const entry = await journal.find(bound.key);
     if (entry === null || entry.state === 'refused') return null;
     const endpoint = formerEndpoint(entry);
-    return await knownReply({ endpoint, target, method, paymentHeader, trace }, context);
+    const request = { endpoint, target, method, paymentHeader, trace };
+    return await knownReply(withSignIn(request, bound), context);
   } catch (error) {
     // It may be paid already, so nobody is told that it is not.
     context.report(error);
     return unknownReply(paymentHeader, UNKNOWN_RETRY_S * 1000);
   }
+}
+
+function withSignIn(
+  request: PurchaseRequest,
+  bound: Pick<BuyerProof, 'isSignedIn'> | null,
+): PurchaseRequest {
+  return bound?.isSignedIn === true ? { ...request, isSignedIn: true } : request;
 }
 
 /** The reply to what the journal holds; what it refuses is not offered again. */
@@ -325,16 +387,21 @@ async function keptReply(
   request: PurchaseRequest,
   context: Context,
 ): Promise<PurchaseReply | null> {
-  const { method, target, paymentHeader } = request;
-  const identity = context.identify(paymentHeader);
+  const { method, target, paymentHeader, trace } = request;
+  const identity = context.identify(paymentHeader, trace?.client ?? null);
   if (identity === null) return null;
   try {
     const bound = await learntBy(identity, context);
-    if (bound?.resource !== `${method} ${target}`) return null;
+    if (bound?.known.resource !== `${method} ${target}`) return null;
     const entry = await context.journal.find(bound.key);
     if (entry === null || entry.state === 'refused') return null;
-    const { key, resource } = bound;
+    const { key, known } = bound;
+    // It may have been noted a moment ago, by somebody else.
+    const isBuyers = request.isSignedIn === true || isBuyer(bound.shown, known, context.clock());
+    if (!isBuyers) return unprovenReply(context.guesses.waitS(key, context.clock()), null);
+    const { resource } = known;
     const outcome = endOf({ resource, signed: identity.signed }, entry) ?? UNKNOWN;
+    await noteDelivery(entry, outcome, context);
     const tender = { ...identity, key, resource, version: entry.version };
     return purchaseReply(outcome, { ...request, tender }, context);
   } catch (error) {
@@ -346,28 +413,22 @@ async function keptReply(
 
 /** What is known of a tender without its answer; null when it has to be sold. */
 function knownOutcome(tender: Tender, context: Context): Promise<PurchaseOutcome> | null {
-  const running = context.inFlight.get(tender.key);
+  const { inFlight, doubts, guesses, clock } = context;
+  const { key, shown } = tender;
+  const bound = boundInJournal(key, context);
+  const running = inFlight.get(key);
+  const known = bound ?? runningPayment(running);
+  // Somebody else may have brought it while this request was read.
+  if (known !== null && !isBuyer(shown, known, clock()))
+    return Promise.resolve({ kind: 'unproven', waitS: guesses.waitS(key, clock()) });
   if (running !== undefined && isSameBinding(running.binding, tender)) {
     running.binding.waiters?.join(tender.waiters);
     return running.outcome;
   }
-  const waitMs = context.doubts.waitMs(tender, context.clock());
-  if (waitMs > 0) return Promise.resolve({ kind: 'unknown', waitMs });
-  const bound = boundInJournal(tender.key, context);
   if (bound === undefined) return Promise.resolve(UNKNOWN);
-  return bound !== null && isSameBinding(bound, tender) ? repeat(tender, context) : null;
-}
-
-/** The same, once it is learnt what other gatekeepers noted; null at once where there are none. */
-function knownElsewhere(tender: Tender, context: Context): Promise<PurchaseOutcome | null> | null {
-  const { shared } = context.journal;
-  if (shared === undefined) return null;
-  const unread = (error: unknown): PurchaseOutcome => {
-    // It may be paid already, so nobody is told that it is not.
-    context.report(error);
-    return UNKNOWN;
-  };
-  return shared.learn(tender.key).then(() => knownOutcome(tender, context), unread);
+  if (bound === null || !isSameBinding(bound, tender)) return null;
+  const waitMs = doubts.waitMs(tender, clock());
+  return waitMs > 0 ? Promise.resolve({ kind: 'unknown', waitMs }) : repeat(tender, context);
 }
 
 /** What an earlier payment of the same name came to; null for a new name, or for a payment that is used already. */
@@ -430,12 +491,19 @@ async function withDoubt(
 }
 
 /** What a key is bound to, by the journal or else by a purchase in flight; null also when that cannot be read. */
-function bindingOf(key: string, context: Context): PaymentBinding | null {
-  return boundInJournal(key, context) ?? context.inFlight.get(key)?.binding ?? null;
+function bindingOf(key: string, context: Context): KnownPayment | null {
+  return boundInJournal(key, context) ?? runningPayment(context.inFlight.get(key));
+}
+
+function runningPayment(running: ReturnType<InFlight['get']>): KnownPayment | null {
+  if (running === undefined) return null;
+  const { resource, signed, shown } = running.binding;
+  const { identifier = null, client = null } = shown ?? {};
+  return { resource, signed, identifier, client, settledMs: null };
 }
 
 /** Undefined when the journal cannot be read. */
-function boundInJournal(key: string, context: Context): PaymentBinding | null | undefined {
+function boundInJournal(key: string, context: Context): KnownPayment | null | undefined {
   try {
     return context.journal.bindingOf(key);
   } catch (error) {

@@ -1,6 +1,8 @@
-import { clockFailure } from '../money/clock-guard.ts';
+import { clockFailure, type OutsideTime } from '../money/clock-guard.ts';
+import type { ChainHead } from '../money/evidence.ts';
 import type { Claim, Conclusion, Journal, JournalEntry, PaymentBinding } from '../money/journal.ts';
 import type { SettlementResult, Tender } from '../payment/tender.ts';
+import { type Guesses, isBuyer } from './buyer-proof.ts';
 import type { InFlight } from './in-flight.ts';
 import {
   ABANDONED,
@@ -15,30 +17,32 @@ import {
 } from './purchase-outcome.ts';
 
 /** What makes a purchase wait until others are done. */
-export type PurchaseLimit = 'purchases' | 'waiting_bytes' | 'smart_accounts';
+export type PurchaseLimit = 'purchases' | 'waiting_bytes' | 'smart_accounts' | 'strangers';
 
 export interface PurchaseContext {
   readonly journal: Journal;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** The time as something outside tells it; absent where no money moves. */
+  readonly outside?: OutsideTime | undefined;
   /** Told about failures of our own parts; never throws. */
   readonly report: (error: unknown) => void;
   /** Told of a purchase that has to wait until others are done. */
   readonly limited: (limit: PurchaseLimit) => void;
   readonly inFlight: InFlight;
+  /** Of those who are not the buyer of a payment that they send. */
+  readonly guesses: Guesses;
 }
 
 export function isSameBinding(left: PaymentBinding, right: PaymentBinding): boolean {
   return left.resource === right.resource && left.signed === right.signed;
 }
 
+type Clocks = Pick<PurchaseContext, 'clock' | 'journal' | 'outside' | 'report'>;
+
 /** Null while the clock may be right. */
-export function clockOutcome({
-  clock,
-  journal,
-  report,
-}: Pick<PurchaseContext, 'clock' | 'journal' | 'report'>): PurchaseOutcome | null {
-  const failure = clockFailure(clock(), journal.newestMs());
+export function clockOutcome({ clock, journal, outside, report }: Clocks): PurchaseOutcome | null {
+  const failure = clockFailure(clock(), journal.newestMs()) ?? outside?.fault() ?? null;
   if (failure === null) return null;
   report(failure);
   return failed("The server's clock is wrong. Send the same payment or receipt again later.");
@@ -56,7 +60,8 @@ export class Purchase {
 
   /** The answer is in hand, the claim is durable before the money is asked for, the end is noted before the 200. */
   async sell(delivery: Delivery): Promise<PurchaseOutcome> {
-    const failure = clockOutcome(this.#context);
+    // What is told outside is asked anew for the claim.
+    const failure = clockOutcome({ ...this.#context, outside: undefined });
     if (failure !== null) return failure;
     const { refusal } = this.#tender;
     if (refusal !== null) return this.#unlessTaken(refused(refusal));
@@ -69,8 +74,10 @@ export class Purchase {
       );
     }
     try {
-      return (await this.#claim(delivery)) ?? (await this.#settle(delivery));
+      const claimed = await this.#claim(delivery);
+      return 'kind' in claimed ? claimed : await this.#settle(delivery, claimed);
     } finally {
+      this.#tender.settlement.drop();
       inFlight.release(bytes);
     }
   }
@@ -84,30 +91,30 @@ export class Purchase {
 
   /** For the background: nobody waits for an answer, so nobody is asked for money. */
   async look(entry: JournalEntry): Promise<PurchaseOutcome> {
-    return this.#concluded(await this.#tender.settlement.look(entry.body !== null), entry);
+    const result = await this.#tender.settlement.look(entry);
+    return this.#concluded(result, entry, { isAwaited: false });
   }
 
-  /** Null once the claim is durable; until then nobody was asked for money, so a failure charges nobody. */
-  async #claim(delivery: Delivery): Promise<PurchaseOutcome | null> {
+  /** The claim once it is durable; until then nobody was asked for money, so a failure charges nobody. */
+  async #claim(delivery: Delivery): Promise<PurchaseOutcome | Claim> {
     const { settlement, waiters } = this.#tender;
     try {
-      const checked = await settlement.check();
+      const [head, checked] = await Promise.all([settlement.head(), settlement.check()]);
       if (checked?.kind === 'refused') {
         return await this.#unlessTaken(refused(checked.refusal));
       }
-      if (checked?.kind === 'busy') {
-        this.#context.limited('smart_accounts');
-        return failed(
-          'Too many payments by smart accounts at once. Send the same payment again, or pay from a plain account.',
-        );
-      }
       if (checked !== null) {
-        return failed(
-          'The facilitator did not say whether the payment is valid. Send the same payment again.',
-        );
+        if (checked.limit !== undefined) this.#context.limited(checked.limit);
+        return failed(checked.error, checked.retryS);
       }
+      if (head === null) {
+        return failed('The chain cannot be asked at this moment. Send the same payment again.');
+      }
+      const failure = clockOutcome(this.#context);
+      if (failure !== null) return failure;
       if (!waiters.isWaiting()) return ABANDONED;
-      if (await this.#context.journal.claim(claimOf(this.#tender, delivery))) return null;
+      const claim = claimOf(this.#tender, delivery, head === 'none' ? undefined : head);
+      if (await this.#context.journal.claim(claim)) return claim;
       // Another process holds the claim, or a payment of the same name: the outcome will be in the journal.
       return await this.#unlessTaken(UNKNOWN);
     } catch (error) {
@@ -116,10 +123,10 @@ export class Purchase {
     }
   }
 
-  async #settle(delivery: Delivery): Promise<PurchaseOutcome> {
+  async #settle(delivery: Delivery, { claimBlock }: Claim): Promise<PurchaseOutcome> {
     const { key, settlement } = this.#tender;
-    const result = await settlement.settle();
-    const outcome = await this.#concluded(result, delivery, true);
+    const result = await settlement.settle(claimBlock);
+    const outcome = await this.#concluded(result, delivery, { isFirst: true });
     if (result.kind === 'unknown') {
       await this.#note({ key, state: 'unknown', detail: result.detail });
     }
@@ -129,7 +136,10 @@ export class Purchase {
   /** What is in the journal: its end, or else the money is asked for again by whoever may. */
   async #recorded(entry: JournalEntry): Promise<PurchaseOutcome> {
     const end = endOf(this.#tender, entry);
-    if (end !== null) return end;
+    if (end !== null) {
+      await noteDelivery(entry, end, this.#context);
+      return end;
+    }
     const { journal } = this.#context;
     if (journal.shared === undefined) return this.#resume(entry);
     const { key } = this.#tender;
@@ -140,7 +150,7 @@ export class Purchase {
 
   async #resume(entry: JournalEntry): Promise<PurchaseOutcome> {
     const { key, settlement } = this.#tender;
-    const result = await settlement.resume();
+    const result = await settlement.resume(entry);
     if (result.kind === 'unknown' && this.#context.journal.shared !== undefined) {
       await this.#note({ key, state: 'unknown', detail: result.detail });
     }
@@ -151,12 +161,13 @@ export class Purchase {
   async #concluded(
     result: SettlementResult,
     { body, contentType }: Pick<JournalEntry, 'body' | 'contentType'>,
-    isFirst = false,
+    { isFirst = false, isAwaited = this.#tender.waiters.isWaiting() } = {},
   ): Promise<PurchaseOutcome> {
     switch (result.kind) {
       case 'settled': {
         const noted = { transaction: result.transaction, settledMs: this.#context.clock() };
-        await this.#note({ key: this.#tender.key, state: 'settled', ...noted });
+        const isWaiting = body === null || !isAwaited;
+        await this.#note({ key: this.#tender.key, state: 'settled', ...noted, isWaiting });
         return body === null ? NO_LONGER_KEPT : paid({ body, contentType }, noted);
       }
       case 'refused':
@@ -198,6 +209,10 @@ export class Purchase {
     const entry = await this.#readFromDisk();
     if (entry === undefined) return UNKNOWN;
     if (entry === null || entry.state === 'refused') return otherwise;
+    const { clock, guesses } = this.#context;
+    const { key, shown } = this.#tender;
+    if (!isBuyer(shown, entry, clock()))
+      return { kind: 'unproven', waitS: guesses.waitS(key, clock()) };
     const isElsewhere = otherwise.kind === 'unknown' && entry.state !== 'settled';
     return isElsewhere && this.#context.journal.shared === undefined
       ? otherwise
@@ -215,11 +230,26 @@ export class Purchase {
   }
 }
 
-function claimOf(tender: Tender, { body, contentType }: Delivery): Claim {
-  const { key, resource, version, signed, value, validBefore, identifier, usd } = tender;
-  const named = identifier === null ? {} : { identifier: identifier.text };
-  const terms = { key, resource, version, signed, value, validBefore };
-  return { ...terms, body, contentType, ...named, ...(usd == null ? {} : { usd }) };
+function claimOf(
+  tender: Tender,
+  { body, contentType }: Delivery,
+  claimBlock: ChainHead | undefined,
+): Claim {
+  const { key, resource, version, signed, value, validBefore, shown, usd } = tender;
+  const { identifier = null, client = null } = shown ?? {};
+  const terms = { key, resource, version, signed, value, validBefore, identifier, client };
+  const known = claimBlock === undefined ? terms : { ...terms, claimBlock };
+  return { ...known, body, contentType, ...(usd == null ? {} : { usd }) };
+}
+
+/** Notes that an answer was delivered which its buyer had not got before; a failure only means that it counts as owed. */
+export async function noteDelivery(
+  { key, isWaiting }: Pick<JournalEntry, 'key' | 'isWaiting'>,
+  outcome: PurchaseOutcome,
+  { journal, report }: Pick<PurchaseContext, 'journal' | 'report'>,
+): Promise<void> {
+  if (isWaiting !== true || outcome.kind !== 'paid') return;
+  await journal.delivered(key).catch(report);
 }
 
 /** What a repeat is answered without asking anybody; null when the end of the payment is not known. */

@@ -10,20 +10,22 @@ interface RepeatedRequest {
   /** The raw request target. */
   readonly target: string;
   readonly facts: Pick<HeaderFacts, 'paymentHeaders'>;
+  /** The network address; null where it is not known for sure. */
+  readonly client: string | null;
 }
 
 /**
  * Whether a request fetches again what its own payment or receipt bought, or is buying now. Never waits: a payment that
- * is new, as most are, costs no look-up; who only knows the nonce of somebody's payment repeats nothing.
+ * is new, as most are, costs no look-up. Whoever is not known as its buyer repeats nothing, so no limit tells what it bought.
  */
 export function isRepeat(
-  { method, target, facts }: RepeatedRequest,
+  { method, target, facts, client }: RepeatedRequest,
   purchases: Pick<PurchaseService, 'boughtBy'>,
   catalog: Catalog,
 ): boolean {
   const [paymentHeader, ...others] = facts.paymentHeaders;
   if (method !== 'GET' || paymentHeader === undefined || others.length > 0) return false;
-  const bought = purchases.boughtBy(paymentHeader);
+  const bought = purchases.boughtBy(paymentHeader, client);
   return bought !== null && bought === resourceOf(target, catalog);
 }
 

@@ -3,63 +3,109 @@ import { PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import type { Journal, JournalEntry } from '../money/journal.ts';
 import type { Network } from '../money/networks.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
-import { readSignIn } from '../money/sign-in.ts';
+import {
+  type AskCode,
+  placeFault,
+  readSignIn,
+  type SignIn,
+  signInRefusal,
+} from '../money/sign-in.ts';
 import type { Challenger } from '../offer/challenge.ts';
+import { CodeSignatures } from '../payment/code-signatures.ts';
 import type { PurchaseRequest } from '../payment/tender.ts';
-import { BoundedMap } from '../system/bounded-map.ts';
 import { NO_LONGER_KEPT_REFUSAL } from './purchase-outcome.ts';
 import type { PurchaseReply } from './purchase-reply.ts';
 
-/** Messages that fetched something and are remembered; they are over sooner than one client address can push one out. */
-const USED_MAX = 50_000;
+/** How long a used message is remembered: far longer than it is valid, for the clocks of several gatekeepers differ. */
+const USED_MS = 3_600_000;
 
 interface SignInOptions {
-  readonly journal: Pick<Journal, 'findOnDisk' | 'soldTo'>;
+  readonly journal: Pick<Journal, 'findOnDisk' | 'soldTo' | 'useOnce' | 'delivered'>;
   readonly challenger: Challenger;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Public origin without a trailing slash. */
-  readonly baseUrl: string;
+  /** Asks accounts with code whether they signed; without it only plain ones sign in. */
+  readonly asksCode?: AskCode;
 }
 
 /** A request of an account that shows who it is. */
-export interface SignInRequest
-  extends Pick<PurchaseRequest, 'endpoint' | 'target' | 'method' | 'trace'> {
+interface SignInRequest extends Pick<PurchaseRequest, 'endpoint' | 'target' | 'method' | 'trace'> {
   readonly paymentHeader: SignInHeader;
 }
 
 /** What is delivered, or the refusal, which waits for the answer as all refusals do. */
 type Opened = PurchaseReply | { readonly sell: () => Promise<PurchaseReply> };
 
-/** Delivers again to an account what it paid for; sells nothing and asks nobody for money. */
-export function signIns(options: SignInOptions): (request: SignInRequest) => Promise<Opened> {
-  const { journal, challenger, clock, baseUrl } = options;
-  const used = new BoundedMap<string, true>(USED_MAX);
-  const sale = async (address: string, resource: string): Promise<JournalEntry | null> => {
-    const accounts = challenger.networks.map((network) => accountOf(network, address));
+/** A payment that a message is to prove the payer of. */
+interface SignedPayment {
+  /** Of the journal. */
+  readonly key: string;
+  /** What the URL of the message must end with. */
+  readonly target: string;
+}
+
+/** Takes messages of accounts that paid. Each works once, for all gatekeepers of a journal. */
+export interface SignIns {
+  /** Delivers again to an account what it paid for; sells nothing and asks nobody for money. */
+  open(request: SignInRequest): Promise<Opened>;
+  /** Why a message does not come from the payer of a payment; null where it does, and then it is used up. */
+  fault(text: string, payment: SignedPayment): Promise<Refusal | null>;
+}
+
+export function signIns(options: SignInOptions): SignIns {
+  const { journal, challenger, clock, asksCode } = options;
+  const { networks, baseUrl } = challenger;
+  const codes = asksCode === undefined ? null : new CodeSignatures(asksCode, clock);
+  const read = (text: string): SignIn | Refusal => readSignIn(text, { networks, nowMs: clock() });
+  const unsigned = async (signIn: SignIn): Promise<Refusal | null> => {
+    if (signIn.isByKey) return null;
+    if (codes === null) return NOT_SIGNED;
+    const isTaken = await codes.isTaken(signIn);
+    return isTaken === null ? NOT_ASKED : isTaken ? null : NOT_SIGNED;
+  };
+  const isUsed = async ({ address, nonce }: SignIn): Promise<boolean> =>
+    !(await journal.useOnce(`${address}|${nonce}`, clock() + USED_MS));
+  const sale = async (signIn: SignIn, resource: string): Promise<JournalEntry | null> => {
+    const accounts = networks
+      .filter((network) => mayHavePaid(signIn, network))
+      .map((network) => accountOf(network, signIn.address));
     const key = await journal.soldTo(accounts, resource);
     return key === null ? null : journal.findOnDisk(key);
   };
   const fetched = async (request: SignInRequest): Promise<PurchaseReply | Refusal> => {
     const { target, method, paymentHeader } = request;
-    const terms = { url: baseUrl + target, networks: challenger.networks, nowMs: clock() };
-    const read = readSignIn(paymentHeader.text, terms);
-    if (isRefusal(read)) return read;
-    const { address, nonce } = read;
-    const message = `${address}|${nonce}`;
-    const bought = used.has(message) ? null : delivered(await sale(address, `${method} ${target}`));
-    // Others may have used the message during the look-up.
-    if (bought === null || used.has(message)) return USED;
+    const signIn = read(paymentHeader.text);
+    if (isRefusal(signIn)) return signIn;
+    const refusal = placeFault(signIn, baseUrl + target) ?? (await unsigned(signIn));
+    if (refusal !== null) return refusal;
+    const sold = await sale(signIn, `${method} ${target}`);
+    const bought = delivered(sold);
     if (isRefusal(bought)) return bought;
-    used.set(message, true);
-    return { ...bought, payer: address };
+    if (await isUsed(signIn)) return USED;
+    // A failure only means that the answer counts as owed.
+    if (sold?.isWaiting === true) await journal.delivered(sold.key).catch(() => {});
+    return { ...bought, payer: signIn.address };
   };
-  return async (request) => {
-    const reply = await fetched(request);
-    if (!isRefusal(reply)) return reply;
-    const { endpoint, target } = request;
-    const refusal = challenger.challenge(endpoint, target, `${reply.reason}: ${reply.error}`);
-    return { sell: async () => refusal };
+  return {
+    async open(request) {
+      const reply = await fetched(request);
+      if (!isRefusal(reply)) return reply;
+      const { endpoint, target } = request;
+      const refusal = challenger.challenge(endpoint, target, `${reply.reason}: ${reply.error}`);
+      return { sell: async () => refusal };
+    },
+    async fault(text, { key, target }) {
+      const signIn = read(text);
+      if (isRefusal(signIn)) return signIn;
+      const isPayer = networks.some(
+        (network) =>
+          mayHavePaid(signIn, network) && key.startsWith(`${accountOf(network, signIn.address)}|`),
+      );
+      // The URL last: it may be that of what was bought, which only the payer may find out.
+      const refusal = isPayer ? await unsigned(signIn) : NOT_PAYER;
+      const fault = refusal ?? placeFault(signIn, baseUrl + target);
+      return fault ?? ((await isUsed(signIn)) ? USED : null);
+    },
   };
 }
 
@@ -70,15 +116,26 @@ function delivered(sale: JournalEntry | null): Reply | Refusal {
   return { status: 200, headers: [['content-type', contentType], PRIVATE_NO_STORE], body };
 }
 
+/** A key has one account everywhere; at the address of an account with code, somebody else's may stand on another chain. */
+function mayHavePaid({ isByKey, network }: SignIn, { caip2 }: Network): boolean {
+  return isByKey || network.caip2 === caip2;
+}
+
 /** What stands before the nonce in the keys of its payments. */
 function accountOf({ name, asset }: Network, address: string): string {
   return `${name}|${asset}|${address}`.toLowerCase();
 }
 
-const USED: Refusal = {
-  reason: 'invalid_siwx_nonce',
-  error: 'this message was used already; sign the message of a new 402',
-};
+const NOT_SIGNED = signInRefusal(
+  'signature',
+  'the signature is not that of "address"; an account with code must be deployed, and the service needs a chain node to ask it',
+);
+const NOT_ASKED = signInRefusal(
+  'account_not_asked',
+  'nobody could ask the account whether it signed; send the request again',
+);
+const NOT_PAYER = signInRefusal('payer', '"address" is not the account that paid');
+const USED = signInRefusal('nonce', 'this message was used already; sign another one');
 const NOT_PAID: Refusal = {
   reason: 'siwx_not_paid',
   error:

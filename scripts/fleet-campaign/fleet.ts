@@ -98,6 +98,7 @@ function fleetOf(parts: FleetParts, place: FleetPlace): Fleet {
   return {
     url: balancer.url,
     ca: balancer.ca,
+    hidesBuyers: true,
     dataDir: place.dataDir,
     killed,
     rolling: () => rolling,

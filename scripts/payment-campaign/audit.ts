@@ -3,7 +3,7 @@ import type { Purchase } from '../../test/chain/buyer.ts';
 import type { Chain } from '../../test/chain/chain.ts';
 import type { SettleCall } from '../../test/chain/chain-facilitator.ts';
 import { PAYEE, type Row } from '../../test/chain/stall.ts';
-import type { Left, Story } from './client.ts';
+import { isForestalled, type Left, type Story } from './client.ts';
 
 /** The figures that a campaign must show; all of them but the first four are to be 0. */
 export interface Audit {
@@ -49,29 +49,53 @@ export async function audit(
     stories.flatMap(({ left }) => (left === null ? [] : [keyOf(left.purchase.payment)])),
   );
   const gotData = ({ delivered }: Story): boolean => delivered.length > 0;
+  const older = journal.filter(
+    (row) => isOlder(row) && paid.transactions.has(authorizationOf(row)),
+  );
+  const rows = new Set(journal.map(authorizationOf));
+  // Of a payer who never paid here, not even a row is written.
+  const unwritten = stories.filter(
+    (story) =>
+      isForestalled(story.manner, story) &&
+      !rows.has(keyOf(story.purchase.payment)) &&
+      isPaid(story),
+  );
+  const usedBefore = new Set([
+    ...older.map(authorizationOf),
+    ...unwritten.map(({ purchase }) => keyOf(purchase.payment)),
+  ]);
+  const isNamed = ({ manner, purchase }: Story): boolean =>
+    manner === 'front-run' && usedBefore.has(keyOf(purchase.payment));
   const count = (is: (story: Story) => boolean): number => stories.filter(is).length;
   const settled = journal.filter(({ state }) => state === 'settled');
-  const revenue = settled.reduce((sum, { value }) => sum + BigInt(value), 0n);
+  const written = [...settled, ...older].map(({ value }) => value);
+  const others = unwritten.map(({ purchase }) => purchase.payment.authorization.value);
+  const revenue = [...written, ...others].reduce((sum, value) => sum + BigInt(value), 0n);
   return {
     delivered: count(gotData),
     refused: count((story) => story.finished && !gotData(story)),
     transfers: paid.transfers,
     left: count(({ left }) => left !== null),
     unfinished: count(({ finished }) => !finished),
-    chargedWithoutData: count((story) => isPaid(story) && !gotData(story)),
+    chargedWithoutData: count((story) => isPaid(story) && !gotData(story) && !isNamed(story)),
     dataWithoutCharge: count((story) => gotData(story) && !isPaid(story)),
     chargedTwice: paid.transfers - paid.transactions.size,
     lateCharges: count(({ left }) => left !== null && !left.isPaid && isCharged(left.purchase)),
     secondResources: count(({ openedAnother }) => openedAnother),
     differentBodies: count(({ delivered }) => new Set(delivered.map(bytesOf)).size > 1),
     wrongReceipts: count((story) => !isReceiptTrue(story, paid.transactions)),
-    journalDifferences: differences(settled, paid.transactions),
+    journalDifferences: differences(settled, paid.transactions, usedBefore),
     journalOpen: journal.filter((row) => {
       const key = authorizationOf(row);
       return isOpen(row) && (paid.transactions.has(key) || !forsaken.has(key));
     }).length,
     balanceDifference: (await chain.balanceOf(PAYEE)) - revenue,
   };
+}
+
+/** Used before it was claimed: it paid for nothing, and the journal says so. */
+function isOlder({ state, detail }: Row): boolean {
+  return state === 'refused' && detail === 'authorization_already_used';
 }
 
 /** Whether the journal does not know how a payment ended. */
@@ -118,7 +142,9 @@ export async function offenders(
   const found = stories.flatMap((story) => {
     const { delivered, finished, heard, left, purchase } = story;
     const answers = `heard: ${JSON.stringify(heard)}`;
-    const isPaid = transactions.has(keyOf(purchase.payment));
+    const row = rows.get(keyOf(purchase.payment));
+    const isNamed = isForestalled(story.manner, story) && (row === undefined || isOlder(row));
+    const isPaid = transactions.has(keyOf(purchase.payment)) && !isNamed;
     const late = left !== null && !left.isPaid && transactions.has(keyOf(left.purchase.payment));
     return [
       ...(isPaid && delivered.length === 0
@@ -172,8 +198,14 @@ function isReceiptTrue(
   return delivered.every(({ receipt }) => receipt?.transaction === transaction);
 }
 
-function differences(settled: readonly Row[], transactions: ReadonlyMap<string, string>): number {
+function differences(
+  settled: readonly Row[],
+  transactions: ReadonlyMap<string, string>,
+  usedBefore: ReadonlySet<string>,
+): number {
   const booked = new Map(settled.map((row) => [authorizationOf(row), row.tx]));
   const keys = new Set([...booked.keys(), ...transactions.keys()]);
-  return [...keys].filter((key) => booked.get(key) !== transactions.get(key)).length;
+  const isNamed = (key: string): boolean => !booked.has(key) && usedBefore.has(key);
+  return [...keys].filter((key) => booked.get(key) !== transactions.get(key) && !isNamed(key))
+    .length;
 }

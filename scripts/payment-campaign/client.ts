@@ -118,7 +118,8 @@ async function insist(options: BuyerOptions, left: Story['left']): Promise<Story
   const deadline = performance.now() + PURCHASE_TIMEOUT_MS;
   while (seen.delivered.length === 0 && performance.now() < deadline) {
     for (const answer of await sendOnce(options, seen)) note(answer, seen);
-    if (seen.refusals >= REFUSALS_MAX && !(await options.isPaid(purchase))) break;
+    const isOver = seen.refusals >= REFUSALS_MAX;
+    if (isOver && (isForestalled(manner, seen) || !(await options.isPaid(purchase)))) break;
     if (seen.delivered.length === 0) await pause(RETRY_MS);
   }
   const finished = seen.delivered.length > 0 || seen.refusals >= REFUSALS_MAX;
@@ -130,6 +131,12 @@ async function insist(options: BuyerOptions, left: Story['left']): Promise<Story
   const openedAnother = stolen?.status === 200;
   const seenSo = { delivered, refusals, outages, openedAnother, finished, heard };
   return { index, manner, purchase, left, ...seenSo };
+}
+
+/** Somebody else submitted it before the shop claimed it, and the shop says so: it never sells. */
+export function isForestalled(manner: Manner, { heard }: Pick<Story, 'heard'>): boolean {
+  const says = (words: string): boolean => words.startsWith('402 authorization_already_used');
+  return manner === 'front-run' && Object.keys(heard).some(says);
 }
 
 interface Seen {

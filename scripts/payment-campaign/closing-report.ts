@@ -13,6 +13,11 @@ const ZEROS: readonly (readonly [string, (report: CampaignReport) => number | bi
   ['differences between journal and chain', (report) => report.journalDifferences],
   ['payments that the journal leaves open', (report) => report.journalOpen],
   ['units between payee and journal', (report) => report.balanceDifference],
+  ['bytes delivered to the chain reader', ({ reading }) => reading.bytes],
+  ['rows of strangers without money', ({ strangers }) => strangers.rows],
+  ['their settlements', ({ strangers }) => strangers.settlements],
+  ['their deliveries', ({ strangers }) => strangers.delivered],
+  ['settlements whose request the chain reader found out', ({ reading }) => reading.toldApart],
 ];
 
 export function isClean(report: CampaignReport): boolean {
@@ -33,6 +38,8 @@ export function closingReport(
     `  kills ${report.kills}, and ${report.databaseKills} of the database by itself, releases published ${report.releases}, outages seen by clients ${outages}`,
     `  buyers who went away and bought again ${report.left}, who came back after the last kill ${report.stories.filter(({ cameBack }) => cameBack).length}`,
     `  clients: ${listed(manners)}`,
+    `  chain reader: ${report.reading.settlements} settlements, ${report.reading.tries} tries`,
+    `  strangers: ${report.strangers.sent} payments, ${report.strangers.calls} calls caused, ${listed(report.strangers.statuses)}`,
     `  faults: ${listed(report.faults)}`,
     ...ZEROS.map(([words, figure]) => `  ${words}: ${figure(report)}`),
     ...report.offenders.map((words) => `  - ${words}`),

@@ -23,9 +23,11 @@ import {
   offenders,
   paidAuthorizations,
 } from './audit.ts';
+import { chainReader, type Reading } from './chain-reader.ts';
 import { type BuyerOptions, buy, comeBack, mannerOf, pause, type Story } from './client.ts';
 import { choose, draw } from './draw.ts';
 import { type FaultyNode, faultyNode, type NodeFault } from './faulty-node.ts';
+import { type StrangersReport, strangers } from './strangers.ts';
 
 /** Who settles: two facilitators with faults, or the operator's relayer over a node with faults. */
 type Settler = 'facilitators' | 'relayer';
@@ -49,13 +51,19 @@ export interface CampaignOptions {
 }
 
 /** What sells: it is killed at random, started again, and its journal is read at the end. */
-export interface TestedShop extends Omit<Stall, 'journal' | 'pid'> {
+export interface TestedShop extends Omit<Stall, 'journal' | 'pid' | 'stateDir'> {
+  /** Its certificate, where it has one. */
+  readonly ca?: string;
+  /** A proxy stands before it that does not tell buyers apart, so they all name their purchases. */
+  readonly hidesBuyers?: true;
   journal(): readonly Row[] | Promise<readonly Row[]>;
   /** Called when everybody has bought and nothing is killed any more, before the journal is read. */
   afterwards?(): Promise<void>;
 }
 
 export interface CampaignReport extends Audit {
+  readonly reading: Reading;
+  readonly strangers: StrangersReport;
   readonly stories: readonly Story[];
   /** The purchases behind what should not be. */
   readonly offenders: readonly string[];
@@ -135,18 +143,27 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   const ground = await prepare(options);
   try {
     const killers = [killAtRandom(ground), killDatabaseAtRandom(ground)];
+    const { chain, stall } = ground;
+    const { url, ca, journal: rows } = stall;
+    const reader = chainReader({ chain, url, ca, targets: targetsOf(options), journal: rows });
+    const door = atTheDoor(ground);
     const bought = await buyAll(ground);
     const [kills = 0, databaseKills = 0] = await Promise.all(killers.map((one) => one.stop()));
     ground.calm();
     const stories = await Promise.all(bought.map((story) => ended(story, ground)));
     await ground.stall.afterwards?.();
     const journal = await settledJournal(ground);
+    const reading = await reader.stop();
+    const { asked, settlements } = ground;
+    const outside = await door.stop(async () => ({ journal: await rows(), asked, settlements }));
     const seconds = (performance.now() - started) / 1000;
     const { faults, releases } = ground;
     const figures = await audit(ground.chain, stories, journal);
     const named = await offenders(ground, stories, journal);
     return {
       ...figures,
+      reading,
+      strangers: outside,
       stories,
       offenders: named,
       kills,
@@ -171,6 +188,7 @@ interface CampaignGround {
   /** What each purchase was begun with, by its number. */
   readonly clients: Map<number, BuyerOptions>;
   readonly settlements: SettlingCalls['settlements'];
+  readonly asked: SettlingCalls['asked'];
   readonly caughtUp: SettlingCalls['caughtUp'];
   /** Ends all faults. */
   calm(): void;
@@ -209,15 +227,17 @@ async function prepare(options: CampaignOptions): Promise<CampaignGround> {
     await chain.close();
     await database?.close();
   };
-  const { settlements, caughtUp } = settling;
+  const { settlements, asked, caughtUp } = settling;
   const opening = { options, chain, stall, database, faults, releases: 1, clients: new Map() };
-  return { ...opening, settlements, caughtUp, calm, close };
+  return { ...opening, settlements, asked, caughtUp, calm, close };
 }
 
 interface SettlingCalls {
   readonly stall: { readonly facilitatorUrl?: string; readonly env?: Record<string, string> };
   /** Calls that were made to settle a nonce. */
   settlements(nonce: string): readonly SettleCall[];
+  /** Calls of both kinds about a nonce. */
+  asked(nonce: string): number;
   /** Resolves once every call is read that was sent before. */
   caughtUp(): Promise<void>;
   calm(): void;
@@ -244,6 +264,7 @@ async function facilitated(
   return {
     stall: { facilitatorUrl: both.map(({ url }) => url).join(',') },
     settlements: (nonce) => both.flatMap((one) => one.settlements.get(nonce) ?? []),
+    asked: (nonce) => both.reduce((sum, one) => sum + (one.asked.get(nonce) ?? 0), 0),
     caughtUp: async () => {
       await Promise.all(both.map(({ url }) => askByNewConnection(url)));
     },
@@ -282,12 +303,21 @@ async function relayed(
   return {
     stall: { env: { SIGNALPRESS_RPC_URL: node.url, SIGNALPRESS_RELAYER_KEY: key } },
     settlements: () => [],
+    asked: () => 0,
     caughtUp: async () => {},
     calm() {
       node.fault = () => null;
     },
     close: () => node.close(),
   };
+}
+
+/** Strangers without money, for as long as others buy. */
+function atTheDoor({ options, chain, stall }: CampaignGround): ReturnType<typeof strangers> {
+  const [target = ''] = targetsOf(options);
+  const names = Array.from({ length: PAYERS }, (_, at) => accountOf(payerName(at)).address);
+  const { url, ca } = stall;
+  return strangers({ network: chain.network, url, ca, target, names, seed: options.seed });
 }
 
 function payerName(number: number): string {
@@ -319,8 +349,12 @@ async function buyOne(
     draw(seed, `target ${index}`) < 0.5 ? targetsOf(options) : targetsOf(options).toReversed();
   const name = payerName(index % PAYERS);
   const { url } = stall;
-  const sign = (label: string): Promise<Purchase> =>
-    signed(url, { seed, label, name, target: first, chain });
+  const sign = async (label: string): Promise<Purchase> => {
+    const purchase = await signed(url, { seed, label, name, target: first, chain });
+    const isNamed = stall.hidesBuyers === true || draw(seed, `named ${label}`) < 0.5;
+    const identifier = createHash('sha256').update(`${seed} ${label} named`).digest('hex');
+    return isNamed ? { ...purchase, identifier } : purchase;
+  };
   const purchase = await sign(`${index}`);
   const manner = mannerOf(seed, index);
   const isPaid = async ({ payment }: Purchase): Promise<boolean> =>

@@ -10,6 +10,8 @@ export interface Purchase {
   readonly target: string;
   readonly version: X402Version;
   readonly header: string;
+  /** `PAYMENT-IDENTIFIER`; without it the buyer is known by its address alone. */
+  readonly identifier?: string;
   readonly payment: SignedPayment;
   readonly price: bigint;
 }
@@ -48,7 +50,7 @@ export function buyer(network: Network, name: string) {
 /** Sends a purchase once; null when there was no answer. */
 export async function send(
   base: string,
-  { target, version, header }: Purchase,
+  { target, version, header, identifier }: Purchase,
   signal?: AbortSignal,
 ): Promise<Answer | null> {
   try {
@@ -56,7 +58,10 @@ export async function send(
     const { url, init } = requestOf(base + target);
     const response = await fetch(url, {
       ...init,
-      headers: { [name]: header },
+      headers: {
+        [name]: header,
+        ...(identifier === undefined ? {} : { 'payment-identifier': identifier }),
+      },
       ...(signal === undefined ? {} : { signal }),
     });
     const body = await response.text();

@@ -17,7 +17,7 @@ describe('the payment campaign', () => {
     ['facilitators', 40],
     ['relayer', 25],
   ] as [Settler, number][])(
-    'I2, I3, I9, I11, I51: settled by %s, %i purchases under faults cost once and are delivered',
+    'I2, I3, I9, I11, I51, I60: settled by %s, %i purchases under faults cost once and are delivered',
     async (settler, purchases) => {
       const options = { seed: SEED, purchases, settler, journal: 'sqlite' } as const;
       const report = await runCampaign({ ...options, progress: () => {} });
@@ -25,6 +25,8 @@ describe('the payment campaign', () => {
       expect(report.delivered + report.refused).toBe(purchases);
       expect(report.delivered).toBeGreaterThan(purchases / 2);
       expect(report.kills).toBeGreaterThan(0);
+      expect(report.strangers.sent).toBeGreaterThan(10);
+      expect([report.strangers.delivered, report.strangers.rows]).toEqual([0, 0]);
       expect(Object.keys(report.faults).length).toBeGreaterThan(2);
     },
     120_000,
@@ -80,6 +82,7 @@ describe('audit()', () => {
     state: 'settled',
     value: VALUE,
     tx,
+    detail: null,
     ...over,
   });
 
@@ -113,6 +116,17 @@ describe('audit()', () => {
       const figures = await audit(chain, [story(unpaid, left)], journal);
       expect(figures).toMatchObject({ left: 1, lateCharges: 0, journalOpen: 0 });
     }
+  });
+
+  it('I61: audit() forgives what was used before its claim, of those alone who were forestalled', async () => {
+    const older = row(paid, { state: 'refused', tx: null, detail: 'authorization_already_used' });
+    const forestalled = await audit(chain, [story(paid, { manner: 'front-run' })], [older]);
+    expect(forestalled).toMatchObject({
+      chargedWithoutData: 0,
+      journalDifferences: 0,
+      balanceDifference: 0n,
+    });
+    expect(await audit(chain, [story(paid)], [older])).toMatchObject({ chargedWithoutData: 1 });
   });
 
   it('audit() finds everything that could be wrong', async () => {

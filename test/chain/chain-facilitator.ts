@@ -48,6 +48,8 @@ type CallName = 'verify' | 'settle' | 'supported';
 export interface ChainFacilitator {
   readonly url: string;
   readonly calls: Record<CallName, number>;
+  /** Calls of both kinds by nonce. */
+  readonly asked: ReadonlyMap<string, number>;
   /** Calls of `/settle` by nonce, in the order in which they came. */
   readonly settlements: ReadonlyMap<string, readonly SettleCall[]>;
   /** Decides what goes wrong with each call; the nonce is empty for `supported`. */
@@ -68,6 +70,7 @@ export async function chainFacilitator(
 ): Promise<ChainFacilitator> {
   const published = await publishedFacilitator(chain, factories);
   const settlements = new Map<string, SettleCall[]>();
+  const asked = new Map<string, number>();
   const { network } = chain;
   const server = createServer(async (request, response) => {
     const call: SettleCall = { askedMs: performance.now(), doneMs: null };
@@ -75,9 +78,10 @@ export async function chainFacilitator(
     one.calls[name] += 1;
     const text = await textOf(request);
     const nonce = nonceOf(text);
+    if (nonce !== '') asked.set(nonce, (asked.get(nonce) ?? 0) + 1);
     if (name === 'settle') settlements.set(nonce, [...(settlements.get(nonce) ?? []), call]);
-    const asked = { name, text, fault: one.fault(name, nonce), published, network };
-    await answer(asked, response).finally(() => {
+    const given = { name, text, fault: one.fault(name, nonce), published, network };
+    await answer(given, response).finally(() => {
       call.doneMs = performance.now();
     });
   });
@@ -85,6 +89,7 @@ export async function chainFacilitator(
   const one: ChainFacilitator = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls: { verify: 0, settle: 0, supported: 0 },
+    asked,
     settlements,
     fault: () => null,
     async close() {

@@ -19,6 +19,7 @@ export const rowSchema = z.object({
   state: z.enum(['settling', 'settled', 'refused', 'unknown']),
   value: z.string(),
   tx: z.string().nullable(),
+  detail: z.string().nullable(),
 });
 export type Row = z.infer<typeof rowSchema>;
 
@@ -26,6 +27,8 @@ export type Row = z.infer<typeof rowSchema>;
 export interface Stall {
   readonly url: string;
   readonly dataDir: string;
+  /** Folder of its journal, where that is a file. */
+  readonly stateDir: string;
   /** The process, while it runs. */
   pid(): number | undefined;
   /** Ends it without warning. */
@@ -71,6 +74,7 @@ export async function openStall(options: StallOptions): Promise<Stall> {
   return {
     url: `http://127.0.0.1:${port}`,
     dataDir,
+    stateDir: join(folder, 'state'),
     pid: () => gate?.pid,
     kill,
     start,
@@ -145,10 +149,12 @@ function listening(gate: ChildProcess): Promise<void> {
   });
 }
 
-const COLUMNS = 'SELECT key, state, value, tx FROM';
+const COLUMNS = 'SELECT key, state, value, tx, detail FROM';
 
 async function readDatabase(url: string): Promise<readonly Row[]> {
   const client = new pg.Client({ connectionString: url });
+  // The database may be killed meanwhile; the question fails then.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     const { rows } = await client.query(`${COLUMNS} signalpress.payment ORDER BY id`);

@@ -1,8 +1,8 @@
 import { encodeAbiParameters, encodeEventTopics, numberToHex, pad } from 'viem';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { chainEvidence } from '../../../gatekeeper/chain/chain-evidence.ts';
 import { chainNode, TOKEN_ABI } from '../../../gatekeeper/chain/chain-node.ts';
-import type { ChainEvidence } from '../../../gatekeeper/money/evidence.ts';
+import type { ChainEvidence, ChainHead } from '../../../gatekeeper/money/evidence.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { Authorization } from '../../../gatekeeper/money/payment.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
@@ -55,6 +55,10 @@ function logOf({ name, block, index, address = network.asset as Hex, ...event }:
   };
 }
 
+const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`;
+/** A transfer three blocks below the newest one. */
+const PAID = { state: 'paid', transaction: TX, block: BigInt(HEAD - 3) };
+
 /** A chain that has these events, all in one transaction, and used the nonce when there is one. */
 function chainOf(events: readonly Event[], status = '0x1'): RpcAnswer {
   const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
@@ -78,7 +82,7 @@ function receiptOf(events: readonly Event[], status: string): object | null {
 function blockOf(tag: unknown): object {
   const number = tag === 'latest' ? HEAD : Number(tag);
   const timestamp = NOW_S - (HEAD - number) * SECONDS_PER_BLOCK;
-  return { number: numberToHex(number), timestamp: numberToHex(timestamp) };
+  return { number: numberToHex(number), hash: hashOf(number), timestamp: numberToHex(timestamp) };
 }
 
 function logsIn(events: readonly Event[], query: unknown): object[] {
@@ -133,7 +137,7 @@ const found = (answer: RpcAnswer, over = {}) => {
 
 describe('chainEvidence()', () => {
   it('I9: chainEvidence() finds a used authorization with its transfer, whoever submitted it', async () => {
-    expect(await found(chainOf([used(), moved()]))).toEqual({ state: 'paid', transaction: TX });
+    expect(await found(chainOf([used(), moved()]))).toEqual(PAID);
     expect(await found(chainOf([]))).toEqual({ state: 'unused' });
     const cancelled = [used({ name: 'AuthorizationCanceled' })];
     expect(await found(chainOf(cancelled))).toEqual({ state: 'cancelled' });
@@ -163,11 +167,99 @@ describe('chainEvidence()', () => {
 
   it('chainEvidence() confirms the transaction that a facilitator named, and only that', async () => {
     stub.answer = chainOf([used(), moved()]);
-    expect(await evidence().confirm(authorization, TX)).toEqual({ state: 'paid', transaction: TX });
+    expect(await evidence().confirm(authorization, TX)).toEqual(PAID);
     expect(await evidence().confirm(authorization, 'tx-1')).toEqual({ state: 'unused' });
     stub.answer = (method, params) =>
       method === 'eth_getTransactionReceipt' ? null : chainOf([])(method, params);
     expect(await evidence().confirm(authorization, TX)).toEqual({ state: 'unused' });
+  });
+
+  it('I61: chainEvidence() counts a use after the block of a claim, and none in it or before', async () => {
+    const head = (number: number, hash = hashOf(number)): ChainHead => `${BigInt(number)}:${hash}`;
+    stub.answer = chainOf([used(), moved()]);
+    const foundAfter = (mark: ChainHead) => evidence().find(authorization, mark);
+    expect(await foundAfter(head(HEAD - 4))).toEqual(PAID);
+    for (const number of [HEAD - 3, HEAD]) {
+      expect(await foundAfter(head(number))).toEqual({ state: 'older' });
+      // Where another block stands now, the chain was reorganised after the claim.
+      expect(await foundAfter(head(number, hashOf(1)))).toEqual(PAID);
+    }
+    stub.answer = (method, params) =>
+      method === 'eth_getBlockByNumber' && params[0] === numberToHex(HEAD - 3)
+        ? null
+        : chainOf([used(), moved()])(method, params);
+    expect(await foundAfter(head(HEAD - 3))).toEqual({ state: 'unknown' });
+  });
+
+  it('I61: chainEvidence() asks the token about a use that lies further back than it searches', async () => {
+    const long = { ...authorization, validAfter: '0' };
+    const mark: ChainHead = `${BigInt(HEAD - 1)}:${hashOf(HEAD - 1)}`;
+    stub.answer = chainOf([used({ block: 5 }), moved({ block: 5 })]);
+    expect(await evidence().find(long, mark)).toEqual({ state: 'older' });
+    const young = chainOf([used({ block: 5 }), moved({ block: 5 })]);
+    stub.answer = (method, params) =>
+      method === 'eth_call' && params[1] !== 'latest' ? pad('0x0') : young(method, params);
+    expect(await evidence().find(long, mark)).toEqual({ state: 'unknown' });
+  });
+
+  it('I61: chainEvidence() names the newest block, and none of a node that is silent or behind', async () => {
+    expect(await evidence().head()).toBe(`${HEAD}:${hashOf(HEAD)}`);
+    stub.answer = stale;
+    expect(await evidence().head()).toBeNull();
+    stub.raw = { status: 500, body: 'no' };
+    expect(await evidence().head()).toBeNull();
+    expect(reported).toHaveLength(2);
+  });
+
+  it('I61: chainEvidence() reads the newest block after each question, once for all who ask meanwhile', async () => {
+    let head = HEAD;
+    stub.answer = (method, params) =>
+      method === 'eth_getBlockByNumber' ? blockOf(head++) : chainOf([])(method, params);
+    const one = evidence();
+    const first = one.head();
+    await vi.waitFor(() => expect(head).toBe(HEAD + 1));
+    const others = await Promise.all(Array.from({ length: 50 }, () => one.head()));
+    expect(new Set([await first, ...others])).toEqual(
+      new Set([HEAD, HEAD + 1].map((number) => `${number}:${hashOf(number)}`)),
+    );
+    expect(others).not.toContain(await first);
+  });
+
+  it('I61: chainEvidence() tells whether a settled transfer is there for good', async () => {
+    const depth = network.finalBlocks;
+    const watched = (answer: RpcAnswer) => {
+      stub.answer = answer;
+      return evidence().watch(authorization, TX);
+    };
+    const at = (block: number) => chainOf([used({ block }), moved({ block })]);
+    expect(await watched(at(HEAD - depth + 1))).toEqual({ state: 'final' });
+    expect(await watched(at(HEAD - depth + 2))).toEqual({ state: 'open' });
+    expect(await watched(chainOf([]))).toEqual({ state: 'gone' });
+    expect(await watched(chainOf([used({ name: 'AuthorizationCanceled' })]))).toEqual({
+      state: 'gone',
+    });
+    stub.answer = (method, [hash, ...rest]) =>
+      method === 'eth_getTransactionReceipt' && hash !== TX
+        ? null
+        : at(HEAD - 3)(method, [hash, ...rest]);
+    expect(await evidence().watch(authorization, `0x${'77'.repeat(32)}`)).toEqual({
+      state: 'moved',
+      transaction: TX,
+    });
+  });
+
+  it('I61: chainEvidence() calls no transfer gone by the word of a node that is silent, behind or lacks a block', async () => {
+    const watched = () => evidence().watch(authorization, TX);
+    stub.answer = stale;
+    expect(await watched()).toEqual({ state: 'open' });
+    // Two machines behind one address: the one that is asked about the state lags.
+    stub.answer = (method, params) => {
+      if (method === 'eth_call' && params[1] !== 'latest') throw new Error('unknown block');
+      return chainOf([])(method, params);
+    };
+    expect(await watched()).toEqual({ state: 'open' });
+    stub.raw = { status: 500, body: '' };
+    expect(await watched()).toEqual({ state: 'open' });
   });
 
   it('chainEvidence() waits for the depth that was asked for', async () => {
@@ -186,7 +278,7 @@ describe('chainEvidence()', () => {
       const isHead = method === 'eth_getBlockByNumber' && params[0] === 'latest';
       return isMined && isHead ? blockOf(block) : mined(method, params);
     };
-    expect(await evidence().find(authorization)).toEqual({ state: 'paid', transaction: TX });
+    expect(await evidence().find(authorization)).toEqual({ ...PAID, block: BigInt(block) });
   });
 
   it('I9: chainEvidence() asks again where the node refused, a few times and not where it hangs', async () => {
@@ -203,7 +295,7 @@ describe('chainEvidence()', () => {
     };
     const calls = () => stub.asked.filter((method) => method === 'eth_call').length;
     const wants = [
-      [2, { state: 'paid', transaction: TX }, 3],
+      [2, PAID, 3],
       [3, { state: 'unknown' }, 3],
       [Number.POSITIVE_INFINITY, { state: 'unknown' }, 1],
     ] as const;
@@ -260,7 +352,7 @@ describe('chainEvidence()', () => {
     const expired = { ...authorization, validAfter: '0', validBefore: String(NOW_S - 40_000) };
     const block = HEAD - 20_000 - 2500;
     stub.answer = chainOf([used({ block }), moved({ block })]);
-    expect(await evidence().find(expired)).toEqual({ state: 'paid', transaction: TX });
+    expect(await evidence().find(expired)).toEqual({ ...PAID, block: BigInt(block) });
     expect(stub.asked.filter((method) => method === 'eth_getLogs')).toHaveLength(2);
 
     stub.asked.length = 0;

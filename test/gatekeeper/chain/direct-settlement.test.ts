@@ -112,7 +112,11 @@ const sentWith = (receipt: Promise<TransactionReceipt | null>) => async (): Prom
   state: 'sent',
   receipt,
 });
-const paid = async (): Promise<ChainFinding> => ({ state: 'paid', transaction: TX });
+const paid = async (): Promise<ChainFinding> => ({
+  state: 'paid',
+  transaction: TX,
+  block: 1n,
+});
 const later = <T>(ms: number, value: T): Promise<T> =>
   new Promise((resolve) => setTimeout(resolve, ms, value));
 
@@ -151,7 +155,7 @@ describe('directSettlement()', () => {
     const { outcome } = await settled({
       send: () => later(20, { state: 'sent', receipt: later(20, RECEIPT) }),
     });
-    expect(outcome).toEqual({ verdict: 'settled', transaction: TX, isProven: true });
+    expect(outcome).toEqual({ verdict: 'settled', transaction: TX, block: 1n });
   });
 
   it.each<[string, Slow, string]>([

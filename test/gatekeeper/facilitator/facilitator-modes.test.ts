@@ -40,6 +40,10 @@ const trickle = (piece: string, ms: number): Mode => {
 const SILENT: readonly [string, Mode][] = [
   ['500 that says yes', changed({}, 500)],
   ['503 empty', text('', 503)],
+  ['400 that says yes', changed({}, 400)],
+  ['402 that says yes', changed({}, 402)],
+  ['429 that says yes', changed({}, 429)],
+  ['412 that says yes', changed({}, 412)],
   ['504 in HTML', text('<html>gateway</html>', 504)],
   ['empty', text('')],
   ['HTML', text('<html>yes</html>')],

@@ -24,7 +24,7 @@ if (isRefusal(payment)) throw new Error(payment.error);
 const request = facilitatorRequest(payment, terms);
 
 const settled: SettleOutcome = { verdict: 'settled', transaction: TX };
-const shown = { ...settled, isProven: true } as const;
+const shown = { ...settled, block: 1n } as const;
 const refused: SettleOutcome = { verdict: 'refused', reason: 'insufficient_funds' };
 const invalid: ValidityOutcome = { verdict: 'invalid', reason: 'nonce_used' };
 
@@ -54,7 +54,7 @@ function proven(
   return provenFacilitator({ facilitator, evidence, waitMs, pollMs: 5 });
 }
 
-const paid = (transaction: string): ChainFinding => ({ state: 'paid', transaction });
+const paid = (transaction: string): ChainFinding => ({ state: 'paid', transaction, block: 1n });
 
 describe('provenFacilitator()', () => {
   it('I11: provenFacilitator() believes a settlement only with its transfer', async () => {
@@ -70,9 +70,6 @@ describe('provenFacilitator()', () => {
     expect(await contradicted.settle(request)).toMatchObject({ verdict: 'none' });
     const found = proven({ confirm: [UNUSED], find: [silent, silent, paid(REAL_TX)] });
     expect(await found.settle(request)).toEqual({ ...shown, transaction: REAL_TX });
-    // Of the transaction itself nothing is said: the word stands, as where no node is asked.
-    const unasked = proven({ confirm: [silent], find: [silent] });
-    expect(await unasked.settle(request)).toEqual(settled);
   });
 
   it('I11: provenFacilitator() names the transaction that made the transfer', async () => {
@@ -113,11 +110,12 @@ describe('provenFacilitator()', () => {
     expect(asked).toBeLessThan(8);
   });
 
-  it('provenFacilitator() lets the word of the facilitator stand when the node is silent', async () => {
+  it('I61: provenFacilitator() sells and refuses nothing by the word of the facilitator alone when the node is silent', async () => {
     const confirm: ChainFinding[] = [{ state: 'unknown' }];
-    expect(await proven({ confirm }).settle(request)).toEqual(settled);
-    const find: ChainFinding[] = [{ state: 'unknown' }];
-    expect(await proven({ find, settle: refused }).settle(request)).toEqual(refused);
+    const find = confirm;
+    const unproven = { verdict: 'none', detail: expect.stringMatching(/chain node did not/) };
+    expect(await proven({ confirm, find }).settle(request)).toEqual(unproven);
+    expect(await proven({ find, settle: refused }).settle(request)).toEqual(unproven);
     expect(await proven({ find }).verify(request)).toEqual(invalid);
   });
 

@@ -329,7 +329,11 @@ describe('remoteFacilitator()', () => {
 
   it('remoteFacilitator() has no verdict when nobody listens', async () => {
     const nobody = remoteFacilitator({ url: 'http://127.0.0.1:9' });
-    const none = { verdict: 'none', detail: '/settle: ECONNREFUSED', unsent: true };
+    const none = {
+      verdict: 'none',
+      detail: '/settle: nothing listens there (ECONNREFUSED)',
+      unsent: true,
+    };
     expect(await nobody.settle(first)).toEqual(none);
     await nobody.close();
   });

@@ -27,6 +27,8 @@ const facilitator = { fault: (() => {}) as Fault, isDead: false, settles: 0, url
 let server: Server;
 beforeAll(async () => {
   server = createServer(async (request, response) => {
+    // The clock of the gatekeeper stands still.
+    response.sendDate = false;
     if (request.url === '/supported') return response.end('{"kinds":[]}');
     const { paymentPayload } = (await json(request)) as FacilitatorRequest;
     const { from, value, nonce } = paymentPayload.payload.authorization;

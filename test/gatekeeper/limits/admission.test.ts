@@ -20,6 +20,7 @@ const options = (perSecond: number) => ({
   limit: rateLimit(perSecond),
   repeats: rateLimit(perSecond, 30),
   proxies: NOBODY,
+  publicHost: null,
   isMonitor: ({ target }: Arrival) => target === '/monitor',
   isRepeat: ({ facts }: Arrival) => facts.paymentHeaders[0]?.text === 'paid',
 });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { clientAddress, trustedProxies } from '../../../gatekeeper/limits/client-address.ts';
+import {
+  clientAddress,
+  type Surroundings,
+  surelyClient,
+  trustedProxies,
+} from '../../../gatekeeper/limits/client-address.ts';
 
 const NOBODY = trustedProxies('');
 const PROXIES = trustedProxies('10.0.0.1, 192.168.0.0/16, fd00::/8');
@@ -42,5 +47,36 @@ describe('trustedProxies()', () => {
     for (const list of ['proxy.local', '10.0.0.0/33', '10.0.0.0/x', '::1/129', '1.2.3.4/8/8']) {
       expect(() => trustedProxies(list), list).toThrow(/give 10\.0\.0\.1 or/);
     }
+  });
+});
+
+describe('surelyClient()', () => {
+  const PLAIN = { forwardedFor: null, via: null, host: '127.0.0.1:4021' };
+  const NONE = { proxies: trustedProxies(''), publicHost: 'shop.example' };
+  const FRONT = { ...NONE, proxies: trustedProxies('10.0.0.1') };
+
+  it.each<[string, Parameters<typeof surelyClient>[1], Surroundings, string]>([
+    ['203.0.113.9', PLAIN, NONE, '203.0.113.9'],
+    ['203.0.113.9', { ...PLAIN, host: 'shop.example' }, NONE, '203.0.113.9'],
+    ['127.0.0.1', PLAIN, NONE, '127.0.0.1'],
+    ['127.0.0.1', { ...PLAIN, host: 'shop.example' }, { ...NONE, publicHost: null }, '127.0.0.1'],
+    ['10.0.0.1', { ...PLAIN, forwardedFor: '203.0.113.9' }, FRONT, '203.0.113.9'],
+    ['10.0.0.1', { ...PLAIN, forwardedFor: 'a, 203.0.113.9', via: '1.1 x' }, FRONT, '203.0.113.9'],
+  ])('I59: knows the client of %s with %j', (socket, ...[facts, around, client]) => {
+    expect(surelyClient(socket, facts, around)).toBe(client);
+  });
+
+  it.each([
+    ['203.0.113.9', { ...PLAIN, forwardedFor: '198.51.100.7' }, NONE],
+    ['203.0.113.9', { ...PLAIN, via: '1.1 proxy' }, NONE],
+    ['127.0.0.1', { ...PLAIN, host: 'shop.example' }, NONE],
+    ['::ffff:172.17.0.1', { ...PLAIN, host: 'shop.example' }, NONE],
+    ['fd00::1', { ...PLAIN, host: 'shop.example' }, NONE],
+    ['10.0.0.1', PLAIN, FRONT],
+    ['10.0.0.1', { ...PLAIN, forwardedFor: '10.0.0.1' }, FRONT],
+    ['10.0.0.1', { ...PLAIN, forwardedFor: 'nobody' }, FRONT],
+    ['10.0.0.2', { ...PLAIN, forwardedFor: '203.0.113.9' }, FRONT],
+  ])('I59: does not know that of %s with %j', (socket, facts, around) => {
+    expect(surelyClient(socket, facts, around)).toBeNull();
   });
 });

@@ -5,14 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { numberToHex } from 'viem';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Config } from '../../../gatekeeper/config/config.ts';
 import { loadConfig } from '../../../gatekeeper/config/load-config.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { openSettlementServices } from '../../../gatekeeper/payment/open-settlement-services.ts';
+import { ServiceState } from '../../../gatekeeper/state/service-state.ts';
 import { StartError } from '../../../gatekeeper/system/start-error.ts';
 import { paymentRequest } from '../payment-request.ts';
 import { type RpcStub, rpcStub } from '../rpc-stub.ts';
+import { untoldState } from '../state/untold.ts';
 
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
 const KEY = '11'.repeat(32);
@@ -36,6 +38,7 @@ function config(options: Record<string, string>): Config {
 const open = async (options: Record<string, string>) =>
   openSettlementServices(config(options), {
     clock: () => Date.now(),
+    state: untoldState(),
     report: (error) => reported.push(error instanceof Error ? error.message : String(error)),
   });
 
@@ -85,10 +88,37 @@ describe('openSettlementServices()', () => {
     await settlers.close();
   });
 
+  it('I61: openSettlementServices() tells once when a node stops answering, and once when it answers again', async () => {
+    const changes: unknown[] = [];
+    const clock = () => Date.now();
+    const log = ({ event }: Readonly<Record<string, unknown>>) => void changes.push(event);
+    const settlers = await openSettlementServices(
+      config({ facilitator_url: 'http://127.0.0.1:9', rpc_url: node.url }),
+      { clock, report: () => {}, state: new ServiceState({ clock, log, askMs: 20 }) },
+    );
+    const { asset } = NETWORKS.base;
+    const head = () => settlers.evidence?.head({ network: 'base', asset });
+    const block = {
+      number: '0x7',
+      hash: '0xaa',
+      timestamp: numberToHex(Math.round(Date.now() / 1000)),
+    };
+    node.answer = (method) => (method === 'eth_getBlockByNumber' ? block : '0x60');
+    expect(await head()).toBe('7:0xaa');
+    expect(changes).toEqual([]);
+    node.raw = { status: 500, body: '' };
+    for (let at = 0; at < 2; at++) expect(await head()).toBeNull();
+    await vi.waitFor(() => expect(changes).toEqual(['node_lost']));
+    node.raw = null;
+    for (let at = 0; at < 2; at++) expect(await head()).toBe('7:0xaa');
+    await vi.waitFor(() => expect(changes).toEqual(['node_lost', 'node_back']));
+    await settlers.close();
+  });
+
   it('openSettlementServices() settles by the relayer where a key is set', async () => {
     const settlers = await open({ relayer_key: KEY, rpc_url: node.url });
     expect(await settlers.warning()).toBeNull();
-    expect(settlers.evidence).toBeTypeOf('function');
+    expect(settlers.evidence?.find).toBeTypeOf('function');
     node.answer = (method) => (method === 'eth_getBalance' ? '0x0' : '0x60');
     expect(await settlers.warning()).toMatch(/relayer "0x[0-9a-fA-F]{40}" has no money for gas/);
     await settlers.close();

@@ -339,8 +339,10 @@ describe('I33: a clock that is wrong by any amount', () => {
     async (skew) => {
       const config = { verifyFirst: true };
       const shop = await tinyGate({ facilitator: counting, config });
-      const buy = (header: string): Promise<Response> =>
-        fetch(shop.url + PAID, { headers: { 'x-payment': header } });
+      const buy = (header: string, id = 'pay_0123456789abcdef'): Promise<Response> => {
+        const headers = { 'x-payment': header, 'payment-identifier': id };
+        return fetch(shop.url + PAID, { headers });
+      };
       const paid = await freshPayment(shop);
       const first = await (await buy(paid)).text();
       const [header, before] = [await freshPayment(shop), { ...calls }];
@@ -350,7 +352,7 @@ describe('I33: a clock that is wrong by any amount', () => {
       expect(sample.provenance.age_hours_now).toBeGreaterThanOrEqual(0);
       const again = await buy(paid);
       expect([again.status, await again.text()]).toEqual([200, first]);
-      const { status } = await buy(header);
+      const { status } = await buy(header, 'another_0123456789');
       // The window of a usual client closes 300 s after it signed, and 6 s must be left.
       const want = skew < -5 * second ? 503 : skew <= 294 * second ? 200 : 402;
       expect(status).toBe(want);

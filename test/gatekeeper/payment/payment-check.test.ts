@@ -9,7 +9,7 @@ import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { headerOf, NOW_S, payer } from '../payer.ts';
 
-const VALUE_FACTOR_MAX = 100;
+const VALUE_FACTOR_MAX = 2;
 const VALID_BEFORE_EXTRA_S = 3600;
 const VALID_BEFORE_MARGIN_S = 6;
 const PAY_TO = `0x${'ab'.repeat(20)}`;
@@ -51,7 +51,7 @@ describe('checkPayment()', () => {
       );
       expect(refusal?.reason).toBe('invalid_exact_evm_payload_authorization_value');
       expect(refusal?.error).toBe(
-        '"authorization.value" is more than 100 times the price of 10000; sign for 10000',
+        '"authorization.value" is more than twice the price of 10000; sign for 10000',
       );
     }
   });

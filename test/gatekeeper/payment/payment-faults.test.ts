@@ -5,6 +5,7 @@ import type { Journal } from '../../../gatekeeper/money/journal.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-outcome.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
+import { CLAIMED, saying } from '../chain-saying.ts';
 import { encoded, headerOf, NOW_MS, payer, type SignedPayment } from '../payer.ts';
 import {
   alice,
@@ -149,14 +150,15 @@ async function sabotaged(at: number, ending: Ending, verifyFirst: boolean) {
       return settled();
     },
     deliver: async () => ({ body: Buffer.from('bought'), contentType: 'text/plain' }),
-    evidence: async () => ({ state: 'unknown' }) as const,
+    evidence: async () => ({ state: 'unused' }) as const,
+    head: async () => CLAIMED,
     clock: () => now,
     judge: async () => {},
   });
   const purchases = bench({
     journal: saboteur.wrap<Journal>(inner),
     challenger: saboteur.wrap(shop),
-    evidence: () => parts.evidence(),
+    evidence: { ...saying(() => parts.evidence()), head: () => parts.head() },
     clock: () => parts.clock(),
     signatures: parts,
     verifyFirst,

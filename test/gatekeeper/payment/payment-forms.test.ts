@@ -49,13 +49,13 @@ interface Form {
 function forms(): Form[] {
   return [-600, 0, 1].flatMap((after) =>
     [-1, 5, 6, 300].flatMap((before) =>
-      [0n, PRICE - 1n, PRICE, 3n * PRICE].flatMap((value) => {
+      [0n, PRICE - 1n, PRICE, 2n * PRICE, 2n * PRICE + 1n].flatMap((value) => {
         const terms = {
           validAfter: String(NOW_S + after),
           validBefore: String(NOW_S + before),
           value: String(value),
         };
-        const fits = after <= 0 && before >= 6 && value >= PRICE;
+        const fits = after <= 0 && before >= 6 && value >= PRICE && value <= 2n * PRICE;
         return PURSES.map((purse) => ({ terms, purse, fits }));
       }),
     ),

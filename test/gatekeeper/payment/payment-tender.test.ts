@@ -28,6 +28,8 @@ function entryOf(entity: string): JournalEntry {
     body: null,
     transaction: null,
     settledMs: null,
+    identifier: null,
+    client: null,
     detail: null,
   };
 }
@@ -75,10 +77,10 @@ describe('recall()', () => {
     const entry = { ...entryOf('us-denver'), version: 2 } as const;
     const cheap = { ...entry, signed: entry.signed.replace('|10000|', '|1|') };
     for (const one of [entry, cheap]) {
-      await recallV2(one)?.settlement.resume();
+      await recallV2(one)?.settlement.resume(one);
       expect(settled.at(-1)?.paymentPayload).toMatchObject({ ...listing });
     }
-    await recall('us-denver')?.settlement.resume();
+    await recall('us-denver')?.settlement.resume(entryOf('us-denver'));
     expect(reader.settled[0]?.paymentPayload).not.toHaveProperty('resource');
   });
 

@@ -4,6 +4,7 @@ import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import type { ChainVerdict } from '../../../gatekeeper/money/evidence.ts';
 import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import { DEAD_AFTER_S } from '../../../gatekeeper/money/journal.ts';
+import { CLAIMED, paidIn, saying } from '../chain-saying.ts';
 import { NOW_MS } from '../payer.ts';
 import {
   alice,
@@ -53,7 +54,7 @@ describe('settle() and resume()', () => {
   it('I9: resume() treats a refusal that may hide a success, and any refusal after a doubt, as unknown', async () => {
     const purchases = bench();
     const value = await alice.header(v1);
-    purchases.script.settle = async () => ({ verdict: 'refused', reason: 'nonce_already_used' });
+    purchases.script.settle = async () => ({ verdict: 'refused', reason: 'transaction_failed' });
     expectUnknown(await purchases.pay({ header: value }));
     purchases.wait();
     purchases.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
@@ -61,6 +62,126 @@ describe('settle() and resume()', () => {
     purchases.wait();
     purchases.script.settle = settled;
     expect((await purchases.pay({ header: value })).status).toBe(200);
+  });
+
+  it('I61: a transfer that is not later than the claim sells nothing, whoever names it', async () => {
+    const cases: [SettleOutcome, ChainVerdict][] = [
+      [{ verdict: 'settled', transaction: '0xab', block: 100n }, { state: 'older' }],
+      [{ verdict: 'settled', transaction: '0xab', block: 7n }, { state: 'older' }],
+      [{ verdict: 'refused', reason: 'nonce_already_used' }, { state: 'older' }],
+      [{ verdict: 'none', detail: 'timeout' }, { state: 'older' }],
+    ];
+    for (const [settle, finding] of cases) {
+      const asked: (string | undefined)[] = [];
+      const evidence = saying(async (_, after) => {
+        asked.push(after);
+        return finding;
+      });
+      const purchases = bench({ evidence });
+      purchases.script.settle = async () => settle;
+      const value = await alice.header(v1);
+      const reply = await purchases.pay({ header: value });
+      expectRefused(reply, /^authorization_already_used: .*used before it came here/);
+      expect(reply.body.toString()).not.toContain('"body"');
+      expect(asked).toEqual([CLAIMED]);
+      const row = { state: 'refused', detail: 'authorization_already_used', claimBlock: CLAIMED };
+      expect(await purchases.journal().find(keyOf(value))).toMatchObject(row);
+    }
+  });
+
+  it('I61: the next block after the claim sells, also where a reorganisation moved it to the same number', async () => {
+    for (const block of [101n, 100n]) {
+      const purchases = bench({ evidence: saying(async () => paidIn('0xab', block)) });
+      purchases.script.settle = async () => ({ verdict: 'settled', transaction: '0xab', block });
+      const value = await alice.header(v1);
+      expect(receipt(await purchases.pay({ header: value })).transaction).toBe('0xab');
+    }
+  });
+
+  it('I61: a doubt, a restart and the background hold a use to the block of the claim', async () => {
+    let state: ChainVerdict = { state: 'unknown' };
+    const asked = new Set<string | undefined>();
+    const evidence = saying(async (_, after) => {
+      asked.add(after);
+      return state;
+    });
+    const purchases = bench({ evidence });
+    purchases.script.settle = none;
+    const [bought, watched] = [await alice.header(v1), await alice.header(v1)];
+    for (const header of [bought, watched]) expectUnknown(await purchases.pay({ header }));
+    purchases.restart();
+    state = { state: 'older' };
+    expectRefused(await purchases.pay({ header: bought }), /^authorization_already_used/);
+    expect(await purchases.service().look(keyOf(watched))).toBe(true);
+    expect(await purchases.journal().find(keyOf(watched))).toMatchObject({ state: 'refused' });
+    expect([...asked]).toEqual([CLAIMED]);
+  });
+
+  it('I61: a node that is out of reach before the claim sells nothing and leaves no row', async () => {
+    let isSilent = true;
+    const node = saying(async () => ({ state: 'unknown' }));
+    const evidence = { ...node, head: async () => (isSilent ? null : CLAIMED) };
+    const purchases = bench({ evidence, verifyFirst: false });
+    purchases.script.settle = async () => ({
+      verdict: 'settled',
+      transaction: '0xab',
+      block: 101n,
+    });
+    const value = await alice.header(v1);
+    const reply = await purchases.pay({ header: value });
+    expect([reply.status, json(reply).retryable]).toEqual([503, true]);
+    expect(json(reply).error).toMatch(
+      /^Not charged\. The chain cannot be asked .*same payment again/,
+    );
+    expect(header(reply, 'retry-after')).toMatch(/^[0-9]+$/);
+    expect(purchases.calls.settle).toEqual([]);
+    expect(await purchases.journal().find(keyOf(value))).toBeNull();
+    isSilent = false;
+    expect((await purchases.pay({ header: value })).status).toBe(200);
+  });
+
+  it('I61: a node that is lost in between leaves a doubt, which sends nothing and ends with the node', async () => {
+    let state: ChainVerdict = { state: 'unknown' };
+    const purchases = bench({ evidence: saying(async () => state), verifyFirst: false });
+    purchases.script.settle = none;
+    const value = await alice.header(v1);
+    for (let at = 0; at < 3; at++) {
+      expectUnknown(await purchases.pay({ header: value }));
+      purchases.wait();
+    }
+    expect(purchases.calls.settle).toHaveLength(1);
+    state = { state: 'unused' };
+    expectUnknown(await purchases.pay({ header: value }));
+    purchases.wait();
+    expect(purchases.calls.settle).toHaveLength(2);
+    state = paidIn('0xab');
+    expect(receipt(await purchases.pay({ header: value })).transaction).toBe('0xab');
+    expect(purchases.calls.settle).toHaveLength(2);
+  });
+
+  it('I61: without a node a first call that names a used authorization is never made good by a later success', async () => {
+    const purchases = bench();
+    const value = await alice.header(v1);
+    const words = 'invalid_exact_evm_nonce_already_used';
+    purchases.script.settle = async () => ({ verdict: 'refused', reason: words });
+    expectUnknown(await purchases.pay({ header: value }));
+    purchases.script.settle = settled;
+    for (let at = 0; at < 2; at++) {
+      purchases.wait();
+      expectUnknown(await purchases.pay({ header: value }));
+      purchases.restart();
+    }
+    expect(purchases.calls.settle).toHaveLength(1);
+    purchases.script.now = NOW_MS + (310 + DEAD_AFTER_S) * 1000;
+    expectRefused(await purchases.pay({ header: value }), /authorization_expired.*your wallet/);
+    // What speaks of the account of the facilitator says nothing of the payer's.
+    const other = await alice.header(v1);
+    purchases.script.now = NOW_MS;
+    purchases.script.settle = async () => ({ verdict: 'refused', reason: 'nonce too low' });
+    expectUnknown(await purchases.pay({ header: other }));
+    purchases.wait();
+    purchases.script.settle = settled;
+    expect((await purchases.pay({ header: other })).status).toBe(200);
   });
 
   it("I9: settle() takes the token's own words for a used nonce, and words that nobody knows, as a doubt", async () => {
@@ -81,7 +202,7 @@ describe('settle() and resume()', () => {
   });
 
   it('I9: settle() and resume() take no refusal for definite that names a transaction', async () => {
-    const purchases = bench({ evidence: async () => ({ state: 'unused' }) });
+    const purchases = bench({ evidence: saying(async () => ({ state: 'unused' })) });
     const value = await alice.header(v1);
     const refused = { verdict: 'refused', reason: 'insufficient_funds' } as const;
     purchases.script.settle = async () => ({ ...refused, namesTransaction: true });
@@ -97,7 +218,7 @@ describe('settle() and resume()', () => {
 
   it('I9: resume() leaves a payment open that is refused while an earlier call may still run, until it is dead', async () => {
     let state: ChainVerdict = { state: 'unused' };
-    const purchases = bench({ evidence: async () => state });
+    const purchases = bench({ evidence: saying(async () => state) });
     const refused = { verdict: 'refused', reason: 'insufficient_funds' } as const;
     const doubtful = async (): Promise<string> => {
       const value = await alice.header(v1);
@@ -112,7 +233,7 @@ describe('settle() and resume()', () => {
     const [late, dead] = [await doubtful(), await doubtful()];
     expect(await purchases.journal().find(keyOf(late))).toMatchObject({ state: 'unknown' });
     // The first call ends now.
-    state = { state: 'paid', transaction: '0xaa' };
+    state = paidIn('0xaa');
     expect(receipt(await purchases.pay({ header: late })).transaction).toBe('0xaa');
     state = { state: 'unused' };
     purchases.script.now = NOW_MS + (310 + DEAD_AFTER_S) * 1000;
@@ -137,13 +258,13 @@ describe('settle() and resume()', () => {
 
   it('I9: settle() believes the chain before the facilitator', async () => {
     const cases = [
-      { state: 'paid', transaction: '0xaa', status: 200 },
+      { ...paidIn('0xaa'), status: 200 },
       { state: 'cancelled', status: 402 },
       { state: 'unused', status: 503 },
       { state: 'unknown', status: 503 },
     ] as const;
     for (const { status, ...evidence } of cases) {
-      const purchases = bench({ evidence: async () => evidence });
+      const purchases = bench({ evidence: saying(async () => evidence) });
       purchases.script.settle = none;
       const value = await alice.header(v1);
       expect((await purchases.pay({ header: value })).status).toBe(status);
@@ -182,13 +303,13 @@ describe('settle() and resume()', () => {
 
   it('I11: a doubt about a payment that shares its transaction ends as soon as the chain is asked', async () => {
     let shown: ChainVerdict = { state: 'unknown' };
-    const purchases = bench({ evidence: async () => shown });
+    const purchases = bench({ evidence: saying(async () => shown) });
     purchases.script.settle = async () => ({ verdict: 'settled', transaction: '0xab' });
     expect((await purchases.pay({ header: await alice.header(v1) })).status).toBe(200);
     const second = await alice.header(v1);
     expectUnknown(await purchases.pay({ header: second }));
     purchases.wait();
-    shown = { state: 'paid', transaction: '0xab' };
+    shown = paidIn('0xab');
     expect(receipt(await purchases.pay({ header: second })).transaction).toBe('0xab');
   });
 
@@ -197,7 +318,7 @@ describe('settle() and resume()', () => {
     purchases.script.settle = async () => ({
       verdict: 'settled',
       transaction: '0xab',
-      isProven: true,
+      block: 101n,
     });
     for (let at = 0; at < 2; at++) {
       const reply = await purchases.pay({ header: await alice.header(v1) });

@@ -9,6 +9,7 @@ import { findNetwork, NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { Requirements } from '../../../gatekeeper/money/requirements.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { settlersByNetwork } from '../../../gatekeeper/payment/by-network.ts';
+import { saying } from '../chain-saying.ts';
 import { freshNonce, headerOf, payer } from '../payer.ts';
 import { bench, expectRefused, gauge, json, PAY_TO, receipt, TARGET } from '../payment-bench.ts';
 
@@ -104,10 +105,10 @@ describe('payments on several networks', () => {
     purchases = bench({
       challenger: shop,
       verifyFirst: false,
-      evidence: async ({ network }) => {
+      evidence: saying(async ({ network }) => {
         asked.push(network);
         return { state: 'unknown' };
-      },
+      }),
     });
     purchases.script.settle = async () => ({ verdict: 'none', detail: 'lost' });
     expect((await purchases.pay({ header: await onPolygon.header(second) })).status).toBe(503);

@@ -14,8 +14,9 @@ import { priceOf } from '../../../gatekeeper/money/requirements.ts';
 import { noteSigner, transferDigest } from '../../../gatekeeper/money/signature.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { settlersByNetwork } from '../../../gatekeeper/payment/by-network.ts';
+import { saying } from '../chain-saying.ts';
 import { freshNonce, headerOf, NOW_MS, payer } from '../payer.ts';
-import { bench, gauge, json, PAY_TO, receipt, TARGET } from '../payment-bench.ts';
+import { bench, gauge, HERE, json, PAY_TO, receipt, TARGET } from '../payment-bench.ts';
 
 const { base } = NETWORKS;
 const EURO = `0x${'e1'.repeat(20)}`;
@@ -207,8 +208,8 @@ describe('what is asked before the rate limit', () => {
     const service = purchases.service();
     const recovers = vi.spyOn(secp256k1, 'ecdsaRecover');
     try {
-      expect(service.boughtBy({ kind: 'payment', version: 1, text })).toBe(`GET ${TARGET}`);
-      expect(service.boughtBy({ kind: 'payment', version: 1, text: other })).toBeNull();
+      expect(service.boughtBy({ kind: 'payment', version: 1, text }, HERE)).toBe(`GET ${TARGET}`);
+      expect(service.boughtBy({ kind: 'payment', version: 1, text: other }, HERE)).toBeNull();
       expect(recovers).not.toHaveBeenCalled();
     } finally {
       recovers.mockRestore();
@@ -240,10 +241,10 @@ describe('a rate that changes', () => {
       const own = bench({
         challenger: moving,
         verifyFirst: false,
-        evidence: async ({ asset }) => {
+        evidence: saying(async ({ asset }) => {
           assets.push(asset);
-          return { state: 'unknown' };
-        },
+          return { state: 'unused' };
+        }),
       });
       own.script.settle = async (request) => {
         asked.push(request);
@@ -272,10 +273,10 @@ describe('a rate that changes', () => {
     const own = bench({
       challenger: shop,
       verifyFirst: false,
-      evidence: async ({ asset }) => {
+      evidence: saying(async ({ asset }) => {
         assets.push(asset);
         return { state: 'unknown' };
-      },
+      }),
     });
     own.script.settle = async () => ({ verdict: 'none', detail: 'lost' });
     const header = await payer(yen).header(termsOf(1, yen));

@@ -13,10 +13,12 @@ import {
 } from '../payer.ts';
 import { alice, bench, expectRefused, json, keyOf, PAY_TO, v1, v2 } from '../payment-bench.ts';
 
-/** Of one account, of all as many times that, and for how many seconds at once; in flight, of all and of one. */
-const [CHECKS_PER_ACCOUNT_S, ACCOUNTS_FACTOR, CHECKS_BURST_S] = [2, 5, 5];
-const [CHECKS_MAX, CHECKS_PER_ACCOUNT_MAX] = [16, 4];
+/** Checks a second of one account from one address, of one account and of all; for how many seconds at once. */
+const [PER_PAIR_S, PER_ACCOUNT_S, PER_ALL_S, BURST_S] = [1, 4, 20, 5];
+/** In flight, of one account from one address, of one account and of all. */
+const [OF_PAIR_MAX, OF_ACCOUNT_MAX, CHECKS_MAX] = [2, 4, 16];
 const [REFUSAL_MS, FAILED_MS, FAILED_MAX] = [10_000, 600_000, 10];
+const BUSY = { kind: 'held', limit: 'smart_accounts' };
 const REFUSED: CheckResult = { kind: 'refused', refusal: { reason: 'no', error: 'no' } };
 
 /** An account with code; the same number is always the same one. */
@@ -35,10 +37,12 @@ function paymentBy(from: string, signature: string = `0x${'77'.repeat(80)}`): Si
   return { authorization, signature: signature as `0x${string}` };
 }
 
-/** What is due on a token; by itself on the same one as all others here. */
-const dueFor = (payment: SignedPayment, token = 'usdc') => ({
+/** What is due on a token; by itself on the same one, and from the same address, as all others here. */
+const dueFor = (payment: SignedPayment, token = 'usdc', client = '10.0.0.1') => ({
   key: `base|${token}|${payment.authorization.from}|${payment.authorization.nonce}`,
   payment,
+  client,
+  hasPaid: async () => false,
 });
 
 /** Bounds with a clock of their own, and what came of many checks at once. */
@@ -46,28 +50,54 @@ function bounds() {
   const at = { ms: NOW_MS };
   const accounts = new SmartAccounts(() => at.ms);
   const calls = { asked: 0 };
-  const check = (from: string, result: CheckResult | null = null) =>
-    accounts.check(dueFor(paymentBy(from)), async () => {
+  const check = (from: string, client?: string) =>
+    accounts.check(dueFor(paymentBy(from), 'usdc', client), async () => {
       calls.asked += 1;
-      return result;
+      return null;
     });
   return { at, accounts, calls, check };
 }
 
 describe('SmartAccounts', () => {
-  const BURST = CHECKS_PER_ACCOUNT_S * CHECKS_BURST_S;
+  /** One of many addresses. */
+  const clientOf = (at: number): string => `10.1.${at >> 8}.${at & 255}`;
 
   it('I54: asks about one account, and about all of them, at a bounded rate', async () => {
     const { at, calls, check } = bounds();
-    for (let i = 0; i < 3 * BURST; i++) await check(accountOf(1));
-    expect(calls.asked).toBe(BURST);
+    for (let i = 0; i < 100; i++) await check(accountOf(1));
+    expect(calls.asked, 'from one address').toBe(PER_PAIR_S * BURST_S);
+    for (let i = 0; i < 100; i++) await check(accountOf(1), clientOf(i));
+    expect(calls.asked, 'from many').toBe(PER_ACCOUNT_S * BURST_S);
     for (let i = 2; i < 1000; i++) await check(accountOf(i));
-    expect(calls.asked).toBe(BURST * ACCOUNTS_FACTOR);
-    expect(await check(accountOf(5000))).toEqual({ kind: 'busy' });
+    expect(calls.asked).toBe(PER_ALL_S * BURST_S);
+    expect(await check(accountOf(5000))).toMatchObject(BUSY);
     at.ms += 1000;
     expect(await check(accountOf(5000))).toBeNull();
     for (let i = 0; i < 1000; i++) await check(accountOf(6000 + i));
-    expect(calls.asked).toBe(BURST * ACCOUNTS_FACTOR + CHECKS_PER_ACCOUNT_S * ACCOUNTS_FACTOR);
+    expect(calls.asked).toBe(PER_ALL_S * (BURST_S + 1));
+  });
+
+  it('I60: what others bring in the name of an account takes nothing from the address that paid for it', async () => {
+    const { at, accounts, check } = bounds();
+    const [own, wallet] = ['192.0.2.1', accountOf(1)];
+    for (let i = 0; i < 50; i++) await check(wallet, clientOf(0));
+    expect(await check(wallet, own), 'a share of its own before the first sale').toBeNull();
+    accounts.settled(paymentBy(wallet), own);
+    const outcomes: (CheckResult | null)[] = [];
+    for (let second = 0; second < 30; second++) {
+      for (let i = 0; i < 100; i++) await check(wallet, clientOf(i));
+      outcomes.push(await check(wallet, own));
+      expect(await check(wallet, clientOf(200)), 'they share the rest').toMatchObject(BUSY);
+      at.ms += 1000;
+    }
+    expect(outcomes).toEqual(new Array(30).fill(null));
+  });
+
+  it('I60: one IPv6 customer has one share', async () => {
+    const { calls, check } = bounds();
+    for (let i = 0; i < 50; i++) await check(accountOf(1), `2001:db8:1:2::${i.toString(16)}`);
+    expect(calls.asked).toBe(PER_PAIR_S * BURST_S);
+    expect(await check(accountOf(1), '2001:db8:1:3::1')).toBeNull();
   });
 
   it('keeps nobody out for longer when the clock is set back', async () => {
@@ -90,13 +120,17 @@ describe('SmartAccounts', () => {
     const hung = new Promise<null>((resolve) => {
       release = () => resolve(null);
     });
-    const start = (from: string) => accounts.check(dueFor(paymentBy(from)), () => hung);
-    const own = Array.from({ length: CHECKS_PER_ACCOUNT_MAX }, () => start(accountOf(1)));
-    expect(await start(accountOf(1))).toEqual({ kind: 'busy' });
-    const others = Array.from({ length: CHECKS_MAX - CHECKS_PER_ACCOUNT_MAX }, (_, at) =>
+    const start = (from: string, client?: string) =>
+      accounts.check(dueFor(paymentBy(from), 'usdc', client), () => hung);
+    const own = Array.from({ length: OF_PAIR_MAX }, () => start(accountOf(1)));
+    expect(await start(accountOf(1))).toMatchObject(BUSY);
+    own.push(...[2, 3].map((at) => start(accountOf(1), clientOf(at))));
+    expect(own).toHaveLength(OF_ACCOUNT_MAX);
+    expect(await start(accountOf(1), clientOf(4))).toMatchObject(BUSY);
+    const others = Array.from({ length: CHECKS_MAX - OF_ACCOUNT_MAX }, (_, at) =>
       start(accountOf(2 + at)),
     );
-    expect(await start(accountOf(99))).toEqual({ kind: 'busy' });
+    expect(await start(accountOf(99))).toMatchObject(BUSY);
     release();
     expect(await Promise.all([...own, ...others])).toEqual(new Array(CHECKS_MAX).fill(null));
     expect(await start(accountOf(99)), 'their places are free again').toBeNull();
@@ -120,7 +154,7 @@ describe('SmartAccounts', () => {
 
   it('frees its place when a check fails', async () => {
     const { accounts } = bounds();
-    for (let i = 0; i < 2 * CHECKS_PER_ACCOUNT_MAX; i++) {
+    for (let i = 0; i < 2 * OF_PAIR_MAX; i++) {
       const failing = accounts.check(dueFor(paymentBy(accountOf(1))), () =>
         Promise.reject(new Error('x')),
       );
@@ -135,20 +169,22 @@ describe('SmartAccounts', () => {
     expect(await check(bad)).toMatchObject({ refusal: { reason: 'smart_account_did_not_settle' } });
     expect(await check(good)).toBeNull();
     expect(calls.asked).toBe(1);
-    accounts.settled(paymentBy(bad));
+    accounts.settled(paymentBy(bad), '10.0.0.1');
     expect(await check(bad)).toBeNull();
     accounts.failed(paymentBy(bad));
     at.ms += FAILED_MS;
     expect(await check(bad)).toBeNull();
   });
 
-  it('takes none at all while too many of them did so', async () => {
+  it('takes none that never paid while too many of them did so', async () => {
     const { at, accounts, check } = bounds();
     for (let i = 1; i < FAILED_MAX; i++) accounts.failed(paymentBy(accountOf(i)));
     expect(await check(accountOf(100))).toBeNull();
     at.ms += 1000;
     accounts.failed(paymentBy(accountOf(FAILED_MAX)));
-    expect(await check(accountOf(100))).toEqual({ kind: 'busy' });
+    expect(await check(accountOf(100))).toMatchObject(BUSY);
+    const paidBefore = { ...dueFor(paymentBy(accountOf(101))), hasPaid: async () => true };
+    expect(await accounts.check(paidBefore, async () => null), 'who paid before').toBeNull();
     at.ms += FAILED_MS - 1000;
     expect(await check(accountOf(100)), 'the first of them is over').toBeNull();
   });

@@ -17,7 +17,7 @@ async function readsOf(kind: TenderHeader['kind'], header: string): Promise<numb
     },
   };
   const purchases = bench({ processor: PROCESSOR }).service();
-  purchases.boughtBy(paymentHeader);
+  purchases.boughtBy(paymentHeader, null);
   const opened = await purchases.open({
     endpoint: gauge,
     target: TARGET,

@@ -20,7 +20,10 @@ describe('InFlight', () => {
     const hang = () => new Promise<never>(() => {});
     for (let at = 0; at < PURCHASES_PER_PAYER_MAX; at++) {
       expect(inFlight.isFull('0xa')).toBe(false);
-      void inFlight.start({ key: `${at}`, payer: '0xa', resource: '', signed: '' }, hang);
+      void inFlight.start(
+        { key: `${at}`, payer: '0xa', resource: '', signed: '', shown: null },
+        hang,
+      );
     }
     expect([inFlight.isFull('0xa'), inFlight.isFull('0xb')]).toEqual([true, false]);
   });
@@ -31,7 +34,7 @@ describe('InFlight', () => {
     const hang = () => new Promise<never>((resolve) => ends.push(resolve));
     for (let at = 0; at < PURCHASES_IN_FLIGHT_MAX; at++) {
       expect(inFlight.isFull(`0x${at}`)).toBe(false);
-      const binding = { key: `${at}`, payer: `0x${at}`, resource: '', signed: '' };
+      const binding = { key: `${at}`, payer: `0x${at}`, resource: '', signed: '', shown: null };
       void inFlight.start(binding, hang);
     }
     expect(inFlight.isFull('0xnew')).toBe(true);
@@ -42,7 +45,7 @@ describe('InFlight', () => {
 
   it('gives places back, also after a failure', async () => {
     const inFlight = new InFlight();
-    const binding = { key: 'k', payer: '0xa', resource: '', signed: '' };
+    const binding = { key: 'k', payer: '0xa', resource: '', signed: '', shown: null };
     const fails = inFlight.start(binding, () => Promise.reject(new Error('boom')));
     expect(inFlight.get('k')?.binding).toBe(binding);
     await expect(fails).rejects.toThrow('boom');
@@ -51,7 +54,7 @@ describe('InFlight', () => {
 
   it('keeps a later purchase of a key when an earlier one ends', async () => {
     const inFlight = new InFlight();
-    const earlier = { key: 'k', payer: '0xa', resource: 'GET /b', signed: 's' };
+    const earlier = { key: 'k', payer: '0xa', resource: 'GET /b', signed: 's', shown: null };
     const later = { ...earlier, resource: 'GET /a' };
     const { resolve, promise } = deferred();
     const first = inFlight.start(earlier, () => promise);

@@ -45,7 +45,7 @@ describe('purchaseReply()', () => {
     const outcomes: [PurchaseOutcome, number][] = [
       [{ kind: 'refused', refusal }, 402],
       [unknown, 503],
-      [{ kind: 'failed', error: 'x' }, 503],
+      [{ kind: 'failed', error: 'x', retryS: 7 }, 503],
     ];
     for (const [outcome, status] of outcomes) {
       const reply = purchaseReply(outcome, asked(1), { challenger: shop });
@@ -74,7 +74,9 @@ describe('purchaseReply()', () => {
       'the same X-RECEIPT again',
     );
     expect(json(purchaseReply(unknown, asked(1), { challenger: shop })).retry_after_s).toBe(5);
-    const failed = purchaseReply({ kind: 'failed', error: 'x' }, asked(1), { challenger: shop });
-    expect(json(failed).error).toBe('Not charged. x');
+    const outcome: PurchaseOutcome = { kind: 'failed', error: 'x', retryS: 7 };
+    const failed = purchaseReply(outcome, asked(1), { challenger: shop });
+    expect(json(failed)).toMatchObject({ error: 'Not charged. x', retry_after_s: 7 });
+    expect(header(failed, 'retry-after')).toBe('7');
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { catalogOf } from '../../../compiler/contract/catalog/catalog.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
-import type { ChainVerdict } from '../../../gatekeeper/money/evidence.ts';
+import type { ChainVerdict, WatchedTransfer } from '../../../gatekeeper/money/evidence.ts';
 import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import { DEAD_AFTER_S, type JournalEntry } from '../../../gatekeeper/money/journal.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
@@ -10,12 +10,14 @@ import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-outcome.t
 import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { reconcileInBackground } from '../../../gatekeeper/purchase/reconcile.ts';
 import { Reconciler, type ReconcilerOptions } from '../../../gatekeeper/purchase/reconciler.ts';
+import { paidIn, saying } from '../chain-saying.ts';
 import { NOW_MS } from '../payer.ts';
 import {
   alice,
   bench,
   buy,
   freshJournal,
+  HERE,
   json,
   keyOf,
   network,
@@ -123,11 +125,13 @@ describe('pass()', () => {
 
   it('I9: notes what the chain shows as paid or cancelled, and delivers it to the same payment', async () => {
     const cases: [ChainVerdict, string, number][] = [
-      [{ state: 'paid', transaction: '0xaa' }, 'settled', 200],
+      [paidIn('0xaa'), 'settled', 200],
       [{ state: 'cancelled' }, 'refused', 402],
     ];
     for (const [evidence, state, status] of cases) {
-      const { journal, purchases, key, calls, header } = await afterCrash(async () => evidence);
+      const { journal, purchases, key, calls, header } = await afterCrash(
+        saying(async () => evidence),
+      );
       expect(await reconcileOnce({ journal, purchases })).toMatchObject({ open: 1, resolved: 1 });
       expect(await journal.find(key)).toMatchObject({ state });
       expect(calls).toEqual([]);
@@ -145,13 +149,14 @@ describe('pass()', () => {
       serviceName: 'A',
     });
     seller.show({ offers: new Map(), catalog: catalogOf([]) });
-    const paid = async (): Promise<ChainVerdict> => ({ state: 'paid', transaction: '0xaa' });
+    const paid = saying(async () => paidIn('0xaa'));
     const { journal, purchases, key, header } = await afterCrash(paid, seller);
     expect(await reconcileOnce({ journal, purchases })).toMatchObject({ open: 1, resolved: 1 });
     expect(await journal.find(key)).toMatchObject({ state: 'settled', transaction: '0xaa' });
     const target = TARGET;
     const paymentHeader = { kind: 'payment', version: 1, text: header } as const;
-    const reply = await purchases.openFormer({ target, method: 'GET', paymentHeader });
+    const trace = { id: 'r', sentId: 'r', client: HERE };
+    const reply = await purchases.openFormer({ target, method: 'GET', paymentHeader, trace });
     expect([reply?.status, reply?.body.toString()]).toEqual([200, '{"body":1}']);
     const other = { ...paymentHeader, text: await alice.header(v1) };
     expect(await purchases.openFormer({ target, method: 'GET', paymentHeader: other })).toBeNull();
@@ -159,7 +164,7 @@ describe('pass()', () => {
 
   it('I9: leaves a doubt a doubt until it can be proved, and closes what is dead and unused', async () => {
     let evidence: ChainVerdict = { state: 'unknown' };
-    const { journal, purchases, key, script } = await afterCrash(async () => evidence);
+    const { journal, purchases, key, script } = await afterCrash(saying(async () => evidence));
     script.now = NOW_MS + (300 + DEAD_AFTER_S + 1) * 1000;
     expect(await reconcileOnce({ journal, purchases })).toMatchObject({ open: 1, resolved: 0 });
     evidence = { state: 'unused' };
@@ -185,8 +190,8 @@ describe('pass()', () => {
   });
 
   it('I3: a payment that is sent again while it is looked into shares what is found', async () => {
-    const { journal, purchases, header, calls } = await afterCrash(() =>
-      tick(5).then(() => ({ state: 'paid', transaction: '0xaa' })),
+    const { journal, purchases, header, calls } = await afterCrash(
+      saying(() => tick(5).then(() => paidIn('0xaa'))),
     );
     const pass = reconcileOnce({ journal, purchases });
     await tick(1);
@@ -384,9 +389,11 @@ describe('pass() after pass()', () => {
   });
 
   it('I9: closes dead payments that the chain shows as unused, and none that it does not show', async () => {
-    const { journal, purchases, key, script } = await afterCrash(async ({ authorization }) => ({
-      state: /[02468ace]$/.test(authorization.nonce) ? 'unused' : 'unknown',
-    }));
+    const { journal, purchases, key, script } = await afterCrash(
+      saying(async ({ authorization }) => ({
+        state: /[02468ace]$/.test(authorization.nonce) ? 'unused' : 'unknown',
+      })),
+    );
     const template = await journal.find(key);
     if (template?.body == null) throw new Error('no open payment');
     const nonceOf = (text: string, nonce: string) => text.replace(/0x[0-9a-f]{64}(?=\||$)/, nonce);
@@ -411,6 +418,121 @@ describe('pass() after pass()', () => {
   });
 });
 
+describe('an answer that was settled without its buyer', () => {
+  it('I61: waits for its buyer until it is delivered, by the header or by a sale that ended in doubt', async () => {
+    const { journal, purchases, key, header } = await afterCrash(
+      saying(async () => paidIn('0xaa')),
+    );
+    await reconcileOnce({ journal, purchases });
+    expect(await journal.find(key)).toMatchObject({ state: 'settled', isWaiting: true });
+    for (let at = 0; at < 2; at++) {
+      expect((await buy(purchases, { header, deliver: unasked })).status).toBe(200);
+      expect(await journal.find(key)).not.toHaveProperty('isWaiting');
+    }
+  });
+
+  it('I61: does not wait where it was delivered with its settlement', async () => {
+    const purchases = bench();
+    const header = await alice.header(v1);
+    expect((await purchases.pay({ header })).status).toBe(200);
+    expect(await purchases.journal().find(keyOf(header))).not.toHaveProperty('isWaiting');
+  });
+
+  it('I61: is owed where its bytes are gone when the doubt ends', async () => {
+    const { journal, key, script } = await afterCrash();
+    const gone = { ...journal, find: async () => withoutBody(await journal.find(key)) };
+    const evidence = saying(async () => paidIn('0xaa'));
+    const late = purchaseService({
+      ...unaskedTerms,
+      evidence,
+      journal: gone,
+      clock: () => script.now,
+    });
+    expect(await late.look(key)).toBe(true);
+    expect(await journal.find(key)).toMatchObject({ state: 'settled', isWaiting: true });
+  });
+});
+
+describe('a settled payment', () => {
+  /** One that is settled, and what its watch finds. */
+  async function watchedSale(found: WatchedTransfer) {
+    let verdict: ChainVerdict = paidIn('0xab');
+    const evidence = { ...saying(async () => verdict), watch: async () => found };
+    const purchases = bench({ evidence, verifyFirst: false });
+    purchases.script.settle = async () => ({
+      verdict: 'settled',
+      transaction: '0xab',
+      block: 101n,
+    });
+    const header = await alice.header(v1);
+    expect((await purchases.pay({ header })).status).toBe(200);
+    const say = (next: ChainVerdict): void => {
+      verdict = next;
+    };
+    const row = () => purchases.journal().find(keyOf(header));
+    return { purchases, header, row, say, key: keyOf(header) };
+  }
+
+  it('I61: whose transfer vanished is a doubt again; the same payment settles it, once', async () => {
+    const { purchases, header, row, say, key } = await watchedSale({ state: 'gone' });
+    say({ state: 'unused' });
+    expect(await purchases.service().watch(key)).toBe('gone');
+    expect(await row()).toMatchObject({ state: 'unknown', detail: 'reorganised: 0xab' });
+    expect(
+      await reconcileOnce({ journal: purchases.journal(), purchases: purchases.service() }),
+    ).toMatchObject({ open: 1, resolved: 0 });
+    expect(purchases.calls.settle).toHaveLength(1);
+    purchases.script.settle = async () => ({
+      verdict: 'settled',
+      transaction: '0xac',
+      block: 105n,
+    });
+    const again = await purchases.pay({ header });
+    expect([again.status, json(again)]).toEqual([200, { body: 1 }]);
+    expect(purchases.calls.settle).toHaveLength(2);
+    expect(await row()).toMatchObject({ state: 'settled', transaction: '0xac' });
+  });
+
+  it('I61: whose transfer vanished for good is closed once it is dead, and named', async () => {
+    const { purchases, row, say, key } = await watchedSale({ state: 'gone' });
+    say({ state: 'unused' });
+    await purchases.service().watch(key);
+    purchases.script.now += (310 + DEAD_AFTER_S) * 1000;
+    expect(await purchases.service().look(key)).toBe(true);
+    expect(await row()).toMatchObject({ state: 'refused', detail: 'authorization_expired' });
+    expect(purchases.calls.settle).toHaveLength(1);
+  });
+
+  it('I61: is looked at once more when it should be final, is named when it vanished, and then left alone', async () => {
+    for (const [found, state] of [
+      [{ state: 'final' }, 'settled'],
+      [{ state: 'gone' }, 'unknown'],
+    ] as const) {
+      const { purchases, row, say } = await watchedSale(found);
+      say({ state: 'unused' });
+      const logged: Readonly<Record<string, unknown>>[] = [];
+      const clock = () => purchases.script.now;
+      const journal = purchases.journal();
+      const log = (entry: Readonly<Record<string, unknown>>) => void logged.push(entry);
+      const by = { journal, purchases: purchases.service(), clock, log, intervalMs: 1 };
+      const early = reconcileInBackground({ ...by, finalAfterMs: 60_000 });
+      await tick(30);
+      early.close();
+      expect(await row()).toMatchObject({ state: 'settled' });
+      purchases.script.now += 60_001;
+      const due = reconcileInBackground({ ...by, finalAfterMs: 60_000 });
+      await expect.poll(() => journal.unfinal(0, 10, clock())).toEqual([]);
+      await tick(30);
+      due.close();
+      expect(await row()).toMatchObject({ state });
+      const named = logged.filter(({ event }) => event === 'payment_reorganised');
+      expect(named).toEqual(
+        state === 'settled' ? [] : [{ event: 'payment_reorganised', network: 'base' }],
+      );
+    }
+  });
+});
+
 describe('reconcileInBackground()', () => {
   it('comes again after a pass that failed, tells so, and ends when closed', async () => {
     const logged: Readonly<Record<string, unknown>>[] = [];
@@ -421,8 +543,9 @@ describe('reconcileInBackground()', () => {
         if (passes === 1) throw new Error('disk');
         return [{ place: passes, key: `key ${passes}` }];
       },
+      unfinal: async () => [],
     };
-    const purchases = { look: async () => true };
+    const purchases = { look: async () => true, watch: async () => 'final' as const };
     const background = reconcileInBackground({
       journal,
       purchases,

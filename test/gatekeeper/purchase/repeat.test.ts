@@ -10,6 +10,7 @@ import {
   alice,
   buy,
   freshJournal,
+  HERE,
   PAY_TO,
   settled,
   shop,
@@ -35,9 +36,13 @@ async function oneBuyer(journal: Journal = freshJournal()) {
   const signed = await alice.sign(PAY_TO, '10000');
   const header = headerOf(v1, signed);
   const deliver = async () => ({ body: Buffer.from('{}'), contentType: 'application/json' });
-  const asks = (change: { method?: string; target?: string } = {}, ...headers: string[]) => {
+  const asks = (
+    change: { method?: string; target?: string; client?: string } = {},
+    ...headers: string[]
+  ) => {
     const facts = headerFacts(headers.length > 0 ? headers : ['X-PAYMENT', header]);
-    return isRepeat({ method: 'GET', target: TARGET, facts, ...change }, purchases, BUILTIN);
+    const usual = { method: 'GET', target: TARGET, facts, client: HERE };
+    return isRepeat({ ...usual, ...change }, purchases, BUILTIN);
   };
   return {
     script,
