@@ -42,7 +42,7 @@ export function clientHint(
     required_atomic: Number(atomic),
     required_usd: usdAmount(atomic),
     client_default_cap_atomic: CLIENT_DEFAULT_CAP_ATOMIC,
-    how_to: `This costs ${atomic} atomic units. A client on its default cap of ${CLIENT_DEFAULT_CAP_ATOMIC} refuses locally, before any request reaches us, so you see no error from us. Raise maxValue to at least ${atomic}.`,
+    how_to: `This costs ${atomic} atomic units. A client on its default cap of ${CLIENT_DEFAULT_CAP_ATOMIC} refuses locally, before any request reaches us, so you see no error from us. Raise maxValue to at least ${atomic}. within_your_budget lists other operations with examples of their own; none of them answers this request.`,
     example: `import { wrapFetchWithPayment } from 'x402-fetch';\nconst pay = wrapFetchWithPayment(fetch, wallet, ${atomic}n); // maxValue\nconst answer = await pay('${baseUrl}${request}'${isBasket(endpoint) ? BASKET_INIT : ''});`,
     within_your_budget: budgetRows(baseUrl, offers),
   };

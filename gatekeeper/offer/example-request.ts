@@ -10,6 +10,8 @@ import {
   parseFilePath,
   type Values,
 } from '../../compiler/contract/path.ts';
+import type { Route } from '../../compiler/contract/route.ts';
+import { SEARCH_OPERATION } from '../../compiler/contract/tools.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 
@@ -18,7 +20,15 @@ const CANDIDATES_MAX = 1000;
 /** Always answers 200 and lists what is stored. */
 export const CATALOG_REQUEST = '/gauge/catalog';
 
+/** Longest free request that an error shows: clients cut an error at 200 characters. */
+const FREE_CHARS_MAX = 170;
+
 const SLOT = /\{([a-z_]+)\}/;
+
+/** Names of the parameters that the file of a row is called after: whom and what it is about. */
+export function slotsOf({ file = '' }: Endpoint): string[] {
+  return Array.from(file.matchAll(/\{([a-z_]+)\}/g), ([, slot = '']) => slot);
+}
 
 /** Whether a request of this row can be answered on this release. */
 export function sellsNow({ path }: Endpoint, { offers }: ReleaseIndex): boolean {
@@ -150,12 +160,13 @@ export function usageOf(endpoint: Endpoint): string {
   return `${endpoint.path}?${required.map(([name]) => `${name}=<value>`).join('&')}`;
 }
 
-/** The free request that lists legal values of a row. */
+/** The free request that lists legal values of a row, of the signal that is asked for where there is one. */
 export function previewOf(endpoint: Endpoint, values: Values, release: ReleaseIndex): string {
   if (isDocument(endpoint)) return '/gauge/preview';
-  const signalId = values.signal_id;
-  if (endpoint.params.signal_id !== undefined) {
-    return canonicalTarget(CATALOG_REQUEST, signalId === undefined ? {} : { signal_id: signalId });
+  const { signal_id = '' } = values;
+  if (endpoint.params.signal_id !== undefined || endpoint.token) {
+    const isKnown = release.catalog.entryById.has(signal_id);
+    return canonicalTarget(CATALOG_REQUEST, isKnown ? { signal_id } : {});
   }
   const family = `/${defined(endpoint.path.split('/')[1], 'the family of a path')}/preview`;
   for (const path of [`${endpoint.path}/preview`, family]) {
@@ -163,4 +174,42 @@ export function previewOf(endpoint: Endpoint, values: Values, release: ReleaseIn
     if (row?.file !== undefined && release.has(row.file)) return path;
   }
   return '/gauge/preview';
+}
+
+/**
+ * The free request of an error: it lists the legal values of what was asked, or searches for its name. It names nobody
+ * else: whoever asked about Boston is not sent to Houston.
+ */
+export function freeRequest(route: Route, release: ReleaseIndex): string {
+  const { endpoint, fault } = route;
+  const values = fault === null ? route.values : { ...route.values, [fault.name]: fault.value };
+  const list = previewOf(endpoint, values, release);
+  const found = withoutFault(route, release) ?? searchFor(endpoint, values, { list, release });
+  return found !== null && found.length <= FREE_CHARS_MAX ? found : list;
+}
+
+/** A free request without the option that is wrong. */
+function withoutFault({ endpoint, values, fault }: Route, release: ReleaseIndex): string | null {
+  const { params, path, priceUsd, token } = endpoint;
+  if (fault?.miss !== 'illegal_value' || params[fault.name]?.required === true) return null;
+  if (priceUsd !== null || token || !sellsNow(endpoint, release)) return null;
+  const required = Object.entries(values).filter(([name]) => params[name]?.required === true);
+  return canonicalTarget(path, Object.fromEntries(required));
+}
+
+/** The search for whom or what a request names, in its family's own list where that takes words; null where none is. */
+function searchFor(
+  endpoint: Endpoint,
+  values: Values,
+  { list, release }: { readonly list: string; readonly release: ReleaseIndex },
+): string | null {
+  const names = slotsOf(endpoint).flatMap((slot) => values[slot] || []);
+  const q = names.at(-1);
+  // The list of a signal has all of its names.
+  if (q === undefined || list.includes('?') || isDocument(endpoint)) return null;
+  const path = list.startsWith('/gauge/') ? SEARCH_OPERATION : list;
+  const row = release.catalog.operationByPath.get(path);
+  return row?.params.q !== undefined && sellsNow(row, release)
+    ? canonicalTarget(path, { q })
+    : null;
 }

@@ -9,8 +9,10 @@ import { type ReleaseIndex, requestFile } from '../release/release-index.ts';
 import {
   CATALOG_REQUEST,
   exampleRequest,
+  freeRequest,
   previewOf,
   sellsNow,
+  slotsOf,
   usageOf,
 } from './example-request.ts';
 
@@ -21,24 +23,23 @@ type Miss = 'missing_parameter' | 'illegal_value' | 'no_data' | 'empty_line';
 const SHOWN_CHARS_MAX = 60;
 
 /**
- * The 422 of a request that has no answer: what is wrong and a request that works on this very release. Computed, because
- * the caller names the values.
+ * The 422 of a request that has no answer: what is wrong, and a free request that lists or finds what was asked. An example
+ * that works on this very release stands apart, since it may be about somebody else. Computed, because the caller names the
+ * values.
  */
 export function noCharge(route: Route, release: ReleaseIndex): Reply {
   const { endpoint, fault, values } = route;
   const miss = fault?.miss ?? emptyWord(endpoint, values, release);
-  const close = nearValues(route);
-  const found = exampleRequest(endpoint, close, release);
-  const example = found ?? CATALOG_REQUEST;
+  const found = exampleRequest(endpoint, nearValues(route), release);
   const missing = fault?.missing ?? [];
   return jsonReply(422, {
-    error: `Not charged. Try GET ${example} - ${reason(route, { miss, found }, release)}`,
+    error: `Not charged. Try GET ${freeRequest(route, release)} - ${reason(route, { miss, found }, release)}`,
     no_charge: true,
     miss,
     ...(missing.length === 0 ? {} : { missing_params: missing }),
     usage: usageOf(endpoint),
-    example_request: example,
-    preview: previewOf(endpoint, close, release),
+    example_request: found ?? CATALOG_REQUEST,
+    preview: previewOf(endpoint, values, release),
   });
 }
 
@@ -58,7 +59,7 @@ function isUnkeyed(signalId: string, release: ReleaseIndex): boolean {
   return release.files.pathsUnder(`record/${signalId}/`, 1).length === 0;
 }
 
-/** The values with a misspelt one put right, as the start of a suggestion. */
+/** The values with a misspelt one put right, as the start of an example. */
 function nearValues({ endpoint, values, fault }: Route): Values {
   if (fault === null || fault.value === '') return values;
   const legal = endpoint.params[fault.name]?.enum ?? [];
@@ -110,7 +111,9 @@ function faultText(endpoint: Endpoint, fault: RouteFault): string {
     return `required parameter missing: ${missing.join(', ')}`;
   }
   const param = endpoint.params[name];
-  const near = nearest(value, param?.enum ?? []);
+  // Nobody can tell by the spelling whether a name that is near means the same place or company.
+  const isSubject = slotsOf(endpoint).includes(name);
+  const near = isSubject ? null : nearest(value, param?.enum ?? []);
   const hint = near === null ? '' : `; did you mean "${near}"?`;
   const state = fault.miss === 'no_data' ? 'has no data' : 'is not legal';
   return `${name} ${shown(value)} ${state}: ${fault.legal ?? rangeText(param)}${hint}`;

@@ -24,7 +24,7 @@ interface SoldPart {
 interface UnsoldPart {
   readonly request: string;
   readonly fault: string;
-  /** A request that would be answered, where one is near. */
+  /** A request of the same operation that would be answered, maybe about another subject. */
   readonly example?: string;
 }
 export type BasketPart = SoldPart | UnsoldPart;

@@ -134,13 +134,12 @@ function shownPart(part: BasketPart): object {
 
 function nothingSold(parts: readonly BasketPart[]): Reply {
   const examples = parts.flatMap((part) => (isSold(part) ? [] : (part.example ?? [])));
-  const example = examples[0] ?? CATALOG_REQUEST;
   return jsonReply(422, {
-    error: `Not charged. Try GET ${example} - nothing in this basket can be sold`,
+    error: `Not charged. Try GET ${CATALOG_REQUEST} - nothing in this basket can be sold`,
     no_charge: true,
     miss: 'no_data',
     usage: BASKET_USAGE,
-    example_request: example,
+    example_request: examples[0] ?? CATALOG_REQUEST,
     preview: CATALOG_REQUEST,
     basket: { total_usd: '0', parts: parts.map(shownPart) },
   });

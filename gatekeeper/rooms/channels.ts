@@ -63,7 +63,7 @@ export async function channels({ baseUrl, operator, clock, release }: Service): 
       available: true,
       test_only: testOnly,
       versions: [1, 2],
-      ...(extensions.length === 0 ? {} : { extensions }),
+      extensions,
       scheme: 'exact',
       networks: [...new Set(networks.flatMap(({ name, caip2 }) => [name, caip2]))],
       asset: first.asset,

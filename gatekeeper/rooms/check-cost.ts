@@ -1,5 +1,4 @@
 import { PROOF_MEMBER } from '../../compiler/contract/body-proof.ts';
-import { isCredential } from '../../compiler/contract/credential.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
 
 /**
@@ -28,8 +27,6 @@ const PROOF_COST = 2 * UNITS_A_CITATION * COST_A_UNIT;
 const PROOF_READINGS = 4;
 /** Members that hold a signed note: the proof of a body, and that of an answer of the log. */
 const NOTED = [PROOF_MEMBER, 'checkpoint'];
-/** So has a credential, whose hash covers all of it. */
-const CREDENTIAL_COST = UNITS_A_CITATION * COST_A_UNIT;
 
 /** What judging a body costs in the units of the rate limit. */
 export function judgingCost({ citations, cost }: CheckCost): number {
@@ -51,8 +48,8 @@ interface Weight extends CheckCost {
 
 /** Weighs a parsed body before it is judged; its depth is bounded by the parser, so this ends. */
 export function checkCost(value: JsonValue): CheckCost {
-  const { citations, cost, size } = weightOf(value);
-  return { citations, cost: cost + (isCredential(value) ? size + CREDENTIAL_COST : 0) };
+  const { citations, cost } = weightOf(value);
+  return { citations, cost };
 }
 
 function weightOf(value: JsonValue): Weight {

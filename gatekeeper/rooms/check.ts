@@ -33,7 +33,7 @@ import { isPublished } from './verify-hash.ts';
 /** Record hashes of one body that are looked up in the log. */
 const INCLUSIONS_MAX = 64;
 const USAGE =
-  'POST a record, a whole delivered body, a credential of one, or {"record": …} as JSON, with "expect": "GET /gauge?…" beside it where it must answer that request; or a series as CSV that was delivered with format=csv-signed';
+  'POST a record, a whole delivered body, or {"record": …} as JSON, with "expect": "GET /gauge?…" beside it where it must answer that request; or a series as CSV that was delivered with format=csv-signed';
 
 const HERE = 'is in the log of this service';
 const NO_REQUEST = 'Cannot be judged: "expect" must be a text such as "GET /gauge?…"';
@@ -246,7 +246,7 @@ function checkBody(
     is_issuer_record: isOwn,
     checks: {
       hash: of('record_hash'),
-      signature: of('credential', 'citation', 'anchor', 'cover', 'checkpoint'),
+      signature: of('citation', 'anchor', 'cover', 'checkpoint'),
       content: of(
         'json',
         'content',

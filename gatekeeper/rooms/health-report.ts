@@ -1,26 +1,35 @@
 import { isStale } from '../../compiler/contract/release.ts';
 import type { Service } from '../answers/service.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
+import { REASONS, reasonsOf, type Standing, type StateName } from '../state/service-state.ts';
 
 /** State of the service, besides what it serves. */
 interface Condition {
-  /** What keeps it from working at this moment. */
-  readonly why: readonly string[];
+  /** What keeps it from serving, selling or publishing at this moment. */
+  readonly standing: readonly Standing[];
   /** What the operator should know although the service works. */
   readonly warnings: readonly string[];
 }
 
-/** `/healthz`: whether the service is ready, and if not, why. Computed, because it tells of this moment. */
+/**
+ * `/healthz`: whether the service serves, sells and publishes, and if not, why. A balancer goes by the status, which is
+ * 200 as long as it serves. Computed, because it tells of this moment.
+ */
 export function healthReport(
   { release, operator, clock }: Service,
-  { why, warnings }: Condition,
+  { standing, warnings: known }: Condition,
 ): Reply {
   const { sequence, as_of, valid_until } = release.head;
   const { settlement } = operator;
-  const isReady = why.length === 0;
+  const why = sentences(standing.filter((one) => !isWarning(one)));
+  const warnings = [...known, ...sentences(standing.filter(isWarning))];
   const stale = { valid_until, stale: isStale(release.head, clock()) };
+  const serves = stateOf('serves', standing);
   const body = {
-    ...(isReady ? { status: 'ready' } : { status: 'not_ready', why }),
+    ...(why.length === 0 ? { status: 'ready' } : { status: 'not_ready', why }),
+    serves,
+    sells: stateOf('sells', standing),
+    publishes: stateOf('publishes', standing),
     release: {
       sequence,
       as_of,
@@ -32,5 +41,21 @@ export function healthReport(
     ...(settlement === 'test' ? { facilitator: 'local test facilitator, no money moves' } : {}),
     ...(warnings.length === 0 ? {} : { warnings }),
   };
-  return isReady ? jsonReply(200, body, [NO_STORE]) : jsonReply(503, body);
+  return serves.ok ? jsonReply(200, body, [NO_STORE]) : jsonReply(503, body);
+}
+
+function isWarning({ reason }: Standing): boolean {
+  return 'warns' in REASONS[reason];
+}
+
+/** Once each: several facilitators may be slow. */
+function sentences(standing: readonly Standing[]): readonly string[] {
+  return [...new Set(standing.map(({ why }) => why))];
+}
+
+function stateOf(state: StateName, standing: readonly Standing[]) {
+  const reasons = reasonsOf(state, standing).map(({ of, ...one }) =>
+    of === '' ? one : { ...one, of },
+  );
+  return reasons.length === 0 ? { ok: true } : { ok: false, reasons };
 }

@@ -20,7 +20,7 @@ export function paymentManifest({ baseUrl, challenger, operator, release }: Serv
   const body = {
     version: 1,
     x402Version: 1,
-    ...(extensions.length === 0 ? {} : { extensions }),
+    extensions,
     resources: items.map(({ resource }) => resource),
     items,
     openapi: `${baseUrl}/openapi.json`,

@@ -2,8 +2,8 @@ import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { needsTokens } from '../../compiler/contract/for-sale.ts';
 import type { Caller, Service } from '../answers/service.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
+import { MINT_PATH } from '../money/token.ts';
 
-const MINT = '/gauge/subscribe';
 const BEARER = /^Bearer +([^ ,]+) *$/i;
 
 type Refused = 'missing_token' | 'invalid_token' | 'expired_token';
@@ -39,7 +39,7 @@ const WORDS: Readonly<Record<Refused, string>> = {
 
 function refused(code: Refused): Reply {
   const challenge = code === 'missing_token' ? 'Bearer' : 'Bearer error="invalid_token"';
-  return jsonReply(401, { error: WORDS[code], code, mint: MINT }, [
+  return jsonReply(401, { error: WORDS[code], code, mint: MINT_PATH }, [
     ['www-authenticate', challenge],
   ]);
 }

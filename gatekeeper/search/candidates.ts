@@ -5,7 +5,7 @@ import type { Endpoint, EndpointPath } from '../../compiler/contract/endpoints.t
 import { grouped } from '../../compiler/contract/grouped.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { Spend } from '../http/cost.ts';
-import { askedFor, sellsNow } from '../offer/example-request.ts';
+import { askedFor, sellsNow, slotsOf } from '../offer/example-request.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { requestFile } from '../release/release-index.ts';
@@ -195,11 +195,6 @@ function isStored(row: Endpoint, values: Values, release: ReleaseIndex): boolean
   const slots = slotsOf(row);
   const isNamed = slots.length > 0 && slots.every((slot) => values[slot] !== undefined);
   return isNamed && sellsNow(row, release) && release.has(requestFile(row, values));
-}
-
-/** Names of the parameters that the file of a row is called after. */
-function slotsOf({ file = '' }: Endpoint): string[] {
-  return Array.from(file.matchAll(/\{([a-z_]+)\}/g), ([, slot = '']) => slot);
 }
 
 function bundleOf({ place, answers }: MatchedPlace, sources: Sources): FoundSubject[] {

@@ -1,4 +1,5 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import type { SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { pricedRow } from '../../compiler/contract/route.ts';
 import {
   type Answered,
@@ -42,8 +43,8 @@ interface SearchResult {
   readonly results: readonly Candidate[];
   /** Words that nothing here is called by. */
   readonly unknown: readonly string[];
-  /** What is next to the question where nothing answers it. */
-  readonly nearest: Candidate | null;
+  /** The signal that is next to the question where nothing answers it; its places are others than the one that was asked. */
+  readonly nearest: SignalEntry | null;
 }
 const NOTHING: SearchResult = { results: [], unknown: [], nearest: null };
 
@@ -62,12 +63,25 @@ async function foundBy(
   spend(matches.postings / POSTINGS_A_UNIT);
   const all = await candidates({ release, index, words, matches, spend });
   const unknown = words.filter(({ meanings }) => meanings.length === 0).map(({ text }) => text);
-  const [best] = all;
+  const asked = all.filter((one) => !isOfAnother(one, words));
+  const [best] = asked;
   if (best === undefined || coverage(best, words) < COVERAGE_MIN) {
-    return { results: [], unknown, nearest: all.find(({ entry }) => entry !== null) ?? null };
+    const nearest = all.find(({ entry, place }) => entry !== null && place === null);
+    return { results: [], unknown, nearest: nearest?.entry ?? null };
   }
-  const results = all.filter(({ score }) => score >= SCORE_SHARE_MIN * best.score);
+  const results = asked.filter(({ score }) => score >= SCORE_SHARE_MIN * best.score);
   return { results: distinct(results, release), unknown, nearest: null };
+}
+
+/** Whether the example place of a signal is shown to a question that names another, or something that nothing here is called. */
+function isOfAnother(
+  { entry, isExample, answers }: Candidate,
+  words: readonly QuestionWord[],
+): boolean {
+  if (entry === null || !isExample) return false;
+  return words.some(
+    ({ weight, openWeight }, at) => openWeight > weight && !((answers[at] ?? 0) > 0),
+  );
 }
 
 /** The share of the words that are answered at all, a rare one counting more. */
@@ -106,21 +120,15 @@ function bodyOf(
   if (shown.length > 0) {
     return { q: said, results: shown.map((one) => resultOf(one, release)) };
   }
-  return { q: said, results: [], unknown, hint: hintOf(unknown, nearest, release) };
+  return { q: said, results: [], unknown, hint: hintOf(unknown, nearest) };
 }
 
-function hintOf(
-  unknown: readonly string[],
-  nearest: Candidate | null,
-  release: ReleaseIndex,
-): string {
-  const [word] = unknown;
+function hintOf([word]: readonly string[], nearest: SignalEntry | null): string {
   const why = word === undefined ? 'Nothing here answers this' : `Nothing here is about "${word}"`;
-  const { entry = null } = nearest ?? {};
-  if (entry === null) return `${why}. GET /gauge/preview lists what is sold.`;
-  const id = entry.signal.id;
+  if (nearest === null) return `${why}. GET /gauge/preview lists what is sold.`;
+  const { id, measures } = nearest.signal;
   const list = canonicalTarget('/gauge/catalog', { signal_id: id });
-  return `${why}. Nearest: ${resultTitle(nearest, release)} (${id}); GET ${list} lists its places.`;
+  return `${why}. Nearest: ${measures} (${id}); GET ${list} lists its places.`;
 }
 
 /** What a result is called by, once in an answer. */
@@ -136,16 +144,14 @@ function resultOf(one: Candidate, release: ReleaseIndex): object {
   const row = pricedRow(one.row, one.values ?? {});
   return {
     id: idOf(one, release),
-    title: resultTitle(one, release),
+    title: resultTitle(one),
     answers: answersText(one),
     price_usd: row.priceUsd ?? '0',
     request: targetOf(one, release),
   };
 }
 
-function resultTitle(one: Candidate | null, _: ReleaseIndex): string {
-  if (one === null) return '';
-  const { row, entry, place } = one;
+function resultTitle({ row, entry, place }: Candidate): string {
   const subject = entry === null ? place?.line.title : entry.signal.measures;
   const where = place === null ? '' : `: ${place.name ?? place.entity}`;
   return subject === undefined ? row.summary : `${subject}${where}`;

@@ -102,6 +102,25 @@ describe('GET /gauge/search', () => {
   });
 });
 
+describe('I64: a question about a place', () => {
+  it.each([
+    ['us-boston airquality.aqi', 'airquality.aqi'],
+    ['Boston crypto.spot', 'crypto.spot'],
+    ['us-austin airquality.aqi', 'airquality.aqi'],
+  ])('"%s" is not answered with another one', async (q, id) => {
+    const { results } = await ask(q);
+    expect(results.map((one) => one.id)).not.toContain(id);
+    // Without the place, an example of the signal is one.
+    expect((await ask(id)).results[0]?.id).toBe(id);
+  });
+
+  it('names no other place where nothing is found', async () => {
+    const { results, hint } = await ask('us-austin');
+    expect(results).toEqual([]);
+    expect(hint).toMatch(/^Nothing here is about "austin"\. Nearest: US air quality index \(/);
+  });
+});
+
 describe('hostile questions', () => {
   it.each([
     ['a long text', 'air quality '.repeat(500)],

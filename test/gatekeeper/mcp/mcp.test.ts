@@ -233,7 +233,7 @@ describe('I44: POST /mcp', () => {
 
   it.each([
     ['find_signal', { industry: 'enviroment' }, /did you mean "environment"/],
-    ['find_signal', { signal_id: 'airquality.aq' }, /did you mean "airquality.aqi"/],
+    ['find_signal', { signal_id: 'airquality.aq' }, /send its words as query/],
     ['find_signal', { entity: 'us-nowhere' }, /find_signal with signal_id and full=true/],
     [
       'find_signal',
@@ -250,7 +250,7 @@ describe('I44: POST /mcp', () => {
     [
       'get_official_record',
       { ...PAIR, entity: 'us-nowhere' },
-      /Not charged\. Try GET \/gauge\?entity=/,
+      /Not charged\. Try GET \/gauge\/catalog\?signal_id=airquality\.aqi - /,
     ],
   ])('%s of %j says what to send instead and shows no data', async (name, given, fix) => {
     const got = await result(call(name, given));

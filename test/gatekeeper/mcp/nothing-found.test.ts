@@ -9,7 +9,7 @@ describe('nothingFound()', () => {
       /^No industry "aviaton" \(did you mean "aviation"\?\); send one of ag/,
     ],
     [{ industry: 'zzzzzzzzzzz' }, /^No industry "zzzzzzzzzzz"; send one of /],
-    [{ signal_id: 'nas.ground' }, /^No signal "nas.ground" \(did you mean "nas.ground_ops"\?\)/],
+    [{ signal_id: 'nas.ground' }, /^No signal "nas.ground"; send its words as query; find_signal/],
     [{ signal_id: 'nas.ground', full: true, page: '2' }, /^No signal "nas.ground"/],
     [{ full: true, page: '99' }, /^Page "99" has nothing; leave page out/],
     [{ entity: 'x', full: true, page: '1' }, /^No reading of entity "x"/],

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { canonicalTarget } from '../../../compiler/contract/canonical-request.ts';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
+import { firstHistory } from '../../../compiler/contract/key-history.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import { EXTENSIONS } from '../../../gatekeeper/money/extensions.ts';
@@ -12,6 +13,7 @@ import { SIGN_IN } from '../../../gatekeeper/money/sign-in.ts';
 import { challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
 import { formerEndpoint } from '../../../gatekeeper/offer/former-endpoint.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
+import { listedSigner, listingKeys } from '../listed-signer.ts';
 import { tinyOffers } from '../tiny-offers.ts';
 
 type ChallengerOptions = Parameters<typeof challenger>[0];
@@ -379,5 +381,27 @@ describe('the reply of a challenge', () => {
         ['payment-required', expect.stringMatching(/^[A-Za-z0-9+/=]{100,}$/)],
       ],
     ]);
+  });
+});
+
+describe('a challenge of a service that signs receipts', () => {
+  const extensionsOf = (signer?: ChallengerOptions['signer']): readonly string[] => {
+    const made = challenger({ ...options, ...(signer === undefined ? {} : { signer }) });
+    made.show({ offers: tinyOffers(requestOf), catalog: BUILTIN });
+    const row = builtinOperation('/gauge');
+    return Object.keys(decoded(requiredBy(made.challenge(row, requestOf(row) ?? ''))).extensions);
+  };
+
+  it('announces them, with no signed offer, while the key is listed', () => {
+    expect(extensionsOf()).toEqual(['bazaar']);
+    expect(extensionsOf(listedSigner())).toEqual(['bazaar', 'offer-receipt']);
+  });
+
+  it.each([
+    ['that nobody lists', firstHistory(listingKeys().keys[0]?.did ?? '')],
+    ['that ended', listingKeys({ until: '2026-11-20T00:00:00Z' })],
+    ['that begins later', listingKeys({ since: '2026-12-01T00:00:00Z' })],
+  ])('says nothing of them with a key %s', (_, keys) => {
+    expect(extensionsOf(listedSigner(keys))).toEqual(['bazaar']);
   });
 });

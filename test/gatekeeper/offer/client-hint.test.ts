@@ -29,6 +29,12 @@ describe('clientHint()', () => {
     for (const row of rows) expect(row.example).toBe(`${BASE}${row.path}?entity=stored`);
   });
 
+  it('I64: clientHint() says that its examples are not what was asked for', () => {
+    expect(hintOf(builtinOperation('/gauge/region'))?.how_to).toMatch(
+      /with examples of their own; none of them answers this request\.$/,
+    );
+  });
+
   it('clientHint() leaves out what has nothing to answer, and says how the operation itself is called', () => {
     const one = tinyOffers(({ path }) => (path === '/gauge/ruler' ? '/gauge/ruler?a=b' : null));
     const hint = hintOf(builtinOperation('/gauge/region'), one);

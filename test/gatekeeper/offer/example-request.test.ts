@@ -51,8 +51,9 @@ describe('usageOf() and previewOf()', () => {
     expect(usageOf(builtinOperation('/mcp/server'))).toBe('/mcp/server?name=<value>');
     expect(usageOf(builtinOperation('/pay/tier2'))).toBe('/pay/tier2');
     expect(previewOf(builtinOperation('/mcp/server'), {}, release)).toBe('/gauge/preview');
-    expect(previewOf(builtinOperation('/gauge'), { signal_id: 'a.b' }, release)).toBe(
-      '/gauge/catalog?signal_id=a.b',
-    );
+    const listOf = (signal_id: string): string =>
+      previewOf(builtinOperation('/gauge'), { signal_id }, release);
+    expect(listOf('airquality.aqi')).toBe('/gauge/catalog?signal_id=airquality.aqi');
+    expect(listOf('a.b')).toBe('/gauge/catalog');
   });
 });

@@ -11,30 +11,59 @@ function body(target: string, release: ReleaseIndex): Record<string, unknown> {
   return JSON.parse(reply.body.toString());
 }
 
+const AQI_LIST = '/gauge/catalog?signal_id=airquality.aqi';
+const searchOf = (words: string): string => `/gauge/search?q=${words}`;
+
 describe('noCharge()', () => {
   it.each([
-    ['/gauge?signal_id=airquality.aqi', 'missing_parameter', ['entity']],
-    ['/gauge?x=1', 'missing_parameter', ['signal_id', 'entity']],
-    ['/gauge?signal_id=airquality.aqq&entity=us-denver', 'illegal_value', undefined],
-    ['/gauge?signal_id=airquality.aqi&entity=us-nowhere', 'no_data', undefined],
-    ['/gauge/region?loc=us-fresno', 'no_data', undefined],
-    ['/gauge/region?loc=fresno', 'illegal_value', undefined],
-    ['/gauge/grid-reliability-region?entity=caiso', 'empty_line', undefined],
-    ['/gauge?signal_id=grid-reliability.stress&entity=caiso', 'empty_line', undefined],
-    ['/gauge/chokepoint-region?loc=hormuz', 'empty_line', undefined],
-    ['/gauge/taiwan-region?x=1', 'empty_line', undefined],
-    ['/gauge/macro-reconcile-full?x=1', 'empty_line', undefined],
-    ['/pay/tier2?x=1', 'empty_line', undefined],
-    ['/shadow/chatter?topic=energy', 'empty_line', undefined],
-    ['/resolve?entity=a&form=b&cutoff=c', 'empty_line', undefined],
-  ])('says why %s has no answer', async (target, miss, missing) => {
+    ['/gauge?signal_id=airquality.aqi', 'missing_parameter', AQI_LIST, ['entity']],
+    ['/gauge?entity=Boston', 'missing_parameter', searchOf('Boston'), ['signal_id']],
+    ['/gauge?x=1', 'missing_parameter', '/gauge/catalog', ['signal_id', 'entity']],
+    ['/gauge?signal_id=airquality.aqq&entity=us-denver', 'illegal_value', searchOf('us-denver')],
+    ['/gauge/census?signal_id=airquality.aqq', 'illegal_value', searchOf('airquality.aqq')],
+    ['/gauge?signal_id=airquality.aqi&entity=us-nowhere', 'no_data', AQI_LIST],
+    ['/gauge/raw?signal_id=airquality.aqi&entity=us-denver', 'illegal_value', AQI_LIST],
+    ['/gauge/region?loc=us-fresno', 'no_data', searchOf('us-fresno')],
+    ['/gauge/region?loc=fresno', 'illegal_value', searchOf('fresno')],
+    ['/gauge/region?loc=Denver,+CO', 'illegal_value', searchOf('Denver%2C%20CO')],
+    ['/gauge/region?format=thin', 'missing_parameter', '/gauge/preview', ['loc']],
+    ['/gauge/grid-reliability-region?entity=caiso', 'empty_line', searchOf('caiso')],
+    [
+      '/gauge?signal_id=grid-reliability.stress&entity=caiso',
+      'empty_line',
+      '/gauge/catalog?signal_id=grid-reliability.stress',
+    ],
+    ['/gauge/chokepoint-region?loc=hormuz', 'empty_line', '/gauge/preview'],
+    ['/gauge/taiwan-region?x=1', 'empty_line', '/gauge/preview'],
+    ['/gauge/macro-reconcile-full?x=1', 'empty_line', '/gauge/preview'],
+    ['/pay/tier2?x=1', 'empty_line', '/gauge/preview'],
+    ['/shadow/chatter?topic=energy', 'empty_line', '/gauge/preview'],
+    ['/resolve?entity=a&form=b&cutoff=c', 'empty_line', '/gauge/preview'],
+    ['/gauge/watch?items=', 'missing_parameter', '/gauge/catalog', ['items']],
+    ['/gauge/coverage?summary=2', 'illegal_value', '/gauge/coverage'],
+    ['/gauge/search?q=Boston&limit=99', 'illegal_value', searchOf('Boston')],
+    ['/gauge/search?limit=3', 'missing_parameter', '/gauge/preview', ['q']],
+    [`/gauge/region?loc=${'x'.repeat(200)}`, 'illegal_value', '/gauge/preview'],
+  ])('says why %s has no answer, and where it is listed or found', async (...row) => {
+    const [target, miss, free, missing] = row;
     const { release } = await tinyService();
     const text = body(target, release);
     expect(text).toMatchObject({ no_charge: true, miss });
     expect(text.missing_params).toEqual(missing);
-    expect(String(text.error).slice(0, 200)).toContain(
-      `Not charged. Try GET ${text.example_request}`,
+    expect(String(text.error).slice(0, 200)).toContain(`Not charged. Try GET ${free} - `);
+  });
+
+  it.each([
+    ['/trust/precheck?service=weather', '/trust/preview?q=weather'],
+    ['/trust/scorecard?verifiable=2', '/trust/preview'],
+    ['/mcp/server?name=weather', '/mcp/preview'],
+    ['/resolve/proposer?entity=FB&form=10-K&cutoff=c', '/resolve/preview'],
+  ])('leads %s to the list of its family: %s', async (target, free) => {
+    const previews = ['trust', 'mcp', 'resolve'].map(
+      (name) => [`free/preview/${name}.json`, Buffer.from('{}')] as const,
     );
+    const { release } = await tinyService({ files: new Map([...tinyFiles(), ...previews]) });
+    expect(body(target, release).error).toContain(`Not charged. Try GET ${free} - `);
   });
 
   it.each([
@@ -119,11 +148,14 @@ describe('noCharge()', () => {
     expect(empty.error).not.toContain('nothing is stored');
   });
 
-  it('puts a misspelt value right', async () => {
+  it('puts a misspelt option right, and guesses at no place', async () => {
     const { release } = await tinyService();
     const text = body('/gauge/region?loc=denver', release);
     expect(text.example_request).toBe('/gauge/region?loc=us-denver');
-    expect(text.error).toContain('did you mean "us-denver"?');
+    expect(text.error).not.toContain('did you mean');
+    expect(body('/gauge/region?loc=us-denver&format=thinn', release).error).toMatch(
+      /did you mean "thin"\?$/,
+    );
   });
 
   it('says of two names of one parameter that they differ', async () => {

@@ -118,7 +118,8 @@ describe('a quote', () => {
     const nowhere = '/gauge?signal_id=airquality.aqi&entity=us-nowhere';
     const quote = await quoteOf([nowhere, DENVER]);
     expect(quote.accepts[0].maxAmountRequired).toBe('10000');
-    expect(unsold(quote)).toEqual([[1, expect.stringMatching(/^Not charged\. Try GET \/gauge\?/)]]);
+    const list = /^Not charged\. Try GET \/gauge\/catalog\?signal_id=airquality\.aqi - /;
+    expect(unsold(quote)).toEqual([[1, expect.stringMatching(list)]]);
   });
 
   it.each([

@@ -48,13 +48,6 @@ describe('checkCost()', () => {
     },
   );
 
-  it('counts the signature of a credential, and its hash over all of it', () => {
-    const bare = checkCost({ rows: rows(1000) }).cost;
-    const credential = checkCost({ credentialSubject: { body: rows(1000) } }).cost;
-    expect(credential / bare).toBeGreaterThan(2);
-    expect(checkCost({ a: { credentialSubject: {} } }).cost).toBeLessThan(100);
-  });
-
   it('lets a long list of plain values pass, and not the same number of objects', () => {
     const count = CHECK_COST_MAX / 5;
     expect(checkCost(Array.from({ length: count }, () => 1)).cost).toBeLessThan(CHECK_COST_MAX);

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exportCredential } from '../../../compiler/commands/export-command.ts';
 import { CHECKED_CITATIONS_MAX, checkSchema } from '../../../compiler/contract/check-body.ts';
 import { SERIES_CSV_HEADER } from '../../../compiler/contract/series.ts';
 import { parseJson } from '../../../compiler/contract/strict-json.ts';
@@ -15,7 +14,7 @@ import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import { smallSet } from '../../small-set.ts';
 import { compileFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 import { reseal } from '../../verify/reseal.ts';
-import { type Body, KEY, SEED } from '../../verify/small-release.ts';
+import { type Body, KEY } from '../../verify/small-release.ts';
 import { compiledService } from '../compiled-service.ts';
 import { jsonOf, question } from '../tiny-service.ts';
 
@@ -122,17 +121,6 @@ describe('check()', () => {
 
   it('throws where no body was read, instead of judging an empty one', async () => {
     await expect(check(question('/verify'), service)).rejects.toThrow('none was read');
-  });
-
-  it('judges a credential and the body inside, of this issuer and of another', async () => {
-    const body = parseJson((await text(RECORD)).toString()) as Body;
-    const now = service.clock();
-    const exported = exportCredential(body, { seed: SEED, now });
-    expect(await checked(exported)).toMatchObject({ verdict: 'verified', is_issuer_record: true });
-    const altered = await checked(exported.replace('"created": "2026', '"created": "2025'));
-    expect([altered.verdict, altered.checks.signature.status]).toEqual(['failed', 'fail']);
-    const others = exportCredential(reseal(body, OTHER_SEED), { seed: OTHER_SEED, now });
-    expect(await checked(others)).toMatchObject({ verdict: 'issuer_unknown', issuer: OTHER_DID });
   });
 
   it('judges a series as signed CSV as it judges the JSON, and says why a bare table is not signed', async () => {

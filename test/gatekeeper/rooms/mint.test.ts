@@ -26,8 +26,10 @@ async function paymentOf(): Promise<string> {
   expect(challenge.accepts[0].maxAmountRequired).toBe('9900000');
   return payer(NETWORK).header(challenge.accepts[0]);
 }
-const subscribe = (header: string) =>
-  fetch(`${gate.url}/gauge/subscribe`, { headers: { 'X-PAYMENT': header } });
+const subscribe = (header: string, name?: string) => {
+  const named: Record<string, string> = name === undefined ? {} : { 'Payment-Identifier': name };
+  return fetch(`${gate.url}/gauge/subscribe`, { headers: { 'X-PAYMENT': header, ...named } });
+};
 const watch = (token: string) =>
   fetch(gate.url + ITEMS, { headers: { Authorization: `Bearer ${token}` } });
 
@@ -52,9 +54,10 @@ describe('mint()', () => {
 
   it('I45: gives one token with one end for one payment, whenever it is sent again', async () => {
     const header = await paymentOf();
-    const first = await (await subscribe(header)).text();
+    const first = await (await subscribe(header, 'pay_0123456789abcdef')).text();
     gate.now += 60_000;
-    expect(await (await subscribe(header)).text()).toBe(first);
+    expect(await (await subscribe(header, 'pay_0123456789abcdef')).text()).toBe(first);
+    expect((await subscribe(header)).status).toBe(402);
     const other = await (await subscribe(await paymentOf())).text();
     expect(other).not.toBe(first);
   });

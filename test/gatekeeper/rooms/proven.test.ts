@@ -43,7 +43,7 @@ function judged(text: string) {
 describe('what is sold', () => {
   const targets = [...SOLD_TARGETS, ...VARIANT_TARGETS, SIGNED_CSV];
 
-  it('I64: brings a proof of its reading or of its statement, which holds and changes nothing else of the body', async () => {
+  it('I72: brings a proof of its reading or of its statement, which holds and changes nothing else of the body', async () => {
     for (const target of targets.filter((one) => one !== '/gauge/subscribe')) {
       const plain = (await shop.ask(target)).toString('utf8');
       const text = (await sold(target)).toString('utf8');
@@ -139,7 +139,7 @@ function copied(path: string): { readonly data: string; readonly place: string }
 }
 
 describe('a log that cannot be read', () => {
-  it('I64: sells nothing with a proof, and everything without', async () => {
+  it('I72: sells nothing with a proof, and everything without', async () => {
     const { index } = parseTlogProof(String(JSON.parse(String(await sold(RECORD)))._proof));
     const { data, place } = copied(
       `log/tile/0/${String(Math.floor(index / 256)).padStart(3, '0')}`,

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
@@ -297,5 +298,110 @@ describe.each(PAYLOADS)('resolve() over recorded answers of the SEC: $name', ({ 
       times.push(body.disclosure_time);
     }
     expect(times).toEqual(['2022-10-19T21:15:46Z', '2022-10-19T21:15:46Z']);
+  });
+});
+
+describe('resolve() of a filer whose older page holds midnights', () => {
+  type Listed = readonly [form: string, filed: string, accepted: string];
+  const columns = (rows: readonly Listed[], year: number) => ({
+    accessionNumber: rows.map((_, at) => `0000123456-${year}-00000${at + 1}`),
+    filingDate: rows.map(([, filed]) => filed),
+    reportDate: rows.map(() => ''),
+    acceptanceDateTime: rows.map(([, , accepted]) => accepted),
+    form: rows.map(([form]) => form),
+    items: rows.map(() => ''),
+    primaryDocument: rows.map(() => 'a.htm'),
+  });
+  const OLD: readonly Listed[] = [
+    ['10-Q', '2002-08-09', '2002-08-09T16:45:10.000Z'],
+    ['10-K', '2002-03-29', '2002-03-29T17:20:00.000Z'],
+    ['S-8', '2001-06-01', '2001-06-01T00:00:00.000Z'],
+    ['S-3', '2001-03-30', '2001-03-30T00:00:00.000Z'],
+  ];
+  const MAIN = [['4', '2026-03-02', '2026-03-02T20:30:00.000Z']] as const;
+  const PROOF = [['8-K', '2026-03-02', '2026-03-02T07:45:42.000Z']] as const;
+
+  async function shop(main: readonly Listed[]): Promise<Service> {
+    const out = makeFolder();
+    const list = columns(main, 26);
+    list.items = main.map(([form]) => (form === '8-K' ? '2.02' : ''));
+    const files = [
+      {
+        name: 'CIK0000123456-submissions-001.json',
+        filingCount: OLD.length,
+        filingFrom: '2001-03-30',
+        filingTo: '2002-08-09',
+      },
+    ];
+    const filings = { recent: list, files };
+    const payloads = {
+      'CIK0000123456-submissions-001': columns(OLD, 10),
+      CIK0000123456: { cik: '123456', name: 'Example Corp', tickers: ['EXMP'], filings },
+    };
+    for (const [name, payload] of Object.entries(payloads)) {
+      const file = join(out, `${name}.json`);
+      const note = join(out, `${name}.note.json`);
+      const url = `https://data.sec.gov/submissions/${name}.json`;
+      writeFileSync(file, JSON.stringify(payload));
+      writeFileSync(
+        note,
+        JSON.stringify({ url, fetched_at: '2026-11-20T11:00:00Z', http_status: 200 }),
+      );
+      const snapshots = join(out, 'snapshots');
+      runImport({ source: 'sec-edgar', file, note, out: snapshots }, importDisk);
+    }
+    return compiledService((await compileFolder(join(out, 'snapshots'))).data, FILING_NOW);
+  }
+
+  /** The answers to a form at cutoffs, each of which also verifies offline. */
+  async function answers(by: Service, form: string, cutoffs: readonly string[]) {
+    const found = [];
+    for (const cutoff of cutoffs) {
+      const query = target('/resolve', { entity: 'EXMP', form, cutoff });
+      const body = jsonOf(await resolve(question(query), by));
+      const { resolution_status, filed_by_cutoff, disclosure_time, note } =
+        resolveBodySchema.parse(body);
+      const trust = [by.release.head.issuer_did];
+      expect(verifyBody(body as JsonValue, { trust }).verdict).toBe('verified');
+      found.push({ resolution_status, filed_by_cutoff, disclosure_time, note });
+    }
+    return found;
+  }
+  const open = { resolution_status: 'ambiguous', filed_by_cutoff: null, disclosure_time: null };
+  const filed = { resolution_status: 'resolved', filed_by_cutoff: true };
+
+  it('I63: answers by the filing day where that decides it, and leaves the hour of a midnight open', async () => {
+    const by = await shop([...MAIN, ...PROOF]);
+    const cutoffs = ['2001-03-29', '2001-03-30T12:00:00Z', '2001-03-30', '2001-04-01T12:00:00Z'];
+    const [before, within, day, after] = await answers(by, 'S-3', cutoffs);
+    expect(before).toMatchObject({ resolution_status: 'resolved', filed_by_cutoff: false });
+    expect(within).toMatchObject(open);
+    expect(within?.note).toContain('of which the hour is not known');
+    expect(day).toMatchObject({ ...filed, disclosure_time: null });
+    expect(after).toMatchObject({ ...filed, disclosure_time: null });
+  });
+
+  it('I63: reads the times of the page by the clock that the main list proves', async () => {
+    const by = await shop([...MAIN, ...PROOF]);
+    const cutoffs = ['2002-08-09T20:45:09Z', '2002-08-09T20:45:10Z'];
+    const accepted = '2002-08-09T20:45:10Z';
+    expect(await answers(by, '10-Q', cutoffs)).toMatchObject([
+      { resolution_status: 'resolved', filed_by_cutoff: false, disclosure_time: accepted },
+      { ...filed, disclosure_time: accepted },
+    ]);
+  });
+
+  it.each([
+    ['nothing proves the clock', MAIN],
+    [
+      'the main list contradicts itself',
+      [...MAIN, ...PROOF, ['4', '2026-03-03', '2026-03-03T02:30:00Z']],
+    ],
+  ] as const)('I63: publishes no time where %s', async (_name, main) => {
+    const by = await shop(main as readonly Listed[]);
+    expect(await answers(by, '10-Q', ['2002-08-09T20:45:10Z'])).toMatchObject([open]);
+    expect(await answers(by, '4', ['2026-03-31'])).toMatchObject([
+      { filed_by_cutoff: true, disclosure_time: null },
+    ]);
   });
 });
