@@ -74,7 +74,9 @@ function announce(config: Config, url: string): void {
 /** `signalpress-gate ledger …` reads the journal of the gatekeeper that the same settings start. */
 async function readLedger(args: readonly string[]): Promise<void> {
   const { ledgerCommand } = await COMMANDS.ledger();
-  const place = loadJournalPlace({ options: {}, env: process.env, fileText: configText() });
+  const { addBooksCommands } = await COMMANDS.books();
+  const sources = { options: {}, env: process.env, fileText: configText() };
+  const place = loadJournalPlace(sources);
   // A reader that stops early (`| head`) is not a failure; a full disk is.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -85,7 +87,12 @@ async function readLedger(args: readonly string[]): Promise<void> {
   const note = (text: string): void => {
     process.stderr.write(text);
   };
-  const command = ledgerCommand({ place, write, note, clock: () => Date.now() });
+  const setExitCode = (code: number): void => {
+    process.exitCode = code;
+  };
+  const by = { place, write, note, clock, config: () => loadConfig(sources), setExitCode };
+  const command = ledgerCommand(by);
+  addBooksCommands(command, by);
   await command.parseAsync(args, { from: 'user' });
 }
 
@@ -185,8 +192,7 @@ async function serve(
     // Whoever asks again must not cut off what is being paid for.
     if (isStopping) return;
     isStopping = true;
-    log({ event: 'stopping', signal: why });
-    await gatekeeper.close();
+    await gatekeeper.close(why);
     await output.close();
     process.exit(0);
   };

@@ -1,15 +1,13 @@
-// What a gatekeeper tells its log of itself, and why it is not well.
+// What a gatekeeper tells its log of itself, and the state of its service.
 
 import { isStale } from '../compiler/contract/release.ts';
 import type { FirstService } from './answers/open-service.ts';
 import { settlementWarnings } from './config/settlement-warnings.ts';
 import { shownSettings } from './config/shown-settings.ts';
-import { clockFailure, clockIsBehind } from './money/clock-guard.ts';
+import { clockFailure } from './money/clock-guard.ts';
 import { OFFER_RECEIPT } from './money/offer-receipt.ts';
-import { earlierWarning, renewEarlier } from './release/earlier-releases.ts';
 import { keepNewest } from './release/newest-served.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
-import type { ReleaseWatcher } from './release/watch-release.ts';
 import type { Setting } from './start-setting.ts';
 import { messageOf } from './system/message-of.ts';
 
@@ -24,28 +22,21 @@ export function noteStart(setting: Setting, url: string, { head }: ReleaseIndex)
   by.log({ event: 'started', version, node: process.version, url, ...at, release, settings });
   for (const warning of settlementWarnings(config))
     by.log({ event: 'settlement_warning', warning });
-  noteClock(setting);
 }
 
-/** Remembers the newest release, and says when it is stale; neither keeps anything from being served. */
+/** Remembers the newest release; what goes wrong there keeps nothing from being served. */
 export function noteServing(setting: Setting, first: FirstService, release: ReleaseIndex): void {
   const { config, by, source } = setting;
   noteSigner(setting, first, release);
   void source.served(release);
-  void renewEarlier(release);
-  const warning = earlierWarning(release);
-  if (warning !== null) by.log({ event: 'as_of_newest_only', warning });
   try {
     keepNewest(config.stateDir, release);
   } catch (error) {
     by.log({ event: 'newest_release_not_kept', error: messageOf(error) });
   }
-  const { sequence, valid_until } = release.head;
-  if (isStale(release.head, by.clock()))
-    by.log({ event: 'release_stale', release: sequence, valid_until });
 }
 
-/** Says why offers and receipts are not signed, though the settings want them: then the extension is not announced. */
+/** Says why receipts are not signed, though the settings want them: then the extension is not announced. */
 function noteSigner({ by }: Setting, { signer }: FirstService, { head }: ReleaseIndex): void {
   const fault = signer?.fault() ?? null;
   if (signer === null || fault === null) return;
@@ -53,19 +44,16 @@ function noteSigner({ by }: Setting, { signer }: FirstService, { head }: Release
   by.log({ event: 'offer_receipt_off', error, key: signer.did, release: head.sequence });
 }
 
-/** Reports that no payment will be taken before the first one is refused. */
-function noteClock({ by, payments }: Setting): void {
-  const failure = clockFailure(by.clock(), payments.journal.newestMs());
-  if (failure !== null) by.log({ event: 'clock_behind', error: failure.message });
-}
-
-/** What keeps payments or answers away at this moment, as far as it is known without asking anybody. */
-export function failures({ by, payments }: Setting, watcher: ReleaseWatcher): string[] {
-  const isBehind = clockIsBehind(by.clock(), payments.journal.newestMs());
-  const unseen = watcher.failure();
-  return [
-    ...(isBehind ? ['the clock is behind the payment journal: no new payment is taken'] : []),
-    ...(payments.isJournalFailing() ? ['the payment journal cannot be written: see the log'] : []),
-    ...(unseen === null ? [] : [unseen]),
-  ];
+/** What nobody reports, and has to be asked for again and again. */
+export function watchOwnState({ by, payments }: Setting, served: () => ReleaseIndex): void {
+  const { clock, state } = by;
+  state.watch(
+    'clock_behind',
+    () => clockFailure(clock(), payments.journal.newestMs())?.message ?? null,
+  );
+  state.watch('clock_off', () => payments.outside?.fault()?.message ?? null);
+  state.watch('release_stale', () => {
+    const { head } = served();
+    return isStale(head, clock()) ? `release ${head.sequence} is past ${head.valid_until}` : null;
+  });
 }

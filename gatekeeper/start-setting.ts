@@ -5,9 +5,13 @@ import type { OpenMetrics } from './metrics/open-metrics.ts';
 import type { PaymentServiceOptions, PaymentServices } from './payment/open-payment-services.ts';
 import type { ReleaseSource } from './release/release-source.ts';
 import type { SourceOptions } from './remote/open-source.ts';
+import type { ServiceState } from './state/service-state.ts';
 
 /** What a gatekeeper gets besides its settings. */
-export interface StartOptions extends ServiceOptions, PaymentServiceOptions, SourceOptions {
+export interface StartOptions
+  extends ServiceOptions,
+    Omit<PaymentServiceOptions, 'state'>,
+    Omit<SourceOptions, 'state'> {
   readonly pollMs?: number;
   /** How long the server waits for clients, in milliseconds; else SERVER_TIMES. */
   readonly times?: GateServerOptions['times'];
@@ -22,7 +26,7 @@ export interface StartOptions extends ServiceOptions, PaymentServiceOptions, Sou
 /** What a gatekeeper runs with. */
 export interface Setting {
   readonly config: Config;
-  readonly by: StartOptions;
+  readonly by: StartOptions & { readonly state: ServiceState };
   readonly payments: PaymentServices;
   readonly source: ReleaseSource;
   readonly metrics: OpenMetrics | null;

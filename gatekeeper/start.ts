@@ -21,19 +21,21 @@ import { openPaymentServices } from './payment/open-payment-services.ts';
 import { reconcileInBackground } from './purchase/reconcile.ts';
 import { isRepeat } from './purchase/repeat.ts';
 import { acceptedCoding } from './release/coded-file.ts';
-import { renewEarlier } from './release/earlier-releases.ts';
+import { earlierWhole } from './release/earlier-whole.ts';
 import { renewTip } from './release/log-tip.ts';
-import { refuseOlder } from './release/newest-served.ts';
+import { provenHeads, refuseOlder } from './release/newest-served.ts';
 import { openPlace, type PlaceTerms } from './release/open-release.ts';
-import type { ReleaseTerms } from './release/release-head.ts';
+import { DamagedReleaseError, type ReleaseTerms } from './release/release-head.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
 import { type ReleaseWatcher, type WatchOptions, watchRelease } from './release/watch-release.ts';
 import { openSource } from './remote/open-source.ts';
 import { healthReport } from './rooms/health-report.ts';
 import { ON_DEMAND, ROOMS } from './rooms.ts';
-import { failures, noteServing, noteStart } from './start-notes.ts';
+import { noteServing, noteStart, watchOwnState } from './start-notes.ts';
 import type { Setting, StartOptions } from './start-setting.ts';
+import { ServiceState } from './state/service-state.ts';
+import { isLoopback } from './system/loopback.ts';
 import { messageOf } from './system/message-of.ts';
 import { StartError } from './system/start-error.ts';
 
@@ -41,7 +43,7 @@ import { StartError } from './system/start-error.ts';
 const INSTANCE_BYTES = 4;
 
 /** What a balancer is told, so that it sends its requests elsewhere. */
-const STOPPING = ['stopping: send requests to another gatekeeper'];
+const STOPPING = 'stopping: send requests to another gatekeeper';
 
 /** A gatekeeper that listens. */
 export interface Gatekeeper {
@@ -50,17 +52,19 @@ export interface Gatekeeper {
   readonly facilitatorWarning: Promise<string | null>;
   /** Looks for a new release at once. */
   checkRelease(): Promise<void>;
-  close(): Promise<void>;
+  /** The signal that asked for it is for the log. */
+  close(signal?: string): Promise<void>;
 }
 
 /** Opens the journal and the release and listens; throws a StartError that tells what to do when it cannot. */
 export async function startGatekeeper(config: Config, given: StartOptions): Promise<Gatekeeper> {
   // What was opened is closed again where the rest fails, the last one first.
   const opened: { close(): Promise<void> }[] = [];
+  const state = new ServiceState(given);
   try {
     const metrics = await metricsOf(config, given);
     if (metrics !== null) opened.push(metrics);
-    const by = metrics === null ? given : { ...given, meters: metrics.meters };
+    const by = { ...given, state, ...(metrics === null ? {} : { meters: metrics.meters }) };
     const source = await openSource(config, by);
     opened.push(source);
     const release = await firstRelease(config, by, source);
@@ -70,6 +74,7 @@ export async function startGatekeeper(config: Config, given: StartOptions): Prom
     const service = openService(config, by, { release, payments, rooms: ROOMS });
     return await listen({ config, by, payments, source, metrics }, service);
   } catch (error) {
+    state.close();
     for (const part of opened.reverse()) await part.close();
     throw error;
   }
@@ -90,35 +95,36 @@ async function metricsOf(
   });
 }
 
-/** The newest release, or the one that was served last where the source gives no good one. */
+/**
+ * The newest release; where the source gives no good one, the one that was served last, and where the newest one is
+ * damaged, the newest whole one.
+ */
 async function firstRelease(
   config: Config,
-  { log, meters }: StartOptions,
+  { state, meters }: Setting['by'],
   source: ReleaseSource,
 ): Promise<ReleaseIndex> {
-  const open = (place: ReleasePlace) =>
-    openInOrder(place, config, { ...config, ...readBy(meters) });
+  const { stateDir } = config;
+  const terms = { ...config, ...readBy(meters), switches: switchesOf(config) };
+  const open = async (place: ReleasePlace, isProven = false): Promise<ReleaseIndex> => {
+    const release = await openPlace(place, terms);
+    refuseOlder(stateDir, release, isProven);
+    return release;
+  };
   try {
     return await open(await source.newest());
   } catch (error) {
+    const { folder } = source;
+    const damaged = await source.mark();
     const kept = await source.kept();
-    const release = kept === null ? null : await open(kept).catch(() => null);
+    let release = kept === null ? null : await open(kept).catch(() => null);
+    if (folder !== undefined && error instanceof DamagedReleaseError)
+      release = await earlierWhole({ folder, damaged, proven: provenHeads(stateDir), terms, open });
     if (release === null) throw error;
     const serving = release.head.sequence;
-    log({ event: 'release_refused', error: messageOf(error), serving });
+    state.trouble('release_refused').begin(messageOf(error), { release: damaged, serving });
     return release;
   }
-}
-
-/** Opens a release that is not older than what was served; throws a StartError. */
-async function openInOrder(
-  place: ReleasePlace,
-  config: Config,
-  terms: PlaceTerms,
-): Promise<ReleaseIndex> {
-  const release = await openPlace(place, { ...terms, switches: switchesOf(config) });
-  refuseOlder(config.stateDir, release);
-  return release;
 }
 
 function readBy(meters: Meters | undefined): Pick<PlaceTerms, 'onRead'> {
@@ -136,6 +142,7 @@ type ServerTerms = Omit<GateServerOptions, 'responder' | 'health'>;
 
 async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper> {
   const { config, by, payments, source } = setting;
+  const { state } = by;
   const { purchases } = first;
   const warnings = settlementWarnings(config);
   let service: Service = first;
@@ -152,15 +159,11 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
       serving();
     },
   });
-  let isStopping = false;
+  watchOwnState(setting, () => service.release);
   const options = {
     ...serverTerms(setting, first),
     responder: () => responder,
-    health: () =>
-      healthReport(service, {
-        why: isStopping ? STOPPING : failures(setting, watcher),
-        warnings: [...warnings, ...source.warning()],
-      }),
+    health: () => healthReport(service, { standing: state.standing(), warnings }),
   };
   const server = await startedServer(options, setting, first).catch((error: unknown) => {
     watcher.close();
@@ -170,8 +173,9 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   const url = `http://${addressText({ host: by.fd == null ? config.host : server.host, port })}`;
   noteStart(setting, url, service.release);
   serving();
+  state.run();
   setting.metrics?.watch({
-    ...conditionOf(setting, watcher),
+    ...conditionOf(setting),
     catalog: () => service.release.catalog,
     release: () => releaseFacts(service),
     connections: () => server.connections(),
@@ -182,9 +186,10 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     url,
     facilitatorWarning: payments.warning(),
     checkRelease: () => watcher.check(),
-    async close() {
-      isStopping = true;
+    async close(signal) {
+      state.trouble('stopping').begin(STOPPING, signal === undefined ? {} : { signal });
       await server.close();
+      state.close();
       watcher.close();
       reconciler?.close();
       await source.close();
@@ -205,14 +210,18 @@ function watcherOf(
     ...serving,
     source,
     open: async () => {
-      const terms = { ...pinned(config, first), ...readBy(by.meters) };
-      return openInOrder(await source.newest(), config, terms);
+      const terms = {
+        ...pinned(config, first),
+        ...readBy(by.meters),
+        switches: switchesOf(config),
+      };
+      const release = await openPlace(await source.newest(), terms);
+      refuseOlder(config.stateDir, release);
+      return release;
     },
-    goOn: (served) => {
-      renewTip(served);
-      void renewEarlier(served);
-    },
+    goOn: renewTip,
     log: by.log,
+    state: by.state,
     ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
   });
 }
@@ -253,7 +262,7 @@ function placeOf({ host, port, drainSeconds }: Config, { fd = null }: StartOptio
 /** Who is let in, and who is told of it. */
 function serverTerms(
   { config, by, metrics }: Setting,
-  { purchases, challenger }: FirstService,
+  { purchases, challenger, baseUrl }: FirstService,
 ): ServerTerms {
   const { rateLimit: perSecond, logRequests: requests } = config;
   const { log, meters, times = {} } = by;
@@ -264,7 +273,9 @@ function serverTerms(
     limits: openLimits({
       perSecond,
       proxies,
-      isRepeat: (arrival) => isRepeat(arrival, purchases, challenger.catalog()),
+      publicHost: publicHostOf(baseUrl),
+      isRepeat: (arrival, client) =>
+        isRepeat({ ...arrival, client }, purchases, challenger.catalog()),
       isMonitor: (arrival) =>
         isHealth(arrival.target) || metrics?.endpoint?.isScrape(arrival) === true,
     }),
@@ -273,6 +284,11 @@ function serverTerms(
     answered: answeredBy(requestLog({ ...by, random: randomBytes, requests, proxies }), meters),
     ...(meters === undefined ? {} : { refused: (limit) => meters.refused(limit) }),
   };
+}
+
+function publicHostOf(baseUrl: string): string | null {
+  const { host, hostname } = new URL(baseUrl);
+  return isLoopback(hostname) ? null : host;
 }
 
 /** Tells the log, the meters, both or nobody. */
@@ -287,14 +303,12 @@ function answeredBy(
   };
 }
 
-function conditionOf(
-  setting: Setting,
-  watcher: ReleaseWatcher,
-): Omit<MeasuredState, 'catalog' | 'release' | 'connections'> {
-  const { payments } = setting;
+function conditionOf({
+  by,
+  payments,
+}: Setting): Omit<MeasuredState, 'catalog' | 'release' | 'connections'> {
   return {
-    isReady: () => failures(setting, watcher).length === 0,
-    isJournalFailing: payments.isJournalFailing,
+    standing: () => by.state.standing(),
     openPayments: () => payments.journal.openPayments(),
     circuits: () => payments.circuits(),
   };

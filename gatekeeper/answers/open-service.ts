@@ -5,9 +5,7 @@ import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
 import type { Extension } from '../money/extensions.ts';
 import { OFFER_RECEIPT } from '../money/offer-receipt.ts';
-import { PAYMENT_IDENTIFIER } from '../money/payment-identifier.ts';
 import { type ServiceSigner, serviceSigner } from '../money/service-signer.ts';
-import { SIGN_IN } from '../money/sign-in.ts';
 import { type TokenService, tokenSecrets, tokenService } from '../money/token.ts';
 import { type Challenger, challenger } from '../offer/challenge.ts';
 import { serviceNameOf } from '../offer/service-name.ts';
@@ -44,7 +42,7 @@ interface ServiceParts {
 /** The first service, whose purchases all later ones share. */
 export interface FirstService extends Service {
   readonly purchases: ReturnType<typeof purchaseService>;
-  /** Signs offers and receipts, while a release lists its key; null where the extension is off. */
+  /** Signs receipts, while a release lists its key; null where the extension is off. */
   readonly signer: ServiceSigner | null;
   /** From now on this release is offered. */
   readonly show: (release: ReleaseIndex) => void;
@@ -75,13 +73,11 @@ export function openService(
     settlement: settlementOf(config),
     extensions: () => announced(config.extensions, signer),
   };
-  const { verifyFirst, receiptKey: processor, extensions } = config;
-  const identifiers = extensions.includes(PAYMENT_IDENTIFIER);
-  const signsIn = extensions.includes(SIGN_IN) ? { signInAt: baseUrl } : {};
+  const { verifyFirst, receiptKey: processor } = config;
   const beside = signatures === undefined ? {} : { signatures };
   const isSimulated = operator.settlement === 'test';
   const receipts = signer === null ? {} : { receipts: { signer, baseUrl, isSimulated } };
-  const own = { ...beside, ...signsIn, ...receipts, verifyFirst, processor, identifiers };
+  const own = { ...beside, ...receipts, verifyFirst, processor };
   const terms = { ...own, challenger: asked, clock, report };
   const limited = meters === undefined ? {} : { limited: meters.refused };
   const plain = purchaseService({ ...payments, ...terms, ...limited });
@@ -128,8 +124,7 @@ function challengerOrRefuse(
     .slice(1)
     .map((one) => one.network);
   const warned = settlementOf(config) === 'test' ? { warning: TEST_WARNING } : {};
-  const signIn = extensions.includes(SIGN_IN) ? { signIn: { clock, random: randomBytes } } : {};
-  const offers = signer === null ? {} : { offers: { signer, clock } };
+  const receipts = signer === null ? {} : { signer };
   try {
     const serviceName = serviceNameOf(issuerName);
     return challenger({
@@ -139,8 +134,8 @@ function challengerOrRefuse(
       furtherNetworks,
       extensions,
       serviceName,
-      ...signIn,
-      ...offers,
+      signIn: { clock, random: randomBytes },
+      ...receipts,
       ...warned,
     });
   } catch (cause) {

@@ -50,7 +50,7 @@ interface RoutedCall extends Call {
  *  3. The path and the method become a row of the table, or a 404, 405 or 410; but what was paid for earlier is delivered.
  *  4. A token opens what only subscribers get.
  *  5. The row names a stored file, or the room that computes its answer (`answers.ts`). Where there is none, the reply is
- *     a 422 that names a request which works.
+ *     a 422 that names a free request which lists or finds what was asked.
  *  6. What is free is sent. What costs is a 402, or with a payment one purchase: known already, or sold now.
  *
  * Data comes before money: nobody is asked to pay for what cannot be answered, and only a 200 is ever charged.
@@ -104,9 +104,7 @@ async function guarded(
   answer: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   try {
-    const made = await answer();
-    asked.spend(made.reply.units ?? 0);
-    return made;
+    return await answer();
   } catch (error) {
     if (!isLogged(error))
       service.log({ event: 'request_failed', id: asked.trace?.id, path, error: messageOf(error) });
@@ -136,8 +134,8 @@ const PREFLIGHT: readonly Header[] = [
   ['access-control-allow-methods', 'GET, HEAD, POST, OPTIONS'],
   [
     'access-control-allow-headers',
-    'X-PAYMENT, PAYMENT-SIGNATURE, X-RECEIPT, SIGN-IN-WITH-X, Authorization, Content-Type, Access-Control-Expose-Headers, ' +
-      'X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+    'X-PAYMENT, PAYMENT-SIGNATURE, PAYMENT-IDENTIFIER, X-RECEIPT, SIGN-IN-WITH-X, Authorization, Content-Type, ' +
+      'Access-Control-Expose-Headers, X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
   ],
   ['access-control-max-age', '86400'],
 ];

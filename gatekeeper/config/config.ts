@@ -62,7 +62,7 @@ export interface Config {
   readonly trustedProxy: string;
   /** What of x402 version 2 is on beside `bazaar`. */
   readonly extensions: readonly Extension[];
-  /** Seed of the key that signs offers and receipts, or path of its file; only with the extension. */
+  /** Seed of the key that signs receipts, or path of its file; only with the extension. */
   readonly offerReceiptKey: string | null;
   /** Whether `/verify` is asked before `/settle`; every payment is checked here in any case. */
   readonly verifyFirst: boolean;

@@ -3,6 +3,7 @@ import { defined } from '../../compiler/contract/defined.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { LOG_LEVELS, LOGGED_REQUESTS } from '../log/log-level.ts';
+import { BUYER_EXTENSIONS, type Extension } from '../money/extensions.ts';
 import { furtherTokens } from '../money/further-tokens.ts';
 import { findNetwork } from '../money/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from '../money/token.ts';
@@ -174,6 +175,7 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
   };
   const stateDir = textOr('state', STATE_DIR);
   const list = values.facilitator_url;
+  const given = values.extensions as readonly Extension[] | undefined;
   const [first, ...furtherNetworks] = textOr('network', 'base-sepolia')
     .split(',')
     .map((name) => paidNetwork(name.trim(), { text, whole }));
@@ -204,7 +206,7 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     workers: whole('workers', 1),
     drainSeconds: whole('drain_seconds', 0),
     trustedProxy: textOr('trusted_proxy', ''),
-    extensions: Array.isArray(values.extensions) ? values.extensions : [],
+    extensions: [...new Set([...BUYER_EXTENSIONS, ...(given ?? [])])],
     offerReceiptKey: text('offer_receipt_key'),
     verifyFirst: text('verify') === 'always',
     logLevel: choice('log_level', LOG_LEVELS, 'info'),

@@ -215,11 +215,11 @@ export const SETTINGS = {
   },
   extensions: {
     schema: extensions,
-    help: `extensions of x402 version 2 with commas between them: ${EXTENSIONS.join(', ')}`,
+    help: 'offer-receipt; payment-identifier and sign-in-with-x are always on',
   },
   offer_receipt_key: {
     schema: z.string(),
-    help: 'path of a key file of mode 600, or 64 hex digits, of the key that signs offers and receipts; make it with "signalpress keygen"',
+    help: 'path of a key file of mode 600, or 64 hex digits, of the key that signs receipts; make it with "signalpress keygen"',
   },
   log_level: {
     schema: z.enum(LOG_LEVELS, { error: 'not a level' }),

@@ -11,7 +11,14 @@ import type { Examined } from './check.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';
 
 /** Headers that a proxy must leave alone; no shop takes these values for a payment. */
-const KEPT_HEADERS = ['x-payment', 'payment-signature', 'x-receipt', 'authorization'] as const;
+const KEPT_HEADERS = [
+  'x-payment',
+  'payment-signature',
+  'payment-identifier',
+  'sign-in-with-x',
+  'x-receipt',
+  'authorization',
+] as const;
 
 /**
  * Listens where the gatekeeper will, asks its public address, and looks at what arrives. So it knows the way through
@@ -151,6 +158,8 @@ function changes({ headers, target }: ArrivedRequest, sent: SentProbe): Finding[
   ];
 }
 
+const SHARED = 'they all share one rate limit, and no buyer is known by its address';
+
 /** Whether the client that a proxy names will be believed. */
 function proxyFinding({ from, headers }: ArrivedRequest, { config }: Examined): Finding {
   const isTrusted = trustedProxies(config.trustedProxy).has(from);
@@ -158,14 +167,16 @@ function proxyFinding({ from, headers }: ArrivedRequest, { config }: Examined): 
   if (names && isTrusted) return ok(`the proxy at ${from} is trusted and names its clients`);
   if (names) {
     return warning(
-      `a proxy at ${from} names its clients, but is not trusted: they all share one rate limit`,
+      `a proxy at ${from} names its clients, but is not trusted: ${SHARED}`,
       `set SIGNALPRESS_TRUSTED_PROXY=${from}`,
     );
   }
-  if (isTrusted) {
+  // Whoever asks a public address from this machine and comes back from it came through a proxy on it.
+  const isProxy = isTrusted || isLoopback(from) || (headers.via ?? headers.forwarded) !== undefined;
+  if (isProxy) {
     return warning(
-      `the trusted proxy at ${from} names no client: they all share one rate limit`,
-      'let it add X-Forwarded-For',
+      `${isTrusted ? 'the trusted' : 'a'} proxy at ${from} names no client: ${SHARED}`,
+      `let it add X-Forwarded-For${isTrusted ? '' : `, and set SIGNALPRESS_TRUSTED_PROXY=${from}`}`,
     );
   }
   return ok(`requests come from ${from}, without X-Forwarded-For`);

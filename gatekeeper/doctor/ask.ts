@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { networkFault } from '../../compiler/contract/network-fault.ts';
 import { messageOf } from '../system/message-of.ts';
 
 /** What another service answered to a GET. */
@@ -10,7 +11,7 @@ export interface WebAnswer {
   readonly text: string;
 }
 
-/** Nothing came back; `code` is that of the system, such as ENOTFOUND. */
+/** Nothing came back; `code` says why, such as `nothing listens there (ECONNREFUSED)`. */
 export interface Unanswered {
   readonly code: string;
 }
@@ -37,15 +38,9 @@ export const ask: AskWeb = async (url, headers = {}) => {
     }
     return { status: answer.statusCode, headers: answer.headers, text };
   } catch (error) {
-    return { code: codeOf(error) };
+    return { code: networkFault(error)?.words ?? messageOf(error).slice(0, 100) };
   }
 };
-
-function codeOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'TIMEOUT';
-  if (error instanceof Error && 'code' in error) return String(error.code);
-  return messageOf(error).slice(0, 100);
-}
 
 /** The time that an answer says it was made at, in milliseconds since the epoch; null where it says none. */
 export function dateOf(answer: WebAnswer | Unanswered): number | null {

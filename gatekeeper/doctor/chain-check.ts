@@ -1,3 +1,4 @@
+import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { Block } from '../chain/chain-node.ts';
 import { relayerKey } from '../chain/relayer-key.ts';
 import { type Config, type PaidNetwork, paidTokens } from '../config/config.ts';
@@ -44,11 +45,13 @@ async function findingsOf(
 /** An error of the node, without its URL, which may hold a key. */
 export function silence(error: unknown): Finding {
   const isOurs = error instanceof Error && error.name === 'ChainMismatch';
-  const text = isOurs ? messageOf(error) : `no answer (${nameOf(error)})`;
+  const text = isOurs ? messageOf(error) : `no answer: ${nameOf(error)}`;
   return failed(text, 'set SIGNALPRESS_RPC_URL to a node of the network that answers');
 }
 
 function nameOf(error: unknown): string {
+  const fault = networkFault(error);
+  if (fault !== null) return fault.words;
   if (!(error instanceof Error)) return 'unknown';
   const { name } = error;
   return 'status' in error && error.status !== undefined ? `${name}, ${error.status}` : name;

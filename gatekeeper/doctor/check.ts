@@ -16,8 +16,12 @@ export interface Examined {
   /** The chain node of a network; null where none is configured. */
   readonly node: (of: PaidNetwork) => Promise<TokenNode | null>;
   readonly ask: AskWeb;
-  /** Free and total bytes of the file system of a path. */
-  readonly space: (path: string) => { readonly free: number; readonly total: number };
+  /** Free and total bytes of the file system of a path, and whether it outlives its container and the memory. */
+  readonly space: (path: string) => {
+    readonly free: number;
+    readonly total: number;
+    readonly isLasting: boolean;
+  };
 }
 
 /** One row of the table of checks. */

@@ -9,10 +9,16 @@ const FREE_BYTES_WANTED = 1_000_000_000;
 /** With less than this a write-ahead log may not find room for one burst of sales. */
 const FREE_BYTES_MIN = 100_000_000;
 
-/** Whether the state folder can be written and has room; what is in it must be writable too. */
+/** Whether the state folder can be written, has room and lasts; what is in it must be writable too. */
 export async function diskCheck({ config, space }: Examined): Promise<Finding[]> {
   const folder = nearestFolder(resolve(config.stateDir));
-  return [writable(config.stateDir, folder), room(space(folder), config.stateDir)];
+  const { stateDir } = config;
+  const found = space(folder);
+  return [
+    writable(stateDir, folder),
+    room(found, stateDir),
+    ...(found.isLasting ? [] : [passing(stateDir)]),
+  ];
 }
 
 /** The folder itself, or the one that it would be made in. */
@@ -41,6 +47,13 @@ function room({ free, total }: ReturnType<Examined['space']>, stateDir: string):
   if (free >= FREE_BYTES_WANTED) return ok(text);
   const remedy = 'free some space, or set SIGNALPRESS_STATE to a folder on a larger disk';
   return free < FREE_BYTES_MIN ? failed(text, remedy) : warning(text, remedy);
+}
+
+function passing(stateDir: string): Finding {
+  return warning(
+    `"${stateDir}" lies in a container or in memory, and is gone with it`,
+    'mount a volume there: without its journal, what was sold could be charged again',
+  );
 }
 
 function gigabytes(bytes: number): string {

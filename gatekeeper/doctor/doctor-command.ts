@@ -12,6 +12,7 @@ import {
 import { openRelease } from '../release/open-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { openSource } from '../remote/open-source.ts';
+import { ServiceState } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { ask } from './ask.ts';
@@ -32,6 +33,9 @@ Examples:
   signalpress-gate doctor --port 8080 --format json
 
 Exit codes: 0 nothing failed; 1 something failed, and the report says what to do`;
+
+/** File systems of Linux by their numbers (statfs(2)): the layer of a container, and memory. */
+const PASSING = [0x794c7630, 0x01021994];
 
 interface DoctorOptions {
   readonly env: ConfigSources['env'];
@@ -109,15 +113,17 @@ function examinedOf(
     release: once(() => openedRelease(config, clock)),
     node: nodeOf,
     space: (path) => {
-      const { bavail, blocks, bsize } = statfsSync(path);
-      return { free: bavail * bsize, total: blocks * bsize };
+      const { bavail, blocks, bsize, type } = statfsSync(path);
+      const isLasting = !PASSING.includes(type);
+      return { free: bavail * bsize, total: blocks * bsize, isLasting };
     },
   };
 }
 
 /** What is fetched from a host goes into a folder of its own, which is removed: the cache is left alone. */
 async function openedRelease(config: Config, clock: () => number): Promise<ReleaseIndex> {
-  const source = await openSource(config, { clock, log: () => undefined });
+  const by = { clock, log: () => undefined };
+  const source = await openSource(config, { ...by, state: new ServiceState(by) });
   return openRelease({ ...config, source, switches: switchesOf(config) });
 }
 

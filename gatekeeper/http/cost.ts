@@ -21,14 +21,6 @@ const FETCHED_BYTES_A_UNIT = 16 * 1024;
 /** Bytes of a stored file that cost as much as a request when they are parsed. */
 const PARSED_BYTES_A_UNIT = 16 * 1024;
 
-/** A piece of a stored list that is read where it stands. */
-export const PIECE_COST = 1;
-/** Bytes of a stored file that cost as much as a request when only their hash is taken. */
-const HASHED_BYTES_A_UNIT = 64 * 1024;
-
-/** Names of a folder that cost as much as a request when all of them are looked at. */
-const NAMES_A_UNIT = 64;
-
 /** Bytes of an answer that cost as much as a request. */
 const SENT_BYTES_A_UNIT = 64 * 1024;
 /** Bytes of a body or of a target that cost as much as a request: they are read, checked and often repeated. */
@@ -48,16 +40,6 @@ export function costOfFetching(bytes: number): number {
 /** What parsing so many bytes of a stored file costs. */
 export function costOfParsing(bytes: number): number {
   return bytes / PARSED_BYTES_A_UNIT;
-}
-
-/** What reading so many bytes of a stored file for their hash alone costs. */
-export function costOfHashing(bytes: number): number {
-  return bytes / HASHED_BYTES_A_UNIT;
-}
-
-/** What looking through a folder of so many names costs. */
-export function costOfLooking(names: number): number {
-  return FILE_COST + names / NAMES_A_UNIT;
 }
 
 /** What sending so many bytes costs. */

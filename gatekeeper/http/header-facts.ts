@@ -7,11 +7,15 @@ export interface RpcHeaders {
   readonly name: string | null;
 }
 
-/** An x402 payment, in the header of its version. */
+/** An x402 payment, in the header of its version, with what stands beside it to prove its buyer. */
 export type X402Header = {
   readonly kind: 'payment';
   readonly version: 1 | 2;
   readonly text: string;
+  /** `PAYMENT-IDENTIFIER`: what the payer calls the purchase. */
+  readonly identifier?: string;
+  /** `SIGN-IN-WITH-X`: a message of the account that paid. */
+  readonly signIn?: string;
 };
 /** A receipt of the operator's processor. */
 export type ReceiptHeader = { readonly kind: 'receipt'; readonly text: string };
@@ -44,6 +48,8 @@ export interface HeaderFacts {
   readonly requestId: string | null;
   /** Addresses that proxies say they forwarded for; believed of trusted ones alone. */
   readonly forwardedFor: string | null;
+  /** What else proxies left on the way: `Via` and `Forwarded`. */
+  readonly via: string | null;
   /** A body follows, so the connection must not be used again unless it is read. */
   readonly hasBody: boolean;
 }
@@ -56,6 +62,7 @@ interface Watched extends Writable<Omit<HeaderFacts, 'host'>> {
   paymentV2: string | null;
   receipt: string | null;
   signIn: string | null;
+  identifier: string | null;
 }
 type Reader = (seen: Watched, value: string) => void;
 type Joined = { [Name in keyof Watched]: null extends Watched[Name] ? Name : never }[keyof Watched];
@@ -84,6 +91,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   'payment-signature': joining('paymentV2'),
   'x-receipt': joining('receipt'),
   'sign-in-with-x': joining('signIn'),
+  'payment-identifier': joining('identifier'),
   authorization: joining('authorization'),
   'if-none-match': joining('ifNoneMatch'),
   range: joining('range'),
@@ -95,6 +103,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   'mcp-name': joiningRpc('name'),
   'x-request-id': joining('requestId'),
   'x-forwarded-for': joining('forwardedFor'),
+  forwarded: joining('via'),
+  via: joining('via'),
   'content-length': (seen, value) => {
     seen.hasBody ||= value !== '0';
   },
@@ -135,6 +145,7 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
     paymentV2: null,
     receipt: null,
     signIn: null,
+    identifier: null,
     accept: '',
     acceptEncoding: '',
     authorization: null,
@@ -143,6 +154,7 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
     ifRange: null,
     requestId: null,
     forwardedFor: null,
+    via: null,
     hasBody: false,
   };
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -160,14 +172,15 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
 
 /** One object for each, from the entry of the request to its end, so that each is read once. */
 function paymentHeadersOf(seen: Watched): readonly PaymentHeader[] {
-  const { paymentV1, paymentV2, receipt, signIn } = seen;
+  const { paymentV1, paymentV2, receipt, signIn, identifier } = seen;
   if (paymentV1 === null && paymentV2 === null && receipt === null) {
-    // Clients that pay after all leave it in their request.
     return signIn === null ? NO_PAYMENT : [{ kind: 'sign-in', text: signIn }];
   }
+  const named = identifier === null ? {} : { identifier };
+  const beside = { kind: 'payment', ...named, ...(signIn === null ? {} : { signIn }) } as const;
   return [
-    ...(paymentV1 === null ? [] : [{ kind: 'payment', version: 1, text: paymentV1 } as const]),
-    ...(paymentV2 === null ? [] : [{ kind: 'payment', version: 2, text: paymentV2 } as const]),
+    ...(paymentV1 === null ? [] : [{ ...beside, version: 1, text: paymentV1 } as const]),
+    ...(paymentV2 === null ? [] : [{ ...beside, version: 2, text: paymentV2 } as const]),
     ...(receipt === null ? [] : [{ kind: 'receipt', text: receipt } as const]),
   ];
 }

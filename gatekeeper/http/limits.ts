@@ -9,6 +9,8 @@ export interface Limits {
   readonly takesConnection: (socket: Socket) => boolean;
   /** Decides on a request before anything else of it is looked at. `now` in milliseconds of a steady clock. */
   readonly admit: (arrival: Arrival, now: number) => Entry;
+  /** The network address that a request came from; null where a proxy hides it. */
+  readonly clientOf: (arrival: Arrival) => string | null;
   /** The whole body of a request, or the reply that refuses it, at the cost of an account; never rejects. */
   readonly readBody: (request: IncomingMessage, account: Account) => Promise<Buffer | Reply>;
   /** Whether a client has read enough of its answers to get another one that is free. */

@@ -6,9 +6,8 @@ export type Reply = {
   readonly status: number;
   readonly headers: readonly Header[];
   readonly body: Buffer | string;
-  /** Who paid, for the log; and the units of the rate limit for its signatures, beyond those of a request. */
+  /** Who paid, for the log. */
   readonly payer?: string | undefined;
-  readonly units?: number;
 };
 
 /** What every refusal carries: no cache may keep it. */

@@ -214,10 +214,12 @@ export class RequestHandler {
   }
 
   /** Only what is sent on to a facilitator needs a second name. */
-  #traceOf({ id, facts, request }: Exchange): RequestTrace {
+  #traceOf(exchange: Exchange): RequestTrace {
+    const { id, facts, request } = exchange;
     if (!pays(facts)) return { id, sentId: id };
     const isAwaited = (): boolean => !request.socket.destroyed;
-    return { id, sentId: this.#ids.sent(id), isAwaited };
+    const client = this.#options.limits.clientOf(exchange);
+    return { id, sentId: this.#ids.sent(id), client, isAwaited };
   }
 
   #write(exchange: Exchange, made: HttpResponse, from: SentAnswer['from']): void {

@@ -5,6 +5,8 @@ const PLAIN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export interface RequestTrace {
   readonly id: string;
   readonly sentId: string;
+  /** The network address that it came from; null where that is not known for sure. It is sent to nobody. */
+  readonly client?: string | null;
   /** Whether its client still waits for the answer; without it, it does. */
   readonly isAwaited?: () => boolean;
 }

@@ -1,3 +1,5 @@
+import { REASONS } from '../state/service-state.ts';
+
 /** How much an entry matters, the least first. */
 export const LOG_LEVELS = ['info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -9,12 +11,9 @@ export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
 /** Events that are news. Every other one needs a look: `warn`, unless it stands below. */
 const NEWS: readonly string[] = [
   'started',
-  'stopping',
   'stopped',
   'release_fetched',
   'release_swapped',
-  'data_host_back',
-  'journal_back',
   'payments_reconciled',
   // What strangers send, and connections that they leave.
   'bad_request',
@@ -23,17 +22,17 @@ const NEWS: readonly string[] = [
 
 /** Events that keep buyers from being served. */
 const ERRORS: readonly string[] = [
-  'clock_behind',
   'crashed',
-  'data_host_unreachable',
-  'journal_lost',
   'payment_failed',
   'reconcile_failed',
-  'release_refused',
   'request_failed',
 ];
 
 const LEVEL_OF = new Map<unknown, LogLevel>([
+  ...Object.entries(REASONS).flatMap(([event, { level, over }]) => [
+    [event, level] as const,
+    [over, 'info'] as const,
+  ]),
   ...NEWS.map((event) => [event, 'info'] as const),
   ...ERRORS.map((event) => [event, 'error'] as const),
 ]);

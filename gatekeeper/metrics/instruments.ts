@@ -3,8 +3,9 @@ import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { catalogOf } from '../../compiler/contract/catalog/catalog.ts';
 import { CIRCUIT_STATES } from '../facilitator/circuit.ts';
 import type { SentAnswer } from '../http/request.ts';
+import { REASONS, reasonsOf, STATES } from '../state/service-state.ts';
 import { inTime } from '../system/in-time.ts';
-import { LIMITS, type MeasuredState, type Meters, STAGES } from './meters.ts';
+import { ADMISSIONS, LIMITS, type MeasuredState, type Meters, STAGES } from './meters.ts';
 import { Operations } from './operation.ts';
 
 /** Seconds: from an answer that is ready to a settlement that takes all the time that it may. */
@@ -13,7 +14,7 @@ const ANSWER_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 const SYNC_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 /** Longest wait for a journal that does not answer: a reader gives up soon after. */
 const JOURNAL_PATIENCE_MS = 2000;
-const PAYMENT_STATES = ['settled', 'refused', 'unknown'] as const;
+const PAYMENT_STATES = ['settled', 'refused', 'unknown', 'reorganised'] as const;
 
 export interface InstrumentsOptions {
   /** Milliseconds since the epoch. */
@@ -55,6 +56,7 @@ export function instruments(options: InstrumentsOptions): Instruments {
       ...answers.meters,
       ...purchaseMeters(register, options),
       ...facilitatorMeter(register),
+      ...admissionMeters(register),
     },
     watch(given) {
       condition = given;
@@ -208,7 +210,7 @@ function purchaseMeters(
   for (const stage of STAGES) stages.zero({ stage });
   const concluded = new Counter({
     name: 'signalpress_payments_concluded_total',
-    help: 'Payments whose end was noted, and doubts that were',
+    help: 'Payments whose end was noted, doubts that were, and transfers that vanished afterwards',
     labelNames: ['state', 'network'],
     registers,
   });
@@ -252,23 +254,73 @@ function facilitatorMeter(register: Registry): Pick<Meters, 'called'> {
   };
 }
 
+function admissionMeters(
+  register: Registry,
+): Pick<Meters, 'admitted' | 'askedOfStranger' | 'waitedForFacilitator'> {
+  const registers = [register];
+  const admissions = new Counter({
+    name: 'signalpress_admissions_total',
+    help: 'New payments before they cost anything, by what was found of their payers',
+    labelNames: ['outcome'],
+    registers,
+  });
+  for (const outcome of ADMISSIONS) admissions.inc({ outcome }, 0);
+  const asked = new Counter({
+    name: 'signalpress_stranger_calls_total',
+    help: 'Calls about payers who never paid here',
+    labelNames: ['asked'],
+    registers,
+  });
+  for (const whom of ['node', 'facilitator']) asked.inc({ asked: whom }, 0);
+  const waits = new Counter({
+    name: 'signalpress_facilitator_waits_total',
+    help: 'Calls that waited because a facilitator said 429',
+    registers,
+  });
+  return {
+    admitted: (outcome) => admissions.inc({ outcome }),
+    askedOfStranger: (whom) => asked.inc({ asked: whom }),
+    waitedForFacilitator: () => waits.inc(),
+  };
+}
+
 type Gauged = (condition: MeasuredState) => Promise<void>;
 
 function gaugesOf(register: Registry, { clock }: InstrumentsOptions): Gauged {
   const release = releaseGauges(register, clock);
   const payments = paymentGauges(register, clock);
   const circuits = circuitGauge(register);
+  const states = stateGauges(register);
   const gauge = gaugeMaker(register);
-  const ready = gauge('signalpress_ready', '1 while /healthz says ready');
-  const failing = gauge('signalpress_journal_failing', '1 while payments cannot be written down');
   const connections = gauge('signalpress_connections', 'Open connections of clients');
   return async (condition) => {
-    ready.set(Number(condition.isReady()));
-    failing.set(Number(condition.isJournalFailing()));
+    states(condition);
     connections.set(await condition.connections());
     release(condition);
     circuits(condition);
     await payments(condition);
+  };
+}
+
+function stateGauges(register: Registry): (condition: MeasuredState) => void {
+  const registers = [register];
+  const states = new Gauge({
+    name: 'signalpress_state',
+    help: '1 while the gatekeeper serves, sells, publishes, and 0 while it does not',
+    labelNames: ['state'],
+    registers,
+  });
+  const reasons = new Gauge({
+    name: 'signalpress_state_reason',
+    help: '1 while this keeps the state from holding',
+    labelNames: ['state', 'reason'],
+    registers,
+  });
+  return ({ standing }) => {
+    const now = standing();
+    for (const state of STATES) states.set({ state }, Number(reasonsOf(state, now).length === 0));
+    for (const [reason, { state }] of Object.entries(REASONS))
+      reasons.set({ state, reason }, Number(now.some((one) => one.reason === reason)));
   };
 }
 

@@ -2,6 +2,7 @@ import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import type { CircuitState } from '../facilitator/circuit.ts';
 import type { SentAnswer } from '../http/request.ts';
 import type { Conclusion, OpenSummary } from '../money/journal.ts';
+import type { Standing } from '../state/service-state.ts';
 
 /** What a purchase waits for, one after the other: our own check, its answer, and four waits for others. */
 export const STAGES = ['check', 'answer', 'verify', 'claim', 'settle', 'conclude'] as const;
@@ -15,15 +16,29 @@ export const LIMITS = [
   'purchases',
   'waiting_bytes',
   'smart_accounts',
+  'strangers',
 ] as const;
 type Limit = (typeof LIMITS)[number];
+
+/** How a new payment is judged before it costs anything: of a known payer, of a stranger, or why it is kept away. */
+export const ADMISSIONS = [
+  'known',
+  'stranger',
+  'insufficient',
+  'used',
+  'not_signed',
+  'invalid',
+  'limited',
+  'no_answer',
+] as const;
+export type AdmissionOutcome = (typeof ADMISSIONS)[number];
 
 /** One call of a facilitator. */
 export interface FacilitatorCall {
   /** Which one, as few words as there are settings. */
   readonly facilitator: string;
   readonly call: 'verify' | 'settle';
-  /** `valid`, `invalid`, `settled` or `refused`; `none` where the call brought nothing. */
+  /** `valid`, `invalid`, `settled` or `refused`; `none` where the call brought nothing, `busy` for a 429. */
   readonly verdict: string;
   readonly ms: number;
 }
@@ -34,7 +49,15 @@ export interface Meters {
   refused(limit: Limit): void;
   stage(stage: PurchaseStage, ms: number): void;
   called(call: FacilitatorCall): void;
-  concluded(conclusion: Pick<Conclusion, 'key' | 'state'>): void;
+  concluded(conclusion: {
+    readonly key: string;
+    readonly state: Conclusion['state'] | 'reorganised';
+  }): void;
+  admitted(outcome: AdmissionOutcome): void;
+  /** Somebody was asked about a payer who never paid here. */
+  askedOfStranger(whom: 'node' | 'facilitator'): void;
+  /** A call waits because a facilitator gets too many. */
+  waitedForFacilitator(): void;
   /** The journal waited so long for the disk. */
   synced(ms: number): void;
   /** A stored body was needed: it was in memory, or had to be read. */
@@ -45,8 +68,8 @@ export interface Meters {
 export interface MeasuredState {
   /** Of the release that is served. */
   readonly catalog: () => Catalog;
-  readonly isReady: () => boolean;
-  readonly isJournalFailing: () => boolean;
+  /** What keeps it from serving, selling and publishing. */
+  readonly standing: () => readonly Standing[];
   /** Times in milliseconds since the epoch. */
   readonly release: () => {
     readonly sequence: number;

@@ -1,6 +1,7 @@
 import { watch } from 'node:fs';
-import { readdir, readlink, realpath, stat } from 'node:fs/promises';
+import { access, readdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { FILES_FOLDER } from '../../compiler/contract/path.ts';
 import {
   CURRENT_LINK,
   FILES_NAME,
@@ -12,9 +13,10 @@ import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../../compiler/contract/tlog-proof.ts';
 import { FILE_COST } from '../http/cost.ts';
 import { messageOf } from '../system/message-of.ts';
-import { isOfDisk, openPlainFile, readPlainFile } from '../system/plain-file.ts';
+import { isOfDisk, readPlainFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import { DamagedFileError, type ReadFile, readBody } from './read-body.ts';
+import { DamagedReleaseError } from './release-head.ts';
 import type { ReleaseFolder, ReleasePlace, ReleaseSource } from './release-source.ts';
 
 /** How often the link is read when the file system reports nothing. */
@@ -23,8 +25,9 @@ const POLL_MS = 1000;
 /** The folder that holds `current`; `read` stands in for the disk where bodies are read. */
 export function folderSource(dataDir: string, read: ReadFile = readPlainFile): ReleaseSource {
   let isReadable = true;
-  const folder = releaseFolder(join(dataDir, RELEASES_FOLDER));
+  const folder = releaseFolder(join(dataDir, RELEASES_FOLDER), read);
   return {
+    folder,
     pollMs: POLL_MS,
     async mark() {
       const link = await readlink(join(dataDir, CURRENT_LINK)).catch(() => null);
@@ -32,14 +35,13 @@ export function folderSource(dataDir: string, read: ReadFile = readPlainFile): R
       return link === null ? null : basename(link);
     },
     async newest() {
-      return { ...(await folderPlace(await releaseRoot(dataDir), read)), folder };
+      return folderPlace(await releaseRoot(dataDir), read);
     },
     kept: async () => null,
     prepare: async () => undefined,
     served: async () => undefined,
     watch: (changed) => watchFolder(dataDir, changed),
     failure: () => (isReadable ? null : 'the folder of releases cannot be read'),
-    warning: () => [],
     close: async () => undefined,
   };
 }
@@ -50,6 +52,7 @@ async function folderPlace(root: string, read: ReadFile): Promise<ReleasePlace> 
   return {
     mark: basename(root),
     head: await readOrRefuse(join(root, RELEASE_NAME), HEAD_BYTES_MAX),
+    isThere: async () => (await isAt(join(root, RELEASE_NAME))) && isAt(join(data, FILES_FOLDER)),
     list: (_, max) => readOrRefuse(join(root, FILES_NAME), max),
     proof: () => readProof(join(root, RELEASE_PROOF_NAME)),
     body(entry, spend) {
@@ -66,15 +69,17 @@ async function folderPlace(root: string, read: ReadFile): Promise<ReleasePlace> 
   };
 }
 
-function releaseFolder(folder: string): ReleaseFolder {
+function isAt(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function releaseFolder(folder: string, read: ReadFile): ReleaseFolder {
   return {
     names: () => readdir(folder),
-    async mark() {
-      const { ino, mtimeNs } = await stat(folder, { bigint: true });
-      return `${ino} ${mtimeNs}`;
-    },
-    head: (name) => readPlainFile(join(folder, name, RELEASE_NAME), HEAD_BYTES_MAX),
-    openList: (name) => openPlainFile(join(folder, name, FILES_NAME)),
+    place: (name) => folderPlace(join(folder, name), read),
   };
 }
 
@@ -83,8 +88,15 @@ async function releaseRoot(dataDir: string): Promise<string> {
   try {
     return await realpath(link);
   } catch (cause) {
-    throw new StartError(
-      `Cannot open release "${link}": nothing there; run "signalpress compile" first, or set SIGNALPRESS_DATA`,
+    const named = await readlink(link).catch(() => null);
+    if (named === null) {
+      throw new StartError(
+        `Cannot open release "${link}": nothing there; run "signalpress compile" first, or set SIGNALPRESS_DATA`,
+        { cause },
+      );
+    }
+    throw new DamagedReleaseError(
+      `Cannot open release "${link}": "${named}" is missing; restore dist-data from a copy, or compile again`,
       { cause },
     );
   }
@@ -94,7 +106,9 @@ async function readOrRefuse(path: string, max: number): Promise<Buffer> {
   try {
     return await readPlainFile(path, max);
   } catch (cause) {
-    throw new StartError(`Cannot read "${path}": ${messageOf(cause)}; compile again`, { cause });
+    throw new DamagedReleaseError(`Cannot read "${path}": ${messageOf(cause)}; compile again`, {
+      cause,
+    });
   }
 }
 

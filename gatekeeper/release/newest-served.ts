@@ -19,7 +19,7 @@ import { StartError } from '../system/start-error.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
 /** File of the state folder that names the newest release ever served from it. */
-const NEWEST_NAME = 'newest-release.json';
+export const NEWEST_NAME = 'newest-release.json';
 /** A list of keys at its longest has 1,024 hashes and names. */
 const NEWEST_BYTES_MAX = 131_072;
 
@@ -28,6 +28,8 @@ const newestSchema = z.strictObject({
   issuer_did: z.string(),
   sequence: z.int(),
   head_sha256: z.string(),
+  /** Hash of the head before it, as it states it; absent in the note of an earlier version. */
+  previous: z.string().nullable().exactOptional(),
   /** Absent in the note of an earlier version. */
   as_of: z.iso.datetime().exactOptional(),
   /** Absent in the note of an earlier version. */
@@ -38,16 +40,25 @@ type Newest = z.infer<typeof newestSchema>;
 /** A release with the keys of its issuer, who stays the same through all rotations. */
 type Served = Pick<ReleaseIndex, 'head' | 'keys'>;
 
+/** Hashes of heads that nobody can replace by others: of the newest release that was served, and of the one before it. */
+export function provenHeads(stateDir: string): readonly string[] {
+  const newest = readNewest(stateDir);
+  if (newest === null) return [];
+  const { head_sha256, previous = null } = newest;
+  return [`sha256:${head_sha256}`, ...(previous === null ? [] : [previous])];
+}
+
 /**
  * Refuses a release that is older than one that was served before, that differs from the one served under the same
- * number, or whose list of keys forgets anything; throws a StartError.
+ * number, or whose list of keys forgets anything; throws a StartError. `isProven` lets an older one pass of which it is
+ * proven that it led to the one served, and nothing else.
  */
-export function refuseOlder(stateDir: string, { head, keys }: Served): void {
+export function refuseOlder(stateDir: string, { head, keys }: Served, isProven = false): void {
   const newest = readNewest(stateDir);
   if (newest === null) return;
   const known = newest.keys ?? seenKey(newest.issuer_did);
   if (!isOfSeen(keys, known)) return;
-  if (head.sequence < newest.sequence) {
+  if (head.sequence < newest.sequence && !isProven) {
     refuse(
       stateDir,
       `release ${head.sequence}: older than release ${newest.sequence}, which was already served`,
@@ -80,6 +91,7 @@ export function keepNewest(stateDir: string, { head, keys }: Served): void {
     issuer_did: rootDid(keys),
     sequence,
     head_sha256: digestOf(head),
+    previous: head.previous,
     as_of,
     keys: seenKeysOf(keys, hexDigest),
   };

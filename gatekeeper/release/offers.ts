@@ -1,8 +1,5 @@
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
-import { AS_OF_PATH } from '../../compiler/contract/catalog/signal-terms.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
-import type { Release } from '../../compiler/contract/release.ts';
 
 /** What a release says about one operation; every description and every refusal says exactly this. */
 export interface Offer {
@@ -34,28 +31,17 @@ interface StoredOffer {
 }
 
 /** Reads the compiled manifest of a release, whose hash was checked already. */
-export function parseOffers(manifest: Buffer, head: Pick<Release, 'as_of'>): Offers {
+export function parseOffers(manifest: Buffer): Offers {
   const { entries } = JSON.parse(manifest.toString('utf8')) as {
     entries: readonly StoredOffer[];
   };
   const offers = entries.map((stored): [string, Offer] => {
-    const entry = { ...stored, input_example_request: requestNow(stored, head) };
-    const { output_example: output = null, ...shown } = entry;
-    const { path, sells_now: sellsNow, input_example_request: request } = entry;
-    const priceUsd = priceOfExample(entry);
+    const { output_example: output = null, ...shown } = stored;
+    const { path, sells_now: sellsNow, input_example_request: request } = stored;
+    const priceUsd = priceOfExample(stored);
     return [path, { sellsNow, priceUsd, request, output, entry: shown }];
   });
   return new Map(offers);
-}
-
-/** A rollback repeats the manifest of a release that may be kept no more; the time of its own head always has an answer. */
-function requestNow(
-  { path, input_example_request: request }: StoredOffer,
-  { as_of }: Pick<Release, 'as_of'>,
-): string {
-  const { searchParams } = new URL(request, 'http://release');
-  if (path !== AS_OF_PATH || !searchParams.has('as_of')) return request;
-  return canonicalTarget(path, { ...Object.fromEntries(searchParams), as_of });
 }
 
 /** The signal of the example may have a price of its own. */

@@ -1,15 +1,18 @@
 import { WHOLE_CATALOG_PATH } from '../../compiler/contract/catalog/whole-catalog.ts';
 import type { Switches } from '../../compiler/contract/for-sale.ts';
 import { KEYS_PATH } from '../../compiler/contract/key-history.ts';
-import { FILE_LINE_BYTES_MAX } from '../../compiler/contract/release.ts';
+import { FILE_LINE_BYTES_MAX, type Release } from '../../compiler/contract/release.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
+import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { OFFERS_PATH, parseOffers } from './offers.ts';
+import { DamagedFileError, UnreachableFileError } from './read-body.ts';
 import {
   catalogIn,
   checkFiles,
   checkHead,
   checkIssuer,
+  DamagedReleaseError,
   keysOf,
   type ReleaseTerms,
 } from './release-head.ts';
@@ -39,7 +42,10 @@ export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise
   const files = await checkFiles(list, head, terms.switches);
   const bytesOf = async (path: string): Promise<Buffer | null> => {
     const entry = files.get(path);
-    return entry === undefined ? null : await place.body(entry, FOR_EVERYBODY);
+    if (entry === undefined) return null;
+    return place
+      .body(entry, FOR_EVERYBODY)
+      .catch((cause: unknown) => refuseFile(cause, head, path));
   };
   const keys = keysOf(head, await bytesOf(KEYS_PATH));
   checkIssuer(head, keys, terms.issuerDid);
@@ -48,6 +54,16 @@ export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise
   if (manifest === null) {
     throw new StartError(`Cannot serve release: it has no "${OFFERS_PATH}"; compile again`);
   }
-  const offers = parseOffers(manifest, head);
+  const offers = parseOffers(manifest);
   return new ReleaseIndex(place, { head, keys, files, catalog, offers }, terms);
+}
+
+/** What a release cannot be opened without is a reason not to start, and no fault of the program. */
+function refuseFile(cause: unknown, { sequence }: Release, path: string): never {
+  if (cause instanceof UnreachableFileError) throw new StartError(messageOf(cause), { cause });
+  if (!(cause instanceof DamagedFileError)) throw cause;
+  throw new DamagedReleaseError(
+    `Cannot serve release ${sequence}: "${path}" is missing or damaged; restore dist-data from a copy, or compile again with --full`,
+    { cause },
+  );
 }

@@ -50,7 +50,7 @@ export function keysOf(head: Release, bytes: Buffer | null): KeyHistory {
   try {
     return readKeyHistory(parseJson(decodeUtf8(bytes)), isSignedBy);
   } catch (cause) {
-    refuse(`its list of keys does not hold (${messageOf(cause)}); compile again`, cause);
+    refuseDamaged(`its list of keys does not hold (${messageOf(cause)}); compile again`, cause);
   }
 }
 
@@ -92,17 +92,29 @@ function refuse(state: string, cause?: unknown): never {
   throw new StartError(`Cannot serve release: ${state}`, { cause });
 }
 
+/** Its bytes are not what its issuer signed: a fault of the disk, or of who wrote to it, and not of the settings. */
+export class DamagedReleaseError extends StartError {
+  override readonly name = 'DamagedReleaseError';
+}
+
+function refuseDamaged(state: string, cause?: unknown): never {
+  throw new DamagedReleaseError(`Cannot serve release: ${state}`, { cause });
+}
+
 function parseHead(bytes: Buffer): Release {
   let json: unknown;
   try {
     json = parseJson(decodeUtf8(bytes));
   } catch (cause) {
-    refuse('release.json is not strict JSON; compile again', cause);
+    refuseDamaged('release.json is not strict JSON; restore dist-data or compile again', cause);
   }
   const parsed = releaseSchema.safeParse(json);
   if (parsed.success) return parsed.data;
   const where = parsed.error.issues[0]?.path.join('.') || 'its members';
-  refuse(`release.json differs from this version at "${where}"; compile again`, parsed.error);
+  refuseDamaged(
+    `release.json differs from this version at "${where}"; compile again`,
+    parsed.error,
+  );
 }
 
 function checkSignature(head: Release): void {
@@ -115,10 +127,10 @@ function checkSignature(head: Release): void {
   try {
     genuine = isSignedBy(head.issuer_did, Buffer.from(canonicalJson(signed)), signature);
   } catch (cause) {
-    refuse('its issuer key or signature is malformed; compile again', cause);
+    refuseDamaged('its issuer key or signature is malformed; compile again', cause);
   }
   if (!genuine) {
-    refuse('its signature is not that of its issuer; restore dist-data or compile again');
+    refuseDamaged('its signature is not that of its issuer; restore dist-data or compile again');
   }
 }
 
@@ -142,7 +154,8 @@ export async function checkFiles(
 ): Promise<ListedFiles> {
   const sha256 = `sha256:${await hexInTurns(bytes)}`;
   if (sha256 !== head.files_sha256) {
-    refuse(sha256 === head.public_files?.sha256 ? IS_MIRROR : OTHER_LIST);
+    if (sha256 === head.public_files?.sha256) refuse(IS_MIRROR);
+    refuseDamaged(OTHER_LIST);
   }
   let files: ListedFiles;
   try {

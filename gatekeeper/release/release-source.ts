@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises';
 import type { FileEntry, Release } from '../../compiler/contract/release.ts';
 import type { Spend } from '../http/cost.ts';
 
@@ -6,12 +5,8 @@ import type { Spend } from '../http/cost.ts';
 export interface ReleaseFolder {
   /** Names of the releases there, in no order; rejects where nobody can tell. */
   names(): Promise<readonly string[]>;
-  /** Differs once a release came or went; rejects where nobody can tell. */
-  mark(): Promise<string>;
-  /** The bytes of RELEASE_NAME of one of them. */
-  head(name: string): Promise<Buffer>;
-  /** FILES_NAME of one of them, open for reading: the caller closes it. */
-  openList(name: string): Promise<FileHandle>;
+  /** One of them; throws a StartError when its head cannot be read. */
+  place(name: string): Promise<ReleasePlace>;
 }
 
 /** A release where it stands. Nothing that comes from there is trusted before it was checked. */
@@ -20,8 +15,8 @@ export interface ReleasePlace {
   readonly mark: string;
   /** The bytes of RELEASE_NAME. */
   readonly head: Buffer;
-  /** Where it stands among others, whose listed files `body` reads too; absent where only this one can be had. */
-  readonly folder?: ReleaseFolder;
+  /** Whether its files are still there, as far as a quick look tells. */
+  isThere(): Promise<boolean>;
   /** The bytes of FILES_NAME, at most `max`; throws a StartError when they cannot be read. */
   list(head: Release, max: number): Promise<Buffer>;
   /**
@@ -53,6 +48,8 @@ export interface KnownRelease {
 
 /** Where releases are read from: a folder of this machine, or a host that serves such a folder. */
 export interface ReleaseSource {
+  /** Where the newest release stands among others; absent where only that one can be had. */
+  readonly folder?: ReleaseFolder;
   /** How often `mark` is asked when nothing else reports a change, in milliseconds. */
   readonly pollMs: number;
   /** The mark of the newest release; null when it cannot be read. Never rejects. */
@@ -67,9 +64,7 @@ export interface ReleaseSource {
   served(release: KnownRelease): Promise<void>;
   /** Calls back when there may be a newer release; null where only asking tells. */
   watch(changed: () => void): { close(): void } | null;
-  /** What keeps a newer release from being found, so that the service is not ready; null when nothing does. */
+  /** What keeps a newer release from being found and is not told to the state of the service; null when nothing does. */
   failure(): string | null;
-  /** The same where the service goes on with what it has; one sentence or none. */
-  warning(): readonly string[];
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { isContinued, rootDid } from '../../compiler/contract/key-history.ts';
 import { goesBack } from '../../compiler/contract/release-time.ts';
+import type { ServiceState } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import type { ReleaseIndex } from './release-index.ts';
@@ -21,6 +22,7 @@ export interface WatchOptions {
   /** Called at each look that finds the served release to be the newest. */
   readonly goOn?: (served: ReleaseIndex) => void;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+  readonly state: ServiceState;
   readonly pollMs?: number;
   readonly retryMs?: number;
   /** Milliseconds of a clock that never goes back. */
@@ -35,18 +37,24 @@ export interface ReleaseWatcher {
   close(): void;
 }
 
-/** Swaps to every newer verified release; a bad one is logged and the old one goes on. */
+/** Swaps to every newer verified release; a bad one is told to the state of the service, and the old one goes on. */
 export function watchRelease(options: WatchOptions): ReleaseWatcher {
   let seen: { mark: string; at: number } | null = null;
   let running: Promise<void> | null = null;
   let isAsked = false;
-  const { source, now = () => performance.now() } = options;
+  const { source, state, now = () => performance.now() } = options;
+  const [lost, refused] = [state.trouble('release_lost'), state.trouble('release_refused')];
   let lookedAt = now();
   const pollMs = options.pollMs ?? source.pollMs;
   const look = async (): Promise<void> => {
     const mark = await source.mark();
     const served = options.current();
-    if (served.mark === mark) return options.goOn?.(served);
+    if (await served.place.isThere()) lost.end();
+    else lost.begin('the files of the release cannot be read');
+    if (served.mark === mark) {
+      refused.end();
+      return options.goOn?.(served);
+    }
     const at = now();
     const waited = seen?.mark !== mark || at - seen.at > (options.retryMs ?? RETRY_MS);
     if (mark === null || !waited) return;
@@ -72,13 +80,14 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
   };
   const timer = setInterval(check, pollMs).unref();
   const watcher = source.watch(() => void check());
+  const failure = (): string | null => {
+    const idleMs = MISSED_POLLS_MAX * pollMs;
+    return now() - lookedAt > idleMs ? idleText(idleMs) : source.failure();
+  };
+  state.watch('releases_lost', failure);
   return {
     check,
-    failure() {
-      const idleMs = now() - lookedAt;
-      if (idleMs > MISSED_POLLS_MAX * pollMs) return idleText(idleMs);
-      return source.failure();
-    },
+    failure,
     close() {
       clearInterval(timer);
       watcher?.close();
@@ -88,25 +97,22 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
 
 function idleText(ms: number): string {
   const seconds = Math.round(ms / 1000);
-  return `the last check for a newer release was ${seconds} s ago: the disk with the releases does not respond`;
+  return `the last check for a newer release was more than ${seconds} s ago: the disk with the releases does not respond`;
 }
 
 async function tryNext(options: WatchOptions, mark: string): Promise<void> {
-  const { current, open, swap, log } = options;
+  const { current, open, swap, log, state } = options;
+  const refused = state.trouble('release_refused');
   try {
     const next = await open();
     if (next.mark === current().mark) return;
     checkSuccessor(next, current());
     await options.source.prepare(next, current());
     swap(next);
+    refused.end();
     log({ event: 'release_swapped', release: mark, sequence: next.head.sequence });
   } catch (error) {
-    log({
-      event: 'release_refused',
-      release: mark,
-      error: messageOf(error),
-      serving: current().head.sequence,
-    });
+    refused.begin(messageOf(error), { release: mark, serving: current().head.sequence });
   }
 }
 

@@ -3,12 +3,14 @@ import { dataUrl, isRemote } from '../config/data-url.ts';
 import { folderSource } from '../release/folder-source.ts';
 import type { ReadFile } from '../release/read-body.ts';
 import type { ReleaseSource } from '../release/release-source.ts';
+import type { ServiceState } from '../state/service-state.ts';
 
 /** What a source needs beside its settings. */
 export interface SourceOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+  readonly state: ServiceState;
   /** Stands in for the disk where bodies are read from a folder. */
   readonly read?: ReadFile;
   /** Milliseconds that an answer of a host may take beside what its bytes take. */

@@ -12,11 +12,11 @@ import type { FileEntry } from '../../compiler/contract/release.ts';
 import { costOfFetching, FILE_COST, type Spend } from '../http/cost.ts';
 import type { Log } from '../log/line-log.ts';
 import { DamagedFileError, hasHash, UnreachableFileError } from '../release/read-body.ts';
+import type { Trouble } from '../state/service-state.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { messageOf } from '../system/message-of.ts';
 import { Slots, SlotsFullError } from '../system/slots.ts';
 import type { Blob, DiskCache } from './disk-cache.ts';
-import type { Outage } from './outage.ts';
 import { patientGet } from './patient-get.ts';
 import { HostError, type StaticHost } from './static-host.ts';
 
@@ -40,7 +40,7 @@ interface RemoteFilesOptions {
   readonly host: StaticHost;
   readonly cache: DiskCache;
   /** Whether the host is away. */
-  readonly outage: Pick<Outage, 'since'>;
+  readonly outage: Pick<Trouble, 'since'>;
   /** Called when a file did not come: the host may be away. */
   readonly suspect: () => void;
   readonly log: Log;

@@ -29,10 +29,10 @@ import type { Log } from '../log/line-log.ts';
 import { OFFERS_PATH } from '../release/offers.ts';
 import { UnreachableFileError } from '../release/read-body.ts';
 import type { KnownRelease, ReleasePlace, ReleaseSource } from '../release/release-source.ts';
+import type { ServiceState, Trouble } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { DiskCache } from './disk-cache.ts';
-import { Outage } from './outage.ts';
 import { patientGet } from './patient-get.ts';
 import { Prefetch } from './prefetch.ts';
 import { FETCHES_MAX, RemoteFiles } from './remote-files.ts';
@@ -63,6 +63,7 @@ interface RemoteOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
+  readonly state: ServiceState;
 }
 
 /** The head that the host gave last. */
@@ -88,9 +89,9 @@ export class RemoteSource implements ReleaseSource {
   readonly #files: RemoteFiles;
   readonly #prefetch: Prefetch;
   /** The host does not answer. */
-  readonly #outage: Outage;
+  readonly #outage: Trouble;
   /** It answers, but not with a head. */
-  readonly #headless: Outage;
+  readonly #headless: Trouble;
   /** Hashes of what the present release cannot be opened without. */
   #needed: readonly string[] = [];
   /** Hash of the proof that is kept; null until one is. */
@@ -101,7 +102,7 @@ export class RemoteSource implements ReleaseSource {
   #isClosed = false;
 
   constructor(options: RemoteOptions) {
-    const { url, auth, cacheDir, cacheBytesMax, clock, log: write } = options;
+    const { url, auth, cacheDir, cacheBytesMax, clock, log: write, state } = options;
     // What is cut off by the end of the program is no news.
     const log: Log = (entry) => {
       if (!this.#isClosed) write(entry);
@@ -114,9 +115,8 @@ export class RemoteSource implements ReleaseSource {
     const deadline = deadlineWith(options.answerMs ?? ANSWER_MS);
     this.#host = staticHost({ url, auth, connections: FETCHES_MAX, deadline });
     this.#cache = new DiskCache({ folder: cacheDir, bytesMax: cacheBytesMax, clock, log });
-    const common = { clock, log, ends: { event: 'data_host_back' } };
-    this.#outage = new Outage({ ...common, begins: { event: 'data_host_unreachable' } });
-    this.#headless = new Outage({ ...common, begins: { event: 'data_host_without_head' } });
+    this.#outage = state.trouble('data_host_unreachable');
+    this.#headless = state.trouble('data_host_without_head');
     const [host, cache, outage] = [this.#host, this.#cache, this.#outage];
     const suspect = (): void => void this.mark();
     this.#files = new RemoteFiles({ ...options, host, cache, outage, suspect, log });
@@ -182,13 +182,6 @@ export class RemoteSource implements ReleaseSource {
     return null;
   }
 
-  warning(): readonly string[] {
-    const { since } = this.#outage;
-    if (since !== null) return [`stale: host unreachable since ${since}`];
-    const headless = this.#headless.since;
-    return headless === null ? [] : [`stale: host without a readable head since ${headless}`];
-  }
-
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#prefetch.stop();
@@ -226,6 +219,7 @@ export class RemoteSource implements ReleaseSource {
     return {
       mark: sha256Of(head),
       head,
+      isThere: async () => true,
       list: (release, max) => this.#list(release, max),
       proof: (release, isProof) => this.#proof(release, isProof),
       body: (entry, spend) => this.#files.body(entry, spend),

@@ -9,6 +9,7 @@
  * HTTP semantics: RFC 9110. Conditional requests: its section 13.
  */
 import { type Dispatcher, Pool } from 'undici';
+import { networkFault } from '../../compiler/contract/network-fault.ts';
 import { headerOf } from '../config/header-setting.ts';
 import { messageOf } from '../system/message-of.ts';
 
@@ -139,7 +140,7 @@ function lastingTag({ etag, date, ...headers }: Dispatcher.ResponseData['headers
 function hostError(error: unknown, ms: number): HostError {
   if (error instanceof HostError) return error;
   const isLate = error instanceof Error && error.name === 'TimeoutError';
-  const code = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
-  const state = isLate ? `no whole answer within ${ms} ms` : code;
+  const words = networkFault(error)?.words ?? messageOf(error);
+  const state = isLate ? `no whole answer within ${ms} ms` : words;
   return new HostError(state, { isFinal: false, cause: error });
 }

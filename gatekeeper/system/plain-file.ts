@@ -7,14 +7,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 const READ = constants.O_RDONLY | constants.O_NONBLOCK;
 const NO_LINK = constants.O_NOFOLLOW;
 
-/** A file of any kind but a link, open for reading; the caller looks what it is, and closes it. */
-export function openPlainFile(path: string): Promise<FileHandle> {
-  return open(path, READ | NO_LINK);
-}
-
 /** The bytes of a plain file of at most `max` bytes, and no link; throws for anything else. */
 export async function readPlainFile(path: string, max: number): Promise<Buffer> {
-  const handle = await openPlainFile(path);
+  const handle = await open(path, READ | NO_LINK);
   try {
     const size = plainSize(await handle.stat(), max);
     return await readWhole(handle, size);

@@ -123,5 +123,8 @@ describe.each(KINDS)('$kind in front of two gatekeepers', ({ kind, missing }) =>
     const { failed, failures } = await load.stop();
     expect(failed).toBeGreaterThan(0);
     expect(failures.at(-1)).toMatch(/50[234]/);
+    if (kind !== 'haproxy') return;
+    const { status, body } = await ask('/gauge/sample');
+    expect([status, JSON.parse(body)]).toMatchObject([503, { retryable: true }]);
   });
 });

@@ -65,7 +65,9 @@ export function startLoad(url: string, { ca, buyers, account = 'load' }: LoadOpt
     const target = PAID[turn % PAID.length] ?? '';
     const price = await ask(target, 402);
     if (price === null) return;
-    const payment = { 'x-payment': await headerFor(price, account) };
+    // Behind a balancer of this machine no buyer has an address of its own.
+    const named = { 'payment-identifier': randomUUID() };
+    const payment = { 'x-payment': await headerFor(price, account), ...named };
     const bought = await ask(target, 200, payment);
     const again = await ask(target, 200, payment);
     if (bought !== null && again !== null && bought !== again)

@@ -22,10 +22,11 @@ describe('the shipped gatekeeper (needs a build)', () => {
     expect(status).toBe(0);
     expect(modules.filter((url) => /-command-/.test(url))).toEqual([
       expect.stringMatching(/\/ledger-command-/),
+      expect.stringMatching(/\/books-command-/),
     ]);
   });
 
-  it.each(['ledger', 'dashboard', 'doctor'])(
+  it.each(['ledger', 'books', 'dashboard', 'doctor'])(
     'has the %s in a part that it loads on demand',
     (name) => {
       const text = readFileSync(built('gatekeeper/bundle.js'), 'utf8');

@@ -16,7 +16,7 @@ export function describedFiles(stored: ReadonlyMap<string, Buffer>): Map<string,
     under: (prefix) => [...stored.keys()].sort().filter((path) => path.startsWith(prefix)),
     read: (path) => stored.get(path) ?? Buffer.alloc(0),
   };
-  const { entries } = described(shelf, { catalog: BUILTIN, asOf: '2026-11-20T12:00:00Z' });
+  const { entries } = described(shelf, BUILTIN);
   for (const switches of SWITCH_SETTINGS) {
     const folder = switchFolder(switches);
     const listed = offered(entries, switches, BUILTIN);

@@ -170,7 +170,7 @@ async function insist(day: Day, story: Story): Promise<void> {
   for (story.status = 503; story.status === 503; await pause(5)) {
     try {
       const asked = await fetch((day.gate?.url ?? '') + PAID, {
-        headers: { 'x-payment': story.header },
+        headers: { 'x-payment': story.header, 'payment-identifier': `day-${story.nonce.slice(2)}` },
       });
       const text = await asked.text();
       story.status = asked.status;

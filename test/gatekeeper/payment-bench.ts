@@ -28,12 +28,16 @@ type PurchaseServiceOptions = Parameters<typeof purchaseService>[0];
 const folder = mkdtempSync(join(tmpdir(), 'purchases-'));
 let files = 0;
 
+/** The public address of the shop, which messages to sign in name. */
+export const BASE = 'https://api.example.com';
+/** Where buyers are, unless a test says otherwise. */
+export const HERE = '192.0.2.1';
 export const PAY_TO = `0x${'ab'.repeat(20)}`;
 export const TX = `0x${'12'.repeat(32)}`;
 export const TARGET = '/gauge?entity=us-denver&signal_id=airquality.aqi';
 export const network = NETWORKS.base;
 export const shop = challenger({
-  baseUrl: 'https://api.example.com',
+  baseUrl: BASE,
   payTo: PAY_TO,
   network,
   serviceName: 'Example',
@@ -54,17 +58,27 @@ interface Script {
 export interface Bought extends Partial<Omit<PurchaseRequest, 'paymentHeader'>> {
   readonly header: string;
   readonly version?: 1 | 2;
+  /** `PAYMENT-IDENTIFIER` and `SIGN-IN-WITH-X` beside the payment. */
+  readonly identifier?: string;
+  readonly signIn?: string;
+  /** The network address; null behind a proxy that hides it. */
+  readonly client?: string | null;
   readonly deliver: () => Promise<Delivery>;
 }
 
 /** Buys in the two steps of respond(): who is known is answered, anything else is made and sold. */
 export async function buy(
   purchases: PurchaseService,
-  { header: value, version = 1, deliver, ...order }: Bought,
+  { header: value, version = 1, deliver, identifier, signIn, client = HERE, ...order }: Bought,
 ): Promise<Reply> {
-  const paymentHeader = { kind: 'payment', version, text: value } as const;
+  const paymentHeader = {
+    ...({ kind: 'payment', version, text: value } as const),
+    ...(identifier === undefined ? {} : { identifier }),
+    ...(signIn === undefined ? {} : { signIn }),
+  };
+  const trace = { id: 'r', sentId: 'r', client, ...order.trace };
   const usual = { endpoint: gauge, target: TARGET, method: 'GET' };
-  const opened = await purchases.open({ ...usual, ...order, paymentHeader });
+  const opened = await purchases.open({ ...usual, ...order, paymentHeader, trace });
   if (!('sell' in opened)) return opened;
   const made = async (): Promise<Delivery> => deliver();
   const delivery = await made().catch(() => null);
@@ -133,7 +147,7 @@ export function bench(overrides: Partial<PurchaseServiceOptions> = {}): Bench {
   };
   const opened = () => {
     const clock = () => script.now;
-    const journal = sqliteJournal({ path, clock });
+    const journal = sqliteJournal({ path, clock, passedMs: clock });
     const usual = { facilitator, challenger: shop, clock, verifyFirst: true };
     const service = purchaseService({ journal, ...usual, ...overrides });
     return { journal, service };

@@ -23,6 +23,8 @@ beforeAll(async () => {
       calls.push({ path, name: headers['x-request-id'] as string | undefined });
     }
     request.resume();
+    // The clock of the gatekeeper stands still.
+    response.sendDate = false;
     response.writeHead(isSettling ? 200 : 500, { 'content-type': 'application/json' });
     settled += 1;
     const transaction = `0x${settled}`;

@@ -119,6 +119,8 @@ const kinds = [1, 2].map((x402Version) => ({
 }));
 beforeAll(async () => {
   facilitator = createServer(async (request, response) => {
+    // The clock of the gatekeeper stands still.
+    response.sendDate = false;
     let sent = '';
     for await (const chunk of request) sent += chunk;
     const { status, body } =

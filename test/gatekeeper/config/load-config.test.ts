@@ -49,7 +49,7 @@ describe('loadConfig()', () => {
       verifyFirst: false,
       logLevel: 'info',
       logRequests: 'all',
-      extensions: [],
+      extensions: ['payment-identifier', 'sign-in-with-x'],
       offerReceiptKey: null,
       metrics: null,
     });

@@ -23,7 +23,7 @@ export function examined({ config = {}, ...other }: Parts = {}): Examined {
     release: () => openRelease({ ...all, source: folderSource(all.dataDir) }),
     node: async () => null,
     ask: async () => ({ code: 'ENOTFOUND' }),
-    space: () => ({ free: 50 * GIGABYTE, total: 100 * GIGABYTE }),
+    space: () => ({ free: 50 * GIGABYTE, total: 100 * GIGABYTE, isLasting: true }),
     ...other,
   };
 }

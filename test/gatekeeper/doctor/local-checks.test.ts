@@ -177,7 +177,7 @@ describe('journalCheck()', () => {
 });
 
 describe('diskCheck()', () => {
-  const space = (free: number) => () => ({ free, total: 100e9 });
+  const space = (free: number) => () => ({ free, total: 100e9, isLasting: true });
   it.each([
     [2e9, 'ok'],
     [5e8, 'warning'],
@@ -185,6 +185,17 @@ describe('diskCheck()', () => {
   ])('judges %d free bytes: %s', async (free, state) => {
     const [first, second] = await diskCheck(examined({ space: space(free) }));
     expect([first?.state, second?.state]).toEqual(['ok', state]);
+  });
+
+  it('warns where the state folder is gone with its container', async () => {
+    const findings = async (isLasting: boolean) =>
+      diskCheck(examined({ space: () => ({ free: 2e9, total: 100e9, isLasting }) }));
+    expect(await findings(true)).toHaveLength(2);
+    expect((await findings(false))[2]).toMatchObject({
+      state: 'warning',
+      detail: expect.stringMatching(/^".*" lies in a container or in memory, and is gone with it$/),
+      remedy: 'mount a volume there: without its journal, what was sold could be charged again',
+    });
   });
 
   it('fails where the state folder cannot be made, and is content where it can', async () => {

@@ -3,10 +3,7 @@ import { respond } from '../../../gatekeeper/answers/respond.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FILE_COST, REQUEST_COST } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { challenger } from '../../../gatekeeper/offer/challenge.ts';
-import { listedSigner } from '../listed-signer.ts';
 import { loggedService, tinyHashes } from '../logged-service.ts';
-import { NOW_MS } from '../payer.ts';
 import { tinyRecord } from '../tiny-release.ts';
 import { tinyTokens } from '../tiny-tokens.ts';
 
@@ -74,24 +71,6 @@ describe('what an answer spends', () => {
     const [again, warm] = await asked({ ...ask, target: respelled(ask) }, service);
     expect(again).toBe(status);
     expect((cold - warm) / FILE_COST).toBeGreaterThanOrEqual(files);
-  });
-
-  it('I54: counts each signed offer of a challenge', async () => {
-    const plain = await loggedService();
-    const price = { target: '/gauge' };
-    const signing = (offers: object): Service => {
-      const { baseUrl, operator } = plain;
-      const [network, ...furtherNetworks] = operator.networks;
-      const usual = { baseUrl, payTo: operator.payTo, network, serviceName: 'Tiny' };
-      const asked = challenger({ ...usual, ...offers, furtherNetworks });
-      asked.show(plain.release);
-      return { ...plain, challenger: asked };
-    };
-    const offers = { signer: listedSigner(), clock: () => NOW_MS };
-    const [status, units] = await asked(price, signing({}));
-    expect(status).toBe(402);
-    const [, more] = await asked(price, signing({ offers }));
-    expect(more - units).toBe(plain.operator.networks.length);
   });
 
   it('I54: parses the list of batches once for all hashes', async () => {

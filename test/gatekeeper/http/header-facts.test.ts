@@ -89,8 +89,22 @@ describe('the header of an account that paid', () => {
     expect(headerFacts([...signIn, 'sign-in-with-x', 'd']).paymentHeaders).toEqual([
       { kind: 'sign-in', text: 'abc, d' },
     ]);
-    expect(headerFacts([...signIn, 'x-payment', 'p']).paymentHeaders).toEqual([
-      { kind: 'payment', version: 1, text: 'p' },
+  });
+
+  it('stands beside what pays, as the name of the purchase does', () => {
+    const beside = ['Sign-In-With-X', 'abc', 'Payment-Identifier', 'id'];
+    const shown = { signIn: 'abc', identifier: 'id' };
+    expect(headerFacts(['x-payment', 'p', ...beside]).paymentHeaders).toEqual([
+      { kind: 'payment', version: 1, text: 'p', ...shown },
     ]);
+    expect(headerFacts(['payment-signature', 'p', ...beside]).paymentHeaders).toEqual([
+      { kind: 'payment', version: 2, text: 'p', ...shown },
+    ]);
+    expect(headerFacts(['x-receipt', 'r', ...beside]).paymentHeaders).toEqual([
+      { kind: 'receipt', text: 'r' },
+    ]);
+    const twice = ['x-payment', 'p', 'payment-identifier', 'a', 'payment-identifier', 'b'];
+    expect(headerFacts(twice).paymentHeaders).toMatchObject([{ identifier: 'a, b' }]);
+    expect(headerFacts(['payment-identifier', 'id']).paymentHeaders).toEqual([]);
   });
 });

@@ -8,7 +8,8 @@ import { payer } from '../payer.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 
-const none = async () => ({ verdict: 'none', detail: 'x' }) as const;
+/** It answers, if with nothing that helps. */
+const none = async () => ({ verdict: 'none', detail: 'x', status: 500 }) as const;
 const SILENT = { verify: none, settle: none, supported: none };
 
 const WARNING = expect.stringMatching(/^TEST-ONLY.*no money moves/);
@@ -24,20 +25,22 @@ const ask = (target: string, method = 'GET', at = gate): Promise<Response> =>
 
 describe('/healthz', () => {
   it('is not ready while the clock is behind the journal', async () => {
-    for (const [ahead, status] of [
-      [0, 200],
-      [60_000, 503],
-    ] as const) {
+    for (const ahead of [0, 60_000]) {
       const at = await tinyGate({ journal: emptyJournal(TINY_NOW + ahead) });
       const answer = await ask('/healthz', 'GET', at);
-      expect(answer.status).toBe(status);
-      if (status === 503) {
-        expect(await answer.json()).toMatchObject({
+      // It serves, so a balancer goes on.
+      expect(answer.status).toBe(200);
+      const health = (await answer.json()) as object;
+      if (ahead === 0) expect(health).toMatchObject({ status: 'ready', sells: { ok: true } });
+      else
+        expect(health).toMatchObject({
           status: 'not_ready',
           why: [expect.stringMatching(/^the clock is behind the payment journal/)],
+          serves: { ok: true },
+          sells: { ok: false, reasons: [{ reason: 'clock_behind' }] },
+          publishes: { ok: true },
           release: { sequence: 1 },
         });
-      }
       await at.close();
     }
   });
@@ -64,10 +67,16 @@ describe('/healthz', () => {
     const bought = await fetch(at.url + target, { headers: { 'x-payment': header } });
     expect(bought.status).toBe(503);
     const answer = await ask('/healthz', 'GET', at);
-    expect(answer.status).toBe(503);
+    expect(answer.status).toBe(200);
+    const why = 'the payment journal cannot be written: see the log';
     expect(await answer.json()).toMatchObject({
-      why: [expect.stringMatching(/cannot be written/)],
+      status: 'not_ready',
+      why: [why],
+      sells: { ok: false, reasons: [{ reason: 'journal_failing', why }] },
     });
+    expect(at.logged).toContainEqual(
+      expect.objectContaining({ event: 'journal_failing', ok: false, error: 'disk is full' }),
+    );
     await at.close();
   });
 
@@ -77,12 +86,38 @@ describe('/healthz', () => {
     renameSync(link, aside);
     await at.checkRelease();
     const answer = await ask('/healthz', 'GET', at);
-    expect(answer.status).toBe(503);
-    expect(await answer.json()).toMatchObject({ why: ['the folder of releases cannot be read'] });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({
+      status: 'not_ready',
+      why: ['the folder of releases cannot be read'],
+      serves: { ok: true },
+      publishes: { ok: false, reasons: [{ reason: 'releases_lost' }] },
+    });
     renameSync(aside, link);
     await at.checkRelease();
-    expect((await ask('/healthz', 'GET', at)).status).toBe(200);
+    expect(await (await ask('/healthz', 'GET', at)).json()).toMatchObject({ status: 'ready' });
     await at.close();
+  });
+
+  it('tells a balancer to go elsewhere while the files of the release are gone, and when it stops', async () => {
+    const at = await tinyGate();
+    const aside = `${at.dataDir}-aside`;
+    renameSync(at.dataDir, aside);
+    await at.checkRelease();
+    const answer = await ask('/healthz', 'GET', at);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({
+      serves: { ok: false, reasons: [{ reason: 'release_lost' }] },
+      sells: { ok: true },
+    });
+    renameSync(aside, at.dataDir);
+    await at.checkRelease();
+    expect((await ask('/healthz', 'GET', at)).status).toBe(200);
+    await at.close('SIGTERM');
+    expect(at.logged.slice(-2)).toMatchObject([
+      { event: 'stopping', state: 'serves', ok: false, signal: 'SIGTERM' },
+      { event: 'stopped' },
+    ]);
   });
 
   it('I58: says that payments are pretended', async () => {

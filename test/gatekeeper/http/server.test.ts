@@ -160,9 +160,12 @@ describe('I6: a paid path without a payment', () => {
     expect(await head.text()).toBe('');
     const shown = (response: Response): unknown =>
       [...response.headers].filter(
-        ([name]) => !/^(date|connection|x-request-id|keep-alive)$/.test(name),
+        ([name]) => !/^(date|connection|x-request-id|keep-alive|payment-required)$/.test(name),
       );
     expect(shown(head)).toEqual(shown(get));
+    // Each has a message of its own to sign in with.
+    const required = 'payment-required';
+    expect(head.headers.get(required)).toHaveLength(get.headers.get(required)?.length ?? 0);
   });
 });
 

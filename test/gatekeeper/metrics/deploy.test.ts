@@ -242,7 +242,7 @@ describe.skipIf(!hasPromtool)('promtool (needs Prometheus)', () => {
 
   it.each([
     ['SignalpressAnswersFail', '> 0.02', '> 0.5'],
-    ['SignalpressNotReady', 'signalpress_ready == 0', 'signalpress_ready == 1'],
+    ['SignalpressDoesNotSell', '{state="sells"} == 1', '{state="sells"} == 0'],
     ['SignalpressDown', '{severity: page}', '{severity: ticket}'],
   ])('would see at %s that %s became %s', (alert, from, to) => {
     const tests = alertTests(alert);

@@ -107,7 +107,8 @@ describe('/metrics at an address of their own', () => {
     const answer = await fetch(url);
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, null]);
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    expect(sampleValue(samplesIn(await answer.text()), 'signalpress_ready')).toBe(1);
+    const samples = samplesIn(await answer.text());
+    expect(sampleValue(samples, 'signalpress_state', { state: 'serves' })).toBe(1);
     expect((await fetch(new URL('/', url))).status).toBe(404);
     expect((await fetch(url, { method: 'POST' })).status).toBe(405);
     const head = await fetch(url, { method: 'HEAD' });

@@ -47,7 +47,7 @@ async function answersAt(port: number): Promise<number | null> {
     const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
     const labels = { operation: '/gauge/sample', status: '200' };
     const samples = samplesIn(await answer.text());
-    if (sampleValue(samples, 'signalpress_ready') === undefined) return null;
+    if (sampleValue(samples, 'signalpress_connections') === undefined) return null;
     return sampleValue(samples, 'signalpress_answers_total', labels) ?? 0;
   } catch {
     return null;

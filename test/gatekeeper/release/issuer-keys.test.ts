@@ -9,12 +9,14 @@ import {
 } from '../../../compiler/contract/key-history.ts';
 import { revokeKey, rotateKey } from '../../../compiler/keys/key-command.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
+import type { Log } from '../../../gatekeeper/log/line-log.ts';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { keepNewest, refuseOlder } from '../../../gatekeeper/release/newest-served.ts';
 import { openRelease } from '../../../gatekeeper/release/open-release.ts';
 import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import { watchRelease } from '../../../gatekeeper/release/watch-release.ts';
 import { check } from '../../../gatekeeper/rooms/check.ts';
+import { ServiceState } from '../../../gatekeeper/state/service-state.ts';
 import { seed } from '../../seeded-keys.ts';
 import {
   AS_OF,
@@ -142,6 +144,7 @@ describe('a running gatekeeper', () => {
     const open = () => openRelease({ source: folderSource(dataDir), issuerDid: K1, baseUrl: null });
     let current: ReleaseIndex = await open();
     const logged: string[] = [];
+    const log: Log = (entry) => logged.push(`${entry.event} ${entry.error ?? ''}`);
     const watcher = watchRelease({
       source: folderSource(dataDir),
       current: () => current,
@@ -149,7 +152,8 @@ describe('a running gatekeeper', () => {
       swap: (next) => {
         current = next;
       },
-      log: (entry) => logged.push(`${entry.event} ${entry.error ?? ''}`),
+      log,
+      state: new ServiceState({ clock: Date.now, log }),
       pollMs: 60_000,
     });
     const next = async (keys: KeyHistory | null, more: TinyOptions) => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type KeyHistory, withRoots } from '../../../compiler/contract/key-history.ts';
 import type { RootStatement } from '../../../compiler/contract/root-statement.ts';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
-import { keepNewest, refuseOlder } from '../../../gatekeeper/release/newest-served.ts';
+import { keepNewest, provenHeads, refuseOlder } from '../../../gatekeeper/release/newest-served.ts';
 import { openRelease } from '../../../gatekeeper/release/open-release.ts';
 import { revocation } from '../../monitor/lying-service.ts';
 import { type TinyOptions, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
@@ -55,6 +55,22 @@ describe('refuseOlder()', () => {
     expect(() => refuseOlder(state, older)).toThrow('release 4: older than release 5');
     const other = await releaseOf({ sequence: 5, head: { as_of: '2026-11-21T11:30:00Z' } });
     expect(() => refuseOlder(state, other)).toThrow('a different release with this number');
+  });
+
+  it('I26: lets an older one pass that is proven, unless its list of keys forgets what was seen', async () => {
+    const state = stateDir();
+    const release = await releaseOf({ sequence: 5 });
+    const older = await releaseOf({ sequence: 4 });
+    keepNewest(state, { ...release, head: { ...release.head, previous: 'sha256:4' } });
+    expect(provenHeads(state)).toEqual([
+      expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+      'sha256:4',
+    ]);
+    refuseOlder(state, older, true);
+    expect(() => refuseOlder(state, older)).toThrow('release 4: older than release 5');
+    keepNewest(state, { ...release, keys: { ...release.keys, revocations: [revocation(7)] } });
+    expect(() => refuseOlder(state, older, true)).toThrow('lacks a statement that was seen before');
+    expect(provenHeads(stateDir())).toEqual([]);
   });
 
   it('does not compare releases of another issuer: which issuer is served is settled elsewhere', async () => {

@@ -1,0 +1,280 @@
+/**
+ * What a gatekeeper is for, and why it cannot do it at this moment.
+ *
+ *  - It **serves** while a whole release is in hand. A balancer sends requests as long as it does.
+ *  - It **sells** while payments can be written down, settled and checked. Free answers and what was paid already do not
+ *    depend on it.
+ *  - It **publishes** while newer releases reach its clients.
+ *
+ * Each has reasons, and each reason begins and ends. The part that notices it says so (`trouble`), or is asked again and
+ * again (`watch`). Whoever wants to know reads it here: the log (one line for each beginning and each end), `/healthz`,
+ * the metrics and their alerts. `gatekeeper/SIGNS.md` has a row for each reason. Nothing here decides whether a payment
+ * is taken.
+ */
+
+export const STATES = ['serves', 'sells', 'publishes'] as const;
+export type StateName = (typeof STATES)[number];
+
+interface ReasonRow {
+  readonly state: StateName;
+  /** Of its beginning in the log; its end is news. */
+  readonly level: 'info' | 'warn' | 'error';
+  /** The event of the log that tells of its end; its beginning has the name of the reason. */
+  readonly over: string;
+  /** What strangers are told in place of the details, which may name hosts. */
+  readonly says?: string;
+  /** The shop works on with what it has: `/healthz` tells it among its warnings. */
+  readonly warns?: true;
+}
+
+export const REASONS = {
+  stopping: { state: 'serves', level: 'info', over: 'stopped' },
+  release_lost: { state: 'serves', level: 'error', over: 'release_back' },
+  journal_lost: {
+    state: 'sells',
+    level: 'error',
+    over: 'journal_back',
+    says: 'the payment journal cannot be written: see the log',
+  },
+  journal_failing: {
+    state: 'sells',
+    level: 'error',
+    over: 'journal_writes',
+    says: 'the payment journal cannot be written: see the log',
+  },
+  journal_slow: { state: 'sells', level: 'warn', over: 'journal_quick' },
+  clock_behind: {
+    state: 'sells',
+    level: 'error',
+    over: 'clock_right',
+    says: 'the clock is behind the payment journal: no new payment is taken',
+  },
+  clock_off: {
+    state: 'sells',
+    level: 'error',
+    over: 'clock_agrees',
+    says: 'the clock is not that of the chain node or facilitator: no new payment is taken',
+  },
+  facilitator_lost: {
+    state: 'sells',
+    level: 'error',
+    over: 'facilitator_back',
+    says: 'the facilitator is out of reach: see the log',
+  },
+  facilitators_skipped: {
+    state: 'sells',
+    level: 'error',
+    over: 'facilitators_asked',
+    says: 'no facilitator gives verdicts: no payment is taken',
+  },
+  facilitator_slow: { state: 'sells', level: 'warn', over: 'facilitator_quick' },
+  node_lost: {
+    state: 'sells',
+    level: 'error',
+    over: 'node_back',
+    says: 'the chain node is out of reach: see the log',
+  },
+  releases_lost: { state: 'publishes', level: 'error', over: 'releases_back' },
+  release_refused: {
+    state: 'publishes',
+    level: 'error',
+    over: 'release_taken',
+    says: 'stale: the newest release is refused, see the log',
+    warns: true,
+  },
+  release_stale: {
+    state: 'publishes',
+    level: 'warn',
+    over: 'release_fresh',
+    says: 'stale: the release is past its valid_until',
+    warns: true,
+  },
+  data_host_unreachable: {
+    state: 'publishes',
+    level: 'error',
+    over: 'data_host_back',
+    says: 'stale: host unreachable',
+    warns: true,
+  },
+  data_host_without_head: {
+    state: 'publishes',
+    level: 'warn',
+    over: 'data_host_back',
+    says: 'stale: host without a readable head',
+    warns: true,
+  },
+} as const satisfies Readonly<Record<string, ReasonRow>>;
+export type Reason = keyof typeof REASONS;
+
+/** Time between two looks at what is watched. */
+const LOOK_MS = 1000;
+/** Time between two questions to somebody else, who may take a while and may count them. */
+const ASK_MS = 15_000;
+
+/** One reason, as far as one part knows it. */
+export interface Trouble {
+  /** ISO time; null while all is well. */
+  readonly since: string | null;
+  /** Said again, it is no news, unless `more`, which are members for the log, say something else. */
+  begin(error: string, more?: Readonly<Record<string, unknown>>): void;
+  end(): void;
+}
+
+/** A reason that holds at this moment. */
+export interface Standing {
+  readonly reason: Reason;
+  /** Which one of several, such as a network; '' where there is one. */
+  readonly of: string;
+  readonly since: string;
+  /** For anybody to read. */
+  readonly why: string;
+}
+
+interface ServiceStateOptions {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+  readonly askMs?: number;
+}
+
+export class ServiceState {
+  readonly #options: ServiceStateOptions;
+  readonly #troubles = new Map<string, StandingTrouble>();
+  readonly #looks: (() => void)[] = [];
+  readonly #timers: NodeJS.Timeout[] = [];
+  #isClosed = false;
+
+  constructor(options: ServiceStateOptions) {
+    this.#options = options;
+  }
+
+  /** The way to report a reason; the same one for the same words. */
+  trouble(reason: Reason, of = ''): Trouble {
+    const key = `${reason} ${of}`;
+    const known = this.#troubles.get(key);
+    if (known !== undefined) return known;
+    const made = new StandingTrouble(reason, of, {
+      clock: this.#options.clock,
+      log: (entry) => this.#note(reason, entry),
+    });
+    this.#troubles.set(key, made);
+    return made;
+  }
+
+  /** Asks from now on for what is wrong, null for nothing. */
+  watch(reason: Reason, look: () => string | null, of = ''): void {
+    const trouble = this.trouble(reason, of);
+    this.#looks.push(() => {
+      const error = look();
+      if (error === null) trouble.end();
+      else trouble.begin(error);
+    });
+  }
+
+  /**
+   * The same of somebody who has to be asked over a network, every 15 s; `look` must not reject. Whoever got no answer
+   * calls what this returns, so that the question is put at once.
+   */
+  ask(reason: Reason, look: () => Promise<string | null>, of = ''): () => void {
+    const trouble = this.trouble(reason, of);
+    let isAsking = false;
+    const again = async (): Promise<void> => {
+      if (isAsking || this.#isClosed) return;
+      isAsking = true;
+      const error = await look();
+      isAsking = false;
+      if (error === null) trouble.end();
+      else trouble.begin(error);
+    };
+    this.#every(this.#options.askMs ?? ASK_MS, () => void again());
+    return () => void again();
+  }
+
+  /** Looks now, and again every second until it is closed. */
+  run(): void {
+    this.#look();
+    this.#every(LOOK_MS, () => this.#look());
+  }
+
+  /** All reasons of this moment; a state without one holds. */
+  standing(): readonly Standing[] {
+    this.#look();
+    return [...this.#troubles.values()].flatMap((trouble) => trouble.standing() ?? []);
+  }
+
+  /** What happens from now on is no news. */
+  close(): void {
+    this.#isClosed = true;
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  #every(ms: number, work: () => void): void {
+    this.#timers.push(setInterval(work, ms).unref());
+  }
+
+  #look(): void {
+    if (this.#isClosed) return;
+    for (const look of this.#looks) look();
+  }
+
+  #note(reason: Reason, { event, ...entry }: Readonly<Record<string, unknown>>): void {
+    if (this.#isClosed) return;
+    const { state } = REASONS[reason];
+    const all = [...this.#troubles.values()];
+    const ok = all.every((one) => one.since === null || REASONS[one.reason].state !== state);
+    this.#options.log({ event, state, ok, ...entry });
+  }
+}
+
+/** The reasons of a state among all. */
+export function reasonsOf(state: StateName, standing: readonly Standing[]): readonly Standing[] {
+  return standing.filter(({ reason }) => REASONS[reason].state === state);
+}
+
+class StandingTrouble implements Trouble {
+  readonly reason: Reason;
+  readonly #of: string;
+  readonly #options: ServiceStateOptions;
+  #since: string | null = null;
+  #error = '';
+  /** What the log heard last beside the error. */
+  #more = '';
+
+  constructor(reason: Reason, of: string, options: ServiceStateOptions) {
+    this.reason = reason;
+    this.#of = of;
+    this.#options = options;
+  }
+
+  get since(): string | null {
+    return this.#since;
+  }
+
+  begin(error: string, more: Readonly<Record<string, unknown>> = {}): void {
+    const said = JSON.stringify(more);
+    if (this.#since !== null && said === this.#more) return;
+    this.#since ??= new Date(this.#options.clock()).toISOString();
+    this.#more = said;
+    this.#error = error;
+    this.#options.log({ event: this.reason, since: this.#since, ...this.#named(), error, ...more });
+  }
+
+  end(): void {
+    const since = this.#since;
+    if (since === null) return;
+    this.#since = null;
+    this.#options.log({ event: REASONS[this.reason].over, since, ...this.#named() });
+  }
+
+  standing(): Standing | null {
+    if (this.#since === null) return null;
+    const row: ReasonRow = REASONS[this.reason];
+    const { says = this.#error } = row;
+    const why = row.warns === true ? `${says} since ${this.#since}` : says;
+    return { reason: this.reason, of: this.#of, since: this.#since, why };
+  }
+
+  #named(): { readonly of?: string } {
+    return this.#of === '' ? {} : { of: this.#of };
+  }
+}
