@@ -55,7 +55,7 @@ const COMPILER: Program = {
 /** What a start needs before it knows the command: not with what the commands share. */
 const START = {
   name: 'start',
-  test: /compiler\/(verify\/plain-file|commands\/error-text)/,
+  test: /compiler\/(package-folder|verify\/plain-file|commands\/error-text)/,
   priority: 1,
 };
 

