@@ -86,7 +86,7 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     usage: 'witness',
-    about: 'have the log cosigned by witnesses, or be one for the logs of others',
+    about: 'have the log cosigned by witnesses',
     define: async (command) =>
       (await import('./witness/witness-cli.ts')).defineWitness(command, SETTINGS),
   },
@@ -129,12 +129,6 @@ const COMMANDS: readonly CommandRow[] = [
       'sign receipts for the fiat channel, for tests and for operators who are their own processor',
     define: async (command) =>
       (await import('./commands/issue-receipt.ts')).defineReceipt(command, SETTINGS),
-  },
-  {
-    usage: 'export [options]',
-    about: 'sign a saved body as a W3C verifiable credential, with the key that signed the body',
-    define: async (command) =>
-      (await import('./commands/export-command.ts')).defineExport(command, SETTINGS),
   },
   {
     usage: 'init [options] <folder>',

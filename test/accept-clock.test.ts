@@ -7,9 +7,11 @@ import { currentName, releaseNames } from '../compiler/stages/publish/release-fo
 import { issuerDid, signingKey } from '../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
+import type { Log } from '../gatekeeper/log/line-log.ts';
 import { folderSource } from '../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../gatekeeper/release/open-release.ts';
 import { watchRelease } from '../gatekeeper/release/watch-release.ts';
+import { ServiceState } from '../gatekeeper/state/service-state.ts';
 import {
   AS_OF,
   compileFolder,
@@ -169,6 +171,7 @@ describe('a gatekeeper that serves a release of the future', () => {
     const open = () => openRelease({ source: folderSource(data), issuerDid: null, baseUrl: null });
     let current = await open();
     const logged: string[] = [];
+    const log: Log = ({ event, error }) => logged.push(`${event} ${error ?? ''}`);
     const watcher = watchRelease({
       source: folderSource(data),
       current: () => current,
@@ -176,7 +179,8 @@ describe('a gatekeeper that serves a release of the future', () => {
       swap: (next) => {
         current = next;
       },
-      log: ({ event, error }) => logged.push(`${event} ${error ?? ''}`),
+      log,
+      state: new ServiceState({ clock: Date.now, log }),
       pollMs: 1_000_000,
     });
     return { watcher, logged, served: () => current.head.sequence };

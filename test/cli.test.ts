@@ -43,7 +43,6 @@ describe('signalpress --help', () => {
     ['releases', 'diff'],
     ['releases', 'prune'],
     ['stats'],
-    ['export'],
     ['import', 'sec-edgar'],
     ['receipt', 'issue'],
   ];
@@ -296,7 +295,7 @@ describe('signalpress compile', () => {
     ['a user in the address', ['--base-url', 'https://u@x.example'], {}, USER_INFO],
     ['a query in the address', ['--base-url', 'https://x.example?'], {}, USER_INFO],
     ['an address of two lines', ['--base-url', 'https://x.example\n'], {}, 'not an http'],
-    ['a name of two lines', ['--issuer-name', 'a\nb'], {}, 'Cannot publish as "a\\nb": a control'],
+    ['a name of two lines', ['--issuer-name', 'a\nb'], {}, 'Cannot publish as "a\\nb": the hidden'],
     ['too many workers', ['--workers', '99'], {}, 'workers'],
     ['half a worker', ['--workers', '0.5'], {}, 'workers'],
     ['to keep no release', ['--keep-last', '0'], {}, 'Cannot use --keep-last "0"'],

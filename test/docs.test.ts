@@ -11,7 +11,6 @@ const DOCS = [
   'compiler/client/python/README.md',
   'compiler/contract/FORMAT.md',
   'compiler/contract/PRODUCTS.md',
-  'compiler/contract/CREDENTIALS.md',
   'compiler/contract/RECEIPTS.md',
   'compiler/contract/ROOTS.md',
   'compiler/contract/SERIES-CSV.md',
@@ -20,11 +19,11 @@ const DOCS = [
   'compiler/import/README.md',
   'compiler/upload/README.md',
   'compiler/CATALOG.md',
-  'compiler/SHARDING.md',
   'compiler/MONITOR.md',
   'compiler/WITNESSES.md',
   'dist-data/README.md',
   'gatekeeper/BASKET.md',
+  'gatekeeper/BOOKS.md',
   'gatekeeper/DISCOVERY.md',
   'gatekeeper/OBSERVING.md',
   'gatekeeper/README.md',
@@ -88,6 +87,7 @@ function variablesKnown(): Set<string> {
     read('compiler/commands/compile-options.ts'),
     read('compiler/keys/issuer-key.ts'),
     read('compiler/upload/upload-cli.ts'),
+    read('compiler/import/sources/open-meteo/open-meteo-answer.ts'),
     read('scripts/quick-start-data.ts'),
   ].join('\n');
   const spelled = [...texts.matchAll(/SIGNALPRESS_[A-Z_]+/g)].map(([name]) => name);
@@ -171,9 +171,12 @@ describe('the table of test/INVARIANTS.md', () => {
       return { promise: promise.trim(), numbers, files, isOpen };
     });
 
-  it('has all 67 in their order, and names what has no test yet', () => {
+  it('has all in their order, and names what has no test yet', () => {
     const all = rows.flatMap(({ numbers }) => numbers);
-    expect(all).toEqual(Array.from({ length: 67 }, (_, at) => at + 1));
+    // I59 to I67 are kept for the promises of the third audit.
+    const kept = [62, 63, 65, 66, 67];
+    const numbers = Array.from({ length: 73 }, (_, at) => at + 1);
+    expect(all).toEqual(numbers.filter((number) => !kept.includes(number)));
     expect(rows.flatMap(({ numbers, isOpen }) => (isOpen ? numbers : []))).toEqual([]);
   });
 

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { SettleOutcome } from '../gatekeeper/money/facilitator.ts';
+import { askFrom } from './gatekeeper/chain-reader.ts';
 import { DOUBT, SETTLED, scripted } from './gatekeeper/scripted-facilitator.ts';
+import { message } from './gatekeeper/sign-in-message.ts';
 import { sampleGate, servedShop } from './sample-gate.ts';
 import { compileFolder, removeFolders, writeSnapshots } from './snapshot-folder.ts';
 import {
@@ -20,6 +22,8 @@ import {
 
 afterAll(removeFolders);
 
+/** The address that shops of snapshots are compiled for. */
+const BASE_URL = 'https://example.org';
 const RULER = '/gauge/ruler?entity=pier-one&signal_id=tides.level';
 /** A payment for a target of the full shop; then a gatekeeper of a shop that offers less goes on from its journal. */
 async function soldBefore(target: string, outcome: SettleOutcome, less: TideTerms) {
@@ -87,6 +91,34 @@ describe('a payment for an operation that left the catalogue', () => {
     const forged = { 'x-payment': Buffer.from('{"x402Version":1}').toString('base64') };
     expect((await fetch(gate.url + RULER, { headers: forged })).status).toBe(404);
     expect(calls).toEqual([]);
+    await gate.close();
+  });
+
+  it('I59: is for its buyer alone: from elsewhere every request gets one refusal, and a message opens it', async () => {
+    const { gate, paid, repeat } = await soldBefore(RULER, SETTLED, noRuler);
+    const headers = { 'x-payment': paid.header };
+    const guesses = [
+      RULER,
+      '/gauge/ruler?entity=quay-two&signal_id=tides.level',
+      '/elsewhere',
+      LEVEL,
+    ];
+    const heard = await Promise.all(guesses.map((one) => askFrom(gate.url, one, { headers })));
+    for (const one of heard) expect(one).toEqual(heard[0]);
+    expect(heard[0]?.status).toBe(402);
+    expect(heard[0]?.body).toContain('"code":"sign_in_to_redeliver"');
+    const base = { domain: new URL(BASE_URL).host, chainId: 'eip155:84532' };
+    const wrong = await message({ ...base, uri: BASE_URL + LEVEL });
+    const guess = { ...headers, 'sign-in-with-x': wrong };
+    expect(await askFrom(gate.url, RULER, { headers: guess })).toEqual(heard[0]);
+    const signIn = await message({ ...base, uri: BASE_URL + RULER });
+    const proven = { ...headers, 'sign-in-with-x': signIn };
+    expect(await askFrom(gate.url, RULER, { headers: proven })).toMatchObject({
+      status: 200,
+      body: paid.text,
+    });
+    expect(await askFrom(gate.url, RULER, { headers: proven })).toEqual(heard[0]);
+    expect((await repeat()).status).toBe(200);
     await gate.close();
   });
 

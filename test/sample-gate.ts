@@ -25,17 +25,19 @@ export interface SampleSettings {
   readonly furtherTokens?: string;
   /** State folder, where a gatekeeper goes on from another one. */
   readonly state?: string;
+  readonly clock?: () => number;
 }
 
-/** A gatekeeper over a compiled data folder, at the clock of the test payer. */
+/** A gatekeeper over a compiled data folder, by default at the instant of the test payer. */
 export function sampleGate(
   data: string,
-  { tokens, receipts, pollMs, facilitator, furtherTokens, state: known }: SampleSettings = {
+  { tokens, receipts, pollMs, facilitator, furtherTokens, ...known }: SampleSettings = {
     tokens: true,
     receipts: false,
   },
 ): Promise<Gatekeeper> {
-  const state = known ?? mkdtempSync(join(tmpdir(), 'signalpress-state-'));
+  const { clock = () => NOW_MS } = known;
+  const state = known.state ?? mkdtempSync(join(tmpdir(), 'signalpress-state-'));
   const usual = { data, state, port: '0', rate_limit: '0', test_payments: '1' };
   const options = { ...usual, ...(furtherTokens === undefined ? {} : { tokens: furtherTokens }) };
   const env = {
@@ -47,7 +49,7 @@ export function sampleGate(
     ...(pollMs === undefined ? {} : { pollMs }),
     ...(facilitator === undefined ? {} : { facilitator }),
   };
-  return startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined, ...given });
+  return startGatekeeper(config, { clock, log: () => undefined, ...given });
 }
 
 /** A shop of these snapshots, compiled and served; `removeFolders` belongs into the afterAll of the test file. */

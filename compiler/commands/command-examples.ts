@@ -26,10 +26,6 @@ const EXAMPLES: Examples = {
   'sources list': ['signalpress sources list'],
   'sources init': ['signalpress sources init --contact mailto:ops@example.org'],
   'sources check': ['signalpress sources check'],
-  export: [
-    'signalpress export --vc body.json --key issuer.key > credential.json',
-    'signalpress export --vc body.json --key issuer.key --valid-until 2026-12-31T00:00:00Z > credential.json',
-  ],
   init: ['signalpress init shop --lines tides', 'signalpress init shop --extends builtin'],
   buy: [
     "signalpress buy 'http://127.0.0.1:4021/gauge?signal_id=tides.level&entity=station-one' --issuer did:key:z6Mk…",
@@ -99,9 +95,7 @@ const EXAMPLES: Examples = {
   'witness add': [
     'signalpress witness add https://witness.example --key witness.example/w1+1b817d15+BAddam…',
   ],
-  'witness keygen': ['signalpress witness keygen witness.example/w1 --state witness'],
   'witness ask': ['signalpress witness ask --policy witnesses.txt'],
-  'witness serve': ['signalpress witness serve --state witness --logs logs.txt --port 4110'],
   'receipt issue': [
     "signalpress receipt issue '/gauge?entity=us-denver&signal_id=airquality.aqi' --key processor.key",
   ],

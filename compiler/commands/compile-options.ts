@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { CompileOptions } from '../compile.ts';
 import { logOrigin } from '../contract/checkpoint.ts';
+import { hiddenSign } from '../contract/hidden-signs.ts';
 import { readIssuerKey } from '../keys/issuer-key.ts';
 import type { ReadBack } from '../stages/publish/read-back.ts';
 import { BY_CADENCE } from '../stages/publish/valid-until.ts';
@@ -134,9 +135,10 @@ function issuerName(text: string): string {
       'Cannot publish without an issuer name: --issuer-name is empty; give a name',
     );
   }
-  if (!/\p{Cc}/u.test(text)) return text;
+  const sign = hiddenSign(text);
+  if (sign === null) return text;
   throw new RangeError(
-    `Cannot publish as ${JSON.stringify(text)}: a control character in --issuer-name; give a name of one line`,
+    `Cannot publish as ${JSON.stringify(text)}: the hidden sign ${sign} in --issuer-name; give a name of one line without it`,
   );
 }
 

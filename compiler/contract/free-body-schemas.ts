@@ -335,6 +335,8 @@ export const channelsSchema = z.strictObject({
     available: z.boolean(),
     test_only: z.boolean(),
     versions: z.array(z.int()),
+    /** Of x402 version 2, beside `bazaar`. */
+    extensions: z.array(z.string()),
     scheme: z.literal('exact'),
     networks: z.array(z.string()),
     asset: z.string(),
@@ -416,6 +418,8 @@ const { params, ...withoutParams } = described;
 export const paymentManifestSchema = z.strictObject({
   version: z.literal(1),
   x402Version: z.literal(1),
+  /** Of version 2, beside `bazaar`. */
+  extensions: z.array(z.string()),
   resources: z.array(z.url()),
   items: z.array(
     z.strictObject({

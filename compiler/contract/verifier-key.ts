@@ -22,7 +22,7 @@ export interface VerifierKey {
 }
 
 /** Whether a signature line can carry a name: not empty, no space, plus or control character. */
-export function isNoteName(name: string): boolean {
+function isNoteName(name: string): boolean {
   return /^[^\s+\p{Cc}]+$/u.test(name);
 }
 

@@ -78,7 +78,7 @@ function largeReading(at: number, current: object): object {
   return reading(String(10_000_000 + at), current, { entity_name: largeName(at) });
 }
 
-/** Texts that a publisher could send; none may be taken for markup, and none may hide or turn what stands beside it. */
+/** Texts that a publisher could send; none may be taken for markup. What hides or turns others is refused at intake. */
 export const HOSTILE_TEXTS = [
   '<script>document.title="taken"</script>',
   '<img src=x onerror=document.title="taken">',
@@ -91,8 +91,6 @@ export const HOSTILE_TEXTS = [
   '&lt;b&gt;&amp;#60;',
   '{{constructor.constructor("document.title=1")()}}',
   'javascript:document.title="taken"',
-  'a\u202etxt.exe\u202c \u2066b',
-  'a\u0007b\u001b[2J\u0085c\u200bd',
 ] as const;
 
 /** A shop in which every text that a publisher writes is hostile. */

@@ -86,7 +86,7 @@ describe('parseNote()', () => {
   const REFUSED = ['\u001f', '\u0085', '\u00a0', '\u2028', '\u3000', '+', '\u007f'];
   const TAKEN = ['', '\ufeff', '\u180e', '\u{1f600}'];
 
-  it('I64: takes the same names of signers as the verifier in Python', async () => {
+  it('I72: takes the same names of signers as the verifier in Python', async () => {
     const notes = [...TAKEN, ...REFUSED].map((odd) => named(`w${odd}itness`));
     const taken = notes.map((each) => parseNote(each) !== null);
     expect(taken).toEqual([...TAKEN.map(() => true), ...REFUSED.map(() => false)]);

@@ -222,7 +222,7 @@ describe('the further examples of FORMAT.md', () => {
     expect(verifyInclusion({ ...claim, index: 1 }, hash)).toBe(false);
   });
 
-  it('I64: shows a proof of the first example, which holds at no other place', () => {
+  it('I72: shows a proof of the first example, which holds at no other place', () => {
     const proof = /```text\n(c2sp\.org[^`]+)```/.exec(more)?.[1] ?? '';
     const verdict = (text: string): string => verifyBody(parseJson(text), { trust: [did] }).verdict;
     const proven = (text: string): string =>

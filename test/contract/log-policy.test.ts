@@ -128,12 +128,12 @@ describe('hasWitnessed(), shortfall()', () => {
   const lacks = (...names: string[]): string =>
     quorum === null ? 'none' : shortfall(quorum, of(...names));
 
-  it('I63: counts the members of groups', () => {
+  it('I71: counts the members of groups', () => {
     expect(quorum !== null && hasWitnessed(quorum, of('X1', 'X3', 'Y2'))).toBe(true);
     expect(lacks('X1', 'X3', 'Y2')).toBe('');
   });
 
-  it('I63: names what is absent', () => {
+  it('I71: names what is absent', () => {
     expect(lacks('X1', 'Y2')).toBe('1 of 2 of X-and-Y (without X-witnesses)');
     expect(lacks('X1', 'X2', 'X3')).toBe('1 of 2 of X-and-Y (without Y-witnesses)');
     expect(quorum !== null && hasWitnessed(quorum, of('X1', 'X2', 'X3'))).toBe(false);

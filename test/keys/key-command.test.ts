@@ -67,7 +67,7 @@ describe('rotateKey()', () => {
     };
     await compileFolder(early, { ...seeds, data, progress });
     expect(refused.length).toBeGreaterThan(3);
-    const state = `Cannot write into "${data}": another command (process ${process.pid})`;
+    const state = `Cannot write into "${data}": another command (process ${process.pid} on `;
     for (const error of refused) expect(String(error)).toContain(`LockedError: ${state}`);
     expect(readdirSync(data)).not.toContain(KEYS_NAME);
     expect(rotate(data).keys).toHaveLength(2);

@@ -52,7 +52,7 @@ export interface Description {
  */
 export function describe(press: Press, { shelf, contact, keys, site }: Description): void {
   const { issuer, asOf } = press;
-  const all = described(shelf, press);
+  const all = described(shelf, press.catalog);
   for (const switches of SWITCH_SETTINGS) describeOffer(press, { all, switches, contact });
   press.put('/manifest', { platform: 'mcp' }, { tools: toolsOf(press.catalog) });
   press.pack(DID_PATH, JSON.stringify(didDocument({ issuer, keys, asOf })));

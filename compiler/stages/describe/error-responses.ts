@@ -13,7 +13,11 @@ export const ERROR_SCHEMAS = {
   PaymentRequired: object(['x402Version', 'error', 'accepts'], {
     x402Version: { type: 'integer', const: 1 },
     error: text,
-    accepts: { type: 'array', minItems: 1, items: { $ref: '#/components/schemas/Requirements' } },
+    code: {
+      const: 'sign_in_to_redeliver',
+      description: 'the payment is known; accepts is empty then',
+    },
+    accepts: { type: 'array', items: { $ref: '#/components/schemas/Requirements' } },
     client_hint: {
       type: 'object',
       description: 'for prices above 0.10 USD: how to raise the cap of the client',
@@ -36,13 +40,16 @@ export const ERROR_SCHEMAS = {
     },
   ),
   NoCharge: object(['error', 'no_charge', 'miss', 'usage', 'example_request', 'preview'], {
-    error: text,
+    error: { ...text, description: 'with a free request that lists or finds what was asked for' },
     no_charge: { type: 'boolean', const: true },
     miss: { enum: ['missing_parameter', 'illegal_value', 'no_data', 'empty_line'] },
     missing_params: { type: 'array', items: text },
     usage: text,
-    example_request: text,
-    preview: text,
+    example_request: {
+      ...text,
+      description: 'an example that works, maybe about another subject',
+    },
+    preview: { ...text, description: 'the free list of legal values' },
   }),
   TokenRefused: object(['error', 'code', 'mint'], {
     error: text,

@@ -68,7 +68,6 @@ function answersAbout(record: SignalRecord): SampleAnswers {
   const { lifecycle } = record;
   return {
     '/gauge': record,
-    '/gauge/as-of': record,
     ...recordAddOns(record),
     ...(lifecycle === null
       ? {}

@@ -26,19 +26,16 @@ interface ExampleSource {
   readonly stored: ReleaseBodies;
   readonly examples: ExampleValues;
   readonly catalog: Catalog;
-  /** The time of the release. */
-  readonly asOf: string;
 }
 
 /** Parameter values of a request that this release answers; null where nothing is stored for the operation. */
 export function exampleValues(
   row: Endpoint,
-  { stored, examples, catalog, asOf }: ExampleSource,
+  { stored, examples, catalog }: ExampleSource,
 ): Values | null {
   if (isDescriptionFile(row)) return {};
   if (row.file !== undefined) {
-    const values = stored.of(row)?.values ?? null;
-    return values === null || row.answer !== 'as-of' ? values : { ...values, as_of: asOf };
+    return stored.of(row)?.values ?? null;
   }
   switch (row.answer) {
     case 'verify':

@@ -41,16 +41,13 @@ export interface Described {
 }
 
 /** Looks at everything that is stored, once for all descriptions. */
-export function described(
-  shelf: Shelf,
-  { catalog, asOf }: { readonly catalog: Catalog; readonly asOf: string },
-): Described {
+export function described(shelf: Shelf, catalog: Catalog): Described {
   const stored = storedBodies(shelf);
   const examples = releaseExamples(shelf);
   const bodies = exampleBodies(stored, catalog);
   const rows = catalog.operations.filter((row) => row.answer !== 'gone');
   const entries = rows.map((row) => {
-    const values = exampleValues(row, { stored, examples, catalog, asOf });
+    const values = exampleValues(row, { stored, examples, catalog });
     return { ...entryOf(row, values, bodies.get(row.path)), ...range(row, catalog) };
   });
   return { entries, bodies };

@@ -352,6 +352,7 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   human_track: 'prices for people',
   test_only: 'whether payments are only pretended here',
   versions: 'versions of x402',
+  extensions: 'extensions of x402 version 2 that are on, beside bazaar',
   scheme: 'scheme of x402',
   networks: 'names of the networks',
   asset: 'address of the token contract',

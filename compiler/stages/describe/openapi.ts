@@ -88,8 +88,10 @@ const PAYMENT_HEADERS = {
   'X-PAYMENT': 'x402 v1: base64 of the JSON payment, signed for one of accepts[] of the 402 body',
   'PAYMENT-SIGNATURE': 'x402 v2: the same, for the challenge in the header PAYMENT-REQUIRED',
   'X-RECEIPT': 'a receipt of a card processor, where /gauge/channels names one',
+  'PAYMENT-IDENTIFIER':
+    'beside a payment: a random name of the purchase, 16 to 128 letters, digits, "-" or "_", which fetches its answer again',
   'SIGN-IN-WITH-X':
-    'a signed message of the challenge, where its "extensions" name sign-in-with-x: fetches again what the account paid for',
+    'a message that the account which paid signs: fetches again what it paid for, alone or beside the payment',
 };
 
 const SECURITY_SCHEMES = {
@@ -297,7 +299,7 @@ function recordBody({ schemas, entries, catalog }: SchemaParts): object {
   const shown = given === undefined ? {} : { examples: { example } };
   return {
     description:
-      'a bare record, a whole delivered body, a credential of one, or {"record": …}, with the request that it must answer beside it; as CSV a series that was delivered with format=csv-signed',
+      'a bare record, a whole delivered body, or {"record": …}, with the request that it must answer beside it; as CSV a series that was delivered with format=csv-signed',
     content: {
       'application/json': { schema: { type: 'object' }, ...shown },
       'text/csv': { schema: { type: 'string' } },

@@ -19,8 +19,6 @@ const GUIDES: Readonly<Record<TablePath, string>> = {
     'Answers whether the latest reading is usual for the season, as a percentile of five years. Not the past readings themselves.',
   '/gauge/history-series':
     'Answers how a signal read at one entity day by day, as a signed chain of rows. Not the latest reading alone, which costs less, and no forecast.',
-  '/gauge/as-of':
-    'Answers what the service stated of one signal at one entity at an earlier time, as the signed record of then. Not readings that came later, and nothing from before the oldest release that is kept.',
   '/gauge/census':
     'Answers what one signal reads at all its entities, to rank or map them. Not for one entity, which costs less, and without trends.',
   '/gauge/lifecycle':

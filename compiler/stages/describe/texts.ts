@@ -86,8 +86,8 @@ export const GUIDANCE = [
   'It answers 402 with the price; sign the EIP-3009 authorization and send the same request again with X-PAYMENT.',
   'Where format=thin is offered, it is the short form, signed by itself.',
   'A signed answer that is sold brings _proof, that it is in the log; proof=0 in the query leaves it out.',
-  'A 422 is never charged and gives an example_request that works.',
-  'After a lost answer or a 503, send the same X-PAYMENT again: the same body comes back without a second charge.',
+  'A 422 is never charged: its error names a free request that lists or finds what you asked for; its example_request works, and may be about another subject.',
+  'After a lost answer or a 503, send the same X-PAYMENT again: the same body comes back without a second charge, to its buyer alone: from the same address for 10 minutes, later and for a token with the PAYMENT-IDENTIFIER of the first request or SIGN-IN-WITH-X.',
   'Above 0.10 USD, raise the cap of your client; client_hint says how.',
   'Every record_hash can be recomputed offline and looked up free at /gauge/verify; _citation is signed with Ed25519.',
 ].join(' ');
