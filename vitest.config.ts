@@ -5,11 +5,14 @@ import { defineConfig } from 'vitest/config';
 /** Folders of tests that need packages of their own, each with a command of its own: `npm run test:NAME`. */
 const APART = ['interop', 'chain', 'postgres', 'browser', 'deploy'];
 
-/** Tests whose files may share the modules of a worker: all but those that replace modules. */
+/** What only a worker of its own can do: replace modules, or watch every connection of the process. */
+const ALONE = ['vi.mock(', 'vi.spyOn(Socket.prototype'];
+
+/** Tests whose files may share the modules of a worker. */
 const SHARING = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.test.ts') && !APART.includes(path.split('/')[0] ?? ''))
   .map((path) => join('test', path))
-  .filter((path) => !readFileSync(path, 'utf8').includes('vi.mock('));
+  .filter((path) => !ALONE.some((text) => readFileSync(path, 'utf8').includes(text)));
 
 /** Modules of the tests' own in their place. */
 const OWN_MODULES = {
