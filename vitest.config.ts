@@ -17,6 +17,7 @@ const SHARING = readdirSync('test', { recursive: true, encoding: 'utf8' })
 /** Modules of the tests' own in their place. */
 const OWN_MODULES = {
   alias: [
+    { find: /^fast-check$/, replacement: join(import.meta.dirname, 'test/fewer-rounds.ts') },
     { find: /^@noble\/ed25519$/, replacement: join(import.meta.dirname, 'test/known-signatures.ts') },
     { find: /^@noble\/hashes\/sha2\.js$/, replacement: join(import.meta.dirname, 'test/known-hashes.ts') },
   ],

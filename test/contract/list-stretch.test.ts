@@ -66,7 +66,7 @@ describe('settlingStretch()', () => {
       }),
       { numRuns: 3000 },
     );
-    expect(refused).toBeGreaterThan(1000);
+    expect(refused).toBeGreaterThan(100);
   });
 
   it('I39: stays short in a list of thousands', () => {
@@ -127,7 +127,7 @@ describe('standsInList()', () => {
         expect(lies.map((lie) => stands(lie))).toEqual(lies.map(() => false));
         expect(stands({}, { ...list.head, count: list.head.count + 1 })).toBe(false);
       }),
-      { numRuns: 300 },
+      { numRuns: 3000 },
     );
     expect(tried).toBeGreaterThan(20);
   });
