@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Folders whose sources a build compiles into programs. */
-const FOLDERS = ['compiler', 'gatekeeper', 'scripts'];
+const FOLDERS = ['compiler', 'gatekeeper', 'scripts', 'test/lab'];
+const SOURCE = /(?<!\.test)\.(ts|js|json)$/;
 const STAMP = 'build/.sources';
 
 /** SHA-256, in hex, over the paths and the bytes of all sources of a build; `root` is the folder of the repository. */
@@ -18,7 +19,7 @@ export function sourcesDigest(root: string): string {
 
 function sourcesBelow(root: string, folder: string): string[] {
   const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => /\.(ts|js|json)$/.test(name)).map((name) => join(folder, name));
+  return names.filter((name) => SOURCE.test(name)).map((name) => join(folder, name));
 }
 
 /** Where a build notes what it was made of. */

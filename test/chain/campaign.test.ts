@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import { audit } from '../../scripts/payment-campaign/audit.ts';
-import type { Story } from '../../scripts/payment-campaign/client.ts';
-import { closingReport, isClean } from '../../scripts/payment-campaign/closing-report.ts';
-import { type CampaignOptions, runCampaign } from '../../scripts/payment-campaign/run-campaign.ts';
 import { payer, type SignedPayment } from '../gatekeeper/payer.ts';
+import { audit } from '../lab/payments/audit.ts';
+import type { Story } from '../lab/payments/client.ts';
+import { closingReport, isClean } from '../lab/payments/closing-report.ts';
+import { type CampaignOptions, runCampaign } from '../lab/payments/run-campaign.ts';
 import { type Chain, startChain } from './chain.ts';
 import { PAYEE, type Row } from './stall.ts';
 

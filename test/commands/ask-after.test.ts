@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { askAfter } from '../../compiler/commands/ask-after.ts';
-import { StubWitness } from '../../scripts/five-years/stub-witness.ts';
 import { smallSet } from '../small-set.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { InventedLog } from '../witness/invented-log.ts';
+import { StubWitness } from '../witness/stub-witness.ts';
 
 const NOW = Date.parse('2026-11-20T12:30:00Z');
 /** The key that signs the log of `compileFolder`. */

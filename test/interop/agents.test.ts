@@ -7,7 +7,7 @@ import {
   type SignalpressClient,
   signalpressClient,
 } from '../../compiler/client/signalpress-client.ts';
-import { functionTools, type OpenApiDocument } from '../../scripts/token-bench/function-tools.ts';
+import { functionTools, type OpenApiDocument } from '../function-tools.ts';
 import { runAgent, type ScriptedTurn, type Transcript } from './scripted-agent.ts';
 import { openShop, type Shop } from './shop.ts';
 

@@ -13,7 +13,6 @@ import { anchorStore } from '../../compiler/stages/anchor/anchor-store.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { askWitnesses } from '../../compiler/witness/ask-witnesses.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
-import { StubWitness } from '../../scripts/five-years/stub-witness.ts';
 import {
   type LoopbackCalendar,
   loopbackCalendar,
@@ -30,6 +29,7 @@ import {
 } from '../snapshot-folder.ts';
 import { batchesIn, hashes, memoryLog, releaseOf } from '../stages/anchor/memory-log.ts';
 import { InventedLog } from '../witness/invented-log.ts';
+import { StubWitness } from '../witness/stub-witness.ts';
 
 /** Programs that know nothing of this project read its log and its time stamps. */
 const READERS = join(import.meta.dirname, 'log-readers');

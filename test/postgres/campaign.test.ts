@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { closingReport, isClean } from '../../scripts/payment-campaign/closing-report.ts';
-import { runCampaign } from '../../scripts/payment-campaign/run-campaign.ts';
+import { closingReport, isClean } from '../lab/payments/closing-report.ts';
+import { runCampaign } from '../lab/payments/run-campaign.ts';
 
 const isReady = existsSync('test/chain/node_modules') && existsSync('build/gatekeeper/main.js');
 

@@ -9,8 +9,8 @@ afterAll(removeFolders);
 /** A repository with one source in each folder, built as it is. */
 function builtRoot(): string {
   const root = makeFolder();
-  for (const folder of ['compiler', 'gatekeeper', 'scripts', 'build', 'test']) {
-    mkdirSync(join(root, folder));
+  for (const folder of ['compiler', 'gatekeeper', 'scripts', 'build', 'test/lab']) {
+    mkdirSync(join(root, folder), { recursive: true });
     if (folder !== 'build') writeFileSync(join(root, folder, 'one.ts'), 'export {};\n');
   }
   writeFileSync(stampPath(root), sourcesDigest(root));
@@ -24,6 +24,7 @@ describe('buildProblem()', () => {
     const root = builtRoot();
     expect(buildProblem(root)).toBeNull();
     writeFileSync(join(root, 'test/one.ts'), 'export const a = 1;\n');
+    writeFileSync(join(root, 'test/lab/one.test.ts'), 'export const a = 1;\n');
     writeFileSync(join(root, 'compiler/README.md'), 'words');
     // Written again, as a rebase does it: the bytes count, not their time.
     writeFileSync(join(root, 'compiler/one.ts'), 'export {};\n');
@@ -33,6 +34,7 @@ describe('buildProblem()', () => {
   it.each<[string, (root: string) => void]>([
     ['changed', (root) => writeFileSync(join(root, 'gatekeeper/one.ts'), 'export { };\n')],
     ['new', (root) => writeFileSync(join(root, 'scripts/two.js'), '')],
+    ['another experiment', (root) => writeFileSync(join(root, 'test/lab/one.ts'), '')],
     ['gone', (root) => rmSync(join(root, 'compiler/one.ts'))],
   ])('says what to do about a source that is %s', (_, change) => {
     const root = builtRoot();

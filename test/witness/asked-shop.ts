@@ -9,7 +9,6 @@ import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { askWitnesses } from '../../compiler/witness/ask-witnesses.ts';
 import type { AskBy } from '../../compiler/witness/witness-client.ts';
-import { StubWitness } from '../../scripts/five-years/stub-witness.ts';
 import { VirtualClock } from '../fetch/virtual-clock.ts';
 import { sharedFolder } from '../shared-folder.ts';
 import {
@@ -19,6 +18,7 @@ import {
   spotPrices,
   writeSnapshots,
 } from '../snapshot-folder.ts';
+import { StubWitness } from './stub-witness.ts';
 
 const NOW_TEXT = '2026-11-20T12:30:00Z';
 export const NOW = Date.parse(NOW_TEXT);

@@ -5,10 +5,7 @@ import type { Catalog } from '../../../compiler/contract/catalog/catalog.ts';
 import { described } from '../../../compiler/stages/describe/manifest.ts';
 import { MEMBER_TEXTS, withMemberTexts } from '../../../compiler/stages/describe/member-texts.ts';
 import { openApi } from '../../../compiler/stages/describe/openapi.ts';
-import {
-  functionTools,
-  type OpenApiDocument,
-} from '../../../scripts/token-bench/function-tools.ts';
+import { functionTools, type OpenApiDocument } from '../../function-tools.ts';
 import { TIDES } from '../../tide-catalog.ts';
 
 const NOTHING = { has: () => false, under: () => [], read: () => Buffer.alloc(0) };

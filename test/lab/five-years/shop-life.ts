@@ -1,0 +1,216 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { runVerify } from '../../../compiler/verify/verify-command.ts';
+import { askWitnesses } from '../../../compiler/witness/ask-witnesses.ts';
+import { answer } from '../../../gatekeeper/answers/answers.ts';
+import { proven } from '../../../gatekeeper/rooms/proven.ts';
+import { compiledService } from '../../gatekeeper/compiled-service.ts';
+import { question } from '../../gatekeeper/tiny-service.ts';
+import {
+  compileFolder,
+  makeFolder,
+  ndjson,
+  reading,
+  writeSnapshots,
+} from '../../snapshot-folder.ts';
+import { seeded } from '../flips/flips.ts';
+import { didOf, keyEvents, type Seeds, seedsOf, signersIn } from './keys.ts';
+import { FIVE_YEARS, monthTime, type Plan } from './plan.ts';
+import { SHOP, Watcher } from './watcher.ts';
+import { Witnesses } from './witnesses.ts';
+
+/** How long a release is promised to be the newest, in days; months are shorter. */
+const VALID_DAYS = 40;
+/** Every release stays. */
+const RETENTION = { last: 100, days: 0 };
+
+/** What is bought: a record, whose reading has an entry in the log, and bodies whose signed statement has one. */
+const PRODUCTS = {
+  record: '/gauge?entity=btc&signal_id=crypto.spot',
+  census: '/gauge/census?signal_id=crypto.spot',
+  series: '/gauge/history-series?entity=btc&signal_id=crypto.spot',
+} as const;
+export type Product = keyof typeof PRODUCTS;
+const PRODUCT_NAMES = ['record', 'census', 'series'] as const;
+
+export interface Bought {
+  readonly month: number;
+  readonly product: Product;
+  readonly text: string;
+}
+
+/** What was noticed of an event, in words. */
+export interface Incident {
+  readonly month: number;
+  readonly event: string;
+  readonly noticed: readonly string[];
+}
+
+/** The life of a small shop, month by month: releases, buyers, witnesses, a monitor, and what goes wrong. */
+export class ShopLife {
+  readonly plan: Plan;
+  readonly seeds: Seeds;
+  readonly data = join(makeFolder(), 'data');
+  readonly #snapshots = join(makeFolder(), 'snapshots');
+  readonly #random: (below: number) => number;
+  readonly witnesses: Witnesses;
+  readonly #watcher: Watcher;
+  readonly bodies: Bought[] = [];
+  readonly incidents: Incident[] = [];
+  /** Months in which the monitor saw something though nothing was wrong. */
+  readonly falseAlarms: string[] = [];
+  #memory: string | null = null;
+  readonly #proven = new Set<string>();
+  /** The data folder before a release that something else is shown for. */
+  #before = this.data;
+
+  constructor(seed: number, plan = FIVE_YEARS) {
+    this.plan = plan;
+    this.#random = seeded(seed);
+    this.seeds = seedsOf(this.#random);
+    this.witnesses = new Witnesses(this.seeds.issuer.map(didOf), SHOP);
+    this.#watcher = new Watcher(this.issuer, this.witnesses.policy);
+  }
+
+  /** The first key: all that a reader is told. */
+  get issuer(): string {
+    return didOf(this.seeds.issuer[0]);
+  }
+
+  async live(): Promise<void> {
+    for (let month = 1; month <= this.plan.months; month += 1) await this.#month(month);
+  }
+
+  async #month(month: number): Promise<void> {
+    const { plan, seeds } = this;
+    if (month === plan.witnessDies) this.witnesses.kill('press');
+    if ([plan.rollback, plan.fork, plan.freeze].includes(month)) this.#before = copyOf(this.data);
+    keyEvents(this.data, month, { plan, seeds });
+    this.#observe(month);
+    await this.#publish(this.data, month);
+    const lack = await this.#cosign(this.data, month);
+    if (month === plan.witnessDies) {
+      const noticed = [`policy: ${lack ?? 'met'}`];
+      this.incidents.push({ month, event: 'a witness dies', noticed });
+    }
+    await this.#buy(month);
+    if (month === plan.freeze) return this.#freeze(month);
+    const alarms = await this.#watch(month, this.data);
+    const judged = await this.#followed(this.data, month);
+    const odd = [...alarms, ...(judged === 'verified' ? [] : [judged])];
+    this.falseAlarms.push(...odd.map((each) => `month ${month}: ${each}`));
+    if (month === plan.rollback) await this.#rollback(month);
+    if (month === plan.fork) await this.#fork(month);
+  }
+
+  #observe(month: number, folder = this.#snapshots): void {
+    const [observed_at, collected_at] = [10, 11].map((hour) =>
+      monthTime(month).replace('T12', `T${hour}`),
+    );
+    const rows = ['btc', 'eth'].map((coin) =>
+      reading(coin, { price_usd: 1000 + this.#random(100_000) }, { observed_at, collected_at }),
+    );
+    const batch = monthTime(month).slice(0, 10);
+    writeSnapshots({ [`${batch}/crypto.spot.ndjson`]: ndjson(rows) }, folder);
+  }
+
+  async #publish(data: string, month: number, snapshots = this.#snapshots): Promise<void> {
+    await compileFolder(snapshots, {
+      data,
+      asOf: monthTime(month),
+      validUntil: monthTime(month, VALID_DAYS),
+      retention: RETENTION,
+      ...signersIn(month, this.plan, this.seeds),
+    });
+  }
+
+  /** What the policy lacks after all witnesses were asked; null for nothing. */
+  async #cosign(data: string, month: number): Promise<string | null> {
+    this.witnesses.now = Date.parse(monthTime(month)) + 300_000;
+    const { fetch, policy, now } = this.witnesses;
+    const { lack } = await askWitnesses(data, policy, {
+      fetch,
+      now: () => now,
+      steady: () => now,
+      sleep: async () => undefined,
+    });
+    return lack;
+  }
+
+  async #buy(month: number): Promise<void> {
+    const service = await compiledService(this.data, monthTime(month, 1));
+    const products = PRODUCT_NAMES.filter(
+      (_, at) => this.plan.buysAll || month % PRODUCT_NAMES.length === at,
+    );
+    for (const product of products) {
+      const asked = question(PRODUCTS[product]);
+      const answered = await answer(asked, service);
+      if (answered.kind !== 'content') throw new Error(`Cannot sell "${PRODUCTS[product]}"`);
+      const { body } = await proven(answered.content, asked, service);
+      this.bodies.push({ month, product, text: body.toString('utf8') });
+    }
+  }
+
+  /** Alarms at addresses that show these folders, so many days after the release; proven ones last, and are told once. */
+  async #watch(month: number, shop: string, { mirror = shop, days = 1 } = {}): Promise<string[]> {
+    const kinds = await this.#watcher.sees(shop, mirror, monthTime(month, days));
+    const news = kinds.filter((kind) => !this.#proven.has(kind));
+    for (const verdict of this.#watcher.verdicts()) {
+      const [kind = ''] = verdict.split(' ');
+      for (const each of kind === 'heads' ? ['release_fork'] : [kind]) this.#proven.add(each);
+    }
+    return news.map((kind) => `monitor: ${kind}`);
+  }
+
+  /** What a reader is told who remembers each release that was verified before. */
+  async #followed(data: string, month: number, days = 1): Promise<string> {
+    const save = (text: string): void => {
+      this.#memory = text;
+    };
+    const { exitCode, text } = await runVerify(data, {
+      issuer: [this.issuer],
+      memory: { text: this.#memory, save },
+      now: Date.parse(monthTime(month, days)),
+      policy: this.witnesses.policy,
+    });
+    const lines = text.split('\n').filter((line) => /^ +(FAIL|stale)/.test(line));
+    return exitCode === 0 ? 'verified' : lines.map((line) => line.trim()).join('; ');
+  }
+
+  /** The address shows what it showed a month ago. */
+  async #rollback(month: number): Promise<void> {
+    const noticed = await this.#watch(month, this.#before, { days: 2 });
+    noticed.push(`verify --remember: ${await this.#followed(this.#before, month)}`);
+    this.incidents.push({ month, event: 'rollback', noticed });
+  }
+
+  /** Whoever has the key, and the data of a month ago, signs another history, and shows it at the other address. */
+  async #fork(month: number): Promise<void> {
+    const fork = copyOf(this.#before);
+    const snapshots = copyOf(this.#snapshots);
+    this.#observe(month, snapshots);
+    await this.#publish(fork, month, snapshots);
+    const lack = await this.#cosign(fork, month);
+    const noticed = await this.#watch(month, this.data, { mirror: fork, days: 3 });
+    noticed.push(
+      ...this.#watcher.verdicts().map((verdict) => `evidence: ${verdict}`),
+      `policy: ${lack}`,
+      `verify --remember: ${await this.#followed(fork, month)}`,
+    );
+    this.incidents.push({ month, event: 'fork', noticed });
+  }
+
+  /** The addresses go on showing the release of a month ago, beyond the time that it promised. */
+  async #freeze(month: number): Promise<void> {
+    const noticed = await this.#watch(month, this.#before, { days: 15 });
+    noticed.push(`verify: ${await this.#followed(this.#before, month, 15)}`);
+    this.incidents.push({ month, event: 'freeze', noticed });
+    await this.#followed(this.data, month);
+  }
+}
+
+function copyOf(folder: string): string {
+  const copy = join(makeFolder(), 'copy');
+  cpSync(folder, copy, { recursive: true, verbatimSymlinks: true });
+  return copy;
+}

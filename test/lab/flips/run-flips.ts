@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { storedPath } from '../../../compiler/contract/path.ts';
+import {
+  FILES_NAME,
+  type FileEntry,
+  parseFiles,
+  RELEASE_NAME,
+} from '../../../compiler/contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../../../compiler/contract/release-leaf.ts';
+import { type Disk, nodeDisk } from '../../../compiler/verify/disk.ts';
+import { FAULTS_MAX } from '../../../compiler/verify/release-fault.ts';
+import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
+
+/** Files that are harmed at once; a report names no more than FAULTS_MAX. */
+const AT_ONCE = Math.floor(FAULTS_MAX * 0.8);
+
+export interface FlipRelease {
+  /** Folder of the release, below `releases`. */
+  readonly root: string;
+  readonly did: string;
+}
+
+interface FlipOptions {
+  readonly random: (below: number) => number;
+  /** Classes to sample; all by default. */
+  readonly classes?: readonly ByteClass[];
+  /** Bytes that are changed in each file that the list does not name. */
+  readonly own: number;
+}
+
+/** Files of a release that its list does not name. */
+type OwnFile = 'head' | 'list' | 'proof';
+
+interface FlipResult {
+  readonly byClass: Partial<Record<ByteClass | OwnFile, number>>;
+  readonly flips: number;
+  /** Files with a changed byte that the report did not name, and files named without one. */
+  readonly wrong: readonly string[];
+}
+
+/** Changes one byte of each class in every listed file, and compares the files that `verify` names. */
+export async function runFlips(release: FlipRelease, options: FlipOptions): Promise<FlipResult> {
+  const entries = parseFiles(readFileSync(join(release.root, FILES_NAME), 'utf8'));
+  const byClass: Partial<Record<ByteClass | OwnFile, number>> = {};
+  const wrong: string[] = [];
+  for (const name of options.classes ?? BYTE_CLASSES) {
+    for (let start = 0; start < entries.length; start += AT_ONCE) {
+      const some = entries.slice(start, start + AT_ONCE);
+      const harmed = changesOf(name, some, { release, ...options });
+      byClass[name] = (byClass[name] ?? 0) + harmed.size;
+      wrong.push(...(await misnamed(release, harmed)));
+    }
+  }
+  for (const [kind, file, named] of [
+    ['head', RELEASE_NAME, RELEASE_NAME],
+    // The head holds the hash of the list.
+    ['list', FILES_NAME, RELEASE_NAME],
+    ['proof', RELEASE_PROOF_NAME, RELEASE_PROOF_NAME],
+  ] as const) {
+    wrong.push(...(await ownFlips(release, { file, named }, options)));
+    byClass[kind] = options.own;
+  }
+  const flips = Object.values(byClass).reduce((sum, count) => sum + count, 0);
+  return { byClass, flips, wrong };
+}
+
+interface Change {
+  readonly path: string;
+  readonly at: number;
+  readonly mask: number;
+}
+
+/** One byte of the class in each of these files that has one, by the place of the file. */
+function changesOf(
+  name: ByteClass,
+  entries: readonly FileEntry[],
+  { release, random }: { readonly release: FlipRelease } & FlipOptions,
+): Map<string, Change> {
+  const changes = new Map<string, Change>();
+  for (const { path, sha256 } of entries) {
+    const stored = storedPath(path, sha256);
+    const places = byteClasses(readFileSync(join(release.root, '../..', stored))).get(name) ?? [];
+    const at = places[random(places.length)];
+    if (at !== undefined) changes.set(stored, { path, at, mask: 1 + random(255) });
+  }
+  return changes;
+}
+
+async function misnamed(
+  release: FlipRelease,
+  changes: ReadonlyMap<string, Change>,
+): Promise<string[]> {
+  if (changes.size === 0) return [];
+  const disk = changedDisk((path) => changes.get(path.slice(path.indexOf('files/'))));
+  const { faults } = await verifyRelease(release.root, { trust: [release.did], disk });
+  const named = new Set(faults.map(({ file }) => file));
+  const harmed = new Set([...changes.values()].map(({ path }) => path));
+  return [
+    ...[...harmed].filter((path) => !named.has(path)),
+    ...[...named].filter((path) => !harmed.has(path)),
+  ];
+}
+
+interface OwnHarm {
+  readonly file: string;
+  /** The file that the report names first. */
+  readonly named: string;
+}
+
+/** Random bytes of a file that the list does not name. */
+async function ownFlips(
+  release: FlipRelease,
+  { file, named }: OwnHarm,
+  { own, random }: FlipOptions,
+): Promise<string[]> {
+  const size = readFileSync(join(release.root, file)).length;
+  const wrong: string[] = [];
+  for (let round = 0; round < own; round += 1) {
+    const change = { path: file, at: random(size), mask: 1 + random(255) };
+    const disk = changedDisk((path) => (path.endsWith(`/${file}`) ? change : undefined));
+    const { faults } = await verifyRelease(release.root, { trust: [release.did], disk });
+    if (faults[0]?.file !== named) wrong.push(`${file} at ${change.at}`);
+  }
+  return wrong;
+}
+
+/** A disk on which some files have one other byte. */
+function changedDisk(changeOf: (path: string) => Change | undefined): Disk {
+  return {
+    ...nodeDisk,
+    chunks(path) {
+      const change = changeOf(path);
+      if (change === undefined) return nodeDisk.chunks(path);
+      const bytes = readFileSync(path);
+      bytes[change.at] = (bytes[change.at] ?? 0) ^ change.mask;
+      return [bytes];
+    },
+  };
+}
+
+/** Kinds of bytes that a careless reader might pass over. */
+const BYTE_CLASSES = [
+  'signature',
+  'hash',
+  'key',
+  'digit',
+  'letter',
+  'structure',
+  'whitespace',
+  'other',
+] as const;
+type ByteClass = (typeof BYTE_CLASSES)[number];
+
+/** Earlier ones take what later ones would also match. */
+const PATTERNS: readonly (readonly [ByteClass, RegExp])[] = [
+  ['signature', /(?<="signature":\s*")[A-Za-z0-9_-]+/g],
+  ['hash', /[0-9a-f]{64}/g],
+  ['key', /(?<=")[A-Za-z_$@][\w$@-]*(?="\s*:)/g],
+  ['digit', /[0-9]/g],
+  ['letter', /[A-Za-z]/g],
+  ['structure', /[{}[\]:,"]/g],
+  ['whitespace', /\s/g],
+];
+
+/** Positions of the bytes of a file by class; classes that it lacks are absent. */
+export function byteClasses(bytes: Uint8Array): ReadonlyMap<ByteClass, readonly number[]> {
+  const text = Buffer.from(bytes).toString('latin1');
+  const taken = new Uint8Array(bytes.length);
+  const found = new Map<ByteClass, number[]>();
+  const take = (name: ByteClass, at: number): void => {
+    if (taken[at] === 1) return;
+    taken[at] = 1;
+    const places = found.get(name);
+    if (places === undefined) found.set(name, [at]);
+    else places.push(at);
+  };
+  for (const [name, pattern] of PATTERNS) {
+    for (const { index, 0: match } of text.matchAll(pattern)) {
+      for (let at = index; at < index + match.length; at += 1) take(name, at);
+    }
+  }
+  for (let at = 0; at < bytes.length; at += 1) take('other', at);
+  return found;
+}

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { compile } from '../../../compiler/compile.ts';
+import { storedPath } from '../../../compiler/contract/path.ts';
+import { FILES_NAME, parseFiles } from '../../../compiler/contract/release.ts';
+import { built } from '../../built.ts';
+import {
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../../snapshot-folder.ts';
+import { seeded } from '../flips/flips.ts';
+import { optionsOf, writeBatch } from './kill-work.ts';
+import { runKills } from './run-kills.ts';
+import { readCurrent, verifyCurrent, watch } from './watch-current.ts';
+
+afterAll(removeFolders);
+
+/** `child FOLDER ROUND` compiles in a process of its own. */
+const SCRIPT = built('test/lab/kill/kill.js');
+
+describe('the kill campaign, its short form', () => {
+  it('I15: runKills() finds the release whole after each kill, and the next compile goes through', async () => {
+    const random = seeded(5);
+    const own = { random, script: SCRIPT, readerRestMs: 100 };
+    const tally = await runKills({ root: makeFolder(), kills: 3, ...own });
+    expect(tally.broken).toEqual([]);
+    expect(tally.killed).toBe(3);
+    expect(tally.finished).toBeGreaterThan(1);
+    expect(tally.reads).toBeGreaterThan(10);
+    expect(tally.verified).toBeGreaterThan(1);
+  });
+
+  it('readCurrent() and verifyCurrent() tell a release that is older than one that was seen', async () => {
+    const { root } = await compiled();
+    const seen = watch();
+    readCurrent(root, seen, seeded(1));
+    await verifyCurrent(root, seen);
+    expect(seen).toEqual({ reads: 1, verified: 1, newest: 1, broken: [] });
+    seen.newest = 2;
+    readCurrent(root, seen, seeded(1));
+    await verifyCurrent(root, seen);
+    const older = expect.stringContaining('older than 2');
+    expect(seen.broken).toEqual([older, older]);
+  });
+
+  it.each([
+    ['the list', 'list'],
+    ['a file', 'file'],
+  ] as const)('readCurrent() and verifyCurrent() tell a change of %s', async (_, changed) => {
+    const { root, folder } = await compiled();
+    const list = join(folder, FILES_NAME);
+    const entry = parseFiles(readFileSync(list, 'utf8'))[0];
+    const stored = join(root, 'data', storedPath(entry?.path ?? '', entry?.sha256 ?? ''));
+    appendFileSync(changed === 'list' ? list : stored, 'x');
+    const seen = watch();
+    readCurrent(root, seen, () => 0);
+    await verifyCurrent(root, seen);
+    expect(seen.broken.length).toBeGreaterThanOrEqual(2);
+  });
+});
+
+async function compiled(): Promise<{ root: string; folder: string }> {
+  const root = makeFolder();
+  writeBatch(root, 0);
+  const { folder } = await compile(optionsOf(root, 0));
+  return { root, folder };
+}
+
+/** One more compile of a folder as a process. */
+async function compileApart(root: string, round: number) {
+  const child = spawn(process.execPath, [SCRIPT, 'child', root, String(round)]);
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+describe('compile() in two processes', () => {
+  it('I20: lets one of two that start together finish, and the other says that it runs', async () => {
+    const coins = Array.from({ length: 400 }, (_, at) => reading(`coin-${at}`, { price_usd: at }));
+    const root = makeFolder();
+    writeSnapshots({ '2026-11-20/crypto.spot.ndjson': ndjson(coins) }, join(root, 'snapshots'));
+    const outcomes = await Promise.all([compileApart(root, 0), compileApart(root, 1)]);
+    expect(outcomes.map(({ code }) => code).sort()).toEqual([0, 1]);
+    const refused = outcomes.find(({ code }) => code === 1);
+    expect(refused?.output).toMatch(/another command( \(process \d+ on ".+"\))? is writing there/);
+    const seen = watch();
+    await verifyCurrent(root, seen);
+    expect(seen.newest).toBe(1);
+    await compile(optionsOf(root, 2));
+    await verifyCurrent(root, seen);
+    expect(seen).toMatchObject({ newest: 2, broken: [] });
+  });
+});

@@ -1,0 +1,122 @@
+// Bodies with what their reader demands, and the verdict that follows, written by hand for each case.
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Verification, verify } from '../../../compiler/client/verify.ts';
+import { isoTime } from '../../../compiler/contract/iso-time.ts';
+import { parseJson } from '../../../compiler/contract/strict-json.ts';
+import { receiptIn } from '../../../compiler/verify/receipt-text.ts';
+import { runVerify } from '../../../compiler/verify/verify-command.ts';
+import { hasPython, VERIFY_RECORD } from '../../verify/python-judge.ts';
+import {
+  BODIES_NAME,
+  type BodyVector,
+  type BodyVectors,
+  type ReaderCase,
+  type ReaderDemands,
+} from './body-vector.ts';
+
+interface Reading {
+  readonly did: string;
+  readonly now: number;
+}
+
+/** The rows of some cases, and where the command, the library or Python come to another verdict. */
+export async function readerVectors(
+  cases: readonly ReaderCase[],
+  reading: Reading,
+): Promise<BodyVectors> {
+  const rows: BodyVector[] = [];
+  const disputed: string[] = [];
+  for (const [at, one] of cases.entries()) {
+    const { row, stated } = await judged(one, reading, at + 1);
+    const isOff = stated.some((verdict) => verdict !== one.want);
+    if (isOff) disputed.push(`${row.class}: ${row.about}: ${stated.join()}, not ${one.want}`);
+    rows.push(row);
+  }
+  return { rows, disputed: [...disputed, ...pythonDisputes(rows)] };
+}
+
+async function judged(
+  { want, reader = {}, ...one }: ReaderCase,
+  { did, now }: Reading,
+  id: number,
+): Promise<{ readonly row: BodyVector; readonly stated: readonly string[] }> {
+  const issuers = reader.issuers ?? [did];
+  const report = reportOf(one.text, { ...reader, issuers }, now);
+  const command = await commandOf(one.text, { ...reader, issuers }, now);
+  const check = report?.checks.find(({ status }) => status === 'fail')?.check ?? null;
+  const row = { id, ...one, issuer: did, now: isoTime(now), ...reader, verdict: want, check };
+  return { row, stated: [...(report === null ? [] : [report.verdict]), command] };
+}
+
+type Reader = ReaderDemands & { readonly issuers: readonly string[] };
+
+/** What the library says; null for a receipt, which it does not judge, and for a list of keys that it refuses. */
+function reportOf(text: string, reader: Reader, now: number): Verification | null {
+  const { issuers, roots = [], keys, expect, max_age_ms: maxAgeMs } = reader;
+  const demandsProof = proofDemand(reader);
+  const options = {
+    ...{ issuer: issuers, root: roots, now },
+    ...(demandsProof === null ? {} : { demandsProof }),
+    ...(keys === undefined ? {} : { keys: parseJson(keys) as unknown }),
+    ...(expect === undefined ? {} : { expect }),
+    ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
+  };
+  try {
+    return receiptIn(text) === null ? verify(text, options) : null;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+function proofDemand({ demands_proof = false }: ReaderDemands): boolean | null {
+  return demands_proof;
+}
+
+async function commandOf(text: string, reader: Reader, now: number): Promise<string> {
+  const { issuers, roots = [], keys, expect, max_age_ms: maxAgeMs, delivered, payer } = reader;
+  const proof = proofDemand(reader);
+  const folder = mkdtempSync(join(tmpdir(), 'signalpress-reader-'));
+  const saved = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  try {
+    const outcome = await runVerify('-', {
+      ...{ issuer: issuers, root: roots, now, json: true },
+      readStdin: () => Buffer.from(text),
+      ...(proof === null ? {} : { proof }),
+      ...(keys === undefined ? {} : { keys: saved('keys.json', keys) }),
+      ...(delivered === undefined ? {} : { body: saved('body.json', delivered) }),
+      ...(payer === undefined ? {} : { payer }),
+      ...(expect === undefined ? {} : { expect }),
+      ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
+    });
+    return JSON.parse(outcome.text).verdict;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What `verify_record.py` comes to, where it is another verdict. */
+function pythonDisputes(rows: readonly BodyVector[]): string[] {
+  if (!hasPython) return [];
+  const folder = mkdtempSync(join(tmpdir(), 'signalpress-vectors-'));
+  try {
+    writeFileSync(
+      join(folder, BODIES_NAME),
+      rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+    );
+    const { stdout, stderr } = spawnSync('python3', [VERIFY_RECORD, '--vectors', folder], {
+      encoding: 'utf8',
+    });
+    const [head = '', ...off] = stdout.trimEnd().split('\n');
+    return head.startsWith(`${rows.length} vectors`) ? off : [`Python: ${stderr.slice(-400)}`];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
