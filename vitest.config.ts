@@ -5,12 +5,20 @@ import { defineConfig } from 'vitest/config';
 /** Folders of tests that need packages of their own, each with a command of its own: `npm run test:NAME`. */
 const APART = ['interop', 'chain', 'postgres', 'browser', 'deploy'];
 
+/** They lie in a folder of that name; those of the lab have it in front of `.test.ts`. */
+const globsOf = (name: string): string[] => [
+  `test/${name}/**/*.test.ts`,
+  `test/lab/**/*.${name}.test.ts`,
+];
+const isApart = (path: string): boolean =>
+  APART.some((name) => path.startsWith(`${name}/`) || path.endsWith(`.${name}.test.ts`));
+
 /** What only a worker of its own can do: replace modules, or watch every connection of the process. */
 const ALONE = ['vi.mock(', 'vi.spyOn(Socket.prototype'];
 
 /** Tests whose files may share the modules of a worker. */
 const SHARING = readdirSync('test', { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.test.ts') && !APART.includes(path.split('/')[0] ?? ''))
+  .filter((path) => path.endsWith('.test.ts') && !isApart(path))
   .map((path) => join('test', path))
   .filter((path) => !ALONE.some((text) => readFileSync(path, 'utf8').includes(text)));
 
@@ -23,7 +31,7 @@ const OWN_MODULES = {
   ],
 };
 
-/** Limits suit a loaded machine; what a test should take is judged by the scripts named bench, never here. */
+/** Limits suit a loaded machine; what a test should take is judged by the benches of test/lab, never here. */
 export default defineConfig({
   test: {
     testTimeout: 120_000,
@@ -47,12 +55,12 @@ export default defineConfig({
         test: {
           name: 'isolated',
           include: ['test/**/*.test.ts'],
-          exclude: [...APART.map((name) => `test/${name}/**`), ...SHARING],
+          exclude: [...APART.flatMap(globsOf), '**/node_modules/**', ...SHARING],
         },
       },
       ...APART.map((name) => ({
         extends: true as const,
-        test: { name, include: [`test/${name}/**/*.test.ts`], exclude: ['**/node_modules/**'] },
+        test: { name, include: globsOf(name), exclude: ['**/node_modules/**'] },
       })),
     ],
     setupFiles: ['test/worker-setup.ts'],

@@ -4,8 +4,7 @@ import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
 import { type FilePlace, placeOf } from '../compiler/verify/release-place.ts';
-import { SAMPLE_AS_OF } from '../scripts/sample/sample-times.ts';
-import { sampleFolder } from './sample-folder.ts';
+import { SAMPLE_HOUR, sampleFolder } from './sample-folder.ts';
 import { sharedFolder } from './shared-folder.ts';
 import { compileFolder, readJson } from './snapshot-folder.ts';
 
@@ -21,7 +20,7 @@ export interface CompiledSample {
 export async function compiledSample(): Promise<CompiledSample> {
   const made = await sharedFolder('compiled-sample', async (own) => {
     const data = join(own, 'data');
-    await compileFolder(await sampleFolder(), { data, asOf: SAMPLE_AS_OF });
+    await compileFolder(await sampleFolder(), { data, asOf: SAMPLE_HOUR });
   });
   const data = join(made, 'data');
   const folder = realpathSync(join(data, 'current'));

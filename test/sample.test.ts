@@ -6,11 +6,11 @@ import { CORE_FIELDS, hashCore } from '../compiler/contract/record-hash.ts';
 import { parseVerifyEntry, type VerifyEntry } from '../compiler/contract/release.ts';
 import { answer } from '../gatekeeper/answers/answers.ts';
 import type { Service } from '../gatekeeper/answers/service.ts';
-import { SAMPLE_AS_OF } from '../scripts/sample/sample-times.ts';
 import { type CompiledSample, compiledSample, sampleBodies } from './compiled-sample.ts';
 import { compiledService } from './gatekeeper/compiled-service.ts';
 import { question } from './gatekeeper/tiny-service.ts';
 import { logLinesIn } from './log-lines.ts';
+import { SAMPLE_HOUR } from './sample-folder.ts';
 import { sha256Text } from './sha256-text.ts';
 import { removeFolders } from './snapshot-folder.ts';
 
@@ -29,7 +29,7 @@ const DESCRIPTIONS = /^([a-z0-9]+\/){0,2}well-known\//;
 
 beforeAll(async () => {
   sample = await compiledSample();
-  service = await compiledService(sample.data, SAMPLE_AS_OF);
+  service = await compiledService(sample.data, SAMPLE_HOUR);
   const answers = sample.paths.filter((path) => !DESCRIPTIONS.test(path));
   bodies = sampleBodies(answers).map((place) => ({
     place,

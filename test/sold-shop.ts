@@ -2,18 +2,16 @@ import { join } from 'node:path';
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import { isoTime } from '../compiler/contract/iso-time.ts';
 import { answer } from '../gatekeeper/answers/answers.ts';
-import { sampleFiles } from '../scripts/sample/sample-files.ts';
-import { SAMPLE_AS_OF } from '../scripts/sample/sample-times.ts';
-import { writeSample } from '../scripts/sample/write-sample.ts';
 import { OPERATIONS } from './conformance-table.ts';
 import { compiledService } from './gatekeeper/compiled-service.ts';
 import { question } from './gatekeeper/tiny-service.ts';
 import { tinyTokens } from './gatekeeper/tiny-tokens.ts';
+import { SAMPLE_HOUR, writeKeyedSample } from './sample-folder.ts';
 import { sharedFolder } from './shared-folder.ts';
 import { compileFolder, readJson } from './snapshot-folder.ts';
 
 /** Half an hour after the sample was published. */
-const NOW_MS = Date.parse(SAMPLE_AS_OF) + 1_800_000;
+const NOW_MS = Date.parse(SAMPLE_HOUR) + 1_800_000;
 
 /** A shop that sells every operation of the table, asked without a server and without money; compiled once a run. */
 export interface SoldShop {
@@ -28,8 +26,8 @@ export interface SoldShop {
 export async function soldShop(): Promise<SoldShop> {
   const made = await sharedFolder('sold-shop', async (own) => {
     const [snapshots, data] = [join(own, 'snapshots'), join(own, 'data')];
-    writeSample(snapshots, sampleFiles({ hour: SAMPLE_AS_OF, isKeyed: true }));
-    await compileFolder(snapshots, { data, asOf: SAMPLE_AS_OF });
+    writeKeyedSample(snapshots);
+    await compileFolder(snapshots, { data, asOf: SAMPLE_HOUR });
   });
   const data = join(made, 'data');
   const { issuer_did: did } = readJson(join(data, 'current'), 'release.json');

@@ -1,6 +1,6 @@
 /**
  * Prices of the rate limit. One unit is what a plain free answer takes of the serving thread, some 50 microseconds; the
- * table of `npm run bench:free` holds these figures to what is measured.
+ * table of `npm run lab -- free` holds these figures to what is measured.
  */
 
 /** A request that carries no payment. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -9,9 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { compile } from '../../compiler/compile.ts';
-import { SAMPLE_LABEL, sampleFiles } from './sample-files.ts';
-import { SAMPLE_AS_OF } from './sample-times.ts';
+import { SAMPLE_LABEL } from './sample-files.ts';
 
 /**
  * Replaces the sample in a snapshots folder and gives its bytes; files that do not carry its label stay. Throws where such
@@ -49,23 +46,4 @@ function removeSample(batch: string): void {
 function isSample(file: string): boolean {
   const [header = ''] = readFileSync(file, 'utf8').split('\n', 1);
   return header.includes(SAMPLE_LABEL);
-}
-
-/** Generates the sample in `snapshots` of a folder and compiles it into `data`, for what is measured over it. */
-export async function compileSample(folder: string): Promise<void> {
-  writeSample(join(folder, 'snapshots'), sampleFiles({ hour: SAMPLE_AS_OF }));
-  await compileFolder(folder, SAMPLE_AS_OF);
-}
-
-/** Compiles `snapshots` of a folder into its `data`. */
-export async function compileFolder(folder: string, asOf: string): Promise<void> {
-  await compile({
-    snapshots: join(folder, 'snapshots'),
-    data: join(folder, 'data'),
-    asOf,
-    issuerName: 'bench',
-    baseUrl: 'http://127.0.0.1:4021',
-    seed: randomBytes(32),
-    workers: 2,
-  });
 }

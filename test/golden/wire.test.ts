@@ -17,7 +17,7 @@ import { sampleToken } from '../sample-gate.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 
 // The ledger of behaviour: what a buyer, an agent or an operator can see of this version, in one text. A change of it is a
-// change for somebody outside. `npm run ledger` writes it again; what it then differs in belongs into CHANGELOG.
+// change for somebody outside. `npm run lab -- ledger` writes it again; what it then differs in belongs into CHANGELOG.
 
 const SECRET = 'a secret for tests alone of 32 characters or more';
 const METRICS_TOKEN = 'a-token-for-tests-alone-of-32-characters';

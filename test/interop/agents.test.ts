@@ -13,7 +13,7 @@ import { openShop, type Shop } from './shop.ts';
 
 /**
  * An agent of the AI SDK goes from a question to a verified record, in three ways, and is stopped by a false body and by a
- * price above its cap. SIGNALPRESS_TRANSCRIPTS=1 prints what was said, with its tokens (npm run bench:agents).
+ * price above its cap. SIGNALPRESS_TRANSCRIPTS=1 prints what was said, with its tokens (npm run lab -- agents).
  */
 const QUESTION = 'How is the air in Denver?';
 const PAIR = { signal_id: 'airquality.aqi', entity: 'us-denver' };

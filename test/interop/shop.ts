@@ -6,9 +6,7 @@ import { join, resolve } from 'node:path';
 import { compile } from '../../compiler/compile.ts';
 import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
-import { sampleFiles } from '../../scripts/sample/sample-files.ts';
-import { sampleClock, sampleHour } from '../../scripts/sample/sample-times.ts';
-import { writeSample } from '../../scripts/sample/write-sample.ts';
+import { writeFreshSample } from '../sample-folder.ts';
 import { type StrictFacilitator, strictFacilitator } from './strict-facilitator.ts';
 
 export const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
@@ -56,8 +54,7 @@ export async function openShop(): Promise<Shop> {
 
 async function compileSample(folder: string): Promise<string> {
   const snapshots = join(folder, 'snapshots');
-  const asOf = sampleClock(new Date());
-  writeSample(snapshots, sampleFiles({ hour: sampleHour(asOf) }));
+  const asOf = writeFreshSample(snapshots);
   const { release } = await compile({
     snapshots,
     data: join(folder, 'data'),

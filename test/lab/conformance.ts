@@ -1,19 +1,12 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { compile } from '../../compiler/compile.ts';
 import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
-import { sampleFiles } from '../../scripts/sample/sample-files.ts';
-import { sampleClock, sampleHour } from '../../scripts/sample/sample-times.ts';
-import { writeSample } from '../../scripts/sample/write-sample.ts';
+import { compileSample } from './bench.ts';
+import { campaign } from './campaign.ts';
 
-/**
- * Runs the official conformance suite of the protocol against the real gatekeeper over the sample and
- * exits 1 when a check that applies fails. The suite needs Node 22, which comes from npm beside it.
- */
+// The suite needs Node 22, which comes from npm beside it.
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
 const NODE = 'node@22';
 
@@ -68,55 +61,37 @@ function runScenario(url: string, scenario: string, revision: string): Promise<s
   });
 }
 
-/** Prints one scenario; how many of its checks passed and how many that apply did not. */
-function tell(
-  name: string,
-  checks: readonly ConformanceCheck[],
-): { passed: number; failed: number } {
-  const passed = checks.filter(({ state }) => state === 'SUCCESS');
-  const trouble = checks.filter(({ state }) => state === 'FAILURE' || state === 'WARNING');
-  const failed = trouble.filter(({ id }) => !NOT_OFFERED.includes(id));
-  const beside = checks.length - passed.length - failed.length;
-  console.log(`${name}: ${passed.length} passed, ${failed.length} failed, ${beside} do not apply`);
-  for (const { id, state, about } of failed) console.log(`  ${state} ${id}: ${about}`);
-  // A suite that did not run at all must not pass.
-  return { passed: passed.length, failed: failed.length + (checks.length === 0 ? 1 : 0) };
-}
-
 async function openGate(folder: string): ReturnType<typeof startGatekeeper> {
-  const [snapshots, data] = [join(folder, 'snapshots'), join(folder, 'data')];
-  const asOf = sampleClock(new Date());
-  writeSample(snapshots, sampleFiles({ hour: sampleHour(asOf) }));
-  await compile({
-    snapshots,
-    data,
-    asOf,
-    issuerName: 'Conformance',
-    baseUrl: 'http://127.0.0.1:4021',
-    seed: new Uint8Array(32).fill(7),
-    workers: 0,
-  });
-  const options = { port: '0', rate_limit: '0', data, state: join(folder, 'state') };
+  await compileSample(folder);
+  const options = {
+    ...{ port: '0', rate_limit: '0' },
+    ...{ data: join(folder, 'data'), state: join(folder, 'state') },
+  };
   const config = loadConfig({ options, env: {}, fileText: null });
   return startGatekeeper(config, { clock: () => Date.now(), log: () => undefined });
 }
 
-async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'signalpress-conformance-'));
+/** Runs the official conformance suite of MCP against the real gatekeeper over the sample. */
+export const experiment = campaign({}, async ({ folder, say }) => {
   const gatekeeper = await openGate(folder);
-  const sum = { passed: 0, failed: 0 };
+  const wrong: string[] = [];
+  let passed = 0;
   for (const [scenario, revisions] of SCENARIOS) {
     for (const revision of revisions) {
-      const text = await runScenario(`${gatekeeper.url}/mcp`, scenario, revision);
-      const { passed, failed } = tell(`${scenario} ${revision}`, checksIn(text));
-      sum.passed += passed;
-      sum.failed += failed;
+      const name = `${scenario} ${revision}`;
+      const checks = checksIn(await runScenario(`${gatekeeper.url}/mcp`, scenario, revision));
+      const good = checks.filter(({ state }) => state === 'SUCCESS').length;
+      const trouble = checks.filter(({ state }) => state === 'FAILURE' || state === 'WARNING');
+      const failed = trouble.filter(({ id }) => !NOT_OFFERED.includes(id));
+      const beside = checks.length - good - failed.length;
+      say(`${name}: ${good} passed, ${failed.length} failed, ${beside} do not apply`);
+      wrong.push(...failed.map(({ id, state, about }) => `${name}: ${state} ${id}: ${about}`));
+      // A suite that did not run at all must not pass.
+      if (checks.length === 0) wrong.push(`${name}: no checks`);
+      passed += good;
     }
   }
-  console.log(`${sum.passed} checks passed, ${sum.failed} failed`);
   await gatekeeper.close();
-  rmSync(folder, { recursive: true });
-  process.exitCode = sum.failed === 0 ? 0 : 1;
-}
-
-await main();
+  say(`${passed} checks passed`);
+  return wrong;
+});

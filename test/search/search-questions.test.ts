@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
 import { compiledSample } from '../compiled-sample.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';
+import { SAMPLE_HOUR } from '../sample-folder.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { type AskSearch, askSearch, type SearchResult } from './ask-search.ts';
 
@@ -24,7 +24,7 @@ const HELD_OUT = [
 let ask: AskSearch;
 beforeAll(async () => {
   const { data } = await compiledSample();
-  ask = askSearch(await compiledService(data, SAMPLE_AS_OF));
+  ask = askSearch(await compiledService(data, SAMPLE_HOUR));
 }, 60_000);
 afterAll(removeFolders);
 

@@ -12,10 +12,10 @@ import {
   spliceRequestTime,
 } from '../../gatekeeper/release/request-time.ts';
 import { watch } from '../../gatekeeper/rooms/watch.ts';
-import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
 import { type CompiledSample, compiledSample } from '../compiled-sample.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';
 import { jsonOf, question } from '../gatekeeper/tiny-service.ts';
+import { SAMPLE_HOUR } from '../sample-folder.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { hasPython, pythonVerdicts } from './python-judge.ts';
 import { type WrongWord, wrongWords } from './wrong-words.ts';
@@ -67,7 +67,7 @@ beforeAll(async () => {
 });
 afterAll(removeFolders);
 
-const instant = (hours: number): number => Date.parse(SAMPLE_AS_OF) + hours * HOUR_MS;
+const instant = (hours: number): number => Date.parse(SAMPLE_HOUR) + hours * HOUR_MS;
 const isSignature = bulkSignatureCheck();
 const verdict = (body: Body, now: number): string =>
   verifyBody(body, { trust: [sample.did], isSignature, now }).verdict;

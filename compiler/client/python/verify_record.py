@@ -26,7 +26,7 @@ It needs the files verify_*.py beside it.
   --max-age 2h                                     longest age of what was observed (s, m, h or d)
   --now 2026-11-20T12:00:00Z                       your clock, where it is not that of this machine
   --vectors FOLDER                                 compare this program with the vector files of the project, or with
-                                                   the bodies that npm run vectors:bodies wrote
+                                                   the bodies that npm run lab -- bodies wrote
   --json                                           one JSON object a line: file, verdict, detail, and about (null where
                                                    nothing holds)
 

@@ -11,7 +11,7 @@
  *     and undoes no release.
  *
  * rename(2) of POSIX is atomic, and a name is durable once its folder is synced. A kill at any call leaves the old release
- * or the new one served (`scripts/campaign-syscalls.ts` tries each). Gatekeepers look at the link by themselves.
+ * or the new one served (`test/lab/kill/syscalls.ts` tries each). Gatekeepers look at the link by themselves.
  *
  * Known limits: links and `sync` are those of POSIX, so a data folder is no folder of Windows, and it stands on one file
  * system.

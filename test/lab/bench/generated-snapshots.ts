@@ -12,6 +12,7 @@ export const SIGNALS = [
 ];
 const METRIC = ['stage_ft', 'discharge_cfs', 'price_usd', 'unemployment_pct'];
 const BATCH = '2026-11-20';
+const NEWEST = Date.UTC(2026, 10, 20, 10);
 export const CHANGED_BATCH = '2026-11-20T11Z';
 
 /** The snapshot file that the whole compile reads of a signal. */
@@ -29,7 +30,14 @@ export function makeSnapshots(root: string, readings: number, entities: number):
     const lines = [headerLine(signal)];
     for (let entity = 0; entity < each; entity++) {
       for (let back = 0; back < depth; back++) {
-        lines.push(readingLine({ metric: defined(METRIC[index], 'the metric'), entity, back }));
+        lines.push(
+          readingLine(
+            defined(METRIC[index], 'the metric'),
+            entity,
+            back + 1,
+            NEWEST - back * HOUR_MS,
+          ),
+        );
       }
     }
     writeFileSync(snapshotFile(root, signal), `${lines.join('\n')}\n`);
@@ -44,43 +52,33 @@ export function changeOnePercent(root: string, entities: number): void {
   for (const [index, signal] of SIGNALS.entries()) {
     const lines = [headerLine(signal)];
     for (let entity = 0; entity < each; entity += 100) {
-      lines.push(readingLine({ metric: defined(METRIC[index], 'the metric'), entity, back: -1 }));
+      lines.push(readingLine(defined(METRIC[index], 'the metric'), entity, 0, NEWEST + HOUR_MS));
     }
     writeFileSync(join(folder, `${signal}.ndjson`), `${lines.join('\n')}\n`);
   }
 }
 
-function headerLine(signal: string): string {
-  const thresholds = signal.endsWith('level')
-    ? { action: 20, minor: 25, moderate: 30, major: 40 }
-    : undefined;
+export function headerLine(signal: string, collected_at = '2026-11-20T11:00:00Z'): string {
+  const thresholds = { action: 20, minor: 25, moderate: 30, major: 40 };
   return JSON.stringify({
     header: {
-      collected_at: '2026-11-20T11:00:00Z',
+      collected_at,
       sources: [{ name: 'bench generator', weight: 1, independent: true, role: 'generated' }],
       source_ref: 'https://example.org/bench',
       source_tier: null,
-      ...(thresholds === undefined ? {} : { thresholds }),
+      ...(signal.endsWith('level') ? { thresholds } : {}),
     },
   });
 }
 
-function readingLine({
-  metric,
-  entity,
-  back,
-}: {
-  metric: string;
-  entity: number;
-  back: number;
-}): string {
-  const observed = new Date(Date.UTC(2026, 10, 20, 10) - back * HOUR_MS).toISOString();
-  const value = ((entity * 7 + (back + 1) * 13) % 400) / 10;
+/** The reading of an entity at the n-th time. */
+export function readingLine(metric: string, entity: number, n: number, observed: number): string {
+  const figure = (entity * 7 + n * 13) % 400;
   return JSON.stringify({
     entity: String(10_000_000 + entity),
     entity_name: `Generated station ${entity}`,
-    observed_at: observed,
-    current: { [metric]: value },
+    observed_at: new Date(observed).toISOString(),
+    current: { [metric]: metric.endsWith('count') ? figure : figure / 10 },
     qualifiers: ['P'],
   });
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeFolders } from '../../snapshot-folder.ts';
-import { judgeAll } from './judged.ts';
+import { judgeAll } from './five-years.ts';
 import { SHORT } from './plan.ts';
 import { ShopLife } from './shop-life.ts';
 

@@ -1,50 +1,269 @@
-// Five years of a small shop: monthly releases, two rotations under a root, a theft that is noticed late, a witness that dies, a
-// rollback, a fork and a freeze. Says what was noticed, and in which words `verify` judges what was bought over the years.
-//
-//   node build/scripts/five-years.js [seed]
-
-import { pathToFileURL } from 'node:url';
-import { removeFolders } from '../../snapshot-folder.ts';
-import { type Judged, judgeAll } from './judged.ts';
-import { ShopLife } from './shop-life.ts';
-
-const SEED_DEFAULT = 24;
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { keyIdOf } from '../../../compiler/contract/citation.ts';
+import { defined } from '../../../compiler/contract/defined.ts';
+import { formatKeyHistory } from '../../../compiler/contract/key-history.ts';
+import { RELEASES_FOLDER } from '../../../compiler/contract/release.ts';
+import { readKeys } from '../../../compiler/keys/key-store.ts';
+import { makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../../../compiler/stages/seal/signature-store.ts';
+import { runVerify, type VerifyCommandOptions } from '../../../compiler/verify/verify-command.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
+import { proof } from '../../../gatekeeper/rooms/proof.ts';
+import { compiledService } from '../../gatekeeper/compiled-service.ts';
+import { jsonOf, question } from '../../gatekeeper/tiny-service.ts';
+import { fileOf, makeFolder } from '../../snapshot-folder.ts';
+import { campaign, countsOf } from '../campaign.ts';
+import { didOf, monthTime, type Signed, signedIn } from './plan.ts';
+import { type Bought, ShopLife } from './shop-life.ts';
+import { SHOP } from './watcher.ts';
 
 /** How often each words were said, by kind of body and by reader. */
 function countedRows(judged: readonly Judged[]): string[] {
-  const counts = new Map<string, number>();
-  for (const { kind, reader, words, expected } of judged) {
+  const rows = judged.map(({ kind, reader, words, expected }) => {
     const odd = words === expected ? '' : `   EXPECTED: ${expected}`;
-    const row = `${kind.padEnd(32)} ${reader.padEnd(10)} ${words}${odd}`;
-    counts.set(row, (counts.get(row) ?? 0) + 1);
-  }
-  return [...counts].sort().map(([row, count]) => `${String(count).padStart(3)}  ${row}`);
+    return `${kind.padEnd(32)} ${reader.padEnd(10)} ${words}${odd}`;
+  });
+  return Object.entries(countsOf(rows))
+    .sort()
+    .map(([row, count]) => `${String(count).padStart(3)}  ${row}`);
 }
 
-async function main(seed: number): Promise<boolean> {
-  const started = performance.now();
-  const life = new ShopLife(seed);
+/**
+ * Five years of a small shop: monthly releases, two rotations under a root, a theft that is noticed late, a witness that dies, a
+ * rollback, a fork and a freeze. Says what was noticed, and how `verify` judges what was bought over the years (I29).
+ */
+export const experiment = campaign({ seed: 24 }, async ({ flags, say }) => {
+  const life = new ShopLife(flags.seed);
   await life.live();
   const { sold, forged } = await judgeAll(life);
-  const seconds = ((performance.now() - started) / 1000).toFixed(0);
-  console.log(
-    `seed ${seed}: ${life.plan.months} months, ${life.bodies.length} bodies, ${seconds} s`,
-  );
+  say(`seed ${flags.seed}: ${life.plan.months} months, ${life.bodies.length} bodies`);
   for (const { month, event, noticed } of life.incidents) {
-    console.log(`month ${month}: ${event}`);
-    for (const each of noticed) console.log(`  ${each}`);
+    say(`month ${month}: ${event}`);
+    for (const each of noticed) say(`  ${each}`);
   }
-  console.log(`noticed though nothing was wrong: ${life.falseAlarms.join('; ') || 'nothing'}`);
-  for (const row of [...countedRows(sold), ...countedRows(forged)]) console.log(row);
+  for (const row of [...countedRows(sold), ...countedRows(forged)]) say(row);
   const odd = [...sold, ...forged].filter(({ words, expected }) => words !== expected);
-  return odd.length + life.falseAlarms.length === 0;
+  const alarms = life.falseAlarms.map((alarm) => `noticed though nothing was wrong: ${alarm}`);
+  return [...odd.map(({ kind, reader, words }) => `${kind} ${reader}: ${words}`), ...alarms];
+});
+
+/** What a reader has beside the first key and a body. */
+const READERS = ['list', 'fresh proof', 'witnesses', 'release', 'releases'] as const;
+type Reader = (typeof READERS)[number];
+
+/** What `verify` says first. */
+const WORDS = {
+  verified: 'verified',
+  reading: 'its reading is older than the end of the key that signed it, its other words unproven',
+  past: 'cannot be judged: nothing shows that it is older than the end of the key that signed it',
+  failed: 'FAILED',
+} as const;
+type Word = keyof typeof WORDS;
+
+const ALL = (word: Word) => ({
+  list: word,
+  'fresh proof': word,
+  witnesses: word,
+  release: word,
+  releases: word,
+});
+
+/** Of a key that was revoked. */
+const UNAGED = { list: 'past', 'fresh proof': 'past' } as const;
+
+/**
+ * What each reader has to be told. Whoever has a log, or a policy of witnesses, is never told that a body whose entry bears it
+ * cannot be judged; the list of keys alone shows no age. A fresh proof of the service helps against a key that ended, not against
+ * a thief.
+ */
+const EXPECTED: Readonly<Record<Signed, Readonly<Record<Entry, Readonly<Record<Reader, Word>>>>>> =
+  {
+    'first key': {
+      reading: { ...ALL('reading'), list: 'past', releases: 'verified' },
+      'named reading': { ...ALL('past'), releases: 'verified' },
+      statement: { ...ALL('verified'), list: 'past' },
+    },
+    'second key': {
+      reading: { ...ALL('reading'), ...UNAGED, releases: 'verified' },
+      'named reading': { ...ALL('past'), releases: 'verified' },
+      statement: { ...ALL('verified'), ...UNAGED },
+    },
+    'second key, stolen': {
+      reading: ALL('failed'),
+      'named reading': ALL('failed'),
+      statement: ALL('failed'),
+    },
+    'third key': {
+      reading: ALL('verified'),
+      'named reading': ALL('verified'),
+      statement: ALL('verified'),
+    },
+  };
+
+/** What the entry in the log is of. */
+const ENTRY_OF = { record: 'reading', series: 'named reading', census: 'statement' } as const;
+type Entry = (typeof ENTRY_OF)[Bought['product']];
+
+/** What each reader has to be told of a forgery: none is verified. The list alone cannot tell it from a genuine body. */
+const EXPECTED_OF_FORGERIES: Readonly<Record<Forgery['name'], Readonly<Record<Reader, Word>>>> = {
+  'words around a reading': { ...ALL('reading'), ...UNAGED },
+  'joined, old proof': ALL('failed'),
+  'joined, no proof': { ...ALL('failed'), ...UNAGED },
+  'retired key': { ...ALL('failed'), ...UNAGED },
+  'retired key, words around a reading': { ...ALL('reading'), list: 'past' },
+};
+
+interface Judged {
+  /** Who signed it, and of what its entry in the log is; or which forgery it is. */
+  readonly kind: string;
+  readonly reader: Reader;
+  /** The first words of the report. */
+  readonly words: string;
+  readonly expected: string;
+  /** What the report says of the log. */
+  readonly logged: string;
 }
 
-const program = process.argv[1];
-if (program !== undefined && import.meta.url === pathToFileURL(program).href) {
-  try {
-    process.exitCode = (await main(Number(process.argv[2] ?? SEED_DEFAULT))) ? 0 : 1;
-  } finally {
-    removeFolders();
-  }
+/** Shows every body, and then every forgery, to every reader, at the end of the years. */
+export async function judgeAll(life: ShopLife): Promise<{ sold: Judged[]; forged: Judged[] }> {
+  const judge = await judgeAt(life);
+  const sold = life.bodies.map(({ month, product, text }) => {
+    const signed = signedIn(month, life.plan);
+    const entry = ENTRY_OF[product];
+    return { text, kind: `${signed}: ${entry}`, row: EXPECTED[signed][entry] };
+  });
+  const forged = forgeries(life).map(({ name, text }) => {
+    return { text, kind: name, row: EXPECTED_OF_FORGERIES[name] };
+  });
+  const all = async (shown: readonly Shown[]): Promise<Judged[]> => {
+    const judged: Judged[] = [];
+    for (const { text, kind, row } of shown) {
+      for (const reader of READERS) {
+        judged.push({ kind, reader, expected: WORDS[row[reader]], ...(await judge(text, reader)) });
+      }
+    }
+    return judged;
+  };
+  return { sold: await all(sold), forged: await all(forged) };
+}
+
+interface Shown extends Pick<Judged, 'kind'>, Pick<Bought, 'text'> {
+  readonly row: Readonly<Record<Reader, Word>>;
+}
+
+type Judge = (text: string, reader: Reader) => Promise<Pick<Judged, 'words' | 'logged'>>;
+
+async function judgeAt({ data, issuer, plan, witnesses }: ShopLife): Promise<Judge> {
+  const list = join(makeFolder(), 'keys.json');
+  writeFileSync(list, formatKeyHistory(defined(readKeys(data) ?? undefined, 'the list of keys')));
+  const { policy } = witnesses;
+  const by: Readonly<Record<Reader, VerifyCommandOptions>> = {
+    list: { keys: list },
+    'fresh proof': { keys: list },
+    witnesses: { keys: list, policy },
+    release: { keys: newestAlone(data) },
+    releases: { keys: data },
+  };
+  const today = monthTime(plan.months, 20);
+  const now = Date.parse(today);
+  const service = await compiledService(data, today);
+  return async (text, reader) => {
+    const readStdin = (): Uint8Array => Buffer.from(text);
+    const fresh = reader === 'fresh proof' ? await freshProof(text, service) : {};
+    const options = { issuer: [issuer], now, readStdin, ...by[reader], ...fresh };
+    const report = await runVerify('-', options);
+    const [first = '', ...lines] = report.text.split('\n');
+    const logged = lines.find((line) => /^ +\S+ +logged/.test(line)) ?? '';
+    return { words: first.replace(/ +-$/, ''), logged: logged.trim() };
+  };
+}
+
+/** What the service says today of the entry of a body, as its owner saves it; nothing where it has none. */
+async function freshProof(
+  text: string,
+  service: Service,
+): Promise<Pick<VerifyCommandOptions, 'freshProof'>> {
+  const { record_hash, _citation } = JSON.parse(text);
+  const hash = record_hash ?? _citation.record_hash;
+  const answer = jsonOf(await proof(question(`/proof/${hash}`), service));
+  if (typeof answer.tlog_proof !== 'string') return {};
+  const file = join(makeFolder(), 'proof.json');
+  writeFileSync(file, JSON.stringify(answer));
+  return { freshProof: file };
+}
+
+/** The data folder without any release but the newest. */
+function newestAlone(data: string): string {
+  const copy = join(makeFolder(), 'data');
+  cpSync(data, copy, { recursive: true, verbatimSymlinks: true });
+  const names = readdirSync(join(copy, 'releases')).sort();
+  for (const name of names.slice(0, -1)) rmSync(join(copy, 'releases', name), { recursive: true });
+  return copy;
+}
+
+/** What a thief makes of genuine bodies, with the time that they had. */
+interface Forgery extends Pick<Bought, 'text'> {
+  readonly name:
+    | 'words around a reading'
+    | 'joined, old proof'
+    | 'joined, no proof'
+    | 'retired key'
+    | 'retired key, words around a reading';
+}
+
+const STORED = { record: 'record/crypto.spot/btc.json', census: 'census/crypto.spot.json' };
+
+/** Bodies that the thief of the second key dates back to before the theft, and a thief of the first to before its end. */
+function forgeries(life: ShopLife): Forgery[] {
+  const { plan, seeds } = life;
+  const [first, second] = seeds.issuer;
+  const census = genuine(life, 'census', plan.theft);
+  const record = genuine(life, 'record', plan.theft);
+  const words = forged(record, second);
+  const joined = forged(census, second);
+  const retired = forged(genuine(life, 'census', plan.firstRotation), first);
+  const old = genuine(life, 'record', plan.firstRotation);
+  const around = { ...forged(old, first), _proof: old.proof };
+  return [
+    { name: 'words around a reading', text: JSON.stringify({ ...words, _proof: record.proof }) },
+    { name: 'joined, old proof', text: JSON.stringify({ ...joined, _proof: census.proof }) },
+    { name: 'joined, no proof', text: JSON.stringify(joined) },
+    { name: 'retired key', text: JSON.stringify(retired) },
+    { name: 'retired key, words around a reading', text: JSON.stringify(around) },
+  ];
+}
+
+interface Genuine {
+  /** As it is stored: without the members of request time. */
+  readonly text: string;
+  readonly proof: string;
+}
+
+/** The last body of a product that was bought before a month. */
+function genuine(
+  { bodies, data }: ShopLife,
+  product: 'record' | 'census',
+  before: number,
+): Genuine {
+  const bought = defined(
+    bodies.findLast((each) => each.product === product && each.month < before),
+    `a ${product} that was bought before month ${before}`,
+  );
+  const releases = readdirSync(join(data, RELEASES_FOLDER)).sort();
+  const release = defined(releases[bought.month - 1], 'the release of that month');
+  const path = fileOf(join(data, RELEASES_FOLDER, release), STORED[product]);
+  return { text: readFileSync(path, 'utf8'), proof: JSON.parse(bought.text)._proof };
+}
+
+/** The body with other words, signed with a key that was stolen. */
+function forged({ text }: Genuine, seed: Uint8Array): object {
+  const { _citation, ...body } = JSON.parse(text);
+  const did = didOf(seed);
+  const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl: SHOP };
+  const { claim, fact, source, retrieved_at } = _citation;
+  const target = source.url.slice(SHOP.length);
+  const about = { claim, fact, target, observed_at: source.published_at, retrieved_at };
+  const sealer = makeSealer(issuer, signingKey(seed), NO_SIGNATURES);
+  return sealer.seal({ ...body, scope: 'other words' }, about);
 }

@@ -13,11 +13,18 @@ import {
   reading,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { seeded } from '../flips/flips.ts';
-import { didOf, keyEvents, type Seeds, seedsOf, signersIn } from './keys.ts';
-import { FIVE_YEARS, monthTime, type Plan } from './plan.ts';
-import { SHOP, Watcher } from './watcher.ts';
-import { Witnesses } from './witnesses.ts';
+import { seeded } from '../campaign.ts';
+import {
+  didOf,
+  FIVE_YEARS,
+  keyEvents,
+  monthTime,
+  type Plan,
+  type Seeds,
+  seedsOf,
+  signersIn,
+} from './plan.ts';
+import { SHOP, Watcher, Witnesses } from './watcher.ts';
 
 /** How long a release is promised to be the newest, in days; months are shorter. */
 const VALID_DAYS = 40;
@@ -30,7 +37,7 @@ const PRODUCTS = {
   census: '/gauge/census?signal_id=crypto.spot',
   series: '/gauge/history-series?entity=btc&signal_id=crypto.spot',
 } as const;
-export type Product = keyof typeof PRODUCTS;
+type Product = keyof typeof PRODUCTS;
 const PRODUCT_NAMES = ['record', 'census', 'series'] as const;
 
 export interface Bought {
@@ -40,7 +47,7 @@ export interface Bought {
 }
 
 /** What was noticed of an event, in words. */
-export interface Incident {
+interface Incident {
   readonly month: number;
   readonly event: string;
   readonly noticed: readonly string[];

@@ -11,9 +11,8 @@ import {
   removeFolders,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { seeded } from './flips.ts';
-import { runBits } from './run-bits.ts';
-import { runBodyBits } from './run-body-bits.ts';
+import { seeded } from '../campaign.ts';
+import { runBits, runBodyBits } from './bits.ts';
 import { byteClasses, runFlips } from './run-flips.ts';
 import { runHarms } from './run-harms.ts';
 

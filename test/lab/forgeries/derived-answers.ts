@@ -10,10 +10,9 @@ import { settlementQuestion } from '../../../compiler/contract/settlement-questi
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
 import { canonicalHash } from '../../../compiler/verify/body-check.ts';
 import { sha256 } from '../../../gatekeeper/release/sha256.ts';
-import { editedValues } from './edited-values.ts';
+import { editedValues, signed } from './body-forgeries.ts';
 import type { Delivery, Forgery, Open } from './forgery.ts';
-import { listAbout, type SettlementShop } from './settlement-shop.ts';
-import { signed } from './signed-again.ts';
+import { listAbout, type SettlementShop } from './shops.ts';
 
 /** The question as an answer repeats it. */
 interface Question {

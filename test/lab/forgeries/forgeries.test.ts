@@ -1,12 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeFolders } from '../../snapshot-folder.ts';
-import { seeded } from '../flips/flips.ts';
-import { otherSpellings } from './other-spellings.ts';
+import { seeded } from '../campaign.ts';
+import { otherSpellings } from './body-forgeries.ts';
+import { runForgeries } from './forgeries.ts';
 import { readingForgeries, settlementForgeries } from './plan.ts';
-import { type ReadingShop, readingShop } from './reading-shop.ts';
-import { runForgeries } from './run-forgeries.ts';
-import { SETTLEMENT_NOW, type SettlementShop, settlementShop } from './settlement-shop.ts';
-import { isTrueReading, isTrueSettlement } from './true-answers.ts';
+import {
+  isTrueReading,
+  isTrueSettlement,
+  type ReadingShop,
+  readingShop,
+  SETTLEMENT_NOW,
+  type SettlementShop,
+  settlementShop,
+} from './shops.ts';
 
 const SEED = 24;
 /** Of all genuine bodies one in so many is forged. */

@@ -1,76 +1,133 @@
-// Shows forged bodies to every judge: the command, POST /gauge/verify, the client and verify_record.py. None may believe
-// a lie, and all have to say the same.
-//
-//   node build/scripts/campaign-forgeries.js [seed] [forgeries]
-
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { seeded } from '../flips/flips.ts';
-import type { Forgery, Trusted } from './forgery.ts';
+import { campaign } from '../campaign.ts';
+import { SAME_VALUE } from './body-forgeries.ts';
+import type { Forgery, IsTrue, Trusted } from './forgery.ts';
+import { allVerdicts, OF_CATALOG, UNREADABLE, type Verdicts } from './judges.ts';
 import { readingForgeries, settlementForgeries } from './plan.ts';
-import { readingShop } from './reading-shop.ts';
-import { type ForgeryResult, type IsTrue, runForgeries } from './run-forgeries.ts';
-import { SETTLEMENT_NOW, settlementShop } from './settlement-shop.ts';
-import { isTrueReading, isTrueSettlement } from './true-answers.ts';
+import {
+  isTrueReading,
+  isTrueSettlement,
+  readingShop,
+  SETTLEMENT_NOW,
+  settlementShop,
+} from './shops.ts';
 
-const SEED_DEFAULT = 24;
-const FORGERIES_DEFAULT = 24_000;
+/**
+ * Shows forged bodies to every judge: the command, POST /gauge/verify, the client and verify_record.py. None may believe a
+ * lie, and all have to say the same (I53).
+ */
+export const experiment = campaign(
+  { seed: 24, forgeries: 24_000 },
+  async ({ flags, random, say, progress }) => {
+    const half = Math.ceil(flags.forgeries / 2);
+    const wrong: string[] = [];
+    const judge = async (
+      name: string,
+      forgeries: readonly Forgery[],
+      ...judges: [Trusted, IsTrue]
+    ): Promise<void> => {
+      const result = await runForgeries(forgeries, ...judges, progress);
+      const { judged, harmless, verdicts, passed, disputed } = result;
+      say(`seed ${flags.seed}: ${forgeries.length} forgeries of ${name}`);
+      say(`  judged ${JSON.stringify(judged)}`);
+      say(`  verdicts ${JSON.stringify(verdicts)}; true all the same ${JSON.stringify(harmless)}`);
+      say(`  ${passed.length} lies passed, ${disputed.length} disputed`);
+      wrong.push(...passed, ...disputed);
+    };
+    const filings = await settlementShop();
+    const trusted = { did: filings.did, service: filings.service, now: SETTLEMENT_NOW };
+    const ofFilings = settlementForgeries(filings, half, random);
+    await judge('settlement answers', ofFilings, trusted, isTrueSettlement(filings));
+    const { moments, ask, ...reader } = await readingShop();
+    const others = readingForgeries(moments, half, random);
+    await judge('all other bodies', others, reader, isTrueReading(ask, reader.now));
+    return wrong;
+  },
+);
 
-async function settlements(most: number, random: (below: number) => number): Promise<boolean> {
-  const shop = await settlementShop();
-  const trusted = { did: shop.did, service: shop.service, now: SETTLEMENT_NOW };
-  const forgeries = settlementForgeries(shop, most, random);
-  return judged('settlement answers', { forgeries, trusted, isTrue: isTrueSettlement(shop) });
+/** Forgeries that are judged before the next ones are made. */
+const BATCH = 500;
+
+interface ForgeryResult {
+  /** Forgeries judged, by kind. */
+  readonly judged: Record<string, number>;
+  /** What verified and says nothing untrue, by kind: another spelling, another true moment, the answer to another question. */
+  readonly harmless: Record<string, number>;
+  /** How many texts each verdict of the command was about. */
+  readonly verdicts: Record<string, number>;
+  /** Lies that a judge took for the truth. */
+  readonly passed: string[];
+  /** What the judges do not agree about. */
+  readonly disputed: string[];
 }
 
-async function readings(most: number, random: (below: number) => number): Promise<boolean> {
-  const { moments, ask, ...trusted } = await readingShop();
-  const forgeries = readingForgeries(moments, most, random);
-  return judged('all other bodies', {
-    forgeries,
-    trusted,
-    isTrue: isTrueReading(ask, trusted.now),
-  });
-}
-
-interface Campaign {
-  readonly forgeries: readonly Forgery[];
-  readonly trusted: Trusted;
-  readonly isTrue: IsTrue;
-}
-
-async function judged(name: string, { forgeries, trusted, isTrue }: Campaign): Promise<boolean> {
-  const started = performance.now();
-  const result = await runForgeries(forgeries, trusted, isTrue);
-  const seconds = ((performance.now() - started) / 1000).toFixed(0);
-  console.log(`${forgeries.length} forgeries of ${name}, ${seconds} s`);
-  report(result);
-  return result.passed.length + result.disputed.length === 0;
-}
-
-function report({ judged, harmless, verdicts, passed, disputed }: ForgeryResult): void {
-  console.log(`  judged ${JSON.stringify(judged)}`);
-  console.log(
-    `  verdicts ${JSON.stringify(verdicts)}; true all the same ${JSON.stringify(harmless)}`,
-  );
-  console.log(`  ${passed.length} lies passed, ${disputed.length} disputed`);
-  for (const line of [...passed, ...disputed].slice(0, 40)) console.log(`  ${line.slice(0, 400)}`);
-}
-
-const main = process.argv[1];
-if (main !== undefined && import.meta.url === pathToFileURL(main).href) {
-  const [seed = SEED_DEFAULT, most = FORGERIES_DEFAULT] = process.argv.slice(2).map(Number);
-  const home = mkdtempSync(join(tmpdir(), 'signalpress-forgeries-'));
-  process.env.TMPDIR = home;
-  try {
-    const random = seeded(seed);
-    const half = Math.ceil(most / 2);
-    console.log(`seed ${seed}`);
-    const isClean = [await settlements(half, random), await readings(half, random)];
-    process.exitCode = isClean.includes(false) ? 1 : 0;
-  } finally {
-    rmSync(home, { recursive: true, force: true });
+/** Shows forgeries to every judge. */
+export async function runForgeries(
+  forgeries: readonly Forgery[],
+  trusted: Trusted,
+  isTrue: IsTrue,
+  progress?: (done: number, all: number) => void,
+): Promise<ForgeryResult> {
+  const result: ForgeryResult = {
+    judged: {},
+    harmless: {},
+    verdicts: {},
+    passed: [],
+    disputed: [],
+  };
+  for (let from = 0; from < forgeries.length; from += BATCH) {
+    progress?.(from, forgeries.length);
+    const some = forgeries.slice(from, from + BATCH).map((forgery) => ({
+      ...forgery,
+      text: forgery.make(),
+    }));
+    const verdicts = await allVerdicts(some, trusted);
+    for (const [at, handed] of some.entries()) {
+      const stated = verdicts[at];
+      if (stated !== undefined) await note(result, { ...handed, stated }, isTrue);
+    }
   }
+  return result;
+}
+
+interface Judged extends Omit<Forgery, 'make'> {
+  readonly text: string;
+  readonly stated: Verdicts;
+}
+
+async function note(result: ForgeryResult, judged: Judged, isTrue: IsTrue): Promise<void> {
+  const { kind, target, where, text, stated } = judged;
+  const told = `${kind}: ${target} ${where}: ${JSON.stringify(stated)}`;
+  add(result.judged, kind);
+  add(result.verdicts, stated.command);
+  if (isDisputed(judged)) result.disputed.push(told);
+  if (judged.isOfIssuer === true) return;
+  const isTaken = [stated.buyer, stated.pythonBuyer].includes('taken');
+  const isBought = isTaken && stated.command !== 'unsigned';
+  if (SAME_VALUE.has(where) && stated.buyer !== 'taken') {
+    result.disputed.push(`refused though it says the same: ${told}`);
+  }
+  if (!Object.values(stated).includes('verified') && !isBought) return;
+  if (await isTrue(text, target, isBought)) add(result.harmless, kind);
+  else result.passed.push(told);
+}
+
+/** Whether the judges disagree. Only the service has the whole catalogue of the issuer, and only Python has none. */
+export function isDisputed({
+  isOfIssuer = false,
+  stated,
+}: Pick<Judged, 'isOfIssuer' | 'stated'>): boolean {
+  const { command, service, library, python, buyer, pythonBuyer } = stated;
+  if (!isOfIssuer && (pythonBuyer ?? buyer) !== buyer) return true;
+  if (command === OF_CATALOG) return isOfIssuer ? library !== 'failed' : python !== 'failed';
+  const words = [library, python ?? command, isOfIssuer ? command : service];
+  return words.map(spoken).some((word) => word !== spoken(command));
+}
+
+/** A text that is not strict JSON is no body for some judges and a failed one for others; nobody believes it. */
+function spoken(verdict: string): string {
+  return verdict === UNREADABLE ? 'failed' : verdict;
+}
+
+function add(counts: Record<string, number>, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1;
 }

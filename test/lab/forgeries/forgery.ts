@@ -74,3 +74,18 @@ export function* valuesIn(value: JsonValue, path: Path = []): Generator<[Path, J
     yield* valuesIn(item, [...path, Array.isArray(value) ? Number(key) : key]);
   }
 }
+
+/** Bodies of all operations, each as it was served at several moments, in their order. */
+export type Moments = ReadonlyMap<string, readonly Delivery[]>;
+
+/** What a shop answers to a request at a moment, epoch milliseconds; null where it sells nothing. */
+export type Ask = (target: string, now: number) => Promise<string | null>;
+
+/**
+ * Whether a text says nothing but what a genuine answer says: the answer to the request that it was handed out for (`asked`),
+ * or to whatever request it repeats itself.
+ */
+export type IsTrue = (text: string, target: string, asked: boolean) => Promise<boolean>;
+
+/** Numbers from 0 up to a limit. */
+export type Random = (below: number) => number;

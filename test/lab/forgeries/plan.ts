@@ -1,4 +1,15 @@
 import {
+  editedValues,
+  mixedMoments,
+  otherProofs,
+  otherSpellings,
+  partSignedAgain,
+  signedAgain,
+  spliced,
+  transplants,
+  wrongMoments,
+} from './body-forgeries.ts';
+import {
   ofFalseCoverage,
   ofFalseFilings,
   ofLookalikes,
@@ -7,13 +18,8 @@ import {
   ofPartialLists,
   ofSignedCoverage,
 } from './derived-answers.ts';
-import { editedValues } from './edited-values.ts';
-import type { Delivery, Forgery } from './forgery.ts';
-import { mixedMoments, wrongMoments } from './moment-forgeries.ts';
-import { otherSpellings } from './other-spellings.ts';
-import type { SettlementShop } from './settlement-shop.ts';
-import { partSignedAgain, signedAgain } from './signed-again.ts';
-import { otherProofs, type Random, spliced, transplants } from './spliced-answers.ts';
+import type { Delivery, Forgery, Moments, Random } from './forgery.ts';
+import type { SettlementShop } from './shops.ts';
 
 /** Other answers that each answer is mixed with. */
 const PARTNERS = 8;
@@ -99,9 +105,6 @@ export function settlementForgeries(shop: SettlementShop, most: number, random: 
     },
   );
 }
-
-/** Bodies of all operations, each as it was served at several moments, in their order. */
-export type Moments = ReadonlyMap<string, readonly Delivery[]>;
 
 /** Forgeries of all other bodies. */
 export function readingForgeries(moments: Moments, most: number, random: Random): Forgery[] {

@@ -8,10 +8,10 @@ import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { removeFolders } from '../../snapshot-folder.ts';
 import { type SoldShop, soldShop } from '../../sold-shop.ts';
 import { hasPython, VERIFY_RECORD } from '../../verify/python-judge.ts';
-import { seeded } from '../flips/flips.ts';
+import { seeded } from '../campaign.ts';
+import { signedAgain } from './body-forgeries.ts';
 import type { Delivery } from './forgery.ts';
 import { chosen } from './plan.ts';
-import { signedAgain } from './signed-again.ts';
 
 const OTHER = 'made under another catalogue';
 const EDITS = 400;

@@ -1,47 +1,98 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fillDisk } from './fill-disk.ts';
+import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { compile } from '../../../compiler/compile.ts';
+import { currentName } from '../../../compiler/stages/publish/release-folders.ts';
+import { APART, campaign } from '../campaign.ts';
+import { expectVerified, optionsOf, writeBatch } from './kill-work.ts';
+
+/** Room of the last point: more than a compile takes. */
+const LEFT_MAX = 1_500_000;
+/** In a name space of its own, so that the disk is gone with the process. */
+const MOUNT = 'mount -t tmpfs -o size=256m tmpfs "$1/disk" && exec "$2" "$3" fill "$1" "$4"';
 
 /**
  * Compiles on a small disk with ever more room (I17): a compile that finds none says so, what was served stays whole, and
- * the next one goes through once there is room. Needs the right to mount. Usage: campaign-disk-full [points]
+ * the next one goes through once there is room.
  */
-const POINTS_DEFAULT = 60;
-/** Room of the last point: more than a compile takes. */
-const LEFT_MAX = 1_500_000;
-const DISK = '256m';
-const MOUNT = `mount -t tmpfs -o size=${DISK} tmpfs "$1/disk" && exec "$2" "$3" inside "$1" "$4"`;
+export const experiment = campaign({ points: 60 }, async ({ flags: { points }, folder, say }) => {
+  const { refused, finished, broken } = mountedFill(folder, points);
+  say(
+    `${points} fill points up to ${LEFT_MAX} bytes: ${refused} said that the disk is full, ${finished} had room`,
+  );
+  return broken;
+});
 
-const [first = String(POINTS_DEFAULT), root = '', points = ''] = process.argv.slice(2);
-if (first === 'inside') await inside(root, Number(points));
-else outside(first);
+/** Fills a disk that is mounted for a process alone. */
+export function mountedFill(folder: string, points: number, script = APART): FillTally {
+  mkdirSync(join(folder, 'disk'));
+  const left = Array.from({ length: points }, (_, at) => Math.round((at * LEFT_MAX) / points));
+  const args = [folder, process.execPath, script, JSON.stringify(left)];
+  const unshare = ['--user', '--map-root-user', '--mount', 'sh', '-c', MOUNT, 'sh', ...args];
+  const { status } = spawnSync('unshare', unshare, { stdio: 'inherit' });
+  if (status !== 0) throw new Error(`Cannot fill a disk: the process exited with ${status}`);
+  return JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as FillTally;
+}
 
-/** Mounts in a name space of its own, so that the disk is gone with the process. */
-function outside(wanted: string): void {
-  const folder = mkdtempSync(join(tmpdir(), 'campaign-disk-full-'));
+interface FillTally {
+  /** Compiles that said that the disk is full, and those that had room. */
+  refused: number;
+  finished: number;
+  readonly broken: string[];
+}
+
+/**
+ * Compiles with ever more room, so many bytes each, on the small disk of a folder; what is current stays whole, and the
+ * compile after goes through once there is room. `root` is an empty folder elsewhere.
+ */
+export async function fillDisk(
+  disk: string,
+  root: string,
+  left: readonly number[],
+): Promise<FillTally> {
+  const tally: FillTally = { refused: 0, finished: 0, broken: [] };
+  const options = (round: number) => ({ ...optionsOf(root, round), data: join(disk, 'data') });
+  writeBatch(root, 0);
+  await compile(options(0));
+  for (const [at, bytes] of left.entries()) {
+    const round = at * 2 + 1;
+    writeBatch(root, round);
+    const wrong = (what: string): void => void tally.broken.push(`${bytes} bytes left: ${what}`);
+    await compileWith(bytes, options(round), tally, wrong);
+    await expectVerified(options(round).data, wrong);
+    await compile(options(round + 1)).catch((error) => wrong(`with room: ${error}`));
+    await expectVerified(options(round).data, wrong);
+  }
+  return tally;
+}
+
+async function compileWith(
+  bytes: number,
+  options: ReturnType<typeof optionsOf>,
+  tally: FillTally,
+  wrong: (what: string) => void,
+): Promise<void> {
+  const before = currentName(options.data);
+  const filler = join(options.data, '../filler');
+  const { bavail, bsize } = statfsSync(dirname(options.data));
+  writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - bytes)));
   try {
-    mkdirSync(join(folder, 'disk'));
-    const args = [folder, process.execPath, process.argv[1] ?? '', wanted];
-    const unshare = ['--user', '--map-root-user', '--mount', 'sh', '-c', MOUNT, 'sh', ...args];
-    process.exitCode = spawnSync('unshare', unshare, { stdio: 'inherit' }).status ?? 1;
+    await compile(options);
+    tally.finished += 1;
+    if (currentName(options.data) === before) wrong('it finished, but the release is the old one');
+  } catch (error) {
+    tally.refused += 1;
+    if (!isFull(error)) wrong(`refused with ${error}`);
+    if (currentName(options.data) === before && existsSync(join(options.data, '.staging'))) {
+      wrong('it left its staging folder');
+    }
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(filler);
   }
 }
 
-async function inside(folder: string, wanted: number): Promise<void> {
-  const left = Array.from({ length: wanted }, (_, at) => Math.round((at * LEFT_MAX) / wanted));
-  const { refused, finished, broken } = await fillDisk({
-    disk: join(folder, 'disk'),
-    root: folder,
-    left,
-  });
-  console.log(
-    `${wanted} fill points up to ${LEFT_MAX} bytes: ${refused} said that the disk is full, ${finished} had room, ` +
-      `${broken.length} broken`,
-  );
-  for (const line of broken.slice(0, 20)) console.log(`  ${line}`);
-  if (broken.length > 0) process.exitCode = 1;
+/** Whether an error, or what caused it, says that there is no space. */
+function isFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === 'ENOSPC') || isFull(error.cause);
 }

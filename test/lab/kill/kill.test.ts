@@ -14,15 +14,15 @@ import {
   removeFolders,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { seeded } from '../flips/flips.ts';
+import { seeded } from '../campaign.ts';
+import { runKills } from './kill.ts';
 import { optionsOf, writeBatch } from './kill-work.ts';
-import { runKills } from './run-kills.ts';
 import { readCurrent, verifyCurrent, watch } from './watch-current.ts';
 
 afterAll(removeFolders);
 
 /** `child FOLDER ROUND` compiles in a process of its own. */
-const SCRIPT = built('test/lab/kill/kill.js');
+const SCRIPT = built('test/lab/apart.js');
 
 describe('the kill campaign, its short form', () => {
   it('I15: runKills() finds the release whole after each kill, and the next compile goes through', async () => {

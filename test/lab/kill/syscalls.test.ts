@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { afterAll, describe, expect, it } from 'vitest';
 import { built } from '../../built.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
-import { runInjections } from './run-injections.ts';
-import { callsOn, injectArgs, injectionsAt, type TracedCall } from './traced-calls.ts';
+import { callsOn, injectArgs, injectionsAt, runInjections, type TracedCall } from './syscalls.ts';
 
 afterAll(removeFolders);
 
@@ -60,7 +59,7 @@ describe('the system call campaign, its short form', () => {
   it.skipIf(!canTrace)(
     'I16: runInjections() finds a whole release after a fault at a call (skipped without strace)',
     async () => {
-      const script = built('test/lab/kill/kill.js');
+      const script = built('test/lab/apart.js');
       const choose = (calls: readonly TracedCall[]) =>
         calls.flatMap((call) => {
           if (call.name === 'symlink') return [{ call, fault: 'signal=KILL' }];

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { Agent, setGlobalDispatcher } from 'undici';
 import { z } from 'zod';
 import { PAYEE, type Row, rowSchema, type StallOptions } from '../../chain/stall.ts';
 import { type Balancer, startBalancer } from '../../deploy/balancer.ts';
@@ -10,8 +11,44 @@ import { freePorts, type GateProcess, gateProcess } from '../../deploy/gate-proc
 import { addressOf, startLoad, type Tally } from '../../deploy/load.ts';
 import { writeTinyRelease } from '../../gatekeeper/tiny-release.ts';
 import { type PostgresServer, startPostgres } from '../../postgres/postgres-server.ts';
-import { choose, draw } from './draw.ts';
-import type { TestedShop } from './run-campaign.ts';
+import { campaign } from '../campaign.ts';
+import { choose, draw } from './client.ts';
+import { closingReport, isClean, runCampaign, type TestedShop } from './run-campaign.ts';
+
+/**
+ * The payment campaign with three gatekeepers on one PostgreSQL behind HAProxy: gatekeepers, database and balancer are
+ * killed at random; afterwards every gatekeeper is restarted under load, without a failed answer. Needs haproxy and
+ * openssl, and npm run test:chain and test:postgres to have run once.
+ */
+export const experiment = campaign(
+  { seed: 1, purchases: 500, parallel: 24, minutes: 1e6 },
+  async ({ flags, say, progress }) => {
+    const options = {
+      ...flags,
+      ...({ settler: 'facilitators', journal: 'shared' } as const),
+      progress: (done: number) => progress(done, flags.purchases),
+    };
+    let fleet: Fleet | null = null;
+    const open = async (stall: StallOptions): Promise<Fleet> => {
+      fleet = await openFleet({ ...stall, seed: flags.seed });
+      setGlobalDispatcher(new Agent({ connect: { ca: fleet.ca } }));
+      return fleet;
+    };
+    const report = await runCampaign({ ...options, open });
+    const opened = fleet as Fleet | null;
+    const rolling = opened?.rolling() ?? null;
+    say(closingReport({ ...options, purchases: report.stories.length }, report));
+    say(`killed: ${JSON.stringify(opened?.killed)}`);
+    say(
+      `rolling restart under load: ${rolling?.answers} answers, ${rolling?.purchases} purchases, failed answers: ${rolling?.failed}`,
+    );
+    return [
+      ...(isClean(report) ? [] : ['the campaign is not clean']),
+      ...(rolling?.failures ?? []),
+      ...(rolling?.failed === 0 && rolling.purchases > 0 ? [] : ['the rolling restart failed']),
+    ];
+  },
+);
 
 const GATES = 3;
 /** Seconds in which a gatekeeper goes on serving while the health check of haproxy.cfg finds that it stops. */
@@ -27,7 +64,7 @@ const VICTIMS = [
 type Victim = (typeof VICTIMS)[number][0];
 
 /** Three gatekeepers with one PostgreSQL, behind HAProxy with the file of gatekeeper/deploy. */
-export interface Fleet extends TestedShop {
+interface Fleet extends TestedShop {
   /** The certificate of the balancer. */
   readonly ca: string;
   readonly killed: Readonly<Record<Victim, number>>;
@@ -35,7 +72,7 @@ export interface Fleet extends TestedShop {
   readonly rolling: () => Tally | null;
 }
 
-export async function openFleet(options: StallOptions & { readonly seed: number }): Promise<Fleet> {
+async function openFleet(options: StallOptions & { readonly seed: number }): Promise<Fleet> {
   const folder = mkdtempSync(join(tmpdir(), 'signalpress-fleet-'));
   const dataDir = join(folder, 'data');
   writeTinyRelease(dataDir);

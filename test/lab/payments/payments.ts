@@ -1,42 +1,84 @@
-import { parseArgs } from 'node:util';
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { closingReport, isClean } from './closing-report.ts';
-import { runCampaign } from './run-campaign.ts';
-import { openWorkersStall } from './workers-stall.ts';
+import { openStall, type StallOptions } from '../../chain/stall.ts';
+import { campaign } from '../campaign.ts';
+import { draw } from './client.ts';
+import { closingReport, isClean, runCampaign, type TestedShop } from './run-campaign.ts';
 
 /**
- * Shows that nobody pays twice, for nothing, or not at all (I2, I3, I9, I11): purchases on a chain of its
- * own under random faults, kills of the gatekeeper and new releases. Needs npm run test:chain to have run
- * once, and for a journal in a database npm run test:postgres.
- * Usage: campaign-payments [--seed 1] [--purchases 500] [--settler facilitators|relayer] [--journal sqlite|postgres]
- *   [--basket 30], so many requests for each payment
- *   [--workers 1]; with several, each kill ends one of them, and their journal is the file
+ * Shows that nobody pays twice, for nothing, or not at all (I2, I3, I9, I11): purchases on a chain of its own under random
+ * faults, kills of the gatekeeper and new releases. Settled by `facilitators` or the `relayer`; the journal is `sqlite` or
+ * `postgres` (npm run test:postgres once). `--basket N` pays for so many requests at once. With several workers each kill
+ * ends one of them.
  */
-const optionsSchema = z.object({
-  seed: z.coerce.number().int().nonnegative().default(1),
-  purchases: z.coerce.number().int().positive().default(500),
-  settler: z.enum(['facilitators', 'relayer']).default('facilitators'),
-  journal: z.enum(['sqlite', 'postgres']).default('sqlite'),
-  basket: z.coerce.number().int().min(2).max(30).optional(),
-  workers: z.coerce.number().int().positive().default(1),
-});
-const text = { type: 'string' } as const;
-const { values } = parseArgs({
-  options: {
-    ...{ seed: text, purchases: text, settler: text },
-    ...{ journal: text, basket: text, workers: text },
+export const experiment = campaign(
+  {
+    ...{ seed: 1, purchases: 500, workers: 1, basket: 1 },
+    ...{ settler: 'facilitators', journal: 'sqlite' },
   },
-});
-const options = optionsSchema.parse(values);
-const PROGRESS_EVERY = 50;
+  async ({ flags, say, progress }) => {
+    const { seed, purchases, workers } = flags;
+    const options = {
+      ...z
+        .object({
+          settler: z.enum(['facilitators', 'relayer']),
+          journal: z.enum(['sqlite', 'postgres']),
+        })
+        .parse(flags),
+      ...{ seed, purchases, basket: flags.basket === 1 ? undefined : flags.basket },
+      progress: (done: number) => progress(done, purchases),
+    };
+    const open = (stall: StallOptions) => openWorkersStall({ ...stall, seed, workers });
+    const report = await runCampaign({ ...options, ...(workers > 1 ? { open } : {}) });
+    say(closingReport(options, report));
+    return isClean(report) ? [] : ['the campaign is not clean'];
+  },
+);
 
-const { seed, workers } = options;
-const report = await runCampaign({
-  ...options,
-  ...(workers > 1 ? { open: (stall) => openWorkersStall({ ...stall, seed, workers }) } : {}),
-  progress: (done) => {
-    if (done % PROGRESS_EVERY === 0) console.error(`${done} of ${options.purchases} purchases`);
-  },
-});
-console.log(closingReport(options, report));
-process.exitCode = isClean(report) ? 0 : 1;
+/** Time between two kills, so that a worker lives longer than what its parent takes for a failed start. */
+const REST_MS = 4000;
+
+interface WorkersStallOptions extends StallOptions {
+  readonly seed: number;
+  readonly workers: number;
+}
+
+/** One gatekeeper with several workers on one SQLite journal: a kill ends one of them, the last one ends all. */
+async function openWorkersStall({
+  seed,
+  workers,
+  ...options
+}: WorkersStallOptions): Promise<TestedShop> {
+  const env = { ...options.env, SIGNALPRESS_WORKERS: String(workers) };
+  const stall = await openStall({ ...options, env });
+  let kills = 0;
+  return {
+    ...stall,
+    async kill() {
+      kills += 1;
+      const children = workersOf(stall.pid());
+      const chosen = children[Math.floor(draw(seed, `worker ${kills}`) * children.length)];
+      if (chosen !== undefined) endIfThere(chosen);
+    },
+    // Its parent replaces it; a worker that ends again and again would be replaced later and later.
+    start: () => pause(REST_MS),
+    async afterwards() {
+      await stall.kill();
+      await stall.start();
+    },
+  };
+}
+
+function workersOf(pid: number | undefined): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.split(' ').filter(Boolean).map(Number);
+}
+
+function endIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself.
+  }
+}

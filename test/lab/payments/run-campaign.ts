@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { get } from 'node:http';
+import { createServer, get } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { defined } from '../../../compiler/contract/defined.ts';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
 import { filePath } from '../../../compiler/contract/path.ts';
@@ -23,11 +24,17 @@ import {
   offenders,
   paidAuthorizations,
 } from './audit.ts';
-import { chainReader, type Reading } from './chain-reader.ts';
-import { type BuyerOptions, buy, comeBack, mannerOf, pause, type Story } from './client.ts';
-import { choose, draw } from './draw.ts';
-import { type FaultyNode, faultyNode, type NodeFault } from './faulty-node.ts';
-import { type StrangersReport, strangers } from './strangers.ts';
+import {
+  type BuyerOptions,
+  buy,
+  choose,
+  comeBack,
+  draw,
+  mannerOf,
+  pause,
+  type Story,
+} from './client.ts';
+import { chainReader, type Reading, type StrangersReport, strangers } from './strangers.ts';
 
 /** Who settles: two facilitators with faults, or the operator's relayer over a node with faults. */
 type Settler = 'facilitators' | 'relayer';
@@ -61,7 +68,7 @@ export interface TestedShop extends Omit<Stall, 'journal' | 'pid' | 'stateDir'> 
   afterwards?(): Promise<void>;
 }
 
-export interface CampaignReport extends Audit {
+interface CampaignReport extends Audit {
   readonly reading: Reading;
   readonly strangers: StrangersReport;
   readonly stories: readonly Story[];
@@ -469,4 +476,93 @@ async function settledJournal({ stall, chain }: CampaignGround): Promise<readonl
   // Whoever would charge late in the background does it now.
   await pause(AFTERMATH_MS);
   return stall.journal();
+}
+
+/** What happens to one question to the node: passed on, cut before or after it was, or answered with 500. */
+type NodeFault = null | 'cut-before' | 'cut-after' | '500-after';
+
+/** Stands between the gatekeeper and the node. */
+interface FaultyNode {
+  readonly url: string;
+  fault: (question: number) => NodeFault;
+  close(): Promise<void>;
+}
+
+async function faultyNode(target: string): Promise<FaultyNode> {
+  let questions = 0;
+  const server = createServer(async (request, response) => {
+    questions += 1;
+    const fault = node.fault(questions);
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    if (fault === 'cut-before') return void response.destroy();
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(target, { method: 'POST', headers, body });
+    const text = await answer.text();
+    if (fault === 'cut-after') return void response.destroy();
+    response.writeHead(fault === '500-after' ? 500 : 200, headers).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const node: FaultyNode = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    fault: () => null,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return node;
+}
+
+/** Figures that must be 0, with the words that stand beside them. */
+const ZEROS: readonly (readonly [string, (report: CampaignReport) => number | bigint])[] = [
+  ['charged without data', (report) => report.chargedWithoutData],
+  ['data without charge', (report) => report.dataWithoutCharge],
+  ['charged twice', (report) => report.chargedTwice],
+  ['charged late', (report) => report.lateCharges],
+  ['second resources opened by one payment', (report) => report.secondResources],
+  ['deliveries of one payment that differ', (report) => report.differentBodies],
+  ['receipts that name another transaction', (report) => report.wrongReceipts],
+  ['purchases without an end', (report) => report.unfinished],
+  ['differences between journal and chain', (report) => report.journalDifferences],
+  ['payments that the journal leaves open', (report) => report.journalOpen],
+  ['units between payee and journal', (report) => report.balanceDifference],
+  ['bytes delivered to the chain reader', ({ reading }) => reading.bytes],
+  ['rows of strangers without money', ({ strangers }) => strangers.rows],
+  ['their settlements', ({ strangers }) => strangers.settlements],
+  ['their deliveries', ({ strangers }) => strangers.delivered],
+  ['settlements whose request the chain reader found out', ({ reading }) => reading.toldApart],
+];
+
+export function isClean(report: CampaignReport): boolean {
+  return ZEROS.every(([, figure]) => BigInt(figure(report)) === 0n);
+}
+
+/** What a campaign showed, for people. */
+export function closingReport(
+  { seed, purchases, settler, journal }: Omit<CampaignOptions, 'progress'>,
+  report: CampaignReport,
+): string {
+  const manners: Record<string, number> = {};
+  for (const { manner } of report.stories) manners[manner] = (manners[manner] ?? 0) + 1;
+  const outages = report.stories.reduce((sum, story) => sum + story.outages, 0);
+  const lines = [
+    `payment campaign: ${purchases} purchases, seed ${seed}, settled by ${settler}, journal ${journal}, ${report.seconds.toFixed(0)} s`,
+    `  delivered ${report.delivered}, refused ${report.refused}, transfers on chain ${report.transfers}`,
+    `  kills ${report.kills}, and ${report.databaseKills} of the database by itself, releases published ${report.releases}, outages seen by clients ${outages}`,
+    `  buyers who went away and bought again ${report.left}, who came back after the last kill ${report.stories.filter(({ cameBack }) => cameBack).length}`,
+    `  clients: ${listed(manners)}`,
+    `  chain reader: ${report.reading.settlements} settlements, ${report.reading.tries} tries`,
+    `  strangers: ${report.strangers.sent} payments, ${report.strangers.calls} calls caused, ${listed(report.strangers.statuses)}`,
+    `  faults: ${listed(report.faults)}`,
+    ...ZEROS.map(([words, figure]) => `  ${words}: ${figure(report)}`),
+    ...report.offenders.map((words) => `  - ${words}`),
+    isClean(report) ? 'nobody paid twice, for nothing, or not at all' : 'NOT CLEAN',
+  ];
+  return lines.join('\n');
+}
+
+function listed(counts: Readonly<Record<string, number>>): string {
+  const parts = Object.entries(counts).sort(([left], [right]) => (left < right ? -1 : 1));
+  return parts.map(([name, count]) => `${name} ${count}`).join(', ') || 'none';
 }

@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { createHash, sign } from 'node:crypto';
 import { keyIdOf, verifyUrl } from '../../../compiler/contract/citation.ts';
 import {
   decodeBase64Url,
@@ -7,10 +7,10 @@ import {
   encodeBase64Url,
 } from '../../../compiler/contract/did-key.ts';
 import { jcs } from '../../../compiler/stages/seal/jcs.ts';
-import type { Vector } from './vector.ts';
+import { keyOf, type Vector } from './core-rows.ts';
 
-const TEST_KEY = issuer('signalpress test key, not secret');
-const OTHER_KEY = issuer('signalpress test key, the second');
+const TEST_KEY = keyOf('signalpress test key, not secret');
+const OTHER_KEY = keyOf('signalpress test key, the second');
 const BASE_URL = 'https://records.example';
 const GROUP_ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -36,14 +36,6 @@ const STATEMENT = {
 /** `input` is a citation and the trust, `want` the status of each check, `error` the names of the failed ones. */
 export function citationVectors(): readonly Vector[] {
   return [...accepted(), ...altered(), ...spellings(), ...missing()];
-}
-
-function issuer(seed: string) {
-  const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
-  const der = Buffer.concat([pkcs8, Buffer.from(seed, 'ascii')]);
-  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
-  return { key, did: didKey(new Uint8Array(spki.subarray(-32))) };
 }
 
 function seal(statement: object, signer = TEST_KEY) {

@@ -1,16 +1,15 @@
+import { type Key, keyOf } from '../../verify/other-form.ts';
+import type { Random } from '../forgeries/forgery.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
 import { historyOf, type KeyHistory } from '../../../compiler/contract/key-history.ts';
 import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
 import { reseal } from '../../verify/reseal.ts';
-import { editedValues } from '../forgeries/edited-values.ts';
+import { editedValues } from '../forgeries/body-forgeries.ts';
 import type { Delivery, Open } from '../forgeries/forgery.ts';
 import { chosen } from '../forgeries/plan.ts';
-import type { Random } from '../forgeries/spliced-answers.ts';
 import type { ReaderCase, ReaderDemands } from './body-vector.ts';
 import {
   FIRST,
-  type Key,
-  keyOf,
   ROOT_A,
   ROOT_B,
   ROOT_C,

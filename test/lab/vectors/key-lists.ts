@@ -1,3 +1,4 @@
+import { type Key, keyOf } from '../../verify/other-form.ts';
 import { DAY_MS, isoTime } from '../../../compiler/contract/iso-time.ts';
 import {
   historyOf,
@@ -10,15 +11,8 @@ import {
   withRoots,
 } from '../../../compiler/contract/key-history.ts';
 import { type RootStatement, rootBytes } from '../../../compiler/contract/root-statement.ts';
-import { issuerDid, signBytes, signingKey } from '../../../compiler/stages/seal/sealer.ts';
+import { signBytes } from '../../../compiler/stages/seal/sealer.ts';
 
-/** A key of nobody, told apart by a number. */
-export function keyOf(fill: number) {
-  const seed = new Uint8Array(32).fill(fill);
-  const secret = signingKey(seed);
-  return { seed, secret, did: issuerDid(secret) };
-}
-export type Key = ReturnType<typeof keyOf>;
 
 export const [FIRST, SECOND, THIEF, RECEIPTS] = [keyOf(1), keyOf(2), keyOf(99), keyOf(50)];
 export const [ROOT_A, ROOT_B, ROOT_C, ROOT_D] = [keyOf(21), keyOf(22), keyOf(23), keyOf(24)];

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../../compiler/contract/strict-json.ts';
 import type { BodyVectors } from './body-vector.ts';
 import { readerVectors } from './reader-vectors.ts';
-import { seeded } from '../flips/flips.ts';
+import { seeded } from '../campaign.ts';
 import type { Open } from '../forgeries/forgery.ts';
-import { readerCases } from './make-body-vectors.ts';
+import { readerCases } from './bodies.ts';
 import { soldShop } from '../../sold-shop.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,4 +1,4 @@
-import type { Vector } from './vector.ts';
+import type { Vector } from './core-rows.ts';
 
 const CIK = '0000123456';
 

@@ -1,0 +1,328 @@
+import { join } from 'node:path';
+import { canonicalJson } from '../../../compiler/contract/canonical.ts';
+import { defined } from '../../../compiler/contract/defined.ts';
+import type { HashedFiling } from '../../../compiler/contract/filing.ts';
+import { filerPath, filingPath } from '../../../compiler/contract/filing-index.ts';
+import {
+  type ListName,
+  listName,
+  type ProvenList,
+} from '../../../compiler/contract/filing-lists.ts';
+import { type JsonValue, parseJson } from '../../../compiler/contract/strict-json.ts';
+import { answer } from '../../../gatekeeper/answers/answers.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
+import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
+import { filersOf, listsOf } from '../../../gatekeeper/rooms/filings.ts';
+import { proven } from '../../../gatekeeper/rooms/proven.ts';
+import { FILINGS, filingRow, filingSet, listingRow } from '../../filing-rows.ts';
+import { compiledService } from '../../gatekeeper/compiled-service.ts';
+import { question } from '../../gatekeeper/tiny-service.ts';
+import { sharedFolder } from '../../shared-folder.ts';
+import { compileFolder, writeSnapshots } from '../../snapshot-folder.ts';
+import { SOLD_TARGETS, soldShop, VARIANT_TARGETS } from '../../sold-shop.ts';
+import {
+  type Ask,
+  type Delivery,
+  type IsTrue,
+  type Moments,
+  type Open,
+  type Trusted,
+  valuesIn,
+} from './forgery.ts';
+
+const HOUR_MS = 3_600_000;
+/** Hours after the release was published: all is fresh; much is late, stale or unknown; every source is dead. */
+const HOURS = [0.7, 61.2, 44_000];
+/** Longer bodies hold more rows of the same kind. */
+const BODY_BYTES_MAX = 40_000;
+
+export interface ReadingShop extends Trusted {
+  readonly moments: Moments;
+  readonly ask: Ask;
+}
+
+/** A shop that sells every operation, and what it answers at several moments; its reader's clock is behind the last. */
+export async function readingShop(): Promise<ReadingShop> {
+  const shop = await soldShop();
+  const ask: Ask = async (target, now) => {
+    const asked = question(target);
+    const service = { ...shop.service, clock: () => now };
+    const answered = await answer(asked, service);
+    if (answered.kind !== 'content') return null;
+    return (await proven(answered.content, asked, service)).body.toString('utf8');
+  };
+  const begin = Date.parse(shop.now);
+  const moments = new Map<string, readonly Delivery[]>();
+  for (const target of [...SOLD_TARGETS, ...VARIANT_TARGETS]) {
+    const served: Delivery[] = [];
+    for (const hours of HOURS) {
+      const text = await ask(target, begin + hours * HOUR_MS);
+      if (text === null || text.length > BODY_BYTES_MAX) continue;
+      served.push({ target, body: parseJson(text) as Open });
+    }
+    moments.set(target, distinct(served));
+  }
+  const now = begin + (HOURS.at(-1) ?? 0) * HOUR_MS;
+  const service = { ...shop.service, clock: () => now };
+  return { did: shop.did, service, now, moments, ask };
+}
+
+/** Bodies without a word of the moment are served alike at all of them. */
+function distinct(served: readonly Delivery[]): Delivery[] {
+  const texts = new Map(served.map((one) => [JSON.stringify(one.body as JsonValue), one]));
+  return [...texts.values()];
+}
+
+const NOW = '2026-11-20T12:30:00Z';
+/** Clock of service and reader, epoch milliseconds. */
+export const SETTLEMENT_NOW = Date.parse(NOW);
+const DAY_MS = 86_400_000;
+/** Filings of the filer whose lists are long. */
+const LONG = 90;
+
+/** What somebody holds who bought much: answers, every signed part of them, and those of an older release. */
+export interface SettlementShop {
+  readonly did: string;
+  readonly service: Service;
+  /** Genuine answers: of the newest release, then of the older one. */
+  readonly answers: readonly Delivery[];
+  /** All lists of each filer that answers are about, by CIK. */
+  readonly lists: ReadonlyMap<string, readonly ProvenList<HashedFiling>[]>;
+  /** The signed body of a filing by its record hash. */
+  readonly rows: ReadonlyMap<string, Open>;
+  /** The signed statement of each filer, by CIK. */
+  readonly coverages: ReadonlyMap<string, Open>;
+  /** What a release says to a request, the newest first; nothing where it sells no answer. */
+  genuine(target: string): Promise<Open[]>;
+}
+
+/** Filers with one of each case: short lists and long ones, hidden days, lists that begin late, unknown hours, two sources. */
+function filers(): object[] {
+  const of = (cik: string, name: string, more = {}) => ({ cik, name, tickers: [name], ...more });
+  const [other, long, late] = ['0000999999', '0000555555', '0000777777'];
+  const day = (at: number): string =>
+    new Date(Date.UTC(2026, 0, 5) + Math.floor(at / 2) * 5 * DAY_MS).toISOString().slice(0, 10);
+  const many = Array.from({ length: LONG }, (_, at) => {
+    const hour = at % 7 === 3 ? { disclosure_time: null, acceptance_basis: 'undetermined' } : {};
+    return filingRow(100 + at, [at % 11 === 5 ? '4/A' : '4', day(at)], { cik: long, ...hour });
+  });
+  return [
+    listingRow(),
+    ...FILINGS,
+    listingRow(of(other, 'OTHR')),
+    filingRow(70, ['10-K', '2026-03-30'], { cik: other }),
+    filingRow(71, ['SC 13D', '2026-03-15'], { cik: other }),
+    listingRow(of(long, 'LONG')),
+    ...many,
+    listingRow(of(late, 'LATE', { from: '2026-02-01' })),
+    filingRow(80, ['10-K', '2026-03-30'], { cik: late }),
+    filingRow(81, ['8-K', '2026-05-30'], { cik: late, items: ['2.02'] }),
+    filingRow(82, ['8-K', '2026-05-30'], { cik: late, items: ['5.02', '2.02'] }),
+  ];
+}
+
+/** Filings that only the newest release holds: they turn some answers round. */
+const LATER = [
+  filingRow(40, ['SC 13D', '2026-11-18']),
+  filingRow(41, ['10-K/A', '2026-11-17']),
+  filingRow(42, ['8-K', '2026-07-01'], { items: ['1.01'] }),
+  filingRow(43, ['NT 10-Q', '2026-11-16']),
+];
+
+const QUESTIONS: readonly (readonly [
+  entity: string,
+  form: string,
+  cutoff: string,
+  item?: string,
+])[] = [
+  ['EXMP', '10-K', '2026-03-31'],
+  ['EXMP', '10-K', '2026-01-31'],
+  ['EXMP', '10-K', '2027-03-31'],
+  ['123456', '10-K', '2026-02-01T15:00:00Z'],
+  ['EXMP', '10-K/A', '2026-11-19'],
+  ['EXMP', 'SC 13D', '2026-03-31'],
+  ['EXMP', 'SC 13D', '2026-11-19'],
+  ['EXMP', 'SC 13G', '2026-02-02'],
+  ['EXMP', 'SC 13G', '2025-06-30'],
+  ['EXMP', '10-Q', '2026-05-20'],
+  ['EXMP', '10-Q', '2026-05-19'],
+  ['EXMP', '20-F', '2026-05-01'],
+  ['EXMP', 'NT 10-K', '2026-03-02T12:00:00Z'],
+  ['EXMP', '8-K', '2026-07-02', '2.02'],
+  ['EXMP', '8-K', '2026-07-02', '1.01'],
+  ['EXMP', '8-K', '2026-07-02'],
+  ['EXMP', '6-K/A', '2026-05-01'],
+  ['EXMP', '6-K', '2026-05-01'],
+  ['OTHR', '10-K', '2026-03-31'],
+  ['OTHR', '10-K', '2026-03-29'],
+  ['LONG', '4', '2026-06-20'],
+  ['LONG', '4', '2026-06-20T12:00:00Z'],
+  ['LONG', '4', '2026-01-02'],
+  ['LONG', '4/A', '2026-06-20'],
+  ['LATE', '10-K', '2026-03-29'],
+  ['LATE', '10-K', '2026-04-02'],
+  ['LATE', '8-K', '2026-05-30', '2.02'],
+  ['LATE', '8-K', '2026-05-29', '5.02'],
+];
+const OPERATIONS = ['/resolve', '/resolve/proposer'] as const;
+
+async function compileBoth(home: string): Promise<void> {
+  const past = filers().map((row) => ({ ...row, collected_at: '2026-11-19T11:00:00Z' }));
+  const older = filingSet(past, '2026-11-19T10Z');
+  const newer = { ...older, ...filingSet([...filers(), ...LATER], '2026-11-20T10Z') };
+  for (const [name, files] of Object.entries({ older, newer })) {
+    const snapshots = writeSnapshots(files, join(home, `${name}-snapshots`));
+    await compileFolder(snapshots, { data: join(home, name) });
+  }
+}
+
+/** An older release and a newer one of one issuer, compiled once a run, and what both answer to all questions. */
+export async function settlementShop(): Promise<SettlementShop> {
+  const home = await sharedFolder('settlement-shop', compileBoth);
+  const open = (name: string): Promise<Service> => compiledService(join(home, name), NOW);
+  const [before, now] = [await open('older'), await open('newer')];
+  const genuine = async (target: string): Promise<Open[]> =>
+    (await Promise.all([now, before].map((service) => asked(target, service)))).filter(
+      (body) => body !== null,
+    );
+  const answers: Delivery[] = [];
+  for (const target of targets()) {
+    for (const body of await genuine(target)) answers.push({ target, body });
+  }
+  const did = now.release.head.issuer_did;
+  return { did, service: now, answers, genuine, ...(await partsOf(now)) };
+}
+
+function targets(): string[] {
+  return OPERATIONS.flatMap((path) =>
+    QUESTIONS.map(([entity, form, cutoff, event_class]) =>
+      targetOf(path, { entity, form, cutoff, event_class, market_or_event: null }),
+    ),
+  );
+}
+
+/** A request by its parameters. */
+function targetOf(path: string, given: Readonly<Record<string, unknown>>): string {
+  const known = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
+  const query = new URLSearchParams(
+    known.map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  return `${path}?${query}`;
+}
+
+async function asked(target: string, service: Service): Promise<Open | null> {
+  const asks = question(target);
+  const answered = await answer(asks, service);
+  if (answered.kind !== 'content') return null;
+  const { body } = await proven(answered.content, asks, service);
+  return parseJson(body.toString('utf8')) as Open;
+}
+
+async function partsOf({ release }: Service) {
+  const reader = { release, spend: FOR_EVERYBODY };
+  const { byCik } = await filersOf(release);
+  const lists = new Map<string, ProvenList<HashedFiling>[]>();
+  const rows = new Map<string, Open>();
+  const coverages = new Map<string, Open>();
+  const stored = async (path: string): Promise<Open> =>
+    parseJson((await release.body(path, FOR_EVERYBODY)).bytes.toString('utf8')) as Open;
+  for (const cik of byCik.keys()) {
+    const coverage = await stored(filerPath(cik));
+    coverages.set(cik, coverage);
+    const heads = coverage.lists as unknown as ListName[];
+    const known = await listsOf(cik, reader);
+    const own = heads.map((head) => defined(known.find(head) ?? undefined, 'a list'));
+    lists.set(cik, own);
+    for (const filing of own.flatMap((list) => list.filings.flat())) {
+      if (rows.has(filing.record_hash)) continue;
+      rows.set(filing.record_hash, await stored(filingPath(cik, filing)));
+    }
+  }
+  return { lists, rows, coverages };
+}
+
+/** The list that a question is about. */
+export function listAbout(
+  lists: readonly ProvenList<HashedFiling>[],
+  { form, event_class }: Pick<ListName, 'form' | 'event_class'>,
+): ProvenList<HashedFiling> | null {
+  const name = listName(form, event_class);
+  return (
+    lists.find((list) => list.form === name.form && list.event_class === name.event_class) ?? null
+  );
+}
+
+// What a forgery may say without being a lie: whatever the service itself answers to some request at some moment.
+
+const TENTH_MS = 360_000;
+/** Moments within one tenth of an hour that are asked about. */
+const STEP_MS = 15_000;
+const QUESTION = ['entity', 'form', 'cutoff', 'event_class', 'market_or_event'];
+
+/** A settlement answer is true where a release gives it to the question that it repeats, by whatever part of the list. */
+export function isTrueSettlement({ genuine }: Pick<SettlementShop, 'genuine'>): IsTrue {
+  return async (text, target, asked) => {
+    const body = parseJson(text) as Open;
+    const path = 'evidence' in body ? '/resolve/proposer' : '/resolve';
+    const repeated = Object.fromEntries(QUESTION.map((name) => [name, body[name] || null]));
+    const said = withoutList(body, asked);
+    const bodies = await genuine(asked ? target : targetOf(path, repeated));
+    return bodies.some((one) => withoutList(one, asked) === said) && isProofOf(body, bodies);
+  };
+}
+
+/** Which neighbours prove an answer is no part of what it says. */
+function withoutList({ list: _, ...body }: Open, asked: boolean): string {
+  return withoutProof(asked ? body : { ...body, market_or_event: echoOf(body) });
+}
+
+/** Any text may stand there, says FORMAT.md: only who asked knows which. */
+function echoOf({ market_or_event: echo = false }: Open): JsonValue {
+  return typeof echo === 'string' ? null : echo;
+}
+
+function withoutProof({ _proof: _, ...body }: Open): string {
+  return canonicalJson(body);
+}
+
+/** A body may lack its proof; one that it has is that of a genuine body. */
+function isProofOf({ _proof }: Open, bodies: readonly Open[]): boolean {
+  return _proof === undefined || bodies.some((one) => one._proof === _proof);
+}
+
+/** Any other answer is true where the shop gives it at some moment, for any look-back where it is a series. */
+export function isTrueReading(ask: Ask, now: number): IsTrue {
+  return async (text, target) => {
+    const value = parseJson(text) as Open;
+    const body = isWrapped(value) ? (value.sample as Open) : value;
+    const said = withoutProof(body);
+    const asked = withDays(target, body.days);
+    for (const moment of [now, ...momentsOf(body)]) {
+      const answer = await ask(asked, moment);
+      const genuine = answer === null ? null : (parseJson(answer) as Open);
+      if (genuine === null || withoutProof(genuine) !== said) continue;
+      return isProofOf(body, [genuine]);
+    }
+    return false;
+  };
+}
+
+function isWrapped(body: Open): boolean {
+  return Object.keys(body).join() === 'sample';
+}
+
+function withDays(target: string, days: JsonValue | undefined): string {
+  return typeof days === 'number' ? target.replace(/([?&]days=)\d+/, `$1${days}`) : target;
+}
+
+/** Moments at which the first age of a body is the one that it shows. */
+function* momentsOf(body: Open): Generator<number> {
+  for (const [, value] of valuesIn(body)) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) continue;
+    const { age_hours_now: age, oldest_leg_as_of: from } = value as Open;
+    if (typeof age !== 'number' || typeof from !== 'string') continue;
+    const middle = Date.parse(from) + age * 10 * TENTH_MS;
+    for (let at = -TENTH_MS / 2; at < TENTH_MS / 2; at += STEP_MS) yield middle + at;
+    return;
+  }
+}

@@ -1,0 +1,238 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize, resolve } from 'node:path';
+import { campaign } from '../campaign.ts';
+import { type Change, changesOf } from './changes.ts';
+
+/** Without `--count`, so many mutants are tried, however long they take. */
+const LEAST = 60;
+/** Test files that run together: a few near ones, then more at a time. */
+const BATCHES = [2, 6, 12, 24];
+/** Longest time for the tests of one mutant. */
+const MUTANT_MS = 240_000;
+/** Longest time for a type check. */
+const CHECK_MS = 120_000;
+/** Tests of packages of their own, and those that run the build, which has no mutant in it. */
+const LEFT_OUT = /^test\/(interop|chain|postgres|browser|deploy)\/|\.(chain|postgres)\.test\.ts$/;
+const NEEDS_BUILD = ['test/built.ts', 'test/build-state.ts'];
+const PRODUCT = /^(compiler|gatekeeper)\/.*(?<!\.d)\.ts$/;
+/** Has a type check of its own. */
+const NO_PRODUCT = /^compiler\/site\//;
+const IMPORTED = /(?:\bfrom|\bimport\(|^import) ?'(\.[^']+)'/gm;
+
+/**
+ * Changes product code in single places, chosen by chance and spread over its folders, and runs the tests that reach the
+ * changed file, nearest first, until one fails. Prints those that no test noticed. It works in a copy of the tree.
+ * `--count N` tries so many at most.
+ */
+export const experiment = campaign(
+  { seed: 34, minutes: 60, count: 0 },
+  async ({ flags, folder, random, say, progress }) => {
+    const root = join(folder, 'tree');
+    copyTree('.', root);
+    const endMs = performance.now() + flags.minutes * 60_000;
+    const tree = treeOf(root);
+    const [survivors, tried]: [string[], string[]] = [[], []];
+    const isOver = (): boolean => {
+      const isLate = performance.now() > endMs;
+      return flags.count > 0
+        ? isLate || tried.length >= flags.count
+        : isLate && tried.length >= LEAST;
+    };
+    for (const mutant of drawn(tree, random)) {
+      if (isOver()) break;
+      const verdict = await judged(tree, mutant, typeChecked);
+      if (verdict === null) continue;
+      const { path, change } = mutant;
+      const said = `${path}:${change.line}  ${change.about}`;
+      tried.push(said);
+      if (verdict.by === null)
+        survivors.push(`${said}  (${verdict.ran} of ${verdict.reach} tests)`);
+      say(`${verdict.by ?? 'SURVIVED'}  ${said}`);
+      progress(tried.length, flags.count || LEAST);
+    }
+    const noticed = tried.length - survivors.length;
+    const share = ((100 * noticed) / Math.max(1, tried.length)).toFixed(0);
+    say(`seed ${flags.seed}: ${tried.length} mutants, ${noticed} noticed (${share} %)`);
+    for (const survivor of survivors) say(`  ${survivor}`);
+    return null;
+  },
+);
+
+/** Everything that git knows or would take, with the packages of the original. */
+function copyTree(from: string, to: string): void {
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const names = execFileSync('git', args, { cwd: from, encoding: 'utf8', maxBuffer: 2 ** 26 });
+  for (const name of names.split('\0').filter((each) => each !== '')) {
+    mkdirSync(dirname(join(to, name)), { recursive: true });
+    // What was deleted and not committed is still listed.
+    cpSync(join(from, name), join(to, name), { force: true, errorOnExist: false, filter: isThere });
+  }
+  symlinkSync(resolve(from, 'node_modules'), join(to, 'node_modules'));
+}
+
+function isThere(path: string): boolean {
+  try {
+    readFileSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Tree {
+  readonly root: string;
+  /** Product files by their room, which is their folder. */
+  readonly rooms: ReadonlyMap<string, readonly string[]>;
+  /** The test files that reach a file, nearest first. */
+  testsOf(path: string): readonly string[];
+  /** Tests that pass without a mutant, and those that do not. */
+  readonly trusted: Map<string, boolean>;
+}
+
+/** Reads the import graph of a tree. */
+export function treeOf(root: string): Tree {
+  const args = ['-L', '.', '-name', 'node_modules', '-prune', '-o', '-name', '*.ts', '-print'];
+  const listed = execFileSync('find', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 });
+  const paths = listed.split('\n').filter(Boolean).map(normalize).sort();
+  const importers = new Map<string, string[]>();
+  for (const path of paths) {
+    for (const [, name = ''] of readFileSync(join(root, path), 'utf8').matchAll(IMPORTED)) {
+      const target = normalize(join(dirname(path), name));
+      importers.set(target, [...(importers.get(target) ?? []), path]);
+    }
+  }
+  const reach = (from: readonly string[]): string[] => {
+    const seen = new Set(from);
+    for (const path of seen) for (const next of importers.get(path) ?? []) seen.add(next);
+    return [...seen];
+  };
+  const building = new Set(reach(NEEDS_BUILD));
+  const isTest = (path: string): boolean =>
+    path.endsWith('.test.ts') && !LEFT_OUT.test(path) && !building.has(path);
+  const rooms = new Map<string, string[]>();
+  for (const path of paths.filter((each) => PRODUCT.test(each) && !NO_PRODUCT.test(each))) {
+    const room = dirname(path);
+    rooms.set(room, [...(rooms.get(room) ?? []), path]);
+  }
+  return { root, rooms, testsOf: (path) => reach([path]).filter(isTest), trusted: new Map() };
+}
+
+interface Mutant {
+  readonly path: string;
+  readonly change: Change;
+}
+
+/** Mutants without end, one of each room in turn. */
+function* drawn({ root, rooms }: Tree, random: (below: number) => number): Generator<Mutant> {
+  const seen = new Set<string>();
+  let misses = 0;
+  while (misses < 1000) {
+    for (const [room, paths] of rooms) {
+      // Large rooms come more often.
+      if (random(10) >= paths.length) continue;
+      const path = paths[random(paths.length)] ?? room;
+      const changes = changesOf(readFileSync(join(root, path), 'utf8'));
+      const at = random(Math.max(1, changes.length));
+      const change = changes[at];
+      misses += 1;
+      if (change === undefined || seen.has(`${path} ${at}`)) continue;
+      misses = 0;
+      seen.add(`${path} ${at}`);
+      yield { path, change };
+    }
+  }
+}
+
+interface Verdict {
+  /** The test file that noticed it; null where none did. */
+  readonly by: string | null;
+  /** Test files that ran, of those that reach it. */
+  readonly ran: number;
+  readonly reach: number;
+}
+
+/** What the tests say of a mutant; null for one that does not pass the type check, or that nothing reaches. */
+export async function judged(
+  tree: Tree,
+  { path, change }: Mutant,
+  isTyped: (root: string) => Promise<boolean> = async () => true,
+): Promise<Verdict | null> {
+  const { root, trusted } = tree;
+  const tests = tree.testsOf(path).filter((test) => trusted.get(test) !== false);
+  if (tests.length === 0) return null;
+  const file = join(root, path);
+  const original = readFileSync(file, 'utf8');
+  const changed = original.slice(0, change.from) + change.text + original.slice(change.to);
+  const endMs = performance.now() + MUTANT_MS;
+  let ran = 0;
+  try {
+    writeFileSync(file, changed);
+    if (!(await isTyped(root))) return null;
+    for (let round = 0; ran < tests.length && performance.now() < endMs; round += 1) {
+      const batch = tests.slice(ran, ran + (BATCHES[round] ?? BATCHES.at(-1) ?? 1));
+      ran += batch.length;
+      writeFileSync(file, changed);
+      const failed = await failing(root, batch, endMs - performance.now());
+      writeFileSync(file, original);
+      for (const test of failed) {
+        // A test that fails by itself notices nothing.
+        if (!trusted.has(test))
+          trusted.set(test, (await failing(root, [test], MUTANT_MS)).length === 0);
+        if (trusted.get(test) === true) return { by: test, ran, reach: tests.length };
+      }
+    }
+    return { by: null, ran, reach: tests.length };
+  } finally {
+    writeFileSync(file, original);
+  }
+}
+
+async function typeChecked(root: string): Promise<boolean> {
+  const args = ['--noEmit', '-p', '.', '--incremental', '--tsBuildInfoFile', 'mutants.tsbuildinfo'];
+  return (await exitOf(root, ['tsc', ...args], CHECK_MS)) === 0;
+}
+
+/** The test files that fail; one that ran out of time fails too. */
+async function failing(root: string, tests: readonly string[], ms: number): Promise<string[]> {
+  const report = join(root, 'mutants-report.json');
+  rmSync(report, { force: true });
+  const args = ['--bail=1', '--maxWorkers=1', '--reporter=json', `--outputFile=${report}`];
+  const exit = await exitOf(root, ['vitest', 'run', ...args, ...tests], ms);
+  if (exit === 0) return [];
+  // Of a few tests that never come to an end somebody would notice it; many may only be slow.
+  if (exit === null) return tests.length <= (BATCHES[0] ?? 1) ? tests.slice(0, 1) : [];
+  try {
+    const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
+      readonly testResults: readonly { readonly name: string; readonly status: string }[];
+    };
+    const bad = testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
+    const named = tests.filter((test) => bad.some((name) => name.endsWith(`/${test}`)));
+    return named.length > 0 ? named : tests.slice(0, 1);
+  } catch {
+    return tests.slice(0, 1);
+  }
+}
+
+/** How a command ends; null for one that took too long and was ended with all that it started. */
+function exitOf(cwd: string, [name = '', ...args]: string[], ms: number): Promise<number | null> {
+  return new Promise((done) => {
+    const env = { ...process.env, NO_COLOR: '1' };
+    const command = join(cwd, 'node_modules/.bin', name);
+    const child = spawn(command, args, { cwd, env, stdio: 'ignore', detached: true });
+    const end = (): void => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // It has ended by itself.
+      }
+    };
+    const timer = setTimeout(end, Math.max(0, ms));
+    process.once('exit', end);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      process.off('exit', end);
+      done(code);
+    });
+  });
+}
