@@ -14,7 +14,7 @@ import { compiledService } from '../../gatekeeper/compiled-service.ts';
 import { jsonOf, question } from '../../gatekeeper/tiny-service.ts';
 import { fileOf, makeFolder } from '../../snapshot-folder.ts';
 import { campaign, countsOf } from '../campaign.ts';
-import { didOf, monthTime, type Signed, signedIn } from './plan.ts';
+import { didOf, FIVE_YEARS, monthTime, SHORT, type Signed, signedIn } from './plan.ts';
 import { type Bought, ShopLife } from './shop-life.ts';
 import { SHOP } from './watcher.ts';
 
@@ -33,8 +33,8 @@ function countedRows(judged: readonly Judged[]): string[] {
  * Five years of a small shop: monthly releases, two rotations under a root, a theft that is noticed late, a witness that dies, a
  * rollback, a fork and a freeze. Says what was noticed, and how `verify` judges what was bought over the years (I29).
  */
-export const experiment = campaign({ seed: 24 }, async ({ flags, say }) => {
-  const life = new ShopLife(flags.seed);
+export const experiment = campaign({ seed: 24, short: false }, async ({ flags, say }) => {
+  const life = new ShopLife(flags.seed, flags.short ? SHORT : FIVE_YEARS);
   await life.live();
   const { sold, forged } = await judgeAll(life);
   say(`seed ${flags.seed}: ${life.plan.months} months, ${life.bodies.length} bodies`);
@@ -136,7 +136,7 @@ export async function judgeAll(life: ShopLife): Promise<{ sold: Judged[]; forged
   const forged = forgeries(life).map(({ name, text }) => {
     return { text, kind: name, row: EXPECTED_OF_FORGERIES[name] };
   });
-  const all = async (shown: readonly Shown[]): Promise<Judged[]> => {
+  const all = async (shown: typeof sold): Promise<Judged[]> => {
     const judged: Judged[] = [];
     for (const { text, kind, row } of shown) {
       for (const reader of READERS) {
@@ -146,10 +146,6 @@ export async function judgeAll(life: ShopLife): Promise<{ sold: Judged[]; forged
     return judged;
   };
   return { sold: await all(sold), forged: await all(forged) };
-}
-
-interface Shown extends Pick<Judged, 'kind'>, Pick<Bought, 'text'> {
-  readonly row: Readonly<Record<Reader, Word>>;
 }
 
 type Judge = (text: string, reader: Reader) => Promise<Pick<Judged, 'words' | 'logged'>>;

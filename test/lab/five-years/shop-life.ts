@@ -71,7 +71,7 @@ export class ShopLife {
   /** The data folder before a release that something else is shown for. */
   #before = this.data;
 
-  constructor(seed: number, plan = FIVE_YEARS) {
+  constructor(seed: number, plan: Plan) {
     this.plan = plan;
     this.#random = seeded(seed);
     this.seeds = seedsOf(this.#random);

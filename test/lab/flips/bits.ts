@@ -62,30 +62,28 @@ interface BitOptions {
   readonly bits: number;
 }
 
-interface WholeFileOptions extends BitOptions {
-  /** Files of which every bit is changed, at least. */
-  readonly wholeFiles: number;
-  /** Of the head one bit of so many is changed. */
-  readonly headStep: number;
-}
-
-interface BitResult {
-  /** Changed bits: in files taken whole, one in each file, and in the head. */
-  readonly whole: number;
-  readonly each: number;
-  readonly head: number;
-  readonly wholeFiles: number;
-  /** Changes that the verifier took for the file, or the gatekeeper would serve; and files that they do not take as they are. */
-  readonly wrong: readonly string[];
-}
-
 /** Changes every bit of the smallest files, bits of the head, and one of every file, and asks verifier and gatekeeper. */
-export async function runBits(release: FlipRelease, options: WholeFileOptions): Promise<BitResult> {
+export async function runBits(
+  release: FlipRelease,
+  options: BitOptions & {
+    /** Files of which every bit is changed, at least. */
+    readonly wholeFiles: number;
+    /** Of the head one bit of so many is changed. */
+    readonly headStep: number;
+  },
+) {
   const entries = parseFiles(readFileSync(join(release.root, FILES_NAME), 'utf8'));
   const files = entries.map((entry) => new JudgedFile(release.root, entry));
+  /** Changes that the verifier took for the file, or the gatekeeper would serve; and files that they do not take as they are. */
   const wrong: string[] = [];
   for (const file of files) if (!(await file.isTaken())) wrong.push(`${file.path} as it is`);
-  const small = smallest(files, options);
+  let sum = 0;
+  const bySize = [...files].sort((a, b) => a.bits - b.bits);
+  const small = bySize.filter(({ bits }, at) => {
+    const isWanted = sum < options.bits || at < options.wholeFiles;
+    sum += bits;
+    return isWanted;
+  });
   let whole = 0;
   for (const file of small) {
     for (let bit = 0; bit < file.bits; bit += 1) wrong.push(...(await file.flip(bit)));
@@ -95,19 +93,6 @@ export async function runBits(release: FlipRelease, options: WholeFileOptions): 
   const head = flipHead(release, options.headStep);
   wrong.push(...head.wrong);
   return { whole, each: files.length, head: head.bits, wholeFiles: small.length, wrong };
-}
-
-function smallest(
-  files: readonly JudgedFile[],
-  { bits, wholeFiles }: WholeFileOptions,
-): readonly JudgedFile[] {
-  const bySize = [...files].sort((a, b) => a.bits - b.bits);
-  let sum = 0;
-  return bySize.filter((file, at) => {
-    const isWanted = sum < bits || at < wholeFiles;
-    sum += file.bits;
-    return isWanted;
-  });
 }
 
 /** One listed file, judged by itself as the verifier judges a piece of the list, and as the gatekeeper reads it. */
@@ -199,20 +184,20 @@ const ASKED_AT = Date.UTC(2027, 6, 1);
 const NOT_COVERED = /\.provenance\.age_hours_now$|^\.days$/;
 
 interface BodyBitResult {
-  readonly bodies: number;
-  readonly bits: number;
+  bodies: number;
+  bits: number;
   /** Changes that still verify and say the same: another spelling of the same value. */
-  readonly sameValue: number;
+  sameValue: number;
   /** Changes that still verify, by the member outside every hash that they are in. */
-  readonly notCovered: Readonly<Record<string, number>>;
+  readonly notCovered: Record<string, number>;
   /** Changes of anything else that still verify. */
-  readonly wrong: readonly string[];
+  readonly wrong: string[];
 }
 
 /** Changes bits of the smallest signed body of each operation as it is delivered, and verifies it without its release. */
 export function runBodyBits(release: FlipRelease, { random, bits }: BitOptions): BodyBitResult {
   const trust: BodyTrust = { trust: [release.did], isSignature: bulkSignatureCheck() };
-  const result: BodyBitCounts = { bodies: 0, bits: 0, sameValue: 0, notCovered: {}, wrong: [] };
+  const result: BodyBitResult = { bodies: 0, bits: 0, sameValue: 0, notCovered: {}, wrong: [] };
   const bodies = signedBodies(release, trust);
   for (const [operation, bytes] of bodies) {
     const body = parseJson(decodeUtf8(bytes));
@@ -233,16 +218,8 @@ function* bitsOf(bytes: Buffer, most: number, random: BitOptions['random']): Gen
   for (let at = 0; at < Math.min(all, most); at += 1) yield all <= most ? at : random(all);
 }
 
-interface BodyBitCounts extends BodyBitResult {
-  bodies: number;
-  bits: number;
-  sameValue: number;
-  readonly notCovered: Record<string, number>;
-  readonly wrong: string[];
-}
-
 /** A change that verified, by the members that it changed. */
-function count(result: BodyBitCounts, named: string, members: readonly string[]): void {
+function count(result: BodyBitResult, named: string, members: readonly string[]): void {
   if (members.length === 0) result.sameValue += 1;
   for (const member of members) {
     const name = member.slice(member.lastIndexOf('.') + 1);

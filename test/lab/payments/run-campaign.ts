@@ -149,8 +149,14 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   const started = performance.now();
   const ground = await prepare(options);
   try {
-    const killers = [killAtRandom(ground), killDatabaseAtRandom(ground)];
-    const { chain, stall } = ground;
+    const { chain, stall, database } = ground;
+    const killers = [killer(stall, (kills) => draw(options.seed, `kill ${kills}`) * LIFE_MS_MAX)];
+    if (database !== null) {
+      const lifeMs = (kills: number): number =>
+        draw(options.seed, `database kill ${kills}`) *
+        (kills === 0 ? LIFE_MS_MAX : DATABASE_LIFE_MS_MAX);
+      killers.push(killer(database, lifeMs));
+    }
     const { url, ca, journal: rows } = stall;
     const reader = chainReader({ chain, url, ca, targets: targetsOf(options), journal: rows });
     const door = atTheDoor(ground);
@@ -168,23 +174,15 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
     const figures = await audit(ground.chain, stories, journal);
     const named = await offenders(ground, stories, journal);
     return {
-      ...figures,
-      reading,
-      strangers: outside,
-      stories,
-      offenders: named,
-      kills,
-      databaseKills,
-      releases,
-      faults,
-      seconds,
+      ...{ ...figures, reading, strangers: outside, stories, offenders: named },
+      ...{ kills, databaseKills, releases, faults, seconds },
     };
   } finally {
     await ground.close();
   }
 }
 
-interface CampaignGround {
+interface CampaignGround extends Omit<SettlingCalls, 'stall'> {
   readonly options: CampaignOptions;
   readonly chain: Chain;
   readonly stall: TestedShop;
@@ -194,12 +192,6 @@ interface CampaignGround {
   releases: number;
   /** What each purchase was begun with, by its number. */
   readonly clients: Map<number, BuyerOptions>;
-  readonly settlements: SettlingCalls['settlements'];
-  readonly asked: SettlingCalls['asked'];
-  readonly caughtUp: SettlingCalls['caughtUp'];
-  /** Ends all faults. */
-  calm(): void;
-  close(): Promise<void>;
 }
 
 async function prepare(options: CampaignOptions): Promise<CampaignGround> {
@@ -227,16 +219,14 @@ async function prepare(options: CampaignOptions): Promise<CampaignGround> {
     await database?.close();
     throw error;
   });
-  const calm = (): void => settling.calm();
   const close = async (): Promise<void> => {
     await stall.close();
     await settling.close();
     await chain.close();
     await database?.close();
   };
-  const { settlements, asked, caughtUp } = settling;
   const opening = { options, chain, stall, database, faults, releases: 1, clients: new Map() };
-  return { ...opening, settlements, asked, caughtUp, calm, close };
+  return { ...settling, ...opening, close };
 }
 
 interface SettlingCalls {
@@ -247,6 +237,7 @@ interface SettlingCalls {
   asked(nonce: string): number;
   /** Resolves once every call is read that was sent before. */
   caughtUp(): Promise<void>;
+  /** Ends all faults. */
   calm(): void;
   close(): Promise<void>;
 }
@@ -422,27 +413,10 @@ function publish(ground: CampaignGround): void {
   writeTinyRelease(ground.stall.dataDir, { sequence: ground.releases, files });
 }
 
-interface Killer {
-  /** How often it killed. */
-  stop(): Promise<number>;
-}
-
-function killAtRandom({ options, stall }: CampaignGround): Killer {
-  return killer(stall, (kills) => draw(options.seed, `kill ${kills}`) * LIFE_MS_MAX);
-}
-
-function killDatabaseAtRandom({ options, database }: CampaignGround): Killer {
-  if (database === null) return { stop: async () => 0 };
-  return killer(database, (kills) => {
-    const lifeMsMax = kills === 0 ? LIFE_MS_MAX : DATABASE_LIFE_MS_MAX;
-    return draw(options.seed, `database kill ${kills}`) * lifeMsMax;
-  });
-}
-
 function killer(
   victim: { kill(): Promise<void>; start(): Promise<void> },
   lifeMs: (kills: number) => number,
-): Killer {
+) {
   let kills = 0;
   let running = true;
   const done = (async () => {
@@ -455,7 +429,8 @@ function killer(
     }
   })();
   return {
-    async stop() {
+    /** How often it killed. */
+    async stop(): Promise<number> {
       running = false;
       await done;
       return kills;
