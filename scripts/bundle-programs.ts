@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
-import { ownSource } from './own-source.ts';
+import { join, resolve } from 'node:path';
+import { isBuilt, noteBuilt, ownSource, store } from './bundle-notes.ts';
 
 // Bundles both programs into few files beside what TypeScript wrote: Node spends more time on finding and opening four
 // hundred modules than on running them. `signalpress-gate.ts` and `signalpress.ts` start the bundle where there is one.
@@ -71,20 +70,11 @@ const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
 const DEPENDENCIES = Object.keys(dependencies);
 
 for (const program of [GATEKEEPER, COMPILER]) {
-  if (!isBuilt(program)) await bundle(program);
+  if (!isBuilt(notesOf(program))) await bundle(program);
 }
 
 function notesOf({ output, parts }: Program): string {
   return join(output, parts, 'sources.json');
-}
-
-/** Whether every source is as it was when the bundle was made, and everything that was made is there. */
-function isBuilt(program: Program): boolean {
-  if (!existsSync(notesOf(program))) return false;
-  const notes = JSON.parse(readFileSync(notesOf(program), 'utf8')) as Readonly<
-    Record<string, string>
-  >;
-  return Object.entries(notes).every(([path, digest]) => digestOf(path) === digest);
 }
 
 async function bundle(program: Program): Promise<void> {
@@ -98,10 +88,7 @@ async function bundle(program: Program): Promise<void> {
   below.flatMap(({ moduleIds }) => moduleIds.flatMap(ownSource)).forEach(refuseOwnPlace);
   sources.filter((path) => !program.placed.includes(path)).forEach(refuseOwnPlace);
   const made = chunks.map(({ fileName, code }) => store(join(program.output, fileName), code));
-  const notes = [...new Set([...SETTINGS, ...sources, ...made])]
-    .sort()
-    .map((path) => [path, digestOf(path)]);
-  store(notesOf(program), `${JSON.stringify(Object.fromEntries(notes), null, 1)}\n`);
+  noteBuilt(notesOf(program), [], [...SETTINGS, ...sources, ...made]);
 }
 
 async function chunksOf({ sources, parts, apart, shared }: Program) {
@@ -156,14 +143,4 @@ function refuseOwnPlace(path: string): void {
   throw new RangeError(
     `Cannot bundle "${path}": it uses import.meta, which names the bundle there; pass it the path from the program`,
   );
-}
-
-function store(path: string, text: string): string {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-  return path;
-}
-
-function digestOf(path: string): string {
-  return existsSync(path) ? createHash('sha256').update(readFileSync(path)).digest('hex') : '';
 }

@@ -1,6 +1,5 @@
 import { messageOf } from '../gatekeeper/system/message-of.ts';
-import { excerptOf } from './sample/sample-excerpt.ts';
-import { sampleFiles } from './sample/sample-files.ts';
+import { excerptOf, sampleFiles } from './sample/sample-files.ts';
 import { SAMPLE_AS_OF } from './sample/sample-times.ts';
 import { writeSample } from './sample/write-sample.ts';
 

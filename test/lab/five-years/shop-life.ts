@@ -14,16 +14,7 @@ import {
   writeSnapshots,
 } from '../../snapshot-folder.ts';
 import { seeded } from '../campaign.ts';
-import {
-  didOf,
-  FIVE_YEARS,
-  keyEvents,
-  monthTime,
-  type Plan,
-  type Seeds,
-  seedsOf,
-  signersIn,
-} from './plan.ts';
+import { didOf, keyEvents, monthTime, type Plan, type Seeds, seedsOf, signersIn } from './plan.ts';
 import { SHOP, Watcher, Witnesses } from './watcher.ts';
 
 /** How long a release is promised to be the newest, in days; months are shorter. */
