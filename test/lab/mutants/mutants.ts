@@ -44,11 +44,11 @@ export const experiment = campaign(
       const verdict = await judged(tree, mutant, typeChecked);
       if (verdict === null) continue;
       const { path, change } = mutant;
-      const said = `${path}:${change.line}  ${change.about}`;
+      const by = verdict.by ?? `SURVIVED ${verdict.ran} of ${verdict.reach} tests`;
+      const said = `${by}  ${path}:${change.line}  ${change.about}`;
       tried.push(said);
-      if (verdict.by === null)
-        survivors.push(`${said}  (${verdict.ran} of ${verdict.reach} tests)`);
-      say(`${verdict.by ?? 'SURVIVED'}  ${said}`);
+      if (verdict.by === null) survivors.push(said);
+      say(said);
       progress(tried.length, flags.count || LEAST);
     }
     const noticed = tried.length - survivors.length;
@@ -128,10 +128,12 @@ function* drawn({ root, rooms }: Tree, random: (below: number) => number): Gener
   const seen = new Set<string>();
   let misses = 0;
   while (misses < 1000) {
-    for (const [room, paths] of rooms) {
+    const turn = [...rooms].map((room) => ({ room, at: random(1e6) }));
+    for (const { room } of turn.sort((one, other) => one.at - other.at)) {
+      const [name, paths] = room;
       // Large rooms come more often.
       if (random(10) >= paths.length) continue;
-      const path = paths[random(paths.length)] ?? room;
+      const path = paths[random(paths.length)] ?? name;
       const changes = changesOf(readFileSync(join(root, path), 'utf8'));
       const at = random(Math.max(1, changes.length));
       const change = changes[at];
