@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { unzipped } from '../../compiler/import/unzipped.ts';
 import { hasPython } from '../verify/python-judge.ts';
-import { zipOf } from './zip-of.ts';
+import { zipOf } from './small-payloads.ts';
 
 const note = { url: 'https://example.gov/', fetched_at: '2026-11-20T11:05:00Z', http_status: 200 };
 const open = (bytes: Uint8Array) => unzipped({ bytes, note, subject: 'list.zip' });
