@@ -2,12 +2,18 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { keepPayload } from '../compiler/evidence/keep-payload.ts';
-import type { KnownSources, Witnesses } from '../compiler/evidence/rederive.ts';
-import { runVerifyEvidence } from '../compiler/evidence/verify-evidence.ts';
-import { type Archive, type Archived, openArchive } from '../compiler/fetch/archive.ts';
-import { givenPayload } from '../compiler/import/import-command.ts';
-import { importDisk } from '../compiler/import/import-disk.ts';
+import {
+  type KnownSources,
+  runVerifyEvidence,
+  type Witnesses,
+} from '../compiler/evidence/verify-evidence.ts';
+import {
+  type Archive,
+  type Archived,
+  keepPayload,
+  openArchive,
+} from '../compiler/fetch/archive.ts';
+import { givenPayload, importDisk } from '../compiler/import/import-command.ts';
 import type { Source } from '../compiler/import/source.ts';
 import { sourceOf } from '../compiler/import/sources.ts';
 import type { Reading } from '../compiler/stages/intake/reading.ts';

@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
 import type { CommandSettings } from '../commands/command-settings.ts';
-import { keepPayload } from '../evidence/keep-payload.ts';
-import { openArchive } from '../fetch/archive.ts';
+import { keepPayload, openArchive } from '../fetch/archive.ts';
 import { loadCatalog } from '../stages/intake/load-catalog.ts';
 import {
   givenPayload,
   type ImportOptions,
+  importDisk,
   importSummaryText,
   runImport,
 } from './import-command.ts';
-import { importDisk } from './import-disk.ts';
 import { SOURCES } from './sources.ts';
-import { tableSource } from './table/table-source.ts';
+import { tableSource } from './table-source.ts';
 
 type ImportFlags = Omit<ImportOptions, 'source' | 'file' | 'catalog'> & {
   readonly archive?: string;

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
@@ -9,16 +11,19 @@ import type { Evidence } from '../contract/record.ts';
 import { ROW_SCHEMAS } from '../stages/intake/member-names.ts';
 import { parseReading, type Reading } from '../stages/intake/reading.ts';
 import { wordFaults } from '../stages/intake/stored-words.ts';
-import { parseFetchNote, withoutKeys } from './fetch-note.ts';
-import type { ImportDisk } from './import-disk.ts';
-import { type BatchFile, batchName, mergeBatch } from './merge-batch.ts';
+import { readNamed } from '../verify/disk.ts';
+import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
+import { type BatchDisk, type BatchFile, batchName, mergeBatch } from './merge-batch.ts';
 import {
   fetchAgain,
   ImportError,
   type Imported,
+  PAYLOAD_BYTES_MAX,
   type Payload,
+  parseFetchNote,
   SkipCount,
   type Skipped,
+  withoutKeys,
 } from './payload.ts';
 import type { Source } from './source.ts';
 import { sourceOf } from './sources.ts';
@@ -272,4 +277,42 @@ function withEvidence(imported: Imported, evidence: Evidence): Imported {
   );
   const all = { ...imported, readings: new Map(readings) };
   return imported.rows === undefined ? all : { ...all, rows: new Map(rows) };
+}
+
+/** What an import reads and writes. */
+interface ImportDisk {
+  /** The bytes of a payload or note; throws an ImportError when there are too many, else the disk's own error. */
+  readFile(path: string): Uint8Array;
+  /** The snapshots folder. */
+  snapshots(folder: string): BatchDisk;
+}
+
+/** The real disk; a file appears under its name only when all of it is written. */
+export const importDisk: ImportDisk = {
+  readFile: readBounded,
+  snapshots: (folder) => ({
+    read: (path) => {
+      const file = join(folder, path);
+      return existsSync(file) ? readPlain(file, STORED_BYTES_MAX).toString('utf8') : null;
+    },
+    write: (path, text) => {
+      const file = join(folder, path);
+      // a name with a dot in front is no part of the snapshots if the write is cut short
+      const unfinished = join(folder, `.${basename(dirname(path))}-${basename(path)}`);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(unfinished, text);
+      renameSync(unfinished, file);
+    },
+  }),
+};
+
+function readBounded(path: string): Uint8Array {
+  try {
+    return readNamed(path, PAYLOAD_BYTES_MAX);
+  } catch (cause) {
+    // What the disk itself says is told by the command, with what to do.
+    if (!(cause instanceof RangeError)) throw cause;
+    const state = `more than ${PAYLOAD_BYTES_MAX} bytes; ask the source for less`;
+    throw new ImportError({ subject: path, state }, { cause });
+  }
 }

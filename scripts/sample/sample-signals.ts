@@ -2,7 +2,7 @@ import {
   activityBand,
   impactBand,
   swarmBand,
-} from '../../compiler/import/sources/usgs-earthquakes/earthquake-regions.ts';
+} from '../../compiler/import/sources/earthquake-events.ts';
 import { LEG_RECIPES } from './sample-leg-recipes.ts';
 import {
   inRange,

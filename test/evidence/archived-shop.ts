@@ -8,7 +8,7 @@ import {
   openArchive,
 } from '../../compiler/fetch/archive.ts';
 import { ArchiveImport } from '../../compiler/fetch/archive-import.ts';
-import { importDisk } from '../../compiler/import/import-disk.ts';
+import { importDisk } from '../../compiler/import/import-command.ts';
 import { gaugeAnswer, type Stages } from '../fetch/agency-payloads.ts';
 import { makeFolder } from '../snapshot-folder.ts';
 

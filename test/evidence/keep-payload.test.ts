@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { keepPayload } from '../../compiler/evidence/keep-payload.ts';
 import { replay } from '../../compiler/evidence/replay.ts';
-import { openArchive } from '../../compiler/fetch/archive.ts';
-import { givenPayload, runImport } from '../../compiler/import/import-command.ts';
-import { importDisk } from '../../compiler/import/import-disk.ts';
+import { keepPayload, openArchive } from '../../compiler/fetch/archive.ts';
+import { givenPayload, importDisk, runImport } from '../../compiler/import/import-command.ts';
 import { gaugeAnswer } from '../fetch/agency-payloads.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 import { RIVER } from './archived-shop.ts';

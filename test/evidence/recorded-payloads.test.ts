@@ -1,11 +1,15 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keepPayload } from '../../compiler/evidence/keep-payload.ts';
 import { replay } from '../../compiler/evidence/replay.ts';
 import { evidenceChecks } from '../../compiler/evidence/verify-evidence.ts';
-import { type Archive, type Archived, openArchive } from '../../compiler/fetch/archive.ts';
+import {
+  type Archive,
+  type Archived,
+  keepPayload,
+  openArchive,
+} from '../../compiler/fetch/archive.ts';
 import { ArchiveImport } from '../../compiler/fetch/archive-import.ts';
-import { importDisk } from '../../compiler/import/import-disk.ts';
+import { importDisk } from '../../compiler/import/import-command.ts';
 import { ImportError } from '../../compiler/import/payload.ts';
 import { SOURCES } from '../../compiler/import/sources.ts';
 import { RECORDED } from '../import/recorded.ts';

@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { signalOf } from '../../compiler/contract/lines.ts';
-import { conditionsOf } from '../../compiler/import/sources/aviationweather/aviationweather.ts';
-import { flightCategory, parseMetar } from '../../compiler/import/sources/aviationweather/metar.ts';
-import { lastInstant } from '../../compiler/import/sources/cbp-bwt/port-lanes.ts';
-import { minutesOf, noticeOf, updateTime } from '../../compiler/import/sources/faa-nas/faa-nas.ts';
-import { vapourPressureDeficit } from '../../compiler/import/sources/open-meteo/open-meteo-archive.ts';
-import { disruptionBand } from '../../compiler/import/sources/open-meteo/open-meteo-marine.ts';
-import { drugOf, isCombined } from '../../compiler/import/sources/openfda/openfda.ts';
-import { usDay } from '../../compiler/import/sources/openfda/shortage-rows.ts';
-import { acceptanceBasis } from '../../compiler/import/sources/sec-edgar/edgar-columns.ts';
+import {
+  conditionsOf,
+  flightCategory,
+  parseMetar,
+} from '../../compiler/import/sources/aviationweather.ts';
+import { lastInstant } from '../../compiler/import/sources/cbp-bwt.ts';
 import {
   ACTIVITY_STEPS,
   activityBand,
@@ -16,8 +13,12 @@ import {
   impactBand,
   SWARM_STEPS,
   swarmBand,
-} from '../../compiler/import/sources/usgs-earthquakes/earthquake-regions.ts';
-import { decodeEntities } from '../../compiler/import/sources/usgs-nwis/nwis-series.ts';
+} from '../../compiler/import/sources/earthquake-events.ts';
+import { minutesOf, noticeOf, updateTime } from '../../compiler/import/sources/faa-nas.ts';
+import { disruptionBand, vapourPressureDeficit } from '../../compiler/import/sources/open-meteo.ts';
+import { drugOf, isCombined, usDay } from '../../compiler/import/sources/openfda.ts';
+import { acceptanceBasis } from '../../compiler/import/sources/sec-edgar.ts';
+import { decodeEntities } from '../../compiler/import/sources/usgs-nwis.ts';
 
 const conditions = (text: string) => {
   const metar = parseMetar(`KATL 201052Z ${text}`);

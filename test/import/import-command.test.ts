@@ -13,12 +13,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { CollectionId } from '../../compiler/contract/collections.ts';
-import { importSummaryText, readPayload, runImport } from '../../compiler/import/import-command.ts';
-import { importDisk } from '../../compiler/import/import-disk.ts';
+import {
+  importDisk,
+  importSummaryText,
+  readPayload,
+  runImport,
+} from '../../compiler/import/import-command.ts';
 import type { Imported } from '../../compiler/import/payload.ts';
 import type { Source } from '../../compiler/import/source.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
-import { tableSource } from '../../compiler/import/table/table-source.ts';
+import { tableSource } from '../../compiler/import/table-source.ts';
 import { loadCatalog } from '../../compiler/stages/intake/load-catalog.ts';
 import type { Reading } from '../../compiler/stages/intake/reading.ts';
 import { compileFolder, readJson, removeFolders } from '../snapshot-folder.ts';

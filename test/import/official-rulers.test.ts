@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Signal } from '../../compiler/contract/catalog/line.ts';
 import { signalOf } from '../../compiler/contract/lines.ts';
 import type { Imported } from '../../compiler/import/payload.ts';
-import { flightCategory } from '../../compiler/import/sources/aviationweather/metar.ts';
+import { flightCategory } from '../../compiler/import/sources/aviationweather.ts';
 import { bandOf, standardRuler } from '../../compiler/stages/derive/ruler.ts';
 import type { Reading } from '../../compiler/stages/intake/reading.ts';
 import { reading } from '../snapshot-folder.ts';

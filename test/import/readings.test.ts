@@ -4,10 +4,10 @@ import {
   askedPlaces,
   knownPlaces,
   namedIn,
+  rainValues,
   refuseUnasked,
   wantedPlaces,
-} from '../../compiler/import/asked-place.ts';
-import { rainValues } from '../../compiler/import/rain-readings.ts';
+} from '../../compiler/import/readings.ts';
 
 const APART_DEGREES_MAX = 1;
 

@@ -1,25 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN, builtinLine } from '../../compiler/contract/catalog/builtin.ts';
 import { placesOf } from '../../compiler/contract/catalog/catalog.ts';
-import { CONVECTION_AREAS } from '../../compiler/import/convection-regions.ts';
 import {
+  CONVECTION_AREAS,
   clockwiseArea,
   inBox,
   type Position,
   regionBox,
   ringInBox,
-} from '../../compiler/import/region-box.ts';
-import { CROSSINGS } from '../../compiler/import/sources/cbp-bwt/crossings.ts';
-import { AUTHORITIES } from '../../compiler/import/sources/eia/eia.ts';
-import { FIRE_BOXES } from '../../compiler/import/sources/nasa-firms/nasa-firms.ts';
-import { CLASSES, drugOf } from '../../compiler/import/sources/openfda/openfda.ts';
-import { TICKER_CIKS } from '../../compiler/import/sources/sec-edgar/edgar-ownership.ts';
-import { closeAtBorder } from '../../compiler/import/sources/spc/us-outline.ts';
-import { DROUGHT_STATES, STATE_CODES } from '../../compiler/import/sources/usdm/usdm.ts';
-import {
-  EARTHQUAKE_BOXES,
-  regionScope,
-} from '../../compiler/import/sources/usgs-earthquakes/earthquake-regions.ts';
+} from '../../compiler/import/regions.ts';
+import { CROSSINGS } from '../../compiler/import/sources/cbp-bwt.ts';
+import { EARTHQUAKE_BOXES, regionScope } from '../../compiler/import/sources/earthquake-events.ts';
+import { TICKER_CIKS } from '../../compiler/import/sources/edgar-ownership.ts';
+import { AUTHORITIES } from '../../compiler/import/sources/eia.ts';
+import { FIRE_BOXES } from '../../compiler/import/sources/nasa-firms.ts';
+import { CLASSES, drugOf } from '../../compiler/import/sources/openfda.ts';
+import { closeAtBorder } from '../../compiler/import/sources/spc.ts';
+import { DROUGHT_STATES, STATE_CODES } from '../../compiler/import/sources/usdm.ts';
 
 describe('our tables', () => {
   it.each([

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { unzipped } from '../../compiler/import/unzipped.ts';
+import { unzipped } from '../../compiler/import/payload-formats.ts';
 import { hasPython } from '../verify/python-judge.ts';
 import { zipOf } from './small-payloads.ts';
 
