@@ -97,10 +97,7 @@ function nasDocument(payload: Payload): NasDocument {
 }
 
 function programmesOf(kind: z.infer<typeof delayTypeSchema>): Programme[] {
-  const of = ({ ARPT, Reason }: z.infer<typeof entry>) => ({
-    airport: ARPT,
-    reason: Reason,
-  });
+  const of = ({ ARPT, Reason }: z.infer<typeof entry>) => ({ airport: ARPT, reason: Reason });
   return [
     ...(kind.Airport_Closure_List ?? []).map((one) => ({ ...of(one), kind: 'closure' as const })),
     ...(kind.Ground_Stop_List ?? []).map((one) => ({ ...of(one), kind: 'ground-stop' as const })),

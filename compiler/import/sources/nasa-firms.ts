@@ -156,12 +156,7 @@ export const nasaFirms: Source = {
   format: 'csv',
   feeds: ['wildfire.active-fire'],
   read: readDetections,
-  fetch: {
-    hosts: [HOST],
-    addresses: () => [FILE],
-    everyMinutes: 60,
-    perMinute: 6,
-  },
+  fetch: { hosts: [HOST], addresses: () => [FILE], everyMinutes: 60, perMinute: 6 },
 };
 
 /** Our boxes of the line's entities; no agency publishes them. Neighbours overlap. */

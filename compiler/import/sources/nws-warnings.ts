@@ -384,10 +384,5 @@ function readReportText(product: TextProduct, payload: Payload): Imported {
 }
 
 function factsOf({ band, tornadoes, hailIn, gustMph }: DayOfReports): Reading['current'] {
-  return {
-    band,
-    tornado_reports_count: tornadoes,
-    max_hail_in: hailIn,
-    max_gust_mph: gustMph,
-  };
+  return { band, tornado_reports_count: tornadoes, max_hail_in: hailIn, max_gust_mph: gustMph };
 }

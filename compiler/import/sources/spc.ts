@@ -375,12 +375,7 @@ export const spc: Source = {
   format: 'json',
   feeds: ['severe-convection.forecast-risk-env'],
   read: readOutlook,
-  fetch: {
-    hosts: ['www.spc.noaa.gov'],
-    addresses: () => [MAP],
-    everyMinutes: 60,
-    perMinute: 6,
-  },
+  fetch: { hosts: ['www.spc.noaa.gov'], addresses: () => [MAP], everyMinutes: 60, perMinute: 6 },
 };
 
 /** The number of each category in the maps of the agency. */

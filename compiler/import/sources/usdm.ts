@@ -141,12 +141,7 @@ export const usdm: Source = {
   format: 'json',
   feeds: ['drought.status'],
   read: readDrought,
-  fetch: {
-    hosts: [HOST],
-    addresses,
-    everyMinutes: 360,
-    perMinute: 6,
-  },
+  fetch: { hosts: [HOST], addresses, everyMinutes: 360, perMinute: 6 },
 };
 
 /** How far published shares may miss 100 by rounding. */
