@@ -51,18 +51,15 @@ interface ReplayReport {
   readonly waiting: readonly string[];
 }
 
-interface ReplayOptions {
-  readonly snapshots: string;
-  readonly archive: Archive;
-  /** A source by its name where it is not one of the table. */
-  readonly known?: KnownSources;
-}
-
 /**
  * Imports everything in the archive again, in the order of its fetches, and compares each file with the stored one. Nothing
  * is written. A batch is compared and forgotten as soon as no later fetch can add to it.
  */
-export function replay(options: ReplayOptions): ReplayReport {
+export function replay(options: {
+  snapshots: string;
+  archive: Archive;
+  known?: KnownSources;
+}): ReplayReport {
   const { snapshots, archive, known } = options;
   if (!existsSync(archive.folder)) {
     throw new RangeError(
@@ -242,17 +239,10 @@ function compareRows({ path, stored, replayed }: ComparedFile, reasonOf: ReasonO
   return { kind: 'differs', line, reason: `the archive gives ${lineText(replayed ?? '', line)}` };
 }
 
-interface ReplayedFile {
-  readonly path: string;
-  /** Nothing was replayed into the file. */
-  readonly isAlone: boolean;
-  readonly reasonOf: ReasonOf;
-}
-
 /** Why the archive cannot answer for a row; null where it can. Filings name no evidence, so their file stands as a whole. */
 function openReason(
   { evidence }: BatchRow,
-  { path, isAlone, reasonOf }: ReplayedFile,
+  { path, isAlone, reasonOf }: { path: string; isAlone: boolean; reasonOf: ReasonOf },
 ): string | null {
   if (path.endsWith(`/${FILING_COLLECTION}.ndjson`)) return isAlone ? NO_SUCH_FILE : null;
   if (evidence === undefined) return BY_HAND;
@@ -294,22 +284,25 @@ Exit codes:
      lacks, or imported by another version of an importer
 `;
 
-interface ReplayFlags {
-  readonly snapshots: string;
-  readonly archive?: string;
-}
-
 /** Defines `replay`. */
 export function defineReplay(command: Command, { print, exit }: CommandSettings): void {
   command
     .option('--snapshots <folder>', 'folder of batches', READINGS_FOLDER)
     .option('--archive <folder>', 'folder of the archive (default: "archive" below the snapshots)')
     .addHelpText('after', HELP)
-    .action(({ snapshots, archive = archiveFolder(snapshots) }: ReplayFlags) => {
-      const report = replay({ snapshots, archive: openArchive(archive) });
-      print(replayText(report).trimEnd());
-      exit(replayExit(report));
-    });
+    .action(
+      ({
+        snapshots,
+        archive = archiveFolder(snapshots),
+      }: {
+        snapshots: string;
+        archive?: string;
+      }) => {
+        const report = replay({ snapshots, archive: openArchive(archive) });
+        print(replayText(report).trimEnd());
+        exit(replayExit(report));
+      },
+    );
 }
 
 /** What the exit code of a replay says. */
@@ -329,7 +322,10 @@ export function replayText(report: ReplayReport): string {
   const { fetches, equal, differs, unshown, damaged, refused, waiting } = report;
   return printed([
     `${VERDICT[replayExit(report)]}: ${fetches} fetches imported again, ${equal} files the same`,
-    ...some('DIFFERS', differs.toSorted(byPath).map(findingText)),
+    ...some(
+      'DIFFERS',
+      differs.toSorted(byPath).map(({ path, line, reason }) => `${path}:${line}  ${reason}`),
+    ),
     ...some('DAMAGED', damaged),
     ...some('unshown', byReason(unshown.toSorted(byPath))),
     ...some('refused', refused),
@@ -339,10 +335,6 @@ export function replayText(report: ReplayReport): string {
 
 function byPath(a: FileFinding, b: FileFinding): number {
   return a.path < b.path ? -1 : 1;
-}
-
-function findingText({ path, line, reason }: FileFinding): string {
-  return `${path}:${line}  ${reason}`;
 }
 
 /** One line for all files of one reason. */

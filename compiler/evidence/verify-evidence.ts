@@ -140,12 +140,6 @@ interface AtHand {
   readonly archive: Witnesses['archive'];
 }
 
-/** What keeps a reading from being shown: its payload is not there, has other bytes, or gives something else. */
-interface RederiveFault {
-  readonly kind: 'missing' | 'bytes' | 'reading';
-  readonly text: string;
-}
-
 function judged(found: EvidenceLink, evidence: Evidence, at: AtHand): Rederived {
   const { version } = at.source;
   const made = `${evidence.importer} v${evidence.importer_version}`;
@@ -163,7 +157,7 @@ function judged(found: EvidenceLink, evidence: Evidence, at: AtHand): Rederived 
 function faultBehind(
   found: EvidenceLink,
   { source, archived, archive }: AtHand,
-): RederiveFault | null {
+): { kind: 'missing' | 'bytes' | 'reading'; text: string } | null {
   try {
     const bytes = archive.payload(archived);
     const payload = { bytes, note: fetchNoteOf(archived), subject: archived.url };
@@ -316,15 +310,10 @@ function parsed(bytes: Uint8Array): JsonValue | null {
   }
 }
 
-interface EvidenceResult {
-  readonly checks: readonly EvidenceCheck[];
-  readonly isJson: boolean;
-}
-
 function joined(
   target: string,
   outcome: VerifyOutcome,
-  { checks, isJson }: EvidenceResult,
+  { checks, isJson }: { checks: readonly EvidenceCheck[]; isJson: boolean },
 ): VerifyOutcome {
   const verdict = evidenceVerdict(checks);
   const exitCode = worse(outcome.exitCode, EXITS[verdict]);

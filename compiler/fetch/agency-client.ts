@@ -538,7 +538,7 @@ async function askInTurn(url: string, run: SourceRun): Promise<AgencyAnswer> {
   try {
     const receive = by.archive.receive.bind(null, source.id);
     const answer = await by.client.ask(questionOf(url, run), receive);
-    return { url, answer, at: isoTime(secondOf(by.clock.now())) };
+    return { url, answer, at: isoTime(Math.floor(by.clock.now() / 1000) * 1000) };
   } catch (error) {
     if (isUnreachable(error)) by.pace.giveBack(host, plan.perMinute);
     throw error;
@@ -547,10 +547,6 @@ async function askInTurn(url: string, run: SourceRun): Promise<AgencyAnswer> {
 
 function isUnreachable(error: unknown): boolean {
   return error instanceof FetchError && error.fault.isUnreachable === true;
-}
-
-function secondOf(ms: number): number {
-  return Math.floor(ms / 1000) * 1000;
 }
 
 /** How long to wait before the next attempt; null where there is none. */

@@ -87,18 +87,15 @@ function newsOf(imported: readonly IdRow[], before: readonly IdRow[]): IdRow[] {
   });
 }
 
-/** What became of rows that were added to a batch. */
-interface Added {
-  readonly files: readonly BatchFile[];
-  /** Rows of which the batch says something else already; they are not in it. */
-  readonly other: readonly IdRow[];
-}
-
 /**
  * Adds rows to the files of a batch. What the batch says already is not said again, and what it says otherwise is handed
  * back: nothing stored is replaced. Throws an ImportError where a stored file cannot be read.
  */
-function addToBatch(rows: readonly IdRow[], batch: string, disk: BatchDisk): Added {
+function addToBatch(
+  rows: readonly IdRow[],
+  batch: string,
+  disk: BatchDisk,
+): { files: readonly BatchFile[]; other: readonly IdRow[] } {
   const other: IdRow[] = [];
   const files: BatchFile[] = [];
   const lists = [...grouped(rows, ({ id }) => id)].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -158,13 +155,6 @@ export interface TakenFetch {
   readonly remarks: readonly string[];
 }
 
-/** Rows that had waited and were stored in the batch of their next hour. */
-interface StoredRows {
-  readonly rows: number;
-  /** Rows of which that batch says something else too: somebody else stored that. */
-  readonly dropped: number;
-}
-
 interface WaitingRows {
   readonly batch: string;
   readonly opensAt: number;
@@ -221,7 +211,7 @@ export class ArchiveImport {
   }
 
   /** Stores what waited for an hour that has begun; `now` in epoch milliseconds. */
-  settle(now: number): StoredRows {
+  settle(now: number): { rows: number; dropped: number } {
     let [rows, dropped] = [0, 0];
     for (const [source, { batch, opensAt, rows: waited }] of this.#waiting) {
       if (opensAt > now) continue;

@@ -239,13 +239,11 @@ function orderOf({ fetched_at, source, url, sha256 }: Archived): string {
   return [new Date(fetched_at).toISOString(), source, url, sha256].join('\n');
 }
 
-interface WhichNotes {
-  readonly since: string;
-  /** Names of notes that are read. */
-  readonly names: RegExp;
-}
-
-function notesOf(folder: string, source: string, { since, names }: WhichNotes): Archived[] {
+function notesOf(
+  folder: string,
+  source: string,
+  { since, names }: { since: string; names: RegExp },
+): Archived[] {
   const days = namesIn(join(folder, source)).filter(
     (day) => DAY.test(day) && day >= since.slice(0, 10),
   );

@@ -217,18 +217,20 @@ const LOOK_MS_MIN = 1_000;
 /** Wait after a step that could not be done at all, such as on a full disk. */
 const FAULT_MS = 300_000;
 
-interface LoopBy {
-  readonly clock: Clock;
-  /** Aborted to stop; the step that is under way is finished. */
-  readonly signal: AbortSignal;
-  readonly onStep: (report: StepReport) => void | Promise<void>;
-  readonly onFault: (error: unknown) => void;
-}
-
 /** Does step after step until it is told to stop. */
 export async function runLoop(
   runner: Pick<SourcesRunner, 'step' | 'nextWake'>,
-  { clock, signal, onStep, onFault }: LoopBy,
+  {
+    clock,
+    signal,
+    onStep,
+    onFault,
+  }: {
+    clock: Clock;
+    signal: AbortSignal;
+    onStep: (report: StepReport) => void | Promise<void>;
+    onFault: (error: unknown) => void;
+  },
 ): Promise<void> {
   while (!signal.aborted) {
     const wait = await stepAndWait();
@@ -250,18 +252,14 @@ export async function runLoop(
 
 const MINUTE_MS = 60_000;
 
-/** What the sources ask for that a configuration does not hold. */
-interface Means {
-  readonly contact: string | null;
-  readonly env: (name: string) => string | undefined;
-  /** Epoch milliseconds. */
-  readonly now: number;
-}
-
 /** Why sources cannot be asked, by their names; nothing is asked to find out. */
 function refusalsOf(
   wanted: readonly WantedSource[],
-  { contact, env, now }: Means,
+  {
+    contact,
+    env,
+    now,
+  }: { contact: string | null; env: (name: string) => string | undefined; now: number },
 ): ReadonlyMap<string, string> {
   return new Map(
     wanted.flatMap(({ source, entities }) => {
@@ -476,15 +474,13 @@ function faultTeller(by: FetchSettings) {
   };
 }
 
-interface Running {
-  readonly flags: FetchFlags;
-  readonly by: FetchSettings;
-  readonly compile: (() => Promise<number>) | null;
-}
-
 async function withRunner(
   { wanted, origins }: SourcesConfig,
-  { flags, by, compile }: Running,
+  {
+    flags,
+    by,
+    compile,
+  }: { flags: FetchFlags; by: FetchSettings; compile: (() => Promise<number>) | null },
   use: (running: { readonly runner: SourcesRunner; readonly signal: AbortSignal }) => Promise<void>,
 ): Promise<void> {
   const folder = flags.archive ?? archiveFolder(flags.snapshots);

@@ -61,11 +61,6 @@ function isDue({ next_due }: SourceStatus, now: number, slackMs: number): boolea
   return next_due === null || Date.parse(next_due) - slackMs <= now;
 }
 
-/** How early a job that is started from outside may find a source due. */
-function slackOf(everyMs: number): number {
-  return Math.min(everyMs / 10, SLACK_MS_MAX);
-}
-
 /** One attempt at a source. */
 interface Attempt {
   readonly startedAt: number;
@@ -506,7 +501,10 @@ export class SourcesRunner {
     const now = this.#by.clock.now();
     const due = this.#wanted.filter(({ source, everyMs }) => {
       const own = status.sources[source.id] ?? NO_SOURCE_STATUS;
-      return isForced === true || isDue(own, now, hasSlack === true ? slackOf(everyMs) : 0);
+      return (
+        isForced === true ||
+        isDue(own, now, hasSlack === true ? Math.min(everyMs / 10, SLACK_MS_MAX) : 0)
+      );
     });
     const queue = byHost(due);
     const outcomes: FetchOutcome[] = [];

@@ -21,7 +21,8 @@ function merged(path: string, rows: readonly BatchRow[], disk: BatchDisk) {
   const byText = new Map<string, BatchRow>();
   const readings = new Map<string, string>();
   for (const row of [...(stored === null ? [] : storedRows(path, stored)), ...rows]) {
-    const key = readingKey(row);
+    const key =
+      row.current === undefined ? null : `${String(row.entity)} at ${String(row.observed_at)}`;
     const current = JSON.stringify(row.current);
     if (key !== null && (readings.get(key) ?? current) !== current) {
       const state = `the reading of ${key} is already stored with other values; keep one payload of this hour`;
@@ -56,10 +57,6 @@ function storedRow(path: string, line: string): BatchRow {
     throw new ImportError({ subject: path, state }, { cause });
   }
   throw new ImportError({ subject: path, state });
-}
-
-function readingKey({ entity, observed_at, current }: BatchRow): string | null {
-  return current === undefined ? null : `${String(entity)} at ${String(observed_at)}`;
 }
 
 /** Members in one order, so that a stored row equals itself imported again; readings by entity and time. */

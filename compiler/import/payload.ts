@@ -102,15 +102,9 @@ export class SkipCount {
   }
 }
 
-/** What an import stumbled over: the file or address, and its state with what to do next. */
-interface ImportFault {
-  readonly subject: string;
-  readonly state: string;
-}
-
 /** A payload that cannot become a snapshot batch; nothing was written. */
 export class ImportError extends Error {
-  constructor({ subject, state }: ImportFault, options?: ErrorOptions) {
+  constructor({ subject, state }: { subject: string; state: string }, options?: ErrorOptions) {
     super(`Cannot import "${subject}": ${state}`, options);
     this.name = 'ImportError';
   }
@@ -121,17 +115,11 @@ export function fetchAgain({ subject }: { readonly subject: string }, state: str
   return new ImportError({ subject, state: `${state}; fetch it again` });
 }
 
-/** What a payload should be, in words such as "a list of crossings", and what messages call it. */
-interface PayloadForm {
-  readonly subject: string;
-  readonly is: string;
-}
-
 /** A parsed payload as the shape that its source documents; throws an ImportError that names the first member at fault. */
 export function shaped<Shape>(
   schema: z.ZodType<Shape>,
   value: unknown,
-  { subject, is }: PayloadForm,
+  { subject, is }: { subject: string; is: string },
 ): Shape {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -111,12 +111,14 @@ const partShape = {
   constant: z.string().optional(),
   values: z.record(name, z.string()).optional(),
 };
-interface PartShape {
-  readonly column?: string | undefined;
-  readonly constant?: unknown;
-  readonly values?: unknown;
-}
-function checkPart({ column, constant, values }: PartShape, context: z.RefinementCtx): void {
+function checkPart(
+  {
+    column,
+    constant,
+    values,
+  }: { column?: string | undefined; constant?: unknown; values?: unknown },
+  context: z.RefinementCtx,
+): void {
   const refuse = (message: string) => context.addIssue({ code: 'custom', message });
   if ((column === undefined) === (constant === undefined))
     refuse('give either "column" or "constant"');
@@ -480,15 +482,10 @@ function currentOf(row: MappedRow, { metrics, band }: ReadingsMap): Reading['cur
   return Object.fromEntries([defined(main, 'the main metric'), ['band', word], ...others]);
 }
 
-interface Of {
-  readonly map: ReadingsMap;
-  readonly payload: Payload;
-}
-
 function readingOf(
   row: MappedRow,
   { entity, current }: Pick<Reading, 'entity' | 'current'>,
-  { map, payload }: Of,
+  { map, payload }: { map: ReadingsMap; payload: Payload },
 ): Reading {
   const { metrics, entity_name, sources } = map;
   const observed_at = observedAt(row, map);

@@ -258,15 +258,9 @@ function readGraph(value: unknown, payload: Payload): Imported {
   return list.imported();
 }
 
-interface Waits {
-  readonly today: number;
-  readonly average: number;
-  readonly observed_at: string;
-}
-
 function pressureReading(
   { entity, traffic }: Crossing,
-  { today, average, observed_at }: Waits,
+  { today, average, observed_at }: { today: number; average: number; observed_at: string },
   collected_at: string,
 ) {
   const wait_vs_average_pct = Math.round((today * 100) / average);
@@ -355,16 +349,10 @@ export const cbpBwt: Source = {
   },
 };
 
-interface FoundCrossing {
-  readonly crossing: Crossing;
-  readonly port: unknown;
-  readonly fetched_at: string;
-}
-
 /** Adds the readings of one crossing, or why there are none. */
 function addCrossing(
   list: ReadingList,
-  { crossing, port: value, fetched_at }: FoundCrossing,
+  { crossing, port: value, fetched_at }: { crossing: Crossing; port: unknown; fetched_at: string },
 ): void {
   const { entity, traffic } = crossing;
   const parsed = portSchema.safeParse(value);
@@ -402,16 +390,22 @@ function lanesIn({ standard, others }: Lanes): (readonly [string, Lane])[] {
   return all.flatMap(([name, lane]) => (lane === null ? [] : [[name, lane] as const]));
 }
 
-interface LaneFacts {
-  readonly entity: string;
-  readonly fetched_at: string;
-  /** Where the lanes themselves name no time, that of the port's other lanes stands for it. */
-  readonly newest: number | null;
-  readonly metric: string;
-  readonly traffic: Traffic;
-}
-
-function readingOf(lanes: Lanes, { entity, fetched_at, metric, traffic, newest }: LaneFacts) {
+function readingOf(
+  lanes: Lanes,
+  {
+    entity,
+    fetched_at,
+    metric,
+    traffic,
+    newest,
+  }: {
+    entity: string;
+    fetched_at: string;
+    newest: number | null;
+    metric: string;
+    traffic: Traffic;
+  },
+) {
   const { standard, others, max } = lanes;
   const time = newestOf([lanes]) ?? newest;
   if (time === null) throw new RangeError('no lane names a time');

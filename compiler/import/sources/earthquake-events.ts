@@ -202,7 +202,7 @@ export function readQuakes(
   const doubts: Doubt[] = [];
   const ids = new Set<string>();
   for (const [at, item] of features.entries()) {
-    const type = typeOf(item);
+    const type = typedSchema.safeParse(item).data?.properties.type.replaceAll('_', ' ') ?? null;
     if (type !== null && type !== 'earthquake') {
       skips.add('feature', `type ${JSON.stringify(type.slice(0, 40))}`);
       continue;
@@ -217,11 +217,6 @@ export function readQuakes(
     else quakes.push(quakeOf(found));
   }
   return { quakes: withoutTwins(quakes, skips), doubts };
-}
-
-/** What an entry calls itself, null where it says nothing. */
-function typeOf(item: unknown): string | null {
-  return typedSchema.safeParse(item).data?.properties.type.replaceAll('_', ' ') ?? null;
 }
 
 /** An entry, or what of it cannot be read. */

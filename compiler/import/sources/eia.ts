@@ -132,18 +132,15 @@ interface Target {
   readonly list: ReadingList;
 }
 
-interface GridFacts {
-  readonly demand: Demand;
-  readonly time: number;
-  readonly mw: number;
-  /** Name of the main metric. */
-  readonly share: string;
-  readonly more: Readonly<Record<string, number | null>>;
-}
-
 function add(
   { signal, bands, basis }: StressMeasure,
-  facts: GridFacts,
+  facts: {
+    demand: Demand;
+    time: number;
+    mw: number;
+    share: string;
+    more: Readonly<Record<string, number | null>>;
+  },
   { payload, list }: Target,
 ): void {
   const { demand, time, mw, share, more } = facts;

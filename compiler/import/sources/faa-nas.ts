@@ -74,15 +74,12 @@ interface Programme {
   readonly trend?: string | undefined;
 }
 
-interface NasDocument {
-  /** As published. */
-  readonly updated: string;
-  readonly programmes: readonly Programme[];
-  readonly hasAirspaceProgrammes: boolean;
-}
-
 /** The document of the FAA; throws an ImportError where an entry names no airport or a list is of an unknown kind. */
-function nasDocument(payload: Payload): NasDocument {
+function nasDocument(payload: Payload): {
+  updated: string;
+  programmes: readonly Programme[];
+  hasAirspaceProgrammes: boolean;
+} {
   const { subject } = payload;
   const root = xmlDocument(payload, 'AIRPORT_STATUS_INFORMATION');
   const is = 'the airport status of the FAA';
@@ -301,16 +298,11 @@ export function minutesOf(text: string): number | null {
   return Number(minutes) < 60 ? Number(hours) * 60 + Number(minutes) : null;
 }
 
-/** What a notice about a whole airport closes, and from when to when, in epoch milliseconds. */
-interface Notice {
-  /** "AD AP CLSD TO …" keeps some aircraft out, "AD AP CLSD" all of them. */
-  readonly isPartial: boolean;
-  readonly from: number;
-  readonly to: number;
-}
-
 /** Reads `!LAX 05/277 LAX AD AP CLSD TO … 2605271826-2705281600`; null for any other notice, and for another airport. */
-export function noticeOf(text: string, airport: string): Notice | null {
+export function noticeOf(
+  text: string,
+  airport: string,
+): { isPartial: boolean; from: number; to: number } | null {
   const [, code = '', whom, start = '', end] = NOTAM.exec(text.trim()) ?? [];
   const from = stampTime(start);
   const to = end === undefined ? Number.POSITIVE_INFINITY : stampTime(end);

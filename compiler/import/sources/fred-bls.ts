@@ -45,11 +45,6 @@ function monthOf(year: number, month: number): number {
   return year * 12 + month - 1;
 }
 
-/** The last day of a month at 00:00Z stands for it (ours): a series names no day of its release. */
-function lastDay(month: number): number {
-  return Date.UTC(Math.floor(month / 12), (month % 12) + 1, 1) - DAY_MS;
-}
-
 const US_GRIDS = GRID_LOCS.filter((id) => id.startsWith('us-'));
 const MONTH_SCOPE = 'a month, which its last day at 00:00Z stands for';
 const NATIONAL = 'US city average, the same for every US grid (ours)';
@@ -120,7 +115,7 @@ function addFeed(list: ReadingList, { payload, origin, series, feed, given, mont
       const stated = {
         entity,
         ...nameOf('grid', entity),
-        at: lastDay(month),
+        at: Date.UTC(Math.floor(month / 12), (month % 12) + 1, 1) - DAY_MS,
         current,
         scope: feed.scope,
         ...(isPreliminary ? PRELIMINARY : {}),

@@ -81,7 +81,10 @@ function readDetections(payload: Payload): Imported {
   const columns = Object.keys(rowSchema.shape);
   const is = 'a list of fires of which every row can be read';
   const rows = shaped(z.array(rowSchema), csvRows(payload, columns), { subject, is });
-  const detections = rows.map((row) => ({ ...row, time: timeOf(row) }));
+  const detections = rows.map((row) => ({
+    ...row,
+    time: Date.parse(`${row.acq_date}T${row.acq_time.slice(0, 2)}:${row.acq_time.slice(2)}:00Z`),
+  }));
   refuseTwice(rows, payload);
   const newest = newestOf(detections, payload);
   const list = new ReadingList();
@@ -98,10 +101,6 @@ function readDetections(payload: Payload): Imported {
     list.add('wildfire.active-fire', statedReading(ORIGIN, payload, stated));
   }
   return list.imported();
-}
-
-function timeOf({ acq_date, acq_time }: z.infer<typeof rowSchema>): number {
-  return Date.parse(`${acq_date}T${acq_time.slice(0, 2)}:${acq_time.slice(2)}:00Z`);
 }
 
 function refuseTwice(rows: readonly z.infer<typeof rowSchema>[], payload: Payload): void {

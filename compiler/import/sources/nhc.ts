@@ -17,13 +17,6 @@ const BASINS: ReadonlyMap<string, string> = new Map([
   ['EP', 'epacific'],
   ['CP', 'cpacific'],
 ]);
-/** Storms that are in one basin. */
-interface Basin {
-  readonly entity: string;
-  readonly own: readonly Storm[];
-  readonly payload: Payload;
-}
-
 interface StormFacts {
   readonly current: Reading['current'];
   readonly scope: string;
@@ -84,7 +77,10 @@ function impact(own: readonly Storm[]): StormFacts {
   return { current, scope };
 }
 
-function reading(basin: Basin, { current, scope }: StormFacts): Reading {
+function reading(
+  basin: { entity: string; own: readonly Storm[]; payload: Payload },
+  { current, scope }: StormFacts,
+): Reading {
   const { entity, own, payload } = basin;
   const observed_at = observedAt(newest(own, payload.note.fetched_at), payload);
   return {

@@ -15,15 +15,11 @@ const REPORT_HOST = 'mesonet.agron.iastate.edu';
 const WARNINGS = 'severe-convection.active-warning-state';
 const REALIZED = 'severe-convection.realized-severe-reports';
 
-interface About {
-  readonly entity: string;
-  /** Time of the reading. */
-  readonly at: string;
-  readonly collectedAt: string;
-}
-
 /** What all readings of a region have; its scope and where it comes from are added. */
-function regionReading({ entity, at, collectedAt }: About, current: Reading['current']) {
+function regionReading(
+  { entity, at, collectedAt }: { entity: string; at: string; collectedAt: string },
+  current: Reading['current'],
+) {
   return {
     entity,
     ...nameOf('severe-convection', entity),

@@ -176,19 +176,18 @@ function checked(
   return values as readonly (number | null)[];
 }
 
-/** What a model says of a place at a time. */
-interface ModelValue {
-  readonly at: number;
-  readonly current: Readonly<Record<string, number | string | null>>;
-  /** What of it is ours. */
-  readonly ours: string;
-}
-
 /** A reading of a place; the grid cell that stands for it is named in its scope. */
 function modelReading(
   { payload, shape }: ModelAnswer,
   { entity, place }: AskedPlace,
-  { origin, at, current, ours }: ModelValue & { readonly origin: Origin },
+  {
+    origin,
+    at,
+    current,
+    ours,
+  }: { at: number; current: Readonly<Record<string, number | string | null>>; ours: string } & {
+    readonly origin: Origin;
+  },
 ) {
   return statedReading(origin, payload, {
     entity,

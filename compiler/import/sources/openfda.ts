@@ -22,12 +22,6 @@ interface ShortageRow {
   readonly updated: number | null;
   readonly posted: number | null;
 }
-interface ShortageList {
-  readonly rows: readonly ShortageRow[];
-  /** Day of the batch, in epoch milliseconds. */
-  readonly lastUpdated: number;
-}
-
 /** A word that stands for nothing would be counted as one more name. */
 const NOTHING = /^(?:n\/?a|null|none|unknown|-*)$/i;
 const stated = z
@@ -64,7 +58,7 @@ const AVAILABILITY: readonly (readonly [start: string, state: State])[] = [
  * The whole list of shortages, from the bulk file or an answer that holds all of it. Throws an ImportError for a part: what
  * is left out would count as not short.
  */
-function shortageList(payload: Payload): ShortageList {
+function shortageList(payload: Payload): { rows: readonly ShortageRow[]; lastUpdated: number } {
   const { subject, note } = payload;
   const { meta, results } = jsonOf(unzipped(payload), listSchema, 'a list of drug shortages');
   const { skip, total } = meta.results;
@@ -197,15 +191,11 @@ function rowInClasses(row: ShortageRow, skips: SkipCount): CountedRow[] {
   });
 }
 
-interface ShortageFacts {
-  readonly entity: string;
-  readonly observed_at: string;
-  readonly payload: Payload;
-  readonly scope: string;
-}
-
 /** The first metric is the main one. */
-function readingOf(current: Reading['current'], facts: ShortageFacts): Reading {
+function readingOf(
+  current: Reading['current'],
+  facts: { entity: string; observed_at: string; payload: Payload; scope: string },
+): Reading {
   const { entity, observed_at, payload, scope } = facts;
   return {
     entity,
@@ -248,14 +238,10 @@ export const openfda: Source = {
   },
 };
 
-/** What a list says of a drug. */
-interface DrugCounts {
-  readonly status: Counts & { readonly packages_count: number; readonly band: string | null };
-  /** Null where no package has the status Current: then the list says nothing of who supplies it. */
-  readonly supply: { readonly companies_count: number; readonly band: string } | null;
-}
-
-function drugCounts(rows: readonly ShortageRow[]): DrugCounts {
+function drugCounts(rows: readonly ShortageRow[]): {
+  status: Counts & { packages_count: number; band: string | null };
+  supply: { companies_count: number; band: string } | null;
+} {
   const counts = {
     unavailable_count: packages(rows, 'unavailable'),
     limited_count: packages(rows, 'limited'),
@@ -308,14 +294,14 @@ function supplyBand(companies: number): string {
 
 const NEW_DAYS = 90;
 
-/** What a list says of a class; a name is one generic name with salt and dosage form. */
-interface ClassCounts {
-  readonly activity: { readonly active_count: number | null; readonly listed_count: number | null };
-  readonly incidence: { readonly new_90d_count: number | null };
-}
-
 /** Counts of the names of a class; `lastUpdated` is the day of the batch, in epoch milliseconds. */
-function classCounts(rows: readonly ShortageRow[], lastUpdated: number): ClassCounts {
+function classCounts(
+  rows: readonly ShortageRow[],
+  lastUpdated: number,
+): {
+  activity: { active_count: number | null; listed_count: number | null };
+  incidence: { new_90d_count: number | null };
+} {
   const names = [...grouped(rows, ({ name }) => name).values()];
   const since = lastUpdated - NEW_DAYS * DAY_MS;
   return {

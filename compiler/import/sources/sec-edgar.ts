@@ -319,11 +319,6 @@ interface FilerList {
   readonly filings: readonly StoredFiling[];
 }
 
-/** The windows, in days, that the list does not reach back over: what they hold is unknown. */
-function openWindows(list: Pick<FilerList, 'from' | 'collected_at'>): number[] {
-  return Object.values(WINDOWS).filter((days) => !covers(list, days));
-}
-
 /** The first day of a list may be cut, so only one that begins before the window holds all of it. */
 function covers({ from, collected_at }: Pick<FilerList, 'from' | 'collected_at'>, days: number) {
   return from === null || ageDays(from, collected_at) >= days;
@@ -494,7 +489,7 @@ function mainList(submissions: Submissions, payload: Payload): Imported {
   const isCut = files.length > 0 || filings.length >= LIST_ROWS;
   const from = hole?.wholeFrom ?? (isCut ? oldest : null);
   const tickers = submissions.tickers.map((ticker) => ticker.toUpperCase());
-  const name = nameOf(submissions.name, cik);
+  const name = neutralFault(submissions.name) === null ? submissions.name : `filer ${cik}`;
   const listing: StoredFilingRow = {
     kind: 'listing',
     cik,
@@ -525,11 +520,6 @@ function mainList(submissions: Submissions, payload: Payload): Imported {
 const announced = ({ filingFrom, filingTo, filingCount }: FilingPage) => {
   return { from: filingFrom, to: filingTo, count: filingCount };
 };
-
-/** A registered name that is not stored is left out, and the filer named by its number. */
-function nameOf(name: string, cik: string): string {
-  return neutralFault(name) === null ? name : `filer ${cik}`;
-}
 
 function olderPage(columns: Columns, payload: Payload): Imported {
   const { note, subject } = payload;
@@ -621,7 +611,7 @@ function holeRemarks(hole: ListHole | null): string[] {
 }
 
 function windowRemarks(list: { from: string | null; collected_at: string }): string[] {
-  const open = openWindows(list);
+  const open = Object.values(WINDOWS).filter((days) => !covers(list, days));
   if (open.length === 0) return [];
   return [
     `its list is whole from ${list.from} on, so counts over ${open.join(' and ')} days are null; older filings are on its other pages`,

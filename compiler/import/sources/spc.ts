@@ -207,7 +207,7 @@ function drawnLines(table: readonly string[]): Drawn {
   for (const row of table) {
     const [, label, points = ''] = ROW.exec(row.trimStart()) ?? [];
     // Rows of one name are separate areas, as parts of one row are.
-    if (label !== undefined) category = categoryOf(label);
+    if (label !== undefined) category = CATEGORIES.find((category) => category === label) ?? null;
     if (points === '' || category === null) throw new RangeError(`row "${row}" is not known`);
     const own = codes.get(category) ?? [];
     codes.set(category, own);
@@ -278,10 +278,6 @@ interface Outlook {
   readonly areas: ReadonlyMap<Category, readonly (readonly Position[])[]>;
 }
 
-function categoryOf(text: string): Category | null {
-  return CATEGORIES.find((category) => category === text) ?? null;
-}
-
 const MAP = 'https://www.spc.noaa.gov/products/outlook/day1otlk_cat.nolyr.geojson';
 /** A category counts in a region from this share of its box on (ours): borders are drawn to a tenth of a degree. */
 const SHARE_MIN = 0.01;
@@ -322,13 +318,8 @@ function categoryIn({ box }: ConvectionRegion, { areas }: Outlook): Category | n
   return CATEGORIES.findLast(covers) ?? null;
 }
 
-interface OutlookSubject {
-  readonly entity: string;
-  readonly region: ConvectionRegion;
-}
-
 function readingOf(
-  { entity, region }: OutlookSubject,
+  { entity, region }: { entity: string; region: ConvectionRegion },
   outlook: Outlook,
   payload: Payload,
 ): Reading {
@@ -458,9 +449,7 @@ function digits(iso: string): string {
 /** The first ring of a polygon bounds it, the others are holes. */
 function ringsOf({ geometry }: OutlookFeature): (readonly Position[])[] {
   const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
-  return polygons.flatMap((rings) => rings.map((ring, at) => turned(ring, at === 0)));
-}
-
-function turned(ring: readonly Position[], isClockwise: boolean): readonly Position[] {
-  return clockwiseArea(ring) > 0 === isClockwise ? ring : ring.toReversed();
+  return polygons.flatMap((rings) =>
+    rings.map((ring, at) => (clockwiseArea(ring) > 0 === (at === 0) ? ring : ring.toReversed())),
+  );
 }

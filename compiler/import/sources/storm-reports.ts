@@ -180,7 +180,7 @@ export function dayOfReports(
   const tornadoes = own.filter(({ kind }) => kind === 'tornado');
   return {
     count: isKnown ? bands.filter((band) => band !== 'none').length : null,
-    band: isKnown ? worst(bands) : null,
+    band: isKnown ? (BANDS.findLast((band) => bands.includes(band)) ?? 'none') : null,
     tornadoes: tornadoes.some(({ isDoubtful }) => isDoubtful) ? null : tornadoes.length,
     hailIn: largest(own, 'hail'),
     gustMph: largest(own, 'gust'),
@@ -195,10 +195,6 @@ function bandOf({ kind, size, isDoubtful }: SettledReport): Band | null {
   const { severe, significant } = kind === 'hail' ? HAIL_IN : GUST_MPH;
   if (size >= significant) return kind === 'hail' ? 'significant-hail' : 'significant-wind';
   return size >= severe ? 'marginal-severe' : 'none';
-}
-
-function worst(bands: readonly (Band | null)[]): Band {
-  return BANDS.findLast((band) => bands.includes(band)) ?? 'none';
 }
 
 function largest(reports: readonly SettledReport[], kind: SettledReport['kind']): number | null {
@@ -359,17 +355,15 @@ const SIZE = /^[EMU]?(\d{1,3}(?:\.\d{1,2})?) ?(INCH|MPH)$/i;
 const RATING = /^E?F(\d)$/i;
 const LAST_HEADING = '..REMARKS..';
 
-/** Reports of one text product. */
-interface TextReports {
-  readonly issue: Issue;
-  readonly reports: readonly SettledReport[];
-}
-
 /**
  * The reports of a local storm report (LSR); those dated after its issue are left out and counted in `skips`. Throws an
  * ImportError for a product with a line that fits no column.
  */
-export function textReports(product: TextProduct, payload: Payload, skips: SkipCount): TextReports {
+export function textReports(
+  product: TextProduct,
+  payload: Payload,
+  skips: SkipCount,
+): { issue: Issue; reports: readonly SettledReport[] } {
   const issue = issueOf(product, payload);
   return readable(payload, () => {
     const listed = blocksOf(product).map((block) => reportOfBlock(block, issue));

@@ -89,12 +89,11 @@ function incomplete(
     : null;
 }
 
-interface RegionWeek {
-  readonly day: string;
-  readonly found: readonly StateWeek[];
-}
-
-function readingOf(region: string, { day, found }: RegionWeek, payload: Payload): Reading {
+function readingOf(
+  region: string,
+  { day, found }: { day: string; found: readonly StateWeek[] },
+  payload: Payload,
+): Reading {
   const whole = sum(found.map((week) => week.whole));
   const shares = BANDS.map(
     (_, at) => (100 * sum(found.map((week) => defined(week.atLeast[at], 'the area')))) / whole,
