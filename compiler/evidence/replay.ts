@@ -37,7 +37,6 @@ interface FileFinding {
   readonly reason: string;
 }
 
-/** What a replay found. */
 interface ReplayReport {
   readonly fetches: number;
   readonly equal: number;
@@ -89,7 +88,6 @@ function refuse(archived: Archived): never {
   throw new ImportError({ subject: notePath(archived), state });
 }
 
-/** Where the stored files are, by their path below the snapshots. */
 function storedFiles(snapshots: string): Map<string, string> {
   const { signals, collections } = listSnapshots(snapshots, loadCatalog(snapshots).catalog);
   const files = [...signals.flatMap((one) => one.files), ...Object.values(collections).flat()];
@@ -189,7 +187,6 @@ class Replay {
   }
 }
 
-/** A stored file beside what the archive gives for it. */
 interface ComparedFile {
   /** `<batch>/<id>.ndjson` */
   readonly path: string;
@@ -284,7 +281,6 @@ Exit codes:
      lacks, or imported by another version of an importer
 `;
 
-/** Defines `replay`. */
 export function defineReplay(command: Command, { print, exit }: CommandSettings): void {
   command
     .option('--snapshots <folder>', 'folder of batches', READINGS_FOLDER)
@@ -305,7 +301,6 @@ export function defineReplay(command: Command, { print, exit }: CommandSettings)
     );
 }
 
-/** What the exit code of a replay says. */
 export function replayExit({ differs, damaged, unshown }: ReplayReport): VerifyOutcome['exitCode'] {
   if (differs.length > 0 || damaged.length > 0) return EXIT.failed;
   return unshown.length > 0 ? EXIT.undecided : EXIT.verified;
@@ -337,7 +332,6 @@ function byPath(a: FileFinding, b: FileFinding): number {
   return a.path < b.path ? -1 : 1;
 }
 
-/** One line for all files of one reason. */
 function byReason(findings: readonly FileFinding[]): string[] {
   return [...grouped(findings, ({ reason }) => reason)].map(([reason, [first, ...others]]) => {
     const more = others.length === 0 ? '' : ` and ${others.length} more files`;

@@ -86,7 +86,6 @@ interface Remade {
   readonly entity: unknown;
   readonly observed_at: unknown;
   readonly record_hash: string;
-  /** Its values, for people. */
   readonly text: string;
 }
 
@@ -112,7 +111,6 @@ function rederive(found: EvidenceLink, witnesses: Witnesses): Rederived {
   return judged(found, evidence.data, { source, archived, archive: witnesses.archive });
 }
 
-/** Null for a source that this program does not have. */
 export function sourceNamed(id: string, known?: KnownSources): Source | null {
   try {
     return known?.(id) ?? sourceOf(id);
@@ -122,7 +120,6 @@ export function sourceNamed(id: string, known?: KnownSources): Source | null {
   }
 }
 
-/** The archived fetch that the evidence is of. */
 function fetchOf({ sha256, importer, url, fetched_at }: Evidence, { archive }: Witnesses) {
   const fetches = archive.find(sha256);
   if (fetches.length === 0) {
@@ -222,7 +219,6 @@ function aboutOf({ entity, observed_at }: Partial<Reading>, values: object) {
   return { entity, observed_at, text: JSON.stringify(values).slice(0, VALUE_CHARS_MAX) };
 }
 
-/** For the help of `verify`. */
 export const EVIDENCE_HELP = `
 With --archive a body is led back to what the agency answered: each payload that its lineage names is
 looked up, its SHA-256 compared, and imported again. Its reading must have the record hash of the body.
@@ -231,12 +227,10 @@ the importer, and a body that names no evidence leave it open: 2.
 `;
 
 interface EvidenceOptions extends VerifyCommandOptions {
-  /** Folder of the archive. */
   readonly archive: string;
   readonly witnesses?: Witnesses;
 }
 
-/** One link with what was found behind it. */
 interface EvidenceCheck extends Rederived {
   readonly where: string;
   readonly signal: string;
@@ -280,7 +274,6 @@ export async function runVerifyEvidence(
   return joined(target, outcome, { checks, isJson: options.json === true });
 }
 
-/** What stands behind each reading that a body names. */
 export function evidenceChecks(body: JsonValue, witnesses: Witnesses): EvidenceCheck[] {
   return evidenceLinks(body).map((found: EvidenceLink) => {
     const { where, entity } = found;

@@ -26,7 +26,6 @@ interface FetchFault {
   readonly subject: string;
   /** What is wrong, and what to do. */
   readonly state: string;
-  /** Asking again soon may help. */
   readonly isTransient?: boolean;
   /** The agency turns this client away: nothing more is asked for now. */
   readonly isRefusal?: boolean;
@@ -38,7 +37,6 @@ interface FetchFault {
   readonly waitMs?: number;
 }
 
-/** An agency that did not answer as it should. */
 class FetchError extends Error {
   override readonly name = 'FetchError';
   readonly fault: FetchFault;
@@ -58,11 +56,8 @@ const HEADERS_BYTES_MAX = 65_536;
 const KEPT_HEADER_CHARS_MAX = 1024;
 /** A longer wait would take a source out of use for good, so it is asked again after this. */
 const RETRY_AFTER_MS_MAX = 7 * DAY_MS;
-/** Statuses after which asking again soon may help. */
 const TRANSIENT = [408, 429, 500, 502, 503, 504];
-/** Statuses by which an agency turns a client away. */
 const REFUSALS = [401, 403, 429, 451];
-/** Statuses by which an agency answers that it has nothing at an address. */
 const ABSENT = [404, 410];
 /** Types that say nothing about what they hold; the importer judges the bytes. */
 const PLAIN_TYPES = ['text/plain', 'application/octet-stream', 'binary/octet-stream'];
@@ -91,11 +86,9 @@ interface ClientSettings {
   /** Mirrors by host: "data.sec.gov" may be asked at "http://127.0.0.1:8080/sec", paths and queries stay. */
   readonly origins: Readonly<Record<string, string>>;
   readonly timeouts: Timeouts;
-  /** Longest payload. */
   readonly bytesMax: number;
 }
 
-/** What is asked of an agency. */
 interface AgencyRequest {
   /** Official address, without a key. */
   readonly url: string;
@@ -106,7 +99,6 @@ interface AgencyRequest {
   readonly known: Pick<Look, 'etag' | 'last_modified'> | null;
 }
 
-/** What an answer says of itself. */
 interface AnswerHeaders {
   readonly http_date?: string;
   readonly last_modified?: string;
@@ -410,7 +402,6 @@ const FAILURES_IN_A_ROW_MAX = 3;
 
 const ENDED = 'this process was told to end; it is asked next time';
 
-/** How agencies are asked. */
 export interface FetchBy {
   readonly client: AgencyClient;
   readonly archive: Archive;
@@ -424,7 +415,6 @@ export interface FetchBy {
   readonly signal?: AbortSignal;
 }
 
-/** One source, as it is asked this time. */
 export interface SourceRun {
   readonly source: Source;
   readonly plan: FetchPlan;
@@ -432,14 +422,12 @@ export interface SourceRun {
   readonly by: FetchBy;
 }
 
-/** An address that answered, and when. */
 export interface AgencyAnswer {
   readonly url: string;
   readonly answer: AgencyReply;
   readonly at: string;
 }
 
-/** What came of all addresses. */
 export interface Asked {
   readonly answered: readonly AgencyAnswer[];
   readonly failures: readonly FetchError[];
@@ -483,7 +471,6 @@ function isOnDeadHost(address: string, dead: string, { fault }: FetchError): boo
   return fault.isUnreachable === true && new URL(address).host === new URL(dead).host;
 }
 
-/** Whether this process was told to end. */
 function hasEnded({ signal }: FetchBy): boolean {
   return signal?.aborted === true;
 }

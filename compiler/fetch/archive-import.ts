@@ -16,7 +16,6 @@ import type { Source } from '../import/source.ts';
 import { sourceOf } from '../import/sources.ts';
 import { type Archive, type Archived, ArchiveError, fetchNoteOf, notePath } from './archive.ts';
 
-/** A row of a signal or collection. */
 interface IdRow {
   readonly id: string;
   readonly row: BatchRow;
@@ -34,7 +33,6 @@ const ROW_KEYS: Readonly<Record<string, readonly string[]>> = {
   'trust.service': ['capture_date', 'host'],
 };
 
-/** All rows of what was imported. */
 function rowsOf({ readings, rows }: Imported): IdRow[] {
   return [...readings, ...(rows ?? [])].flatMap(([id, list]) =>
     list.map((row) => ({ id, row: row as unknown as BatchRow })),
@@ -113,7 +111,6 @@ function addToBatch(
   return { files, other };
 }
 
-/** What a file of a batch says. */
 class KnownFacts {
   readonly #values = new Map<string, string>();
   readonly #facts = new Set<string>();
@@ -143,7 +140,6 @@ function inOrder(rows: readonly BatchRow[]): BatchRow[] {
     .map(([, row]) => row);
 }
 
-/** What became of one fetch. */
 export interface TakenFetch {
   readonly archived: Archived;
   readonly files: readonly BatchFile[];
@@ -163,7 +159,6 @@ interface WaitingRows {
 
 interface ImportContext {
   readonly archive: Pick<Archive, 'payload' | 'at'>;
-  /** The folder of batches. */
   readonly disk: BatchDisk;
   /** A source by its name where it is not one of the table. */
   readonly known?: (id: string) => Source | null;

@@ -48,9 +48,7 @@ const archivedSchema = z.strictObject({
   source: z.string().regex(SOURCE),
   /** Of the payload, as hex. */
   sha256: sha256Schema,
-  /** Length of the payload. */
   bytes: z.int().min(0),
-  /** Day folder that holds the payload. */
   payload_day: daySchema,
   /** Address without keys. */
   url: z.url().transform(withoutKeys),
@@ -66,7 +64,6 @@ const archivedSchema = z.strictObject({
   held: z.string().optional(),
 });
 
-/** One fetch that was archived. */
 export type Archived = Readonly<z.infer<typeof archivedSchema>>;
 
 const lookSchema = archivedSchema
@@ -101,7 +98,6 @@ export interface Archive {
   readonly folder: string;
   /** Writes bytes to the disk as they come, compressed; whatever `chunks` throws leaves nothing behind. */
   receive(source: string, chunks: AsyncIterable<Uint8Array>): Promise<Incoming>;
-  /** Forgets what was received. */
   drop(incoming: Incoming): void;
   /** Gives received bytes their name; returns the day that holds them. */
   keep(source: string, incoming: Incoming, day: string): void;

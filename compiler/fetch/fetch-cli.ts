@@ -58,7 +58,6 @@ const configSchema = z.strictObject({
   ),
 });
 
-/** What `run` does. */
 interface SourcesConfig {
   readonly wanted: readonly WantedSource[];
   /** Mirrors by host of an agency. */
@@ -111,7 +110,6 @@ export function everyMsOf({ fetch }: Source, least = EVERY_MS_LEAST): number {
   return Math.max(least, (fetch?.everyMinutes ?? 0) * 60_000);
 }
 
-/** A configuration with these sources, for a start. */
 function configText(sources: readonly Source[]): string {
   const named = Object.fromEntries(sources.map(({ id }) => [id, {}] as const));
   return `${JSON.stringify({ sources: named }, null, 2)}\n`;
@@ -165,7 +163,6 @@ function sourceText({ outcome, taken, failure }: SourceReport): string[] {
   ];
 }
 
-/** How every source stands, as a table. */
 function statusTable(status: RunStatus, ids: readonly string[]): string {
   const head = ['source', 'state', 'last success', 'last change', 'next due', 'failures', 'error'];
   const rows = ids.map((id) => statusRow(id, status.sources[id] ?? NO_SOURCE_STATUS));
@@ -311,7 +308,6 @@ function durationText(ms: number): string {
   return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;
 }
 
-/** Flags that every command with an archive has. */
 interface FetchFlags {
   readonly snapshots: string;
   readonly archive?: string;
@@ -320,7 +316,6 @@ interface FetchFlags {
   readonly contact?: string;
 }
 
-/** What the commands need of the world. */
 export interface FetchSettings {
   readonly version: string;
   readonly clock: Clock;
@@ -351,7 +346,6 @@ const ARCHIVE = [
 const STATUS = ['--status <file>', 'status file (default: status.json in the archive)'] as const;
 const CONFIG = ['--config <file>', 'what to fetch', SOURCES_FILE] as const;
 
-/** Defines `fetch`. */
 export function defineFetch(command: Command, by: FetchSettings): void {
   command
     .argument('<source...>', 'sources, as "sources list" names them')
@@ -365,7 +359,6 @@ export function defineFetch(command: Command, by: FetchSettings): void {
     .action((ids: readonly string[], flags: OneFetchFlags) => runFetch(ids, flags, by));
 }
 
-/** Defines `run`. */
 export function defineRun(command: Command, by: FetchSettings): void {
   by.withCompileOptions(command, READINGS_FOLDER)
     .option('--once', 'do what is due now and end, for cron')
@@ -375,7 +368,6 @@ export function defineRun(command: Command, by: FetchSettings): void {
     .action((flags: RunFlags) => runRun(flags, by));
 }
 
-/** Defines `sources list|init|check`. */
 export function defineSources(sources: Command, by: FetchSettings): void {
   const known = by.sources ?? SOURCES;
   sources

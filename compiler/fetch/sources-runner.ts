@@ -99,7 +99,6 @@ const DATED =
 /** A look that is older than this will not be compared with again. */
 const LOOK_MS_MAX = 40 * DAY_MS;
 
-/** What is archived of one asking. */
 interface Noted {
   /** Fetches to import, in order. */
   readonly fetched: readonly Archived[];
@@ -257,12 +256,10 @@ const FAILURES_SHOWN_MAX = 3;
 /** A clock that is further off than this is worth a remark. */
 const CLOCK_SKEW_MS_MAX = 300_000;
 
-/** What came of asking a source. */
 interface FetchOutcome {
   readonly source: string;
   /** Fetches to import, in order. */
   readonly fetched: readonly Archived[];
-  /** Addresses that answered. */
   readonly answered: number;
   /** Addresses that answered with other bytes than before. */
   readonly changed: number;
@@ -388,7 +385,6 @@ const SOURCES_AT_A_TIME = 6;
 /** How soon a release that could not be published is tried again. */
 const PUBLISH_AGAIN_MS = 300_000;
 
-/** One source that is wanted. */
 export interface WantedSource {
   readonly source: Source;
   readonly entities: readonly string[];
@@ -397,7 +393,6 @@ export interface WantedSource {
 }
 
 interface RunBy extends FetchBy {
-  /** The folder of batches. */
   readonly disk: BatchDisk;
   readonly statusFile: string;
   /** Publishes a release of what is stored and returns its number; null for who only fetches. */
@@ -413,7 +408,6 @@ interface StepOptions {
   readonly hasSlack?: boolean;
 }
 
-/** What came of one source in a step. */
 export interface SourceReport {
   readonly outcome: FetchOutcome;
   readonly taken: readonly TakenFetch[];

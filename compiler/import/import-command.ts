@@ -33,17 +33,14 @@ export interface ImportOptions {
   readonly source: string | Source;
   /** Path of the payload, exactly as the agency answered. */
   readonly file: string;
-  /** Path of the fetch note. */
   readonly note?: string | undefined;
   /** ISO-8601 UTC time of the fetch, in place of a note. */
   readonly fetchedAt?: string | undefined;
-  /** The snapshots folder. */
   readonly out: string;
   /** That of the snapshots, by which readings are judged; the built-in one by default. */
   readonly catalog?: Catalog;
 }
 
-/** What an import did. */
 interface ImportSummary {
   readonly source: string;
   readonly batch: string;
@@ -236,7 +233,6 @@ function givenTime(text: string, file: string): string {
   throw new ImportError({ subject: file, state });
 }
 
-/** The summary as a few lines for people. */
 export function importSummaryText(summary: ImportSummary): string {
   const { source, batch, fetchedAt, noteFrom, entities, readings, rows } = summary;
   const listed = rows === 0 ? '' : ` and ${rows} rows`;
@@ -279,11 +275,9 @@ function withEvidence(imported: Imported, evidence: Evidence): Imported {
   return imported.rows === undefined ? all : { ...all, rows: new Map(rows) };
 }
 
-/** What an import reads and writes. */
 interface ImportDisk {
   /** The bytes of a payload or note; throws an ImportError when there are too many, else the disk's own error. */
   readFile(path: string): Uint8Array;
-  /** The snapshots folder. */
   snapshots(folder: string): BatchDisk;
 }
 

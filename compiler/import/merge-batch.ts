@@ -88,7 +88,6 @@ export function batchName(fetchedAt: string): string {
   return `${new Date(fetchedAt).toISOString().slice(0, 13)}Z`;
 }
 
-/** A reading or a row of a collection. */
 export type BatchRow = Readonly<Record<string, unknown>>;
 
 /** Text of a snapshot file: what all readings share goes into the header line, then one a line. */

@@ -5,7 +5,6 @@ import { defined } from '../contract/defined.ts';
 import { firstTwice } from '../contract/grouped.ts';
 import { fetchAgain, ImportError, PAYLOAD_BYTES_MAX, type Payload, textOf } from './payload.ts';
 
-/** One row by its column names; every value is text. */
 export type CsvRow = Readonly<Record<string, string>>;
 
 /**

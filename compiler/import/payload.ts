@@ -3,7 +3,6 @@ import type { CollectionId } from '../contract/collections.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 
-/** Largest payload that is read. */
 export const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024;
 
 /** When and where a payload was fetched; many payloads hold no time of their own. */

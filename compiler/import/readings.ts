@@ -15,7 +15,6 @@ import {
 } from './payload.ts';
 import { isWanted } from './source.ts';
 
-/** Who stands behind the readings of a payload. */
 export interface Origin extends Pick<Body, 'name' | 'role' | 'independent' | 'relay_of'> {
   /** Public page of the data set. */
   readonly page: string;
@@ -78,7 +77,6 @@ export function observedAt(epochMs: number, { note, subject }: Payload): string 
   throw new ImportError({ subject, state });
 }
 
-/** Reasons that a message names. */
 const REASONS_MAX = 5;
 
 /** Collects the readings of one payload by signal, and what gave none. */
@@ -164,7 +162,6 @@ function windowValue(days: RainDays, from: number, day: number): RainValue {
   return { signal: 'precipitation.wetness30d', day, current };
 }
 
-/** A place of ours that a payload speaks of. */
 export interface AskedPlace {
   readonly line: string;
   readonly entity: string;
@@ -179,7 +176,6 @@ interface Coordinates {
   readonly longitude: number;
 }
 
-/** Places of the closed lists of some lines. */
 export function knownPlaces(lines: readonly string[]): AskedPlace[] {
   const wanted = BUILTIN.lines.filter(({ id }) => lines.includes(id));
   return wanted.flatMap(({ id, entities }) => {

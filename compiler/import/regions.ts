@@ -24,7 +24,6 @@ export function inBox(area: RegionBox, longitude: number, latitude: number): boo
   return longitude >= area.west || longitude <= area.east;
 }
 
-/** The box as text for `scope`. */
 export function boxText({ south, north, west, east }: RegionBox): string {
   return (
     `region box latitude ${south} to ${north}, longitude ${west} to ${east}` +
@@ -32,7 +31,6 @@ export function boxText({ south, north, west, east }: RegionBox): string {
   );
 }
 
-/** Degrees east and north. */
 export type Position = readonly [longitude: number, latitude: number];
 
 /** One side of a box: which coordinate it limits, where, and on which side of it the box lies. */
@@ -81,7 +79,6 @@ function edges(ring: readonly Position[]): (readonly [from: Position, to: Positi
   return ring.map((from, at) => [from, defined(ring[(at + 1) % ring.length], 'the next corner')]);
 }
 
-/** A region of the severe convection line. */
 export interface ConvectionRegion {
   readonly box: RegionBox;
   /** The two letters of all states that the box reaches. */
@@ -208,7 +205,6 @@ export function regionsIn(states: readonly string[] | null): readonly [string, C
   );
 }
 
-/** The region as words, for `scope`. */
 export function convectionScope({ box }: ConvectionRegion): string {
   return `${boxText(box)}; box and rule are ours, not official`;
 }

@@ -310,7 +310,6 @@ class MappedRow {
     this.#map = map;
   }
 
-  /** An error about this row. */
   fault(column: string, why: string): RangeError {
     return new RangeError(`row ${this.#at}, column "${column}": ${why}`);
   }
@@ -512,7 +511,6 @@ function observedAt(row: MappedRow, { time }: TableMap): string {
   return isoTime(instant);
 }
 
-/** What the map says of every row. */
 function origin(map: TableMap) {
   const { source_ref, source_tier, grade, scope, validation_status, uncertainty } = map;
   return {

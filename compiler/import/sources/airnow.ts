@@ -41,7 +41,6 @@ const rowSchema = z.object({
   latitude: z.number().optional(),
   longitude: z.number().optional(),
 });
-/** One pollutant of one area in one hour. */
 type PollutantRow = z.infer<typeof rowSchema>;
 
 /** One of the two addresses of the service, which call the same hour by its beginning or by its end. */

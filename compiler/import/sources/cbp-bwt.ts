@@ -63,7 +63,6 @@ function crossingAt(port: string): Crossing | undefined {
   return BY_PORT.get(port);
 }
 
-/** IANA zone of a crossing. */
 function zoneOf({ entity }: Crossing): string {
   const zone = placesOf(BUILTIN, 'border-wait').get(entity)?.zone;
   if (zone === undefined) throw new RangeError(`Cannot tell the zone of "${entity}": no place`);
@@ -349,7 +348,6 @@ export const cbpBwt: Source = {
   },
 };
 
-/** Adds the readings of one crossing, or why there are none. */
 function addCrossing(
   list: ReadingList,
   { crossing, port: value, fetched_at }: { crossing: Crossing; port: unknown; fetched_at: string },

@@ -46,7 +46,6 @@ const IMPLAUSIBLE = 1.5;
 interface StressMeasure {
   readonly signal: string;
   readonly bands: readonly [string, string, string, string, string];
-  /** What the numbers are of. */
   readonly basis: string;
 }
 /** Where a worse band begins, in percent of the reference peak (ours). */
@@ -296,7 +295,6 @@ export const eia: Source = {
   },
 };
 
-/** A balancing authority as the publisher codes it. */
 interface Authority {
   readonly code: string;
   /**

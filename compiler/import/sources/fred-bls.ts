@@ -77,14 +77,12 @@ const FEEDS: readonly SeriesFeed[] = [
   },
 ];
 
-/** The series of a payload, and who publishes them. */
 interface PublishedSeries {
   readonly payload: Payload;
   readonly origin: Origin;
   readonly series: ReadonlyMap<Measure, Months>;
 }
 
-/** Adds every month of the series of a payload. */
 function addMonths(list: ReadingList, published: PublishedSeries): void {
   for (const feed of FEEDS) {
     const given = feed.measures.filter((measure) => published.series.has(measure));
@@ -101,7 +99,6 @@ interface Feeding extends PublishedSeries {
   readonly feed: SeriesFeed;
   /** Measures of the feed that the payload holds. */
   readonly given: readonly Measure[];
-  /** Of the main one. */
   readonly months: Months;
 }
 

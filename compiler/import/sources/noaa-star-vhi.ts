@@ -100,7 +100,6 @@ const NO_DATA = -1;
 const WEEKS_A_YEAR = 52;
 const COLUMNS = 7;
 
-/** First and last year that a table announces. */
 interface Announced {
   readonly years: readonly [number, number];
 }
@@ -110,7 +109,6 @@ function isHeader(line: string): boolean {
   return squeezed(line).replace(/,$/, '') === HEADER;
 }
 
-/** A week of a province. */
 interface Week {
   /** Its last day at 00:00Z, in epoch milliseconds. */
   readonly end: number;

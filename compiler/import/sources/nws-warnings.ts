@@ -40,7 +40,6 @@ function skipOthers(list: ReadingList, read: readonly string[]): void {
   }
 }
 
-/** Names of the events that are read. */
 const EVENTS: readonly string[] = [
   'Tornado Warning',
   'Severe Thunderstorm Warning',
@@ -93,7 +92,6 @@ const VTEC =
   /^\/([OTEX])\.(NEW|CON|EXT|EXA|EXB|UPG|CAN|EXP|COR|ROU)\.([A-Z]{4})\.([A-Z]{2}\.[A-Z])\.(\d{4})\.\d{6}T\d{4}Z-\d{6}T\d{4}Z\/$/;
 
 const time = z.iso.datetime({ offset: true });
-/** What every alert has. */
 const alertSchema = z.looseObject({
   type: z.literal('Feature'),
   properties: z.looseObject({
@@ -103,7 +101,6 @@ const alertSchema = z.looseObject({
     parameters: z.looseObject({ VTEC: z.array(z.string().regex(VTEC)).min(1).optional() }),
   }),
 });
-/** What an alert of the four events has besides. */
 const convectiveSchema = z.looseObject({
   geocode: z.looseObject({ SAME: z.array(z.string().regex(/^\d{6}$/)) }),
   references: z.array(z.looseObject({ identifier: z.string().min(1) })),
@@ -125,7 +122,6 @@ const listSchema = z.looseObject({
 });
 type Alert = z.infer<typeof alertSchema>['properties'];
 
-/** One watch or warning in force. */
 interface ActiveEvent {
   readonly code: Code;
   readonly band: string;
@@ -138,7 +134,6 @@ interface ActiveEvent {
 interface RegionAlerts {
   readonly entity: string;
   readonly region: ConvectionRegion;
-  /** Each event once. */
   readonly events: readonly ActiveEvent[];
 }
 
@@ -288,7 +283,6 @@ export const nwsWarnings: Source = {
   },
 };
 
-/** A reading of every region that was asked for as a whole. */
 function readAlerts(payload: Payload): Imported {
   const { fetched_at } = payload.note;
   const list = new ReadingList();
@@ -326,7 +320,6 @@ function alertCounts({ events }: RegionAlerts): Reading['current'] {
 const SEVERE =
   'tornadoes, hail from 1.00 in, thunderstorm gusts from 58 mph and thunderstorm wind damage of 24 hours';
 
-/** A reading of every region that was asked for as a whole. */
 function readRelayed(payload: Payload): Imported {
   const { reports, states, end } = relayedReports(payload);
   const list = new ReadingList();

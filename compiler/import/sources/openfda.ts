@@ -162,7 +162,6 @@ function newestOf(rows: readonly ShortageRow[], { note }: Payload): number | str
   return time <= Date.parse(note.fetched_at) ? time : 'a row of after the fetch';
 }
 
-/** A row, and the drug or class that it is counted for. */
 interface CountedRow extends ShortageRow {
   readonly of: string;
 }

@@ -57,7 +57,6 @@ const NAMES = [
   'primaryDocument',
 ] as const;
 
-/** Who filed, and when the list was fetched. */
 interface ListOf {
   readonly cik: string;
   readonly collected_at: string;
@@ -144,7 +143,6 @@ interface FilingColumns {
   readonly document: string;
 }
 
-/** Why a row cannot be read; null for a row that can. */
 function rowFault(row: FilingColumns, { collected_at }: ListOf): string | null {
   const { accession, filing_date, form, report, acceptance, items } = row;
   if (!ACCESSION.test(accession)) return 'has no number such as 0000320193-26-000006';

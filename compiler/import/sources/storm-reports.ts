@@ -52,7 +52,6 @@ interface StormReport {
   readonly remark: string;
 }
 
-/** A report that stands. */
 interface SettledReport extends Pick<StormReport, 'at' | 'longitude' | 'latitude' | 'size'> {
   readonly kind: ReportKind['kind'];
   /** A correction near it does not say what it corrects: it may be this one. */
@@ -140,7 +139,6 @@ function identityOf({ kind, name, at, longitude, latitude }: StormReport): strin
   return `${kind ?? name} ${at} ${longitude} ${latitude}`;
 }
 
-/** Reports of a day in a region. */
 export interface DayOfReports {
   /** Of those that are severe; null where a report does not say how large it was, or may be one that was corrected. */
   readonly count: number | null;
@@ -376,7 +374,6 @@ export function textReports(
   });
 }
 
-/** The two lines of a report, and its remark. */
 interface Block {
   readonly event: RegExpExecArray;
   readonly date: RegExpExecArray;

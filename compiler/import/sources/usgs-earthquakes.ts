@@ -32,14 +32,11 @@ import {
   swarmBand,
 } from './earthquake-events.ts';
 
-/** What is said of a region. */
 interface RegionFacts extends Pick<Reading, 'observed_at' | 'current' | 'source_ref'> {
-  /** The quakes that the reading is of. */
   readonly quakes: string;
   readonly grade?: string;
 }
 
-/** Every region with its box, by name. */
 function regions(): readonly (readonly [entity: string, box: RegionBox])[] {
   return Object.entries(EARTHQUAKE_BOXES).sort(([a], [b]) => (a < b ? -1 : 1));
 }
@@ -223,7 +220,6 @@ interface Feed {
   readonly collectedAt: string;
 }
 
-/** What a feed lists in a region. */
 type Listed = Pick<Feed, 'quakes' | 'doubts'>;
 
 /** The note that stands in for a missing one: the feed's own address and time of making. */

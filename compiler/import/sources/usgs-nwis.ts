@@ -250,7 +250,6 @@ const PARAMETERS: ReadonlyMap<string, Parameter> = new Map([
   ],
 ]);
 const NWIS = 'https://waterservices.usgs.gov/nwis/';
-/** The gauge of each city. */
 const CITY_GAUGES = Object.values(
   builtinLine('environment').entityOf?.['hydrology.river-level'] ?? {},
 );
@@ -273,7 +272,6 @@ const ogcSchema = z.looseObject({
   numberReturned: z.int().optional(),
 });
 
-/** A series of a parameter that becomes readings. */
 interface UsedSeries extends GaugeSeries {
   readonly measures: Parameter;
 }
