@@ -26,7 +26,7 @@ interface Crossing {
 }
 
 /** Port and office numbers as in the agency's list of crossings. */
-const ROWS = [
+const ROWS: readonly (readonly [string, string, string, Traffic])[] = [
   ['laredo-world-trade', '230404', '07', 'commercial'],
   ['laredo-colombia', '230403', '07', 'commercial'],
   ['laredo-bridge1', '230401', '07', 'passenger'],
@@ -47,7 +47,7 @@ const ROWS = [
   ['blaine-peace-arch', '300402', '02', 'passenger'],
   ['champlain', '071201', '04', 'commercial'],
   ['pembina', '340101', '02', 'commercial'],
-] as const satisfies readonly (readonly [Crossing['entity'], string, string, Traffic])[];
+];
 
 export const CROSSINGS: readonly Crossing[] = ROWS.map(([entity, port, office, traffic]) => ({
   entity,

@@ -7,7 +7,7 @@ import { mainValue, measuredBy, nameOf, ReadingList } from '../readings.ts';
 import { CONVECTION_AREAS, type ConvectionRegion, convectionScope, regionsIn } from '../regions.ts';
 import type { Source } from '../source.ts';
 import { productIn, refuseProduct, type TextProduct } from '../text-product.ts';
-import { type DayOfReports, dayOfReports, relayedReports, textReports } from './storm-reports.ts';
+import { dayOfReports, relayedReports, textReports } from './storm-reports.ts';
 
 const AGENCY = 'NOAA National Weather Service';
 const ALERT_HOST = 'api.weather.gov';
@@ -40,12 +40,17 @@ function skipOthers(list: ReadingList, read: readonly string[]): void {
   }
 }
 
-const EVENTS: readonly string[] = [
-  'Tornado Warning',
-  'Severe Thunderstorm Warning',
-  'Tornado Watch',
-  'Severe Thunderstorm Watch',
-];
+/** What a region is under, by the event code of the alert: phenomenon and significance. */
+const KINDS = {
+  'TO.W': { event: 'Tornado Warning', band: 'tornado-warning' },
+  'SV.W': { event: 'Severe Thunderstorm Warning', band: 'svr-warning' },
+  'TO.A': { event: 'Tornado Watch', band: 'watch' },
+  'SV.A': { event: 'Severe Thunderstorm Watch', band: 'watch' },
+} as const;
+type Code = keyof typeof KINDS;
+const CODES: readonly Code[] = ['TO.W', 'SV.W', 'TO.A', 'SV.A'];
+const EVENTS: readonly string[] = CODES.map((code) => KINDS[code].event);
+
 /** Parameters of an address that leave the four events of the asked states whole, with what they must name. */
 const WHOLE: ReadonlyMap<string, readonly string[]> = new Map([
   ['area', []],
@@ -73,16 +78,6 @@ function askedStates({ note, subject }: Payload): readonly string[] | null {
   const states = [...areas, ...(path[1] === undefined ? [] : [path[1]])];
   return states.length === 0 ? null : states;
 }
-
-/** What a region is under, by the event code of the alert: phenomenon and significance. */
-const KINDS = {
-  'TO.W': { event: 'Tornado Warning', band: 'tornado-warning' },
-  'SV.W': { event: 'Severe Thunderstorm Warning', band: 'svr-warning' },
-  'TO.A': { event: 'Tornado Watch', band: 'watch' },
-  'SV.A': { event: 'Severe Thunderstorm Watch', band: 'watch' },
-} as const;
-type Code = keyof typeof KINDS;
-const CODES: readonly Code[] = ['TO.W', 'SV.W', 'TO.A', 'SV.A'];
 
 /** Actions after which an event no longer holds where the alert is for. */
 const ENDED: readonly string[] = ['CAN', 'EXP', 'UPG'];
@@ -330,8 +325,8 @@ function readRelayed(payload: Payload): Imported {
   );
   for (const [entity, region] of regions) {
     const about = { entity, at: isoTime(end), collectedAt: payload.note.fetched_at };
-    const day = dayOfReports(reports, region, end);
-    const base = regionReading(about, { reports_24h_count: day.count, ...factsOf(day) });
+    const { count, facts } = dayOfReports(reports, region, end);
+    const base = regionReading(about, { reports_24h_count: count, ...facts });
     list.add(REALIZED, {
       ...base,
       sources: base.sources.map((source) => ({
@@ -353,10 +348,10 @@ function readReportText(product: TextProduct, payload: Payload): Imported {
   const list = new ReadingList();
   const { issue, reports } = textReports(product, payload, list.skips);
   for (const [entity, region] of regionsIn(null)) {
-    const day = dayOfReports(reports, region, issue.at);
-    if (day.count === null || day.count === 0) continue;
+    const { count, facts } = dayOfReports(reports, region, issue.at);
+    if (count === null || count === 0) continue;
     const about = { entity, at: isoTime(issue.at), collectedAt: payload.note.fetched_at };
-    const current = { reports_24h_count: null, ...factsOf(day), listed_reports_count: day.count };
+    const current = { reports_24h_count: null, ...facts, listed_reports_count: count };
     list.add(REALIZED, {
       ...regionReading(about, current),
       scope: `${SEVERE} that product ${product.name} lists; others of the region are not in it, so its band is the least that holds; ${convectionScope(region)}`,
@@ -370,8 +365,4 @@ function readReportText(product: TextProduct, payload: Payload): Imported {
     list.skips.add(product.name, 'milder than severe, or in no region', reports.length - old);
   }
   return list.someOf(payload);
-}
-
-function factsOf({ band, tornadoes, hailIn, gustMph }: DayOfReports): Reading['current'] {
-  return { band, tornado_reports_count: tornadoes, max_hail_in: hailIn, max_gust_mph: gustMph };
 }

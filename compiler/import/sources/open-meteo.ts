@@ -397,7 +397,7 @@ const READERS: ReadonlyMap<
     'wildfire',
     {
       query: 'hourly=temperature_2m,relative_humidity_2m,wind_speed_10m&wind_speed_unit=kn',
-      read: fire,
+      read: fireWeather,
     },
   ],
 ]);
@@ -447,13 +447,6 @@ function degreeDays(answer: ModelAnswer): DayValue[] {
   });
 }
 
-function fire(answer: ModelAnswer): DayValue[] {
-  return fireWeather(answer).map(({ day, current }) => {
-    const ours = `${FIRE_WEATHER_SCOPE}; ${DAY_SCOPE}`;
-    return { signal: 'wildfire.fire-weather', day, current, ours };
-  });
-}
-
 /** Days of a reanalysis: https://open-meteo.com/en/docs/historical-weather-api */
 export const openMeteoArchive = modelSource({
   id: 'open-meteo-archive',
@@ -492,14 +485,8 @@ export function vapourPressureDeficit(celsius: number, humidityPct: number): num
   return roundDecimal(saturated * (1 - humidityPct / 100), 3);
 }
 
-interface FireDay {
-  /** Date at 00:00Z, in epoch milliseconds. */
-  readonly day: number;
-  readonly current: Readonly<Record<string, number | null>>;
-}
-
 /** Days of which all hours are known; a day without wind in knots has none. */
-function fireWeather(answer: ModelAnswer): FireDay[] {
+function fireWeather(answer: ModelAnswer): DayValue[] {
   const humidity = pastHours(answer, 'relative_humidity_2m', ['%']);
   const wind = pastHours(answer, 'wind_speed_10m', ['kn']);
   const deficits = new Map<number, number[]>();
@@ -520,7 +507,9 @@ function fireWeather(answer: ModelAnswer): FireDay[] {
     if (values.length < HOURS_A_DAY || !isOver(answer, day)) return [];
     const known = winds.get(day) ?? [];
     const strongest = known.length < HOURS_A_DAY ? null : Math.max(...known);
-    return [{ day, current: { vpd_kpa: Math.max(...values), wind_kt: strongest } }];
+    const current = { vpd_kpa: Math.max(...values), wind_kt: strongest };
+    const ours = `${FIRE_WEATHER_SCOPE}; ${DAY_SCOPE}`;
+    return [{ signal: 'wildfire.fire-weather', day, current, ours }];
   });
 }
 

@@ -281,14 +281,14 @@ interface Outlook {
 const MAP = 'https://www.spc.noaa.gov/products/outlook/day1otlk_cat.nolyr.geojson';
 /** A category counts in a region from this share of its box on (ours): borders are drawn to a tenth of a degree. */
 const SHARE_MIN = 0.01;
-/** Bands of the signal, in the order of the categories. */
-const BANDS: Readonly<Record<Category, string>> = {
-  TSTM: 'tstm',
-  MRGL: 'marginal',
-  SLGT: 'slight',
-  ENH: 'enhanced',
-  MDT: 'moderate',
-  HIGH: 'high',
+/** The band of each category, and its number in the maps of the agency. */
+const LEVELS: Readonly<Record<Category, { band: string; number: number }>> = {
+  TSTM: { band: 'tstm', number: 2 },
+  MRGL: { band: 'marginal', number: 3 },
+  SLGT: { band: 'slight', number: 4 },
+  ENH: { band: 'enhanced', number: 5 },
+  MDT: { band: 'moderate', number: 6 },
+  HIGH: { band: 'high', number: 8 },
 };
 
 function readOutlook(payload: Payload): Imported {
@@ -335,7 +335,7 @@ function readingOf(
     collected_at: payload.note.fetched_at,
     current: {
       outlook_category_index: index,
-      band: category === null ? null : BANDS[category],
+      band: category === null ? null : LEVELS[category].band,
       category: category ?? 'none',
       expires_at: isoTime(outlook.expiresAt),
     },
@@ -367,16 +367,6 @@ export const spc: Source = {
   feeds: ['severe-convection.forecast-risk-env'],
   read: readOutlook,
   fetch: { hosts: ['www.spc.noaa.gov'], addresses: () => [MAP], everyMinutes: 60, perMinute: 6 },
-};
-
-/** The number of each category in the maps of the agency. */
-const NUMBERS: Readonly<Record<Category, number>> = {
-  TSTM: 2,
-  MRGL: 3,
-  SLGT: 4,
-  ENH: 5,
-  MDT: 6,
-  HIGH: 8,
 };
 
 const stamp = z.string().regex(/^\d{12}$/);
@@ -429,7 +419,8 @@ function isClosed(points: readonly Position[]): boolean {
 /** What does not fit in an area, by itself or beside those before it; null for nothing. */
 function faultOf({ properties }: OutlookFeature, before: readonly OutlookFeature[]): string | null {
   const { DN, LABEL, ISSUE, ISSUE_ISO, EXPIRE, EXPIRE_ISO } = properties;
-  if (NUMBERS[LABEL] !== DN) return `${LABEL} has the number ${DN}, not ${NUMBERS[LABEL]}`;
+  const { number } = LEVELS[LABEL];
+  if (number !== DN) return `${LABEL} has the number ${DN}, not ${number}`;
   if (digits(ISSUE_ISO) !== ISSUE || digits(EXPIRE_ISO) !== EXPIRE) {
     return `the times of ${LABEL} differ from each other`;
   }

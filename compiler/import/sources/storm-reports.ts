@@ -139,15 +139,6 @@ function identityOf({ kind, name, at, longitude, latitude }: StormReport): strin
   return `${kind ?? name} ${at} ${longitude} ${latitude}`;
 }
 
-export interface DayOfReports {
-  /** Of those that are severe; null where a report does not say how large it was, or may be one that was corrected. */
-  readonly count: number | null;
-  readonly band: string | null;
-  readonly tornadoes: number | null;
-  readonly hailIn: number | null;
-  readonly gustMph: number | null;
-}
-
 /** From these sizes on a report is severe, and significant, as the Storm Prediction Center counts. */
 const HAIL_IN = { severe: 1, significant: 2 } as const;
 const GUST_MPH = { severe: 58, significant: 75 } as const;
@@ -168,7 +159,7 @@ export function dayOfReports(
   reports: readonly SettledReport[],
   { box }: ConvectionRegion,
   end: number,
-): DayOfReports {
+) {
   const own = reports.filter(
     ({ at, longitude, latitude }) =>
       at > end - DAY_MS && at <= end && inBox(box, longitude, latitude),
@@ -177,11 +168,16 @@ export function dayOfReports(
   const isKnown = !bands.includes(null);
   const tornadoes = own.filter(({ kind }) => kind === 'tornado');
   return {
+    // Of those that are severe; null where a report names no size, or may be one that was corrected.
     count: isKnown ? bands.filter((band) => band !== 'none').length : null,
-    band: isKnown ? (BANDS.findLast((band) => bands.includes(band)) ?? 'none') : null,
-    tornadoes: tornadoes.some(({ isDoubtful }) => isDoubtful) ? null : tornadoes.length,
-    hailIn: largest(own, 'hail'),
-    gustMph: largest(own, 'gust'),
+    facts: {
+      band: isKnown ? (BANDS.findLast((band) => bands.includes(band)) ?? 'none') : null,
+      tornado_reports_count: tornadoes.some(({ isDoubtful }) => isDoubtful)
+        ? null
+        : tornadoes.length,
+      max_hail_in: largest(own, 'hail'),
+      max_gust_mph: largest(own, 'gust'),
+    },
   };
 }
 
