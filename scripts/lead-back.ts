@@ -7,12 +7,7 @@ import {
   runVerifyEvidence,
   type Witnesses,
 } from '../compiler/evidence/verify-evidence.ts';
-import {
-  type Archive,
-  type Archived,
-  keepPayload,
-  openArchive,
-} from '../compiler/fetch/archive.ts';
+import { Archive, type Archived, keepPayload } from '../compiler/fetch/archive.ts';
 import { givenPayload, importDisk } from '../compiler/import/import-command.ts';
 import type { Source } from '../compiler/import/source.ts';
 import { sourceOf } from '../compiler/import/sources.ts';
@@ -36,7 +31,7 @@ interface LeadBack {
 export async function leadBack(body: string, issuer: string): Promise<LeadBack[]> {
   const folder = mkdtempSync(join(tmpdir(), 'signalpress-archive-'));
   try {
-    const archive = openArchive(folder);
+    const archive = new Archive(folder);
     const options = { source: SOURCE, file: FEED, out: folder };
     const archived = await keepPayload(archive, SOURCE, givenPayload(options, importDisk));
     const tried = async (title: string, known: KnownSources = sourceOf): Promise<LeadBack> => {

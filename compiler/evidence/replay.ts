@@ -6,12 +6,11 @@ import { FILING_COLLECTION } from '../contract/filing.ts';
 import { grouped } from '../contract/grouped.ts';
 import { type Evidence, evidenceSchema } from '../contract/record.ts';
 import {
-  type Archive,
+  Archive,
   type Archived,
   ArchiveError,
   archiveFolder,
   notePath,
-  openArchive,
   READINGS_FOLDER,
 } from '../fetch/archive.ts';
 import { ArchiveImport } from '../fetch/archive-import.ts';
@@ -294,7 +293,7 @@ export function defineReplay(command: Command, { print, exit }: CommandSettings)
         snapshots: string;
         archive?: string;
       }) => {
-        const report = replay({ snapshots, archive: openArchive(archive) });
+        const report = replay({ snapshots, archive: new Archive(archive) });
         print(replayText(report).trimEnd());
         exit(replayExit(report));
       },

@@ -4,13 +4,7 @@ import { type Evidence, evidenceSchema, type Provenance } from '../contract/reco
 import { hashCore } from '../contract/record-hash.ts';
 import { rosterCore, rosterKindOf } from '../contract/roster-core.ts';
 import { decodeUtf8, isObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
-import {
-  type Archive,
-  type Archived,
-  ArchiveError,
-  fetchNoteOf,
-  openArchive,
-} from '../fetch/archive.ts';
+import { Archive, type Archived, ArchiveError, fetchNoteOf } from '../fetch/archive.ts';
 import { readPayload } from '../import/import-command.ts';
 import { ImportError, type Imported } from '../import/payload.ts';
 import type { Source } from '../import/source.ts';
@@ -269,7 +263,7 @@ export async function runVerifyEvidence(
   if (body === null) return outcome;
   const checks = evidenceChecks(
     body,
-    options.witnesses ?? { archive: openArchive(options.archive) },
+    options.witnesses ?? { archive: new Archive(options.archive) },
   );
   return joined(target, outcome, { checks, isJson: options.json === true });
 }

@@ -523,7 +523,7 @@ async function askInTurn(url: string, run: SourceRun): Promise<AgencyAnswer> {
   await by.pace.turn(host, plan.perMinute, by.signal);
   if (hasEnded(by)) throw new FetchError({ subject: url, state: ENDED });
   try {
-    const receive = by.archive.receive.bind(null, source.id);
+    const receive = by.archive.receive.bind(by.archive, source.id);
     const answer = await by.client.ask(questionOf(url, run), receive);
     return { url, answer, at: isoTime(Math.floor(by.clock.now() / 1000) * 1000) };
   } catch (error) {

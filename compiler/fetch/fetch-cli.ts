@@ -14,7 +14,7 @@ import { SOURCES, sourceOf } from '../import/sources.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
 import { readPlain } from '../verify/plain-file.ts';
 import { agencyClient, TIMEOUTS } from './agency-client.ts';
-import { archiveFolder, openArchive, READINGS_FOLDER } from './archive.ts';
+import { Archive, archiveFolder, READINGS_FOLDER } from './archive.ts';
 import { type Clock, DURATION_WORDS, durationMs, Pace } from './clock.ts';
 import {
   addressesOf,
@@ -480,7 +480,7 @@ async function withRunner(
   const unlock = lockData(folder);
   const stop = new AbortController();
   const forget = by.onStop(() => stop.abort());
-  const archive = openArchive(folder);
+  const archive = new Archive(folder);
   const userAgent = `signalpress/${by.version}${contact === null ? '' : ` (${contact})`}`;
   const bytesMax = PAYLOAD_BYTES_MAX;
   const client = agencyClient({ userAgent, origins, timeouts: TIMEOUTS, bytesMax });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { CommandSettings } from '../commands/command-settings.ts';
-import { keepPayload, openArchive } from '../fetch/archive.ts';
+import { Archive, keepPayload } from '../fetch/archive.ts';
 import { loadCatalog } from '../stages/intake/load-catalog.ts';
 import {
   givenPayload,
@@ -26,7 +26,7 @@ export function defineImport(importer: Command, { print }: CommandSettings): voi
         const options = { source: id, file, catalog, ...flags };
         print(importSummaryText(runImport(options, importDisk)));
         if (archive === undefined) return;
-        await keepPayload(openArchive(archive), id, givenPayload(options, importDisk));
+        await keepPayload(new Archive(archive), id, givenPayload(options, importDisk));
       });
   }
   for (const format of ['csv', 'json'] as const) {

@@ -57,7 +57,7 @@ interface ImportSummary {
 }
 
 /** Turns one payload into a snapshot batch; throws an ImportError, and then wrote nothing. */
-export function runImport(options: ImportOptions, disk: ImportDisk): ImportSummary {
+export function runImport(options: ImportOptions, disk: typeof importDisk): ImportSummary {
   const source = givenSource(options);
   const { from, ...payload } = givenPayload(options, disk);
   const { note } = payload;
@@ -83,7 +83,7 @@ export function runImport(options: ImportOptions, disk: ImportDisk): ImportSumma
 /** The payload that an import was given, and where its note is from. */
 export function givenPayload(
   options: ImportOptions,
-  disk: ImportDisk,
+  disk: typeof importDisk,
 ): Payload & { readonly from: string } {
   const bytes = disk.readFile(options.file);
   const found = findNote({ ...options, source: givenSource(options) }, bytes, disk);
@@ -189,7 +189,7 @@ function refusePart({ isPart }: Imported, subject: string): void {
 function findNote(
   options: ImportOptions & { readonly source: Source },
   bytes: Uint8Array,
-  disk: ImportDisk,
+  disk: typeof importDisk,
 ) {
   const { source, file, note, fetchedAt } = options;
   if (note !== undefined && fetchedAt !== undefined) {
@@ -275,16 +275,10 @@ function withEvidence(imported: Imported, evidence: Evidence): Imported {
   return imported.rows === undefined ? all : { ...all, rows: new Map(rows) };
 }
 
-interface ImportDisk {
-  /** The bytes of a payload or note; throws an ImportError when there are too many, else the disk's own error. */
-  readFile(path: string): Uint8Array;
-  snapshots(folder: string): BatchDisk;
-}
-
 /** The real disk; a file appears under its name only when all of it is written. */
-export const importDisk: ImportDisk = {
+export const importDisk = {
   readFile: readBounded,
-  snapshots: (folder) => ({
+  snapshots: (folder: string): BatchDisk => ({
     read: (path) => {
       const file = join(folder, path);
       return existsSync(file) ? readPlain(file, STORED_BYTES_MAX).toString('utf8') : null;
@@ -300,6 +294,7 @@ export const importDisk: ImportDisk = {
   }),
 };
 
+/** The bytes of a payload or note; throws an ImportError when there are too many, else the disk's own error. */
 function readBounded(path: string): Uint8Array {
   try {
     return readNamed(path, PAYLOAD_BYTES_MAX);

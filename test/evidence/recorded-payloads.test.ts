@@ -2,12 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { replay } from '../../compiler/evidence/replay.ts';
 import { evidenceChecks } from '../../compiler/evidence/verify-evidence.ts';
-import {
-  type Archive,
-  type Archived,
-  keepPayload,
-  openArchive,
-} from '../../compiler/fetch/archive.ts';
+import { Archive, type Archived, keepPayload } from '../../compiler/fetch/archive.ts';
 import { ArchiveImport } from '../../compiler/fetch/archive-import.ts';
 import { importDisk } from '../../compiler/import/import-command.ts';
 import { ImportError } from '../../compiler/import/payload.ts';
@@ -51,7 +46,7 @@ function importAll(archive: Archive, snapshots: string): Archived[] {
 describe('recorded answers', () => {
   it('I68: come out of the archive as they went in, and every record leads back to one', async () => {
     const folder = makeFolder();
-    const archive = openArchive(join(folder, 'archive'));
+    const archive = new Archive(join(folder, 'archive'));
     const snapshots = join(folder, 'snapshots');
     await archiveAll(archive);
     const imported = importAll(archive, snapshots);

@@ -6,7 +6,7 @@ import {
   agencyClient,
   type FetchBy,
 } from '../../compiler/fetch/agency-client.ts';
-import { type Archive, notePath, openArchive } from '../../compiler/fetch/archive.ts';
+import { Archive, notePath } from '../../compiler/fetch/archive.ts';
 import { Pace } from '../../compiler/fetch/clock.ts';
 import { fetchSource, refuseLook } from '../../compiler/fetch/sources-runner.ts';
 import type { FetchPlan, Source } from '../../compiler/import/source.ts';
@@ -30,7 +30,7 @@ beforeAll(() => agency.open());
 afterAll(() => agency.close());
 afterAll(removeFolders);
 beforeEach(() => {
-  archive = openArchive(makeFolder());
+  archive = new Archive(makeFolder());
   clock = new VirtualClock('2026-11-20T11:00:00Z');
   agency.now = () => clock.ms;
   agency.asked.length = 0;
