@@ -75,7 +75,7 @@ const COMMANDS: readonly CommandRow[] = [
     usage: 'replay [options]',
     about: 'import the archive again and compare what comes out with the stored snapshots',
     define: async (command) =>
-      (await import('./evidence/replay-command.ts')).defineReplay(command, SETTINGS),
+      (await import('./evidence/replay.ts')).defineReplay(command, SETTINGS),
   },
   {
     usage: 'anchor',

@@ -12,12 +12,9 @@ import { defined } from '../compiler/contract/defined.ts';
 import { leafHash, verifyInclusion } from '../compiler/contract/merkle.ts';
 import { usdAmount } from '../compiler/contract/price.ts';
 import { logEntry } from '../compiler/contract/tiles.ts';
-import { keepPayload } from '../compiler/evidence/keep-payload.ts';
-import type { KnownSources, Witnesses } from '../compiler/evidence/rederive.ts';
-import { runVerifyEvidence } from '../compiler/evidence/verify-evidence.ts';
-import { type Archive, type Archived, openArchive } from '../compiler/fetch/archive.ts';
-import { givenPayload } from '../compiler/import/import-command.ts';
-import { importDisk } from '../compiler/import/import-disk.ts';
+import { keepPayload, type Archived, Archive } from '../compiler/fetch/archive.ts';
+import { type KnownSources, type Witnesses, runVerifyEvidence } from '../compiler/evidence/verify-evidence.ts';
+import { givenPayload, importDisk } from '../compiler/import/import-command.ts';
 import type { Source } from '../compiler/import/source.ts';
 import { sourceOf } from '../compiler/import/sources.ts';
 import type { Reading } from '../compiler/stages/intake/reading.ts';
@@ -25,14 +22,7 @@ import { judgeNote } from '../compiler/verify/log-notes.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
 import { messageOf } from '../gatekeeper/system/message-of.ts';
-import {
-  demoSettings,
-  issuerOf,
-  prepareData,
-  QUICK_START,
-  tryPort,
-  withSubscriptions,
-} from './quick-start-data.ts';
+import { demoSettings, issuerOf, prepareData, QUICK_START, tryPort, withSubscriptions } from './quick-start-data.ts';
 import { type RunningShop, runningShop } from './running-shop.ts';
 import { bold, cyan, dim, green, red } from './terminal-style.ts';
 
@@ -335,7 +325,7 @@ interface LeadBack {
 export async function leadBack(body: string, issuer: string): Promise<LeadBack[]> {
   const folder = mkdtempSync(join(tmpdir(), 'signalpress-archive-'));
   try {
-    const archive = openArchive(folder);
+    const archive = new Archive(folder);
     const options = { source: SOURCE, file: FEED, out: folder };
     const archived = await keepPayload(archive, SOURCE, givenPayload(options, importDisk));
     const tried = async (title: string, known: KnownSources = sourceOf): Promise<LeadBack> => {

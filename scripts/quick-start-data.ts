@@ -3,8 +3,12 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type CompileSummary, compile } from '../compiler/compile.ts';
-import { importSummaryText, readPayload, runImport } from '../compiler/import/import-command.ts';
-import { importDisk } from '../compiler/import/import-disk.ts';
+import {
+  importDisk,
+  importSummaryText,
+  readPayload,
+  runImport,
+} from '../compiler/import/import-command.ts';
 import { mergeBatch } from '../compiler/import/merge-batch.ts';
 import { sourceOf } from '../compiler/import/sources.ts';
 import { readIssuerKey, writeIssuerKey } from '../compiler/keys/issuer-key.ts';

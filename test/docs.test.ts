@@ -87,7 +87,7 @@ function variablesKnown(): Set<string> {
     read('compiler/commands/compile-options.ts'),
     read('compiler/keys/issuer-key.ts'),
     read('compiler/upload/upload-cli.ts'),
-    read('compiler/import/sources/open-meteo/open-meteo-answer.ts'),
+    read('compiler/import/sources/open-meteo.ts'),
     read('scripts/quick-start-data.ts'),
   ].join('\n');
   const spelled = [...texts.matchAll(/SIGNALPRESS_[A-Z_]+/g)].map(([name]) => name);

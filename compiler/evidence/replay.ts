@@ -1,8 +1,18 @@
 import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { CommandSettings } from '../commands/command-settings.ts';
 import { defined } from '../contract/defined.ts';
 import { FILING_COLLECTION } from '../contract/filing.ts';
+import { grouped } from '../contract/grouped.ts';
 import { type Evidence, evidenceSchema } from '../contract/record.ts';
-import { type Archive, type Archived, ArchiveError, notePath } from '../fetch/archive.ts';
+import {
+  Archive,
+  type Archived,
+  ArchiveError,
+  archiveFolder,
+  notePath,
+  READINGS_FOLDER,
+} from '../fetch/archive.ts';
 import { ArchiveImport } from '../fetch/archive-import.ts';
 import {
   type BatchDisk,
@@ -15,17 +25,18 @@ import { ImportError } from '../import/payload.ts';
 import { listSnapshots } from '../stages/intake/list-snapshots.ts';
 import { loadCatalog } from '../stages/intake/load-catalog.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
-import { type KnownSources, sourceNamed } from './rederive.ts';
+import { printed } from '../verify/report-text.ts';
+import { EXIT, type VerifyOutcome } from '../verify/verify-outcome.ts';
+import { type KnownSources, sourceNamed } from './verify-evidence.ts';
 
 /** A file of the snapshots whose bytes do not follow from the archive alone. */
-export interface FileFinding {
+interface FileFinding {
   readonly path: string;
   readonly line: number;
   readonly reason: string;
 }
 
-/** What a replay found. */
-export interface ReplayReport {
+interface ReplayReport {
   readonly fetches: number;
   readonly equal: number;
   readonly differs: readonly FileFinding[];
@@ -38,18 +49,15 @@ export interface ReplayReport {
   readonly waiting: readonly string[];
 }
 
-interface ReplayOptions {
-  readonly snapshots: string;
-  readonly archive: Archive;
-  /** A source by its name where it is not one of the table. */
-  readonly known?: KnownSources;
-}
-
 /**
  * Imports everything in the archive again, in the order of its fetches, and compares each file with the stored one. Nothing
  * is written. A batch is compared and forgotten as soon as no later fetch can add to it.
  */
-export function replay(options: ReplayOptions): ReplayReport {
+export function replay(options: {
+  snapshots: string;
+  archive: Archive;
+  known?: KnownSources;
+}): ReplayReport {
   const { snapshots, archive, known } = options;
   if (!existsSync(archive.folder)) {
     throw new RangeError(
@@ -79,7 +87,6 @@ function refuse(archived: Archived): never {
   throw new ImportError({ subject: notePath(archived), state });
 }
 
-/** Where the stored files are, by their path below the snapshots. */
 function storedFiles(snapshots: string): Map<string, string> {
   const { signals, collections } = listSnapshots(snapshots, loadCatalog(snapshots).catalog);
   const files = [...signals.flatMap((one) => one.files), ...Object.values(collections).flat()];
@@ -179,7 +186,6 @@ class Replay {
   }
 }
 
-/** A stored file beside what the archive gives for it. */
 interface ComparedFile {
   /** `<batch>/<id>.ndjson` */
   readonly path: string;
@@ -229,17 +235,10 @@ function compareRows({ path, stored, replayed }: ComparedFile, reasonOf: ReasonO
   return { kind: 'differs', line, reason: `the archive gives ${lineText(replayed ?? '', line)}` };
 }
 
-interface ReplayedFile {
-  readonly path: string;
-  /** Nothing was replayed into the file. */
-  readonly isAlone: boolean;
-  readonly reasonOf: ReasonOf;
-}
-
 /** Why the archive cannot answer for a row; null where it can. Filings name no evidence, so their file stands as a whole. */
 function openReason(
   { evidence }: BatchRow,
-  { path, isAlone, reasonOf }: ReplayedFile,
+  { path, isAlone, reasonOf }: { path: string; isAlone: boolean; reasonOf: ReasonOf },
 ): string | null {
   if (path.endsWith(`/${FILING_COLLECTION}.ndjson`)) return isAlone ? NO_SUCH_FILE : null;
   if (evidence === undefined) return BY_HAND;
@@ -266,4 +265,81 @@ const LINE_CHARS_MAX = 200;
 function lineText(text: string, line: number): string {
   const found = text.split('\n')[line - 1] ?? '';
   return found === '' ? 'no more lines' : found.slice(0, LINE_CHARS_MAX);
+}
+
+/** Findings of one kind that are written out; the rest is counted. */
+const LINES_MAX = 20;
+
+const HELP = `
+Everything in the archive is imported again, into memory. Each file must come out as it is stored, byte for byte.
+
+Exit codes:
+  0  every stored file follows from the archive
+  1  a file differs, a payload was altered or is missing, or this cannot run at all
+  2  nothing differs, but some files are not shown: written by hand, of a payload that the archive
+     lacks, or imported by another version of an importer
+`;
+
+export function defineReplay(command: Command, { print, exit }: CommandSettings): void {
+  command
+    .option('--snapshots <folder>', 'folder of batches', READINGS_FOLDER)
+    .option('--archive <folder>', 'folder of the archive (default: "archive" below the snapshots)')
+    .addHelpText('after', HELP)
+    .action(
+      ({
+        snapshots,
+        archive = archiveFolder(snapshots),
+      }: {
+        snapshots: string;
+        archive?: string;
+      }) => {
+        const report = replay({ snapshots, archive: new Archive(archive) });
+        print(replayText(report).trimEnd());
+        exit(replayExit(report));
+      },
+    );
+}
+
+export function replayExit({ differs, damaged, unshown }: ReplayReport): VerifyOutcome['exitCode'] {
+  if (differs.length > 0 || damaged.length > 0) return EXIT.failed;
+  return unshown.length > 0 ? EXIT.undecided : EXIT.verified;
+}
+
+const VERDICT = {
+  [EXIT.verified]: 'replay equal',
+  [EXIT.failed]: 'replay DIFFERS',
+  [EXIT.undecided]: 'replay equal as far as the archive goes',
+} as const;
+
+/** The report for people; the first file that differs comes first. */
+export function replayText(report: ReplayReport): string {
+  const { fetches, equal, differs, unshown, damaged, refused, waiting } = report;
+  return printed([
+    `${VERDICT[replayExit(report)]}: ${fetches} fetches imported again, ${equal} files the same`,
+    ...some(
+      'DIFFERS',
+      differs.toSorted(byPath).map(({ path, line, reason }) => `${path}:${line}  ${reason}`),
+    ),
+    ...some('DAMAGED', damaged),
+    ...some('unshown', byReason(unshown.toSorted(byPath))),
+    ...some('refused', refused),
+    ...some('waiting', waiting),
+  ]);
+}
+
+function byPath(a: FileFinding, b: FileFinding): number {
+  return a.path < b.path ? -1 : 1;
+}
+
+function byReason(findings: readonly FileFinding[]): string[] {
+  return [...grouped(findings, ({ reason }) => reason)].map(([reason, [first, ...others]]) => {
+    const more = others.length === 0 ? '' : ` and ${others.length} more files`;
+    return `${first.path}:${first.line}${more}  ${reason}`;
+  });
+}
+
+function some(kind: string, lines: readonly string[]): string[] {
+  const shown = lines.slice(0, LINES_MAX).map((line) => `  ${kind}  ${line}`);
+  const rest = lines.length - shown.length;
+  return rest > 0 ? [...shown, `           … and ${rest} more`] : shown;
 }

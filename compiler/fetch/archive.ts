@@ -24,8 +24,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip, gunzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
-import { withoutKeys } from '../import/fetch-note.ts';
-import { type FetchNote, PAYLOAD_BYTES_MAX } from '../import/payload.ts';
+import { type FetchNote, PAYLOAD_BYTES_MAX, type Payload, withoutKeys } from '../import/payload.ts';
 import { ARCHIVE_FOLDER } from '../stages/intake/list-snapshots.ts';
 import { replaceFile, syncFolder } from '../stages/publish/replace-file.ts';
 import { readPlain } from '../verify/plain-file.ts';
@@ -49,9 +48,7 @@ const archivedSchema = z.strictObject({
   source: z.string().regex(SOURCE),
   /** Of the payload, as hex. */
   sha256: sha256Schema,
-  /** Length of the payload. */
   bytes: z.int().min(0),
-  /** Day folder that holds the payload. */
   payload_day: daySchema,
   /** Address without keys. */
   url: z.url().transform(withoutKeys),
@@ -67,7 +64,6 @@ const archivedSchema = z.strictObject({
   held: z.string().optional(),
 });
 
-/** One fetch that was archived. */
 export type Archived = Readonly<z.infer<typeof archivedSchema>>;
 
 const lookSchema = archivedSchema
@@ -98,34 +94,6 @@ export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 }
 
-export interface Archive {
-  readonly folder: string;
-  /** Writes bytes to the disk as they come, compressed; whatever `chunks` throws leaves nothing behind. */
-  receive(source: string, chunks: AsyncIterable<Uint8Array>): Promise<Incoming>;
-  /** Forgets what was received. */
-  drop(incoming: Incoming): void;
-  /** Gives received bytes their name; returns the day that holds them. */
-  keep(source: string, incoming: Incoming, day: string): void;
-  /** Writes the note of a fetch, without keys in its address, and returns it; the payload must be there. */
-  note(archived: Archived): Archived;
-  /** Every fetch in order of its time, of one source or all, since an ISO-8601 time or from the beginning. */
-  fetches(which?: { readonly source?: string; readonly since?: string }): Archived[];
-  /** The fetch of a note by its path below the archive. */
-  at(path: string): Archived;
-  /** The fetches of a payload, oldest first. */
-  find(sha256: string): Archived[];
-  /** The bytes of a payload; throws an ArchiveError when they are missing or not what the note says. */
-  payload(archived: Pick<Archived, 'source' | 'payload_day' | 'sha256'>): Uint8Array;
-  /** The bytes that were received, for who must look into them before they are kept. */
-  peek(incoming: Incoming): Uint8Array;
-  /** Last looks at a source, by address. */
-  looks(source: string): ReadonlyMap<string, Look>;
-  /** Replaces the last looks at a source. */
-  saveLooks(source: string, looks: ReadonlyMap<string, Look>): void;
-  /** Removes what a process that was cut short left behind. Only for a process that alone writes here. */
-  tidy(): void;
-}
-
 /**
  * Folder of batches that agencies feed, where no other is named. It is not `snapshots`: a clone of this repository holds
  * generated samples there, and what is published is signed in the operator's name.
@@ -138,91 +106,128 @@ export function archiveFolder(snapshots: string): string {
 }
 
 /** The archive in a folder, which is made when something is first written. */
-export function openArchive(folder: string): Archive {
-  let received = 0;
-  const place = (source: string, ...rest: readonly string[]) => {
+export class Archive {
+  readonly folder: string;
+  #received = 0;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  #place(source: string, ...rest: readonly string[]): string {
     if (!SOURCE.test(source)) throw new RangeError(`Cannot archive "${source}": no source name`);
-    return join(folder, source, ...rest);
-  };
-  const sources = () => namesIn(folder).filter((name) => SOURCE.test(name));
-  const fetches: Archive['fetches'] = ({ source, since = '' } = {}) =>
-    (source === undefined ? sources() : [source])
-      .flatMap((one) => notesOf(folder, one, { since, names: NOTE_NAME }))
+    return join(this.folder, source, ...rest);
+  }
+
+  #sources(): string[] {
+    return namesIn(this.folder).filter((name) => SOURCE.test(name));
+  }
+
+  /** Writes bytes to the disk as they come, compressed; whatever `chunks` throws leaves nothing behind. */
+  async receive(source: string, chunks: AsyncIterable<Uint8Array>): Promise<Incoming> {
+    mkdirSync(this.#place(source), { recursive: true });
+    this.#received += 1;
+    return receiveInto(this.#place(source, `${INCOMING}${process.pid}-${this.#received}`), chunks);
+  }
+
+  drop({ path }: Incoming): void {
+    rmSync(path, { force: true });
+  }
+
+  /** Gives received bytes their name, in the folder of a day. */
+  keep(source: string, { path, sha256 }: Incoming, day: string): void {
+    mkdirSync(this.#place(source, day), { recursive: true });
+    renameSync(path, this.#place(source, day, `${sha256}.gz`));
+    syncFolder(this.#place(source, day));
+    syncFolder(this.#place(source));
+  }
+
+  /**
+   * Writes the note of a fetch, without keys in its address, and returns it; the payload must be there. Throws an
+   * ArchiveError for a note that would be too long to be read again: one such note would stop every later step.
+   */
+  note(given: Archived): Archived {
+    const archived = archivedSchema.parse(given);
+    const { source, fetched_at, url } = archived;
+    const day = this.#place(source, fetched_at.slice(0, 10));
+    mkdirSync(day, { recursive: true });
+    const text = `${JSON.stringify(archived)}\n`;
+    if (Buffer.byteLength(text) > NOTE_BYTES_MAX) {
+      throw new ArchiveError(
+        `Cannot note the fetch of "${url.slice(0, 200)}": its note would have more than ${NOTE_BYTES_MAX} bytes`,
+      );
+    }
+    replaceFile(join(day, noteName(archived)), text);
+    return archived;
+  }
+
+  /** Every fetch in order of its time, of one source or all, since an ISO-8601 time or from the beginning. */
+  fetches({ source, since = '' }: { source?: string; since?: string } = {}): Archived[] {
+    return (source === undefined ? this.#sources() : [source])
+      .flatMap((one) => notesOf(this.folder, one, { since, names: NOTE_NAME }))
       .sort(byFetch);
-  return {
-    folder,
-    receive: async (source, chunks) => {
-      mkdirSync(place(source), { recursive: true });
-      received += 1;
-      return receiveInto(place(source, `${INCOMING}${process.pid}-${received}`), chunks);
-    },
-    drop: ({ path }) => rmSync(path, { force: true }),
-    keep: (source, { path, sha256 }, day) => {
-      mkdirSync(place(source, day), { recursive: true });
-      renameSync(path, place(source, day, `${sha256}.gz`));
-      syncFolder(place(source, day));
-      syncFolder(place(source));
-    },
-    note: (given) => {
-      const archived = archivedSchema.parse(given);
-      const { source, fetched_at } = archived;
-      const day = place(source, fetched_at.slice(0, 10));
-      mkdirSync(day, { recursive: true });
-      replaceFile(join(day, noteName(archived)), noteText(archived));
-      return archived;
-    },
-    fetches,
-    at: (path) => {
-      const [source = ''] = path.split('/');
-      if (NOTE_PATH.test(path)) return readNote(join(folder, path), source);
-      throw new ArchiveError(`Cannot use archived note "${path}": that is no path of a note`);
-    },
-    find: (sha256) => {
-      if (!sha256Schema.safeParse(sha256).success) return [];
-      const names = new RegExp(`^(${sha256})\\.`);
-      return sources()
-        .flatMap((source) => notesOf(folder, source, { since: '', names }))
-        .sort(byFetch);
-    },
-    payload: ({ source, payload_day, sha256 }) =>
-      payloadAt(place(source, payload_day, `${sha256}.gz`), sha256),
-    peek: ({ path, sha256 }) => payloadAt(path, sha256),
-    looks: (source) => looksIn(place(source, 'looks.json')),
-    saveLooks: (source, looks) => saveLooksIn(place(source), looks),
-    tidy: () => {
-      for (const source of sources()) {
-        const left = namesIn(place(source)).filter((name) => name.startsWith(INCOMING));
-        for (const name of left) rmSync(place(source, name), { force: true });
-      }
-    },
-  };
+  }
+
+  /** The fetch of a note by its path below the archive. */
+  at(path: string): Archived {
+    const [source = ''] = path.split('/');
+    if (NOTE_PATH.test(path)) return readNote(join(this.folder, path), source);
+    throw new ArchiveError(`Cannot use archived note "${path}": that is no path of a note`);
+  }
+
+  /** The fetches of a payload, oldest first. */
+  find(sha256: string): Archived[] {
+    if (!sha256Schema.safeParse(sha256).success) return [];
+    const names = new RegExp(`^(${sha256})\\.`);
+    return this.#sources()
+      .flatMap((source) => notesOf(this.folder, source, { since: '', names }))
+      .sort(byFetch);
+  }
+
+  /** The bytes of a payload; throws an ArchiveError when they are missing or not what the note says. */
+  payload(archived: Pick<Archived, 'source' | 'payload_day' | 'sha256'>): Uint8Array {
+    const { source, payload_day, sha256 } = archived;
+    return payloadAt(this.#place(source, payload_day, `${sha256}.gz`), sha256);
+  }
+
+  /** The bytes that were received, for who must look into them before they are kept. */
+  peek({ path, sha256 }: Incoming): Uint8Array {
+    return payloadAt(path, sha256);
+  }
+
+  /** Last looks at a source, by address. */
+  looks(source: string): ReadonlyMap<string, Look> {
+    const path = this.#place(source, 'looks.json');
+    if (!existsSync(path)) return new Map();
+    const looks = parsed(path, { max: LOOKS_BYTES_MAX, schema: looksSchema });
+    return new Map(Object.entries(looks));
+  }
+
+  saveLooks(source: string, looks: ReadonlyMap<string, Look>): void {
+    mkdirSync(this.#place(source), { recursive: true });
+    const sorted = [...looks].sort(([a], [b]) => (a < b ? -1 : 1));
+    const text = JSON.stringify(Object.fromEntries(sorted), null, 1);
+    replaceFile(this.#place(source, 'looks.json'), `${text}\n`);
+  }
+
+  /** Removes what a process that was cut short left behind. Only for a process that alone writes here. */
+  tidy(): void {
+    for (const source of this.#sources()) {
+      const left = namesIn(this.#place(source)).filter((name) => name.startsWith(INCOMING));
+      for (const name of left) rmSync(this.#place(source, name), { force: true });
+    }
+  }
 }
 
 /** The note that an importer reads; a look that found the same bytes stands for a whole answer. */
 export function fetchNoteOf(archived: Archived): FetchNote {
   const { url, fetched_at, bytes, http_date, last_modified } = archived;
-  return {
-    url,
-    fetched_at,
-    http_status: 200,
-    bytes,
-    ...(http_date === undefined ? {} : { http_date }),
-    ...(last_modified === undefined ? {} : { last_modified }),
-  };
+  return { url, fetched_at, http_status: 200, bytes, http_date, last_modified };
 }
 
 /** Path of a note below the archive; messages and lists name a fetch by it. */
 export function notePath(archived: Archived): string {
   return `${archived.source}/${archived.fetched_at.slice(0, 10)}/${noteName(archived)}`;
-}
-
-/** Throws an ArchiveError for a note that would be too long to be read again: one such note would stop every later step. */
-function noteText(archived: Archived): string {
-  const text = `${JSON.stringify(archived)}\n`;
-  if (Buffer.byteLength(text) <= NOTE_BYTES_MAX) return text;
-  throw new ArchiveError(
-    `Cannot note the fetch of "${archived.url.slice(0, 200)}": its note would have more than ${NOTE_BYTES_MAX} bytes`,
-  );
 }
 
 function noteName({ sha256, fetched_at, url }: Archived): string {
@@ -240,13 +245,11 @@ function orderOf({ fetched_at, source, url, sha256 }: Archived): string {
   return [new Date(fetched_at).toISOString(), source, url, sha256].join('\n');
 }
 
-interface WhichNotes {
-  readonly since: string;
-  /** Names of notes that are read. */
-  readonly names: RegExp;
-}
-
-function notesOf(folder: string, source: string, { since, names }: WhichNotes): Archived[] {
+function notesOf(
+  folder: string,
+  source: string,
+  { since, names }: { since: string; names: RegExp },
+): Archived[] {
   const days = namesIn(join(folder, source)).filter(
     (day) => DAY.test(day) && day >= since.slice(0, 10),
   );
@@ -280,19 +283,6 @@ function parsed<T>(path: string, { max, schema }: StoredForm<T>): T {
     const why = cause instanceof z.ZodError ? cause.issues[0]?.message : String(cause);
     throw new ArchiveError(`Cannot use archived file "${path}": ${why}`, { cause });
   }
-}
-
-function looksIn(path: string): ReadonlyMap<string, Look> {
-  if (!existsSync(path)) return new Map();
-  const looks = parsed(path, { max: LOOKS_BYTES_MAX, schema: looksSchema });
-  return new Map(Object.entries(looks));
-}
-
-function saveLooksIn(folder: string, looks: ReadonlyMap<string, Look>): void {
-  mkdirSync(folder, { recursive: true });
-  const sorted = [...looks].sort(([a], [b]) => (a < b ? -1 : 1));
-  const text = JSON.stringify(Object.fromEntries(sorted), null, 1);
-  replaceFile(join(folder, 'looks.json'), `${text}\n`);
 }
 
 function payloadAt(path: string, sha256: string): Uint8Array {
@@ -333,4 +323,34 @@ async function receiveInto(path: string, chunks: AsyncIterable<Uint8Array>): Pro
 
 function namesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).sort() : [];
+}
+
+/** Archives a payload that somebody fetched by hand, with its note; bytes that are there already are stored once. */
+export async function keepPayload(
+  archive: Archive,
+  source: string,
+  { bytes, note }: Pick<Payload, 'bytes' | 'note'>,
+): Promise<Archived> {
+  const incoming = await archive.receive(source, chunksOf(bytes));
+  const { sha256 } = incoming;
+  const known = archive.find(sha256).find((one) => one.source === source);
+  const payload_day = known?.payload_day ?? note.fetched_at.slice(0, 10);
+  if (known === undefined) archive.keep(source, incoming, payload_day);
+  else archive.drop(incoming);
+  const { url, fetched_at, http_date, last_modified } = note;
+  return archive.note({
+    source,
+    sha256,
+    bytes: incoming.bytes,
+    payload_day,
+    url,
+    fetched_at,
+    http_status: 200,
+    http_date,
+    last_modified,
+  });
+}
+
+async function* chunksOf(bytes: Uint8Array) {
+  yield bytes;
 }

@@ -1,29 +1,313 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { importDisk } from '../import/import-disk.ts';
+import { z } from 'zod';
+import { defined } from '../contract/defined.ts';
+import { HOUR_MS } from '../contract/iso-time.ts';
+import { nearest } from '../contract/nearest.ts';
+import type { RunStatus, SourceStatus } from '../contract/run-status.ts';
+import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
+import { importDisk } from '../import/import-command.ts';
 import { PAYLOAD_BYTES_MAX } from '../import/payload.ts';
 import type { Source } from '../import/source.ts';
 import { SOURCES, sourceOf } from '../import/sources.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
 import { readPlain } from '../verify/plain-file.ts';
-import { archiveFolder, openArchive, READINGS_FOLDER } from './archive.ts';
+import { agencyClient, TIMEOUTS } from './agency-client.ts';
+import { Archive, archiveFolder, READINGS_FOLDER } from './archive.ts';
 import { type Clock, DURATION_WORDS, durationMs, Pace } from './clock.ts';
-import { runLoop } from './run-loop.ts';
-import { exitCodeOf, RUN_EXIT, statusTable, stepText } from './run-report.ts';
-import { checkText, listText, refusalsOf } from './source-lists.ts';
 import {
-  CONFIG_BYTES_MAX,
-  configText,
-  everyMsOf,
-  parseConfig,
-  SOURCES_FILE,
-  type SourcesConfig,
+  addressesOf,
+  NO_SOURCE_STATUS,
+  type SourceReport,
+  SourcesRunner,
+  type StepReport,
   type WantedSource,
-} from './sources-config.ts';
-import { SourcesRunner, type StepReport } from './sources-runner.ts';
+} from './sources-runner.ts';
 
-/** Flags that every command with an archive has. */
+/** The file that says what `run` fetches, where no other is named. */
+const SOURCES_FILE = 'signalpress.sources.json';
+const CONFIG_BYTES_MAX = 1 << 20;
+/**
+ * A batch is one hour. A second fetch within it brings little, and makes the next compile read everything again, so it is
+ * done only where the operator asks for it.
+ */
+const EVERY_MS_LEAST = HOUR_MS;
+const ENTITIES_MAX = 1000;
+
+const duration = z.string().transform((text, context) => {
+  const ms = durationMs(text);
+  if (ms !== null) return ms;
+  context.addIssue({ code: 'custom', message: `not ${DURATION_WORDS}` });
+  return z.NEVER;
+});
+
+const origin = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => !/[?#]/.test(text), 'an address with a query or fragment; leave that out');
+
+const configSchema = z.strictObject({
+  every: duration.optional(),
+  origins: z.record(z.string(), origin).optional(),
+  sources: z.record(
+    z.string(),
+    z.strictObject({
+      entities: z.array(z.string().trim().min(1).max(200)).max(ENTITIES_MAX).optional(),
+      every: duration.optional(),
+    }),
+  ),
+});
+
+interface SourcesConfig {
+  readonly wanted: readonly WantedSource[];
+  /** Mirrors by host of an agency. */
+  readonly origins: Readonly<Record<string, string>>;
+}
+
+/** A configuration that cannot be used; the message names every fault. */
+class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+function refusal(file: string, faults: readonly string[]): string {
+  const list = faults.map((fault) => `\n  ${fault}`).join('');
+  return `Cannot use configuration "${file}": correct it:${list}`;
+}
+
+/** Reads the bytes of a configuration; throws a ConfigError that names every member at fault. */
+export function parseConfig(
+  bytes: Uint8Array,
+  file: string,
+  sources: readonly Source[],
+): SourcesConfig {
+  let value: unknown;
+  try {
+    value = parseJson(decodeUtf8(bytes));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigError(refusal(file, [reason]), { cause });
+  }
+  const parsed = configSchema.safeParse(value);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    throw new ConfigError(refusal(file, faults), { cause: parsed.error });
+  }
+  const { every, origins = {}, sources: named } = parsed.data;
+  const faults = [...unknownSources(named, sources), ...unknownHosts(origins, sources)];
+  if (Object.keys(named).length === 0) faults.push('sources: none; "sources list" shows all');
+  if (faults.length > 0) throw new ConfigError(refusal(file, faults));
+  const wanted = sources.flatMap((source) => {
+    const own = named[source.id];
+    if (own === undefined) return [];
+    const { entities = [] } = own;
+    return [{ source, entities, everyMs: own.every ?? everyMsOf(source, every) }];
+  });
+  return { wanted, origins };
+}
+
+/** How often a source is fetched where nothing else is said of it. */
+export function everyMsOf({ fetch }: Source, least = EVERY_MS_LEAST): number {
+  return Math.max(least, (fetch?.everyMinutes ?? 0) * 60_000);
+}
+
+function configText(sources: readonly Source[]): string {
+  const named = Object.fromEntries(sources.map(({ id }) => [id, {}] as const));
+  return `${JSON.stringify({ sources: named }, null, 2)}\n`;
+}
+
+function unknownSources(named: Readonly<Record<string, unknown>>, sources: readonly Source[]) {
+  const known = sources.map(({ id }) => id);
+  return Object.keys(named).flatMap((id) => {
+    if (known.includes(id)) return [];
+    const suggestion = nearest(id, known);
+    const hint =
+      suggestion === null ? 'see "signalpress sources list"' : `did you mean "${suggestion}"?`;
+    return [`sources.${id}: no such source; ${hint}`];
+  });
+}
+
+function unknownHosts(origins: Readonly<Record<string, string>>, sources: readonly Source[]) {
+  const hosts: readonly string[] = sources.flatMap(({ fetch }) => fetch?.hosts ?? []);
+  return Object.keys(origins).flatMap((host) =>
+    hosts.includes(host) ? [] : [`origins.${host}: no source is fetched from this host`],
+  );
+}
+
+/** Exit codes of `fetch` and `run`. */
+const RUN_EXIT = { well: 0, failed: 1, partly: 3 } as const;
+const ERROR_CHARS_MAX = 160;
+
+/** What a step did, a line for each thing worth telling; nothing where nothing was done. */
+export function stepText({ sources, settled, release, status }: StepReport): string[] {
+  const { last_error, is_due } = status.compile;
+  return [
+    ...sources.flatMap(sourceText),
+    ...(settled > 0 ? [`${settled} revised readings that waited for this hour are stored`] : []),
+    ...(release === null ? [] : [`Release ${release} is published`]),
+    ...(is_due && last_error !== null ? [`Nothing was published: ${last_error}`] : []),
+  ];
+}
+
+function sourceText({ outcome, taken, failure }: SourceReport): string[] {
+  const { source, answered, changed, remarks, isCut } = outcome;
+  const rows = taken.reduce((sum, one) => sum + one.rows, 0);
+  const waiting = taken.reduce((sum, one) => sum + one.waiting, 0);
+  const waits = waiting === 0 ? '' : `, ${waiting} revised wait for the next hour`;
+  const skipped = taken.flatMap((one) => one.skipped).reduce((sum, one) => sum + one.count, 0);
+  const skips = skipped === 0 ? '' : `, ${skipped} skipped`;
+  return [
+    `${source}: ${answered} answers, ${changed} changed, ${rows} rows${waits}${skips}`,
+    ...[...remarks, ...taken.flatMap((one) => one.remarks)].map((text) => `  note: ${text}`),
+    ...(isCut ? ['  cut short; it goes on next time'] : []),
+    ...(failure === null || isCut ? [] : [`  FAILED: ${failure}`]),
+  ];
+}
+
+function statusTable(status: RunStatus, ids: readonly string[]): string {
+  const head = ['source', 'state', 'last success', 'last change', 'next due', 'failures', 'error'];
+  const rows = ids.map((id) => statusRow(id, status.sources[id] ?? NO_SOURCE_STATUS));
+  return tableText([head, ...rows]);
+}
+
+function statusRow(id: string, own: SourceStatus): string[] {
+  const { last_success, last_change, next_due, consecutive_failures, last_error } = own;
+  const error = (last_error ?? '').replace(/\s+/g, ' ');
+  const isLong = error.length > ERROR_CHARS_MAX;
+  return [
+    id,
+    stateOf(own),
+    last_success ?? '-',
+    last_change ?? '-',
+    next_due ?? 'now',
+    String(consecutive_failures),
+    isLong ? `${error.slice(0, ERROR_CHARS_MAX)}…` : error,
+  ];
+}
+
+function stateOf({ last_attempt, consecutive_failures, waiting }: SourceStatus): string {
+  if (last_attempt === null) return 'new';
+  if (consecutive_failures > 0) return 'FAILING';
+  return waiting > 0 ? `ok, ${waiting} wait` : 'ok';
+}
+
+/** Columns of text, two blanks between them. */
+function tableText(rows: readonly (readonly string[])[]): string {
+  const width = (at: number): number =>
+    Math.max(...rows.map((row) => defined(row[at], 'the cell').length));
+  const line = (row: readonly string[]): string =>
+    row.map((text, at) => text.padEnd(width(at))).join('  ');
+  return rows.map((row) => line(row).trimEnd()).join('\n');
+}
+
+/** 0 when all is well, 3 when some source fails and the others are published, 1 when nothing is. */
+export function exitCodeOf({ sources, compile }: RunStatus, ids: readonly string[]): number {
+  const failing = ids.filter((id) => (sources[id]?.consecutive_failures ?? 0) > 0);
+  if (compile.last_error !== null || (ids.length > 0 && failing.length === ids.length)) {
+    return RUN_EXIT.failed;
+  }
+  return failing.length > 0 ? RUN_EXIT.partly : RUN_EXIT.well;
+}
+
+/** Clocks are set and machines sleep, so what is due is looked at this often. */
+const LOOK_MS_MAX = 600_000;
+const LOOK_MS_MIN = 1_000;
+/** Wait after a step that could not be done at all, such as on a full disk. */
+const FAULT_MS = 300_000;
+
+/** Does step after step until it is told to stop. */
+export async function runLoop(
+  runner: Pick<SourcesRunner, 'step' | 'nextWake'>,
+  {
+    clock,
+    signal,
+    onStep,
+    onFault,
+  }: {
+    clock: Clock;
+    signal: AbortSignal;
+    onStep: (report: StepReport) => void | Promise<void>;
+    onFault: (error: unknown) => void;
+  },
+): Promise<void> {
+  while (!signal.aborted) {
+    const wait = await stepAndWait();
+    if (!signal.aborted) await clock.sleep(wait, signal);
+  }
+
+  async function stepAndWait(): Promise<number> {
+    try {
+      const report = await runner.step();
+      await onStep(report);
+      const wait = runner.nextWake(report.status) - clock.now();
+      return Math.min(Math.max(wait, LOOK_MS_MIN), LOOK_MS_MAX);
+    } catch (error) {
+      onFault(error);
+      return FAULT_MS;
+    }
+  }
+}
+
+const MINUTE_MS = 60_000;
+
+/** Why sources cannot be asked, by their names; nothing is asked to find out. */
+function refusalsOf(
+  wanted: readonly WantedSource[],
+  {
+    contact,
+    env,
+    now,
+  }: { contact: string | null; env: (name: string) => string | undefined; now: number },
+): ReadonlyMap<string, string> {
+  return new Map(
+    wanted.flatMap(({ source, entities }) => {
+      const found = addressesOf(source, entities, { contact, keyOf: env, now });
+      return typeof found === 'string' ? [[source.id, found] as const] : [];
+    }),
+  );
+}
+
+/** Every source, how often it is fetched, and what it needs. */
+function listText(sources: readonly Source[], env: (name: string) => string | undefined): string {
+  const head = ['source', 'every', 'needs', 'agency'];
+  const rows = sources.map((source) => [
+    source.id,
+    source.fetch === null ? 'files only' : durationText(everyMsOf(source)),
+    needsOf(source, env),
+    source.agency,
+  ]);
+  return tableText([head, ...rows]);
+}
+
+function needsOf({ fetch }: Source, env: (name: string) => string | undefined): string {
+  if (fetch === null) return '-';
+  const { key, needsContact } = fetch;
+  const isSet = (name: string): string => ((env(name) ?? '') === '' ? '' : ' (set)');
+  const contact = 'SIGNALPRESS_CONTACT';
+  const needs = [
+    ...(key === undefined ? [] : [`${key.variable}${isSet(key.variable)}`]),
+    ...(needsContact === true ? [`${contact}${isSet(contact)}`] : []),
+  ];
+  return needs.length === 0 ? '-' : needs.join(', ');
+}
+
+/** What a configuration fetches, and what stands against it. */
+function checkText(wanted: readonly WantedSource[], refusals: ReadonlyMap<string, string>): string {
+  const head = ['source', 'every', 'entities', 'state'];
+  const rows = wanted.map(({ source: { id }, entities, everyMs }) => [
+    id,
+    durationText(everyMs),
+    entities.length === 0 ? 'all that it knows' : String(entities.length),
+    refusals.get(id) ?? 'ok',
+  ]);
+  return tableText([head, ...rows]);
+}
+
+function durationText(ms: number): string {
+  const minutes = ms / MINUTE_MS;
+  if (minutes % 1440 === 0) return `${minutes / 1440}d`;
+  return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;
+}
+
 interface FetchFlags {
   readonly snapshots: string;
   readonly archive?: string;
@@ -32,7 +316,6 @@ interface FetchFlags {
   readonly contact?: string;
 }
 
-/** What the commands need of the world. */
 export interface FetchSettings {
   readonly version: string;
   readonly clock: Clock;
@@ -63,7 +346,6 @@ const ARCHIVE = [
 const STATUS = ['--status <file>', 'status file (default: status.json in the archive)'] as const;
 const CONFIG = ['--config <file>', 'what to fetch', SOURCES_FILE] as const;
 
-/** Defines `fetch`. */
 export function defineFetch(command: Command, by: FetchSettings): void {
   command
     .argument('<source...>', 'sources, as "sources list" names them')
@@ -77,7 +359,6 @@ export function defineFetch(command: Command, by: FetchSettings): void {
     .action((ids: readonly string[], flags: OneFetchFlags) => runFetch(ids, flags, by));
 }
 
-/** Defines `run`. */
 export function defineRun(command: Command, by: FetchSettings): void {
   by.withCompileOptions(command, READINGS_FOLDER)
     .option('--once', 'do what is due now and end, for cron')
@@ -87,7 +368,6 @@ export function defineRun(command: Command, by: FetchSettings): void {
     .action((flags: RunFlags) => runRun(flags, by));
 }
 
-/** Defines `sources list|init|check`. */
 export function defineSources(sources: Command, by: FetchSettings): void {
   const known = by.sources ?? SOURCES;
   sources
@@ -186,25 +466,21 @@ function faultTeller(by: FetchSettings) {
   };
 }
 
-interface Running {
-  readonly flags: FetchFlags;
-  readonly by: FetchSettings;
-  readonly compile: (() => Promise<number>) | null;
-}
-
 async function withRunner(
   { wanted, origins }: SourcesConfig,
-  { flags, by, compile }: Running,
+  {
+    flags,
+    by,
+    compile,
+  }: { flags: FetchFlags; by: FetchSettings; compile: (() => Promise<number>) | null },
   use: (running: { readonly runner: SourcesRunner; readonly signal: AbortSignal }) => Promise<void>,
 ): Promise<void> {
-  // undici costs each start of the program 70 ms, and a compile asks nobody.
-  const { agencyClient, TIMEOUTS } = await import('./agency-client.ts');
   const folder = flags.archive ?? archiveFolder(flags.snapshots);
   const contact = contactOf(flags);
   const unlock = lockData(folder);
   const stop = new AbortController();
   const forget = by.onStop(() => stop.abort());
-  const archive = openArchive(folder);
+  const archive = new Archive(folder);
   const userAgent = `signalpress/${by.version}${contact === null ? '' : ` (${contact})`}`;
   const bytesMax = PAYLOAD_BYTES_MAX;
   const client = agencyClient({ userAgent, origins, timeouts: TIMEOUTS, bytesMax });

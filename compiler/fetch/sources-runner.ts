@@ -1,21 +1,371 @@
-import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
-import type { RunStatus } from '../contract/run-status.ts';
-import type { BatchDisk } from '../import/merge-batch.ts';
-import { type Archived, byFetch } from './archive.ts';
-import { ArchiveImport, type TakenFetch } from './archive-import.ts';
-import type { FetchBy } from './ask-agency.ts';
-import { type FetchOutcome, fetchSource } from './fetch-source.ts';
-import { refuseLook } from './note-answers.ts';
+import { existsSync } from 'node:fs';
+import { DAY_MS, HOUR_MS, isoTime } from '../contract/iso-time.ts';
+import { type RunStatus, runStatusSchema, type SourceStatus } from '../contract/run-status.ts';
+import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
+import { type BatchDisk, batchName } from '../import/merge-batch.ts';
+import { withoutKeys } from '../import/payload.ts';
+import type { Source } from '../import/source.ts';
+import { replaceFile } from '../stages/publish/replace-file.ts';
+import { readPlain } from '../verify/plain-file.ts';
 import {
-  type Attempt,
-  afterAttempt,
-  isDue,
-  NO_SOURCE_STATUS,
-  readStatus,
-  slackOf,
-  writeStatus,
-} from './run-status.ts';
-import type { WantedSource } from './sources-config.ts';
+  type AgencyAnswer,
+  type Asked,
+  askAll,
+  type FetchBy,
+  type SourceRun,
+} from './agency-client.ts';
+import { type Archive, type Archived, byFetch, type Look, notePath } from './archive.ts';
+import { ArchiveImport, type TakenFetch } from './archive-import.ts';
+
+const STATUS_BYTES_MAX = 16 << 20;
+/** First wait after a failure; it doubles with each further one, up to the time between fetches. */
+const RETRY_MS = 600_000;
+/** A job of cron never starts at the very second: what is due this soon is due. */
+const SLACK_MS_MAX = 300_000;
+
+const NO_STATUS: RunStatus = {
+  version: 1,
+  updated_at: null,
+  imported_through: null,
+  compile: { is_due: true, last_success: null, last_error: null, release: null },
+  sources: {},
+};
+
+export const NO_SOURCE_STATUS: SourceStatus = {
+  last_attempt: null,
+  last_success: null,
+  last_change: null,
+  next_due: null,
+  consecutive_failures: 0,
+  last_error: null,
+  waiting: 0,
+};
+
+/** Reads a status file; throws a RangeError for one that something else wrote. */
+export function readStatus(path: string): RunStatus {
+  if (!existsSync(path)) return NO_STATUS;
+  try {
+    return runStatusSchema.parse(parseJson(decodeUtf8(readPlain(path, STATUS_BYTES_MAX))));
+  } catch (cause) {
+    const state = 'it is not a status file of this program; move it away, and it is made again';
+    throw new RangeError(`Cannot use status file "${path}": ${state}`, { cause });
+  }
+}
+
+function writeStatus(path: string, status: RunStatus): void {
+  replaceFile(path, `${JSON.stringify(status, null, 2)}\n`);
+}
+
+/** Whether a source is to be fetched; `slackMs` early is not too early. */
+function isDue({ next_due }: SourceStatus, now: number, slackMs: number): boolean {
+  return next_due === null || Date.parse(next_due) - slackMs <= now;
+}
+
+/** One attempt at a source. */
+interface Attempt {
+  readonly startedAt: number;
+  readonly failure: string | null;
+  readonly isChanged: boolean;
+  /** How long the agency asks to wait, in milliseconds. */
+  readonly waitMs: number | null;
+  readonly waiting: number;
+}
+
+/** How a source stands after an attempt. */
+function afterAttempt(
+  before: SourceStatus,
+  { startedAt, failure, isChanged, waitMs, waiting }: Attempt,
+  everyMs: number,
+): SourceStatus {
+  const at = isoTime(startedAt);
+  const failures = failure === null ? 0 : before.consecutive_failures + 1;
+  const retry = Math.min(everyMs, RETRY_MS * 2 ** Math.min(failures - 1, 20));
+  const wait =
+    failure === null ? everyMs : Math.max(retry, waitMs === null ? 0 : waitMs + SLACK_MS_MAX);
+  return {
+    last_attempt: at,
+    last_success: failure === null ? at : before.last_success,
+    last_change: isChanged ? at : before.last_change,
+    next_due: isoTime(startedAt + wait),
+    consecutive_failures: failures,
+    last_error: failure,
+    waiting,
+  };
+}
+
+/** Days such as 2026-11-20, 11/20/2026 or 20261120, with a time or not, and years. */
+const DATED =
+  /\b(\d{1,2}\/\d{1,2}\/(19|20)\d{2}|(19|20)\d{6}|(19|20)\d{2}(-\d{2}(-\d{2}(T[\d:.]*Z?)?)?)?)\b/g;
+/** A look that is older than this will not be compared with again. */
+const LOOK_MS_MAX = 40 * DAY_MS;
+
+interface Noted {
+  /** Fetches to import, in order. */
+  readonly fetched: readonly Archived[];
+  /** Addresses that answered with other bytes than before. */
+  readonly changed: number;
+}
+
+/**
+ * Archives what came. Bytes that came before, and a 304, are a look: it is remembered, and noted only once the agency was due
+ * to publish again. Of a whole, either every part is noted or none.
+ */
+function noteAnswers(asked: Asked, run: SourceRun): Noted {
+  const { failures, unasked } = asked;
+  const answered = run.plan.isWhole === true ? atOneTime(asked.answered) : asked.answered;
+  const changed = answered.filter((one) => !isKnown(one, lookAt(one, run))).length;
+  const isWhole = run.plan.isWhole === true;
+  const missing = failures.length + unasked;
+  if (isWhole && missing > 0) {
+    for (const one of answered) hold(one, missing, run);
+    return { fetched: [], changed };
+  }
+  const isNewWhole = isWhole && answered.some((one) => isNoteDue(one, run));
+  const fetched = answered.flatMap((one) => {
+    if (isNewWhole || isNoteDue(one, run)) return [noted(one, run)];
+    look(one, run);
+    return [];
+  });
+  return { fetched, changed };
+}
+
+/** A whole is one capture, so all of it has the time of its first part, also where midnight came between. */
+function atOneTime(answered: readonly AgencyAnswer[]): AgencyAnswer[] {
+  return answered.map((one) => ({ ...one, at: answered[0]?.at ?? one.at }));
+}
+
+function lookAt({ url }: AgencyAnswer, { looks }: SourceRun): Look | undefined {
+  return looks.get(withoutKeys(url));
+}
+
+/** A part of a whole that did not come is kept, but never imported. */
+function hold(one: AgencyAnswer, missing: number, run: SourceRun): void {
+  const held = `${missing} of the addresses of the same whole did not answer`;
+  if (isKnown(one, lookAt(one, run))) drop(one, run.by);
+  else run.by.archive.note({ ...kept(one, run), held });
+}
+
+/** Remembers that an address says what it said before. */
+function look(one: AgencyAnswer, run: SourceRun): void {
+  drop(one, run.by);
+  const last = lookAt(one, run);
+  if (last !== undefined) run.looks.set(withoutKeys(one.url), { ...last, looked_at: one.at });
+}
+
+function isKnown({ answer }: AgencyAnswer, look: Look | undefined): look is Look {
+  if (answer.kind === 'unchanged') return true;
+  // What could not be read may be damaged in the archive, so it is kept again.
+  return look !== undefined && look.refused !== true && look.sha256 === answer.incoming.sha256;
+}
+
+/** Whether a fetch is noted: it has news, or the agency was due to have some by now. */
+function isNoteDue(one: AgencyAnswer, run: SourceRun): boolean {
+  const look = lookAt(one, run);
+  if (!isKnown(one, look)) return true;
+  const isLaterHour = batchName(one.at) > batchName(look.noted_at);
+  const age = Date.parse(one.at) - Date.parse(look.noted_at);
+  return isLaterHour && age >= run.plan.everyMinutes * 60_000 - HOUR_MS / 4;
+}
+
+/** Writes the note of a fetch, and remembers it as the last look. */
+function noted(one: AgencyAnswer, run: SourceRun): Archived {
+  const archived = run.by.archive.note(kept(one, run));
+  const { sha256, bytes, payload_day, etag, last_modified, url } = archived;
+  run.looks.set(url, {
+    sha256,
+    bytes,
+    payload_day,
+    ...(etag === undefined ? {} : { etag }),
+    ...(last_modified === undefined ? {} : { last_modified }),
+    note: notePath(archived),
+    noted_at: one.at,
+    looked_at: one.at,
+  });
+  return archived;
+}
+
+/** The note of a fetch whose bytes are in the archive, where this puts them if they are new. */
+function kept(one: AgencyAnswer, run: SourceRun): Archived {
+  const { source, by } = run;
+  const { url, answer, at } = one;
+  const look = lookAt(one, run);
+  const last = look ?? lastLike(url, run);
+  const after = last === undefined ? {} : { after: last.note };
+  const base = { source: source.id, url, fetched_at: at, ...after };
+  if (isKnown(one, look)) {
+    drop(one, by);
+    const { sha256, bytes, payload_day, etag, last_modified } = look;
+    const before = {
+      ...(etag === undefined ? {} : { etag }),
+      ...(last_modified === undefined ? {} : { last_modified }),
+    };
+    const http_status = answer.kind === 'unchanged' ? 304 : 200;
+    return { ...base, sha256, bytes, payload_day, ...before, ...answer.headers, http_status };
+  }
+  if (answer.kind === 'unchanged') throw new TypeError(`Cannot archive "${url}": nothing came`);
+  const { sha256, bytes } = answer.incoming;
+  const payload_day = at.slice(0, 10);
+  by.archive.keep(source.id, answer.incoming, payload_day);
+  return { ...base, sha256, bytes, payload_day, ...answer.headers, http_status: 200 };
+}
+
+/** The last look at the same question, asked of other days: some addresses name the time at which they are asked. */
+function lastLike(url: string, { looks }: SourceRun): Look | undefined {
+  const question = undated(url);
+  const same = [...looks].filter(([other]) => undated(other) === question);
+  const newest = same.sort(([, a], [, b]) => Date.parse(b.noted_at) - Date.parse(a.noted_at));
+  return newest[0]?.[1];
+}
+
+/** An address without the days and times in it. */
+function undated(url: string): string {
+  return withoutKeys(url).replaceAll(/%3A/gi, ':').replaceAll(/%2F/gi, '/').replaceAll(DATED, '');
+}
+
+function drop({ answer }: AgencyAnswer, { archive }: FetchBy): void {
+  if (answer.kind === 'payload') archive.drop(answer.incoming);
+}
+
+/** Forgets looks at addresses that are no longer asked; those that name a time would become more and more. */
+function forgetOldLooks(looks: Map<string, Look>, now: number): void {
+  for (const [url, { looked_at }] of looks) {
+    if (Date.parse(looked_at) < now - LOOK_MS_MAX) looks.delete(url);
+  }
+}
+
+/** The look of a fetch that no importer could read: its address is asked for whole again. */
+export function refuseLook(archive: Archive, { source, url }: Archived): void {
+  const looks = new Map(archive.looks(source));
+  const look = looks.get(url);
+  if (look === undefined) return;
+  looks.set(url, { ...look, refused: true });
+  archive.saveLooks(source, looks);
+}
+
+/**
+ * One source, asked once: every address, page after page, politely.
+ *
+ *  1. `addressesOf()` says why it is not asked at all: no contact, no key, no entity.
+ *  2. `askAll()` asks one address after the other. One that fails is left behind; an agency that turns us away, or fails at
+ *     several addresses in a row, is asked nothing more.
+ *  3. `noteAnswers()` archives what came. Bytes that came before, and a 304, are a look: it is remembered, and noted only once
+ *     the agency was due to publish again.
+ */
+
+const FAILURES_SHOWN_MAX = 3;
+/** A clock that is further off than this is worth a remark. */
+const CLOCK_SKEW_MS_MAX = 300_000;
+
+interface FetchOutcome {
+  readonly source: string;
+  /** Fetches to import, in order. */
+  readonly fetched: readonly Archived[];
+  readonly answered: number;
+  /** Addresses that answered with other bytes than before. */
+  readonly changed: number;
+  /** Why it failed, wholly or in part; null when all is well. */
+  readonly failure: string | null;
+  /** It was cut short because this process is to end; nothing is wrong with the source. */
+  readonly isCut: boolean;
+  /** How long the agency asks to wait, in milliseconds. */
+  readonly waitMs: number | null;
+  readonly remarks: readonly string[];
+}
+
+/** Asks a source. Never throws for what an agency does; a disk that fails throws. */
+export async function fetchSource(
+  source: Source,
+  entities: readonly string[],
+  by: FetchBy,
+): Promise<FetchOutcome> {
+  const none = {
+    source: source.id,
+    fetched: [],
+    answered: 0,
+    changed: 0,
+    waitMs: null,
+    isCut: false,
+  };
+  const plan = source.fetch;
+  const addresses = addressesOf(source, entities, { ...by, now: by.clock.now() });
+  if (plan === null || typeof addresses === 'string') {
+    return { ...none, failure: String(addresses), remarks: [] };
+  }
+  const looks = new Map(by.archive.looks(source.id));
+  const run = { source, plan, looks, by };
+  const asked = await askAll(addresses, run);
+  const { fetched, changed } = noteAnswers(asked, run);
+  forgetOldLooks(looks, by.clock.now());
+  by.archive.saveLooks(source.id, looks);
+  return {
+    ...none,
+    fetched,
+    changed,
+    answered: asked.answered.length,
+    failure: failureOf(asked),
+    isCut: asked.isCut,
+    waitMs: longestWait(asked),
+    remarks: skewRemarks(asked),
+  };
+}
+
+/** What a source needs besides its entities. */
+interface Needed extends Pick<FetchBy, 'contact' | 'keyOf'> {
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** The addresses to ask, or why none can be asked. */
+export function addressesOf(
+  { id, fetch: plan }: Source,
+  entities: readonly string[],
+  { now, contact, keyOf }: Needed,
+): readonly string[] | string {
+  if (plan === null) return 'it cannot be fetched; import its files with "signalpress import"';
+  if (plan.needsContact === true && contact === null) {
+    return 'it refuses requests that name no contact; set SIGNALPRESS_CONTACT to mailto:you@example.org';
+  }
+  if (plan.key !== undefined && (keyOf(plan.key.variable) ?? '') === '') {
+    const { variable, because = 'it needs a data key; get one from the agency' } = plan.key;
+    return `${because} and set ${variable}`;
+  }
+  try {
+    const addresses = plan.addresses({ entities, now });
+    if (addresses.length > 0) return addresses;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return `it does not know what to ask for; name entities, as in --entities or in the configuration of "${id}"`;
+}
+
+function longestWait({ failures }: Asked): number | null {
+  const waits = failures.flatMap(({ fault }) => fault.waitMs ?? []);
+  return waits.length === 0 ? null : Math.max(...waits);
+}
+
+function failureOf({ answered, failures, unasked }: Asked): string | null {
+  if (failures.length === 0) return null;
+  const shown = failures.slice(0, FAILURES_SHOWN_MAX).map(({ message }) => message);
+  const asked = answered.length + failures.length;
+  const more = failures.length > shown.length ? [`${failures.length - shown.length} more`] : [];
+  const rest = unasked === 0 ? [] : [`${unasked} more addresses were not asked`];
+  const share = asked === 1 ? [] : [`${failures.length} of ${asked} addresses failed`];
+  return [...shown, ...more, ...share, ...rest].join('; ');
+}
+
+/** The agency's clock does not decide anything here, but a wrong one explains odd times. */
+function skewRemarks({ answered }: Asked): string[] {
+  const skews = answered.flatMap(({ answer, at }) => {
+    const skew = Date.parse(answer.headers.http_date ?? '') - Date.parse(at);
+    return Math.abs(skew) > CLOCK_SKEW_MS_MAX ? [Math.round(skew / 60_000)] : [];
+  });
+  const [first] = skews;
+  if (first === undefined) return [];
+  const way = first > 0 ? 'ahead of' : 'behind';
+  return [
+    `its clock is ${Math.abs(first)} minutes ${way} this one; times of fetch are of this one`,
+  ];
+}
 
 /**
  * One step of an unattended shop: fetch what is due, import it, publish it.
@@ -35,8 +385,14 @@ const SOURCES_AT_A_TIME = 6;
 /** How soon a release that could not be published is tried again. */
 const PUBLISH_AGAIN_MS = 300_000;
 
+export interface WantedSource {
+  readonly source: Source;
+  readonly entities: readonly string[];
+  /** Time from one fetch to the next, in milliseconds. */
+  readonly everyMs: number;
+}
+
 interface RunBy extends FetchBy {
-  /** The folder of batches. */
   readonly disk: BatchDisk;
   readonly statusFile: string;
   /** Publishes a release of what is stored and returns its number; null for who only fetches. */
@@ -52,7 +408,6 @@ interface StepOptions {
   readonly hasSlack?: boolean;
 }
 
-/** What came of one source in a step. */
 export interface SourceReport {
   readonly outcome: FetchOutcome;
   readonly taken: readonly TakenFetch[];
@@ -140,7 +495,10 @@ export class SourcesRunner {
     const now = this.#by.clock.now();
     const due = this.#wanted.filter(({ source, everyMs }) => {
       const own = status.sources[source.id] ?? NO_SOURCE_STATUS;
-      return isForced === true || isDue(own, now, hasSlack === true ? slackOf(everyMs) : 0);
+      return (
+        isForced === true ||
+        isDue(own, now, hasSlack === true ? Math.min(everyMs / 10, SLACK_MS_MAX) : 0)
+      );
     });
     const queue = byHost(due);
     const outcomes: FetchOutcome[] = [];

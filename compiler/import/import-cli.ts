@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
 import type { CommandSettings } from '../commands/command-settings.ts';
-import { keepPayload } from '../evidence/keep-payload.ts';
-import { openArchive } from '../fetch/archive.ts';
+import { Archive, keepPayload } from '../fetch/archive.ts';
 import { loadCatalog } from '../stages/intake/load-catalog.ts';
 import {
   givenPayload,
   type ImportOptions,
+  importDisk,
   importSummaryText,
   runImport,
 } from './import-command.ts';
-import { importDisk } from './import-disk.ts';
 import { SOURCES } from './sources.ts';
-import { tableSource } from './table/table-source.ts';
+import { tableSource } from './table-source.ts';
 
 type ImportFlags = Omit<ImportOptions, 'source' | 'file' | 'catalog'> & {
   readonly archive?: string;
@@ -27,7 +26,7 @@ export function defineImport(importer: Command, { print }: CommandSettings): voi
         const options = { source: id, file, catalog, ...flags };
         print(importSummaryText(runImport(options, importDisk)));
         if (archive === undefined) return;
-        await keepPayload(openArchive(archive), id, givenPayload(options, importDisk));
+        await keepPayload(new Archive(archive), id, givenPayload(options, importDisk));
       });
   }
   for (const format of ['csv', 'json'] as const) {

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
@@ -9,16 +11,19 @@ import type { Evidence } from '../contract/record.ts';
 import { ROW_SCHEMAS } from '../stages/intake/member-names.ts';
 import { parseReading, type Reading } from '../stages/intake/reading.ts';
 import { wordFaults } from '../stages/intake/stored-words.ts';
-import { parseFetchNote, withoutKeys } from './fetch-note.ts';
-import type { ImportDisk } from './import-disk.ts';
-import { type BatchFile, batchName, mergeBatch } from './merge-batch.ts';
+import { readNamed } from '../verify/disk.ts';
+import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
+import { type BatchDisk, type BatchFile, batchName, mergeBatch } from './merge-batch.ts';
 import {
   fetchAgain,
   ImportError,
   type Imported,
+  PAYLOAD_BYTES_MAX,
   type Payload,
+  parseFetchNote,
   SkipCount,
   type Skipped,
+  withoutKeys,
 } from './payload.ts';
 import type { Source } from './source.ts';
 import { sourceOf } from './sources.ts';
@@ -28,17 +33,14 @@ export interface ImportOptions {
   readonly source: string | Source;
   /** Path of the payload, exactly as the agency answered. */
   readonly file: string;
-  /** Path of the fetch note. */
   readonly note?: string | undefined;
   /** ISO-8601 UTC time of the fetch, in place of a note. */
   readonly fetchedAt?: string | undefined;
-  /** The snapshots folder. */
   readonly out: string;
   /** That of the snapshots, by which readings are judged; the built-in one by default. */
   readonly catalog?: Catalog;
 }
 
-/** What an import did. */
 interface ImportSummary {
   readonly source: string;
   readonly batch: string;
@@ -55,7 +57,7 @@ interface ImportSummary {
 }
 
 /** Turns one payload into a snapshot batch; throws an ImportError, and then wrote nothing. */
-export function runImport(options: ImportOptions, disk: ImportDisk): ImportSummary {
+export function runImport(options: ImportOptions, disk: typeof importDisk): ImportSummary {
   const source = givenSource(options);
   const { from, ...payload } = givenPayload(options, disk);
   const { note } = payload;
@@ -81,7 +83,7 @@ export function runImport(options: ImportOptions, disk: ImportDisk): ImportSumma
 /** The payload that an import was given, and where its note is from. */
 export function givenPayload(
   options: ImportOptions,
-  disk: ImportDisk,
+  disk: typeof importDisk,
 ): Payload & { readonly from: string } {
   const bytes = disk.readFile(options.file);
   const found = findNote({ ...options, source: givenSource(options) }, bytes, disk);
@@ -187,7 +189,7 @@ function refusePart({ isPart }: Imported, subject: string): void {
 function findNote(
   options: ImportOptions & { readonly source: Source },
   bytes: Uint8Array,
-  disk: ImportDisk,
+  disk: typeof importDisk,
 ) {
   const { source, file, note, fetchedAt } = options;
   if (note !== undefined && fetchedAt !== undefined) {
@@ -231,7 +233,6 @@ function givenTime(text: string, file: string): string {
   throw new ImportError({ subject: file, state });
 }
 
-/** The summary as a few lines for people. */
 export function importSummaryText(summary: ImportSummary): string {
   const { source, batch, fetchedAt, noteFrom, entities, readings, rows } = summary;
   const listed = rows === 0 ? '' : ` and ${rows} rows`;
@@ -272,4 +273,35 @@ function withEvidence(imported: Imported, evidence: Evidence): Imported {
   );
   const all = { ...imported, readings: new Map(readings) };
   return imported.rows === undefined ? all : { ...all, rows: new Map(rows) };
+}
+
+/** The real disk; a file appears under its name only when all of it is written. */
+export const importDisk = {
+  readFile: readBounded,
+  snapshots: (folder: string): BatchDisk => ({
+    read: (path) => {
+      const file = join(folder, path);
+      return existsSync(file) ? readPlain(file, STORED_BYTES_MAX).toString('utf8') : null;
+    },
+    write: (path, text) => {
+      const file = join(folder, path);
+      // a name with a dot in front is no part of the snapshots if the write is cut short
+      const unfinished = join(folder, `.${basename(dirname(path))}-${basename(path)}`);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(unfinished, text);
+      renameSync(unfinished, file);
+    },
+  }),
+};
+
+/** The bytes of a payload or note; throws an ImportError when there are too many, else the disk's own error. */
+function readBounded(path: string): Uint8Array {
+  try {
+    return readNamed(path, PAYLOAD_BYTES_MAX);
+  } catch (cause) {
+    // What the disk itself says is told by the command, with what to do.
+    if (!(cause instanceof RangeError)) throw cause;
+    const state = `more than ${PAYLOAD_BYTES_MAX} bytes; ask the source for less`;
+    throw new ImportError({ subject: path, state }, { cause });
+  }
 }

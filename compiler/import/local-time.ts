@@ -62,7 +62,6 @@ function usZone(zone: string): { readonly standardMs: number; readonly hasSummer
 
 const OFFSET = /^([+-])(\d{2}):([0-5]\d)$/;
 
-/** Whether a zone is known: `UTC`, `EST`, `+05:30` or `America/Chicago`. */
 export function isZone(zone: string): boolean {
   return fixedOffset(zone) !== null || clockOf(zone) !== null;
 }

@@ -21,7 +21,8 @@ function merged(path: string, rows: readonly BatchRow[], disk: BatchDisk) {
   const byText = new Map<string, BatchRow>();
   const readings = new Map<string, string>();
   for (const row of [...(stored === null ? [] : storedRows(path, stored)), ...rows]) {
-    const key = readingKey(row);
+    const key =
+      row.current === undefined ? null : `${String(row.entity)} at ${String(row.observed_at)}`;
     const current = JSON.stringify(row.current);
     if (key !== null && (readings.get(key) ?? current) !== current) {
       const state = `the reading of ${key} is already stored with other values; keep one payload of this hour`;
@@ -58,10 +59,6 @@ function storedRow(path: string, line: string): BatchRow {
   throw new ImportError({ subject: path, state });
 }
 
-function readingKey({ entity, observed_at, current }: BatchRow): string | null {
-  return current === undefined ? null : `${String(entity)} at ${String(observed_at)}`;
-}
-
 /** Members in one order, so that a stored row equals itself imported again; readings by entity and time. */
 export function sortText(row: BatchRow): string {
   const members = Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -91,7 +88,6 @@ export function batchName(fetchedAt: string): string {
   return `${new Date(fetchedAt).toISOString().slice(0, 13)}Z`;
 }
 
-/** A reading or a row of a collection. */
 export type BatchRow = Readonly<Record<string, unknown>>;
 
 /** Text of a snapshot file: what all readings share goes into the header line, then one a line. */

@@ -1,9 +1,8 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { CollectionId } from '../contract/collections.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 
-/** Largest payload that is read. */
 export const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024;
 
 /** When and where a payload was fetched; many payloads hold no time of their own. */
@@ -102,15 +101,9 @@ export class SkipCount {
   }
 }
 
-/** What an import stumbled over: the file or address, and its state with what to do next. */
-interface ImportFault {
-  readonly subject: string;
-  readonly state: string;
-}
-
 /** A payload that cannot become a snapshot batch; nothing was written. */
 export class ImportError extends Error {
-  constructor({ subject, state }: ImportFault, options?: ErrorOptions) {
+  constructor({ subject, state }: { subject: string; state: string }, options?: ErrorOptions) {
     super(`Cannot import "${subject}": ${state}`, options);
     this.name = 'ImportError';
   }
@@ -121,17 +114,11 @@ export function fetchAgain({ subject }: { readonly subject: string }, state: str
   return new ImportError({ subject, state: `${state}; fetch it again` });
 }
 
-/** What a payload should be, in words such as "a list of crossings", and what messages call it. */
-interface PayloadForm {
-  readonly subject: string;
-  readonly is: string;
-}
-
 /** A parsed payload as the shape that its source documents; throws an ImportError that names the first member at fault. */
 export function shaped<Shape>(
   schema: z.ZodType<Shape>,
   value: unknown,
-  { subject, is }: PayloadForm,
+  { subject, is }: { subject: string; is: string },
 ): Shape {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -197,4 +184,58 @@ const NUMBER = /^-?\d{1,15}(\.\d{1,12})?$/;
 /** The number that a text writes; null for any other text, so that what cannot be read never becomes 0. */
 export function numberOf(text: string): number | null {
   return NUMBER.test(text) ? Number(text) : null;
+}
+
+/** Query parameters that carry a data key at the official sources, in lower case. */
+const KEY_PARAMETERS: readonly string[] = ['api_key', 'apikey', 'map_key', 'registrationkey'];
+/** A data key as a part of a path, as NASA FIRMS takes it. */
+const KEY_IN_PATH = /\/[0-9a-f]{32}(?=\/|$)/gi;
+
+const fetchNoteSchema: z.ZodType<FetchNote> = z.strictObject({
+  url: z.url().transform(withoutKeys),
+  fetched_at: z.iso.datetime({ error: 'not an ISO-8601 UTC time such as 2026-11-20T11:00:12Z' }),
+  http_status: z.int(),
+  http_date: z.string().optional(),
+  last_modified: z.string().optional(),
+  bytes: z.int().min(0).optional(),
+});
+
+/** The same address without data keys and credentials, so that none is ever stored. */
+export function withoutKeys(address: string): string {
+  const url = new URL(address);
+  for (const name of [...url.searchParams.keys()]) {
+    if (KEY_PARAMETERS.includes(name.toLowerCase())) url.searchParams.delete(name);
+  }
+  url.pathname = url.pathname.replace(KEY_IN_PATH, '/{key}');
+  url.username = '';
+  url.password = '';
+  return url.href;
+}
+
+/** Reads the bytes of a note file; throws an ImportError that names the member at fault. */
+export function parseFetchNote(bytes: Uint8Array, file: string): FetchNote {
+  let value: unknown;
+  try {
+    value = parseJson(decodeUtf8(bytes));
+  } catch (cause) {
+    throw new ImportError(
+      { subject: file, state: 'the fetch note is not JSON; write it again' },
+      { cause },
+    );
+  }
+  const parsed = fetchNoteSchema.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const member = issue?.path.join('.') || 'fetch note';
+    throw new ImportError(
+      { subject: file, state: `${member}: ${issue?.message}; correct the fetch note` },
+      {
+        cause: parsed.error,
+      },
+    );
+  }
+  if (parsed.data.http_status !== 200) {
+    throw fetchAgain({ subject: file }, `the source answered HTTP ${parsed.data.http_status}`);
+  }
+  return parsed.data;
 }

@@ -1,11 +1,20 @@
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { placesOf } from '../contract/catalog/catalog.ts';
-import { isoTime } from '../contract/iso-time.ts';
+import type { Place } from '../contract/catalog/line.ts';
+import { roundDecimal } from '../contract/decimal.ts';
+import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import type { RecordSource as Body } from '../contract/record.ts';
 import type { Reading } from '../stages/intake/reading.ts';
-import { ImportError, type Imported, type Payload, SkipCount, type Skipped } from './payload.ts';
+import {
+  ImportError,
+  type Imported,
+  numberOf,
+  type Payload,
+  SkipCount,
+  type Skipped,
+} from './payload.ts';
+import { isWanted } from './source.ts';
 
-/** Who stands behind the readings of a payload. */
 export interface Origin extends Pick<Body, 'name' | 'role' | 'independent' | 'relay_of'> {
   /** Public page of the data set. */
   readonly page: string;
@@ -68,7 +77,6 @@ export function observedAt(epochMs: number, { note, subject }: Payload): string 
   throw new ImportError({ subject, state });
 }
 
-/** Reasons that a message names. */
 const REASONS_MAX = 5;
 
 /** Collects the readings of one payload by signal, and what gave none. */
@@ -110,4 +118,129 @@ export class ReadingList {
 function byEntityAndTime(a: Reading, b: Reading): number {
   if (a.entity !== b.entity) return a.entity < b.entity ? -1 : 1;
   return Date.parse(a.observed_at) - Date.parse(b.observed_at);
+}
+
+/** Rain of complete days in mm, by the epoch milliseconds of their date at 00:00Z; null where a day has no value. */
+type RainDays = ReadonlyMap<number, number | null>;
+
+interface RainValue {
+  readonly signal: string;
+  readonly day: number;
+  readonly current: Readonly<Record<string, number | null>>;
+}
+
+const WINDOW_DAYS = 30;
+/** With fewer days of a window known its sum is null (ours). */
+const KNOWN_DAYS_MIN = 28;
+/** What the two signals count, for `scope`. */
+export const RAIN_SCOPE =
+  `rain of a local calendar day, which its date at 00:00Z stands for; ${WINDOW_DAYS} day sums with ` +
+  `at least ${KNOWN_DAYS_MIN} known days, counted in days_count (ours)`;
+
+/** Both rain signals of a series of days; a window that begins before the series gives nothing. */
+export function rainValues(days: RainDays): RainValue[] {
+  const first = Math.min(...days.keys());
+  return [...days].flatMap(([day, millimetres]): RainValue[] => {
+    if (millimetres === null) return [];
+    const daily = { signal: 'precipitation.daily', day, current: { precip_mm: millimetres } };
+    const from = day - (WINDOW_DAYS - 1) * DAY_MS;
+    return from < first ? [daily] : [daily, windowValue(days, from, day)];
+  });
+}
+
+function windowValue(days: RainDays, from: number, day: number): RainValue {
+  const known: number[] = [];
+  for (let at = from; at <= day; at += DAY_MS) {
+    const value = days.get(at) ?? null;
+    if (value !== null) known.push(value);
+  }
+  const sum = known.reduce((total, value) => total + value, 0);
+  const current = {
+    precip_30d_mm: known.length < KNOWN_DAYS_MIN ? null : roundDecimal(sum, 2),
+    days_count: known.length,
+  };
+  return { signal: 'precipitation.wetness30d', day, current };
+}
+
+export interface AskedPlace {
+  readonly line: string;
+  readonly entity: string;
+  readonly place: Place;
+}
+
+/** Degrees between what was asked and what answers: grids of models are finer, and areas of stations (ours). */
+const APART_DEGREES_MAX = 1;
+
+interface Coordinates {
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+export function knownPlaces(lines: readonly string[]): AskedPlace[] {
+  const wanted = BUILTIN.lines.filter(({ id }) => lines.includes(id));
+  return wanted.flatMap(({ id, entities }) => {
+    const places = placesOf(BUILTIN, id);
+    return entities.flatMap((entity) => {
+      const place = places.get(entity);
+      return place === undefined ? [] : [{ line: id, entity, place }];
+    });
+  });
+}
+
+/** Those places of some lines that an operator wants; all of them where none is named. */
+export function wantedPlaces(
+  lines: readonly string[],
+  entities: readonly string[],
+): readonly AskedPlace[] {
+  return knownPlaces(lines).filter(({ entity }) => isWanted({ entities }, entity));
+}
+
+/**
+ * The places of ours whose coordinates the address asks for: a payload of a model names no entity, only its grid cell.
+ * Throws an ImportError where the address names none of them, or where the payload speaks of somewhere else.
+ */
+export function askedPlaces(
+  { note, subject }: Payload,
+  answered: Coordinates | null,
+  lines: readonly string[],
+): readonly [AskedPlace, ...AskedPlace[]] {
+  const query = new URL(note.url).searchParams;
+  const [latitude, longitude] = [query.get('latitude') ?? '', query.get('longitude') ?? ''];
+  const [asked, ...others] = knownPlaces(lines).filter(
+    ({ place }) => place.latitude === numberOf(latitude) && place.longitude === numberOf(longitude),
+  );
+  if (asked === undefined) {
+    const where = `latitude "${latitude}", longitude "${longitude}"`;
+    const state = `its address asks for ${where}, which is no place of ${lines.join(', ')}; import it with a fetch note that holds the address as it was asked`;
+    throw new ImportError({ subject, state });
+  }
+  if (answered !== null && !isNear(answered, asked.place)) {
+    const state = `it speaks of latitude ${answered.latitude}, longitude ${answered.longitude}, far from ${asked.place.name}, which its address asks for; correct the fetch note`;
+    throw new ImportError({ subject, state });
+  }
+  return [asked, ...others];
+}
+
+function isNear(a: Coordinates, b: Coordinates): boolean {
+  const east = Math.abs(a.longitude - b.longitude);
+  const apart = [a.latitude - b.latitude, Math.min(east, 360 - east)];
+  return apart.every((degrees) => Math.abs(degrees) <= APART_DEGREES_MAX);
+}
+
+/** What the address of a payload asks for by name: the lists of some parameters of its query. */
+export function namedIn({ note }: Payload, ...parameters: readonly string[]): string[] {
+  const query = new URL(note.url).searchParams;
+  return parameters.flatMap((name) => query.get(name)?.split(',').filter(Boolean) ?? []);
+}
+
+/** Throws an ImportError for a subject that is not one of `asked`; an address that names none asks for all. */
+export function refuseUnasked(
+  { subject }: Payload,
+  asked: readonly string[],
+  found: Iterable<string>,
+): void {
+  const foreign = [...found].find((id) => !asked.includes(id));
+  if (asked.length === 0 || foreign === undefined) return;
+  const state = `it holds "${foreign.slice(0, 40)}", which its address does not ask for; correct the fetch note`;
+  throw new ImportError({ subject, state });
 }

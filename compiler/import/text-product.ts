@@ -90,15 +90,16 @@ function issueIn(line: string): Issue | null {
   return { at: midnight + minutes * 60_000 - offset, offset };
 }
 
-interface ClockTime {
-  readonly hour: string | undefined;
-  readonly minute: string | undefined;
-  /** AM or PM. */
-  readonly half: string | undefined;
-}
-
 /** Minutes since midnight of a time on a 12-hour clock; null for one that does not exist. */
-export function minutesOfDay({ hour, minute, half }: ClockTime): number | null {
+export function minutesOfDay({
+  hour,
+  minute,
+  half,
+}: {
+  hour: string | undefined;
+  minute: string | undefined;
+  half: string | undefined;
+}): number | null {
   const [hours, minutes] = [Number(hour), Number(minute)];
   if (!(hours >= 1 && hours <= 12 && minutes <= 59) || half === undefined) return null;
   return (hours % 12) * 60 + minutes + (half.toUpperCase() === 'PM' ? 720 : 0);

@@ -1,8 +1,4 @@
-import {
-  activityBand,
-  impactBand,
-  swarmBand,
-} from '../../compiler/import/sources/usgs-earthquakes/earthquake-regions.ts';
+import { activityBand, impactBand, swarmBand } from '../../compiler/import/sources/earthquake-events.ts';
 
 export type MetricValue = number | string | null;
 export type MetricValues = Record<string, MetricValue>;

@@ -1,14 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import {
-  type Archive,
-  type Archived,
-  notePath,
-  openArchive,
-} from '../../compiler/fetch/archive.ts';
+import { Archive, type Archived, notePath } from '../../compiler/fetch/archive.ts';
 import { ArchiveImport } from '../../compiler/fetch/archive-import.ts';
-import { importDisk } from '../../compiler/import/import-disk.ts';
+import { importDisk } from '../../compiler/import/import-command.ts';
 import { gaugeAnswer, type Stages } from '../fetch/agency-payloads.ts';
 import { makeFolder } from '../snapshot-folder.ts';
 
@@ -27,7 +22,7 @@ export interface ArchivedShop {
 
 export function archivedShop(): ArchivedShop {
   const snapshots = join(makeFolder(), 'snapshots');
-  const archive = openArchive(join(snapshots, 'archive'));
+  const archive = new Archive(join(snapshots, 'archive'));
   const importing = new ArchiveImport({ archive, disk: importDisk.snapshots(snapshots) });
   let last: Archived | null = null;
   return {

@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { keepPayload } from '../../compiler/evidence/keep-payload.ts';
 import { replay } from '../../compiler/evidence/replay.ts';
-import { openArchive } from '../../compiler/fetch/archive.ts';
-import { givenPayload, runImport } from '../../compiler/import/import-command.ts';
-import { importDisk } from '../../compiler/import/import-disk.ts';
+import { Archive, keepPayload } from '../../compiler/fetch/archive.ts';
+import { givenPayload, importDisk, runImport } from '../../compiler/import/import-command.ts';
 import { gaugeAnswer } from '../fetch/agency-payloads.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 import { RIVER } from './archived-shop.ts';
@@ -18,7 +16,7 @@ describe('keepPayload()', () => {
     writeFileSync(file, gaugeAnswer({ [RIVER]: { '10:30': 13.1, '10:45': 13.6 } }));
     const options = { source: 'usgs-nwis', file, fetchedAt, out: join(folder, 'snapshots') };
     runImport(options, importDisk);
-    const archive = openArchive(join(folder, 'archive'));
+    const archive = new Archive(join(folder, 'archive'));
     if (isKept) await keepPayload(archive, options.source, givenPayload(options, importDisk));
     return { archive, snapshots: options.out };
   };

@@ -1,30 +1,20 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keepPayload } from '../../compiler/evidence/keep-payload.ts';
 import { replay } from '../../compiler/evidence/replay.ts';
 import { evidenceChecks } from '../../compiler/evidence/verify-evidence.ts';
-import { type Archive, type Archived, openArchive } from '../../compiler/fetch/archive.ts';
+import { Archive, type Archived, keepPayload } from '../../compiler/fetch/archive.ts';
 import { ArchiveImport } from '../../compiler/fetch/archive-import.ts';
-import { importDisk } from '../../compiler/import/import-disk.ts';
+import { importDisk } from '../../compiler/import/import-command.ts';
 import { ImportError } from '../../compiler/import/payload.ts';
 import { SOURCES } from '../../compiler/import/sources.ts';
-import { OWN_PAYLOADS } from '../import/recorded.ts';
+import { RECORDED } from '../import/recorded.ts';
 import { compileFolder, filesBelow, makeFolder } from '../snapshot-folder.ts';
-
-interface Listed {
-  readonly source: string;
-  readonly file: string;
-  readonly request: string;
-}
 
 /** Archives every recorded answer for each source that reads it, fetched at the end of the day in its name. */
 async function archiveAll(archive: Archive): Promise<void> {
-  const { recorded } = OWN_PAYLOADS;
-  const listed = JSON.parse(recorded('manifest.json').toString('utf8')) as Listed[];
-  for (const { source: folder, file, request } of listed) {
-    const bytes = recorded(`${folder}/${file}`);
+  for (const { file, url: asked, text } of RECORDED) {
+    const bytes = Buffer.from(text);
     const day = /20\d\d-\d\d-\d\d/.exec(file)?.[0] ?? '2026-11-20';
-    const asked = /https:\/\/[^\s()]+/.exec(request)?.[0] ?? '';
     const url = URL.canParse(asked) ? asked : 'https://example.org/';
     const note = { url, fetched_at: `${day}T23:59:00Z`, http_status: 200 };
     for (const source of SOURCES) {
@@ -56,7 +46,7 @@ function importAll(archive: Archive, snapshots: string): Archived[] {
 describe('recorded answers', () => {
   it('I68: come out of the archive as they went in, and every record leads back to one', async () => {
     const folder = makeFolder();
-    const archive = openArchive(join(folder, 'archive'));
+    const archive = new Archive(join(folder, 'archive'));
     const snapshots = join(folder, 'snapshots');
     await archiveAll(archive);
     const imported = importAll(archive, snapshots);

@@ -1,8 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { replay } from '../../compiler/evidence/replay.ts';
-import { replayExit, replayText } from '../../compiler/evidence/replay-command.ts';
+import { replay, replayExit, replayText } from '../../compiler/evidence/replay.ts';
 import { type Archived, notePath } from '../../compiler/fetch/archive.ts';
 import type { Source } from '../../compiler/import/source.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';

@@ -1,5 +1,5 @@
 import { HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
-import { feed, quake } from '../import/feed.ts';
+import { feed, quake } from '../import/small-payloads.ts';
 import type { Reply } from './agency.ts';
 
 // Small answers of our own making, in the shape of the agencies' and of the hour at which they are asked.

@@ -1,10 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type Archive,
-  type Archived,
-  notePath,
-  openArchive,
-} from '../../compiler/fetch/archive.ts';
+import { Archive, type Archived, notePath } from '../../compiler/fetch/archive.ts';
 import { ArchiveImport } from '../../compiler/fetch/archive-import.ts';
 import type { BatchDisk } from '../../compiler/import/merge-batch.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
@@ -20,7 +15,7 @@ let files: Map<string, string>;
 let disk: BatchDisk;
 let last: Archived | null = null;
 beforeEach(() => {
-  archive = openArchive(makeFolder());
+  archive = new Archive(makeFolder());
   files = new Map();
   disk = {
     read: (path) => files.get(path) ?? null,

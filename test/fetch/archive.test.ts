@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import {
-  type Archive,
+  Archive,
   type Archived,
   ArchiveError,
   fetchNoteOf,
   notePath,
-  openArchive,
 } from '../../compiler/fetch/archive.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
@@ -22,7 +21,7 @@ let folder = '';
 let archive: Archive;
 beforeEach(() => {
   folder = join(makeFolder(), 'archive');
-  archive = openArchive(folder);
+  archive = new Archive(folder);
 });
 
 async function* chunksOf(...texts: readonly string[]) {
@@ -40,7 +39,7 @@ async function put(text: string, over: Partial<Archived> = {}): Promise<Archived
   return archive.note(archived);
 }
 
-describe('openArchive()', () => {
+describe('new Archive()', () => {
   it('gives back the bytes and the note of a fetch', async () => {
     const archived = await put('{"a":1}', { etag: '"x"', last_modified: 'yesterday' });
     expect(archive.fetches()).toEqual([archived]);

@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type AgencyClient, agencyClient } from '../../compiler/fetch/agency-client.ts';
-import { type Archive, notePath, openArchive } from '../../compiler/fetch/archive.ts';
-import type { FetchBy } from '../../compiler/fetch/ask-agency.ts';
+import {
+  type AgencyClient,
+  agencyClient,
+  type FetchBy,
+} from '../../compiler/fetch/agency-client.ts';
+import { Archive, notePath } from '../../compiler/fetch/archive.ts';
 import { Pace } from '../../compiler/fetch/clock.ts';
-import { fetchSource } from '../../compiler/fetch/fetch-source.ts';
-import { refuseLook } from '../../compiler/fetch/note-answers.ts';
+import { fetchSource, refuseLook } from '../../compiler/fetch/sources-runner.ts';
 import type { FetchPlan, Source } from '../../compiler/import/source.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 import { Agency, BROKEN_MOODS, type BrokenMood } from './agency.ts';
@@ -28,7 +30,7 @@ beforeAll(() => agency.open());
 afterAll(() => agency.close());
 afterAll(removeFolders);
 beforeEach(() => {
-  archive = openArchive(makeFolder());
+  archive = new Archive(makeFolder());
   clock = new VirtualClock('2026-11-20T11:00:00Z');
   agency.now = () => clock.ms;
   agency.asked.length = 0;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { replay } from '../../compiler/evidence/replay.ts';
-import { registryPage, server } from '../import/registry-pages.ts';
+import { registryPage, server } from '../import/small-payloads.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { Agency, type Reply } from './agency.ts';
 import { gaugeAnswer } from './agency-payloads.ts';

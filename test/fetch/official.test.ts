@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RETIRED_URL } from '../import/observations.ts';
 import { OWN_PAYLOADS } from '../import/recorded.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { Agency } from './agency.ts';
@@ -10,7 +9,7 @@ const ANSWERS: readonly (readonly [string, string, string, string, string])[] = 
   [
     'airnow',
     'airnow/observation_current_central-LA_2020-12-20T15.json',
-    RETIRED_URL,
+    'https://www.airnowapi.org/aq/observation/latLong/current/?format=application/json&latitude=34.0522&longitude=-118.2437&distance=25',
     '2020-12-21T00:10:00Z',
     'application/json',
   ],

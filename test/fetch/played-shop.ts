@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { compile } from '../../compiler/compile.ts';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
 import { agencyClient } from '../../compiler/fetch/agency-client.ts';
-import { archiveFolder, openArchive } from '../../compiler/fetch/archive.ts';
+import { Archive, archiveFolder } from '../../compiler/fetch/archive.ts';
 import { Pace } from '../../compiler/fetch/clock.ts';
-import { exitCodeOf, stepText } from '../../compiler/fetch/run-report.ts';
-import { readStatus } from '../../compiler/fetch/run-status.ts';
-import type { WantedSource } from '../../compiler/fetch/sources-config.ts';
-import { SourcesRunner } from '../../compiler/fetch/sources-runner.ts';
-import { importDisk } from '../../compiler/import/import-disk.ts';
+import { exitCodeOf, stepText } from '../../compiler/fetch/fetch-cli.ts';
+import type { WantedSource } from '../../compiler/fetch/sources-runner.ts';
+import { readStatus, SourcesRunner } from '../../compiler/fetch/sources-runner.ts';
+import { importDisk } from '../../compiler/import/import-command.ts';
 import type { Source } from '../../compiler/import/source.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import { makeFolder, SEED } from '../snapshot-folder.ts';
@@ -59,7 +58,7 @@ export class PlayedShop {
         return meant?.reply(this.clock.ms, path) ?? null;
       });
     }
-    const archive = openArchive(archiveFolder(this.snapshots));
+    const archive = new Archive(archiveFolder(this.snapshots));
     this.statusFile = join(archive.folder, 'status.json');
     this.hosts = ids.flatMap((id) => sourceOf(id).fetch?.hosts ?? []);
     const hosts = [...this.hosts, ...Object.values(plays).map(({ host }) => host)];

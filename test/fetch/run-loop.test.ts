@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../compiler/fetch/clock.ts';
-import { runLoop } from '../../compiler/fetch/run-loop.ts';
+import { runLoop } from '../../compiler/fetch/fetch-cli.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const NO_STATUS = {

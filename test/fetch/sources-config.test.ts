@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { everyMsOf, parseConfig } from '../../compiler/fetch/sources-config.ts';
+import { everyMsOf, parseConfig } from '../../compiler/fetch/fetch-cli.ts';
 import { SOURCES, sourceOf } from '../../compiler/import/sources.ts';
 
 const parse = (value: unknown) =>

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
 import { replay } from '../../compiler/evidence/replay.ts';
 import { ArchiveImport } from '../../compiler/fetch/archive-import.ts';
-import { runLoop } from '../../compiler/fetch/run-loop.ts';
+import { runLoop } from '../../compiler/fetch/fetch-cli.ts';
 import type { BatchDisk } from '../../compiler/import/merge-batch.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { Agency, type Mood } from './agency.ts';

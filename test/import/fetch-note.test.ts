@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseFetchNote, withoutKeys } from '../../compiler/import/fetch-note.ts';
-import { ImportError } from '../../compiler/import/payload.ts';
+import { ImportError, parseFetchNote, withoutKeys } from '../../compiler/import/payload.ts';
 
 const note = {
   url: 'https://api.eia.gov/v2/data?api_key=SECRET&frequency=hourly',

@@ -13,18 +13,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { CollectionId } from '../../compiler/contract/collections.ts';
-import { importSummaryText, readPayload, runImport } from '../../compiler/import/import-command.ts';
-import { importDisk } from '../../compiler/import/import-disk.ts';
+import {
+  importDisk,
+  importSummaryText,
+  readPayload,
+  runImport,
+} from '../../compiler/import/import-command.ts';
 import type { Imported } from '../../compiler/import/payload.ts';
 import type { Source } from '../../compiler/import/source.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
-import { tableSource } from '../../compiler/import/table/table-source.ts';
+import { tableSource } from '../../compiler/import/table-source.ts';
 import { loadCatalog } from '../../compiler/stages/intake/load-catalog.ts';
 import type { Reading } from '../../compiler/stages/intake/reading.ts';
 import { compileFolder, readJson, removeFolders } from '../snapshot-folder.ts';
 import { tideCatalog } from '../tide-shop.ts';
-import { bytesOf, feed, quake } from './feed.ts';
-import { registryPage, server } from './registry-pages.ts';
+import { playedPayloads } from './cases.ts';
+import { bytesOf, feed, quake, registryPage, server } from './small-payloads.ts';
 
 let folder = '';
 beforeAll(() => {
@@ -291,6 +295,40 @@ describe('runImport()', () => {
     expect(graveyard).not.toContain('a.b/kept');
     const census = JSON.stringify(readJson(release, 'verifiable/roster/mcp/census.json').rows);
     expect(census).toContain('a.b/new');
+  });
+
+  it('makes records of payloads about travel and drugs under their own names', async () => {
+    const out = join(folder, 'travel');
+    const kinds: readonly [string, string][] = [
+      ['faa-nas', 'a document of airport programmes'],
+      ['aviationweather', 'decoded weather reports'],
+      ['cbp-bwt', 'waits at the border'],
+      ['cbp-bwt', 'a graph of waits at the border'],
+      ['openfda', 'a list of drug shortages'],
+    ];
+    for (const [source, name] of kinds) {
+      const played = playedPayloads(source).find((one) => one.name === name);
+      const { url, fetched: fetched_at } = played?.heads ?? {};
+      const file = put('travel.payload', played?.text ?? '');
+      const note = put('travel.note', JSON.stringify({ url, fetched_at, http_status: 200 }));
+      runImport({ source, file, note, out }, importDisk);
+    }
+    const { data } = await compileFolder(out, { asOf: '2026-11-20T19:00:00Z' });
+    const record = (signal: string, entity: string) =>
+      readJson(join(data, 'current'), `record/${signal}/${entity}.json`);
+    expect(record('nas.ground_ops', 'bos')).toMatchObject({
+      entity_name: expect.stringContaining('Boston'),
+      current: { avg_delay_min: 65, band: 'gdp' },
+    });
+    const current = (signal: string, entity: string) => record(signal, entity).current;
+    expect(current('nas.aviation_wx', 'atl')).toMatchObject({ wind_kt: 14 });
+    expect(current('border-wait.lane-wait', 'hidalgo')).toMatchObject({ wait_standard_min: 20 });
+    expect(current('border-wait.commercial-delay', 'el-paso-bota').status).toBe('closed');
+    expect(current('border-wait.upstream-pressure', 'laredo-world-trade').wait_vs_average_pct).toBe(
+      78,
+    );
+    expect(current('drug-detail.status', 'heparin').band).toBe('severe-shortage');
+    expect(current('drug-shortage.new-incidence', 'hematology').new_90d_count).toBe(1);
   });
 
   it('refuses one page of a list, since what other pages hold would count as gone', () => {

@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { Signal } from '../../compiler/contract/catalog/line.ts';
 import { signalOf } from '../../compiler/contract/lines.ts';
 import type { Imported } from '../../compiler/import/payload.ts';
-import { flightCategory } from '../../compiler/import/sources/aviationweather/metar.ts';
+import { flightCategory } from '../../compiler/import/sources/aviationweather.ts';
 import { bandOf, standardRuler } from '../../compiler/stages/derive/ruler.ts';
 import type { Reading } from '../../compiler/stages/intake/reading.ts';
 import { reading } from '../snapshot-folder.ts';
-import { RETIRED_URL } from './observations.ts';
 import { PAYLOADS, readAs } from './recorded.ts';
 
 // An importer gives a reading its class, and the tables class it by the official scale. Both must say the same.
@@ -73,7 +72,7 @@ const ANSWERS: readonly (readonly [
   [
     'airnow',
     'airnow/observation_current_central-LA_2020-12-20T15.json',
-    RETIRED_URL,
+    'https://www.airnowapi.org/aq/observation/latLong/current/?format=application/json&latitude=34.0522&longitude=-118.2437&distance=25',
     '2020-12-21T00:10:00Z',
     { 'airquality.aqi us-losangeles': 'good' },
   ],

@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { readPayload } from '../../compiler/import/import-command.ts';
+import { ImportError } from '../../compiler/import/payload.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
-import { AIR_AND_PRICES } from './air-and-prices.ts';
-import { alert, alerts, reference } from './alerts.ts';
-import { authorityDay, demandAnswer, demandNote } from './demand.ts';
-import { areaNote, areas } from './drought.ts';
-import { bytesOf, detail, feed, GENERATED, HOUR, quake } from './feed.ts';
-import { FIRES_NOTE, fireList } from './fires.ts';
-import { boxRing, mapArea, outlookMap } from './outlooks.ts';
-import { form4 } from './ownership.ts';
-import { report, reports } from './reports.ts';
+import { jsonIn, noteOf, PLAYED, payloadText, playedPayloads } from './cases.ts';
+import { SOIL_URL, soilFrom } from './small-payloads.ts';
 import {
   currentStatements,
   falseStatements,
@@ -18,68 +12,14 @@ import {
   mutationReport,
   type Question,
   readingStatements,
+  rosterStatements,
 } from './statements.ts';
-import { storm, storms } from './storms.ts';
-import { TRAVEL_AND_DRUGS } from './travel-and-drugs.ts';
 
 const at = (url: string, fetched_at = '2026-11-20T11:05:00Z') => ({
   url,
   fetched_at,
   http_status: 200,
 });
-
-const QUAKES = feed(
-  [
-    quake('us1', { mag: 6.4, mmi: 7.1, cdi: 5.5, felt: 31, alert: 'yellow' }),
-    quake('us2', { mag: 2.6, time: GENERATED - 50 * HOUR, at: [140, 36, 10] }),
-    quake('ci3', { type: 'quarry blast', at: [-117, 34, 0] }),
-  ],
-  { title: 'USGS All Earthquakes, Past Week' },
-);
-
-const point = (value: string, dateTime: string) => ({ value, qualifiers: ['P'], dateTime });
-const gauge = (parameter: string, unitCode: string, values: readonly object[]) => ({
-  sourceInfo: { siteName: 'RIVER', siteCode: [{ value: '03336645', agencyCode: 'USGS' }] },
-  variable: {
-    variableCode: [{ value: parameter }],
-    unit: { unitCode },
-    noDataValue: -999999,
-    options: { option: [{ name: 'Statistic', optionCode: '00000' }] },
-  },
-  values: [{ method: [{ methodDescription: '' }], value: values }],
-});
-const WATERML = {
-  value: {
-    timeSeries: [
-      gauge('00065', 'ft', [
-        point('13.6', '2026-11-20T04:00:00.000-06:00'),
-        point('-999999', '2026-11-20T04:15:00.000-06:00'),
-        point('13.9', '2026-11-20T04:30:00.000-06:00'),
-      ]),
-      gauge('00060', 'ft3/s', [point('420', '2026-11-20T04:30:00.000-06:00')]),
-    ],
-  },
-};
-
-const feature = (parameter_code: string, unit_of_measure: string, value: string) => ({
-  type: 'Feature',
-  properties: {
-    monitoring_location_id: 'USGS-03336645',
-    parameter_code,
-    statistic_id: '00011',
-    time_series_id: `series-${parameter_code}`,
-    time: '2026-11-20T10:30:00+00:00',
-    approval_status: 'Provisional',
-    qualifier: null,
-    unit_of_measure,
-    value,
-  },
-});
-const OGC = {
-  type: 'FeatureCollection',
-  features: [feature('00065', 'ft', '13.9'), feature('00060', 'ft^3/s', '420')],
-  numberReturned: 2,
-};
 
 type Row = readonly [form: string, filed: string, accepted: string, items?: string];
 const columns = (year: string, rows: readonly Row[]) => ({
@@ -93,10 +33,7 @@ const columns = (year: string, rows: readonly Row[]) => ({
   items: rows.map((row) => row[3] ?? ''),
   primaryDocument: rows.map(() => 'a.htm'),
 });
-const PAGE = columns('20', [
-  ['10-K', '2020-02-12', '2020-02-12T23:00:00.000Z'],
-  ['8-K', '2019-05-02', '2019-05-03T01:00:00.000Z', '5.02'],
-]);
+const PAGE = JSON.parse(payloadText('sec-edgar', 'an older page of filings'));
 /** As many rows as a list has before it leaves older ones to pages. */
 const MANY: readonly Row[] = Array.from({ length: 997 }, (_, index) => {
   const day = new Date(Date.parse('2026-02-11') - Math.floor(index / 4) * 86_400_000);
@@ -143,134 +80,37 @@ const QUESTIONS: readonly Question[] = [
   ...['2.02', '5.02', '1.01'].map((eventClass) => ({ form: '8-K', eventClass, cutoff })),
 ]);
 
-const imported = (payload: unknown, note: typeof LIST_NOTE) =>
-  readPayload(sourceOf('sec-edgar'), { bytes: bytesOf(payload), note, subject: 'payload' });
+const imported = (payload: unknown, note: typeof LIST_NOTE) => {
+  const bytes = Buffer.from(JSON.stringify(payload));
+  return readPayload(sourceOf('sec-edgar'), { bytes, note, subject: 'payload' });
+};
 
-/** A list as text, so that two equal ones are the same. */
-const asText = (stated: unknown): unknown => (Array.isArray(stated) ? stated.join() : stated);
-const GRAVE = 'This is a PARTICULARLY DANGEROUS SITUATION.';
-const WARNING = { tornadoDamageThreat: ['CONSIDERABLE'] };
+const SAYS = {
+  readings: readingStatements,
+  current: currentStatements,
+  roster: rosterStatements,
+} as const;
+
+/** Every payload of the cases that says by `spoil` what it is held to, and `honest` which changes an agency makes itself. */
+const SPOILED = PLAYED.flatMap((source) =>
+  playedPayloads(source).flatMap(({ name, heads, text }): [string, Mutated][] => {
+    const says = SAYS[heads.spoil as keyof typeof SAYS];
+    if (says === undefined) return [];
+    const honest = heads.honest === undefined ? {} : { honest: new RegExp(heads.honest) };
+    const payload = jsonIn(text) ?? text;
+    return [[name, { source, payload, note: noteOf(heads, text.length), says, ...honest }]];
+  }),
+);
 
 const KINDS: Readonly<Record<string, Mutated>> = {
-  'a list of storms': {
-    source: 'nhc',
-    payload: storms(
-      storm('al012026', { windWatchesWarnings: { issuance: '2026-08-02T03:00:00.000Z' } }),
-      storm('ep022026', { name: 'Other', intensity: '70', classification: 'HU' }),
-      storm('ep032026', { name: 'Third', intensity: '30', classification: 'PC' }),
-    ),
-    note: at('https://www.nhc.noaa.gov/CurrentStorms.json', '2026-08-02T05:00:00Z'),
-    says: (list) =>
-      new Map([...currentStatements(list)].map(([name, stated]) => [name, asText(stated)])),
-    // The source itself writes null where there is no product, and a shorter list where a storm is gone.
-    honest: /(WatchesWarnings|WarningGIS) = null$|^activeStorms(\.\d absent| = \[)/,
-  },
-  'a map of outlook categories': {
-    source: 'spc',
-    payload: outlookMap(
-      mapArea('TSTM', [boxRing([30, 45], [-104, -85]), boxRing([36, 37], [-102, -95])]),
-      mapArea('SLGT', [boxRing([37, 40], [-101, -96])]),
-    ),
-    note: at('https://www.spc.noaa.gov/products/outlook/', '2026-04-17T17:00:00Z'),
-    says: currentStatements,
-    // An area less, a hole less or a corner less are other areas that may be drawn.
-    honest:
-      /^features(\.\d absent| = \[)|coordinates(\.0)?(\.\d)? = \[|coordinates(\.\d){2,3} absent$/,
-  },
-  'alerts in force': {
-    source: 'nws-warnings',
-    payload: alerts(
-      alert('1', 'TO.W'),
-      alert('2', 'TO.W', {
-        properties: {
-          description: GRAVE,
-          messageType: 'Update',
-          references: [reference('1')],
-        },
-        parameters: WARNING,
-        counties: ['ILC123', 'ILC203'],
-      }),
-      alert('3', 'HT.Y'),
-    ),
-    note: at('https://api.weather.gov/alerts/active', '2026-05-20T21:00:00Z'),
-    says: currentStatements,
-    // The source itself gives a shorter list where an alert is over.
-    honest: /^features(\.\d absent| = \[)/,
-  },
-  'relayed storm reports': {
-    source: 'nws-warnings',
-    payload: reports(
-      report('TORNADO'),
-      report('HAIL', { magf: 1.75 }),
-      report('RAIN', { magf: 2 }),
-      report('TORNADO', {
-        valid: '2026-05-20T20:40:00Z',
-        remark: 'Corrects previous tornado report from 3 SE Toluca.',
-        product_id: '202605202050-KILX-NWUS53-LSRILX',
-      }),
-    ),
-    note: at(
-      'https://mesonet.agron.iastate.edu/geojson/lsr.geojson?sts=2026-05-19T20:59Z&ets=2026-05-20T21:00Z',
-      '2026-05-20T21:00:00Z',
-    ),
-    says: currentStatements,
-    // No count tells that a report is gone, and only words tell that it corrects another one.
-    honest: /^features(\.\d absent| = \[)|\.3\.properties\.remark = /,
-  },
-  ...AIR_AND_PRICES,
-  'a feed of quakes': {
-    source: 'usgs-earthquakes',
-    payload: QUAKES,
-    note: at(QUAKES.metadata.url),
-    says: currentStatements,
-    // The source itself writes null where nobody reported or computed anything, and another word for what is no quake.
-    honest: /\.(felt|cdi|mmi|alert) = null$|\.properties\.type = "n\/a"$/,
-  },
-  'the detail of a quake': {
-    source: 'usgs-earthquakes',
-    payload: detail('us1'),
-    note: at('https://earthquake.usgs.gov/earthquakes/feed/v1.0/detail/us1.geojson'),
-    says: currentStatements,
-  },
-  'river values in WaterML': {
-    source: 'usgs-nwis',
-    payload: WATERML,
-    note: at('https://waterservices.usgs.gov/nwis/iv/?sites=03336645'),
+  ...Object.fromEntries(SPOILED),
+  'soil of a model': {
+    source: 'open-meteo-soil-moisture',
+    payload: soilFrom(2015),
+    note: at(SOIL_URL),
     says: readingStatements,
-  },
-  'river values in OGC features': {
-    source: 'usgs-nwis',
-    payload: OGC,
-    note: at('https://api.waterdata.usgs.gov/x?monitoring_location_id=USGS-03336645'),
-    says: readingStatements,
-  },
-  'areas in drought': {
-    source: 'usdm',
-    payload: ['2026-11-17', '2026-11-10'].flatMap((week) =>
-      [
-        areas('AR', [53_000, 0, 0, 0, 0, 0]),
-        areas('LA', [10_000, 42_000, 21_000, 0, 0, 0]),
-        areas('MS', [1_000.5, 47_000, 46_000, 45_000, 10_500, 1_000]),
-      ].map((row) => ({ ...row, mapDate: `${week}T00:00:00`, validStart: `${week}T00:00:00` })),
-    ),
-    note: areaNote('05,22,28'),
-    says: readingStatements,
-  },
-  'demand of a grid': {
-    source: 'eia',
-    payload: demandAnswer(authorityDay('SWPP', [50_000, 45_000, 57_000])),
-    note: demandNote('SWPP'),
-    says: readingStatements,
-    // The source itself writes null until it has a value.
-    honest: /\.value = null$/,
-  },
-  'a list of fires': {
-    source: 'nasa-firms',
-    payload: fireList([{}, { at: [-33, 149], confidence: '91' }, { at: [55, -115] }]),
-    note: FIRES_NOTE,
-    says: currentStatements,
-    // No count in the file tells that a row is gone, and an empty header line leaves no table.
-    honest: /^line [1-9]\d* absent$/,
+    // A day without a value leaves its year out.
+    honest: /cm_mean\.\d+ = null$/,
   },
   'a list of filings': {
     source: 'sec-edgar',
@@ -278,22 +118,12 @@ const KINDS: Readonly<Record<string, Mutated>> = {
     note: LIST_NOTE,
     says: (list) => filingStatements([list, imported(PAGE, PAGE_NOTE)], QUESTIONS),
   },
-  'the form of an insider': {
-    source: 'sec-edgar',
-    payload: form4([{ shares: '300' }, { code: 'P', shares: '7' }, { code: 'A' }]),
-    note: at('https://www.sec.gov/Archives/edgar/data/123456/000012345626000001/form4.xml'),
-    says: currentStatements,
-    // No count tells how many transactions there are, an issuer without a ticker writes so, and any number may be true.
-    honest:
-      /^nonDerivativeTransaction twice$|^issuerTradingSymbol at \d+ = "(n\/a)?"$|^value at \d+ = "99999"$/,
-  },
   'an older page of filings': {
     source: 'sec-edgar',
     payload: PAGE,
     note: PAGE_NOTE,
     says: (page) => filingStatements([imported(LIST, LIST_NOTE), page], QUESTIONS),
   },
-  ...TRAVEL_AND_DRUGS,
 };
 
 /** Each kind is changed and imported in hundreds of ways, once. */
@@ -325,9 +155,10 @@ describe('a payload with one thing wrong in it', () => {
   });
 
   it('looks past one byte order mark, and at everything behind it as before', () => {
-    const text = JSON.stringify(QUAKES);
+    const text = payloadText('usgs-earthquakes', 'a feed of quakes');
+    const { note } = KINDS['a feed of quakes'] ?? { note: LIST_NOTE };
     const read = (source: string, bytes: Buffer) =>
-      readPayload(sourceOf(source), { bytes, note: at(QUAKES.metadata.url), subject: 'payload' });
+      readPayload(sourceOf(source), { bytes, note, subject: 'payload' });
     const quakes = (given: string) => read('usgs-earthquakes', Buffer.from(given));
     expect(quakes(`\ufeff${text}`).readings.size).toBe(3);
     expect(() => quakes(`\ufeff\ufeff${text}`)).toThrow('a byte order mark');
@@ -358,6 +189,53 @@ describe('a payload with one thing wrong in it', () => {
     expect(says.get('8-K 1.01 until 2026-11-10')).toBe(false);
     expect(says.get('10-K  until 2026-12-31')).toBe(true);
     expect(says.get('filing.material-events filings_8k_30d_count')).toBe(1);
+  });
+});
+
+/** A text with one line less, twice or after the next one, and a text that is cut off. */
+function* mutants(text: string): Generator<readonly [name: string, text: string]> {
+  const lines = text.split('\n');
+  for (const [at, line] of lines.entries()) {
+    yield [`line ${at} absent`, lines.toSpliced(at, 1).join('\n')];
+    yield [`line ${at} twice`, lines.toSpliced(at, 0, line).join('\n')];
+    yield [
+      `line ${at} after the next`,
+      lines.toSpliced(at, 2, lines[at + 1] ?? '', line).join('\n'),
+    ];
+  }
+  for (let end = 0; end < text.length; end += 23) {
+    yield [`cut off at ${end}`, text.slice(0, end)];
+    yield [`cut off at ${end}, with a page of markup`, `${text.slice(0, end)}<html></html>`];
+  }
+}
+
+const PRODUCTS = PLAYED.flatMap((source) =>
+  playedPayloads(source).flatMap(({ name, heads, text }) =>
+    heads.spoil === 'lines' ? [{ name, source, note: noteOf(heads, text.length), text }] : [],
+  ),
+);
+
+describe.each(PRODUCTS)('$name with a line in the wrong place', ({ source, note, text }) => {
+  const says = (written: string) => {
+    try {
+      const payload = { bytes: Buffer.from(written), note, subject: 'payload' };
+      return currentStatements(readPayload(sourceOf(source), payload));
+    } catch (error) {
+      if (error instanceof ImportError) return null;
+      throw error;
+    }
+  };
+
+  it('I55: makes no false statement', () => {
+    const truth = says(text) ?? new Map();
+    const stated = [...mutants(text)].map(([name, written]) => ({ name, said: says(written) }));
+    const lies = stated.flatMap(({ name, said }) =>
+      falseStatements(said ?? new Map(), truth).map((lie) => `${name} -> ${lie}`),
+    );
+    expect(lies).toEqual([]);
+    expect(truth.size).toBeGreaterThan(3);
+    expect(stated.filter(({ said }) => said === null).length).toBeGreaterThan(20);
+    expect(stated.filter(({ said }) => said !== null).length).toBeGreaterThan(20);
   });
 });
 

@@ -3,9 +3,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { unzipped } from '../../compiler/import/unzipped.ts';
+import { unzipped } from '../../compiler/import/payload-formats.ts';
 import { hasPython } from '../verify/python-judge.ts';
-import { zipOf } from './zip-of.ts';
+import { zipOf } from './small-payloads.ts';
 
 const note = { url: 'https://example.gov/', fetched_at: '2026-11-20T11:05:00Z', http_status: 200 };
 const open = (bytes: Uint8Array) => unzipped({ bytes, note, subject: 'list.zip' });

@@ -7,8 +7,7 @@ import {
   resolveBodySchema,
 } from '../../../compiler/contract/resolve-bodies.ts';
 import { type JsonValue, parseJson } from '../../../compiler/contract/strict-json.ts';
-import { runImport } from '../../../compiler/import/import-command.ts';
-import { importDisk } from '../../../compiler/import/import-disk.ts';
+import { importDisk, runImport } from '../../../compiler/import/import-command.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FILE_COST } from '../../../gatekeeper/http/cost.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readPayload } from '../../../compiler/import/import-command.ts';
-import { tableSource } from '../../../compiler/import/table/table-source.ts';
+import { tableSource } from '../../../compiler/import/table-source.ts';
 
 const note = {
   url: 'https://rivers.example.org/gauges',
