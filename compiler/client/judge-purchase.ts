@@ -24,7 +24,7 @@ export type WitnessedTrust = KeyTrust & Pick<PolicyTrust, 'policy'>;
 export interface AskedTarget {
   /** What the service sells. */
   readonly catalog: Catalog;
-  /** Whether what is sold now must agree with that catalogue; else a body that differs was made under another one. */
+  /** Whether the catalogue is that of what is sold now: then the parts of a basket have its prices. */
   readonly isSoldNow: boolean;
   readonly trusted: WitnessedTrust;
   /** Path and query behind the address of the service; null where the request went elsewhere. */
@@ -116,16 +116,15 @@ function bodyOf(sold: PaidText, question: Route | null, asked: AskedTarget): Jud
   };
 }
 
-/** By which catalogue the answer to a question is judged, and whether it has to bring a proof. */
+/** By which catalogue the requests in the answer to a question are read, and whether it has to bring a proof. */
 function demandsOf(
   question: Route | null,
-  { trusted: { policy }, catalog, isSoldNow, demandsProof }: AskedTarget,
-): Pick<BodyTrust, 'judgedBy' | 'proof' | 'policy'> {
-  const judgedBy = { catalog, isOfBody: isSoldNow };
+  { trusted: { policy }, catalog, demandsProof }: AskedTarget,
+): Pick<BodyTrust, 'catalog' | 'proof' | 'policy'> {
   const brings = question !== null && bringsProof(question.endpoint);
-  if (!brings || question.values.proof === '0') return { judgedBy };
+  if (!brings || question.values.proof === '0') return { catalog };
   return {
-    judgedBy,
+    catalog,
     ...(demandsProof === true ? { proof: 'demanded' } : {}),
     ...(policy === undefined ? {} : { policy }),
   };

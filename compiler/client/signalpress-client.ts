@@ -228,9 +228,11 @@ function freeCalls(
     search: async (words, limit) => resultsOf(await get('/gauge/search', { q: words, limit })),
     quote: async (path, params) => quoted(await urlAt(path, params), trip),
     async verify(saved) {
-      // What was saved may be older than the catalogue.
-      const judgedBy = { catalog: await known(), isOfBody: false };
-      return verifyText(saved, { ...trusted, judgedBy, now: clock() }, { demandsProof });
+      return verifyText(
+        saved,
+        { ...trusted, catalog: await known(), now: clock() },
+        { demandsProof },
+      );
     },
     watch(items, watching) {
       requireInterval(watching.everyMs);

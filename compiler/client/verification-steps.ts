@@ -11,7 +11,6 @@ export type StepId =
   | 'logged'
   | 'revocation'
   | 'consistency'
-  | 'catalog'
   | 'request_time'
   | 'expect'
   | 'max_age';
@@ -85,12 +84,6 @@ const WORDS: Readonly<Record<StepId, Words>> = {
     proves: 'Whatever the body says twice, it says alike: times, sources, legs and classes.',
     doesNotProve: 'That two sources agree with each other.',
   },
-  catalog: {
-    title: 'Its words are those of the catalogue',
-    proves:
-      'Each class and scale follows from the value, as the catalogue of the issuer defines it.',
-    doesNotProve: 'That the thresholds are those of the agency. The named document shows that.',
-  },
   request_time: {
     title: 'Age and freshness follow from signed times',
     proves:
@@ -118,7 +111,6 @@ const STEP_OF: Readonly<Record<BodyCheckName, StepId>> = {
   record_hash: 'record_hash',
   series: 'series',
   consistency: 'consistency',
-  catalog: 'catalog',
   request_time: 'request_time',
   inclusion: 'log',
   checkpoint: 'log',

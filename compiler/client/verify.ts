@@ -3,6 +3,7 @@
  * holds no key. The judge is that of `signalpress verify`, so the page and the command always agree.
  */
 import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Catalog } from '../contract/catalog/catalog.ts';
 import { readKeyHistory } from '../contract/key-history.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
@@ -18,8 +19,8 @@ import { withFreshProof } from '../verify/fresh-proof.ts';
 import { type KeyTrust, trustedBy, trustedList } from '../verify/key-trust.ts';
 import type { ProofDemand } from '../verify/logged-check.ts';
 import { type PolicyTrust, readPolicy } from '../verify/policy-check.ts';
-import { isOfSigner, type ProvenCatalog, provenCatalog } from '../verify/proven-catalog.ts';
-import { type BodyTrust, signerOf, verifyBody } from '../verify/verify-body.ts';
+import { provenCatalog } from '../verify/proven-catalog.ts';
+import { type BodyTrust, verifyBody } from '../verify/verify-body.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
 import { type VerificationStep, verificationSteps } from './verification-steps.ts';
 
@@ -30,7 +31,7 @@ export interface VerifyOptions extends Pick<Demands, 'expect' | 'maxAgeMs'> {
   readonly root?: string | readonly string[];
   /** The parsed `/.well-known/keys.json` of the issuer: which keys follow the trusted one, and which were revoked. */
   readonly keys?: unknown;
-  /** The bytes of `/.well-known/catalog.json` and `release.json` of the service, for signals that are not built in. */
+  /** The bytes of `/.well-known/catalog.json` and `release.json` of the service: what requests for its own lines mean. */
   readonly catalog?: { readonly file: Uint8Array; readonly head: Uint8Array };
   /** Logs and witnesses that you trust, as the text of a tlog-policy: the proof of a body must be witnessed by its quorum. */
   readonly policy?: string | Uint8Array;
@@ -57,25 +58,20 @@ const UNSIGNED_TABLE: BodyReport = {
 
 /** Re-derives everything that a saved body says about itself. Bad text is a verdict; a bad option throws. */
 export function verify(saved: string | Uint8Array, options: VerifyOptions = {}): Verification {
-  const trust = trustOf(options);
-  const catalog = catalogOf(options, trust);
+  const own = trustOf(options);
+  const catalog = catalogOf(options, own);
+  const trust = catalog === undefined ? own : { ...own, catalog };
   const { expect, maxAgeMs, demandsProof, freshProof } = options;
   // What a request means is for the catalogue of the reader to say, whoever signed the body.
   const demands = {
     expect,
     maxAgeMs,
     now: trust.now,
-    catalog: catalog?.catalog ?? BUILTIN,
+    catalog: catalog ?? BUILTIN,
   };
-  const asked = { demands, expectsProof: demandsProof === undefined };
   const read = readText(saved);
   if ('body' in read && freshProof !== undefined) read.body = withFreshProof(read.body, freshProof);
-  return verified(read, (body) => {
-    const isOwn = catalog !== null && isOfSigner(catalog.head, signerOf(body), trust.keys);
-    if (!isOwn) return { trust, ...asked };
-    const judgedBy = { catalog: catalog.catalog, isOfBody: false };
-    return { trust: { ...trust, judgedBy }, ...asked };
-  });
+  return verified(read, { trust, demands, expectsProof: demandsProof === undefined });
 }
 
 /** As `verify`, for trust that was read before. */
@@ -84,11 +80,11 @@ export function verifyText(
   trust: BodyTrust,
   { demandsProof }: Pick<VerifyOptions, 'demandsProof'>,
 ): Verification {
-  const { now, judgedBy } = trust;
-  const demands = { now, catalog: judgedBy?.catalog ?? BUILTIN };
+  const { now, catalog = BUILTIN } = trust;
+  const demands = { now, catalog };
   const proof = proofDemand(demandsProof);
   const judging = { trust: { ...trust, proof }, demands, expectsProof: demandsProof === undefined };
-  return verified(readText(saved), () => judging);
+  return verified(readText(saved), judging);
 }
 
 /** How a body is judged, and what is demanded of it. */
@@ -99,9 +95,8 @@ interface Judging {
   readonly expectsProof: boolean;
 }
 
-function verified(read: ReadText, judgingOf: (body: JsonValue) => Judging): Verification {
+function verified(read: ReadText, { trust, demands, expectsProof }: Judging): Verification {
   const body = 'body' in read ? read.body : null;
-  const { trust, demands, expectsProof } = judgingOf(body);
   const report = 'body' in read ? verifyBody(read.body, trust) : read.report;
   const demanded = withDemands(report, body, demands);
   const said = expectsProof ? expectingProof(demanded) : demanded;
@@ -158,7 +153,7 @@ export function knownPolicy(policy: string | Uint8Array | undefined): Pick<Polic
 }
 
 /** The catalogue that was passed; throws for one that its head does not prove. */
-function catalogOf({ catalog }: VerifyOptions, trust: KeyTrust): ProvenCatalog | null {
-  if (catalog === undefined) return null;
-  return provenCatalog({ catalog: catalog.file, head: catalog.head, ...trust });
+function catalogOf({ catalog }: VerifyOptions, trust: KeyTrust): Catalog | undefined {
+  if (catalog === undefined) return undefined;
+  return provenCatalog({ catalog: catalog.file, head: catalog.head, ...trust }).catalog;
 }

@@ -16,7 +16,6 @@ export type BodyCheckName =
   | 'record_hash'
   | 'series'
   | 'consistency'
-  | 'catalog'
   | 'request_time'
   | 'inclusion'
   | 'checkpoint'

@@ -37,8 +37,7 @@ export function judgeBody(
   body: JsonValue,
   { catalog, head, isSignature }: BodyUnder,
 ): JudgedBody {
-  const judgedBy = { catalog, isOfBody: true };
-  const report = verifyBody(body, { trust: [head.issuer_did], isSignature, judgedBy });
+  const report = verifyBody(body, { trust: [head.issuer_did], isSignature });
   const failed = report.checks
     .filter((each) => each.status === 'fail')
     .map((each): BodyFault => [each.where, `${each.check}: ${each.detail}`]);

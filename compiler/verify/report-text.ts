@@ -61,7 +61,6 @@ const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   record_hash: 'recomputed from the hash core',
   series: 'the rows are the end of the signed chain',
   consistency: 'what the body says twice agrees',
-  catalog: 'classes, scales and ranges are those of the catalogue',
   request_time: 'age and freshness, outside every signature, agree with their basis',
   inclusion: 'the proof leads from the hash to the root',
   checkpoint: 'the note states the tree of the proof, signed by a key that is known',

@@ -1,8 +1,12 @@
 import { basketOf } from '../contract/basket.ts';
 import { sampleIn, withoutProof } from '../contract/body-proof.ts';
 import { canonicalJson } from '../contract/canonical.ts';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Catalog } from '../contract/catalog/catalog.ts';
 import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
-import { legsLit } from '../contract/lit-legs.ts';
+import { bandOfRecord } from '../contract/leg.ts';
+import { isLit, legsLit } from '../contract/lit-legs.ts';
+import type { SignalRecord } from '../contract/record.ts';
 import { seriesHead } from '../contract/series.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
@@ -17,7 +21,6 @@ import {
   checkAt,
   reason,
 } from './body-check.ts';
-import { catalogChecks, type JudgingCatalog } from './catalog-checks.ts';
 import { addressCheck, citedChecks, lineageChecks, lookChecks } from './consistency-checks.ts';
 import { soundVerdict } from './key-trust.ts';
 import { type LogAnswer, logAnswer } from './log-answer.ts';
@@ -53,8 +56,8 @@ import {
 
 /** Whom to believe, and what shows that something is older than the end of its key. */
 export interface BodyTrust extends CitationTrust, AnchorTrust {
-  /** What readings are judged by: a catalogue of the issuer, proven. Without it only what is built in says what is lit. */
-  readonly judgedBy?: JudgingCatalog;
+  /** What the requests of a basket mean: a proven catalogue of the issuer, the built-in one without it. */
+  readonly catalog?: Catalog;
   /** Clock of the reader, epoch milliseconds: what a body says of a later moment is false. Without it no moment is. */
   readonly now?: number;
   /** How the answer to one request of a basket is judged; as the basket without it. */
@@ -69,7 +72,7 @@ export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
   if (basket !== null) {
     const judge = (answer: JsonValue, request: string): BodyReport =>
       verifyBody(answer, trust.ofRequest?.(request) ?? trust);
-    return basketReport(basket, { judge, catalog: trust.judgedBy?.catalog });
+    return basketReport(basket, { judge, catalog: trust.catalog });
   }
   const answered = logAnswer(delivered, trust);
   if (answered !== null) return proofReport(answered, trust);
@@ -93,7 +96,7 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
     ...nodes.flatMap(seriesChecks),
     ...nodes.flatMap(lineageChecks),
     ...nodes.flatMap(countCheck),
-    ...catalogChecks(nodes, trust.judgedBy),
+    ...nodes.flatMap(litCheck),
     ...nodes.flatMap(lookChecks),
     ...requestTimeChecks(nodes, trust.now),
     ...(proof === undefined ? unprovenChecks(body, trust) : [loggedCheck(body, proof, trust)]),
@@ -141,14 +144,6 @@ function verdictOf(checks: readonly BodyCheck[], cover: BodyCheck, trust: BodyTr
 export function signerOf(body: JsonValue): string | null {
   if (unfitness(body) !== null) return null;
   return issuerOf([...objectNodes(body)].filter(({ value }) => value._citation !== undefined));
-}
-
-/** The hash of the statement about a whole body, by which a release lists it; null where no readable citation covers all. */
-export function statementOf(body: JsonValue): string | null {
-  if (!isObject(body)) return null;
-  const cited = sampleIn(body) ?? body;
-  const citation = citationSchema.safeParse(cited._citation);
-  return citation.success ? citation.data.record_hash : null;
 }
 
 function issuerOf([first]: readonly ObjectNode[]): string | null {
@@ -278,6 +273,18 @@ function countCheck({ path, value }: ObjectNode): BodyCheck[] {
           ),
         ]),
   ];
+}
+
+/** Whether a reading or a leg of a built-in signal is lit as its class says; an own catalogue keeps the bands of these. */
+function litCheck({ path, value }: ObjectNode): BodyCheck[] {
+  const { signal_id, lit, provenance, position = provenance } = value;
+  const signal = BUILTIN.entryById.get(String(signal_id))?.signal;
+  if (lit === undefined || position === undefined || signal === undefined) return [];
+  const band =
+    value.band === undefined ? bandOfRecord(value as unknown as SignalRecord) : value.band;
+  const right = isLit(signal, typeof band === 'string' ? band : null);
+  const where = memberPath(path, 'lit');
+  return [agreement(where, lit === right, `${right}, which follows from its class`)];
 }
 
 /** Only a leg with a class is lit or not. */

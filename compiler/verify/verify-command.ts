@@ -1,5 +1,6 @@
 import { withoutProof } from '../contract/body-proof.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Catalog } from '../contract/catalog/catalog.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
@@ -17,7 +18,7 @@ import { receiptIn } from './receipt-text.ts';
 import { parseMemory, remember } from './release-memory.ts';
 import { bodyText, type FetchedFrom, receiptText, releaseText } from './report-text.ts';
 import { CLOCK_SKEW_MS } from './request-time-checks.ts';
-import { type BodyTrust, signerOf, statementOf, verifyBody } from './verify-body.ts';
+import { signerOf, verifyBody } from './verify-body.ts';
 import {
   EXIT,
   exitOf,
@@ -98,12 +99,9 @@ With --policy FILE, in the tlog-policy format of C2SP (logs, witnesses, groups, 
 the log of a release, must be signed by a log that the policy lists, if it lists any, and cosigned by the quorum of its
 witnesses. One that is not fails, and so does a body without a proof. Who witnessed it, and when, is said.
 
-With --catalog the readings of a body are judged by the catalogue of their publisher too: classes,
-scales and ranges. It is the catalog.json of the service, with its release.json in the same folder
-(both below /.well-known/), or a release folder. A catalogue that the issuer of the body did not
-sign is refused. A publisher may change a catalogue: a body that the given release lists must agree
-with it, and any other that differs is reported as made under another catalogue, and not judged.
-Without one, signals that are not built in are reported as not judged.
+--catalog says what requests of a publisher's own lines mean, for --expect and for baskets. It is the catalog.json of the
+service, with its release.json in the same folder (both below /.well-known/), or a release folder. A catalogue that the
+issuer of the body did not sign is refused. Classes, scales and ranges are what the issuer signed; they are not judged by it.
 
 A receipt that a service signed is judged in the same way: its file, the value of PAYMENT-RESPONSE, or the value itself
 as TARGET. --keys is the list that names its key. --body FILE compares the delivered bytes, --expect the request,
@@ -279,15 +277,15 @@ async function judgeFile(
     return undecided(target, ONLY_OF_RECEIPTS, options.json === true);
   const body = freshlyProven(bodyOfText(saved), options);
   const { now, policy } = options;
-  const known = catalogFor(body, trusted, options);
+  const own = catalogFor(body, trusted, options);
   const proof = options.proof === true ? 'demanded' : 'noted';
   const given = {
     ...(now === undefined ? {} : { now }),
     ...(policy === undefined ? {} : { policy }),
   };
-  const demanded = withDemands(verifyBody(body, { ...trusted, ...given, ...known, proof }), body, {
+  const demanded = withDemands(verifyBody(body, { ...trusted, ...given, ...own, proof }), body, {
     ...options,
-    catalog: known.judgedBy?.catalog ?? BUILTIN,
+    catalog: own.catalog ?? BUILTIN,
   });
   const report = options.proof === undefined ? expectingProof(demanded) : demanded;
   if (!writtenProof(body, report, options)) {
@@ -350,15 +348,11 @@ function catalogFor(
   body: JsonValue,
   trusted: Trust,
   { catalog: path, disk = nodeDisk }: VerifyCommandOptions,
-): Pick<BodyTrust, 'judgedBy'> {
+): { catalog?: Catalog } {
   if (path === undefined) return {};
   const given = givenCatalog(disk, path, trusted);
   const signer = signerOf(body);
-  if (isOfSigner(given.head, signer, trusted.keys)) {
-    const statement = statementOf(body);
-    const isOfBody = statement !== null && given.lists(statement);
-    return { judgedBy: { catalog: given.catalog, isOfBody } };
-  }
+  if (isOfSigner(given.head, signer, trusted.keys)) return { catalog: given.catalog };
   throw new RangeError(
     `Cannot use "${path}" of --catalog: of ${given.head.issuer_did}, and the body is signed by ${signer ?? 'nobody'}`,
   );

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storedPath } from '../../compiler/contract/path.ts';
@@ -137,19 +137,8 @@ describe('what a public part is good for', () => {
     ]);
   });
 
-  it('it is a catalogue, which is not taken for a list of what is sold', () => {
-    const { catalog, lists } = givenCatalog(nodeDisk, mirror, { trust: [did] });
+  it('it is a catalogue', () => {
+    const { catalog } = givenCatalog(nodeDisk, mirror, { trust: [did] });
     expect(catalog.lines.length).toBeGreaterThan(0);
-    const shard = readFileSync(join(data, storedPath(...shardOf(data))), 'utf8');
-    const [hash] = JSON.parse(shard.slice(0, shard.indexOf('\n'))) as [string];
-    expect(lists(hash)).toBe(false);
   });
 });
-
-function shardOf(folder: string): [path: string, sha256: string] {
-  const lines = readFileSync(join(root(folder), 'files.txt'), 'utf8').split('\n');
-  const [sha256 = '', , path = ''] = (lines.find((line) => / verify\//.test(line)) ?? '').split(
-    ' ',
-  );
-  return [path, sha256];
-}
