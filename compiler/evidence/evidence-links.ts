@@ -1,7 +1,7 @@
 import type { Provenance } from '../contract/record.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject } from '../contract/strict-json.ts';
-import { memberPath, type ObjectNode, objectNodes } from '../verify/object-nodes.ts';
+import { memberPath, type ObjectNode, objectNodes } from '../verify/body-check.ts';
 
 /** A link of lineage in a body, and who its reading is about, where the body says. */
 export interface EvidenceLink {

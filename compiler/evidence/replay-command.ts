@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import type { CommandSettings } from '../commands/command-settings.ts';
 import { grouped } from '../contract/grouped.ts';
 import { archiveFolder, openArchive, READINGS_FOLDER } from '../fetch/archive.ts';
-import { printed } from '../verify/report-text.ts';
-import { EXIT, type VerifyOutcome } from '../verify/verify-outcome.ts';
+import { EXIT, printed, type VerifyOutcome } from '../verify/report-text.ts';
 import { type FileFinding, type ReplayReport, replay } from './replay.ts';
 
 /** Findings of one kind that are written out; the rest is counted. */

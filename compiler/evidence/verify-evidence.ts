@@ -2,19 +2,10 @@ import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.t
 import { openArchive } from '../fetch/archive.ts';
 import { nodeDisk, readAll } from '../verify/disk.ts';
 import { openChunks } from '../verify/plain-file.ts';
-import { printed } from '../verify/report-text.ts';
+import { EXIT, jsonText, noRelease, printed, type VerifyOutcome } from '../verify/report-text.ts';
 import { INPUT_BYTES_MAX, runVerify, type VerifyCommandOptions } from '../verify/verify-command.ts';
-import { EXIT, jsonText, noRelease, type VerifyOutcome } from '../verify/verify-outcome.ts';
 import { type EvidenceLink, evidenceLinks } from './evidence-links.ts';
 import { type Rederived, rederive, UNNAMED, type Witnesses } from './rederive.ts';
-
-/** For the help of `verify`. */
-export const EVIDENCE_HELP = `
-With --archive a body is led back to what the agency answered: each payload that its lineage names is
-looked up, its SHA-256 compared, and imported again. Its reading must have the record hash of the body.
-A payload that is altered or gives another reading fails: 1. A payload that is missing, another version of
-the importer, and a body that names no evidence leave it open: 2.
-`;
 
 interface EvidenceOptions extends VerifyCommandOptions {
   /** Folder of the archive. */

@@ -14,11 +14,11 @@ import {
 } from '../contract/log-batch.ts';
 import { attestationsOf, parseProof } from '../contract/ots-proof.ts';
 import type { Release } from '../contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
+import { RELEASE_PROOF_NAME, releaseProofFault } from '../contract/release-leaf.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
-import { reason } from './body-check.ts';
-import { pastSigner } from './checkpoint-age.ts';
+import { parseTlogProof } from '../contract/tlog-proof.ts';
+import { canonicalHash, reason } from './body-check.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import {
   believedDids,
@@ -27,16 +27,12 @@ import {
   soundVerdict,
   WHOEVER_HAS_IT,
 } from './key-trust.ts';
-import { checkLogIndex } from './log-index-check.ts';
+import { checkLogIndex } from './known-hashes.ts';
 import { judgeNote } from './log-notes.ts';
-import { type LogSource, logSource } from './log-source.ts';
-import { LogTilesCheck } from './log-tiles-check.ts';
-import { judgeByPolicy, type PolicyTrust, type Witnessed } from './policy-check.ts';
+import { type LogSource, LogTilesCheck, logSource } from './log-tiles-check.ts';
+import { judgeByPolicy, type PolicyTrust, pastSigner, type Witnessed } from './policy-check.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
-import { readHead } from './release-head.ts';
-import { releaseKeys } from './release-keys.ts';
-import { checkHeadsLogged, provenHead, type Signed } from './release-proof.ts';
-import { releaseRoot } from './release-root.ts';
+import { readHead, releaseKeys, releaseRoot } from './release-head.ts';
 import type { CitationTrust } from './verify-citation.ts';
 
 const STATE = /^log\/anchor\/([0-9a-f]{64})\.json$/;
@@ -89,13 +85,16 @@ export function verifyLog(folder: string, options: VerifyLogOptions): LogReport 
 
 type LogFindings = Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'>;
 
-interface LogHead {
-  readonly head: Release | null;
-  readonly faults: Faults;
-  readonly trust: KeyTrust['trust'];
-}
-
-function report({ faults, head, trust, ...found }: LogHead & Partial<LogFindings>): LogReport {
+function report({
+  faults,
+  head,
+  trust,
+  ...found
+}: {
+  head: Release | null;
+  faults: Faults;
+  trust: KeyTrust['trust'];
+} & Partial<LogFindings>): LogReport {
   return {
     verdict: faults.count === 0 ? soundVerdict(trust) : 'failed',
     head,
@@ -199,13 +198,13 @@ function newestCheckpoint(source: LogSource, issuers: readonly string[]): Signed
 /** Roots in hex by the size that somebody signed. */
 type Roots = ReadonlyMap<number, string>;
 
-interface LastCheckpoint extends Pick<BatchCheck, 'source' | 'issuers' | 'rootAt'> {
-  /** The listed one. */
-  readonly newest: Signed | null;
-}
-
 /** The checkpoint with the head of the release in it, where there is one: its tree is proven to go on from the listed one. */
-function withHead({ source, issuers, newest, rootAt }: LastCheckpoint): {
+function withHead({
+  source,
+  issuers,
+  newest,
+  rootAt,
+}: Pick<BatchCheck, 'source' | 'issuers' | 'rootAt'> & { newest: Signed | null }): {
   readonly last: Signed | null;
   readonly rootAt: Roots;
 } {
@@ -280,14 +279,14 @@ function checkRoot(
   return false;
 }
 
-interface ForkCheck extends RootCheck {
-  readonly seen: Signed;
-  readonly newest: Signed | null;
-  readonly options: VerifyLogOptions;
-}
-
 /** The two notes that prove a fork or a shrinking, where the log did not grow from the one that was seen. */
-function forkEvidence({ seen, newest, rootAt, source, options }: ForkCheck): string[] {
+function forkEvidence({
+  seen,
+  newest,
+  rootAt,
+  source,
+  options,
+}: RootCheck & { seen: Signed; newest: Signed | null; options: VerifyLogOptions }): string[] {
   const { size } = seen.checkpoint;
   const now = newest?.checkpoint.size ?? 0;
   if (size > now) source.faults.add('--since', 'size', `${size} entries, but the log has ${now}`);
@@ -347,4 +346,52 @@ function stateOf(path: string, root: string, source: LogSource): 'pending' | 'co
     throw new RangeError('its proof does not lead to the block that it names');
   }
   return 'confirmed';
+}
+
+const HASH_BYTES = 32;
+
+/** A checkpoint with the note that signs it. */
+interface Signed {
+  readonly checkpoint: Checkpoint;
+  readonly note: string;
+}
+
+/**
+ * The checkpoint of the log with the head of the release in it: it must extend the listed one by the hash of the head alone.
+ * Null for a release from before there were any, and, with a fault, where the proof beside the head does not hold.
+ */
+function provenHead(source: LogSource, log: Checkpoint, issuers: readonly string[]): Signed | null {
+  const { log_index: logIndex } = source.head;
+  const bytes = logIndex === undefined ? null : source.proof();
+  if (logIndex === undefined || bytes === null) return null;
+  try {
+    const proof = parseTlogProof(decodeUtf8(bytes));
+    const leaf = { recordHash: canonicalHash(source.head), logIndex, log };
+    const fault =
+      releaseProofFault(proof, leaf, sha256) ?? judgeNote(proof.checkpoint, issuers).fault;
+    if (fault === null) return { checkpoint: proof.signed, note: proof.checkpoint };
+    source.faults.add(RELEASE_PROOF_NAME, '', fault);
+  } catch (error) {
+    source.faults.add(RELEASE_PROOF_NAME, '', reason(error));
+  }
+  return null;
+}
+
+/** Every older release that is kept beside this one and states its place in the log stands there. */
+function checkHeadsLogged(
+  { head, faults }: LogSource,
+  kept: readonly Release[],
+  digests: Buffer,
+): void {
+  for (const { sequence, log_index: at, ...rest } of kept) {
+    if (at === undefined || sequence >= head.sequence) continue;
+    const hash = canonicalHash({ sequence, log_index: at, ...rest });
+    const entry = digests.toString('hex', at * HASH_BYTES, (at + 1) * HASH_BYTES);
+    if (hash === `sha256:${entry}`) continue;
+    faults.add(
+      'log',
+      `entry ${at}`,
+      `not the head of release ${sequence}, which states to be there`,
+    );
+  }
 }

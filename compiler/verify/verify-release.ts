@@ -12,38 +12,40 @@
  * Known limits: a fork or a freeze shows only to a reader who remembers an earlier release, and two logs that one publisher
  * signed show only to readers who compare.
  */
+
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
 import { firstHistory, rootDid } from '../contract/key-history.ts';
 import { keysInWords } from '../contract/key-standing.ts';
+import { FILES_FOLDER, storedPath } from '../contract/path.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import type { SeenKeys } from '../contract/seen-keys.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { reason } from './body-check.ts';
 import { bulkSignatureCheck } from './bulk-signature.ts';
-import { pastRelease } from './checkpoint-age.ts';
+import { readReleaseCatalog } from './description-checks.ts';
 import { type Disk, nodeDisk } from './disk.ts';
-import { type FileList, openFileList } from './file-list.ts';
-import { type IndexResult, shardsOf } from './index-check.ts';
+import { dataFolder, type FileList, type Found, foundFiles, openFileList } from './file-list.ts';
 import { type KeyTrust, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { KnownHashes, readKnownHashes } from './known-hashes.ts';
-import { logSource } from './log-source.ts';
-import type { PolicyTrust, Witnessed } from './policy-check.ts';
-import { checkPublicList, type HeldFiles, heldFiles } from './public-part.ts';
-import { readReleaseCatalog } from './release-catalog.ts';
-import { checkChain } from './release-chain.ts';
-import { Faults, type ReleaseFault } from './release-fault.ts';
-import { readHead } from './release-head.ts';
-import { unlistedFiles } from './release-index.ts';
-import { releaseKeys } from './release-keys.ts';
-import { type SeenRelease, seenOf } from './release-memory.ts';
-import { checkName, releaseRoot, unservedReleases } from './release-root.ts';
-import { checkSeen, keysSeenIn } from './seen-check.ts';
-import type { ShareContext } from './share-check.ts';
-import { SharesInOrder } from './shares-in-order.ts';
-import { strangersIn, strayFiles } from './stray-files.ts';
+import { logSource } from './log-tiles-check.ts';
+import { type PolicyTrust, pastRelease, type Witnessed } from './policy-check.ts';
+import { checkChain, checkSeen, keysSeenIn, type SeenRelease, seenOf } from './release-chain.ts';
+import {
+  type Counted,
+  count,
+  Faults,
+  inOrder,
+  type ReleaseFault,
+  type Tally,
+} from './release-fault.ts';
+import { checkName, readHead, releaseKeys, releaseRoot, unservedReleases } from './release-head.ts';
+import { type IndexResult, shardsOf, unlistedFiles } from './release-index.ts';
+import type { ShareContext, ShareResult } from './share-check.ts';
 import { isStrictSignature } from './strict-signature.ts';
-import { count, inOrder, type Tally } from './tally.ts';
 import { checkLog } from './verify-log.ts';
 import { inlinePool, type VerifyPool, workerPool } from './verify-pool.ts';
 
@@ -143,14 +145,17 @@ export async function verifyRelease(
   return { ...reportOf({ head, faults, trust, run }), past };
 }
 
-interface ReleaseResult {
-  readonly head: Release | null;
-  readonly faults: Faults;
-  readonly trust: KeyTrust['trust'];
-  readonly run?: ReleaseRun;
-}
-
-function reportOf({ head, faults, trust, run }: ReleaseResult): ReleaseReport {
+function reportOf({
+  head,
+  faults,
+  trust,
+  run,
+}: {
+  head: Release | null;
+  faults: Faults;
+  trust: KeyTrust['trust'];
+  run?: ReleaseRun;
+}): ReleaseReport {
   const shares = run?.shares;
   return {
     verdict: faults.count === 0 ? soundVerdict(trust) : 'failed',
@@ -302,7 +307,7 @@ class ReleaseRun {
   async #indexes(list: FileList, pool: VerifyPool): Promise<void> {
     const { head, faults } = this.#options;
     const { records, cited, subjects, bundles } = this.shares.sums;
-    const shards = shardsOf({ list });
+    const shards = shardsOf(list);
     if (records === 0 && shards.length === 0) return;
     const results = await pool.indexes();
     for (const result of results) faults.addAll(result);
@@ -346,5 +351,137 @@ class ReleaseRun {
     count(this.shares.tally, 'log_entries', entries);
     count(this.shares.tally, 'checkpoints', checkpoints);
     count(this.shares.tally, 'logged_hashes', records);
+  }
+}
+
+/** A stored path: `files/`, the path up to its extension, 20 digits of the hash, the extension. */
+const STORED = /^files\/(.+)\.[0-9a-f]{20}(\.[a-z][a-z0-9]{0,9})?$/;
+
+/** What is in the folder of a release beside its head, its list, and the proof of its head where it has a leaf. */
+function* strangersIn(disk: Disk, root: string, head: Release): Generator<Found> {
+  const proof = head.log_index === undefined ? [] : [RELEASE_PROOF_NAME];
+  const own = new Set([RELEASE_NAME, FILES_NAME, ...proof]);
+  for (const found of foundFiles(disk, root, '')) {
+    if (!own.has(found.path) || found.kind !== 'file') yield found;
+  }
+}
+
+/**
+ * What does not belong among the files of all releases: anything that is no plain file, and files that no release here
+ * lists, as a compile that was killed leaves them.
+ */
+function* strayFiles(disk: Disk, root: string, own: FileList): Generator<Found> {
+  const data = dataFolder(root);
+  const folder = disk.entry(`${data}/${FILES_FOLDER}`)?.kind;
+  if (folder === undefined) return;
+  if (folder !== 'folder') {
+    yield { path: FILES_FOLDER, kind: folder };
+    return;
+  }
+  const lists = [own, ...otherLists(disk, root)];
+  for (const found of foundFiles(disk, data, FILES_FOLDER)) {
+    const isOurs = found.kind === 'file' && lists.some((list) => isIn(list, found.path));
+    if (!isOurs) yield found;
+  }
+}
+
+function isIn(list: FileList, stored: string): boolean {
+  const [, stem = '', extension = ''] = STORED.exec(stored) ?? [];
+  const entry = list.find(stem + extension);
+  return entry !== null && storedPath(entry.path, entry.sha256) === stored;
+}
+
+function otherLists(disk: Disk, root: string): FileList[] {
+  return disk.list(`${root}/..`).flatMap(({ name, kind }) => {
+    const folder = `${root}/../${name}`;
+    const hasList = kind === 'folder' && disk.entry(`${folder}/${FILES_NAME}`)?.kind === 'file';
+    return hasList ? readableList(disk, folder) : [];
+  });
+}
+
+/** The list of another release may be damaged; what it names is then nobody's. */
+function readableList(disk: Disk, folder: string): FileList[] {
+  try {
+    return [openFileList(disk, folder)];
+  } catch (error) {
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
+}
+
+/** How many files of a release are at hand, of how many. */
+interface HeldFiles {
+  /** Whether that is the public part alone. */
+  readonly isPublic: boolean;
+  readonly held: number;
+  readonly of: number;
+}
+
+/** What a head says of the list that is at hand, which it signs. */
+function heldFiles(head: Release, { isPublic }: FileList): HeldFiles {
+  const of = head.files_count;
+  return { isPublic, held: isPublic ? (head.public_files?.count ?? of) : of, of };
+}
+
+/** The public list that a head signs is the public lines of the whole list, and no others. */
+function checkPublicList(head: Release, list: FileList, faults: Faults): void {
+  const { public_files: stated } = head;
+  if (stated === undefined) return;
+  const hash = sha256.create();
+  let count = 0;
+  for (const lines of list.publicLines()) {
+    hash.update(lines);
+    count += lines.reduce((sum, byte) => sum + (byte === 0x0a ? 1 : 0), 0);
+  }
+  const found = `sha256:${bytesToHex(hash.digest())}`;
+  if (found !== stated.sha256) {
+    faults.add(
+      RELEASE_NAME,
+      'public_files.sha256',
+      `the public lines of ${FILES_NAME} hash to ${found}`,
+    );
+  }
+  if (count !== stated.count) {
+    faults.add(RELEASE_NAME, 'public_files.count', `${FILES_NAME} lists ${count} public files`);
+  }
+}
+
+/** Sums up the shares of a release in the order of its list, whatever order they come in. */
+class SharesInOrder {
+  readonly tally: Tally = {};
+  readonly sums = {
+    bytes: 0,
+    bodies: 0,
+    records: 0,
+    bundles: 0,
+    cited: 0,
+    subjects: 0,
+    damaged: 0,
+  };
+  readonly #faults: Faults;
+  readonly #early = new Map<number, ShareResult>();
+  #next = 0;
+
+  constructor(faults: Faults) {
+    this.#faults = faults;
+  }
+
+  take(chunk: number, result: ShareResult): void {
+    this.#early.set(chunk, result);
+    for (let ready = this.#early.get(this.#next); ready; ready = this.#early.get(this.#next)) {
+      this.#early.delete(this.#next);
+      this.#next += 1;
+      this.#add(ready);
+    }
+  }
+
+  #add(result: ShareResult): void {
+    for (const [name, more] of Object.entries(result.tally)) {
+      count(this.tally, name as Counted, more);
+    }
+    for (const name of Object.keys(this.sums) as (keyof typeof this.sums)[]) {
+      this.sums[name] += result[name];
+    }
+    this.#faults.addAll(result);
   }
 }

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { type Verification, verify } from '../../compiler/client/verify.ts';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
-import { receiptIn } from '../../compiler/verify/receipt-text.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
+import { receiptIn } from '../../compiler/verify/verify-receipt.ts';
 import { hasPython, VERIFY_RECORD } from '../../test/verify/python-judge.ts';
 import {
   BODIES_NAME,

@@ -4,7 +4,7 @@ import { HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
 import type { LogPolicy } from '../../compiler/contract/log-policy.ts';
 import { checkEvidence, parseEvidence } from '../../compiler/monitor/evidence.ts';
 import { Monitor } from '../../compiler/monitor/monitor.ts';
-import type { MonitorStatus } from '../../compiler/monitor/status.ts';
+import type { MonitorStatus } from '../../compiler/monitor/monitor-state.ts';
 import { respond } from '../../gatekeeper/answers/respond.ts';
 import type { Service } from '../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';

@@ -5,17 +5,17 @@ import { NOTE_CHARS_MAX } from '../../compiler/contract/checkpoint.ts';
 import { KEYS_BYTES_MAX } from '../../compiler/contract/key-history.ts';
 import { type HashedRecord, hashCore } from '../../compiler/contract/record-hash.ts';
 import { HEAD_BYTES_MAX } from '../../compiler/contract/release.ts';
-import { raiseAlarms } from '../../compiler/monitor/alarms.ts';
 import { readingIn } from '../../compiler/monitor/evidence.ts';
-import type { Finding } from '../../compiler/monitor/finding.ts';
 import {
   ALARMS_MAX,
+  type Finding,
   firstState,
   GAPS_MAX,
   type MonitorState,
   NO_ADDRESS,
   newestHeads,
   READINGS_MAX,
+  raiseAlarms,
   readState,
   writeState,
 } from '../../compiler/monitor/monitor-state.ts';

@@ -5,9 +5,12 @@ import {
   historyOf,
   type KeyHistory,
 } from '../../compiler/contract/key-history.ts';
-import { checkEvidence, type Evidence } from '../../compiler/monitor/evidence.ts';
-import { keysContradiction } from '../../compiler/monitor/keys-contradiction.ts';
-import { keysOfText } from '../../compiler/monitor/keys-text.ts';
+import {
+  checkEvidence,
+  type Evidence,
+  keysContradiction,
+  keysOfText,
+} from '../../compiler/monitor/evidence.ts';
 import { DID, didOfSeed, revocation, rotation } from './lying-service.ts';
 import { FIRST, ISSUER, root, rooted } from './rooted-keys.ts';
 

@@ -7,9 +7,8 @@ import { hashCore } from '../../compiler/contract/record-hash.ts';
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
 import { canonicalHash } from '../../compiler/verify/body-check.ts';
-import { runVerify } from '../../compiler/verify/verify-command.ts';
+import { runVerify, runVerifyLog } from '../../compiler/verify/verify-command.ts';
 import { verifyLog } from '../../compiler/verify/verify-log.ts';
-import { runVerifyLog } from '../../compiler/verify/verify-log-command.ts';
 import { didOf, seed } from '../seeded-keys.ts';
 import {
   compileFolder,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatVerifyEntry } from '../../compiler/contract/release.ts';
-import { KnownHashes, sharedDigests } from '../../compiler/verify/known-hashes.ts';
-import { checkLogIndex } from '../../compiler/verify/log-index-check.ts';
-import type { LogSource } from '../../compiler/verify/log-source.ts';
+import { checkLogIndex, KnownHashes, sharedDigests } from '../../compiler/verify/known-hashes.ts';
+import type { LogSource } from '../../compiler/verify/log-tiles-check.ts';
 import { Faults } from '../../compiler/verify/release-fault.ts';
 import { entriesIn, hashes, type LogFiles, memoryLog } from '../stages/anchor/memory-log.ts';
 

@@ -7,8 +7,11 @@ import { firstHistory, formatKeyHistory } from '../../compiler/contract/key-hist
 import type { JsonObject } from '../../compiler/contract/strict-json.ts';
 import { signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
-import { runVerify, type VerifyCommandOptions } from '../../compiler/verify/verify-command.ts';
-import { runVerifyLog } from '../../compiler/verify/verify-log-command.ts';
+import {
+  runVerify,
+  runVerifyLog,
+  type VerifyCommandOptions,
+} from '../../compiler/verify/verify-command.ts';
 import { adoptRoot } from '../rooted-list.ts';
 import { didOf, seed } from '../seeded-keys.ts';
 import {

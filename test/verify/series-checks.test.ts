@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chainLink } from '../../compiler/contract/series.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { canonicalHash } from '../../compiler/verify/body-check.ts';
-import { coresFault } from '../../compiler/verify/series-cores.ts';
+import { coresFault } from '../../compiler/verify/series-checks.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { series } from '../../gatekeeper/rooms/series.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
+import { runVerifyLog } from '../../compiler/verify/verify-command.ts';
 import { verifyLog } from '../../compiler/verify/verify-log.ts';
-import { runVerifyLog } from '../../compiler/verify/verify-log-command.ts';
 import { smallSet } from '../small-set.ts';
 import {
   compileFolder,

@@ -286,7 +286,6 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
       'history/hydrology.river-level/07010000.json _citation.fact',
       `${RECORD} _citation.source.content_hash`,
       `${RECORD} record_hash`,
-      `${RECORD} standard_ruler.distance_to_action`,
       `${RECORD} _citation.fact`,
       'ruler/hydrology.river-level/07010000.json _citation.fact',
       'strata/hydrology.river-level/07010000.json _citation.fact',

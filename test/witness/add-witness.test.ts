@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
-import { addWitness } from '../../compiler/witness/add-witness.ts';
+import { addWitness } from '../../compiler/witness/ask-witnesses.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 import { AskedShop, askedNow } from './asked-shop.ts';
 import { InventedWitness } from './invented-witness.ts';
