@@ -134,7 +134,7 @@ function demandsOf(
   return {
     catalog,
     ...(demandsProof === true ? { proof: 'demanded' } : {}),
-    ...(policy === undefined ? {} : { policy }),
+    policy,
   };
 }
 

@@ -173,7 +173,7 @@ function check(
   const report = checkEvidence(evidence, {
     ...trusted,
     now,
-    ...(keys === undefined ? {} : { keys }),
+    keys,
     ...demandedBy(policy),
   });
   const isPinned = trusted.trust !== 'any';

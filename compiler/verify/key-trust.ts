@@ -13,7 +13,7 @@ export interface Trusted {
 /** Whom a reader trusts, and what is known about the keys of that issuer over time. */
 export interface KeyTrust extends Trusted {
   /** Keys that follow the trusted one, when each stopped, and which were revoked; the trusted DIDs alone without it. */
-  readonly keys?: KeyHistory;
+  readonly keys?: KeyHistory | undefined;
 }
 
 /** The DIDs that a reader passed; throws for one that is no did:key, and for one in both places. */

@@ -86,24 +86,37 @@ function heldWords(body: JsonValue, { log }: ProofTrust): string | null {
 }
 
 /**
- * Judges the `_proof` of a body: its leaf is of this body, it leads to the root of its checkpoint, and that is of the log of
- * the service which the citation names, signed by a key that is known.
+ * The entry that the proof of a body leads to: it is of this body, under a checkpoint of the log of the service which the
+ * citation names, signed by a key that is known. Throws a RangeError that says what does not hold.
  */
-export function loggedCheck(body: JsonValue, proof: JsonValue, trusted: ProofTrust): BodyCheck {
-  const sample = sampleIn(body);
-  const signed = sample ?? body;
-  const at = checkAt('logged', sample === null ? '_proof' : 'sample._proof');
+function provenEntry(body: JsonValue, proof: JsonValue, trusted: ProofTrust) {
+  const signed = sampleIn(body) ?? body;
   const cited = citationSchema.safeParse(isObject(signed) ? signed._citation : undefined);
-  if (!cited.success) return at.fail('no citation says of which log it has to be');
-  if (typeof proof !== 'string') return at.fail('not a text');
+  if (!cited.success) throw new RangeError('no citation says of which log it has to be');
+  if (typeof proof !== 'string') throw new RangeError('not a text');
+  const read = parseTlogProof(proof);
+  const origin = logOrigin(citedBase(cited.data));
+  if (read.signed.origin !== origin) {
+    throw new RangeError(
+      `its checkpoint is of the log "${read.signed.origin}", and the body is of "${origin}"`,
+    );
+  }
+  const known = believedDids(trusted, cited.data.issuer_DID);
+  const { fault } = judgeSigners(read, known, trusted.isSignature);
+  if (fault !== null) throw new RangeError(`its checkpoint: ${fault}`);
+  const proven = provableHashes(signed).find(({ hash }) =>
+    isLeafProven(read, leafHash(logEntry(hash), sha256), sha256),
+  );
+  if (proven === undefined)
+    throw new RangeError('no hash of this body is the entry that it proves');
+  return { read, leaf: proven.of };
+}
+
+/** Judges the `_proof` of a body. */
+export function loggedCheck(body: JsonValue, proof: JsonValue, trusted: ProofTrust): BodyCheck {
+  const at = checkAt('logged', sampleIn(body) === null ? '_proof' : 'sample._proof');
   try {
-    const read = parseTlogProof(proof);
-    const origin = logOrigin(citedBase(cited.data));
-    const known = believedDids(trusted, cited.data.issuer_DID);
-    const fault = noteFault(read, { origin, known, isSignature: trusted.isSignature });
-    if (fault !== null) return at.fail(fault);
-    const leaf = provenLeaf(signed, read);
-    if (leaf === null) return at.fail('no hash of this body is the entry that it proves');
+    const { read, leaf } = provenEntry(body, proof, trusted);
     const past = pastSigner(read.checkpoint, trusted);
     if (past !== null) return unfitProof(body, past, trusted);
     const { fault: lack, witnessed } = judgeByPolicy(read.checkpoint, trusted);
@@ -121,28 +134,6 @@ function unfitProof(body: JsonValue, why: string, trusted: ProofTrust): BodyChec
   return trusted.proof === 'demanded' ? at.fail(why) : at.notApplicable(why);
 }
 
-function noteFault(
-  read: ReadTlogProof,
-  {
-    origin,
-    known,
-    isSignature,
-  }: { origin: string; known: readonly string[]; isSignature: SignatureCheck | undefined },
-): string | null {
-  if (read.signed.origin !== origin) {
-    return `its checkpoint is of the log "${read.signed.origin}", and the body is of "${origin}"`;
-  }
-  const { fault } = judgeSigners(read, known, isSignature);
-  return fault === null ? null : `its checkpoint: ${fault}`;
-}
-
-function provenLeaf(body: JsonValue, read: ReadTlogProof): ProvableHash['of'] | null {
-  const proven = provableHashes(body).find(({ hash }) =>
-    isLeafProven(read, leafHash(logEntry(hash), sha256), sha256),
-  );
-  return proven?.of ?? null;
-}
-
 /** An entry that no thief of a past key could have made: witnesses saw it before, or a key that is still in use signed since. */
 interface ShownLeaf {
   readonly leaf: ProvableHash['of'];
@@ -151,20 +142,12 @@ interface ShownLeaf {
 
 /** What the proof of a body shows that no thief of a past key could have made; null for nothing. */
 function shownLeaf(
-  { body, proof }: { readonly body: JsonValue; readonly proof: JsonValue },
+  delivered: { body: JsonValue; proof: JsonValue },
   trusted: ProofTrust,
   before: string,
 ): ShownLeaf | null {
-  const signed = sampleIn(body) ?? body;
-  const cited = citationSchema.safeParse(isObject(signed) ? signed._citation : undefined);
-  if (!cited.success || typeof proof !== 'string') return null;
   try {
-    const read = parseTlogProof(proof);
-    const origin = logOrigin(citedBase(cited.data));
-    const known = believedDids(trusted, cited.data.issuer_DID);
-    const fault = noteFault(read, { origin, known, isSignature: trusted.isSignature });
-    const leaf = fault === null ? provenLeaf(signed, read) : null;
-    if (leaf === null) return null;
+    const { read, leaf } = provenEntry(delivered.body, delivered.proof, trusted);
     if (isWitnessed(read.checkpoint, trusted, before)) return { leaf, by: 'witnesses' };
     const { isPresent } = checkpointSigner(read.checkpoint, trusted);
     return isPresent ? { leaf, by: 'present key' } : null;

@@ -27,9 +27,9 @@ import { isStrictSignature, type SignatureCheck } from './strict-signature.ts';
 /** What a reader demands of checkpoints beside the signature of the issuer. */
 export interface PolicyTrust {
   /** Logs and witnesses that the reader knows; without one cosignatures are not looked at. */
-  readonly policy?: LogPolicy;
+  readonly policy?: LogPolicy | undefined;
   /** Clock of the reader, epoch milliseconds: a cosignature of a later moment does not count. */
-  readonly now?: number;
+  readonly now?: number | undefined;
   /** Checks signatures; strict RFC 8032 code without it. */
   readonly isSignature?: SignatureCheck;
 }

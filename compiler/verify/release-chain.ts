@@ -26,7 +26,7 @@ interface ChainedRelease {
   readonly head: Release;
   readonly faults: Faults;
   /** Keys that the issuer had before; a kept release may be signed by any of them. */
-  readonly keys?: KeyHistory;
+  readonly keys?: KeyHistory | undefined;
 }
 
 interface Link {
@@ -104,7 +104,7 @@ interface SeenCheck {
   /** The newest release of this issuer that was verified before. */
   readonly seen: KnownRelease;
   /** Every key of the issuer, where they are known. */
-  readonly keys?: KeyHistory;
+  readonly keys?: KeyHistory | undefined;
   /** Clock of the reader, milliseconds since 1970. */
   readonly now: number | undefined;
 }

@@ -165,7 +165,7 @@ interface ReleaseKeys extends Trusted {
   readonly root: string;
   readonly faults: Faults;
   /** A list from elsewhere; it may know of a revocation that the release does not. */
-  readonly keys?: KeyHistory;
+  readonly keys?: KeyHistory | undefined;
 }
 
 /**

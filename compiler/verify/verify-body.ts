@@ -71,9 +71,9 @@ import {
 /** Whom to believe, and what shows that something is older than the end of its key. */
 export interface BodyTrust extends CitationTrust, AnchorTrust {
   /** What the requests of a basket mean: a proven catalogue of the issuer, the built-in one without it. */
-  readonly catalog?: Catalog;
+  readonly catalog?: Catalog | undefined;
   /** Clock of the reader, epoch milliseconds: what a body says of a later moment is false. Without it no moment is. */
-  readonly now?: number;
+  readonly now?: number | undefined;
   /** How the answer to one request of a basket is judged; as the basket without it. */
   readonly ofRequest?: (request: string) => BodyTrust;
 }

@@ -151,10 +151,14 @@ async function judgeFolder(
 ): Promise<VerifyOutcome> {
   const { memory, now, json, readStdin, issuer, root, keys: _, catalog: __, ...rest } = options;
   const known = memory === undefined ? null : parseMemory(memory.text);
-  const seen = known === null ? {} : { seen: known.issuers };
-  const clock = now === undefined ? {} : { now };
   const found = rest.fetched?.faults ?? [];
-  const report = await verifyRelease(target, { ...rest, ...clock, ...seen, ...trusted, found });
+  const report = await verifyRelease(target, {
+    ...rest,
+    now,
+    seen: known?.issuers,
+    ...trusted,
+    found,
+  });
   const stale = now === undefined ? null : staleness(report, now, memory !== undefined);
   const exitCode =
     report.verdict === 'verified' && stale !== null ? EXIT.undecided : exitOf(report.verdict);
@@ -214,16 +218,10 @@ async function judgeFile(
     return undecided(target, ONLY_OF_RECEIPTS, options.json === true);
   const body = freshlyProven(bodyOfText(saved), options);
   const { now, policy } = options;
-  const own = catalogFor(body, trusted, options);
+  const catalog = catalogFor(body, trusted, options);
   const proof = options.proof === true ? 'demanded' : 'noted';
-  const given = {
-    ...(now === undefined ? {} : { now }),
-    ...(policy === undefined ? {} : { policy }),
-  };
-  const demanded = withDemands(verifyBody(body, { ...trusted, ...given, ...own, proof }), body, {
-    ...options,
-    catalog: own.catalog ?? BUILTIN,
-  });
+  const judged = verifyBody(body, { ...trusted, now, policy, catalog, proof });
+  const demanded = withDemands(judged, body, { ...options, catalog: catalog ?? BUILTIN });
   const report = options.proof === undefined ? expectingProof(demanded) : demanded;
   if (!writtenProof(body, report, options)) {
     return undecided(target, NO_PROOF_THERE, options.json === true);
@@ -285,11 +283,11 @@ function catalogFor(
   body: JsonValue,
   trusted: Trust,
   { catalog: path, disk = nodeDisk }: VerifyCommandOptions,
-): { catalog?: Catalog } {
-  if (path === undefined) return {};
+): Catalog | undefined {
+  if (path === undefined) return undefined;
   const given = givenCatalog(disk, path, trusted);
   const signer = signerOf(body);
-  if (isOfSigner(given.head, signer, trusted.keys)) return { catalog: given.catalog };
+  if (isOfSigner(given.head, signer, trusted.keys)) return given.catalog;
   throw new RangeError(
     `Cannot use "${path}" of --catalog: of ${given.head.issuer_did}, and the body is signed by ${signer ?? 'nobody'}`,
   );
@@ -321,15 +319,10 @@ export function runVerifyLog(target: string, options: VerifyLogCommandOptions): 
   try {
     const trusted = trustedBy(issuer, root);
     const { keys } = options.keys === undefined ? {} : givenKeys(disk, options.keys, trusted);
-    const known = keys === undefined ? {} : { keys };
-    const demanded = {
-      ...(policy === undefined ? {} : { policy }),
-      ...(now === undefined ? {} : { now }),
-    };
-    const seen = since === undefined ? {} : { since: noteIn(since, disk) };
+    const seen = since === undefined ? undefined : noteIn(since, disk);
     const why = noRelease(disk, target);
     if (why !== null) return undecided(target, why, isJson);
-    const report = verifyLog(target, { ...trusted, ...known, ...seen, ...demanded, disk });
+    const report = verifyLog(target, { ...trusted, keys, policy, now, since: seen, disk });
     const pinned = trusted.trust !== 'any';
     const text = isJson
       ? jsonText({ target, issuer_pinned: pinned, ...report })

@@ -20,13 +20,7 @@ import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { parseTlogProof } from '../contract/tlog-proof.ts';
 import { canonicalHash, reason } from './body-check.ts';
 import { type Disk, nodeDisk } from './disk.ts';
-import {
-  believedDids,
-  type KeyTrust,
-  type SoundVerdict,
-  soundVerdict,
-  WHOEVER_HAS_IT,
-} from './key-trust.ts';
+import { believedDids, type SoundVerdict, soundVerdict, WHOEVER_HAS_IT } from './key-trust.ts';
 import { checkLogIndex } from './known-hashes.ts';
 import { judgeNote } from './log-notes.ts';
 import { type LogSource, LogTilesCheck, logSource } from './log-tiles-check.ts';
@@ -40,7 +34,7 @@ const STATE = /^log\/anchor\/([0-9a-f]{64})\.json$/;
 interface VerifyLogOptions extends CitationTrust, PolicyTrust {
   readonly disk?: Disk;
   /** Signed note of a checkpoint that was seen before: the log must have grown from it. */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Heads of the releases that are kept beside this one. */
   readonly kept?: readonly Release[];
 }
@@ -64,7 +58,17 @@ export interface LogReport {
   readonly evidence: readonly string[];
 }
 
-const NO_ANCHORS: AnchorCounts = { pending: 0, confirmed: 0 };
+type LogFindings = Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'>;
+
+const NOTHING: LogFindings = {
+  entries: 0,
+  checkpoints: 0,
+  records: 0,
+  anchors: { pending: 0, confirmed: 0 },
+  checkpoint: null,
+  witnessed: [],
+  evidence: [],
+};
 
 /** Re-derives the log of a release from its first entry: tiles, roots, checkpoints, index, and that every published record is in it. */
 export function verifyLog(folder: string, options: VerifyLogOptions): LogReport {
@@ -73,42 +77,17 @@ export function verifyLog(folder: string, options: VerifyLogOptions): LogReport 
   const root = releaseRoot(disk, folder, faults);
   const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults });
   const head = root === null ? null : readHead({ ...options, ...known, disk, root, faults });
-  if (root === null || head === null || faults.count > 0) return report({ head, faults, trust });
-  try {
-    const source = logSource({ disk, root, head, faults });
-    return report({ head, faults, trust, ...checkLog(source, { ...options, ...known }) });
-  } catch (error) {
-    faults.add('log', '', reason(error));
-    return report({ head, faults, trust });
+  let found = NOTHING;
+  if (root !== null && head !== null && faults.count === 0) {
+    try {
+      const source = logSource({ disk, root, head, faults });
+      found = { ...NOTHING, ...checkLog(source, { ...options, ...known }) };
+    } catch (error) {
+      faults.add('log', '', reason(error));
+    }
   }
-}
-
-type LogFindings = Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'>;
-
-function report({
-  faults,
-  head,
-  trust,
-  ...found
-}: {
-  head: Release | null;
-  faults: Faults;
-  trust: KeyTrust['trust'];
-} & Partial<LogFindings>): LogReport {
-  return {
-    verdict: faults.count === 0 ? soundVerdict(trust) : 'failed',
-    head,
-    entries: 0,
-    checkpoints: 0,
-    records: 0,
-    anchors: NO_ANCHORS,
-    checkpoint: null,
-    witnessed: [],
-    evidence: [],
-    ...found,
-    faults: faults.kept,
-    faultCount: faults.count,
-  };
+  const verdict = faults.count === 0 ? soundVerdict(trust) : 'failed';
+  return { verdict, head, ...found, faults: faults.kept, faultCount: faults.count };
 }
 
 /** Judges the log of a release, whose faults go to those of its source. */
@@ -122,7 +101,12 @@ export function checkLog(source: LogSource, options: VerifyLogOptions): LogFindi
   const size = newest?.checkpoint.size ?? 0;
   const tiles = new LogTilesCheck(source, size);
   const grown = growThrough(tiles, batches, seen?.checkpoint ?? null);
-  const { last, rootAt } = withHead({ source, issuers, newest, rootAt: grown });
+  // The tree with the head of the release in it is proven to go on from the listed one.
+  const last = newest && (provenHead(source, newest.checkpoint, issuers) ?? newest);
+  const rootAt = new Map(grown);
+  if (last !== null && last !== newest) {
+    rootAt.set(last.checkpoint.size, bytesToHex(last.checkpoint.root));
+  }
   checkBatches({ source, batches, issuers, rootAt });
   if ((batches.at(-1)?.size ?? 0) !== size) {
     source.faults.add(CHECKPOINT_PATH, 'size', `${size}, but the last batch is of another`);
@@ -197,22 +181,6 @@ function newestCheckpoint(source: LogSource, issuers: readonly string[]): Signed
 
 /** Roots in hex by the size that somebody signed. */
 type Roots = ReadonlyMap<number, string>;
-
-/** The checkpoint with the head of the release in it, where there is one: its tree is proven to go on from the listed one. */
-function withHead({
-  source,
-  issuers,
-  newest,
-  rootAt,
-}: Pick<BatchCheck, 'source' | 'issuers' | 'rootAt'> & { newest: Signed | null }): {
-  readonly last: Signed | null;
-  readonly rootAt: Roots;
-} {
-  const last = newest === null ? null : provenHead(source, newest.checkpoint, issuers);
-  if (last === null) return { last: newest, rootAt };
-  const { size, root } = last.checkpoint;
-  return { last, rootAt: new Map([...rootAt, [size, bytesToHex(root)]]) };
-}
 
 function growThrough(
   tiles: LogTilesCheck,

@@ -28,7 +28,7 @@ import { reason } from './body-check.ts';
 import { bulkSignatureCheck } from './bulk-signature.ts';
 import { readReleaseCatalog } from './description-checks.ts';
 import { type Disk, nodeDisk } from './disk.ts';
-import { dataFolder, type FileList, type Found, foundFiles, openFileList } from './file-list.ts';
+import { dataFolder, type FileList, foundFiles, openFileList } from './file-list.ts';
 import { type KeyTrust, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { KnownHashes, readKnownHashes } from './known-hashes.ts';
 import { logSource } from './log-tiles-check.ts';
@@ -44,7 +44,7 @@ import {
 } from './release-fault.ts';
 import { checkName, readHead, releaseKeys, releaseRoot, unservedReleases } from './release-head.ts';
 import { type IndexResult, shardsOf, unlistedFiles } from './release-index.ts';
-import type { ShareContext, ShareResult } from './share-check.ts';
+import type { ShareResult } from './share-check.ts';
 import { isStrictSignature } from './strict-signature.ts';
 import { checkLog } from './verify-log.ts';
 import { inlinePool, type VerifyPool, workerPool } from './verify-pool.ts';
@@ -61,7 +61,7 @@ interface VerifyReleaseOptions extends KeyTrust, PolicyTrust {
   readonly independent?: boolean;
   readonly progress?: (step: VerifyProgress) => void;
   /** What was verified of an issuer before, by its DID. */
-  readonly seen?: Readonly<Record<string, SeenRelease>>;
+  readonly seen?: Readonly<Record<string, SeenRelease>> | undefined;
   /** What was found wrong where the release was fetched. */
   readonly found?: readonly ReleaseFault[];
 }
@@ -83,8 +83,8 @@ export interface ReleaseReport {
   readonly keys: string | null;
   /** False when the release was compiled from tables that this program cannot make again; they are not judged. */
   readonly ownTables: boolean;
-  /** How much of the release was at hand; null where that was not looked at. */
-  readonly part: HeldFiles | null;
+  /** How many files were at hand, of how many, and whether they are the public part; null where that was not looked at. */
+  readonly part: { isPublic: boolean; held: number; of: number } | null;
   readonly files: number;
   readonly bytes: number;
   readonly bodies: number;
@@ -110,278 +110,217 @@ export interface ReleaseReport {
   readonly evidence: readonly string[];
 }
 
-/** Re-derives a release, all of it or its public part: a release folder, or a data folder, whose `current` is followed. */
-export async function verifyRelease(
-  folder: string,
-  options: VerifyReleaseOptions,
-): Promise<ReleaseReport> {
-  const { disk = nodeDisk, trust } = options;
-  const faults = new Faults();
-  const root = releaseRoot(disk, folder, faults);
-  const ofKeys = new Faults();
-  const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults: ofKeys });
-  const head = root === null ? null : readHead({ ...options, ...known, disk, root, faults });
-  // What the head does not vouch for is not worth a look.
-  if (root === null || head === null || faults.count > 0) {
-    faults.addUnnamed(ofKeys);
-    return reportOf({ head, faults, trust });
-  }
-  checkName({ disk, root, head, faults });
-  const history = known.keys ?? firstHistory(head.issuer_did);
-  const issuer = rootDid(history);
-  const seen = options.seen === undefined ? undefined : seenOf(options.seen, history);
-  if (seen !== undefined) checkSeen({ ...known, now: options.now, disk, root, head, faults, seen });
-  const run = new ReleaseRun({ ...options, ...known, disk, root, head, faults, issuer });
-  run.strayCount = run.strays.push(...unservedReleases(disk, root, head));
-  try {
-    await run.all();
-  } catch (error) {
-    faults.add(FILES_NAME, '', reason(error));
-  }
-  for (const { file, where, detail } of options.found ?? []) faults.add(file, where, detail);
-  // A list of keys that is damaged may be so among other files, and is named once.
-  faults.addUnnamed(ofKeys);
-  const past = pastRelease(head, run.checkpoint, { ...options, ...known });
-  return { ...reportOf({ head, faults, trust, run }), past };
-}
+/** What is said of a release whose head does not hold: it is not looked into. */
+const UNSEEN = {
+  past: null,
+  ownTables: true,
+  issuer: null,
+  keys: null,
+  seenKeys: null,
+  part: null,
+  strays: [],
+  strayCount: 0,
+  checkpoint: null,
+  witnessed: [],
+  evidence: [],
+};
 
-function reportOf({
-  head,
-  faults,
-  trust,
-  run,
-}: {
-  head: Release | null;
-  faults: Faults;
-  trust: KeyTrust['trust'];
-  run?: ReleaseRun;
-}): ReleaseReport {
-  const shares = run?.shares;
-  return {
-    verdict: faults.count === 0 ? soundVerdict(trust) : 'failed',
-    head,
-    past: null,
-    // A release whose head does not hold is not looked into.
-    ownTables: run?.ownTables ?? true,
-    files: shares?.tally.files ?? 0,
-    bytes: shares?.sums.bytes ?? 0,
-    bodies: shares?.sums.bodies ?? 0,
-    records: shares?.sums.records ?? 0,
-    signatures: shares?.sums.cited ?? 0,
-    checked: inOrder(shares?.tally ?? {}),
-    faults: [...faults.kept].sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0)),
-    faultCount: faults.count,
-    ...foundBy(run),
-  };
-}
-
-type ReleaseFindings = Pick<
-  ReleaseReport,
-  | 'issuer'
-  | 'keys'
-  | 'seenKeys'
-  | 'part'
-  | 'strays'
-  | 'strayCount'
-  | 'checkpoint'
-  | 'witnessed'
-  | 'evidence'
->;
-
-function foundBy(run: ReleaseRun | undefined): ReleaseFindings {
-  if (run === undefined) {
-    const nothing = { part: null, checkpoint: null, witnessed: [], evidence: [] };
-    return { issuer: null, keys: null, seenKeys: null, strays: [], strayCount: 0, ...nothing };
-  }
-  const { issuer, keys, seenKeys, part, strays, strayCount, checkpoint, witnessed, evidence } = run;
-  return { issuer, keys, seenKeys, part, strays, strayCount, checkpoint, witnessed, evidence };
-}
-
-interface RunOptions extends VerifyReleaseOptions {
+/** A release on its way through the steps, and what was found by then. */
+interface ReleaseRun extends Omit<VerifyReleaseOptions, 'found'> {
   readonly disk: Disk;
   readonly root: string;
   readonly head: Release;
   readonly faults: Faults;
   readonly issuer: string;
+  readonly shares: SharesInOrder;
+  readonly found: { -readonly [K in keyof typeof UNSEEN]: ReleaseReport[K] } & {
+    strays: string[];
+  };
+}
+
+/** Re-derives a release, all of it or its public part: a release folder, or a data folder, whose `current` is followed. */
+export async function verifyRelease(
+  folder: string,
+  options: VerifyReleaseOptions,
+): Promise<ReleaseReport> {
+  const { disk = nodeDisk, trust, now } = options;
+  const { found: foundBefore = [], ...rest } = options;
+  const faults = new Faults();
+  const shares = new SharesInOrder(faults);
+  const found: ReleaseRun['found'] = { ...UNSEEN, strays: [] };
+  const root = releaseRoot(disk, folder, faults);
+  const ofKeys = new Faults();
+  const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults: ofKeys });
+  const head = root === null ? null : readHead({ ...options, ...known, disk, root, faults });
+  // What the head does not vouch for is not worth a look.
+  if (root !== null && head !== null && faults.count === 0) {
+    checkName({ disk, root, head, faults });
+    const history = known.keys ?? firstHistory(head.issuer_did);
+    const issuer = rootDid(history);
+    found.issuer = issuer;
+    found.keys = known.keys === undefined ? null : keysInWords(known.keys, head.as_of);
+    found.seenKeys = keysSeenIn(history);
+    const seen = options.seen === undefined ? undefined : seenOf(options.seen, history);
+    if (seen !== undefined) checkSeen({ ...known, now, disk, root, head, faults, seen });
+    found.strayCount = found.strays.push(...unservedReleases(disk, root, head));
+    try {
+      await lookInto({ ...rest, ...known, disk, root, head, faults, issuer, shares, found });
+    } catch (error) {
+      faults.add(FILES_NAME, '', reason(error));
+    }
+    for (const { file, where, detail } of foundBefore) faults.add(file, where, detail);
+    found.past = pastRelease(head, found.checkpoint, { ...options, ...known });
+  }
+  // A list of keys that is damaged may be so among other files, and is named once.
+  faults.addUnnamed(ofKeys);
+  const { bytes, bodies, records, cited: signatures } = shares.sums;
+  const { past, ownTables, ...others } = found;
+  return {
+    verdict: faults.count === 0 ? soundVerdict(trust) : 'failed',
+    head,
+    past,
+    ownTables,
+    files: shares.tally.files ?? 0,
+    bytes,
+    bodies,
+    records,
+    signatures,
+    checked: inOrder(shares.tally),
+    faults: [...faults.kept].sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0)),
+    faultCount: faults.count,
+    ...others,
+  };
 }
 
 /** One pass over the bodies, one over the indexes, one over the log; holds one record at a time. */
-class ReleaseRun {
-  readonly shares: SharesInOrder;
-  readonly issuer: string;
-  readonly keys: string | null;
-  readonly seenKeys: SeenKeys;
-  part: HeldFiles | null = null;
-  readonly strays: string[] = [];
-  strayCount = 0;
-  /** Whether the release was compiled from a catalogue and words that this program knows. */
-  ownTables = true;
-  checkpoint: string | null = null;
-  witnessed: readonly Witnessed[] = [];
-  evidence: readonly string[] = [];
-  readonly #options: RunOptions;
-
-  constructor(options: RunOptions) {
-    this.#options = options;
-    const { keys, head, issuer } = options;
-    this.issuer = issuer;
-    this.keys = keys === undefined ? null : keysInWords(keys, head.as_of);
-    this.seenKeys = keysSeenIn(keys ?? firstHistory(head.issuer_did));
-    this.shares = new SharesInOrder(options.faults);
+async function lookInto(run: ReleaseRun): Promise<void> {
+  const { disk, root, head, faults, shares, found, workers = 0, independent = false } = run;
+  const heads = checkChain(run);
+  count(shares.tally, 'releases', heads.length);
+  const list = openFileList(disk, root);
+  const { isPublic } = list;
+  const of = head.files_count;
+  const held = isPublic ? (head.public_files?.count ?? of) : of;
+  found.part = { isPublic, held, of };
+  if (!isPublic) checkPublicList(head, list, faults);
+  if (head.catalog_sha256 !== undefined && list.find(WHOLE_CATALOG_PATH) === null) {
+    faults.add(WHOLE_CATALOG_PATH, '', 'signed by the head, but not listed');
   }
-
-  async all(): Promise<void> {
-    const { disk, root, head, faults } = this.#options;
-    const heads = checkChain(this.#options);
-    count(this.shares.tally, 'releases', heads.length);
-    const list = openFileList(disk, root);
-    this.part = heldFiles(head, list);
-    if (!list.isPublic) checkPublicList(head, list, faults);
-    if (head.catalog_sha256 !== undefined && list.find(WHOLE_CATALOG_PATH) === null) {
-      faults.add(WHOLE_CATALOG_PATH, '', 'signed by the head, but not listed');
-    }
-    const known = readKnownHashes(disk, root, list);
-    const pool = this.#pool(list, known);
-    try {
-      await this.#bodies(pool, this.part.held);
-      this.#strays(list);
-      // A damaged file is named once, not again by everything that refers to it.
-      if (this.shares.sums.damaged === 0) await this.#indexes(list, pool);
-      if (this.shares.sums.damaged === 0) this.#log(list, heads);
-    } finally {
-      await pool.close();
-    }
+  const known = readKnownHashes(disk, root, list);
+  const read = readReleaseCatalog({ disk, root, head, list });
+  found.ownTables = read.ownTables;
+  const useful = Math.min(workers, Math.floor(list.chunks / CHUNKS_PER_WORKER));
+  const pool =
+    useful > 0 && disk === nodeDisk
+      ? workerPool(useful, { root, head, list: list.shared, known, independent })
+      : inlinePool({
+          ...read,
+          disk,
+          root,
+          head,
+          list,
+          known: known === null ? null : new KnownHashes(known),
+          isSignature: independent ? isStrictSignature : bulkSignatureCheck(),
+        });
+  try {
+    await checkBodies(run, pool, held);
+    checkStrays(run, list);
+    // A damaged file is named once, not again by everything that refers to it.
+    if (shares.sums.damaged === 0) await compareIndexes(run, list, pool);
+    if (shares.sums.damaged === 0) compareLog(run, list, heads);
+  } finally {
+    await pool.close();
   }
+}
 
-  #pool(list: FileList, known: SharedArrayBuffer | null): VerifyPool {
-    const { disk, root, head, workers = 0, independent = false } = this.#options;
-    const context = this.#context(list);
-    this.ownTables = context.ownTables;
-    const useful = Math.min(workers, Math.floor(list.chunks / CHUNKS_PER_WORKER));
-    if (useful > 0 && disk === nodeDisk) {
-      return workerPool(useful, { root, head, list: list.shared, known, independent });
-    }
-    return inlinePool({
-      ...context,
-      known: known === null ? null : new KnownHashes(known),
-      isSignature: independent ? isStrictSignature : bulkSignatureCheck(),
-    });
-  }
+async function checkBodies(run: ReleaseRun, pool: VerifyPool, total: number): Promise<void> {
+  const { faults, shares, progress = () => undefined } = run;
+  progress({ done: 0, total, label: 'files' });
+  await pool.chunks((chunk, result) => {
+    shares.take(chunk, result);
+    progress({ done: shares.tally.files ?? 0, total, label: 'files' });
+  });
+  const { files = 0 } = shares.tally;
+  if (files !== total) faults.add(RELEASE_NAME, 'files_count', `${FILES_NAME} lists ${files}`);
+  progress({ done: total, total, label: 'indexes' });
+}
 
-  #context(list: FileList): ShareContext {
-    const { disk, root, head } = this.#options;
-    const read = readReleaseCatalog({ disk, root, head, list });
-    return { ...read, disk, root, head, list, known: null, isSignature: isStrictSignature };
-  }
-
-  async #bodies(pool: VerifyPool, total: number): Promise<void> {
-    const { faults, progress = () => undefined } = this.#options;
-    progress({ done: 0, total, label: 'files' });
-    await pool.chunks((chunk, result) => {
-      this.shares.take(chunk, result);
-      progress({ done: this.shares.tally.files ?? 0, total, label: 'files' });
-    });
-    const { files = 0 } = this.shares.tally;
-    if (files !== total) faults.add(RELEASE_NAME, 'files_count', `${FILES_NAME} lists ${files}`);
-    progress({ done: total, total, label: 'indexes' });
-  }
-
-  #strays(list: FileList): void {
-    const { disk, root, head, faults } = this.#options;
-    for (const { path, kind } of strangersIn(disk, root, head)) {
-      this.shares.sums.damaged += 1;
-      faults.add(path, '', `not listed in ${FILES_NAME}: a stray ${kind}`);
-    }
-    for (const { path, kind } of strayFiles(disk, root, list)) {
-      if (kind !== 'file') {
-        this.shares.sums.damaged += 1;
-        faults.add(path, '', `not a plain file: a ${kind}`);
-        continue;
-      }
-      this.strayCount += 1;
-      if (this.strays.length < STRAYS_SHOWN_MAX) this.strays.push(path);
+/** The catalog and the look-up shards against the records, by count and one by one. */
+async function compareIndexes(run: ReleaseRun, list: FileList, pool: VerifyPool): Promise<void> {
+  const { head, faults, shares } = run;
+  const { records, cited, subjects, bundles } = shares.sums;
+  const shards = shardsOf(list);
+  if (records === 0 && shards.length === 0) return;
+  const results = await pool.indexes();
+  for (const result of results) faults.addAll(result);
+  const sum = (name: 'lines' | 'reading' | 'citation' | 'subject') =>
+    results.reduce((total: number, result: IndexResult) => total + result[name], 0);
+  const rows = defined(results[0], 'the first result').catalog;
+  count(shares.tally, 'catalog_lines', rows);
+  count(shares.tally, 'lookup_lines', sum('lines'));
+  if (rows !== records) faults.add(CATALOG_PATH, '', `${rows} lines for ${records} records`);
+  const complete = sum('reading') === records && sum('citation') === cited;
+  if (!complete || sum('subject') !== subjects) unlistedFiles({ ...run, list }, shards);
+  for (const [name, own] of Object.entries({ records, bundles })) {
+    if (head.counts[name as 'records' | 'bundles'] !== own) {
+      faults.add(RELEASE_NAME, `counts.${name}`, `the release holds ${own}`);
     }
   }
+}
 
-  /** The catalog and the look-up shards against the records, by count and one by one. */
-  async #indexes(list: FileList, pool: VerifyPool): Promise<void> {
-    const { head, faults } = this.#options;
-    const { records, cited, subjects, bundles } = this.shares.sums;
-    const shards = shardsOf(list);
-    if (records === 0 && shards.length === 0) return;
-    const results = await pool.indexes();
-    for (const result of results) faults.addAll(result);
-    const sum = (name: 'lines' | 'reading' | 'citation' | 'subject') =>
-      results.reduce((total: number, result: IndexResult) => total + result[name], 0);
-    const rows = defined(results[0], 'the first result').catalog;
-    count(this.shares.tally, 'catalog_lines', rows);
-    count(this.shares.tally, 'lookup_lines', sum('lines'));
-    if (rows !== records) faults.add(CATALOG_PATH, '', `${rows} lines for ${records} records`);
-    const complete = sum('reading') === records && sum('citation') === cited;
-    if (!complete || sum('subject') !== subjects) {
-      unlistedFiles({ ...this.#options, list }, shards);
-    }
-    for (const [name, found] of Object.entries({ records, bundles })) {
-      if (head.counts[name as 'records' | 'bundles'] !== found) {
-        faults.add(RELEASE_NAME, `counts.${name}`, `the release holds ${found}`);
-      }
-    }
+/** The transparency log, where the release holds one; a log that was seen must still be there. */
+function compareLog(run: ReleaseRun, list: FileList, kept: readonly Release[]): void {
+  const { head, faults, seen, issuer, policy, shares, found } = run;
+  const since = seen?.[issuer]?.checkpoint ?? undefined;
+  if (list.find(CHECKPOINT_PATH) === null) {
+    const missing = (why: string): void => faults.add(CHECKPOINT_PATH, '', `missing, ${why}`);
+    if (since !== undefined) missing('but a log was seen before');
+    if (head.log_index !== undefined) missing('but the head states its place in a log');
+    if (policy !== undefined) missing('so nobody witnessed it');
+    return;
   }
-
-  /** The transparency log, where the release holds one; a log that was seen must still be there. */
-  #log(list: FileList, kept: readonly Release[]): void {
-    const { head, faults, seen, issuer, policy } = this.#options;
-    const since = seen?.[issuer]?.checkpoint ?? null;
-    if (list.find(CHECKPOINT_PATH) === null) {
-      if (since !== null) faults.add(CHECKPOINT_PATH, '', 'missing, but a log was seen before');
-      if (head.log_index !== undefined)
-        faults.add(CHECKPOINT_PATH, '', 'missing, but the head states its place in a log');
-      if (policy !== undefined) faults.add(CHECKPOINT_PATH, '', 'missing, so nobody witnessed it');
-      return;
-    }
-    const found = checkLog(logSource(this.#options), {
-      ...this.#options,
-      kept,
-      ...(since === null ? {} : { since }),
-    });
-    const { entries, checkpoints, records } = found;
-    this.checkpoint = found.checkpoint;
-    this.witnessed = found.witnessed;
-    this.evidence = found.evidence;
-    count(this.shares.tally, 'log_entries', entries);
-    count(this.shares.tally, 'checkpoints', checkpoints);
-    count(this.shares.tally, 'logged_hashes', records);
-  }
+  const log = checkLog(logSource(run), { ...run, kept, since });
+  found.checkpoint = log.checkpoint;
+  found.witnessed = log.witnessed;
+  found.evidence = log.evidence;
+  count(shares.tally, 'log_entries', log.entries);
+  count(shares.tally, 'checkpoints', log.checkpoints);
+  count(shares.tally, 'logged_hashes', log.records);
 }
 
 /** A stored path: `files/`, the path up to its extension, 20 digits of the hash, the extension. */
 const STORED = /^files\/(.+)\.[0-9a-f]{20}(\.[a-z][a-z0-9]{0,9})?$/;
 
-/** What is in the folder of a release beside its head, its list, and the proof of its head where it has a leaf. */
-function* strangersIn(disk: Disk, root: string, head: Release): Generator<Found> {
-  const proof = head.log_index === undefined ? [] : [RELEASE_PROOF_NAME];
-  const own = new Set([RELEASE_NAME, FILES_NAME, ...proof]);
-  for (const found of foundFiles(disk, root, '')) {
-    if (!own.has(found.path) || found.kind !== 'file') yield found;
-  }
-}
-
 /**
- * What does not belong among the files of all releases: anything that is no plain file, and files that no release here
- * lists, as a compile that was killed leaves them.
+ * Names what lies beside the head, the list and the proof of the release, and what does not belong among the files of all
+ * releases: anything that is no plain file is damage; files that no release here lists, as a killed compile leaves them, are
+ * worth a note.
  */
-function* strayFiles(disk: Disk, root: string, own: FileList): Generator<Found> {
+function checkStrays({ disk, root, head, faults, shares, found }: ReleaseRun, own: FileList): void {
+  const damage = (path: string, detail: string): void => {
+    shares.sums.damaged += 1;
+    faults.add(path, '', detail);
+  };
+  const proof = head.log_index === undefined ? [] : [RELEASE_PROOF_NAME];
+  const known = new Set([RELEASE_NAME, FILES_NAME, ...proof]);
+  for (const { path, kind } of foundFiles(disk, root, '')) {
+    const isOwn = known.has(path) && kind === 'file';
+    if (!isOwn) damage(path, `not listed in ${FILES_NAME}: a stray ${kind}`);
+  }
   const data = dataFolder(root);
   const folder = disk.entry(`${data}/${FILES_FOLDER}`)?.kind;
   if (folder === undefined) return;
   if (folder !== 'folder') {
-    yield { path: FILES_FOLDER, kind: folder };
+    damage(FILES_FOLDER, `not a plain file: a ${folder}`);
     return;
   }
   const lists = [own, ...otherLists(disk, root)];
-  for (const found of foundFiles(disk, data, FILES_FOLDER)) {
-    const isOurs = found.kind === 'file' && lists.some((list) => isIn(list, found.path));
-    if (!isOurs) yield found;
+  for (const { path, kind } of foundFiles(disk, data, FILES_FOLDER)) {
+    if (kind !== 'file') damage(path, `not a plain file: a ${kind}`);
+    else if (!lists.some((list) => isIn(list, path))) {
+      found.strayCount += 1;
+      if (found.strays.length < STRAYS_SHOWN_MAX) found.strays.push(path);
+    }
   }
 }
 
@@ -391,36 +330,18 @@ function isIn(list: FileList, stored: string): boolean {
   return entry !== null && storedPath(entry.path, entry.sha256) === stored;
 }
 
+/** The list of another release may be damaged; what it names is then nobody's. */
 function otherLists(disk: Disk, root: string): FileList[] {
   return disk.list(`${root}/..`).flatMap(({ name, kind }) => {
     const folder = `${root}/../${name}`;
-    const hasList = kind === 'folder' && disk.entry(`${folder}/${FILES_NAME}`)?.kind === 'file';
-    return hasList ? readableList(disk, folder) : [];
+    if (kind !== 'folder' || disk.entry(`${folder}/${FILES_NAME}`)?.kind !== 'file') return [];
+    try {
+      return [openFileList(disk, folder)];
+    } catch (error) {
+      if (error instanceof RangeError) return [];
+      throw error;
+    }
   });
-}
-
-/** The list of another release may be damaged; what it names is then nobody's. */
-function readableList(disk: Disk, folder: string): FileList[] {
-  try {
-    return [openFileList(disk, folder)];
-  } catch (error) {
-    if (error instanceof RangeError) return [];
-    throw error;
-  }
-}
-
-/** How many files of a release are at hand, of how many. */
-interface HeldFiles {
-  /** Whether that is the public part alone. */
-  readonly isPublic: boolean;
-  readonly held: number;
-  readonly of: number;
-}
-
-/** What a head says of the list that is at hand, which it signs. */
-function heldFiles(head: Release, { isPublic }: FileList): HeldFiles {
-  const of = head.files_count;
-  return { isPublic, held: isPublic ? (head.public_files?.count ?? of) : of, of };
 }
 
 /** The public list that a head signs is the public lines of the whole list, and no others. */
@@ -471,17 +392,13 @@ class SharesInOrder {
     for (let ready = this.#early.get(this.#next); ready; ready = this.#early.get(this.#next)) {
       this.#early.delete(this.#next);
       this.#next += 1;
-      this.#add(ready);
+      for (const [name, more] of Object.entries(ready.tally)) {
+        count(this.tally, name as Counted, more);
+      }
+      for (const name of Object.keys(this.sums) as (keyof typeof this.sums)[]) {
+        this.sums[name] += ready[name];
+      }
+      this.#faults.addAll(ready);
     }
-  }
-
-  #add(result: ShareResult): void {
-    for (const [name, more] of Object.entries(result.tally)) {
-      count(this.tally, name as Counted, more);
-    }
-    for (const name of Object.keys(this.sums) as (keyof typeof this.sums)[]) {
-      this.sums[name] += result[name];
-    }
-    this.#faults.addAll(result);
   }
 }
