@@ -36,7 +36,7 @@ import {
 } from '../snapshot-folder.ts';
 import { leafChanges } from './alterations.ts';
 import { proveAgain } from './resign.ts';
-import { type Body, type SmallRelease, smallRelease } from './small-release.ts';
+import { type Body, compiledOnce, type SmallRelease, smallRelease } from './small-release.ts';
 
 afterAll(removeFolders);
 
@@ -195,11 +195,10 @@ describe('a roster, made again of its subjects', () => {
   let root: string;
   let bodies: StoredBodies;
   beforeAll(async () => {
-    const made = await compileFolder(writeSnapshots(rosterFiles(rosterSet())));
+    const made = await compiledOnce('rosters', () => rosterFiles(rosterSet()));
     root = made.folder;
     bodies = new StoredBodies(nodeDisk, root, openFileList(nodeDisk, root));
   });
-  afterAll(removeFolders);
   const judge = (path: string, body: Body): string[] => {
     const judged = related(path, body, { bodies });
     checkRoster(judged);
@@ -330,12 +329,6 @@ describe('checkFiler()', () => {
 let data: string;
 let root: string;
 let did: string;
-beforeEach(async () => {
-  const made = await compileFolder(writeSnapshots(rosterFiles(rosterSet())));
-  ({ data, folder: root } = made);
-  did = made.release.issuer_did;
-});
-
 const digest = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
 const entries = () => parseFiles(readFileSync(join(root, 'files.txt'), 'utf8'));
 
@@ -377,6 +370,12 @@ function shardOf(path: string): string {
 }
 
 describe('verifyRelease() on rosters, registries and documents', () => {
+  beforeEach(async () => {
+    const made = await compiledOnce('rosters', () => rosterFiles(rosterSet()));
+    ({ data, folder: root } = made);
+    did = made.release.issuer_did;
+  });
+
   it('verifies what compile wrote, and what was only signed again', async () => {
     expect(await named()).toEqual([]);
     republish(SERVICE, (text) => text);

@@ -34,6 +34,7 @@ import { alterations } from './alterations.ts';
 import { flipBit, overlayDisk, seeded } from './overlay-disk.ts';
 import { hasPython, pythonVerdicts, pythonVerdictsOfFiles } from './python-judge.ts';
 import { resign } from './resign.ts';
+import { compiledOnce } from './small-release.ts';
 
 afterAll(removeFolders);
 
@@ -53,7 +54,7 @@ let delivered: Series;
 let cored: Series;
 
 beforeAll(async () => {
-  const { data, folder, release } = await compileFolder(writeSnapshots(seriesSet()));
+  const { data, folder, release } = await compiledOnce('series-set', seriesSet);
   did = release.issuer_did;
   stored = readJson(folder, FILE);
   const service = await compiledService(data, '2026-11-21T12:00:00Z');
@@ -353,7 +354,7 @@ describe('signed csv', () => {
   let table: string;
   let lines: readonly string[];
   beforeAll(async () => {
-    const { data, release } = await compileFolder(writeSnapshots(seriesSet()));
+    const { data, release } = await compiledOnce('series-set', seriesSet);
     const service = await compiledService(data, NOW);
     did = release.issuer_did;
     ask = async (query) => {
