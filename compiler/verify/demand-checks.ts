@@ -166,7 +166,7 @@ export const TIME_OF: Readonly<Record<ObservedKind, string>> = {
 export interface BodyAbout {
   /** What is stated; null where the issuer states no claim. */
   readonly subject: string | null;
-  /** The value with its unit, or how many readings of which times. */
+  /** The value with its unit, or the number of readings and their times. */
   readonly fact: string;
   /** The canonical request that it answers, without what nobody signed; null where it answers none. */
   readonly answers: string | null;
@@ -217,7 +217,7 @@ function observedKind(body: JsonObject): ObservedKind {
   return typeof body.record_hash === 'string' ? 'reading' : 'oldest';
 }
 
-/** Of a settlement answer the words of the request: whoever serves it may put any text there. */
+/** The words of the request in a settlement answer: the service may put any text there. */
 function unsignedWords({ market_or_event }: JsonObject): BodyAbout['unsigned'] {
   return typeof market_or_event === 'string' ? { market_or_event } : null;
 }

@@ -61,7 +61,7 @@ export function believedDids(
   return [...all];
 }
 
-/** Those of some keys that none of these lists revokes: what shows no time may be of a thief. */
+/** The keys that no list revokes: a statement without a proven time may come from a thief. */
 export function unrevoked(dids: readonly string[], lists: readonly KeyHistory[]): string[] {
   const revoked = new Set(
     lists.flatMap(({ keys }) =>

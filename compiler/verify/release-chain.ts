@@ -103,7 +103,7 @@ interface SeenCheck {
   readonly faults: Faults;
   /** The newest release of this issuer that was verified before. */
   readonly seen: KnownRelease;
-  /** Every key of the issuer, where they are known. */
+  /** All keys of the issuer, if known. */
   readonly keys?: KeyHistory | undefined;
   /** Clock of the reader, milliseconds since 1970. */
   readonly now: number | undefined;

@@ -58,7 +58,7 @@ import {
  *  1. The citation: its members, its hash, its signature, and whether its key is one that the reader chose.
  *  2. The content: the hash of the whole body that the citation signs. A settlement answer is checked against its parts.
  *  3. The record hashes, the chain of a series, the lineage and the legs: all that follows from signed members.
- *  4. The members of request time, which nobody signs: there has to be one instant of which all of them are true.
+ *  4. The members of request time, which nobody signs: one instant must make all of them true.
  *  5. The proof that came with it, outside of all hashes: that it is in the log of its issuer.
  *
  * The steps are those of contract/FORMAT.md, section 11. No socket is opened, and the clock is given.
@@ -327,7 +327,7 @@ function isAscending(positions: readonly number[]): boolean {
 
 type Verdict = Exclude<BodyReport['verdict'], 'partly_verified'>;
 
-/** How one answer is judged alone, and by what its request is read. */
+/** How a single answer is judged, and the catalogue that defines its request. */
 interface PartJudge {
   readonly judge: (answer: JsonValue, request: string) => BodyReport;
   /** Of the publisher; without it the built-in one. */
@@ -466,7 +466,7 @@ function addressCheck({ path }: ObjectNode, citation: Citation): BodyCheck {
   return agreement(memberPath(path, '_citation.verify_url'), near, 'at the address of source.url');
 }
 
-/** What of a citation is not signed, or repeats the body it is attached to; for citations of this format. */
+/** Checks the members of a citation that are unsigned or repeat its body; for citations of this format only. */
 function citedChecks({ path, value }: ObjectNode, citation: Citation): BodyCheck[] {
   const { source, key_id, issuer_DID } = citation;
   const provenance = isObject(value.provenance) ? value.provenance : {};

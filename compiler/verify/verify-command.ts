@@ -175,7 +175,7 @@ async function judgeFolder(
   return { exitCode, text: note + releaseText(shown, report, { pinned, facts }) };
 }
 
-/** Why a release may be kept from being replaced or be dated back, or, where it is to be remembered, speaks of a time to come; null for none. */
+/** Why a release may be frozen or backdated, or (if it is to be remembered) is dated in the future; null for none of these. */
 function staleness(
   { head, past }: ReleaseReport,
   now: number,
@@ -246,7 +246,7 @@ function freshlyProven(
   return withFreshProof(body, decodeUtf8(readAll(disk.named(path), FRESH_PROOF_BYTES_MAX)));
 }
 
-/** False where a proof is to be written and there is none; that of a body which fails is kept by nobody. */
+/** Writes the proof of a body that holds, if asked to; false if there is none to write. */
 function writtenProof(
   body: JsonValue,
   { checks }: Pick<BodyReport, 'checks'>,
@@ -260,7 +260,7 @@ function writtenProof(
   return true;
 }
 
-/** Judges the receipt of a sale; whoever keeps the list of keys back leaves it open. */
+/** Judges the receipt of a sale; without a list of keys the verdict stays open. */
 function judgeReceipt(
   jws: string,
   { anchors: _, ...trusted }: Trust,

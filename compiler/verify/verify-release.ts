@@ -102,7 +102,7 @@ export interface ReleaseReport {
   readonly strayCount: number;
   /** Signed note of the log, where there is one. */
   readonly checkpoint: string | null;
-  /** Why whoever has a key that has ended may have made it; null where a key in use signed its log, or witnesses saw that in time. */
+  /** Why the holder of an ended key may have forged it; null if a key in use signed its log, or witnesses saw the log in time. */
   readonly past: string | null;
   /** Witnesses of the policy of the reader that cosigned it. */
   readonly witnessed: readonly Witnessed[];
