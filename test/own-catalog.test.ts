@@ -6,20 +6,18 @@ import type { PayingFetch } from '../compiler/client/payment-trip.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
 import { type VerifyOptions, verify } from '../compiler/client/verify.ts';
 import { linesText } from '../compiler/commands/lines-command.ts';
-import type { Catalog } from '../compiler/contract/catalog/catalog.ts';
 import type { CatalogFile } from '../compiler/contract/catalog/catalog-file.ts';
 import { builtinDigest } from '../compiler/contract/catalog/release-catalog.ts';
 import type { CheckBody } from '../compiler/contract/check-body.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { CONTRACT_VERSION, parseFiles } from '../compiler/contract/release.ts';
 import { FORMAT_DOCUMENTS } from '../compiler/contract/static-files.ts';
-import { type JsonObject, parseJson } from '../compiler/contract/strict-json.ts';
+import { parseJson } from '../compiler/contract/strict-json.ts';
 import { CompileError } from '../compiler/stages/intake/compile-error.ts';
 import { loadCatalog } from '../compiler/stages/intake/load-catalog.ts';
 import { canonicalDigest } from '../compiler/stages/seal/canonical-digest.ts';
-import { catalogChecks } from '../compiler/verify/catalog-checks.ts';
-import { provenCatalog } from '../compiler/verify/proven-catalog.ts';
-import { carriedFault } from '../compiler/verify/release-catalog.ts';
+import { carriedFault } from '../compiler/verify/description-checks.ts';
+import { provenCatalog } from '../compiler/verify/signed-head.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
@@ -150,20 +148,7 @@ describe('a shop of its own catalogue', () => {
 
   it('lights the legs of its bundle by its own bands', async () => {
     const { text } = await buy('/gauge/tide-region?loc=PIER-ONE');
-    const body = JSON.parse(text);
-    expect(body.legs_lit).toEqual({ count: 2, of: 2, names: ['waves', 'level'] });
-    const { catalog } = loadCatalog(snapshots);
-    const litFaults = (judged: object, known?: Catalog) => {
-      const judgedBy = known === undefined ? {} : { judgedBy: { catalog: known, isOfBody: true } };
-      const trust = { trust: [issuer], ...judgedBy };
-      const { checks } = verifyBody(parseJson(JSON.stringify(judged)), trust);
-      return checks.filter(({ where, status }) => where.endsWith('.lit') && status === 'fail');
-    };
-    body.legs.level.lit = false;
-    expect(litFaults(body, catalog)).toHaveLength(1);
-    // Who does not know the signal cannot judge it; the signed content still differs.
-    expect(litFaults(body)).toEqual([]);
-    expect(litFaults(JSON.parse(text), catalog)).toEqual([]);
+    expect(JSON.parse(text).legs_lit).toEqual({ count: 2, of: 2, names: ['waves', 'level'] });
   });
 
   it('sells to the typed client, which needs its catalogue to know what it asked for', async () => {
@@ -312,7 +297,6 @@ describe('a shop of its own catalogue', () => {
 
 describe('a stranger who judges by the catalogue of a shop', () => {
   const TARGET = '/gauge?entity=PIER-ONE&signal_id=tides.level';
-  const seal = 'not judged';
   let body: string;
   beforeAll(async () => {
     body = (await buy(TARGET)).text;
@@ -335,23 +319,19 @@ describe('a stranger who judges by the catalogue of a shop', () => {
     return runVerify(join(folder, 'body.json'), { ...own, catalog: join(folder, 'catalog.json') });
   };
 
-  it('says what was judged, and without the catalogue what was not', async () => {
+  it('knows by the catalogue which request a body answers, and without it does not', async () => {
     const folder = await saved();
-    const shown = await judged(folder);
-    expect([shown.exitCode, shown.text.match(/ok +catalog .*/)?.[0]]).toEqual([
-      0,
-      expect.stringContaining('classes, scales and ranges are those of the catalogue'),
-    ]);
-    expect(shown.text).not.toContain(seal);
     const file = join(folder, 'body.json');
-    for (const catalog of [data, join(data, 'current')]) {
-      const options = { issuer: [issuer], now: NOW_MS, catalog };
-      expect((await runVerify(file, options)).text).toBe(shown.text);
+    const answers = `answers    ${TARGET}`;
+    for (const catalog of [join(folder, 'catalog.json'), data, join(data, 'current')]) {
+      const options = { issuer: [issuer], now: NOW_MS, catalog, expect: `GET ${TARGET}` };
+      const { exitCode, text } = await runVerify(file, options);
+      expect([exitCode, text]).toEqual([0, expect.stringContaining(answers)]);
+      const other = { ...options, expect: TARGET.replace('PIER-ONE', 'QUAY-TWO') };
+      expect((await runVerify(file, other)).exitCode).toBe(1);
     }
     const plain = await runVerify(file, { issuer: [issuer], now: NOW_MS });
-    expect(plain.exitCode).toBe(0);
-    expect(plain.text).toContain('"tides.level" is not built in; judging it takes the catalogue');
-    expect(plain.text).toContain(seal);
+    expect([plain.exitCode, plain.text.includes(answers)]).toEqual([0, false]);
   });
 
   it('refuses a catalogue that the issuer of the body did not sign', async () => {
@@ -408,54 +388,22 @@ describe('a stranger who judges by the catalogue of a shop', () => {
     expect(() => provenCatalog(proof(next))).toThrow(/is of version \d, this program reads \d/);
   });
 
-  it.each([
-    [
-      'a class that the signal has not',
-      'current.band',
-      { current: { level_m: 3.4, band: 'awful' } },
-    ],
-    ['a milder class', 'standard_ruler.band', { standard_ruler: { band: 'high' } }],
-    ['another threshold', 'standard_ruler.thresholds', { standard_ruler: { thresholds: [] } }],
-    [
-      'more room',
-      'standard_ruler.distance_to_action',
-      { standard_ruler: { distance_to_action: 1 } },
-    ],
-    ['another value', 'standard_ruler.distance_to_action', { current: { level_m: 3.5 } }],
-    ['no value', 'standard_ruler.band', { current: { level_m: null } }],
-  ])('finds %s', (_, where, change: Readonly<Record<string, object>>) => {
-    const { catalog } = loadCatalog(snapshots);
-    const record = JSON.parse(body);
-    const altered = Object.fromEntries(
-      Object.entries(change).map(([name, more]) => [name, { ...record[name], ...more }]),
-    );
-    const faults = (value: object) =>
-      catalogChecks([{ path: '', value: value as JsonObject }], { catalog, isOfBody: true })
-        .filter(({ status }) => status === 'fail')
-        .map((check) => check.where);
-    expect(faults(record)).toEqual([]);
-    expect(faults({ ...record, ...altered })).toEqual([where]);
-  });
-
   it('is told by the service too', async () => {
     const post = async (text: string) =>
-      (await fetch(`${gate.url}/verify`, { method: 'POST', body: text })).json();
-    const { verdict, details } = (await post(body)) as CheckBody;
-    expect(verdict).toBe('verified');
-    expect(details.filter(({ check }) => check === 'catalog').map(({ status }) => status)).toEqual([
-      'pass',
-    ]);
-    const altered = (await post(body.replace('"band":"flood"', '"band":"high"'))) as CheckBody;
-    const failed = altered.details.filter(({ status }) => status === 'fail');
-    expect(failed.map(({ where }) => where)).toContain('standard_ruler.band');
+      (await (
+        await fetch(`${gate.url}/verify`, { method: 'POST', body: text })
+      ).json()) as CheckBody;
+    const { verdict, about } = await post(body);
+    expect([verdict, about?.answers]).toEqual(['verified', TARGET]);
+    const altered = await post(body.replace('"band":"flood"', '"band":"high"'));
+    expect([altered.verdict, altered.about]).toEqual(['failed', null]);
   });
 
   it('has the catalogue by the client, which pays nobody where it is not proven', async () => {
     const options = { baseUrl: gate.url, issuer, clock: () => NOW_MS, maxUsd: '1' };
     const client = signalpressClient({ ...options, pay: payingFetch, catalog: 'served' });
     const { report } = await client.buy('/gauge', { signal_id: 'tides.level', entity: 'QUAY-TWO' });
-    const words = report?.checks.filter(({ check }) => check === 'catalog') ?? [];
-    expect([report?.verdict, words.map(({ status }) => status)]).toEqual(['verified', ['pass']]);
+    expect(report?.verdict).toBe('verified');
     const pay: PayingFetch = () => () => Promise.reject(new Error('it pays'));
     const lying: typeof fetch = async (request) => {
       const answer = await fetch(request);
@@ -472,9 +420,8 @@ describe('a stranger who judges by the catalogue of a shop', () => {
     const bytes = (name: string) => readFileSync(join(folder, name));
     const catalog = { file: bytes('catalog.json'), head: bytes('release.json') };
     const own = { issuer, now: NOW_MS };
-    const step = (options: VerifyOptions) =>
-      verify(body, options).steps.find(({ id }) => id === 'catalog')?.status;
-    expect([step({ ...own, catalog }), step(own)]).toEqual(['pass', 'not_applicable']);
+    const answers = (options: VerifyOptions) => verify(body, options).about?.answers;
+    expect([answers({ ...own, catalog }), answers(own)]).toEqual([TARGET, null]);
     const demanded = { ...own, catalog, expect: TARGET };
     const other = 'did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw';
     const stranger = body.replaceAll(issuer, other);

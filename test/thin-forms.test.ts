@@ -1,6 +1,5 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import { REQUEST_TIME_FIELDS } from '../compiler/contract/citation.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { NETWORKS } from '../gatekeeper/money/networks.ts';
@@ -43,9 +42,8 @@ describe.each(FORMS)('format=thin of a %s', (folder, most) => {
   it('is verified by itself, and not with another reading or less of it', () => {
     const { thin } = pairs(folder).at(0) ?? { thin: '{}' };
     const body = JSON.parse(thin);
-    const judgedBy = { catalog: BUILTIN, isOfBody: true };
     const verdict = (value: object): string =>
-      verifyBody(value as never, { trust: [body._citation.issuer_DID], judgedBy }).verdict;
+      verifyBody(value as never, { trust: [body._citation.issuer_DID] }).verdict;
     expect(verdict(body)).toBe('verified');
     expect(
       verdict(JSON.parse(thin.replaceAll(/"observed_at":"2026/g, '"observed_at":"2025'))),

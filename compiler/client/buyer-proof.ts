@@ -1,10 +1,14 @@
-import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { canonicalJson } from '../contract/canonical.ts';
 import { canonicalTarget } from '../contract/canonical-request.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
+import { parseJson } from '../contract/strict-json.ts';
 import { USDC } from '../contract/usdc.ts';
 import { questionOf } from '../verify/answer-fault.ts';
-import type { PendingPayment } from './client-error.ts';
-import { payerOf, requestOf } from './signed-receipt-of.ts';
+import type { KeyTrust } from '../verify/key-trust.ts';
+import { receiptIn, verifyReceipt } from '../verify/verify-receipt.ts';
+import type { PendingPayment, PurchasedBody } from './client-error.ts';
 
 // Once it is settled, a payment stands on the chain for everybody to read, so a service gives what it bought to whoever shows
 // to be the buyer: by the identifier of the first request, or by a message that the account signs which paid. The message is
@@ -37,22 +41,19 @@ export function named(payment: PendingPayment, identifier: string): PendingPayme
   return { ...payment, value: btoa(JSON.stringify({ ...signed, extensions })) };
 }
 
-/** Who signs in, and where. */
-interface SignInTerms {
-  readonly account: SigningAccount | undefined;
-  /** Path and query behind the address of the service; null for an address of somebody else. */
-  readonly targetIn: (url: string) => string | null;
-  /** What they mean. */
-  readonly known: () => Promise<Catalog>;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-}
-
 /** Makes a new value of `SIGN-IN-WITH-X` for each request with a payment. */
 export type SignIn = () => Promise<string>;
 
 /** How the account that paid shows it, by a text of ERC-4361 that it signs (EIP-191); null where it is not this one. */
-export function signInFor(payment: PendingPayment, terms: SignInTerms): SignIn | null {
+export function signInFor(
+  payment: PendingPayment,
+  terms: {
+    account: SigningAccount | undefined;
+    targetIn: (url: string) => string | null;
+    known: () => Promise<Catalog>;
+    clock: () => number;
+  },
+): SignIn | null {
   const { account, targetIn, known, clock } = terms;
   const [payer, target] = [payerOf(payment), targetIn(payment.url)];
   const isOwn = account !== undefined && payer?.toLowerCase() === account.address.toLowerCase();
@@ -83,4 +84,56 @@ function chainOf({ value }: PendingPayment): string | null {
   const name = String(network ?? accepted?.network);
   const caip2 = Object.entries(USDC).find(([own]) => own === name)?.[1].caip2 ?? name;
   return /^eip155:([0-9]+)$/.exec(caip2)?.[1] ?? null;
+}
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+
+/** What a receipt has to agree with. */
+interface ReceiptSale {
+  /** The value of `PAYMENT-RESPONSE`; null without one. */
+  readonly header: string | null;
+  readonly bytes: Uint8Array;
+  readonly payment: PendingPayment;
+  /** Path and query as they were asked for and as the catalogue writes them; null for what it does not know. */
+  readonly targets: { readonly asked: string; readonly canonical: string } | null;
+}
+
+/**
+ * The signed receipt that came with an answer, judged against what was sent and delivered; null where none came. It never keeps
+ * a body back: what was bought is there all the same.
+ */
+export function signedReceiptOf(
+  sale: ReceiptSale,
+  trust: KeyTrust,
+): PurchasedBody['signedReceipt'] {
+  const { header, bytes, payment, targets } = sale;
+  const jws = header === null ? null : receiptIn(header);
+  if (jws === null) return null;
+  const expect = targets === null ? undefined : requestOf(payment, targets);
+  return { jws, ...verifyReceipt(jws, trust, { body: bytes, expect, payer: payerOf(payment) }) };
+}
+
+/** Path and query behind the host: a service is often reached by another address than it has in public. */
+export function requestOf(
+  { url, body }: PendingPayment,
+  { asked, canonical }: NonNullable<ReceiptSale['targets']>,
+): string {
+  const base = url.endsWith(asked) ? url.slice(0, url.length - asked.length) : '';
+  const posted = body === undefined ? '' : `?digest=${digestOf(body)}`;
+  return base.replace(/^https?:\/\/[^/]*/i, '') + canonical + posted;
+}
+
+/** What stands for the body of a basket in its request: hex of the hash of its canonical JSON. */
+function digestOf(body: string): string {
+  return bytesToHex(sha256(utf8ToBytes(canonicalJson(parseJson(body)))));
+}
+
+/** The account that signed a payment; undefined where it names none. */
+export function payerOf({ value }: PendingPayment): string | undefined {
+  try {
+    const payer: unknown = JSON.parse(atob(value)).payload.authorization.from;
+    return typeof payer === 'string' && ADDRESS.test(payer) ? payer : undefined;
+  } catch {
+    return undefined;
+  }
 }

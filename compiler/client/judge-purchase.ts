@@ -1,21 +1,29 @@
+import {
+  type BasketPart,
+  basketOf,
+  basketRequests,
+  isAsQuoted,
+  isSoldPart,
+  type QuotedPart,
+} from '../contract/basket.ts';
 import { withoutProof } from '../contract/body-proof.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { csvLine } from '../contract/csv-line.ts';
+import { defined } from '../contract/defined.ts';
 import { bringsProof } from '../contract/endpoints.ts';
+import { atomicAmount, usdAmount } from '../contract/price.ts';
 import type { Route } from '../contract/route.ts';
 import { CORE_COLUMNS, SERIES_COLUMNS } from '../contract/series.ts';
 import { bodyOfText, isSignedCsv, SIGNED_CSV } from '../contract/series-csv.ts';
-import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { answerFault, questionOf } from '../verify/answer-fault.ts';
 import type { BodyReport } from '../verify/body-check.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
 import type { PolicyTrust } from '../verify/policy-check.ts';
 import { type BodyTrust, verifyBody } from '../verify/verify-body.ts';
-import { basketFault } from './basket-fault.ts';
-import type { PendingPayment, PurchasedBody } from './client-error.ts';
-import { ClientError } from './client-error.ts';
+import { signedReceiptOf } from './buyer-proof.ts';
+import { ClientError, type PendingPayment, type PurchasedBody } from './client-error.ts';
 import { signedTransfer, unreadable } from './payment-trip.ts';
-import { signedReceiptOf } from './signed-receipt-of.ts';
 
 /** Whom to believe: issuers with their keys, and witnesses of the log. */
 export type WitnessedTrust = KeyTrust & Pick<PolicyTrust, 'policy'>;
@@ -24,7 +32,7 @@ export type WitnessedTrust = KeyTrust & Pick<PolicyTrust, 'policy'>;
 export interface AskedTarget {
   /** What the service sells. */
   readonly catalog: Catalog;
-  /** Whether what is sold now must agree with that catalogue; else a body that differs was made under another one. */
+  /** Whether the catalogue is that of what is sold now: then the parts of a basket have its prices. */
   readonly isSoldNow: boolean;
   readonly trusted: WitnessedTrust;
   /** Path and query behind the address of the service; null where the request went elsewhere. */
@@ -116,18 +124,17 @@ function bodyOf(sold: PaidText, question: Route | null, asked: AskedTarget): Jud
   };
 }
 
-/** By which catalogue the answer to a question is judged, and whether it has to bring a proof. */
+/** By which catalogue the requests in the answer to a question are read, and whether it has to bring a proof. */
 function demandsOf(
   question: Route | null,
-  { trusted: { policy }, catalog, isSoldNow, demandsProof }: AskedTarget,
-): Pick<BodyTrust, 'judgedBy' | 'proof' | 'policy'> {
-  const judgedBy = { catalog, isOfBody: isSoldNow };
+  { trusted: { policy }, catalog, demandsProof }: AskedTarget,
+): Pick<BodyTrust, 'catalog' | 'proof' | 'policy'> {
   const brings = question !== null && bringsProof(question.endpoint);
-  if (!brings || question.values.proof === '0') return { judgedBy };
+  if (!brings || question.values.proof === '0') return { catalog };
   return {
-    judgedBy,
+    catalog,
     ...(demandsProof === true ? { proof: 'demanded' } : {}),
-    ...(policy === undefined ? {} : { policy }),
+    policy,
   };
 }
 
@@ -156,4 +163,52 @@ function jsonOf({ text, payment }: PaidText, isSigned: boolean): JsonValue {
   } catch (cause) {
     throw unreadable(payment, isSigned ? 'not a signed table' : 'not strict JSON', cause);
   }
+}
+
+/**
+ * Why a delivered basket is not the one that was sent, or null if it is: each request in its place, with its answer or named
+ * as not sold, as it was quoted, and no more paid than the answers cost. Whether an answer is true, and to its request, is the verifier's to
+ * say, and so is the sum.
+ */
+export function basketFault(
+  body: JsonValue,
+  {
+    sent,
+    quoted,
+    paid,
+    isSoldNow,
+  }: { sent: string; quoted: readonly QuotedPart[]; isSoldNow: boolean; paid: bigint },
+  catalog: Catalog,
+): string | null {
+  const basket = basketOf(body);
+  const requests = basketRequests(parseJson(sent));
+  if (basket === null || typeof requests === 'string') return 'the body is not that of a basket';
+  const { parts } = basket;
+  if (parts.length !== requests.length) {
+    return `the body has ${parts.length} parts for ${requests.length} requests`;
+  }
+  const at = parts.findIndex((part, place) => {
+    const asked = defined(requests[place], 'the request of a part');
+    return isSoldPart(part)
+      ? targetOf(part.request, catalog) !== targetOf(asked, catalog)
+      : part.request !== asked;
+  });
+  if (at !== -1) return `part ${at + 1} is not what request ${at + 1} asked for`;
+  const other = parts.findIndex((part, place) => !isAsQuoted(part, quoted[place]));
+  if (other !== -1) return `part ${other + 1} is not what was quoted for request ${other + 1}`;
+  const dear = isSoldNow ? parts.findIndex((part) => !isAtPrice(part, catalog)) : -1;
+  if (dear !== -1) return `part ${dear + 1} is not at its price in the catalogue`;
+  if (paid <= BigInt(atomicAmount(basket.total_usd))) return null;
+  return `${usdAmount(String(paid))} USD were paid for answers of ${basket.total_usd} USD`;
+}
+
+/** A part at a higher price could stand for one that was paid and kept back. */
+function isAtPrice(part: BasketPart, catalog: Catalog): boolean {
+  if (!isSoldPart(part)) return true;
+  return questionOf(part.request, catalog)?.endpoint.priceUsd === part.price_usd;
+}
+
+/** The one spelling of a request; what the catalogue lacks is compared as it stands. */
+function targetOf(request: string, catalog: Catalog): string {
+  return questionOf(request, catalog)?.target ?? request;
 }

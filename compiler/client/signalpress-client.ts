@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import type { SIGNAL_PRODUCTS, SignalProduct } from '../contract/catalog/signal-terms.ts';
 import { defined } from '../contract/defined.ts';
@@ -18,12 +19,17 @@ import {
   type JsonValue,
   parseJson,
 } from '../contract/strict-json.ts';
+import { type WatchRow, watchSchema } from '../contract/watch-bodies.ts';
 import { questionOf } from '../verify/answer-fault.ts';
 import { answerBytes } from './answer-bytes.ts';
 import { type SigningAccount, signInFor } from './buyer-proof.ts';
 import { type CatalogSource, catalogOfService, fixedCatalog } from './catalog-source.ts';
-import type { PaymentReceipt, PendingPayment, PurchasedBody } from './client-error.ts';
-import { ClientError } from './client-error.ts';
+import {
+  ClientError,
+  type PaymentReceipt,
+  type PendingPayment,
+  type PurchasedBody,
+} from './client-error.ts';
 import {
   type AskedTarget,
   judgePurchase,
@@ -43,12 +49,6 @@ import {
   unsettled,
 } from './payment-trip.ts';
 import { knownKeys, knownPolicy, type Verification, verifyText } from './verify.ts';
-import {
-  requireInterval,
-  type WatchedReading,
-  type WatchOptions,
-  watchReadings,
-} from './watch-readings.ts';
 
 /** The most that one call may cost, unless the caller sets a cap. */
 export const MAX_USD = '0.10';
@@ -172,7 +172,9 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   const purchase = async (asked: Asked, catalog: Catalog, maxUsd = options.maxUsd ?? MAX_USD) => {
     const { url } = asked;
     const pay = payOf(options);
-    const paid = await paidAnswer(await bought(asked, pay, new PaymentTrip(atomic(maxUsd), trip)));
+    const paid = await paidAnswer(
+      await bought(asked, pay, new PaymentTrip(BigInt(atomicAmount(maxUsd)), trip)),
+    );
     if (newest === null) return judge(url, paid, { catalog, isSoldNow: false });
     const own = { isSoldNow: true, demandsProof: demandsProof ?? true };
     const judgeNow = (now: Catalog) => judge(url, paid, { catalog: now, ...own });
@@ -228,9 +230,11 @@ function freeCalls(
     search: async (words, limit) => resultsOf(await get('/gauge/search', { q: words, limit })),
     quote: async (path, params) => quoted(await urlAt(path, params), trip),
     async verify(saved) {
-      // What was saved may be older than the catalogue.
-      const judgedBy = { catalog: await known(), isOfBody: false };
-      return verifyText(saved, { ...trusted, judgedBy, now: clock() }, { demandsProof });
+      return verifyText(
+        saved,
+        { ...trusted, catalog: await known(), now: clock() },
+        { demandsProof },
+      );
     },
     watch(items, watching) {
       requireInterval(watching.everyMs);
@@ -300,10 +304,6 @@ function targetOf(url: string, baseUrl: string): string | null {
   const root = withoutSlash(base.pathname);
   const isOwn = asked.origin === base.origin && asked.pathname.startsWith(`${root}/`);
   return isOwn ? asked.pathname.slice(root.length) + asked.search : null;
-}
-
-function atomic(maxUsd: string): bigint {
-  return BigInt(atomicAmount(maxUsd));
 }
 
 type UrlParams = Readonly<Record<string, string | number | undefined>>;
@@ -464,4 +464,81 @@ function answerOf(text: string): Readonly<Record<string, unknown>> {
   } catch {
     return {};
   }
+}
+
+/** A reading of a watchlist. Nobody signed it: buy the record of its hash before you rely on it. */
+export interface WatchedReading {
+  /** As it was asked for, `line:entity`. */
+  readonly item: string;
+  readonly row: WatchRow;
+}
+
+export interface WatchOptions {
+  /** Bought at `/gauge/subscribe`. */
+  readonly token: string;
+  /** Milliseconds between two looks, WATCH_MS when absent; at least 1000. */
+  readonly everyMs?: number;
+  /** Ends the iteration before the next look. */
+  readonly signal?: AbortSignal;
+}
+
+const WATCH_MS = 60_000;
+const WATCH_MS_MIN = 1000;
+/** Looks in a row that fail before the iteration does. */
+const FAILURES_MAX = 5;
+
+/**
+ * Each reading of a watchlist, then each one whose hash changes: new ones and corrected ones. A service that is not
+ * reached is asked again; after five times the error of the last one is thrown.
+ */
+export async function* watchReadings(
+  { look, wait }: { look(): Promise<JsonValue>; wait(ms: number): Promise<void> },
+  { everyMs = WATCH_MS, signal }: WatchOptions,
+): AsyncGenerator<WatchedReading, void, undefined> {
+  let known: Readings = new Map();
+  let failures = 0;
+  while (signal?.aborted !== true) {
+    const seen = await look().then(readingsOf).catch(passing);
+    failures = seen instanceof ClientError ? failures + 1 : 0;
+    if (seen instanceof ClientError) {
+      if (failures === FAILURES_MAX) throw seen;
+    } else {
+      yield* changed(known, seen);
+      known = seen;
+    }
+    await wait(everyMs);
+  }
+}
+
+/** Refused at once, not when the first reading is asked for. */
+export function requireInterval(everyMs = WATCH_MS): void {
+  if (everyMs >= WATCH_MS_MIN) return;
+  throw new RangeError(`Cannot watch every ${everyMs} ms: at least ${WATCH_MS_MIN}`);
+}
+
+type Readings = ReadonlyMap<string, WatchedReading>;
+
+function changed(known: Readings, seen: Readings): WatchedReading[] {
+  const isNew = ([key, { row }]: readonly [string, WatchedReading]): boolean =>
+    known.get(key)?.row.record_hash !== row.record_hash;
+  return [...seen].filter(isNew).map(([, reading]) => reading);
+}
+
+/** An error that may be over at the next look; throws any other. */
+function passing(error: unknown): ClientError {
+  if (error instanceof ClientError && isPassing(error)) return error;
+  throw error;
+}
+
+function isPassing({ code, facts }: ClientError): boolean {
+  return code === 'failed' || facts.status === 429;
+}
+
+/** Only what is there now is kept, so that the memory is that of one answer. */
+function readingsOf(answer: JsonValue): Readings {
+  const body: z.infer<typeof watchSchema> = watchSchema.parse(answer);
+  const readings = body.items.flatMap(({ item, rows }) => rows.map((row) => ({ item, row })));
+  return new Map(
+    readings.map((reading) => [JSON.stringify([reading.item, reading.row.signal_id]), reading]),
+  );
 }

@@ -3,25 +3,32 @@
  * holds no key. The judge is that of `signalpress verify`, so the page and the command always agree.
  */
 import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Catalog } from '../contract/catalog/catalog.ts';
 import { readKeyHistory } from '../contract/key-history.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
-import { type BodyReport, checkAt, reason } from '../verify/body-check.ts';
+import {
+  type BodyCheck,
+  type BodyCheckName,
+  type BodyReport,
+  type CheckStatus,
+  checkAt,
+  reason,
+} from '../verify/body-check.ts';
 import {
   type Demands,
   expectingProof,
   type ProvenReport,
   withDemands,
 } from '../verify/demand-checks.ts';
-import { withFreshProof } from '../verify/fresh-proof.ts';
 import { type KeyTrust, trustedBy, trustedList } from '../verify/key-trust.ts';
+import { withFreshProof } from '../verify/log-answer.ts';
 import type { ProofDemand } from '../verify/logged-check.ts';
 import { type PolicyTrust, readPolicy } from '../verify/policy-check.ts';
-import { isOfSigner, type ProvenCatalog, provenCatalog } from '../verify/proven-catalog.ts';
-import { type BodyTrust, signerOf, verifyBody } from '../verify/verify-body.ts';
+import { provenCatalog } from '../verify/signed-head.ts';
+import { type BodyTrust, verifyBody } from '../verify/verify-body.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
-import { type VerificationStep, verificationSteps } from './verification-steps.ts';
 
 export interface VerifyOptions extends Pick<Demands, 'expect' | 'maxAgeMs'> {
   /** DIDs that you trust, learnt from a source of your own; without one the best verdict is `issuer_unknown`. */
@@ -30,7 +37,7 @@ export interface VerifyOptions extends Pick<Demands, 'expect' | 'maxAgeMs'> {
   readonly root?: string | readonly string[];
   /** The parsed `/.well-known/keys.json` of the issuer: which keys follow the trusted one, and which were revoked. */
   readonly keys?: unknown;
-  /** The bytes of `/.well-known/catalog.json` and `release.json` of the service, for signals that are not built in. */
+  /** The bytes of `/.well-known/catalog.json` and `release.json` of the service: what requests for its own lines mean. */
   readonly catalog?: { readonly file: Uint8Array; readonly head: Uint8Array };
   /** Logs and witnesses that you trust, as the text of a tlog-policy: the proof of a body must be witnessed by its quorum. */
   readonly policy?: string | Uint8Array;
@@ -57,25 +64,20 @@ const UNSIGNED_TABLE: BodyReport = {
 
 /** Re-derives everything that a saved body says about itself. Bad text is a verdict; a bad option throws. */
 export function verify(saved: string | Uint8Array, options: VerifyOptions = {}): Verification {
-  const trust = trustOf(options);
-  const catalog = catalogOf(options, trust);
+  const own = trustOf(options);
+  const catalog = catalogOf(options, own);
+  const trust = catalog === undefined ? own : { ...own, catalog };
   const { expect, maxAgeMs, demandsProof, freshProof } = options;
   // What a request means is for the catalogue of the reader to say, whoever signed the body.
   const demands = {
     expect,
     maxAgeMs,
     now: trust.now,
-    catalog: catalog?.catalog ?? BUILTIN,
+    catalog: catalog ?? BUILTIN,
   };
-  const asked = { demands, expectsProof: demandsProof === undefined };
   const read = readText(saved);
   if ('body' in read && freshProof !== undefined) read.body = withFreshProof(read.body, freshProof);
-  return verified(read, (body) => {
-    const isOwn = catalog !== null && isOfSigner(catalog.head, signerOf(body), trust.keys);
-    if (!isOwn) return { trust, ...asked };
-    const judgedBy = { catalog: catalog.catalog, isOfBody: false };
-    return { trust: { ...trust, judgedBy }, ...asked };
-  });
+  return verified(read, { trust, demands, expectsProof: demandsProof === undefined });
 }
 
 /** As `verify`, for trust that was read before. */
@@ -84,24 +86,18 @@ export function verifyText(
   trust: BodyTrust,
   { demandsProof }: Pick<VerifyOptions, 'demandsProof'>,
 ): Verification {
-  const { now, judgedBy } = trust;
-  const demands = { now, catalog: judgedBy?.catalog ?? BUILTIN };
+  const { now, catalog = BUILTIN } = trust;
+  const demands = { now, catalog };
   const proof = proofDemand(demandsProof);
   const judging = { trust: { ...trust, proof }, demands, expectsProof: demandsProof === undefined };
-  return verified(readText(saved), () => judging);
+  return verified(readText(saved), judging);
 }
 
-/** How a body is judged, and what is demanded of it. */
-interface Judging {
-  readonly trust: BodyTrust;
-  readonly demands: Demands;
-  /** Whether what is not proven to be in the log is left open. */
-  readonly expectsProof: boolean;
-}
-
-function verified(read: ReadText, judgingOf: (body: JsonValue) => Judging): Verification {
+function verified(
+  read: ReadText,
+  { trust, demands, expectsProof }: { trust: BodyTrust; demands: Demands; expectsProof: boolean },
+): Verification {
   const body = 'body' in read ? read.body : null;
-  const { trust, demands, expectsProof } = judgingOf(body);
   const report = 'body' in read ? verifyBody(read.body, trust) : read.report;
   const demanded = withDemands(report, body, demands);
   const said = expectsProof ? expectingProof(demanded) : demanded;
@@ -158,7 +154,153 @@ export function knownPolicy(policy: string | Uint8Array | undefined): Pick<Polic
 }
 
 /** The catalogue that was passed; throws for one that its head does not prove. */
-function catalogOf({ catalog }: VerifyOptions, trust: KeyTrust): ProvenCatalog | null {
-  if (catalog === undefined) return null;
-  return provenCatalog({ catalog: catalog.file, head: catalog.head, ...trust });
+function catalogOf({ catalog }: VerifyOptions, trust: KeyTrust): Catalog | undefined {
+  if (catalog === undefined) return undefined;
+  return provenCatalog({ catalog: catalog.file, head: catalog.head, ...trust }).catalog;
+}
+
+export type StepId =
+  | 'readable'
+  | 'signature'
+  | 'issuer'
+  | 'content'
+  | 'record_hash'
+  | 'series'
+  | 'log'
+  | 'logged'
+  | 'revocation'
+  | 'consistency'
+  | 'request_time'
+  | 'expect'
+  | 'max_age';
+
+/** Several checks of one kind, told to a person. */
+export interface VerificationStep {
+  readonly id: StepId;
+  /** What holds if the step passed. */
+  readonly title: string;
+  readonly proves: string;
+  readonly doesNotProve: string;
+  /** `not_applicable`: the body holds nothing that this step is about, or nobody said whom to trust. */
+  readonly status: CheckStatus;
+  readonly findings: readonly BodyCheck[];
+}
+
+type Words = Pick<VerificationStep, 'title' | 'proves' | 'doesNotProve'>;
+
+/** In the order of compiler/contract/FORMAT.md, section 11: from the text to the statement, the body and the log. */
+const WORDS: Readonly<Record<StepId, Words>> = {
+  readable: {
+    title: 'It can be read in one way only',
+    proves: 'The text is strict JSON: no name stands twice, and no number changes when it is read.',
+    doesNotProve: 'That any of it is true.',
+  },
+  signature: {
+    title: 'The signature fits the statement',
+    proves: 'The owner of the named key signed this statement. Nothing in it was changed since.',
+    doesNotProve: 'Who owns the key. Anybody can make one.',
+  },
+  issuer: {
+    title: 'The signer is the issuer that you trust',
+    proves: 'The key that signed is the one you named, or one that it announced.',
+    doesNotProve:
+      'That the issuer copied the agency correctly. Compare it with the agency’s own page.',
+  },
+  content: {
+    title: 'The body is the one that was signed',
+    proves:
+      'The signed statement holds the hash of this body. One altered digit gives another hash.',
+    doesNotProve: 'Members of the moment of the request, such as the age. They are checked below.',
+  },
+  record_hash: {
+    title: 'The reading has its own fingerprint',
+    proves: 'Value, time and source of the reading give exactly its record hash.',
+    doesNotProve: 'That the instrument of the agency was right.',
+  },
+  series: {
+    title: 'No row is missing',
+    proves: 'Each row names the one before it, and the statement signs where the chain ends.',
+    doesNotProve: 'That there was nothing before the first row.',
+  },
+  log: {
+    title: 'The log holds it',
+    proves: 'The proof leads from the hash to the root of the log that the checkpoint states.',
+    doesNotProve: 'What the hash stands for. The body that you bought shows that.',
+  },
+  logged: {
+    title: 'The log of the issuer holds it',
+    proves:
+      'The proof that came with it leads to a checkpoint that the issuer signed: others can see that it was published.',
+    doesNotProve: 'Since when. Only a witness who signed the checkpoint too states a time.',
+  },
+  revocation: {
+    title: 'It is older than the loss of its key',
+    proves: 'The log shows that it was signed before the key was revoked.',
+    doesNotProve: 'Anything about what the key signed later.',
+  },
+  consistency: {
+    title: 'It does not contradict itself',
+    proves: 'Whatever the body says twice, it says alike: times, sources, legs and classes.',
+    doesNotProve: 'That two sources agree with each other.',
+  },
+  request_time: {
+    title: 'Age and freshness follow from signed times',
+    proves:
+      'They change by the minute, so nobody signs them. There is one moment at which all are true.',
+    doesNotProve: 'When exactly it was requested. Nothing can show that.',
+  },
+  expect: {
+    title: 'It answers the request that you expect',
+    proves: 'Operation, subject and parameters that were signed are those of your request.',
+    doesNotProve: 'That nothing newer exists. Its age shows how old it is.',
+  },
+  max_age: {
+    title: 'It is as young as you demand',
+    proves: 'The time of observation that was signed lies within that age of your clock.',
+    doesNotProve: 'That your clock is right.',
+  },
+};
+
+const STEP_OF: Readonly<Record<BodyCheckName, StepId>> = {
+  json: 'readable',
+  citation: 'signature',
+  anchor: 'revocation',
+  cover: 'content',
+  content: 'content',
+  record_hash: 'record_hash',
+  series: 'series',
+  consistency: 'consistency',
+  request_time: 'request_time',
+  inclusion: 'log',
+  checkpoint: 'log',
+  logged: 'logged',
+  expect: 'expect',
+  max_age: 'max_age',
+};
+/** Steps that every body is told about, also where it holds nothing of the kind. */
+const ALWAYS: readonly StepId[] = ['readable', 'signature', 'issuer', 'content'];
+/** A proof of the log signs no body: its steps are those of the log. */
+const OF_BODIES: readonly StepId[] = ['signature', 'issuer', 'content'];
+
+/** The checks of a report as steps, in their order; a step that a body of this kind does not have is left out. */
+export function verificationSteps(checks: readonly BodyCheck[]): VerificationStep[] {
+  const isProof = checks.some(({ check }) => check === 'inclusion');
+  const isRead = !checks.some(({ check, status }) => check === 'json' && status === 'fail');
+  return (Object.keys(WORDS) as StepId[]).flatMap((id) => {
+    const findings = checks.filter((check) => stepOf(check) === id);
+    const isAlwaysShown = ALWAYS.includes(id) && !(isProof && OF_BODIES.includes(id));
+    if (findings.length === 0 && !isAlwaysShown) return [];
+    const status = id === 'readable' && isRead ? 'pass' : worst(findings);
+    return [{ id, ...WORDS[id], status, findings }];
+  });
+}
+
+function stepOf({ check, where }: BodyCheck): StepId {
+  return check === 'citation' && where.endsWith('_citation.issuer_DID') ? 'issuer' : STEP_OF[check];
+}
+
+function worst(findings: readonly BodyCheck[]): CheckStatus {
+  const has = (status: CheckStatus): boolean => findings.some((one) => one.status === status);
+  if (has('fail')) return 'fail';
+  return has('pass') ? 'pass' : 'not_applicable';
 }

@@ -1,6 +1,6 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { NotPlainError, readPlain } from '../verify/plain-file.ts';
-import { MEMORY_BYTES_MAX } from '../verify/release-memory.ts';
+import { MEMORY_BYTES_MAX } from '../verify/release-chain.ts';
 import type { MemoryFile } from '../verify/verify-command.ts';
 import { errorText } from './error-text.ts';
 

@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander';
-import { EVIDENCE_HELP, runVerifyEvidence } from '../evidence/verify-evidence.ts';
+import { runVerifyEvidence } from '../evidence/verify-evidence.ts';
 import { systemClock } from '../fetch/clock.ts';
 import type { Fetch } from '../monitor/log-client.ts';
-import { runVerify, VERIFY_HELP } from '../verify/verify-command.ts';
-import { runVerifyLog } from '../verify/verify-log-command.ts';
-import { EXIT, type VerifyOutcome } from '../verify/verify-outcome.ts';
+import { EXIT, type VerifyOutcome } from '../verify/report-text.ts';
+import { runVerify, runVerifyLog } from '../verify/verify-command.ts';
 import type { CommandSettings } from './command-settings.ts';
 import { duration } from './duration.ts';
 import { errorText } from './error-text.ts';
@@ -18,14 +17,16 @@ import { defaultWorkers, workerCount } from './worker-count.ts';
 /** A target that is the address of a service. */
 const ADDRESS = /^https?:\/\//i;
 
-const ADDRESS_HELP = `
-With the address of a service as TARGET (https://…) all that it gives away of its release is fetched by the list that its head
-signs, and judged as a folder: descriptions, free answers, keys, catalogue, log. Descriptions that programs read (/openapi.json,
-/manifest and others) are also asked for at their own URLs: one in another form fails. What is sold is not looked at, and that
-is said. With --mirror FOLDER it stays: the next run fetches only what is new, also after a break, and FOLDER goes where a data
-folder does (--keys and --catalog too). A mirror remembers what it verified, as with --remember: an older release or another
-history fails, and what was held stays. A file that is missing or other than listed fails, by name.
-`;
+const HELP = `
+Examples:
+  signalpress verify body.json --issuer did:key:z6Mk… --expect 'GET /gauge?signal_id=…&entity=…'
+  signalpress verify dist-data --issuer did:key:z6Mk… --remember seen.json
+  signalpress verify https://signals.example.org --issuer did:key:z6Mk… --mirror held
+
+Every hash and signature is recomputed here; only an address is fetched from. Without --issuer or --root nothing is
+verified, because anybody can make a key. compiler/VERIFY.md states the rules.
+
+Exit codes: 0 verified, or only a citation or the inclusion of a hash; 1 failed; 2 cannot be judged.`;
 
 /** What `verify` needs beside the settings of every command. */
 interface VerifySettings extends CommandSettings {
@@ -105,7 +106,7 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
     )
     .option('--mirror <folder>', 'for an address: keep what was fetched here, and fetch only news')
     .option('--workers <count>', 'worker threads for a release, 0 for none', defaultWorkers())
-    .addHelpText('after', `\n${VERIFY_HELP}${ADDRESS_HELP}${EVIDENCE_HELP}`)
+    .addHelpText('after', HELP)
     .exitOverride(({ exitCode }) => settings.end(exitCode === 0 ? exitCode : EXIT.undecided))
     .action((target: string, flags: VerifyFlags) => runVerifyCommand(target, flags, settings));
 }

@@ -25,8 +25,7 @@ import { ImportError } from '../import/payload.ts';
 import { listSnapshots } from '../stages/intake/list-snapshots.ts';
 import { loadCatalog } from '../stages/intake/load-catalog.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
-import { printed } from '../verify/report-text.ts';
-import { EXIT, type VerifyOutcome } from '../verify/verify-outcome.ts';
+import { EXIT, printed, type VerifyOutcome } from '../verify/report-text.ts';
 import { type KnownSources, sourceNamed } from './verify-evidence.ts';
 
 /** A file of the snapshots whose bytes do not follow from the archive alone. */

@@ -11,13 +11,11 @@ import type { Source } from '../import/source.ts';
 import { sourceOf } from '../import/sources.ts';
 import { coreFields } from '../stages/assemble/entity-record.ts';
 import type { Reading } from '../stages/intake/reading.ts';
-import { canonicalHash } from '../verify/body-check.ts';
+import { canonicalHash, memberPath, type ObjectNode, objectNodes } from '../verify/body-check.ts';
 import { nodeDisk, readAll } from '../verify/disk.ts';
-import { memberPath, type ObjectNode, objectNodes } from '../verify/object-nodes.ts';
 import { openChunks } from '../verify/plain-file.ts';
-import { printed } from '../verify/report-text.ts';
+import { EXIT, jsonText, noRelease, printed, type VerifyOutcome } from '../verify/report-text.ts';
 import { INPUT_BYTES_MAX, runVerify, type VerifyCommandOptions } from '../verify/verify-command.ts';
-import { EXIT, jsonText, noRelease, type VerifyOutcome } from '../verify/verify-outcome.ts';
 
 /** A link of lineage in a body, and who its reading is about, where the body says. */
 interface EvidenceLink {
@@ -212,13 +210,6 @@ function remadeRows(row: object): Remade[] {
 function aboutOf({ entity, observed_at }: Partial<Reading>, values: object) {
   return { entity, observed_at, text: JSON.stringify(values).slice(0, VALUE_CHARS_MAX) };
 }
-
-export const EVIDENCE_HELP = `
-With --archive a body is led back to what the agency answered: each payload that its lineage names is
-looked up, its SHA-256 compared, and imported again. Its reading must have the record hash of the body.
-A payload that is altered or gives another reading fails: 1. A payload that is missing, another version of
-the importer, and a body that names no evidence leave it open: 2.
-`;
 
 interface EvidenceOptions extends VerifyCommandOptions {
   readonly archive: string;

@@ -62,7 +62,7 @@ export async function fetchFiles(
   const work = async (): Promise<void> => {
     for (const entry of left) {
       if (errors.length > 0) return;
-      const { detail, bytes, isResumed } = await fetchFile(entry, by);
+      const { detail, bytes, isResumed } = await patiently(by, () => fetchOnce(entry, by));
       if (detail === null) sum.files += 1;
       else sum.ungiven.push({ path: entry.path, detail });
       done += 1;
@@ -86,11 +86,6 @@ interface FetchedFile {
   readonly detail: string | null;
   readonly bytes: number;
   readonly isResumed: boolean;
-}
-
-/** Asks again from where the last answer ended. */
-function fetchFile(entry: FileEntry, by: FetchBy): Promise<FetchedFile> {
-  return patiently(by, () => fetchOnce(entry, by));
 }
 
 /** Asks again where that may help: after a while of an address that does not answer, at once where null came of it. */

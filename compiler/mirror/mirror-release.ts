@@ -11,7 +11,11 @@
  * Nothing is judged here but the head and what it describes: wrong and missing files are for verifyRelease() to name.
  */
 import { hash } from 'node:crypto';
+import { answerBytes, LongAnswerError } from '../client/answer-bytes.ts';
+import { TABLE } from '../contract/endpoints.ts';
+import { SWITCH_SETTINGS, switchFolder } from '../contract/for-sale.ts';
 import { KEYS_PATH } from '../contract/key-history.ts';
+import { knownFilePath, type Values } from '../contract/path.ts';
 import { isPublicPath, PUBLIC_LIST_URL } from '../contract/public-files.ts';
 import {
   CONTRACT_VERSION,
@@ -25,21 +29,27 @@ import {
   releaseName,
 } from '../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
-import { RELEASE_PROOF_URL, RELEASE_URL } from '../contract/static-files.ts';
+import { LOG_URL, RELEASE_PROOF_URL, RELEASE_URL, STATIC_FILES } from '../contract/static-files.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
 import type { Clock } from '../fetch/clock.ts';
-import { type Fetch, type LogClient, logClient } from '../monitor/log-client.ts';
+import { asked, type Fetch, type LogClient, logClient } from '../monitor/log-client.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
-import { Faults } from '../verify/release-fault.ts';
-import { readHead } from '../verify/release-head.ts';
-import { releaseKeys } from '../verify/release-keys.ts';
+import { Faults, type ReleaseFault } from '../verify/release-fault.ts';
+import { readHead, releaseKeys } from '../verify/release-head.ts';
 import { signedHead } from '../verify/signed-head.ts';
 import type { VerifyProgress } from '../verify/verify-release.ts';
-import { type FetchBy, type Fetched, fetchFiles } from './fetch-files.ts';
+import {
+  type FetchBy,
+  type Fetched,
+  fetchFiles,
+  patiently,
+  settled,
+  type Ungiven,
+  waitFor,
+} from './fetch-files.ts';
 import { LIST_BYTES_MAX, type MirrorFolder } from './mirror-folder.ts';
-import { compareDescriptions, type ServedDescriptions } from './served-descriptions.ts';
 
 /** More than any shop gives away. */
 const FILES_MAX = 2_000_000;
@@ -121,16 +131,9 @@ async function headOf(client: LogClient, by: MirrorBy): Promise<Uint8Array> {
   return bytes;
 }
 
-interface ShownHead {
-  readonly bytes: Uint8Array;
-  readonly sha256: string;
-  /** Whether it was shown before, so that what does not fit it is no newer release. */
-  readonly isSame: boolean;
-}
-
 /** What a head lists, fetched; null where the list is not that of the head, as while a newer release comes. */
 async function mirrorHead(
-  { bytes, sha256, isSame }: ShownHead,
+  { bytes, sha256, isSame }: { bytes: Uint8Array; sha256: string; isSame: boolean },
   client: LogClient,
   by: MirrorBy,
 ): Promise<Mirrored | null> {
@@ -155,13 +158,11 @@ async function mirrorHead(
   return { root, name, listed, ...(await fetchListed(listed, name, by)) };
 }
 
-interface Stated {
-  readonly sha256: string;
-  readonly listBytes: number;
-}
-
 /** What a head states of its public list; throws for numbers that nobody publishes. */
-function boundsOf({ contract_version: version, ...head }: Release, by: MirrorBy): Stated {
+function boundsOf(
+  { contract_version: version, ...head }: Release,
+  by: MirrorBy,
+): { sha256: string; listBytes: number } {
   const { public_files: open, sequence } = head;
   if (version !== CONTRACT_VERSION) {
     throw refused(
@@ -242,4 +243,100 @@ function isHeadSound(root: string, trusted: KeyTrust): boolean {
   const known = releaseKeys({ ...trusted, disk: nodeDisk, root, faults: new Faults() });
   readHead({ ...trusted, ...known, disk: nodeDisk, root, faults });
   return faults.count === 0;
+}
+
+/** What stands where clients read descriptions, beside the files that the head signs. */
+interface ServedDescriptions {
+  /** Descriptions that were answered. */
+  readonly compared: number;
+  /** Those that are other than every listed form, by their URLs. */
+  readonly faults: readonly ReleaseFault[];
+  /** Those that are not given: nobody is deceived by them. */
+  readonly ungiven: readonly Ungiven[];
+}
+
+/** A URL, and the path in a release of what stands there where everything is sold. */
+interface DescribedUrl {
+  readonly url: string;
+  readonly path: string;
+}
+
+/** An operator may sell no subscriptions: then the descriptions of that folder are served. */
+const FOLDERS = SWITCH_SETTINGS.map(switchFolder);
+
+/** What programs read of a service. Pages for people are left out, since a host may add to them; the log, since it grows. */
+function describedUrls(): DescribedUrl[] {
+  const files = STATIC_FILES.filter(({ url, summary, rel, site }) => {
+    return (summary ?? rel) !== undefined && site !== true && url !== LOG_URL;
+  });
+  const rows = TABLE.filter(({ file }) => file?.startsWith('well-known/') === true);
+  const forms = rows.flatMap((row) =>
+    formsOf(row.params).map((values) => ({
+      url: row.path + queryOf(values),
+      path: knownFilePath(row, values),
+    })),
+  );
+  return [...files, ...forms];
+}
+
+type Variants = Readonly<Record<string, { readonly variant?: Readonly<Record<string, string>> }>>;
+
+/** The usual form, and each that one parameter chooses. */
+function formsOf(params: Variants): Values[] {
+  const chosen = Object.entries(params).flatMap(([name, { variant }]) =>
+    Object.keys(variant ?? {}).map((value) => ({ [name]: value })),
+  );
+  return [{}, ...chosen];
+}
+
+function queryOf(values: Values): string {
+  const query = new URLSearchParams(values).toString();
+  return query === '' ? '' : `?${query}`;
+}
+
+/** Asks for each description once, and compares it with what the release lists. Throws an UnreachableError. */
+async function compareDescriptions(
+  listed: readonly FileEntry[],
+  by: FetchBy,
+): Promise<ServedDescriptions> {
+  const byPath = new Map(listed.map((entry) => [entry.path, entry]));
+  const faults: ReleaseFault[] = [];
+  const ungiven: Ungiven[] = [];
+  let compared = 0;
+  for (const { url, path } of describedUrls()) {
+    const entries = FOLDERS.flatMap((folder) => byPath.get(folder + path) ?? []);
+    if (entries.length === 0) continue;
+    const { sha256, refusal } = await patiently(by, () => askOnce(url, entries, by));
+    if (refusal !== null) {
+      ungiven.push({ path: url, detail: refusal });
+      continue;
+    }
+    compared += 1;
+    if (entries.some((entry) => entry.sha256 === sha256)) continue;
+    faults.push({ file: url, where: '', detail: 'served in another form than the release lists' });
+  }
+  return { compared, faults, ungiven };
+}
+
+/** The hash of what stands there, null for something too long; or why nothing is given. */
+type Shown =
+  | { readonly sha256: string | null; readonly refusal: null }
+  | { readonly sha256: null; readonly refusal: string };
+
+function askOnce(url: string, entries: readonly FileEntry[], by: FetchBy): Promise<Shown> {
+  const longest = Math.max(...entries.map(({ size }) => size));
+  const asking = { fetch: by.fetch, waitMs: waitFor(longest, by), signal: by.signal };
+  return asked(by.address + url, asking, async (response): Promise<Shown> => {
+    if (response.status !== 200) return { sha256: null, refusal: await settled(response) };
+    return { sha256: await hashWithin(response, longest), refusal: null };
+  });
+}
+
+async function hashWithin(response: Response, max: number): Promise<string | null> {
+  try {
+    return hash('sha256', await answerBytes(response, max), 'hex');
+  } catch (error) {
+    if (error instanceof LongAnswerError) return null;
+    throw error;
+  }
 }

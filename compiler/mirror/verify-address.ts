@@ -7,13 +7,13 @@ import { lockData } from '../stages/publish/data-lock.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import { givenKeys } from '../verify/given-keys.ts';
 import { trustedBy } from '../verify/key-trust.ts';
+import { EXIT, undecided, type VerifyOutcome } from '../verify/report-text.ts';
 import {
   type MemoryFile,
   misuseOfFolder,
   runVerify,
   type VerifyCommandOptions,
 } from '../verify/verify-command.ts';
-import { EXIT, undecided, type VerifyOutcome } from '../verify/verify-outcome.ts';
 import { MirrorFolder } from './mirror-folder.ts';
 import { type MirrorBy, type Mirrored, mirrorRelease } from './mirror-release.ts';
 
@@ -77,13 +77,8 @@ function addressOf(text: string): string {
   );
 }
 
-interface Place {
-  readonly address: string;
-  readonly folder: string;
-}
-
 async function judge(
-  { address, folder }: Place,
+  { address, folder }: { address: string; folder: string },
   options: VerifyCommandOptions,
   world: Pick<MirrorBy, 'fetch' | 'clock' | 'answerMs' | 'signal'>,
 ): Promise<VerifyOutcome> {

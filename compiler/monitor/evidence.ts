@@ -5,23 +5,29 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { type Checkpoint, logOrigin } from '../contract/checkpoint.ts';
 import { citationSchema, citedBase } from '../contract/citation.ts';
-import { isContinued, type KeyHistory } from '../contract/key-history.ts';
+import {
+  adoptedKeys,
+  beforeRoots,
+  isContinued,
+  type KeyHistory,
+  readKeyHistory,
+  rootDid,
+} from '../contract/key-history.ts';
 import { rootKeysOf, vouchedDids } from '../contract/key-standing.ts';
 import { leafHash, verifyConsistency } from '../contract/merkle.ts';
-import type { Release } from '../contract/release.ts';
+import { type Release, releaseName } from '../contract/release.ts';
+import { goesBack } from '../contract/release-time.ts';
+import { rootBytes } from '../contract/root-statement.ts';
 import { isObject, parseJson } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
 import { isLeafProven, parseTlogProof } from '../contract/tlog-proof.ts';
 import { canonicalHash, reason } from '../verify/body-check.ts';
-import { isWitnessed } from '../verify/checkpoint-age.ts';
 import { endOf, type KeyTrust, unrevoked } from '../verify/key-trust.ts';
 import { judgeNote } from '../verify/log-notes.ts';
-import type { PolicyTrust } from '../verify/policy-check.ts';
+import { isWitnessed, type PolicyTrust } from '../verify/policy-check.ts';
 import { signedHead } from '../verify/signed-head.ts';
 import { verifyBody } from '../verify/verify-body.ts';
-import { headsContradiction } from './heads-contradiction.ts';
-import { keysContradiction } from './keys-contradiction.ts';
-import { keysOfText } from './keys-text.ts';
+import { isSignedBy } from '../verify/verify-citation.ts';
 
 /** Longest file of evidence that is read, in bytes: three lists of keys, each at its longest, in JSON of which each byte takes two. */
 export const EVIDENCE_BYTES_MAX = 8_388_608;
@@ -252,16 +258,11 @@ function readingsReport({ bodies }: Of<'readings'>, by: Signers): EvidenceReport
   return proven(says, [sideOf(one.issuer), sideOf(other.issuer)], by);
 }
 
-/** A reading that a body says, and who signed it. */
-interface SaidReading {
-  /** Signal, entity, time and service: one issuer may have several. */
-  readonly subject: string;
-  readonly hash: string;
-  readonly issuer: string;
-}
-
 /** The reading of a signed body; null where anything in it does not hold. */
-export function readingIn(text: string, known: readonly string[]): SaidReading | null {
+export function readingIn(
+  text: string,
+  known: readonly string[],
+): { subject: string; hash: string; issuer: string } | null {
   const body = parseJson(text);
   if (!isObject(body)) return null;
   const report = verifyBody(body, { trust: known });
@@ -313,4 +314,83 @@ function pastFault({ signers, note, isByRoot }: Side, { lists, given }: Signers)
   const [first] = ends;
   if (first === undefined || isInTime) return null;
   return `${first.did}, which signed one side, was in use until ${first.until}: whoever has that key now may have signed it since`;
+}
+
+/**
+ * Why two signed heads cannot both be of one honest service; null where they can. Needs nothing but the two heads, so that
+ * a third person comes to the same answer. What a clock was set right by counts whoever signed it: this never says
+ * too much.
+ */
+export function headsContradiction(one: Release, other: Release): string | null {
+  const [old, later] = one.sequence <= other.sequence ? [one, other] : [other, one];
+  if (old.base_url !== later.base_url) return null;
+  const [before, after] = [releaseName(old), releaseName(later)];
+  if (old.sequence === later.sequence) {
+    const isSame = canonicalHash(old) === canonicalHash(later);
+    return isSame ? null : `two releases have the number ${old.sequence}: ${before} and ${after}`;
+  }
+  const isNext = later.sequence === old.sequence + 1;
+  if (isNext && later.previous !== null && later.previous !== canonicalHash(old)) {
+    return `the release ${after} names another one before it than ${before}`;
+  }
+  return (
+    logFault(old, later) ?? (goesBack(old, later) ? `${after} is dated before ${before}` : null)
+  );
+}
+
+function logFault(old: Release, later: Release): string | null {
+  const [before, after] = [releaseName(old), releaseName(later)];
+  if (old.log_index === undefined) return null;
+  if (later.log_index === undefined) return `${before} is in the log, and ${after} no longer is`;
+  if (later.log_index > old.log_index) return null;
+  return `the log shrank: ${before} is entry ${old.log_index}, and the later ${after} is entry ${later.log_index}`;
+}
+
+/** What two lists contradict each other in, and the keys of the issuer that signed both sides. */
+export interface KeysContradiction {
+  readonly says: string;
+  readonly signers: readonly string[];
+  /** Whether root keys signed, whose time does not end. */
+  readonly isByRoot: boolean;
+}
+
+/** Why two lists that hold cannot both be of one honest issuer; null where they can, one of them being older. */
+export function keysContradiction(one: KeyHistory, other: KeyHistory): KeysContradiction | null {
+  return rootContradiction(one, other) ?? successorContradiction(one, other);
+}
+
+/** A key announced two successors. What a root puts in place of one is announced by no key. */
+function successorContradiction(one: KeyHistory, other: KeyHistory): KeysContradiction | null {
+  const [first, second] = [one, other].map(({ keys }) =>
+    keys.flatMap((key) => key.statement ?? []),
+  );
+  for (const [at, statement] of (first ?? []).entries()) {
+    const also = second?.[at];
+    if (also === undefined || also.old_did !== statement.old_did) return null;
+    if (also.new_did === statement.new_did) continue;
+    const says = `${also.old_did} announced two successors: ${statement.new_did} and ${also.new_did}`;
+    return { says, signers: [also.old_did], isByRoot: false };
+  }
+  return null;
+}
+
+function rootContradiction(one: KeyHistory, other: KeyHistory): KeysContradiction | null {
+  const { roots = [] } = one;
+  const also = other.roots ?? [];
+  const at = roots.findIndex((root, index) => {
+    const second = also[index];
+    return second !== undefined && Buffer.compare(rootBytes(root), rootBytes(second)) !== 0;
+  });
+  if (at < 0) return null;
+  const says = `version ${at + 1} of the root is stated in two ways`;
+  // The first version is signed by an issuer key, later ones by the root keys of the version before, which both lists have.
+  const adopters = [one, other].flatMap((list) => adoptedKeys(beforeRoots(list)).adopter ?? []);
+  return at === 0
+    ? { says, signers: adopters, isByRoot: false }
+    : { says, signers: [rootDid(one)], isByRoot: true };
+}
+
+/** Reads the text of a list of keys; throws for one that does not hold. */
+export function keysOfText(text: string): KeyHistory {
+  return readKeyHistory(parseJson(text), isSignedBy);
 }

@@ -32,19 +32,15 @@ export interface LogClient {
   get(path: string, max: number): Promise<Uint8Array | null>;
 }
 
-interface LogClientSettings {
-  readonly fetch: Fetch;
-  readonly clock: Pick<Clock, 'steady'>;
-  /** Longest time for all answers together, in milliseconds. */
-  readonly totalMs: number;
-  /** Longest wait for one whole answer, in milliseconds. */
-  readonly answerMs?: number;
-}
-
 /** Asks one address. No redirect is followed: another address would answer in the name of this one. */
 export function logClient(
   address: string,
-  { fetch, clock, totalMs, answerMs = ANSWER_MS_MAX }: LogClientSettings,
+  {
+    fetch,
+    clock,
+    totalMs,
+    answerMs = ANSWER_MS_MAX,
+  }: { fetch: Fetch; clock: Pick<Clock, 'steady'>; totalMs: number; answerMs?: number },
 ): LogClient {
   const end = clock.steady() + totalMs;
   return {
@@ -55,19 +51,20 @@ export function logClient(
   };
 }
 
-interface Asking {
-  readonly fetch: Fetch;
-  /** Longest wait for the whole answer, in milliseconds. */
-  readonly waitMs: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Ends the wait early. */
-  readonly signal?: AbortSignal;
-}
-
 /** What `use` makes of the answer of a URL. Throws an UnreachableError, also for whatever `use` throws. */
 export async function asked<T>(
   url: string,
-  { fetch, waitMs, headers = {}, signal }: Asking,
+  {
+    fetch,
+    waitMs,
+    headers = {},
+    signal,
+  }: {
+    fetch: Fetch;
+    waitMs: number;
+    headers?: Readonly<Record<string, string>>;
+    signal?: AbortSignal;
+  },
   use: (response: Response) => Promise<T>,
 ): Promise<T> {
   const late = new AbortController();

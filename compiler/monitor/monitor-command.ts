@@ -10,7 +10,7 @@ import { lockData } from '../stages/publish/data-lock.ts';
 import { nodeDisk, readNamed } from '../verify/disk.ts';
 import { givenKeys } from '../verify/given-keys.ts';
 import { type Trusted, trustedBy } from '../verify/key-trust.ts';
-import { EXIT } from '../verify/verify-outcome.ts';
+import { EXIT } from '../verify/report-text.ts';
 import { checkEvidence, EVIDENCE_BYTES_MAX, parseEvidence } from './evidence.ts';
 import type { Fetch } from './log-client.ts';
 import { MONITOR_EXIT, Monitor } from './monitor.ts';
@@ -78,14 +78,8 @@ export function defineMonitor(command: Command, settings: MonitorCommandSettings
     );
 }
 
-interface MonitorCall {
-  readonly url: string;
-  readonly file: string | undefined;
-  readonly flags: MonitorFlags;
-}
-
 async function runMonitor(
-  { url, file, flags }: MonitorCall,
+  { url, file, flags }: { url: string; file: string | undefined; flags: MonitorFlags },
   settings: MonitorCommandSettings,
 ): Promise<void> {
   const { clock, print, exit } = settings;
@@ -166,14 +160,9 @@ function addressOf(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-interface CheckedBy {
-  readonly trusted: Trusted;
-  readonly now: number;
-}
-
 function check(
   file: string | undefined,
-  { trusted, keys: path, policy, json, now }: MonitorFlags & CheckedBy,
+  { trusted, keys: path, policy, json, now }: MonitorFlags & { trusted: Trusted; now: number },
   print: (line: string) => void,
 ): number {
   if (file === undefined) {
@@ -184,7 +173,7 @@ function check(
   const report = checkEvidence(evidence, {
     ...trusted,
     now,
-    ...(keys === undefined ? {} : { keys }),
+    keys,
     ...demandedBy(policy),
   });
   const isPinned = trusted.trust !== 'any';

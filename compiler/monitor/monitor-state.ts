@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { openNote } from '../contract/checkpoint.ts';
+import { isoTime } from '../contract/iso-time.ts';
+import { releaseSchema } from '../contract/release.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { readPlain } from '../verify/plain-file.ts';
-import { FINDING_KINDS } from './finding.ts';
+import type { Contradiction } from './evidence.ts';
 
 const STATE_NAME = 'state.json';
 const STATE_BYTES_MAX = 16 << 20;
@@ -17,6 +20,24 @@ export const GAPS_MAX = 32;
 export const READINGS_MAX = 256;
 /** Alarms and notices that are kept, open ones and those that ended: more than can be open at all addresses. */
 export const ALARMS_MAX = 1024;
+
+/** What can be wrong with a log, or look so. */
+const FINDING_KINDS = [
+  'fork',
+  'release_fork',
+  'key_fork',
+  'leaf_missing',
+  'rewritten',
+  'rollback',
+  'frozen',
+  'silent',
+  'unknown_key',
+  'unwitnessed',
+  'key_unlisted',
+  'other_log',
+  'unproven',
+  'unreadable',
+] as const;
 
 const count = z.int().min(0);
 const time = z.iso.datetime();
@@ -79,7 +100,7 @@ const state = z.strictObject({
 /** How an address stands. */
 export type AddressState = z.infer<typeof address>;
 /** Something that was found, as it is remembered. */
-export type Alarm = z.infer<typeof alarm>;
+type Alarm = z.infer<typeof alarm>;
 /** What a monitor remembers. */
 export type MonitorState = z.infer<typeof state>;
 
@@ -150,4 +171,211 @@ export function readState(folder: string): MonitorState | null {
 /** Replaces it in one durable step. */
 export function writeState(folder: string, next: MonitorState): void {
   replaceFile(join(folder, STATE_NAME), `${JSON.stringify(next)}\n`);
+}
+
+type FindingKind = (typeof FINDING_KINDS)[number];
+
+/** One thing that a round found. */
+export interface Finding {
+  readonly kind: FindingKind;
+  /** What it is about, where one kind may be found about several things. */
+  readonly about?: string;
+  /** One sentence in plain words. */
+  readonly detail: string;
+  /** What proves it to a third person; without it only the monitor saw it. */
+  readonly proof?: Contradiction;
+  /** Signed checkpoint that could not be compared: whoever has its tiles may prove a fork by it later. */
+  readonly note?: string;
+}
+
+/** A reading that is said twice may be a correction of its source: it is told, and is no alarm. */
+function isNotice({ kind }: Pick<Finding, 'kind'>): boolean {
+  return kind === 'rewritten';
+}
+
+/** Notices that are kept; further ones are counted. */
+const NOTICES_MAX = 128;
+
+interface FoundAt {
+  readonly state: MonitorState;
+  readonly address: string;
+  readonly own: AddressState;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Keeps what proves a finding; answers the name of its file. */
+  readonly keep: (proof: Contradiction) => string;
+  /** Whether the look came to its end: one that broke off proves what it proved, and nothing else. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Turns what a whole look at an address found into alarms. What is proven is one at once, and stays. What only the monitor
+ * saw must be there in two looks in a row, because a service that switches releases may look odd for a moment; it ends when it is
+ * seen no longer. Answers a line for each change.
+ */
+export function raiseAlarms(findings: readonly Finding[], found: FoundAt): string[] {
+  if (!found.isWhole) {
+    return findings
+      .filter(({ proof }) => proof !== undefined)
+      .flatMap((each) => raised(each, found));
+  }
+  const news = findings.flatMap((finding) => raised(finding, found));
+  const unproven = findings.filter(({ proof }) => proof === undefined);
+  const suspicions = Object.fromEntries(unproven.map((each) => [keyOf(each), each.detail]));
+  const ended = found.state.alarms.filter(
+    (alarm) =>
+      alarm.address === found.address &&
+      alarm.evidence === null &&
+      alarm.ended_at === null &&
+      suspicions[keyOf(alarm)] === undefined,
+  );
+  for (const alarm of ended) alarm.ended_at = isoTime(found.now);
+  found.own.suspicions = suspicions;
+  return [...news, ...ended.map(({ kind, detail }) => `no longer so: ${kind}: ${detail}`)];
+}
+
+/** Whether something is wrong now. */
+export function isOpen(alarm: Alarm): boolean {
+  return alarm.ended_at === null && !isNotice(alarm);
+}
+
+function raised(finding: Finding, found: FoundAt): string[] {
+  const { state, address, own, now, keep } = found;
+  const { kind, about = '', detail, proof } = finding;
+  const before = state.alarms.find((alarm) => isSame(alarm, finding, address));
+  if (before?.ended_at === null) return [];
+  if (proof === undefined && own.suspicions[keyOf(finding)] === undefined) {
+    return [`seen once, to be looked at again: ${kind}: ${detail}`];
+  }
+  const line = `${isNotice(finding) ? 'NOTICE' : 'ALARM'} ${kind}: ${detail}`;
+  if (isNotice(finding) && state.alarms.filter(isNotice).length >= NOTICES_MAX) {
+    state.notices_left_out += 1;
+    return state.notices_left_out > 1 ? [] : [`${line}; further ones are only counted`];
+  }
+  const evidence = proof === undefined ? null : keep(proof);
+  const alarm = { kind, address, about, detail, since: isoTime(now), ended_at: null, evidence };
+  state.alarms = withRoom(state.alarms.filter((each) => each !== before)).concat(alarm);
+  return [evidence === null ? line : `${line} (evidence: ${evidence})`];
+}
+
+function isSame(alarm: Alarm, { kind, about = '', proof }: Finding, address: string): boolean {
+  const isProven = alarm.evidence !== null;
+  return (
+    alarm.kind === kind &&
+    alarm.address === address &&
+    alarm.about === about &&
+    isProven === (proof !== undefined)
+  );
+}
+
+/** The oldest that ended makes room, then the oldest that is not proven. */
+function withRoom(alarms: readonly Alarm[]): Alarm[] {
+  if (alarms.length < ALARMS_MAX) return [...alarms];
+  const ended = alarms.find(({ ended_at }) => ended_at !== null);
+  const gone = ended ?? alarms.find(({ evidence }) => evidence === null);
+  return alarms.filter((alarm) => alarm !== gone);
+}
+
+function keyOf({ kind, about = '' }: Pick<Finding, 'kind' | 'about'>): string {
+  return `${kind} ${about}`.trimEnd();
+}
+
+const VERDICTS = ['well', 'alarm', 'undecided'] as const;
+
+/** How everything stands, for machines. */
+export interface MonitorStatus {
+  readonly version: 1;
+  readonly updated_at: string;
+  /** `undecided`: an address does not answer, or something is to be looked at again. */
+  readonly verdict: (typeof VERDICTS)[number];
+  readonly origin: string | null;
+  readonly issuers: readonly string[];
+  readonly tree_size: number;
+  readonly checkpoints_kept: number;
+  readonly rounds: number;
+  readonly release: {
+    readonly sequence: number;
+    readonly as_of: string;
+    readonly valid_until: string | null;
+  } | null;
+  readonly addresses: Readonly<Record<string, AddressState>>;
+  /** What is wrong now. */
+  readonly alarms: readonly Alarm[];
+  /** Readings that were said in two ways, and how often one more was found. */
+  readonly notices: readonly Alarm[];
+  readonly notices_left_out: number;
+}
+
+export function statusOf(
+  state: MonitorState,
+  facts: { now: number; addresses: readonly string[]; checkpoints: number; exitCode: number },
+): MonitorStatus {
+  const { now, addresses, checkpoints, exitCode } = facts;
+  const newest = state.newest === null ? null : openNote(state.newest);
+  return {
+    version: 1,
+    updated_at: isoTime(now),
+    verdict: VERDICTS[exitCode] ?? 'undecided',
+    origin: state.origin,
+    issuers: state.issuers,
+    tree_size: newest?.checkpoint.size ?? 0,
+    checkpoints_kept: checkpoints,
+    rounds: state.rounds,
+    release: releaseOf(state.heads.at(-1)),
+    addresses: Object.fromEntries(
+      addresses.map((address) => [address, state.addresses[address] ?? NO_ADDRESS]),
+    ),
+    alarms: state.alarms.filter(isOpen),
+    notices: state.alarms.filter(isNotice),
+    notices_left_out: state.notices_left_out,
+  };
+}
+
+function releaseOf(text: string | undefined): MonitorStatus['release'] {
+  if (text === undefined) return null;
+  const { sequence, as_of, valid_until = null } = releaseSchema.parse(parseJson(text));
+  return { sequence, as_of, valid_until };
+}
+
+/** The same for Prometheus, in its text format 0.0.4. */
+export function metricsText(status: MonitorStatus): string {
+  const { alarms, notices, notices_left_out, addresses, tree_size, rounds, release, updated_at } =
+    status;
+  const seconds = (time: string | null): number => (time === null ? 0 : Date.parse(time) / 1000);
+  const each = Object.entries(addresses);
+  const kinds = [...new Set(alarms.map(({ kind }) => kind))];
+  return [
+    gauge('alarms', 'what is wrong now', [['', alarms.length]]),
+    gauge(
+      'alarm',
+      'what is wrong now, by kind',
+      kinds.map((kind) => [label('kind', kind), alarms.filter((one) => one.kind === kind).length]),
+    ),
+    gauge('notices', 'readings that were said in two ways', [['', notices.length]]),
+    gauge('notices_left_out', 'notices for which there was no room', [['', notices_left_out]]),
+    gauge('tree_size', 'entries of the log', [['', tree_size]]),
+    gauge('release_sequence', 'number of the newest release', [['', release?.sequence ?? 0]]),
+    gauge('looks', 'looks since the beginning', [['', rounds]]),
+    gauge('updated_seconds', 'time of the last look', [['', seconds(updated_at)]]),
+    gauge(
+      'failures',
+      'looks in a row that an address did not answer',
+      each.map(([address, { failures }]) => [label('address', address), failures]),
+    ),
+    gauge(
+      'last_success_seconds',
+      'time of the last whole look at an address',
+      each.map(([address, { last_success }]) => [label('address', address), seconds(last_success)]),
+    ),
+  ].join('');
+}
+
+function gauge(name: string, help: string, rows: readonly (readonly [string, number])[]): string {
+  const full = `signalpress_monitor_${name}`;
+  const lines = rows.map(([labels, value]) => `${full}${labels} ${value}\n`);
+  return `# HELP ${full} ${help}\n# TYPE ${full} gauge\n${lines.join('')}`;
+}
+
+function label(name: string, value: string): string {
+  return `{${name}="${value.replace(/[\\"\n]/g, (char) => (char === '\n' ? '\\n' : `\\${char}`))}"}`;
 }

@@ -24,25 +24,33 @@ import { replaceFile } from '../stages/publish/replace-file.ts';
 import { reason } from '../verify/body-check.ts';
 import { believedDids } from '../verify/key-trust.ts';
 import { readPlain } from '../verify/plain-file.ts';
-import { isOpen, raiseAlarms } from './alarms.ts';
 import { CheckpointFile } from './checkpoint-file.ts';
 import { type Contradiction, type Evidence, formatEvidence } from './evidence.ts';
-import type { Finding } from './finding.ts';
-import { believeFirst, followHead, readHead } from './follow-head.ts';
-import { followKeys } from './follow-keys.ts';
 import { followLeaf, followLog } from './follow-log.ts';
-import { followReadings } from './follow-readings.ts';
 import { type Fetch, type LogClient, logClient, UnreachableError } from './log-client.ts';
 import {
   type AddressState,
+  type Finding,
   firstState,
+  isOpen,
   type MonitorState,
+  metricsText,
   NO_ADDRESS,
+  raiseAlarms,
   readState,
+  statusOf,
   writeState,
 } from './monitor-state.ts';
-import { type ReadingBodies, type Round, trustOf } from './round.ts';
-import { metricsText, statusOf } from './status.ts';
+import {
+  believeFirst,
+  followHead,
+  followKeys,
+  followReadings,
+  type ReadingBodies,
+  type Round,
+  readHead,
+  trustOf,
+} from './round.ts';
 
 /** Longest look at one address. */
 const LOOK_MS_MAX = 300_000;
@@ -172,7 +180,15 @@ export class Monitor {
     const found = { state: this.#state, address, own, now, keep, isWhole: failure === null };
     for (const { note } of findings) if (note !== undefined) this.#keepNote(note);
     news.push(...raiseAlarms(findings.map(plainFinding), found));
-    news.push(...(failure === null ? answered(own) : failed(own, failure)));
+    news.push(
+      ...(failure === null
+        ? own.failures === 0
+          ? []
+          : [`answers again, after ${own.failures} failed looks`]
+        : own.failures > 0
+          ? []
+          : [`cannot be looked at, which says nothing about its log: ${failure.message}`]),
+    );
     this.#schedule(own, now, failure);
     this.#state.rounds += 1;
     writeState(this.#by.folder, this.#state);
@@ -264,14 +280,6 @@ function plainFinding(finding: Finding): Finding {
     detail: plain(detail),
     ...(about === undefined ? {} : { about: plain(about) }),
   };
-}
-
-function answered({ failures }: AddressState): string[] {
-  return failures === 0 ? [] : [`answers again, after ${failures} failed looks`];
-}
-
-function failed({ failures }: AddressState, { message }: UnreachableError): string[] {
-  return failures > 0 ? [] : [`cannot be looked at, which says nothing about its log: ${message}`];
 }
 
 function refuseOthers({ issuers, roots, addresses }: MonitorState, by: MonitorSettings): void {

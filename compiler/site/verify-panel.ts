@@ -1,5 +1,4 @@
-import type { VerificationStep } from '../client/verification-steps.ts';
-import type { Verification } from '../client/verify.ts';
+import type { Verification, VerificationStep } from '../client/verify.ts';
 import { alteredDigit } from './altered-digit.ts';
 import { el, mount } from './dom.ts';
 import { textAt } from './page-data.ts';

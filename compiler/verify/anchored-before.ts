@@ -1,43 +1,30 @@
 import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
+import {
+  anchorStatePath,
+  type LogBatch,
+  logBatchesPath,
+  parseAnchorState,
+  parseLogBatches,
+} from '../contract/log-batch.ts';
+import {
+  type LogLine,
+  leadOf,
+  logLineStart,
+  parseLogLine,
+  runPath,
+  runsOf,
+  shardOfLead,
+} from '../contract/log-runs.ts';
 import type { Release } from '../contract/release.ts';
-import type { JsonObject } from '../contract/strict-json.ts';
-import { canonicalHash } from './body-check.ts';
+import { releaseBatch } from '../contract/release-leaf.ts';
+import { decodeBundle, TILE_WIDTH, tilePath } from '../contract/tiles.ts';
+import { canonicalHash, objectNodes } from './body-check.ts';
 import type { Disk } from './disk.ts';
 import { openFileList } from './file-list.ts';
-import type { LogTimes } from './log-times.ts';
-import { objectNodes } from './object-nodes.ts';
-import type { ProvableHash } from './provable-hashes.ts';
-import { isPublished } from './published-statement.ts';
+import type { AnchorAnswer, AnchorCheck, AnchorQuestion } from './logged-check.ts';
 import { Faults } from './release-fault.ts';
-import { readHead } from './release-head.ts';
-import { folderName, sequenceOf } from './release-root.ts';
-import { StoredBodies } from './stored-bodies.ts';
-
-/** Something that a key signed which was revoked later, or which ended. */
-interface AnchorQuestion {
-  /** The body with its citation. */
-  readonly body: JsonObject;
-  /** The hash of which the log has to hold an entry; null for a body that has none. */
-  readonly leaf: ProvableHash | null;
-  /** Hash of the signed statement, and of when it says that it is. */
-  readonly statement: string;
-  readonly retrieved_at: string;
-  /** From when the key was revoked, or until when it was valid. */
-  readonly before: string;
-  readonly isRevoked: boolean;
-}
-
-/**
- * `anchored`: shown to be older. `reading`: only its reading is, which it bears whole. `forged`: the log shows that it is not
- * older. `open`: the log shows neither.
- */
-export interface AnchorAnswer {
-  readonly state: 'anchored' | 'reading' | 'forged' | 'open';
-  readonly detail: string;
-}
-
-/** Null where the log cannot tell: the release is of a time at which the key still signed. */
-export type AnchorCheck = (question: AnchorQuestion) => AnchorAnswer | null;
+import { folderName, readHead, sequenceOf } from './release-head.ts';
+import { isPublished, StoredBodies } from './stored-bodies.ts';
 
 interface AnchoringRelease {
   readonly disk: Disk;
@@ -57,7 +44,9 @@ export function anchorsOf(release: AnchoringRelease): AnchorCheck {
   const evidence: Evidence = { log, bodies, older: new OlderReleases(release) };
   return (asked) => {
     // An entry counts from the end of its hour, so a key that ended within one has the rest of it.
-    const before = asked.isRevoked ? asked.before : hourEnd(asked.before);
+    const before = asked.isRevoked
+      ? asked.before
+      : isoTime(Math.ceil(Date.parse(asked.before) / HOUR_MS) * HOUR_MS);
     const question = { ...asked, before };
     const answer = statementLogged(question, log) ?? unlogged(question, evidence);
     const isWhole = question.isRevoked || Date.parse(head.as_of) > Date.parse(question.before);
@@ -71,10 +60,6 @@ function unlogged(question: AnchorQuestion, evidence: Evidence): AnchorAnswer {
   return readings.state === 'forged' && !question.isRevoked
     ? readings
     : published(question, readings, evidence);
-}
-
-function hourEnd(time: string): string {
-  return isoTime(Math.ceil(Date.parse(time) / HOUR_MS) * HOUR_MS);
 }
 
 /** What the log shows of the statement itself; null where it has no entry and needs none. */
@@ -180,4 +165,137 @@ class OlderReleases {
       return [{ hash: canonicalHash(head), bodies }];
     });
   }
+}
+
+/** Between which times something came, epoch milliseconds. */
+interface Span {
+  readonly began: number;
+  readonly ended: number;
+}
+
+/** The head of a release in its own log: it came with that release, and so did all entries since the head before it. */
+interface LoggedHead {
+  readonly position: number;
+  readonly as_of: string;
+}
+
+/** The entries of the log of one release, and when they came. */
+export class LogTimes {
+  readonly #bodies: StoredBodies;
+  readonly #head: Pick<Release, 'as_of' | 'log_index'>;
+  #heldBatches: readonly LogBatch[] | null = null;
+  #heldFirst: { readonly head: LoggedHead | null } | null = null;
+
+  constructor(bodies: StoredBodies, head: Pick<Release, 'as_of' | 'log_index'>) {
+    this.#bodies = bodies;
+    this.#head = head;
+  }
+
+  /** Whether an entry with this hash was in the log before a time, ISO-8601. */
+  place(
+    hash: string,
+    before: string,
+  ): { state: 'before' | 'after' | 'absent' | 'open'; detail: string } {
+    if (this.size() === 0) return { state: 'open', detail: 'the release has no log' };
+    const position = this.#line(hash)?.position ?? null;
+    if (position === null) return { state: 'absent', detail: `"${hash}" is not in the log` };
+    const row = this.#batches().find(({ size }) => size > position);
+    if (row === undefined) return { state: 'open', detail: 'the log is cut short' };
+    const limit = Date.parse(before);
+    const { began, ended, by } = this.#came(position, row);
+    const detail = `"${hash}" entered the log with ${by}`;
+    if (ended <= limit || this.#stamped(row) <= limit) return { state: 'before', detail };
+    if (began >= limit) return { state: 'after', detail };
+    return { state: 'open', detail: `${detail}, which had not ended` };
+  }
+
+  /** Whether the log held the head of a release before a time: bodies that join readings have an entry since then. */
+  hasHeadsBefore(time: string): boolean {
+    const first = this.#firstHead();
+    return first !== null && Date.parse(first.as_of) < Date.parse(time);
+  }
+
+  /**
+   * A batch of an old day may come late, so the release counts that an entry came with. Up to the first head nothing but
+   * the batch says when.
+   */
+  #came(position: number, { batch }: LogBatch): Span & { readonly by: string } {
+    const first = this.#firstHead();
+    const head = first === null || position <= first.position ? null : this.#headFrom(position);
+    if (head === null) return { ...spanOf(batch), by: `batch "${batch}"` };
+    return { ...spanOf(releaseBatch(head)), by: `the release of ${head.as_of}` };
+  }
+
+  /** When a batch was stamped into a block, epoch milliseconds; infinity where it was not. */
+  #stamped({ root }: LogBatch): number {
+    const text = this.#bodies.text(anchorStatePath(root));
+    const stamp = text === null ? null : parseAnchorState(text);
+    if (stamp?.ots_state !== 'confirmed') return Number.POSITIVE_INFINITY;
+    return Date.parse(stamp.stamped_at);
+  }
+
+  #firstHead(): LoggedHead | null {
+    this.#heldFirst ??= { head: this.#headFrom(0) };
+    return this.#heldFirst.head;
+  }
+
+  /** The first head at or behind a position, each alone in its batch; the one of this release comes right behind its log. */
+  #headFrom(start: number): LoggedHead | null {
+    for (const { batch, size, size_before } of this.#batches()) {
+      if (size <= start || size !== size_before + 1 || !batch.includes('T')) continue;
+      const hash = this.#hashAt(size_before);
+      const facts = hash === null ? null : this.#line(hash)?.facts;
+      if (facts?.kind === 'release') return { position: size_before, as_of: facts.observed_at };
+    }
+    const { as_of, log_index: position } = this.#head;
+    return position === undefined ? null : { position, as_of };
+  }
+
+  #batches(): readonly LogBatch[] {
+    if (this.#heldBatches !== null) return this.#heldBatches;
+    const rows: LogBatch[] = [];
+    for (let number = 0; ; number += 1) {
+      const text = this.#bodies.text(logBatchesPath(number));
+      if (text === null) break;
+      rows.push(...parseLogBatches(text));
+    }
+    this.#heldBatches = rows;
+    return rows;
+  }
+
+  /** Where an entry with this hash stands in the signed list of entries; null where the log has none. */
+  positionOf(hash: string): number | null {
+    const position = this.size() === 0 ? null : (this.#line(hash)?.position ?? null);
+    return position !== null && this.#hashAt(position) === hash ? position : null;
+  }
+
+  /** Entries of the log; 0 without one. */
+  size(): number {
+    return this.#batches().at(-1)?.size ?? 0;
+  }
+
+  #hashAt(position: number): string | null {
+    const size = this.size();
+    const index = Math.floor(position / TILE_WIDTH);
+    const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
+    const bytes = this.#bodies.bytes(tilePath({ level: 'entries', index, width }));
+    return bytes === null ? null : (decodeBundle(bytes)[position % TILE_WIDTH] ?? null);
+  }
+
+  #line(hash: string): LogLine | null {
+    const hex = hash.slice('sha256:'.length);
+    for (const run of runsOf(this.size())) {
+      const text = this.#bodies.text(runPath(run, shardOfLead(run, leadOf(hex))));
+      const line = text?.split('\n').find((each) => each.startsWith(logLineStart(hex)));
+      if (line !== undefined) return parseLogLine(line);
+    }
+    return null;
+  }
+}
+
+/** When a batch begins and ends, epoch milliseconds: an hour or a day. */
+function spanOf(batch: string): Span {
+  const isHour = batch.includes('T');
+  const began = Date.parse(isHour ? `${batch.slice(0, 13)}:00:00Z` : `${batch}T00:00:00Z`);
+  return { began, ended: began + (isHour ? 1 : 24) * HOUR_MS };
 }

@@ -1,7 +1,10 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { basketRange, isBasket } from '../contract/basket.ts';
 import { canonicalJson } from '../contract/canonical.ts';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
+import { builtinDigest, ownDigest, releaseCatalog } from '../contract/catalog/release-catalog.ts';
+import { builtinCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../contract/did-key.ts';
 import type { Endpoint } from '../contract/endpoints.ts';
 import { SWITCH_SETTINGS, switchFolder } from '../contract/for-sale.ts';
@@ -17,11 +20,12 @@ import {
   type JsonValue,
   parseJson,
 } from '../contract/strict-json.ts';
-import { reason } from './body-check.ts';
+import { canonicalHash, reason } from './body-check.ts';
+import type { Disk } from './disk.ts';
+import type { FileList } from './file-list.ts';
 import { isSame, rowsOf } from './relation.ts';
-import type { BodyFault } from './release-body.ts';
-import type { ReadCatalog } from './release-catalog.ts';
-import type { StoredBody } from './stored-bodies.ts';
+import type { BodyFault } from './release-fault.ts';
+import { StoredBodies, type StoredBody } from './stored-bodies.ts';
 import type { SignatureCheck } from './strict-signature.ts';
 import { isSignedBy } from './verify-citation.ts';
 
@@ -177,4 +181,55 @@ function pathFaults({ paths }: JsonObject, catalog: Catalog): BodyFault[] {
     const prices = wanted.map(([, price]) => `"${price}"`).join(' to ');
     return [[`paths.${path}`, `not ${prices}, the price of the table`]];
   });
+}
+
+/** What a release says it was compiled from, as far as this program can read it. */
+export interface ReadCatalog {
+  /** The built-in one where the release was compiled from other tables. */
+  readonly catalog: Catalog;
+  /** Whether the head was made of this catalogue and the words of this program. */
+  readonly ownTables: boolean;
+}
+
+type CatalogHead = Pick<Release, 'table_digest' | 'catalog_sha256'>;
+
+/** The catalogue of a release; an older release of other tables is no fault. */
+export function readReleaseCatalog({
+  disk,
+  root,
+  head,
+  list,
+}: {
+  disk: Disk;
+  root: string;
+  head: CatalogHead;
+  list: FileList;
+}): ReadCatalog {
+  const bytes = new StoredBodies(disk, root, list).bytes(WHOLE_CATALOG_PATH);
+  const entry = list.find(WHOLE_CATALOG_PATH);
+  const file = bytes === null || entry === null ? null : { bytes, sha256: entry.sha256 };
+  const carried = { head, file, digestOf: canonicalHash };
+  try {
+    return { catalog: releaseCatalog(carried), ownTables: true };
+  } catch {
+    return { catalog: BUILTIN, ownTables: false };
+  }
+}
+
+/**
+ * Why the catalogue that a release carries is not the one of its head; null where it is. `ownTables`: whether the head can be
+ * made again by this program.
+ */
+export function carriedFault(
+  sha256: string,
+  { head, ownTables }: Pick<ReadCatalog, 'ownTables'> & { readonly head: CatalogHead },
+): string | null {
+  const { catalog_sha256: stated = `sha256:${sha256}` } = head;
+  const isSame =
+    stated === `sha256:${sha256}` &&
+    (!ownTables ||
+      (head.table_digest === builtinDigest(canonicalHash)
+        ? canonicalHash(builtinCatalog().file) === `sha256:${sha256}`
+        : head.table_digest === ownDigest(sha256, canonicalHash)));
+  return isSame ? null : 'not the catalogue that the head was made of';
 }

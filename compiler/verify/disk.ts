@@ -5,15 +5,10 @@ const NEWLINE = 0x0a;
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';
 
-interface DiskEntry {
-  readonly kind: EntryKind;
-  readonly size: number;
-}
-
 /** What a verifier asks of a disk; it writes nothing, and follows a link only where it is asked where that leads. */
 export interface Disk {
   /** The entry at a path, or null when there is none. */
-  entry(path: string): DiskEntry | null;
+  entry(path: string): { kind: EntryKind; size: number } | null;
   /** Names in a folder with their kind, in any order. */
   list(path: string): readonly { readonly name: string; readonly kind: EntryKind }[];
   /** Where a link points. */

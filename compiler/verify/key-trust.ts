@@ -13,7 +13,7 @@ export interface Trusted {
 /** Whom a reader trusts, and what is known about the keys of that issuer over time. */
 export interface KeyTrust extends Trusted {
   /** Keys that follow the trusted one, when each stopped, and which were revoked; the trusted DIDs alone without it. */
-  readonly keys?: KeyHistory;
+  readonly keys?: KeyHistory | undefined;
 }
 
 /** The DIDs that a reader passed; throws for one that is no did:key, and for one in both places. */
@@ -61,7 +61,7 @@ export function believedDids(
   return [...all];
 }
 
-/** Those of some keys that none of these lists revokes: what shows no time may be of a thief. */
+/** The keys that no list revokes: a statement without a proven time may come from a thief. */
 export function unrevoked(dids: readonly string[], lists: readonly KeyHistory[]): string[] {
   const revoked = new Set(
     lists.flatMap(({ keys }) =>

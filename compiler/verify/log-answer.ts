@@ -1,20 +1,31 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
+import { PROOF_MEMBER, withoutProof } from '../contract/body-proof.ts';
 import { openNote } from '../contract/checkpoint.ts';
 import { logBatch } from '../contract/log-batch.ts';
 import { leafHash, verifyInclusion } from '../contract/merkle.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
-import type { JsonValue } from '../contract/strict-json.ts';
-import { isObject, type JsonObject } from '../contract/strict-json.ts';
+import { isObject, type JsonObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
 import { isLeafProven, parseTlogProof } from '../contract/tlog-proof.ts';
-import { agreement, type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
-import { checkpointSigner, pastSigner } from './checkpoint-age.ts';
+import {
+  agreement,
+  type BodyCheck,
+  canonicalHash,
+  checkAt,
+  memberPath,
+  reason,
+} from './body-check.ts';
 import { believedDids, type KeyTrust } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
-import { memberPath } from './object-nodes.ts';
-import { judgeByPolicy, type PolicyTrust, witnessWords } from './policy-check.ts';
+import {
+  checkpointSigner,
+  judgeByPolicy,
+  type PolicyTrust,
+  pastSigner,
+  witnessWords,
+} from './policy-check.ts';
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/);
 const provedSchema = z.looseObject({
@@ -37,7 +48,7 @@ export interface LogAnswer {
 }
 
 /** Where an answer of the log keeps its proof, by its own name. */
-const PROOF_MEMBER: ReadonlyMap<string, string> = new Map([
+const PLACE_OF_PROOF: ReadonlyMap<string, string> = new Map([
   ['proof', 'inclusion'],
   ['gauge/anchor', ''],
 ]);
@@ -49,25 +60,19 @@ const ANSWER_MEMBERS: ReadonlySet<string> = new Set([
   ...['ots_state', 'bitcoin_height', 'bitcoin_block', 'stamped_at', 'ots_proof', 'ots_note'],
 ]);
 
-/** A saved answer of the log about one hash. */
-interface SavedAnswer {
-  readonly body: JsonObject;
-  /** Where it keeps its proof, and what stands there. */
-  readonly member: string;
-  readonly given: JsonValue | undefined;
-}
-
-function savedAnswer(body: JsonValue): SavedAnswer | null {
+function savedAnswer(
+  body: JsonValue,
+): { body: JsonObject; member: string; given: JsonValue | undefined } | null {
   if (!isObject(body) || typeof body.endpoint !== 'string' || body._citation !== undefined) {
     return null;
   }
-  const member = PROOF_MEMBER.get(body.endpoint);
+  const member = PLACE_OF_PROOF.get(body.endpoint);
   if (member === undefined || typeof body.hash !== 'string') return null;
   return { body, member, given: member === '' ? body : body[member] };
 }
 
 /** The proof against the newest checkpoint in a saved answer of the log, a tlog-proof@v1 text; null where it holds none. */
-export function tlogProofOf(saved: JsonValue): string | null {
+function tlogProofOf(saved: JsonValue): string | null {
   const proof = savedAnswer(saved)?.body.tlog_proof;
   return typeof proof === 'string' ? proof : null;
 }
@@ -203,16 +208,9 @@ function freshChecks(
   }
 }
 
-interface AgedAnswer {
-  readonly hash: string;
-  /** The checkpoint that it leads to. */
-  readonly note: string;
-  readonly saved: JsonValue;
-}
-
 /** A note has no time that a thief of a past key could not choose; then its proof against the newest checkpoint has to do. */
 function ageChecks(
-  { hash, note, saved }: AgedAnswer,
+  { hash, note, saved }: { hash: string; note: string; saved: JsonValue },
   trusted: KeyTrust & PolicyTrust,
 ): BodyCheck[] {
   const past = pastSigner(note, trusted);
@@ -231,5 +229,30 @@ function isProvenNow(hash: string, saved: JsonValue, trusted: KeyTrust & PolicyT
     return isLeaf && checkpointSigner(proof.checkpoint, trusted).isPresent;
   } catch {
     return false;
+  }
+}
+
+/**
+ * A body with a proof that was fetched later in the place of its own: a tlog-proof@v1 text, or the saved answer of
+ * `/proof/<hash>`. Throws a RangeError for anything else; whether it proves the body is judged with the body.
+ */
+export function withFreshProof(body: JsonValue, text: string): JsonValue {
+  const proof = tlogProofIn(text);
+  if (!isObject(body)) return body;
+  const { body: bare } = withoutProof(body);
+  return { ...(bare as typeof body), [PROOF_MEMBER]: proof };
+}
+
+function tlogProofIn(text: string): string {
+  try {
+    const proof = text.startsWith('{') ? tlogProofOf(parseJson(text)) : text;
+    if (proof === null) throw new RangeError('the answer holds no proof');
+    parseTlogProof(proof);
+    return proof;
+  } catch (cause) {
+    throw new RangeError(
+      'Cannot use the fresh proof: not a tlog-proof@v1, nor an answer of /proof/<hash> with one; save that answer as it is',
+      { cause },
+    );
   }
 }

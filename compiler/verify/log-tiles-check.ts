@@ -1,6 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { defined } from '../contract/defined.ts';
+import { isPublicPath } from '../contract/public-files.ts';
+import type { Release } from '../contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import {
   decodeBundle,
   ENTRY_BYTES,
@@ -9,16 +12,14 @@ import {
   TILE_WIDTH,
   tilePath,
 } from '../contract/tiles.ts';
+import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
 import { reason } from './body-check.ts';
-import type { LogSource } from './log-source.ts';
+import { type Disk, readAll } from './disk.ts';
+import { listedFiles, placeOfFile } from './file-list.ts';
+import type { Faults } from './release-fault.ts';
 
 const LEAF = 0;
 const NODE = 1;
-
-interface TileRow {
-  index: number;
-  hashes: Uint8Array[];
-}
 
 /** Reads every entry of a log and compares each tile with what the entries give. */
 export class LogTilesCheck {
@@ -27,7 +28,7 @@ export class LogTilesCheck {
   readonly #source: LogSource;
   readonly #size: number;
   readonly #tree = new RecomputedTree((height, hash) => this.#subtree(height, hash));
-  readonly #rows = new Map<number, TileRow>();
+  readonly #rows = new Map<number, { index: number; hashes: Uint8Array[] }>();
   /** Partial tiles that checkpoints of these sizes need, by their path; gone once the tile is full. */
   readonly #partial = new Map<string, { readonly level: number; readonly width: number }>();
   readonly #expected = new Set<string>();
@@ -63,7 +64,9 @@ export class LogTilesCheck {
       const hash = this.#entry(this.#tree.size);
       if (hash === null) return false;
       this.digests.write(hash.slice('sha256:'.length), this.#tree.size * 32, 'hex');
-      this.#tree.add(leafOf(new TextEncoder().encode(hash)));
+      this.#tree.add(
+        sha256.create().update(Uint8Array.of(LEAF)).update(new TextEncoder().encode(hash)).digest(),
+      );
     }
     return true;
   }
@@ -155,11 +158,6 @@ export class LogTilesCheck {
   }
 }
 
-/** The leaf hash of an entry, RFC 6962 §2.1. */
-function leafOf(entry: Uint8Array): Uint8Array {
-  return sha256.create().update(Uint8Array.of(LEAF)).update(entry).digest();
-}
-
 /** The hash over two subtrees, RFC 6962 §2.1. */
 function nodeOf(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256.create().update(Uint8Array.of(NODE)).update(left).update(right).digest();
@@ -198,4 +196,57 @@ class RecomputedTree {
     }
     return root ?? sha256(new Uint8Array(0));
   }
+}
+
+/** Longest file of a log: a shard of the largest log has 16.8 million lines of 36 bytes. */
+const FILE_BYTES_MAX = 2 ** 30;
+
+/** The files of a release as a checker of its log asks for them. */
+export interface LogSource {
+  readonly head: Release;
+  readonly faults: Faults;
+  /** Listed paths below `log/` and `verify/`. */
+  readonly paths: ReadonlySet<string>;
+  /** Whether nothing but the public part is at hand, which has no index of the log. */
+  readonly isPublic: boolean;
+  /** The bytes of a listed file; null, and a fault, when there are none. */
+  read(path: string): Uint8Array | null;
+  /** The bytes of RELEASE_PROOF_NAME; null, and a fault, when there are none. */
+  proof(): Uint8Array | null;
+}
+
+export function logSource({
+  disk,
+  root,
+  head,
+  faults,
+}: {
+  disk: Disk;
+  root: string;
+  head: Release;
+  faults: Faults;
+}): LogSource {
+  const places = new Map<string, string>();
+  let isPublic = true;
+  for (const listed of listedFiles(disk, root)) {
+    isPublic &&= isPublicPath(listed.path);
+    if (/^(log|verify)\//.test(listed.path)) places.set(listed.path, placeOfFile(root, listed));
+  }
+  const readAt = (path: string, place: string | undefined, max: number): Uint8Array | null => {
+    try {
+      if (place === undefined || disk.entry(place)?.kind !== 'file') throw new Error('missing');
+      return readAll(disk.chunks(place), max);
+    } catch (error) {
+      faults.add(path, '', reason(error));
+      return null;
+    }
+  };
+  return {
+    head,
+    faults,
+    paths: new Set(places.keys()),
+    isPublic,
+    read: (path) => readAt(path, places.get(path), FILE_BYTES_MAX),
+    proof: () => readAt(RELEASE_PROOF_NAME, `${root}/${RELEASE_PROOF_NAME}`, TLOG_PROOF_BYTES_MAX),
+  };
 }

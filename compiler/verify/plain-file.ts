@@ -19,16 +19,13 @@ export class NotPlainError extends Error {
   override readonly name = 'NotPlainError';
   readonly code: 'EISDIR' | 'ENOTPLAIN' | 'ETOOLONG';
 
-  constructor({ path, code, state }: NotPlain, options?: ErrorOptions) {
+  constructor(
+    { path, code, state }: { path: string; code: NotPlainError['code']; state: string },
+    options?: ErrorOptions,
+  ) {
     super(`Cannot read "${path}": ${state}`, options);
     this.code = code;
   }
-}
-
-interface NotPlain {
-  readonly path: string;
-  readonly code: NotPlainError['code'];
-  readonly state: string;
 }
 
 /** Opens a plain file for reading, without waiting; throws a NotPlainError for anything else. */

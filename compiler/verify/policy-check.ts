@@ -8,6 +8,7 @@ import {
 } from '../contract/checkpoint.ts';
 import { cosignaturesOf, cosignedBytes } from '../contract/cosignature.ts';
 import { isoTime } from '../contract/iso-time.ts';
+import { hasEnded } from '../contract/key-standing.ts';
 import {
   isChecked,
   type LogPolicy,
@@ -16,16 +17,19 @@ import {
   parseLogPolicy,
   shortfall,
 } from '../contract/log-policy.ts';
+import type { Release } from '../contract/release.ts';
 import { keyHashOf } from '../contract/verifier-key.ts';
+import { believedDids, endOf, type KeyTrust, WHOEVER_HAS_IT } from './key-trust.ts';
+import { judgeNote } from './log-notes.ts';
 import { CLOCK_SKEW_MS } from './request-time-checks.ts';
 import { isStrictSignature, type SignatureCheck } from './strict-signature.ts';
 
 /** What a reader demands of checkpoints beside the signature of the issuer. */
 export interface PolicyTrust {
   /** Logs and witnesses that the reader knows; without one cosignatures are not looked at. */
-  readonly policy?: LogPolicy;
+  readonly policy?: LogPolicy | undefined;
   /** Clock of the reader, epoch milliseconds: a cosignature of a later moment does not count. */
-  readonly now?: number;
+  readonly now?: number | undefined;
   /** Checks signatures; strict RFC 8032 code without it. */
   readonly isSignature?: SignatureCheck;
 }
@@ -98,16 +102,14 @@ function logFault(
   return verdicts.every(Boolean) ? null : 'the signature of its log does not hold';
 }
 
-interface CosignatureCheck {
-  readonly now: number | undefined;
-  readonly isSignature: SignatureCheck;
-}
-
 /** When a witness cosigned, by its own clock: the earliest where it did so twice; null for not, or not yet. */
 function cosignedBy(
   witness: PolicyWitness,
   note: SignedNote,
-  { now = Number.POSITIVE_INFINITY, isSignature }: CosignatureCheck,
+  {
+    now = Number.POSITIVE_INFINITY,
+    isSignature,
+  }: { now: number | undefined; isSignature: SignatureCheck },
 ): { readonly forged: boolean; readonly at: string | null } {
   if (!isChecked(witness)) return { forged: false, at: null };
   const found = cosignaturesOf(note, witness.key, sha256);
@@ -120,4 +122,69 @@ function cosignedBy(
   const times = genuine.map(({ seconds }) => seconds * 1000);
   const past = times.filter((time) => time - now <= CLOCK_SKEW_MS);
   return { forged: false, at: past.length === 0 ? null : isoTime(Math.min(...past)) };
+}
+
+/** A key that was revoked or has ended: a checkpoint that it signed shows no time that a thief of it could not choose. */
+interface PastKey {
+  readonly did: string;
+  /** Until when it counted, ISO-8601. */
+  readonly until: string;
+  readonly detail: string;
+}
+
+/** Whether a key of the list that is still in use signed a checkpoint; an overlap has two. */
+export function checkpointSigner(
+  note: string,
+  trusted: KeyTrust & PolicyTrust,
+): { isPresent: boolean; past: PastKey | null } {
+  const { keys, now, isSignature } = trusted;
+  if (keys === undefined) return { isPresent: false, past: null };
+  const past = new Map(
+    keys.keys
+      .flatMap(({ did, revoked_from, valid_until }) => {
+        const signed = `${did}, which signed its checkpoint,`;
+        if (revoked_from !== null) {
+          return [
+            { did, until: revoked_from, detail: `${signed} is revoked from ${revoked_from} on` },
+          ];
+        }
+        if (valid_until === null || !hasEnded(keys, did, now)) return [];
+        return [{ did, until: valid_until, detail: `${signed} was in use until ${valid_until}` }];
+      })
+      .map((key) => [key.did, key]),
+  );
+  const believed = believedDids(trusted, keys.keys[0]?.did);
+  const listed = keys.keys.flatMap(({ did }) => (believed.includes(did) ? [did] : []));
+  const { signers } = judgeNote(note, listed, isSignature);
+  const over = signers.flatMap((did) => past.get(did) ?? []);
+  if (over.length < signers.length) return { isPresent: true, past: null };
+  const [shortest = null] = over.sort((a, b) => Date.parse(a.until) - Date.parse(b.until));
+  return { isPresent: false, past: shortest };
+}
+
+/** Whether the quorum of the reader's policy cosigned a checkpoint before a time, ISO-8601. */
+export function isWitnessed(note: string, { policy, now }: PolicyTrust, before: string): boolean {
+  if (policy === undefined || policy.quorum === null) return false;
+  // A cosignature of a moment behind `now` counts up to the allowed skew of clocks; here none does.
+  const latest = Math.min(now ?? Number.POSITIVE_INFINITY, Date.parse(before) - 1 - CLOCK_SKEW_MS);
+  const { fault, witnessed } = judgeByPolicy(note, { policy, now: latest });
+  return fault === null && witnessed.length > 0;
+}
+
+/** Why whoever has a key that has ended may have made a release; null where a key in use signed it or its log, or witnesses saw that in time. */
+export function pastRelease(
+  { issuer_did: did }: Pick<Release, 'issuer_did'>,
+  note: string | null,
+  trusted: KeyTrust & PolicyTrust,
+): string | null {
+  const { keys, now } = trusted;
+  const end = keys === undefined ? null : endOf(did, [keys], now);
+  if (end === null || (note !== null && pastSigner(note, trusted) === null)) return null;
+  return `signed by ${did}, which was in use until ${end}: ${WHOEVER_HAS_IT}`;
+}
+
+/** Why a checkpoint shows nothing; null where a key that is still in use signed it, or witnesses saw it while its key was. */
+export function pastSigner(note: string, trusted: KeyTrust & PolicyTrust): string | null {
+  const { past } = checkpointSigner(note, trusted);
+  return past === null || isWitnessed(note, trusted, past.until) ? null : past.detail;
 }

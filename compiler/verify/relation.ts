@@ -5,10 +5,9 @@ import { filePath } from '../contract/path.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
-import { reason } from './body-check.ts';
-import { memberPath } from './object-nodes.ts';
+import { memberPath, reason } from './body-check.ts';
+import type { Counted } from './release-fault.ts';
 import type { StoredBodies } from './stored-bodies.ts';
-import type { Counted } from './tally.ts';
 
 /** Differences of one body that are named. */
 const DIFFERENCES_MAX = 10;

@@ -1,11 +1,24 @@
-import type { KeyHistory } from '../contract/key-history.ts';
-import { RELEASE_NAME, type Release } from '../contract/release.ts';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { z } from 'zod';
+import { firstHistory, KEYS_PATH, type KeyHistory, rootDid } from '../contract/key-history.ts';
+import { RECORD_HASH } from '../contract/record-hash.ts';
+import { RELEASE_NAME, type Release, releaseSchema } from '../contract/release.ts';
 import { goesBack } from '../contract/release-time.ts';
+import {
+  isOfSeen,
+  type SeenKeys,
+  seenKey,
+  seenKeysFault,
+  seenKeysOf,
+  seenKeysSchema,
+} from '../contract/seen-keys.ts';
+import { parseJson } from '../contract/strict-json.ts';
 import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';
+import { endOf, WHOEVER_HAS_IT } from './key-trust.ts';
 import { Faults } from './release-fault.ts';
-import { readHeadAlone } from './release-head.ts';
-import { folderName, sequenceOf } from './release-root.ts';
+import { folderName, readHeadAlone, sequenceOf } from './release-head.ts';
 
 interface ChainedRelease {
   readonly disk: Disk;
@@ -13,7 +26,7 @@ interface ChainedRelease {
   readonly head: Release;
   readonly faults: Faults;
   /** Keys that the issuer had before; a kept release may be signed by any of them. */
-  readonly keys?: KeyHistory;
+  readonly keys?: KeyHistory | undefined;
 }
 
 interface Link {
@@ -78,4 +91,149 @@ function checkLink(before: Link, { file, head }: Link, own: ChainedRelease): voi
   if (head.previous !== canonicalHash(before.head)) {
     faults.add(file, 'previous', `not the hash of release ${sequence}`);
   }
+}
+
+/** More releases than one every five minutes for ten years: nobody published these. */
+const SEQUENCE_JUMP_MAX = 1_000_000;
+
+interface SeenCheck {
+  readonly disk: Disk;
+  readonly root: string;
+  readonly head: Release;
+  readonly faults: Faults;
+  /** The newest release of this issuer that was verified before. */
+  readonly seen: KnownRelease;
+  /** All keys of the issuer, if known. */
+  readonly keys?: KeyHistory | undefined;
+  /** Clock of the reader, milliseconds since 1970. */
+  readonly now: number | undefined;
+}
+
+/** What to remember of a list of keys. */
+export function keysSeenIn(keys: KeyHistory): SeenKeys {
+  return seenKeysOf(keys, hexDigest);
+}
+
+function hexDigest(bytes: Uint8Array): string {
+  return bytesToHex(sha256(bytes));
+}
+
+/**
+ * Whether a release follows from the one that was seen: not older, not another of its number, linked to it, and with every
+ * key, statement and version of the root.
+ */
+export function checkSeen(check: SeenCheck): void {
+  const { head, faults, keys, now } = check;
+  checkKeys(check);
+  const before = faults.count;
+  checkHead(check);
+  const end = keys === undefined ? null : endOf(head.issuer_did, [keys], now);
+  if (faults.count > before && end !== null) {
+    faults.add(RELEASE_NAME, 'issuer_did', `in use until ${end}: ${WHOEVER_HAS_IT}`);
+  }
+}
+
+function checkKeys({ head, faults, seen, keys }: SeenCheck): void {
+  const history = keys ?? firstHistory(head.issuer_did);
+  const lack = seenKeysFault(history, seen.keys, hexDigest);
+  if (lack !== null) faults.add(KEYS_PATH, '', `rollback: ${lack}`);
+}
+
+function checkHead({ disk, root, head, faults, seen, keys }: SeenCheck): void {
+  const fault = (where: string, detail: string): void => faults.add(RELEASE_NAME, where, detail);
+  const ahead = head.sequence - seen.sequence;
+  if (ahead < 0) {
+    fault('sequence', `rollback: ${head.sequence}, but ${seen.sequence} was seen before`);
+    return;
+  }
+  if (ahead === 0) {
+    const same = canonicalHash(head) === seen.head;
+    if (!same) fault('sequence', `fork: another release ${seen.sequence} was seen before`);
+    return;
+  }
+  if (ahead > SEQUENCE_JUMP_MAX) fault('sequence', `fast-forward: ${ahead} beyond what was seen`);
+  if (goesBack(seen, head, keys)) {
+    fault('as_of', `rollback: before ${seen.as_of}, which was seen before`);
+  }
+  const kept = ahead === 1 ? head.previous : keptHash(disk, root, seen.sequence);
+  if (kept !== null && kept !== seen.head) {
+    const where = ahead === 1 ? 'previous' : 'sequence';
+    fault(where, `fork: does not follow the release ${seen.sequence} that was seen before`);
+  }
+}
+
+/** The hash of a release that is kept beside this one; null when it was removed. */
+function keptHash(disk: Disk, root: string, sequence: number): string | null {
+  const folder = disk.list(`${root}/..`).find(({ name }) => sequenceOf(name) === sequence);
+  if (folder === undefined) return null;
+  const faults = new Faults();
+  const head = readHeadAlone({ disk, root: `${root}/../${folder.name}`, trust: 'any', faults });
+  return head === null ? null : canonicalHash(head);
+}
+
+/** Longest memory that is read: a few hundred bytes an issuer, and 80 for each key and each statement about one. */
+export const MEMORY_BYTES_MAX = 1_048_576;
+
+const hash = z.string().regex(RECORD_HASH);
+
+const seenSchema = z.strictObject({
+  sequence: releaseSchema.shape.sequence,
+  as_of: releaseSchema.shape.as_of,
+  /** Hash of the whole head. */
+  head: hash,
+  /** The signed note of the log, with its size and root; null for a release without a log. */
+  checkpoint: z.string().nullable(),
+  /** Absent in the memory of an earlier version. */
+  keys: seenKeysSchema.exactOptional(),
+});
+
+const memorySchema = z.strictObject({
+  format: z.literal('signalpress-remembered/1'),
+  issuers: z.record(z.string().startsWith('did:key:z6Mk'), seenSchema),
+});
+
+/** The newest release of an issuer that was verified. */
+export type SeenRelease = z.infer<typeof seenSchema>;
+type SeenReleases = z.infer<typeof memorySchema>;
+
+const EMPTY: SeenReleases = { format: 'signalpress-remembered/1', issuers: {} };
+
+/** The inverse of the text that `remember` makes; null stands for nothing remembered yet. */
+export function parseMemory(text: string | null): SeenReleases {
+  if (text === null) return EMPTY;
+  const parsed = memorySchema.safeParse(parsedOrNull(text));
+  if (parsed.success) return parsed.data;
+  throw new RangeError(
+    'Cannot read what was verified before: the file of --remember, or verified.json of a mirror, was not written by verify; name another one, or remove it to begin again',
+  );
+}
+
+function parsedOrNull(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return null;
+  }
+}
+
+/** What was seen, with what is known of the keys in any case. */
+type KnownRelease = SeenRelease & { readonly keys: SeenKeys };
+
+/** What was seen of the issuer of a list of keys, whatever key the list begins with; undefined for a new issuer. */
+export function seenOf(
+  seen: Readonly<Record<string, SeenRelease>>,
+  history: KeyHistory,
+): KnownRelease | undefined {
+  const known = Object.entries(seen).map(([did, release]): KnownRelease => {
+    return { ...release, keys: release.keys ?? seenKey(did) };
+  });
+  const own = known.find(({ keys }) => keys.dids[0] === rootDid(history));
+  return own ?? known.find(({ keys }) => isOfSeen(history, keys));
+}
+
+/** The text of a memory in which an issuer's newest release is this one. */
+export function remember(memory: SeenReleases, did: string, seen: SeenRelease): string {
+  const issuers = { ...memory.issuers, [did]: seen };
+  const sorted = Object.entries(issuers).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${JSON.stringify({ ...memory, issuers: Object.fromEntries(sorted) }, null, 2)}\n`;
 }

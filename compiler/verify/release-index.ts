@@ -1,5 +1,6 @@
 import { endpointAt } from '../contract/endpoints.ts';
-import { filePath, verifyShardPath } from '../contract/path.ts';
+import { FILERS_PATH } from '../contract/filing-index.ts';
+import { filePath, SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import { catalogRow } from '../contract/record-views.ts';
 import {
@@ -18,14 +19,13 @@ import {
   type JsonValue,
   parseJson,
 } from '../contract/strict-json.ts';
-import { reason } from './body-check.ts';
+import { objectNodes, reason } from './body-check.ts';
 import { type Disk, lines, readAll } from './disk.ts';
-import type { FileList } from './file-list.ts';
-import { objectNodes } from './object-nodes.ts';
+import { type FileList, listedFiles, placeOfFile } from './file-list.ts';
+import { filerLineFault } from './filing-relations.ts';
 import { differences } from './relation.ts';
-import type { Faults } from './release-fault.ts';
-import { listedFiles, placeOfFile } from './release-tree.ts';
-import { BODY_BYTES_MAX } from './stored-bodies.ts';
+import { Faults, type ReleaseFault } from './release-fault.ts';
+import { BODY_BYTES_MAX, StoredBodies } from './stored-bodies.ts';
 
 const LINE_BYTES_MAX = 65_536;
 /** Files whose record hash stands for a reading. */
@@ -33,7 +33,7 @@ export const RECORD = /^record\//;
 /** Files whose record hash, where they have one, stands for a roster row. */
 const SUBJECT = /^subject\//;
 
-export interface IndexCheck {
+interface IndexCheck {
   readonly disk: Disk;
   readonly list: FileList;
   readonly root: string;
@@ -47,7 +47,7 @@ export interface WorkShare {
 }
 
 /** Compares each line of the catalog that is in the share with its record; returns how many lines there are. */
-export function checkCatalog(index: IndexCheck, { number, of }: WorkShare): number {
+function checkCatalog(index: IndexCheck, { number, of }: WorkShare): number {
   let last = '';
   let at = 0;
   return eachLine(index, CATALOG_PATH, (line, where) => {
@@ -60,7 +60,10 @@ export function checkCatalog(index: IndexCheck, { number, of }: WorkShare): numb
     if (!isOurs) return null;
     if (formatCatalogRow(row) !== `${line}\n`) return [where, 'not a catalog line'];
     if (!isSorted) return [where, 'out of order, or listed twice'];
-    const record = bodyOf(index, recordPath(row.signal_id, row.entity));
+    const record = bodyOf(
+      index,
+      filePath(endpointAt('/gauge'), { signal_id: row.signal_id, entity: row.entity }) ?? 'record',
+    );
     return record === null ? [where, 'no such record'] : rowFault(row, record, where);
   });
 }
@@ -73,19 +76,11 @@ function rowFault(row: CatalogRow, record: JsonObject, where: string): IndexFaul
   return off === undefined ? null : [`${where} ${off}`, 'differs from the record'];
 }
 
-/** How many lines of a look-up shard there are, by what their hash belongs to. */
-interface ShardCounts {
-  /** All of them. */
-  readonly lines: number;
-  readonly reading: number;
-  readonly row: number;
-  /** Rows with a file of their own. */
-  readonly subject: number;
-  readonly citation: number;
-}
-
 /** Compares the lines of one look-up shard with their files; returns how many there are. */
-export function checkShard(index: IndexCheck, path: string): ShardCounts {
+function checkShard(
+  index: IndexCheck,
+  path: string,
+): { lines: number; reading: number; row: number; subject: number; citation: number } {
   let last = '';
   let lastHash = '';
   const listed = { reading: 0, row: 0, subject: 0, citation: 0 };
@@ -99,14 +94,10 @@ export function checkShard(index: IndexCheck, path: string): ShardCounts {
     last = line;
     lastHash = entry.record_hash;
     listed[entry.kind] += 1;
-    listed.subject += ownFile(entry);
+    listed.subject += entry.kind === 'row' && SUBJECT.test(entry.file) ? 1 : 0;
     return currentFault(index, entry, where);
   });
   return { ...listed, lines };
-}
-
-function ownFile({ kind, file }: CurrentEntry): 0 | 1 {
-  return kind === 'row' && SUBJECT.test(file) ? 1 : 0;
 }
 
 function currentFault(index: IndexCheck, entry: CurrentEntry, where: string): IndexFault {
@@ -166,22 +157,20 @@ export function unlistedFiles(index: IndexCheck, shards: readonly string[]): voi
   const listed = listedAsCurrent(index, shards);
   for (const { path } of listedFiles(index.disk, index.root)) {
     const body = path.endsWith('.json') ? bodyOf(index, path) : null;
-    const owed = body === null ? [] : owedHashes(path, body);
+    const owed =
+      body === null
+        ? []
+        : [
+            ...(RECORD.test(path) ? [['reading', 'record_hash'] as const] : []),
+            ...(isHashedSubject(path, body) ? [['row', 'record_hash'] as const] : []),
+            ...(body._citation === undefined
+              ? []
+              : [['citation', '_citation.record_hash'] as const]),
+          ];
     for (const [kind, where] of owed.filter(([kind]) => !listed.has(`${kind} ${path}`))) {
       index.faults.add(path, where, `not listed as a ${kind}`);
     }
   }
-}
-
-type Owed = readonly [kind: CurrentEntry['kind'], where: string];
-
-/** Hashes of a file that must be found in a look-up shard. */
-function owedHashes(path: string, body: JsonObject): Owed[] {
-  return [
-    ...(RECORD.test(path) ? [['reading', 'record_hash'] as const] : []),
-    ...(isHashedSubject(path, body) ? [['row', 'record_hash'] as const] : []),
-    ...(body._citation === undefined ? [] : [['citation', '_citation.record_hash'] as const]),
-  ];
 }
 
 /** Whether a body is a roster row of its own with a hash, which a look-up line must name. */
@@ -201,10 +190,6 @@ function listedAsCurrent(index: IndexCheck, shards: readonly string[]): Readonly
   return listed;
 }
 
-function recordPath(signal_id: string, entity: string): string {
-  return filePath(endpointAt('/gauge'), { signal_id, entity }) ?? 'record';
-}
-
 function bodyOf({ disk, root, list }: IndexCheck, path: string): JsonObject | null {
   const entry = list.find(path);
   const place = entry === null ? null : placeOfFile(root, entry);
@@ -214,7 +199,7 @@ function bodyOf({ disk, root, list }: IndexCheck, path: string): JsonObject | nu
 }
 
 /** Hands each line of a text file to `check`, and its faults on; returns how many lines there are. */
-export function eachLine(
+function eachLine(
   { disk, root, list, faults }: IndexCheck,
   path: string,
   check: (line: string, where: string) => IndexFault,
@@ -232,4 +217,48 @@ export function eachLine(
     faults.add(path, `line ${number}`, reason(error));
   }
   return number;
+}
+
+/** What was found in a share of the indexes. */
+export interface IndexResult {
+  readonly lines: number;
+  readonly reading: number;
+  readonly citation: number;
+  readonly subject: number;
+  /** Lines of the catalog; the same in every share. */
+  readonly catalog: number;
+  readonly faults: readonly ReleaseFault[];
+  readonly faultCount: number;
+}
+
+/** Look-up shards of a release, by path. */
+export function shardsOf(list: FileList): string[] {
+  return SHARD_STARTS.map(verifyShardPath).filter((path) => list.find(path) !== null);
+}
+
+/** Compares a share of the indexes with the files that they name: every n-th shard, every n-th line of the catalog. */
+export function checkIndexes(
+  context: { disk: Disk; root: string; list: FileList },
+  part: WorkShare,
+): IndexResult {
+  const faults = new Faults();
+  const index: IndexCheck = { ...context, faults };
+  const sums = { lines: 0, reading: 0, citation: 0, subject: 0 };
+  for (const [at, path] of shardsOf(context.list).entries()) {
+    if (at % part.of !== part.number) continue;
+    const listed = checkShard(index, path);
+    for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += listed[name];
+  }
+  const catalog = checkCatalog(index, part);
+  if (part.number === 0) checkFilers(index);
+  return { ...sums, catalog, faults: faults.kept, faultCount: faults.count };
+}
+
+function checkFilers(index: IndexCheck): void {
+  if (index.list.find(FILERS_PATH) === null) return;
+  const bodies = new StoredBodies(index.disk, index.root, index.list);
+  eachLine(index, FILERS_PATH, (line, where) => {
+    const fault = filerLineFault(line, bodies);
+    return fault === null ? null : [where, fault];
+  });
 }

@@ -1,9 +1,9 @@
-import { type BodyAbout, TIME_OF } from './about-body.ts';
 import type { BodyCheck } from './body-check.ts';
-import type { ProvenReport } from './demand-checks.ts';
+import { type BodyAbout, type ProvenReport, type ProvenVerdict, TIME_OF } from './demand-checks.ts';
+import type { Disk } from './disk.ts';
 import { witnessWords } from './policy-check.ts';
-import type { ReleaseFault } from './release-fault.ts';
-import { COUNTED, type Counted } from './tally.ts';
+import { COUNTED, type Counted, type ReleaseFault } from './release-fault.ts';
+import { isReleaseFolder } from './release-head.ts';
 import { coversContent } from './verify-body.ts';
 import type { ReceiptReport } from './verify-receipt.ts';
 import type { ReleaseReport } from './verify-release.ts';
@@ -61,7 +61,6 @@ const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   record_hash: 'recomputed from the hash core',
   series: 'the rows are the end of the signed chain',
   consistency: 'what the body says twice agrees',
-  catalog: 'classes, scales and ranges are those of the catalogue',
   request_time: 'age and freshness, outside every signature, agree with their basis',
   inclusion: 'the proof leads from the hash to the root',
   checkpoint: 'the note states the tree of the proof, signed by a key that is known',
@@ -120,7 +119,12 @@ function aboutLines(about: BodyAbout | null): string[] {
     ['subject', subject],
     ['fact', fact],
     ['answers', answers],
-    ['unsigned', unsigned === null ? null : unsignedText(unsigned)],
+    [
+      'unsigned',
+      unsigned === null
+        ? null
+        : `words of the request, which nobody signed: market_or_event ${JSON.stringify(unsigned.market_or_event)}`,
+    ],
     [
       'observed',
       observed_at === null ? null : `${observed_at} (${TIME_OF[time_of]}${ageText(about)})`,
@@ -132,10 +136,6 @@ function aboutLines(about: BodyAbout | null): string[] {
     const quoted = text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)} …` : text;
     return [`  ${name.padEnd(9)}  ${quoted}`];
   });
-}
-
-function unsignedText({ market_or_event }: NonNullable<BodyAbout['unsigned']>): string {
-  return `words of the request, which nobody signed: market_or_event ${JSON.stringify(market_or_event)}`;
 }
 
 function ageText({ age_hours: age }: BodyAbout): string {
@@ -271,4 +271,44 @@ function headLines(report: ReleaseReport, head: NonNullable<ReleaseReport['head'
           '  compiled from other tables than those of this program: what joins records or rows was not made again',
         ]),
   ];
+}
+
+/** What the exit code of `verify` says. */
+export const EXIT = { verified: 0, failed: 1, undecided: 2 } as const;
+
+const NO_RELEASE = 'a folder without "release.json" and without a "current" link to a release';
+
+export interface VerifyOutcome {
+  readonly exitCode: (typeof EXIT)[keyof typeof EXIT];
+  readonly text: string;
+}
+
+/**
+ * The exit code of a verdict: what nobody signed, or nobody knows who, or nothing shows to be logged, is not judged. A proof,
+ * or a body of another issuer's form, is taken for what it is.
+ */
+export function exitOf(verdict: ProvenVerdict): VerifyOutcome['exitCode'] {
+  if (verdict === 'partly_verified') return EXIT.verified;
+  return verdict === 'verified' || verdict === 'failed' ? EXIT[verdict] : EXIT.undecided;
+}
+
+/** A report for machines. */
+export function jsonText(report: object): string {
+  return `${JSON.stringify(report, null, 2)}\n`;
+}
+
+/** The outcome for a target that nothing can be said of, and why. */
+export function undecided(target: string, why: string, isJson: boolean): VerifyOutcome {
+  const text = isJson
+    ? jsonText({ target, verdict: 'undecided', reason: why })
+    : `cannot be judged  ${target}\n  ${why}\n`;
+  return { exitCode: EXIT.undecided, text };
+}
+
+/** Why a path cannot be judged as a release; null where it can. */
+export function noRelease(disk: Disk, path: string): string | null {
+  const kind = disk.entry(path)?.kind;
+  if (kind === undefined) return 'no such file or folder';
+  if (kind !== 'file' && isReleaseFolder(disk, path)) return null;
+  return kind === 'folder' ? NO_RELEASE : 'a file, where a release or data folder is needed';
 }

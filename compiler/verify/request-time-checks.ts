@@ -1,7 +1,6 @@
 import { utcTime } from '../contract/iso-time.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
-import { type BodyCheck, checkAt } from './body-check.ts';
-import { memberPath, type ObjectNode } from './object-nodes.ts';
+import { type BodyCheck, checkAt, memberPath, type ObjectNode } from './body-check.ts';
 import { isSame } from './relation.ts';
 import {
   isClaim,

@@ -15,8 +15,7 @@ import {
 import { HOUR_MS, utcTime } from '../contract/iso-time.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { statusTurns, updateStatus } from '../contract/update-status.ts';
-import { type BodyCheck, checkAt } from './body-check.ts';
-import { memberPath, type ObjectNode } from './object-nodes.ts';
+import { type BodyCheck, checkAt, memberPath, type ObjectNode } from './body-check.ts';
 
 /** More parts than any body of this service joins; what follows from them is computed again for each of their turns. */
 const PARTS_MAX = 16;

@@ -1,7 +1,9 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Catalog } from '../contract/catalog/catalog.ts';
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
+import { type Citation, citationSchema, verifyUrl } from '../contract/citation.ts';
 import { unpackedPath } from '../contract/codings.ts';
 import type { FileEntry, Release } from '../contract/release.ts';
 import {
@@ -11,14 +13,19 @@ import {
   type JsonValue,
   parseJson,
 } from '../contract/strict-json.ts';
-import { type BodyCheck, reason } from './body-check.ts';
-import { cardPathOf, checkDescription, isDescription } from './description-checks.ts';
+import { type BodyCheck, type BodyReport, objectNodes, reason } from './body-check.ts';
+import {
+  cardPathOf,
+  carriedFault,
+  checkDescription,
+  isDescription,
+  type ReadCatalog,
+} from './description-checks.ts';
 import { type Disk, readAll } from './disk.ts';
-import type { FileList } from './file-list.ts';
+import { type FileList, placeOfFile } from './file-list.ts';
 import { checkFiler } from './filing-relations.ts';
 import { checkJoined } from './joined-relations.ts';
 import type { KnownHashes } from './known-hashes.ts';
-import { objectNodes } from './object-nodes.ts';
 import {
   checkRecord,
   checkRows,
@@ -29,17 +36,15 @@ import {
   viewsOf,
 } from './record-relations.ts';
 import type { Related } from './relation.ts';
-import { type BodyFault, judgeBody } from './release-body.ts';
-import { carriedFault, type ReadCatalog } from './release-catalog.ts';
-import { Faults, type ReleaseFault } from './release-fault.ts';
+import { type BodyFault, count, Faults, type ReleaseFault, type Tally } from './release-fault.ts';
 import { isHashedSubject, RECORD } from './release-index.ts';
-import { placeOfFile } from './release-tree.ts';
+import { type FilePlace, placeOf } from './release-place.ts';
 import { checkRoster } from './roster-relations.ts';
 import { isSeries } from './series-checks.ts';
 import { BODY_BYTES_MAX, StoredBodies } from './stored-bodies.ts';
 import { isSegment, strayFault, wholeSeries } from './stored-series.ts';
 import type { SignatureCheck } from './strict-signature.ts';
-import { count, type Tally } from './tally.ts';
+import { verifyBody } from './verify-body.ts';
 
 const BUNDLE = /^bundle\//;
 
@@ -289,4 +294,65 @@ function packedFault(path: string, bodies: StoredBodies): string | null {
     // Longer than the original, or no stream of that coding.
   }
   return `does not unpack to "${of.path}"`;
+}
+
+/** Names of the body members that repeat a parameter of the path. */
+const MEMBER_OF: Readonly<Record<string, string>> = {
+  signal_id: 'signal_id',
+  entity: 'entity',
+  loc: 'location',
+  service: 'service_id',
+  name: 'server_id',
+};
+
+function judgeBody(
+  path: string,
+  body: JsonValue,
+  { catalog, head, isSignature }: { catalog: Catalog; head: Release; isSignature: SignatureCheck },
+): { report: BodyReport; faults: readonly BodyFault[] } {
+  const report = verifyBody(body, { trust: [head.issuer_did], isSignature });
+  const failed = report.checks
+    .filter((each) => each.status === 'fail')
+    .map((each): BodyFault => [each.where, `${each.check}: ${each.detail}`]);
+  const place = placeOf(path, catalog);
+  if (place === null || !isObject(body)) return { report, faults: failed };
+  const sold = place.endpoint.priceUsd !== null || place.endpoint.token;
+  if (sold && report.verdict === 'unsigned') failed.push(['_citation', 'missing in a sold body']);
+  const faults = [...failed, ...placeFaults(place, body), ...headFaults(place, body, head)];
+  return { report, faults };
+}
+
+function placeFaults({ values }: FilePlace, body: JsonObject): BodyFault[] {
+  const subject = isObject(body.sample) ? body.sample : body;
+  const params = isObject(subject.params) ? subject.params : {};
+  return Object.entries(values).flatMap(([name, value]): BodyFault[] => {
+    const found = subject[MEMBER_OF[name] ?? name] ?? params[name];
+    if (found === undefined || found === value) return [];
+    return [[MEMBER_OF[name] ?? name, `not "${value}", which its path stands for`]];
+  });
+}
+
+/** Citations of a release are made by its issuer, for its address and for the place they are at. */
+function headFaults(place: FilePlace, body: JsonObject, head: Release): BodyFault[] {
+  const cited = isObject(body.sample) ? body.sample : body;
+  const parsed = citationSchema.safeParse(cited._citation);
+  if (!parsed.success) return [];
+  const { source, key_id, verify_url, record_hash } = parsed.data;
+  const faults: BodyFault[] = [];
+  if (source.issuer !== head.issuer_name) faults.push(['source.issuer', 'not the issuer name']);
+  if (key_id !== head.key_id) faults.push(['key_id', 'not the key of the release']);
+  if (verify_url !== verifyUrl(head.base_url, record_hash)) {
+    faults.push(['verify_url', 'not at the address of the release']);
+  }
+  if (cited === body && !isTarget(place, parsed.data, head)) {
+    faults.push(['source.url', `not the operation "${place.endpoint.path}" of this body`]);
+  }
+  return faults.map(([where, detail]) => [`_citation.${where}`, detail]);
+}
+
+function isTarget({ endpoint, values }: FilePlace, { source }: Citation, head: Release): boolean {
+  const start = head.base_url + endpoint.path;
+  const [address, query = ''] = (source.url ?? '').split('?', 2);
+  const asked = new URLSearchParams(query);
+  return address === start && Object.entries(values).every(([k, v]) => asked.get(k) === v);
 }

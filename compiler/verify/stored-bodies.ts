@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { FileEntry } from '../contract/release.ts';
+import { verifyShardPath } from '../contract/path.ts';
+import { type FileEntry, parseVerifyEntry } from '../contract/release.ts';
 import {
   decodeUtf8,
   isObject,
@@ -9,8 +10,7 @@ import {
   parseJson,
 } from '../contract/strict-json.ts';
 import { type Disk, readAll } from './disk.ts';
-import type { FileList } from './file-list.ts';
-import { placeOfFile } from './release-tree.ts';
+import { type FileList, placeOfFile } from './file-list.ts';
 
 /** Longest body that is read. */
 export const BODY_BYTES_MAX = 67_108_864;
@@ -72,4 +72,12 @@ export class StoredBodies {
     const bytes = readAll(this.#disk.chunks(place), BODY_BYTES_MAX);
     return bytesToHex(sha256(bytes)) === entry.sha256 ? bytes : null;
   }
+}
+
+/** Whether a release lists a statement, by `sha256:` of it: then its body is one of that release. */
+export function isPublished(bodies: StoredBodies, statement: string): boolean {
+  const shard = bodies.text(verifyShardPath(statement));
+  return (shard ?? '').split('\n').some((line) => {
+    return line.startsWith(`["${statement}"`) && parseVerifyEntry(line).kind === 'citation';
+  });
 }

@@ -15,18 +15,15 @@ import {
 } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import { isSame } from './relation.ts';
-import type { BodyFault } from './release-body.ts';
-import { originsOf } from './series-cores.ts';
+import type { BodyFault } from './release-fault.ts';
+import { originsOf } from './series-checks.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 
-/** A series with the rows of its segments: the longest answer that can be cut out of it. */
-interface WholeSeries {
-  readonly body: JsonObject;
-  readonly faults: readonly BodyFault[];
-}
-
 /** Joins a stored series with its segments; null where one of them is not the listed file, which is named there. */
-export function wholeSeries(stored: JsonObject, bodies: StoredBodies): WholeSeries | null {
+export function wholeSeries(
+  stored: JsonObject,
+  bodies: StoredBodies,
+): { body: JsonObject; faults: readonly BodyFault[] } | null {
   const { segments, ...series } = stored;
   const before = rowsBefore(stored);
   const places = placesOf(stored, before);
@@ -46,7 +43,11 @@ export function wholeSeries(stored: JsonObject, bodies: StoredBodies): WholeSeri
       faults.push([`segments.${at}`, `"${path}" ${reason(error)}`]);
     }
   }
-  const computed = read.map(({ place, rows }) => [place.start, place.count, ...datesOf(rows)]);
+  const computed = read.map(({ place, rows }) => [
+    place.start,
+    place.count,
+    ...[rows[0], rows.at(-1)].map((row) => row?.snapshot_date ?? null),
+  ]);
   if (faults.length === 0 && !isSame(segments, computed)) {
     faults.push(['segments', 'not the segments of so many rows']);
   }
@@ -131,10 +132,6 @@ function cutsOf(cuts: JsonValue, { start, count }: SegmentPlace): SegmentCut[] {
     if (typeof row === 'number' && row >= start && row < start + count) return { row, cut };
     throw new TypeError('has a cut that is not between its rows');
   });
-}
-
-function datesOf(rows: readonly JsonObject[]): JsonValue[] {
-  return [rows[0], rows.at(-1)].map((row) => row?.snapshot_date ?? null);
 }
 
 /** The delivered rows of all files, and the cuts between them. */

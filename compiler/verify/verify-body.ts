@@ -1,13 +1,31 @@
-import { basketOf } from '../contract/basket.ts';
+import {
+  type BasketBody,
+  type BasketPart,
+  basketOf,
+  isSoldPart,
+  type SoldPart,
+} from '../contract/basket.ts';
 import { sampleIn, withoutProof } from '../contract/body-proof.ts';
 import { canonicalJson } from '../contract/canonical.ts';
-import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
-import { legsLit } from '../contract/lit-legs.ts';
+import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Catalog } from '../contract/catalog/catalog.ts';
+import {
+  type Citation,
+  citationSchema,
+  citedTarget,
+  contentOf,
+  keyIdOf,
+} from '../contract/citation.ts';
+import { roundDecimal } from '../contract/decimal.ts';
+import { parseFreshnessBasis } from '../contract/freshness.ts';
+import { HOUR_MS, utcTime } from '../contract/iso-time.ts';
+import { bandOfRecord } from '../contract/leg.ts';
+import { isLit, legsLit } from '../contract/lit-legs.ts';
+import { atomicAmount, usdAmount } from '../contract/price.ts';
+import type { SignalRecord } from '../contract/record.ts';
 import { seriesHead } from '../contract/series.ts';
-import type { JsonValue } from '../contract/strict-json.ts';
-import { isObject, type JsonObject } from '../contract/strict-json.ts';
-import { type AnchorTrust, anchorChecks } from './anchor-checks.ts';
-import { basketReport } from './basket-report.ts';
+import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
+import { answerFault, questionOf } from './answer-fault.ts';
 import {
   agreement,
   type BodyCheck,
@@ -15,19 +33,18 @@ import {
   type BodyVerdict,
   canonicalHash,
   checkAt,
+  memberPath,
+  type ObjectNode,
+  objectNodes,
   reason,
 } from './body-check.ts';
-import { catalogChecks, type JudgingCatalog } from './catalog-checks.ts';
-import { addressCheck, citedChecks, lineageChecks, lookChecks } from './consistency-checks.ts';
 import { soundVerdict } from './key-trust.ts';
 import { type LogAnswer, logAnswer } from './log-answer.ts';
-import { loggedCheck, unprovenChecks } from './logged-check.ts';
-import { memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
-import { recordHashChecks } from './record-hash-checks.ts';
+import { type AnchorTrust, anchorChecks, loggedCheck, unprovenChecks } from './logged-check.ts';
 import { isSame } from './relation.ts';
 import { requestTimeChecks } from './request-time-checks.ts';
 import { type SettlementAnswer, settlementAnswer } from './resolve-checks.ts';
-import { isSeries, seriesChecks } from './series-checks.ts';
+import { isSeries, recordHashChecks, seriesChecks } from './series-checks.ts';
 import {
   type CitationTrust,
   isVerified,
@@ -41,7 +58,7 @@ import {
  *  1. The citation: its members, its hash, its signature, and whether its key is one that the reader chose.
  *  2. The content: the hash of the whole body that the citation signs. A settlement answer is checked against its parts.
  *  3. The record hashes, the chain of a series, the lineage and the legs: all that follows from signed members.
- *  4. The members of request time, which nobody signs: there has to be one instant of which all of them are true.
+ *  4. The members of request time, which nobody signs: one instant must make all of them true.
  *  5. The proof that came with it, outside of all hashes: that it is in the log of its issuer.
  *
  * The steps are those of contract/FORMAT.md, section 11. No socket is opened, and the clock is given.
@@ -53,10 +70,10 @@ import {
 
 /** Whom to believe, and what shows that something is older than the end of its key. */
 export interface BodyTrust extends CitationTrust, AnchorTrust {
-  /** What readings are judged by: a catalogue of the issuer, proven. Without it only what is built in says what is lit. */
-  readonly judgedBy?: JudgingCatalog;
+  /** What the requests of a basket mean: a proven catalogue of the issuer, the built-in one without it. */
+  readonly catalog?: Catalog | undefined;
   /** Clock of the reader, epoch milliseconds: what a body says of a later moment is false. Without it no moment is. */
-  readonly now?: number;
+  readonly now?: number | undefined;
   /** How the answer to one request of a basket is judged; as the basket without it. */
   readonly ofRequest?: (request: string) => BodyTrust;
 }
@@ -69,7 +86,7 @@ export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
   if (basket !== null) {
     const judge = (answer: JsonValue, request: string): BodyReport =>
       verifyBody(answer, trust.ofRequest?.(request) ?? trust);
-    return basketReport(basket, { judge, catalog: trust.judgedBy?.catalog });
+    return basketReport(basket, { judge, catalog: trust.catalog });
   }
   const answered = logAnswer(delivered, trust);
   if (answered !== null) return proofReport(answered, trust);
@@ -93,7 +110,7 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
     ...nodes.flatMap(seriesChecks),
     ...nodes.flatMap(lineageChecks),
     ...nodes.flatMap(countCheck),
-    ...catalogChecks(nodes, trust.judgedBy),
+    ...nodes.flatMap(litCheck),
     ...nodes.flatMap(lookChecks),
     ...requestTimeChecks(nodes, trust.now),
     ...(proof === undefined ? unprovenChecks(body, trust) : [loggedCheck(body, proof, trust)]),
@@ -143,14 +160,6 @@ export function signerOf(body: JsonValue): string | null {
   return issuerOf([...objectNodes(body)].filter(({ value }) => value._citation !== undefined));
 }
 
-/** The hash of the statement about a whole body, by which a release lists it; null where no readable citation covers all. */
-export function statementOf(body: JsonValue): string | null {
-  if (!isObject(body)) return null;
-  const cited = sampleIn(body) ?? body;
-  const citation = citationSchema.safeParse(cited._citation);
-  return citation.success ? citation.data.record_hash : null;
-}
-
 function issuerOf([first]: readonly ObjectNode[]): string | null {
   const citation = first?.value._citation;
   const did = isObject(citation) ? citation.issuer_DID : undefined;
@@ -184,7 +193,13 @@ function citationChecks(node: ObjectNode, by: CitedBy): BodyCheck[] {
   const parsed = citationSchema.safeParse(node.value._citation);
   if (!parsed.success) return checks;
   if (node.path === '' && answer !== null) {
-    return [...checks, quotedContent(answer), addressCheck(node, parsed.data)];
+    return [
+      ...checks,
+      checkAt('content', '_citation').pass(
+        `about "${answer.quoted}", which carries the same citation`,
+      ),
+      addressCheck(node, parsed.data),
+    ];
   }
   const isOwnForm = parsed.data.claim !== undefined;
   return [
@@ -193,11 +208,6 @@ function citationChecks(node: ObjectNode, by: CitedBy): BodyCheck[] {
     addressCheck(node, parsed.data),
     ...(isOwnForm ? citedChecks(node, parsed.data) : []),
   ];
-}
-
-/** The content is checked where it stands; what the answer adds is checked against it. */
-function quotedContent({ quoted }: SettlementAnswer): BodyCheck {
-  return checkAt('content', '_citation').pass(`about "${quoted}", which carries the same citation`);
 }
 
 /** Where each check of a citation looks. */
@@ -280,6 +290,18 @@ function countCheck({ path, value }: ObjectNode): BodyCheck[] {
   ];
 }
 
+/** Whether a reading or a leg of a built-in signal is lit as its class says; an own catalogue keeps the bands of these. */
+function litCheck({ path, value }: ObjectNode): BodyCheck[] {
+  const { signal_id, lit, provenance, position = provenance } = value;
+  const signal = BUILTIN.entryById.get(String(signal_id))?.signal;
+  if (lit === undefined || position === undefined || signal === undefined) return [];
+  const band =
+    value.band === undefined ? bandOfRecord(value as unknown as SignalRecord) : value.band;
+  const right = isLit(signal, typeof band === 'string' ? band : null);
+  const where = memberPath(path, 'lit');
+  return [agreement(where, lit === right, `${right}, which follows from its class`)];
+}
+
 /** Only a leg with a class is lit or not. */
 function isLitOrNot(leg: JsonValue | undefined): boolean {
   if (!isObject(leg)) return false;
@@ -301,4 +323,205 @@ function isAscending(positions: readonly number[]): boolean {
     const before = positions[at];
     return before !== undefined && position >= before;
   });
+}
+
+type Verdict = Exclude<BodyReport['verdict'], 'partly_verified'>;
+
+/** How a single answer is judged, and the catalogue that defines its request. */
+interface PartJudge {
+  readonly judge: (answer: JsonValue, request: string) => BodyReport;
+  /** Of the publisher; without it the built-in one. */
+  readonly catalog: Catalog | undefined;
+}
+
+/** The better of two verdicts stands further on. */
+const FROM_WORST: readonly Verdict[] = ['failed', 'unsigned', 'issuer_unknown', 'verified'];
+
+/**
+ * Judges a basket by its answers, each as if it had come alone, and by whether each answers the request that it stands
+ * under. Nobody signs the basket itself: that a request was not sold, and what was paid, is the word of who delivered it.
+ */
+function basketReport(basket: BasketBody, by: PartJudge): BodyReport {
+  const answers = basket.parts.map((part, at) => partReport(part, `parts[${at}]`, by));
+  const sum = sumCheck(basket);
+  const verdicts = answers.flatMap(({ verdict }) => verdict ?? []);
+  const signers = new Set(answers.flatMap(({ issuer }) => issuer ?? []));
+  const [issuer = null] = signers;
+  const checks = [
+    ...answers.flatMap((one) => one.checks),
+    sum,
+    agreement('parts', signers.size <= 1, 'signed by one issuer'),
+  ];
+  const isRefuted = checks.some(({ status }) => status === 'fail');
+  const worst = FROM_WORST.find((verdict) => verdicts.includes(verdict)) ?? 'unsigned';
+  return { verdict: isRefuted ? 'failed' : worst, issuer, checks };
+}
+
+/** The verdict is null for a request without an answer. */
+type PartReport = Omit<BodyReport, 'verdict'> & { readonly verdict: Verdict | null };
+
+function partReport(part: BasketPart, where: string, by: PartJudge): PartReport {
+  if (!isSoldPart(part)) {
+    const check = checkAt('cover', where).notApplicable(`not sold: ${part.not_sold}`);
+    return { verdict: null, issuer: null, checks: [check] };
+  }
+  const { verdict, issuer, checks } = by.judge(part.answer as JsonValue, part.request);
+  const inside = checks.map((one) => ({ ...one, where: placeIn(`${where}.answer`, one.where) }));
+  const question = questionCheck(part, `${where}.request`, by.catalog);
+  const isCompared = question.status !== 'not_applicable' || verdict === 'failed';
+  const own = isCompared && verdict !== 'partly_verified' ? verdict : 'unsigned';
+  return { verdict: own, issuer, checks: [...inside, question] };
+}
+
+function placeIn(holder: string, where: string): string {
+  return where === '' ? holder : `${holder}.${where}`;
+}
+
+/** A true answer under another request's name is a lie too; a request that the catalogue lacks cannot be compared. */
+function questionCheck(
+  { request, answer }: SoldPart,
+  where: string,
+  catalog: Catalog = BUILTIN,
+): BodyCheck {
+  const at = checkAt('consistency', where);
+  const question = questionOf(request, catalog);
+  if (question === null) {
+    return at.notApplicable('no operation of this catalogue; pass that of the publisher');
+  }
+  const fault = answerFault(question, answer as JsonValue, catalog);
+  return fault === null ? at.pass('the answer is to this request') : at.fail(fault);
+}
+
+function sumCheck({ parts, total_usd }: BasketBody): BodyCheck {
+  const prices = parts.flatMap((part) => (isSoldPart(part) ? [atomicAmount(part.price_usd)] : []));
+  const sum = prices.reduce((total, price) => total + BigInt(price), 0n);
+  return agreement('total_usd', total_usd === usdAmount(String(sum)), 'the sum of the prices');
+}
+
+/** Whether the lineage of a body names the readings that the body holds, and no other. */
+function lineageChecks({ path, value }: ObjectNode): BodyCheck[] {
+  const { provenance } = value;
+  if (!isObject(provenance) || !Array.isArray(provenance.data_lineage)) return [];
+  const where = memberPath(path, 'provenance');
+  const links = provenance.data_lineage.filter(isObject);
+  const held = heldReadings(value);
+  if (held.size === 0) return [];
+  return [
+    ...links.flatMap((link, i) => linkChecks(link, held, memberPath(where, `data_lineage.${i}`))),
+    ...missingLink(value, links, memberPath(where, 'data_lineage')),
+    ...oldestCheck(provenance, links, where),
+  ];
+}
+
+/** What a body holds by record hash, its own provenance left aside. */
+function heldReadings(value: JsonObject): Map<string, JsonObject> {
+  const held = new Map<string, JsonObject>();
+  for (const node of objectNodes(value)) {
+    const { record_hash } = node.value;
+    if (typeof record_hash !== 'string' || /(^|\.)provenance\./.test(node.path)) continue;
+    if (!held.has(record_hash)) held.set(record_hash, node.value);
+  }
+  return held;
+}
+
+function linkChecks(link: JsonObject, held: Map<string, JsonObject>, where: string): BodyCheck[] {
+  const { record_hash } = link;
+  if (typeof record_hash !== 'string') return [];
+  const at = checkAt('consistency', memberPath(where, 'record_hash'));
+  const reading = held.get(record_hash);
+  if (reading === undefined) return [at.fail('names a reading that the body does not hold')];
+  const pairs = [
+    ['observed_at', reading.observed_at],
+    ['signal', reading.signal_id],
+    ['source_ref', reading.source_ref],
+  ] as const;
+  const off = pairs.find(([name, own]) => own !== undefined && link[name] !== own);
+  if (off === undefined) return [at.pass('names a reading of the body')];
+  return [checkAt('consistency', memberPath(where, off[0])).fail('differs from its reading')];
+}
+
+/** A body about one reading, and a body of legs, must name each of them. */
+function missingLink(value: JsonObject, links: readonly JsonObject[], where: string): BodyCheck[] {
+  const legs = isObject(value.legs) ? Object.values(value.legs).filter(isObject) : [];
+  const named = new Set(links.map((link) => link.record_hash));
+  const unnamed = [value, ...legs].find(
+    ({ record_hash }) => typeof record_hash === 'string' && !named.has(record_hash),
+  );
+  if (unnamed === undefined) return [];
+  return [checkAt('consistency', where).fail(`does not name ${String(unnamed.record_hash)}`)];
+}
+
+function oldestCheck(provenance: JsonObject, links: readonly JsonObject[], where: string) {
+  const at = checkAt('consistency', memberPath(where, 'oldest_leg_as_of'));
+  const times = links.map((link) => instant(link.observed_at));
+  if (times.length === 0 || times.some(Number.isNaN)) return [];
+  return instant(provenance.oldest_leg_as_of) === Math.min(...times)
+    ? [at.pass('the oldest time of the lineage')]
+    : [at.fail('not the oldest time of the lineage')];
+}
+
+/** The address of a citation is not signed itself, but it must lie where the signed source does. */
+function addressCheck({ path }: ObjectNode, citation: Citation): BodyCheck {
+  const near = citation.source.url === null || citedTarget(citation) !== null;
+  return agreement(memberPath(path, '_citation.verify_url'), near, 'at the address of source.url');
+}
+
+/** Checks the members of a citation that are unsigned or repeat its body; for citations of this format only. */
+function citedChecks({ path, value }: ObjectNode, citation: Citation): BodyCheck[] {
+  const { source, key_id, issuer_DID } = citation;
+  const provenance = isObject(value.provenance) ? value.provenance : {};
+  const expected: readonly (readonly [where: string, holds: boolean, what: string])[] = [
+    ['key_id', key_id === keyIdOf(issuer_DID), 'the key of the issuer DID'],
+    [
+      'source.published_at',
+      source.published_at === (value.observed_at ?? provenance.oldest_leg_as_of),
+      'the observation time of the body',
+    ],
+  ];
+  const cited = expected.map(([where, holds, what]) =>
+    agreement(memberPath(path, `_citation.${where}`), holds, what),
+  );
+  return [...cited, ...collectionChecks({ path, value }, citation.retrieved_at)];
+}
+
+/** Times that a body about one reading derives from when the reading was collected. */
+function collectionChecks({ path, value }: ObjectNode, collectedAt: string): BodyCheck[] {
+  const { observed_at, record_hash, data_age_hours, snapshot_date, provenance } = value;
+  if (typeof observed_at !== 'string' || typeof record_hash !== 'string') return [];
+  const age = Math.max(0, instant(collectedAt) - instant(observed_at)) / HOUR_MS;
+  if (Number.isNaN(age)) return [];
+  const hours = roundDecimal(age, 1);
+  const joined = isObject(provenance) ? provenance.data_age_hours : undefined;
+  const derived = [
+    ['data_age_hours', data_age_hours, hours],
+    ['provenance.data_age_hours', joined, hours],
+    ['snapshot_date', snapshot_date, `${collectedAt.slice(0, 10)}T00:00:00Z`],
+  ] as const;
+  return derived
+    .filter(([, found]) => found !== undefined && found !== null)
+    .map(([where, found, want]) =>
+      agreement(memberPath(path, where), found === want, `${want}, from the time of collection`),
+    );
+}
+
+/** What the publication state of a record follows from: its cadence is said twice, and it was looked at no earlier than observed or collected. */
+function lookChecks({ path, value }: ObjectNode): BodyCheck[] {
+  const { last_looked_at, official_cadence, observed_at, provenance, _citation } = value;
+  if (last_looked_at === undefined || !isObject(provenance)) return [];
+  const basis = String(provenance.freshness_basis);
+  const collected = isObject(_citation) ? _citation.retrieved_at : observed_at;
+  const looked = instant(last_looked_at);
+  const isLater = [observed_at, collected].every((time) => !(looked < instant(time)));
+  return [
+    agreement(
+      memberPath(path, 'official_cadence'),
+      parseFreshnessBasis(basis) === official_cadence,
+      'the cadence of the freshness_basis',
+    ),
+    agreement(memberPath(path, 'last_looked_at'), isLater, 'at or after the collection'),
+  ];
+}
+
+function instant(time: unknown): number {
+  return typeof time === 'string' ? utcTime(time) : Number.NaN;
 }

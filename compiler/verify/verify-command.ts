@@ -1,32 +1,39 @@
 import { withoutProof } from '../contract/body-proof.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
+import type { Catalog } from '../contract/catalog/catalog.ts';
+import { NOTE_CHARS_MAX, openNote } from '../contract/checkpoint.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
 import { type BodyReport, canonicalHash, reason } from './body-check.ts';
 import { type Demands, expectingProof, withDemands } from './demand-checks.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
-import { withFreshProof } from './fresh-proof.ts';
-import { givenCatalog } from './given-catalog.ts';
-import { type GivenKeys, givenKeys } from './given-keys.ts';
+import { type GivenKeys, givenCatalog, givenKeys } from './given-keys.ts';
 import { type Trusted, trustedBy } from './key-trust.ts';
+import { withFreshProof } from './log-answer.ts';
 import { openChunks } from './plain-file.ts';
-import type { PolicyTrust } from './policy-check.ts';
-import { isOfSigner } from './proven-catalog.ts';
-import { receiptIn } from './receipt-text.ts';
-import { parseMemory, remember } from './release-memory.ts';
-import { bodyText, type FetchedFrom, receiptText, releaseText } from './report-text.ts';
-import { CLOCK_SKEW_MS } from './request-time-checks.ts';
-import { type BodyTrust, signerOf, statementOf, verifyBody } from './verify-body.ts';
+import { type PolicyTrust, witnessWords } from './policy-check.ts';
+import { parseMemory, remember } from './release-chain.ts';
 import {
+  bodyText,
   EXIT,
   exitOf,
+  type FetchedFrom,
+  issuerLine,
   jsonText,
   noRelease,
+  printed,
+  receiptText,
+  releaseText,
   undecided,
+  VERDICT,
   type VerifyOutcome,
-} from './verify-outcome.ts';
-import { verifyReceipt } from './verify-receipt.ts';
+} from './report-text.ts';
+import { CLOCK_SKEW_MS } from './request-time-checks.ts';
+import { isOfSigner } from './signed-head.ts';
+import { signerOf, verifyBody } from './verify-body.ts';
+import { type LogReport, verifyLog } from './verify-log.ts';
+import { receiptIn, verifyReceipt } from './verify-receipt.ts';
 import { type ReleaseReport, type VerifyProgress, verifyRelease } from './verify-release.ts';
 
 /** Longest body that is read from a file or from standard input. */
@@ -48,75 +55,6 @@ const ONLY_OF_RECEIPTS =
 const NOT_OF_RECEIPTS =
   '--max-age, --catalog, --fresh-proof and --write-proof are about a body; leave them out for a receipt';
 const ONLY_OF_RELEASES = '--remember is about releases; leave it out for a body';
-
-/** For the help of the command. */
-export const VERIFY_HELP = `
-TARGET is a delivered body as saved (FILE), a release or data folder (DIR), or - for standard input.
-Of these nothing is fetched: every hash and signature is recomputed here, without any socket.
-
-Exit codes:
-  0  verified; or partly verified: of a body in another issuer's form the citation alone, of a proof of the
-     log the inclusion of its hash alone. Nothing signs the rest of it
-  1  failed: a hash, a signature or a statement does not hold, or the issuer is not trusted
-  2  cannot be judged: consistent but of an issuer that nobody named, unreadable, not JSON, nothing
-     signed in it, stale, or wrong usage
-
-With --remember a release must also follow from the newest one that was verified before: no older
-one, no other of its number, a log that only grew, a list of keys that forgets nothing. A release
-past its "valid_until" is stale: 2, with --remember or without. So is one that only a key signed which has ended since: whoever
-has that key now may have made it. A key in use under its log shows its age, or (with --policy) witnesses.
-
-With --keys a list of issuer keys (or a release, for its list and its log) tells which key follows
-the trusted one, when each stopped, and which was revoked. What a revoked or retired key signed before counts
-only if the log of that release, a release kept beside it, or (with --policy) witnesses of its own proof
-show it to be older; of a retired key also a proof whose checkpoint a key still in use signed. Where they show that of
-its readings alone, that is said, and the verdict is 2. Where nothing is shown, it is 2 too: whoever got hold of such a key dates
-what he signs as he likes. Save /proof/HASH of the service and pass it with --fresh-proof; HASH is that of the citation, or, where the
-log has no entry of it (a record), that of the reading, which is all that it proves.
-
-A body that holds is described by what its issuer signed: subject, fact, the request that it answers, times, and its
-age by the clock of this machine. --expect 'GET /gauge?signal_id=…&entity=…' demands that it answers this request: a true
-body of another signal, entity, operation, form, cutoff or look-back fails (format=csv-signed is the same answer). With an address in front (https://…) it must
-be of this service too. --max-age 2h (s, m, h or d) demands that the observation is no older. The time that counts is that of
-the reading (records and add-ons), of the oldest reading or row (bundles, cities, censuses, rosters, documents), of the newest
-row (series), or of the last look at the list of filings (settlement answers). A body that states no such time,
-or that no single citation covers (a basket, a proof of the log), meets neither demand. One that fails anyway, or that nobody
-signed, leaves both not judged.
-
---format json (or --json) prints the report as JSON: "verdict", "exit_code", "issuer", "about" (the description; null
-for what does not hold), and in "checks" one entry for each check: "check" (its name), "where" (the place in the body),
-"status" (pass, fail, or not_applicable: not judged), "detail".
-
-A body that was bought brings the proof that it is in the transparency log of its issuer (the member "_proof", a
-tlog-proof@v1 text of C2SP). It is judged with the body: a proof of anything else, of another log, or signed by nobody
-that is known fails. A body that came without one cannot be judged (2): whoever carries it may have cut the proof out, or
-the issuer may have kept it from everybody else. Buy it without proof=0, or pass a release folder with --keys, whose log
-shows it. --proof fails it (1), --no-proof takes it.
---write-proof FILE writes the proof of a body that holds into a file of its own, for other programs.
-
-With --policy FILE, in the tlog-policy format of C2SP (logs, witnesses, groups, quorum), the checkpoint of that proof, or of
-the log of a release, must be signed by a log that the policy lists, if it lists any, and cosigned by the quorum of its
-witnesses. One that is not fails, and so does a body without a proof. Who witnessed it, and when, is said.
-
-With --catalog the readings of a body are judged by the catalogue of their publisher too: classes,
-scales and ranges. It is the catalog.json of the service, with its release.json in the same folder
-(both below /.well-known/), or a release folder. A catalogue that the issuer of the body did not
-sign is refused. A publisher may change a catalogue: a body that the given release lists must agree
-with it, and any other that differs is reported as made under another catalogue, and not judged.
-Without one, signals that are not built in are reported as not judged.
-
-A receipt that a service signed is judged in the same way: its file, the value of PAYMENT-RESPONSE, or the value itself
-as TARGET. --keys is the list that names its key. --body FILE compares the delivered bytes, --expect the request,
---payer 0x… the account. Without --keys it is not judged: anybody can make a key.
-
---root names a root key of the issuer, as many of them as one version of its root needs (ROOTS.md): then every key that it
-names is believed, and a list of --keys or of a release that is not under them is refused. Of --issuer it takes the place.
-
-Without --issuer and --root the signature is checked against the key that the citation itself names. That
-shows that nothing was altered since, not who signed, because anybody can make a key: the verdict
-is "consistent, issuer unknown", exit code 2, whatever --keys lists. Pass the issuer that you
-learnt from a source you trust; --issuer may be given more than once.
-`;
 
 export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs'>, PolicyTrust {
   /** The catalogue of the publisher: its file beside `release.json`, or a release folder. */
@@ -213,12 +151,17 @@ async function judgeFolder(
 ): Promise<VerifyOutcome> {
   const { memory, now, json, readStdin, issuer, root, keys: _, catalog: __, ...rest } = options;
   const known = memory === undefined ? null : parseMemory(memory.text);
-  const seen = known === null ? {} : { seen: known.issuers };
-  const clock = now === undefined ? {} : { now };
   const found = rest.fetched?.faults ?? [];
-  const report = await verifyRelease(target, { ...rest, ...clock, ...seen, ...trusted, found });
+  const report = await verifyRelease(target, {
+    ...rest,
+    now,
+    seen: known?.issuers,
+    ...trusted,
+    found,
+  });
   const stale = now === undefined ? null : staleness(report, now, memory !== undefined);
-  const exitCode = releaseExit(report, stale);
+  const exitCode =
+    report.verdict === 'verified' && stale !== null ? EXIT.undecided : exitOf(report.verdict);
   if (memory !== undefined && known !== null && exitCode === EXIT.verified) {
     memory.save(remembered(known, report));
   }
@@ -232,11 +175,7 @@ async function judgeFolder(
   return { exitCode, text: note + releaseText(shown, report, { pinned, facts }) };
 }
 
-function releaseExit({ verdict }: ReleaseReport, stale: string | null): VerifyOutcome['exitCode'] {
-  return verdict === 'verified' && stale !== null ? EXIT.undecided : exitOf(verdict);
-}
-
-/** Why a release may be kept from being replaced or be dated back, or, where it is to be remembered, speaks of a time to come; null for none. */
+/** Why a release may be frozen or backdated, or (if it is to be remembered) is dated in the future; null for none of these. */
 function staleness(
   { head, past }: ReleaseReport,
   now: number,
@@ -279,16 +218,10 @@ async function judgeFile(
     return undecided(target, ONLY_OF_RECEIPTS, options.json === true);
   const body = freshlyProven(bodyOfText(saved), options);
   const { now, policy } = options;
-  const known = catalogFor(body, trusted, options);
+  const catalog = catalogFor(body, trusted, options);
   const proof = options.proof === true ? 'demanded' : 'noted';
-  const given = {
-    ...(now === undefined ? {} : { now }),
-    ...(policy === undefined ? {} : { policy }),
-  };
-  const demanded = withDemands(verifyBody(body, { ...trusted, ...given, ...known, proof }), body, {
-    ...options,
-    catalog: known.judgedBy?.catalog ?? BUILTIN,
-  });
+  const judged = verifyBody(body, { ...trusted, now, policy, catalog, proof });
+  const demanded = withDemands(judged, body, { ...options, catalog: catalog ?? BUILTIN });
   const report = options.proof === undefined ? expectingProof(demanded) : demanded;
   if (!writtenProof(body, report, options)) {
     return undecided(target, NO_PROOF_THERE, options.json === true);
@@ -313,7 +246,7 @@ function freshlyProven(
   return withFreshProof(body, decodeUtf8(readAll(disk.named(path), FRESH_PROOF_BYTES_MAX)));
 }
 
-/** False where a proof is to be written and there is none; that of a body which fails is kept by nobody. */
+/** Writes the proof of a body that holds, if asked to; false if there is none to write. */
 function writtenProof(
   body: JsonValue,
   { checks }: Pick<BodyReport, 'checks'>,
@@ -327,7 +260,7 @@ function writtenProof(
   return true;
 }
 
-/** Judges the receipt of a sale; whoever keeps the list of keys back leaves it open. */
+/** Judges the receipt of a sale; without a list of keys the verdict stays open. */
 function judgeReceipt(
   jws: string,
   { anchors: _, ...trusted }: Trust,
@@ -350,15 +283,11 @@ function catalogFor(
   body: JsonValue,
   trusted: Trust,
   { catalog: path, disk = nodeDisk }: VerifyCommandOptions,
-): Pick<BodyTrust, 'judgedBy'> {
-  if (path === undefined) return {};
+): Catalog | undefined {
+  if (path === undefined) return undefined;
   const given = givenCatalog(disk, path, trusted);
   const signer = signerOf(body);
-  if (isOfSigner(given.head, signer, trusted.keys)) {
-    const statement = statementOf(body);
-    const isOfBody = statement !== null && given.lists(statement);
-    return { judgedBy: { catalog: given.catalog, isOfBody } };
-  }
+  if (isOfSigner(given.head, signer, trusted.keys)) return given.catalog;
   throw new RangeError(
     `Cannot use "${path}" of --catalog: of ${given.head.issuer_did}, and the body is signed by ${signer ?? 'nobody'}`,
   );
@@ -368,4 +297,69 @@ async function readTarget(target: string, options: VerifyCommandOptions): Promis
   const { disk = nodeDisk, readStdin = () => readAll(openChunks(STDIN), INPUT_BYTES_MAX) } =
     options;
   return target === '-' ? await readStdin() : readAll(disk.named(target), INPUT_BYTES_MAX);
+}
+
+/** Faults that are written out; the rest is counted. */
+const LINES_MAX = 20;
+
+interface VerifyLogCommandOptions extends PolicyTrust {
+  readonly issuer?: readonly string[];
+  readonly root?: readonly string[];
+  /** A list of issuer keys, or a release folder with one; it may know of a revocation that the release hides. */
+  readonly keys?: string;
+  readonly json?: boolean;
+  /** File of a checkpoint that was saved before. */
+  readonly since?: string;
+  readonly disk?: Disk;
+}
+
+/** `verify --log DIR`: judges the whole log of a release, and that it grew from a checkpoint that was seen before. */
+export function runVerifyLog(target: string, options: VerifyLogCommandOptions): VerifyOutcome {
+  const { issuer, root, since, disk = nodeDisk, json: isJson = false, policy, now } = options;
+  try {
+    const trusted = trustedBy(issuer, root);
+    const { keys } = options.keys === undefined ? {} : givenKeys(disk, options.keys, trusted);
+    const seen = since === undefined ? undefined : noteIn(since, disk);
+    const why = noRelease(disk, target);
+    if (why !== null) return undecided(target, why, isJson);
+    const report = verifyLog(target, { ...trusted, keys, policy, now, since: seen, disk });
+    const pinned = trusted.trust !== 'any';
+    const text = isJson
+      ? jsonText({ target, issuer_pinned: pinned, ...report })
+      : logText(target, report, pinned);
+    return { exitCode: exitOf(report.verdict), text };
+  } catch (error) {
+    return undecided(target, reason(error), isJson);
+  }
+}
+
+function noteIn(file: string, disk: Disk): string {
+  if (disk.entry(file) === null)
+    throw new RangeError(`Cannot read "${file}" of --since: no such file`);
+  const note = decodeUtf8(readAll(disk.named(file), NOTE_CHARS_MAX));
+  if (openNote(note) !== null) return note;
+  throw new RangeError(
+    `Cannot use "${file}" of --since: not the signed note of a checkpoint; save /log/checkpoint as it is`,
+  );
+}
+
+/** The report on a log: the verdict, what failed by file, what was looked at, and the proof of a fork. */
+function logText(target: string, report: LogReport, pinned: boolean): string {
+  const { verdict, faults, faultCount, evidence } = report;
+  const shown = faults.slice(0, LINES_MAX);
+  const rest = faultCount - shown.length;
+  return printed([
+    `${VERDICT[verdict]}  log of ${target}`,
+    ...shown.map(
+      ({ file, where, detail }) => `  FAIL  ${[file, where].join('  ').trimEnd()}  ${detail}`,
+    ),
+    ...(rest > 0 ? [`        … and ${rest} more`] : []),
+    `  ${report.entries} entries hashed again, ${report.checkpoints} checkpoints, each the start of the next`,
+    `  ${report.records} published record hashes found in the log`,
+    `  timestamps: ${report.anchors.confirmed} lead to a Bitcoin block (headers not checked), ${report.anchors.pending} pending`,
+    ...report.witnessed.map((each) => `  ${witnessWords(each)}`),
+    ...(evidence.length === 0 ? [] : ['  keep these two notes: they cannot both be of one log']),
+    ...evidence.flatMap((note) => note.split('\n').map((line) => `  | ${line}`)),
+    issuerLine(report.head?.issuer_did ?? null, pinned),
+  ]);
 }

@@ -14,29 +14,19 @@ import {
 } from '../contract/log-batch.ts';
 import { attestationsOf, parseProof } from '../contract/ots-proof.ts';
 import type { Release } from '../contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
+import { RELEASE_PROOF_NAME, releaseProofFault } from '../contract/release-leaf.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
-import { reason } from './body-check.ts';
-import { pastSigner } from './checkpoint-age.ts';
+import { parseTlogProof } from '../contract/tlog-proof.ts';
+import { canonicalHash, reason } from './body-check.ts';
 import { type Disk, nodeDisk } from './disk.ts';
-import {
-  believedDids,
-  type KeyTrust,
-  type SoundVerdict,
-  soundVerdict,
-  WHOEVER_HAS_IT,
-} from './key-trust.ts';
-import { checkLogIndex } from './log-index-check.ts';
+import { believedDids, type SoundVerdict, soundVerdict, WHOEVER_HAS_IT } from './key-trust.ts';
+import { checkLogIndex } from './known-hashes.ts';
 import { judgeNote } from './log-notes.ts';
-import { type LogSource, logSource } from './log-source.ts';
-import { LogTilesCheck } from './log-tiles-check.ts';
-import { judgeByPolicy, type PolicyTrust, type Witnessed } from './policy-check.ts';
+import { type LogSource, LogTilesCheck, logSource } from './log-tiles-check.ts';
+import { judgeByPolicy, type PolicyTrust, pastSigner, type Witnessed } from './policy-check.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
-import { readHead } from './release-head.ts';
-import { releaseKeys } from './release-keys.ts';
-import { checkHeadsLogged, provenHead, type Signed } from './release-proof.ts';
-import { releaseRoot } from './release-root.ts';
+import { readHead, releaseKeys, releaseRoot } from './release-head.ts';
 import type { CitationTrust } from './verify-citation.ts';
 
 const STATE = /^log\/anchor\/([0-9a-f]{64})\.json$/;
@@ -44,7 +34,7 @@ const STATE = /^log\/anchor\/([0-9a-f]{64})\.json$/;
 interface VerifyLogOptions extends CitationTrust, PolicyTrust {
   readonly disk?: Disk;
   /** Signed note of a checkpoint that was seen before: the log must have grown from it. */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Heads of the releases that are kept beside this one. */
   readonly kept?: readonly Release[];
 }
@@ -68,7 +58,17 @@ export interface LogReport {
   readonly evidence: readonly string[];
 }
 
-const NO_ANCHORS: AnchorCounts = { pending: 0, confirmed: 0 };
+type LogFindings = Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'>;
+
+const NOTHING: LogFindings = {
+  entries: 0,
+  checkpoints: 0,
+  records: 0,
+  anchors: { pending: 0, confirmed: 0 },
+  checkpoint: null,
+  witnessed: [],
+  evidence: [],
+};
 
 /** Re-derives the log of a release from its first entry: tiles, roots, checkpoints, index, and that every published record is in it. */
 export function verifyLog(folder: string, options: VerifyLogOptions): LogReport {
@@ -77,39 +77,17 @@ export function verifyLog(folder: string, options: VerifyLogOptions): LogReport 
   const root = releaseRoot(disk, folder, faults);
   const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults });
   const head = root === null ? null : readHead({ ...options, ...known, disk, root, faults });
-  if (root === null || head === null || faults.count > 0) return report({ head, faults, trust });
-  try {
-    const source = logSource({ disk, root, head, faults });
-    return report({ head, faults, trust, ...checkLog(source, { ...options, ...known }) });
-  } catch (error) {
-    faults.add('log', '', reason(error));
-    return report({ head, faults, trust });
+  let found = NOTHING;
+  if (root !== null && head !== null && faults.count === 0) {
+    try {
+      const source = logSource({ disk, root, head, faults });
+      found = { ...NOTHING, ...checkLog(source, { ...options, ...known }) };
+    } catch (error) {
+      faults.add('log', '', reason(error));
+    }
   }
-}
-
-type LogFindings = Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'>;
-
-interface LogHead {
-  readonly head: Release | null;
-  readonly faults: Faults;
-  readonly trust: KeyTrust['trust'];
-}
-
-function report({ faults, head, trust, ...found }: LogHead & Partial<LogFindings>): LogReport {
-  return {
-    verdict: faults.count === 0 ? soundVerdict(trust) : 'failed',
-    head,
-    entries: 0,
-    checkpoints: 0,
-    records: 0,
-    anchors: NO_ANCHORS,
-    checkpoint: null,
-    witnessed: [],
-    evidence: [],
-    ...found,
-    faults: faults.kept,
-    faultCount: faults.count,
-  };
+  const verdict = faults.count === 0 ? soundVerdict(trust) : 'failed';
+  return { verdict, head, ...found, faults: faults.kept, faultCount: faults.count };
 }
 
 /** Judges the log of a release, whose faults go to those of its source. */
@@ -123,7 +101,12 @@ export function checkLog(source: LogSource, options: VerifyLogOptions): LogFindi
   const size = newest?.checkpoint.size ?? 0;
   const tiles = new LogTilesCheck(source, size);
   const grown = growThrough(tiles, batches, seen?.checkpoint ?? null);
-  const { last, rootAt } = withHead({ source, issuers, newest, rootAt: grown });
+  // The tree with the head of the release in it is proven to go on from the listed one.
+  const last = newest && (provenHead(source, newest.checkpoint, issuers) ?? newest);
+  const rootAt = new Map(grown);
+  if (last !== null && last !== newest) {
+    rootAt.set(last.checkpoint.size, bytesToHex(last.checkpoint.root));
+  }
   checkBatches({ source, batches, issuers, rootAt });
   if ((batches.at(-1)?.size ?? 0) !== size) {
     source.faults.add(CHECKPOINT_PATH, 'size', `${size}, but the last batch is of another`);
@@ -199,22 +182,6 @@ function newestCheckpoint(source: LogSource, issuers: readonly string[]): Signed
 /** Roots in hex by the size that somebody signed. */
 type Roots = ReadonlyMap<number, string>;
 
-interface LastCheckpoint extends Pick<BatchCheck, 'source' | 'issuers' | 'rootAt'> {
-  /** The listed one. */
-  readonly newest: Signed | null;
-}
-
-/** The checkpoint with the head of the release in it, where there is one: its tree is proven to go on from the listed one. */
-function withHead({ source, issuers, newest, rootAt }: LastCheckpoint): {
-  readonly last: Signed | null;
-  readonly rootAt: Roots;
-} {
-  const last = newest === null ? null : provenHead(source, newest.checkpoint, issuers);
-  if (last === null) return { last: newest, rootAt };
-  const { size, root } = last.checkpoint;
-  return { last, rootAt: new Map([...rootAt, [size, bytesToHex(root)]]) };
-}
-
 function growThrough(
   tiles: LogTilesCheck,
   batches: readonly LogBatch[],
@@ -280,14 +247,14 @@ function checkRoot(
   return false;
 }
 
-interface ForkCheck extends RootCheck {
-  readonly seen: Signed;
-  readonly newest: Signed | null;
-  readonly options: VerifyLogOptions;
-}
-
 /** The two notes that prove a fork or a shrinking, where the log did not grow from the one that was seen. */
-function forkEvidence({ seen, newest, rootAt, source, options }: ForkCheck): string[] {
+function forkEvidence({
+  seen,
+  newest,
+  rootAt,
+  source,
+  options,
+}: RootCheck & { seen: Signed; newest: Signed | null; options: VerifyLogOptions }): string[] {
   const { size } = seen.checkpoint;
   const now = newest?.checkpoint.size ?? 0;
   if (size > now) source.faults.add('--since', 'size', `${size} entries, but the log has ${now}`);
@@ -347,4 +314,52 @@ function stateOf(path: string, root: string, source: LogSource): 'pending' | 'co
     throw new RangeError('its proof does not lead to the block that it names');
   }
   return 'confirmed';
+}
+
+const HASH_BYTES = 32;
+
+/** A checkpoint with the note that signs it. */
+interface Signed {
+  readonly checkpoint: Checkpoint;
+  readonly note: string;
+}
+
+/**
+ * The checkpoint of the log with the head of the release in it: it must extend the listed one by the hash of the head alone.
+ * Null for a release from before there were any, and, with a fault, where the proof beside the head does not hold.
+ */
+function provenHead(source: LogSource, log: Checkpoint, issuers: readonly string[]): Signed | null {
+  const { log_index: logIndex } = source.head;
+  const bytes = logIndex === undefined ? null : source.proof();
+  if (logIndex === undefined || bytes === null) return null;
+  try {
+    const proof = parseTlogProof(decodeUtf8(bytes));
+    const leaf = { recordHash: canonicalHash(source.head), logIndex, log };
+    const fault =
+      releaseProofFault(proof, leaf, sha256) ?? judgeNote(proof.checkpoint, issuers).fault;
+    if (fault === null) return { checkpoint: proof.signed, note: proof.checkpoint };
+    source.faults.add(RELEASE_PROOF_NAME, '', fault);
+  } catch (error) {
+    source.faults.add(RELEASE_PROOF_NAME, '', reason(error));
+  }
+  return null;
+}
+
+/** Every older release that is kept beside this one and states its place in the log stands there. */
+function checkHeadsLogged(
+  { head, faults }: LogSource,
+  kept: readonly Release[],
+  digests: Buffer,
+): void {
+  for (const { sequence, log_index: at, ...rest } of kept) {
+    if (at === undefined || sequence >= head.sequence) continue;
+    const hash = canonicalHash({ sequence, log_index: at, ...rest });
+    const entry = digests.toString('hex', at * HASH_BYTES, (at + 1) * HASH_BYTES);
+    if (hash === `sha256:${entry}`) continue;
+    faults.add(
+      'log',
+      `entry ${at}`,
+      `not the head of release ${sequence}, which states to be there`,
+    );
+  }
 }

@@ -1,8 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Release } from '../contract/release.ts';
 import { callWorker } from './call-worker.ts';
-import { checkIndexes, type IndexResult } from './index-check.ts';
-import type { WorkShare } from './release-index.ts';
+import { checkIndexes, type IndexResult, type WorkShare } from './release-index.ts';
 import { checkChunk, type ShareContext, type ShareResult } from './share-check.ts';
 
 /** A worker holds one record with its views and the shared lists. */
@@ -58,7 +57,19 @@ export function workerPool(count: number, share: Omit<WorkerShare, 'part'>): Ver
     });
   });
   const all = (task: PoolTask, take: (message: PoolMessage) => void) =>
-    Promise.all(workers.map((worker) => runTask(worker, task, take)));
+    Promise.all(
+      workers.map((worker) =>
+        callWorker<PoolMessage, void>(worker, {
+          order: task,
+          ended: 'Cannot verify: a worker thread ended early',
+          take(message, done) {
+            if ('done' in message) done();
+            else if ('failure' in message) throw new Error(message.failure);
+            else take(message);
+          },
+        }),
+      ),
+    );
   return {
     async chunks(take) {
       await all('chunks', (message) => {
@@ -76,20 +87,4 @@ export function workerPool(count: number, share: Omit<WorkerShare, 'part'>): Ver
       await Promise.all(workers.map((worker) => worker.terminate()));
     },
   };
-}
-
-function runTask(
-  worker: Worker,
-  task: PoolTask,
-  take: (message: PoolMessage) => void,
-): Promise<void> {
-  return callWorker<PoolMessage, void>(worker, {
-    order: task,
-    ended: 'Cannot verify: a worker thread ended early',
-    take(message, done) {
-      if ('done' in message) done();
-      else if ('failure' in message) throw new Error(message.failure);
-      else take(message);
-    },
-  });
 }

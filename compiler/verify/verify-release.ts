@@ -12,38 +12,40 @@
  * Known limits: a fork or a freeze shows only to a reader who remembers an earlier release, and two logs that one publisher
  * signed show only to readers who compare.
  */
+
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
 import { firstHistory, rootDid } from '../contract/key-history.ts';
 import { keysInWords } from '../contract/key-standing.ts';
+import { FILES_FOLDER, storedPath } from '../contract/path.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import type { SeenKeys } from '../contract/seen-keys.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { reason } from './body-check.ts';
 import { bulkSignatureCheck } from './bulk-signature.ts';
-import { pastRelease } from './checkpoint-age.ts';
+import { readReleaseCatalog } from './description-checks.ts';
 import { type Disk, nodeDisk } from './disk.ts';
-import { type FileList, openFileList } from './file-list.ts';
-import { type IndexResult, shardsOf } from './index-check.ts';
+import { dataFolder, type FileList, foundFiles, openFileList } from './file-list.ts';
 import { type KeyTrust, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { KnownHashes, readKnownHashes } from './known-hashes.ts';
-import { logSource } from './log-source.ts';
-import type { PolicyTrust, Witnessed } from './policy-check.ts';
-import { checkPublicList, type HeldFiles, heldFiles } from './public-part.ts';
-import { readReleaseCatalog } from './release-catalog.ts';
-import { checkChain } from './release-chain.ts';
-import { Faults, type ReleaseFault } from './release-fault.ts';
-import { readHead } from './release-head.ts';
-import { unlistedFiles } from './release-index.ts';
-import { releaseKeys } from './release-keys.ts';
-import { type SeenRelease, seenOf } from './release-memory.ts';
-import { checkName, releaseRoot, unservedReleases } from './release-root.ts';
-import { checkSeen, keysSeenIn } from './seen-check.ts';
-import type { ShareContext } from './share-check.ts';
-import { SharesInOrder } from './shares-in-order.ts';
-import { strangersIn, strayFiles } from './stray-files.ts';
+import { logSource } from './log-tiles-check.ts';
+import { type PolicyTrust, pastRelease, type Witnessed } from './policy-check.ts';
+import { checkChain, checkSeen, keysSeenIn, type SeenRelease, seenOf } from './release-chain.ts';
+import {
+  type Counted,
+  count,
+  Faults,
+  inOrder,
+  type ReleaseFault,
+  type Tally,
+} from './release-fault.ts';
+import { checkName, readHead, releaseKeys, releaseRoot, unservedReleases } from './release-head.ts';
+import { type IndexResult, shardsOf, unlistedFiles } from './release-index.ts';
+import type { ShareResult } from './share-check.ts';
 import { isStrictSignature } from './strict-signature.ts';
-import { count, inOrder, type Tally } from './tally.ts';
 import { checkLog } from './verify-log.ts';
 import { inlinePool, type VerifyPool, workerPool } from './verify-pool.ts';
 
@@ -59,7 +61,7 @@ interface VerifyReleaseOptions extends KeyTrust, PolicyTrust {
   readonly independent?: boolean;
   readonly progress?: (step: VerifyProgress) => void;
   /** What was verified of an issuer before, by its DID. */
-  readonly seen?: Readonly<Record<string, SeenRelease>>;
+  readonly seen?: Readonly<Record<string, SeenRelease>> | undefined;
   /** What was found wrong where the release was fetched. */
   readonly found?: readonly ReleaseFault[];
 }
@@ -81,8 +83,8 @@ export interface ReleaseReport {
   readonly keys: string | null;
   /** False when the release was compiled from tables that this program cannot make again; they are not judged. */
   readonly ownTables: boolean;
-  /** How much of the release was at hand; null where that was not looked at. */
-  readonly part: HeldFiles | null;
+  /** How many files were at hand, of how many, and whether they are the public part; null where that was not looked at. */
+  readonly part: { isPublic: boolean; held: number; of: number } | null;
   readonly files: number;
   readonly bytes: number;
   readonly bodies: number;
@@ -100,7 +102,7 @@ export interface ReleaseReport {
   readonly strayCount: number;
   /** Signed note of the log, where there is one. */
   readonly checkpoint: string | null;
-  /** Why whoever has a key that has ended may have made it; null where a key in use signed its log, or witnesses saw that in time. */
+  /** Why the holder of an ended key may have forged it; null if a key in use signed its log, or witnesses saw the log in time. */
   readonly past: string | null;
   /** Witnesses of the policy of the reader that cosigned it. */
   readonly witnessed: readonly Witnessed[];
@@ -108,243 +110,295 @@ export interface ReleaseReport {
   readonly evidence: readonly string[];
 }
 
-/** Re-derives a release, all of it or its public part: a release folder, or a data folder, whose `current` is followed. */
-export async function verifyRelease(
-  folder: string,
-  options: VerifyReleaseOptions,
-): Promise<ReleaseReport> {
-  const { disk = nodeDisk, trust } = options;
-  const faults = new Faults();
-  const root = releaseRoot(disk, folder, faults);
-  const ofKeys = new Faults();
-  const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults: ofKeys });
-  const head = root === null ? null : readHead({ ...options, ...known, disk, root, faults });
-  // What the head does not vouch for is not worth a look.
-  if (root === null || head === null || faults.count > 0) {
-    faults.addUnnamed(ofKeys);
-    return reportOf({ head, faults, trust });
-  }
-  checkName({ disk, root, head, faults });
-  const history = known.keys ?? firstHistory(head.issuer_did);
-  const issuer = rootDid(history);
-  const seen = options.seen === undefined ? undefined : seenOf(options.seen, history);
-  if (seen !== undefined) checkSeen({ ...known, now: options.now, disk, root, head, faults, seen });
-  const run = new ReleaseRun({ ...options, ...known, disk, root, head, faults, issuer });
-  run.strayCount = run.strays.push(...unservedReleases(disk, root, head));
-  try {
-    await run.all();
-  } catch (error) {
-    faults.add(FILES_NAME, '', reason(error));
-  }
-  for (const { file, where, detail } of options.found ?? []) faults.add(file, where, detail);
-  // A list of keys that is damaged may be so among other files, and is named once.
-  faults.addUnnamed(ofKeys);
-  const past = pastRelease(head, run.checkpoint, { ...options, ...known });
-  return { ...reportOf({ head, faults, trust, run }), past };
-}
+/** What is said of a release whose head does not hold: it is not looked into. */
+const UNSEEN = {
+  past: null,
+  ownTables: true,
+  issuer: null,
+  keys: null,
+  seenKeys: null,
+  part: null,
+  strays: [],
+  strayCount: 0,
+  checkpoint: null,
+  witnessed: [],
+  evidence: [],
+};
 
-interface ReleaseResult {
-  readonly head: Release | null;
-  readonly faults: Faults;
-  readonly trust: KeyTrust['trust'];
-  readonly run?: ReleaseRun;
-}
-
-function reportOf({ head, faults, trust, run }: ReleaseResult): ReleaseReport {
-  const shares = run?.shares;
-  return {
-    verdict: faults.count === 0 ? soundVerdict(trust) : 'failed',
-    head,
-    past: null,
-    // A release whose head does not hold is not looked into.
-    ownTables: run?.ownTables ?? true,
-    files: shares?.tally.files ?? 0,
-    bytes: shares?.sums.bytes ?? 0,
-    bodies: shares?.sums.bodies ?? 0,
-    records: shares?.sums.records ?? 0,
-    signatures: shares?.sums.cited ?? 0,
-    checked: inOrder(shares?.tally ?? {}),
-    faults: [...faults.kept].sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0)),
-    faultCount: faults.count,
-    ...foundBy(run),
-  };
-}
-
-type ReleaseFindings = Pick<
-  ReleaseReport,
-  | 'issuer'
-  | 'keys'
-  | 'seenKeys'
-  | 'part'
-  | 'strays'
-  | 'strayCount'
-  | 'checkpoint'
-  | 'witnessed'
-  | 'evidence'
->;
-
-function foundBy(run: ReleaseRun | undefined): ReleaseFindings {
-  if (run === undefined) {
-    const nothing = { part: null, checkpoint: null, witnessed: [], evidence: [] };
-    return { issuer: null, keys: null, seenKeys: null, strays: [], strayCount: 0, ...nothing };
-  }
-  const { issuer, keys, seenKeys, part, strays, strayCount, checkpoint, witnessed, evidence } = run;
-  return { issuer, keys, seenKeys, part, strays, strayCount, checkpoint, witnessed, evidence };
-}
-
-interface RunOptions extends VerifyReleaseOptions {
+/** A release on its way through the steps, and what was found by then. */
+interface ReleaseRun extends Omit<VerifyReleaseOptions, 'found'> {
   readonly disk: Disk;
   readonly root: string;
   readonly head: Release;
   readonly faults: Faults;
   readonly issuer: string;
+  readonly shares: SharesInOrder;
+  readonly found: { -readonly [K in keyof typeof UNSEEN]: ReleaseReport[K] } & {
+    strays: string[];
+  };
+}
+
+/** Re-derives a release, all of it or its public part: a release folder, or a data folder, whose `current` is followed. */
+export async function verifyRelease(
+  folder: string,
+  options: VerifyReleaseOptions,
+): Promise<ReleaseReport> {
+  const { disk = nodeDisk, trust, now } = options;
+  const { found: foundBefore = [], ...rest } = options;
+  const faults = new Faults();
+  const shares = new SharesInOrder(faults);
+  const found: ReleaseRun['found'] = { ...UNSEEN, strays: [] };
+  const root = releaseRoot(disk, folder, faults);
+  const ofKeys = new Faults();
+  const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults: ofKeys });
+  const head = root === null ? null : readHead({ ...options, ...known, disk, root, faults });
+  // What the head does not vouch for is not worth a look.
+  if (root !== null && head !== null && faults.count === 0) {
+    checkName({ disk, root, head, faults });
+    const history = known.keys ?? firstHistory(head.issuer_did);
+    const issuer = rootDid(history);
+    found.issuer = issuer;
+    found.keys = known.keys === undefined ? null : keysInWords(known.keys, head.as_of);
+    found.seenKeys = keysSeenIn(history);
+    const seen = options.seen === undefined ? undefined : seenOf(options.seen, history);
+    if (seen !== undefined) checkSeen({ ...known, now, disk, root, head, faults, seen });
+    found.strayCount = found.strays.push(...unservedReleases(disk, root, head));
+    try {
+      await lookInto({ ...rest, ...known, disk, root, head, faults, issuer, shares, found });
+    } catch (error) {
+      faults.add(FILES_NAME, '', reason(error));
+    }
+    for (const { file, where, detail } of foundBefore) faults.add(file, where, detail);
+    found.past = pastRelease(head, found.checkpoint, { ...options, ...known });
+  }
+  // A list of keys that is damaged may be so among other files, and is named once.
+  faults.addUnnamed(ofKeys);
+  const { bytes, bodies, records, cited: signatures } = shares.sums;
+  const { past, ownTables, ...others } = found;
+  return {
+    verdict: faults.count === 0 ? soundVerdict(trust) : 'failed',
+    head,
+    past,
+    ownTables,
+    files: shares.tally.files ?? 0,
+    bytes,
+    bodies,
+    records,
+    signatures,
+    checked: inOrder(shares.tally),
+    faults: [...faults.kept].sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0)),
+    faultCount: faults.count,
+    ...others,
+  };
 }
 
 /** One pass over the bodies, one over the indexes, one over the log; holds one record at a time. */
-class ReleaseRun {
-  readonly shares: SharesInOrder;
-  readonly issuer: string;
-  readonly keys: string | null;
-  readonly seenKeys: SeenKeys;
-  part: HeldFiles | null = null;
-  readonly strays: string[] = [];
-  strayCount = 0;
-  /** Whether the release was compiled from a catalogue and words that this program knows. */
-  ownTables = true;
-  checkpoint: string | null = null;
-  witnessed: readonly Witnessed[] = [];
-  evidence: readonly string[] = [];
-  readonly #options: RunOptions;
-
-  constructor(options: RunOptions) {
-    this.#options = options;
-    const { keys, head, issuer } = options;
-    this.issuer = issuer;
-    this.keys = keys === undefined ? null : keysInWords(keys, head.as_of);
-    this.seenKeys = keysSeenIn(keys ?? firstHistory(head.issuer_did));
-    this.shares = new SharesInOrder(options.faults);
+async function lookInto(run: ReleaseRun): Promise<void> {
+  const { disk, root, head, faults, shares, found, workers = 0, independent = false } = run;
+  const heads = checkChain(run);
+  count(shares.tally, 'releases', heads.length);
+  const list = openFileList(disk, root);
+  const { isPublic } = list;
+  const of = head.files_count;
+  const held = isPublic ? (head.public_files?.count ?? of) : of;
+  found.part = { isPublic, held, of };
+  if (!isPublic) checkPublicList(head, list, faults);
+  if (head.catalog_sha256 !== undefined && list.find(WHOLE_CATALOG_PATH) === null) {
+    faults.add(WHOLE_CATALOG_PATH, '', 'signed by the head, but not listed');
   }
+  const known = readKnownHashes(disk, root, list);
+  const read = readReleaseCatalog({ disk, root, head, list });
+  found.ownTables = read.ownTables;
+  const useful = Math.min(workers, Math.floor(list.chunks / CHUNKS_PER_WORKER));
+  const pool =
+    useful > 0 && disk === nodeDisk
+      ? workerPool(useful, { root, head, list: list.shared, known, independent })
+      : inlinePool({
+          ...read,
+          disk,
+          root,
+          head,
+          list,
+          known: known === null ? null : new KnownHashes(known),
+          isSignature: independent ? isStrictSignature : bulkSignatureCheck(),
+        });
+  try {
+    await checkBodies(run, pool, held);
+    checkStrays(run, list);
+    // A damaged file is named once, not again by everything that refers to it.
+    if (shares.sums.damaged === 0) await compareIndexes(run, list, pool);
+    if (shares.sums.damaged === 0) compareLog(run, list, heads);
+  } finally {
+    await pool.close();
+  }
+}
 
-  async all(): Promise<void> {
-    const { disk, root, head, faults } = this.#options;
-    const heads = checkChain(this.#options);
-    count(this.shares.tally, 'releases', heads.length);
-    const list = openFileList(disk, root);
-    this.part = heldFiles(head, list);
-    if (!list.isPublic) checkPublicList(head, list, faults);
-    if (head.catalog_sha256 !== undefined && list.find(WHOLE_CATALOG_PATH) === null) {
-      faults.add(WHOLE_CATALOG_PATH, '', 'signed by the head, but not listed');
+async function checkBodies(run: ReleaseRun, pool: VerifyPool, total: number): Promise<void> {
+  const { faults, shares, progress = () => undefined } = run;
+  progress({ done: 0, total, label: 'files' });
+  await pool.chunks((chunk, result) => {
+    shares.take(chunk, result);
+    progress({ done: shares.tally.files ?? 0, total, label: 'files' });
+  });
+  const { files = 0 } = shares.tally;
+  if (files !== total) faults.add(RELEASE_NAME, 'files_count', `${FILES_NAME} lists ${files}`);
+  progress({ done: total, total, label: 'indexes' });
+}
+
+/** The catalog and the look-up shards against the records, by count and one by one. */
+async function compareIndexes(run: ReleaseRun, list: FileList, pool: VerifyPool): Promise<void> {
+  const { head, faults, shares } = run;
+  const { records, cited, subjects, bundles } = shares.sums;
+  const shards = shardsOf(list);
+  if (records === 0 && shards.length === 0) return;
+  const results = await pool.indexes();
+  for (const result of results) faults.addAll(result);
+  const sum = (name: 'lines' | 'reading' | 'citation' | 'subject') =>
+    results.reduce((total: number, result: IndexResult) => total + result[name], 0);
+  const rows = defined(results[0], 'the first result').catalog;
+  count(shares.tally, 'catalog_lines', rows);
+  count(shares.tally, 'lookup_lines', sum('lines'));
+  if (rows !== records) faults.add(CATALOG_PATH, '', `${rows} lines for ${records} records`);
+  const complete = sum('reading') === records && sum('citation') === cited;
+  if (!complete || sum('subject') !== subjects) unlistedFiles({ ...run, list }, shards);
+  for (const [name, own] of Object.entries({ records, bundles })) {
+    if (head.counts[name as 'records' | 'bundles'] !== own) {
+      faults.add(RELEASE_NAME, `counts.${name}`, `the release holds ${own}`);
     }
-    const known = readKnownHashes(disk, root, list);
-    const pool = this.#pool(list, known);
+  }
+}
+
+/** The transparency log, where the release holds one; a log that was seen must still be there. */
+function compareLog(run: ReleaseRun, list: FileList, kept: readonly Release[]): void {
+  const { head, faults, seen, issuer, policy, shares, found } = run;
+  const since = seen?.[issuer]?.checkpoint ?? undefined;
+  if (list.find(CHECKPOINT_PATH) === null) {
+    const missing = (why: string): void => faults.add(CHECKPOINT_PATH, '', `missing, ${why}`);
+    if (since !== undefined) missing('but a log was seen before');
+    if (head.log_index !== undefined) missing('but the head states its place in a log');
+    if (policy !== undefined) missing('so nobody witnessed it');
+    return;
+  }
+  const log = checkLog(logSource(run), { ...run, kept, since });
+  found.checkpoint = log.checkpoint;
+  found.witnessed = log.witnessed;
+  found.evidence = log.evidence;
+  count(shares.tally, 'log_entries', log.entries);
+  count(shares.tally, 'checkpoints', log.checkpoints);
+  count(shares.tally, 'logged_hashes', log.records);
+}
+
+/** A stored path: `files/`, the path up to its extension, 20 digits of the hash, the extension. */
+const STORED = /^files\/(.+)\.[0-9a-f]{20}(\.[a-z][a-z0-9]{0,9})?$/;
+
+/**
+ * Names what lies beside the head, the list and the proof of the release, and what does not belong among the files of all
+ * releases: anything that is no plain file is damage; files that no release here lists, as a killed compile leaves them, are
+ * worth a note.
+ */
+function checkStrays({ disk, root, head, faults, shares, found }: ReleaseRun, own: FileList): void {
+  const damage = (path: string, detail: string): void => {
+    shares.sums.damaged += 1;
+    faults.add(path, '', detail);
+  };
+  const proof = head.log_index === undefined ? [] : [RELEASE_PROOF_NAME];
+  const known = new Set([RELEASE_NAME, FILES_NAME, ...proof]);
+  for (const { path, kind } of foundFiles(disk, root, '')) {
+    const isOwn = known.has(path) && kind === 'file';
+    if (!isOwn) damage(path, `not listed in ${FILES_NAME}: a stray ${kind}`);
+  }
+  const data = dataFolder(root);
+  const folder = disk.entry(`${data}/${FILES_FOLDER}`)?.kind;
+  if (folder === undefined) return;
+  if (folder !== 'folder') {
+    damage(FILES_FOLDER, `not a plain file: a ${folder}`);
+    return;
+  }
+  const lists = [own, ...otherLists(disk, root)];
+  for (const { path, kind } of foundFiles(disk, data, FILES_FOLDER)) {
+    if (kind !== 'file') damage(path, `not a plain file: a ${kind}`);
+    else if (!lists.some((list) => isIn(list, path))) {
+      found.strayCount += 1;
+      if (found.strays.length < STRAYS_SHOWN_MAX) found.strays.push(path);
+    }
+  }
+}
+
+function isIn(list: FileList, stored: string): boolean {
+  const [, stem = '', extension = ''] = STORED.exec(stored) ?? [];
+  const entry = list.find(stem + extension);
+  return entry !== null && storedPath(entry.path, entry.sha256) === stored;
+}
+
+/** The list of another release may be damaged; what it names is then nobody's. */
+function otherLists(disk: Disk, root: string): FileList[] {
+  return disk.list(`${root}/..`).flatMap(({ name, kind }) => {
+    const folder = `${root}/../${name}`;
+    if (kind !== 'folder' || disk.entry(`${folder}/${FILES_NAME}`)?.kind !== 'file') return [];
     try {
-      await this.#bodies(pool, this.part.held);
-      this.#strays(list);
-      // A damaged file is named once, not again by everything that refers to it.
-      if (this.shares.sums.damaged === 0) await this.#indexes(list, pool);
-      if (this.shares.sums.damaged === 0) this.#log(list, heads);
-    } finally {
-      await pool.close();
+      return [openFileList(disk, folder)];
+    } catch (error) {
+      if (error instanceof RangeError) return [];
+      throw error;
     }
+  });
+}
+
+/** The public list that a head signs is the public lines of the whole list, and no others. */
+function checkPublicList(head: Release, list: FileList, faults: Faults): void {
+  const { public_files: stated } = head;
+  if (stated === undefined) return;
+  const hash = sha256.create();
+  let count = 0;
+  for (const lines of list.publicLines()) {
+    hash.update(lines);
+    count += lines.reduce((sum, byte) => sum + (byte === 0x0a ? 1 : 0), 0);
+  }
+  const found = `sha256:${bytesToHex(hash.digest())}`;
+  if (found !== stated.sha256) {
+    faults.add(
+      RELEASE_NAME,
+      'public_files.sha256',
+      `the public lines of ${FILES_NAME} hash to ${found}`,
+    );
+  }
+  if (count !== stated.count) {
+    faults.add(RELEASE_NAME, 'public_files.count', `${FILES_NAME} lists ${count} public files`);
+  }
+}
+
+/** Sums up the shares of a release in the order of its list, whatever order they come in. */
+class SharesInOrder {
+  readonly tally: Tally = {};
+  readonly sums = {
+    bytes: 0,
+    bodies: 0,
+    records: 0,
+    bundles: 0,
+    cited: 0,
+    subjects: 0,
+    damaged: 0,
+  };
+  readonly #faults: Faults;
+  readonly #early = new Map<number, ShareResult>();
+  #next = 0;
+
+  constructor(faults: Faults) {
+    this.#faults = faults;
   }
 
-  #pool(list: FileList, known: SharedArrayBuffer | null): VerifyPool {
-    const { disk, root, head, workers = 0, independent = false } = this.#options;
-    const context = this.#context(list);
-    this.ownTables = context.ownTables;
-    const useful = Math.min(workers, Math.floor(list.chunks / CHUNKS_PER_WORKER));
-    if (useful > 0 && disk === nodeDisk) {
-      return workerPool(useful, { root, head, list: list.shared, known, independent });
-    }
-    return inlinePool({
-      ...context,
-      known: known === null ? null : new KnownHashes(known),
-      isSignature: independent ? isStrictSignature : bulkSignatureCheck(),
-    });
-  }
-
-  #context(list: FileList): ShareContext {
-    const { disk, root, head } = this.#options;
-    const read = readReleaseCatalog({ disk, root, head, list });
-    return { ...read, disk, root, head, list, known: null, isSignature: isStrictSignature };
-  }
-
-  async #bodies(pool: VerifyPool, total: number): Promise<void> {
-    const { faults, progress = () => undefined } = this.#options;
-    progress({ done: 0, total, label: 'files' });
-    await pool.chunks((chunk, result) => {
-      this.shares.take(chunk, result);
-      progress({ done: this.shares.tally.files ?? 0, total, label: 'files' });
-    });
-    const { files = 0 } = this.shares.tally;
-    if (files !== total) faults.add(RELEASE_NAME, 'files_count', `${FILES_NAME} lists ${files}`);
-    progress({ done: total, total, label: 'indexes' });
-  }
-
-  #strays(list: FileList): void {
-    const { disk, root, head, faults } = this.#options;
-    for (const { path, kind } of strangersIn(disk, root, head)) {
-      this.shares.sums.damaged += 1;
-      faults.add(path, '', `not listed in ${FILES_NAME}: a stray ${kind}`);
-    }
-    for (const { path, kind } of strayFiles(disk, root, list)) {
-      if (kind !== 'file') {
-        this.shares.sums.damaged += 1;
-        faults.add(path, '', `not a plain file: a ${kind}`);
-        continue;
+  take(chunk: number, result: ShareResult): void {
+    this.#early.set(chunk, result);
+    for (let ready = this.#early.get(this.#next); ready; ready = this.#early.get(this.#next)) {
+      this.#early.delete(this.#next);
+      this.#next += 1;
+      for (const [name, more] of Object.entries(ready.tally)) {
+        count(this.tally, name as Counted, more);
       }
-      this.strayCount += 1;
-      if (this.strays.length < STRAYS_SHOWN_MAX) this.strays.push(path);
-    }
-  }
-
-  /** The catalog and the look-up shards against the records, by count and one by one. */
-  async #indexes(list: FileList, pool: VerifyPool): Promise<void> {
-    const { head, faults } = this.#options;
-    const { records, cited, subjects, bundles } = this.shares.sums;
-    const shards = shardsOf({ list });
-    if (records === 0 && shards.length === 0) return;
-    const results = await pool.indexes();
-    for (const result of results) faults.addAll(result);
-    const sum = (name: 'lines' | 'reading' | 'citation' | 'subject') =>
-      results.reduce((total: number, result: IndexResult) => total + result[name], 0);
-    const rows = defined(results[0], 'the first result').catalog;
-    count(this.shares.tally, 'catalog_lines', rows);
-    count(this.shares.tally, 'lookup_lines', sum('lines'));
-    if (rows !== records) faults.add(CATALOG_PATH, '', `${rows} lines for ${records} records`);
-    const complete = sum('reading') === records && sum('citation') === cited;
-    if (!complete || sum('subject') !== subjects) {
-      unlistedFiles({ ...this.#options, list }, shards);
-    }
-    for (const [name, found] of Object.entries({ records, bundles })) {
-      if (head.counts[name as 'records' | 'bundles'] !== found) {
-        faults.add(RELEASE_NAME, `counts.${name}`, `the release holds ${found}`);
+      for (const name of Object.keys(this.sums) as (keyof typeof this.sums)[]) {
+        this.sums[name] += ready[name];
       }
+      this.#faults.addAll(ready);
     }
-  }
-
-  /** The transparency log, where the release holds one; a log that was seen must still be there. */
-  #log(list: FileList, kept: readonly Release[]): void {
-    const { head, faults, seen, issuer, policy } = this.#options;
-    const since = seen?.[issuer]?.checkpoint ?? null;
-    if (list.find(CHECKPOINT_PATH) === null) {
-      if (since !== null) faults.add(CHECKPOINT_PATH, '', 'missing, but a log was seen before');
-      if (head.log_index !== undefined)
-        faults.add(CHECKPOINT_PATH, '', 'missing, but the head states its place in a log');
-      if (policy !== undefined) faults.add(CHECKPOINT_PATH, '', 'missing, so nobody witnessed it');
-      return;
-    }
-    const found = checkLog(logSource(this.#options), {
-      ...this.#options,
-      kept,
-      ...(since === null ? {} : { since }),
-    });
-    const { entries, checkpoints, records } = found;
-    this.checkpoint = found.checkpoint;
-    this.witnessed = found.witnessed;
-    this.evidence = found.evidence;
-    count(this.shares.tally, 'log_entries', entries);
-    count(this.shares.tally, 'checkpoints', checkpoints);
-    count(this.shares.tally, 'logged_hashes', records);
   }
 }

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { reason } from './body-check.ts';
 import { bulkSignatureCheck } from './bulk-signature.ts';
+import { readReleaseCatalog } from './description-checks.ts';
 import { nodeDisk } from './disk.ts';
 import { FileList } from './file-list.ts';
-import { checkIndexes } from './index-check.ts';
 import { KnownHashes } from './known-hashes.ts';
-import { readReleaseCatalog } from './release-catalog.ts';
+import { checkIndexes } from './release-index.ts';
 import { checkChunk, type ShareContext } from './share-check.ts';
 import { isStrictSignature } from './strict-signature.ts';
 import type { PoolMessage, PoolTask, WorkerShare } from './verify-pool.ts';

@@ -1,21 +1,34 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorText } from '../commands/error-text.ts';
 import { formatNote, linesOf, type NoteSignature, parseNote } from '../contract/checkpoint.ts';
 import { defined } from '../contract/defined.ts';
 import { isoTime } from '../contract/iso-time.ts';
-import { isChecked, type LogPolicy, type PolicyWitness } from '../contract/log-policy.ts';
+import {
+  isChecked,
+  type LogPolicy,
+  POLICY_BYTES_MAX,
+  type PolicyWitness,
+} from '../contract/log-policy.ts';
 import { RELEASES_FOLDER } from '../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { formatTlogProof, parseTlogProof, TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
-import { keyHashOf } from '../contract/verifier-key.ts';
+import { formatVerifierKey, keyHashOf } from '../contract/verifier-key.ts';
 import { currentRelease } from '../stages/anchor/current-release.ts';
 import { sha256 } from '../stages/anchor/log-tree.ts';
 import { LockedError, lockData } from '../stages/publish/data-lock.ts';
 import { currentName } from '../stages/publish/release-folders.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
+import { readNamed } from '../verify/disk.ts';
 import { readPlain } from '../verify/plain-file.ts';
-import { judgeByPolicy } from '../verify/policy-check.ts';
-import { type AskedLog, askedLog } from './asked-log.ts';
-import { type AskBy, askWitness, newestCosignature } from './witness-client.ts';
+import { judgeByPolicy, readPolicy } from '../verify/policy-check.ts';
+import {
+  type AskBy,
+  type AskedLog,
+  askedLog,
+  askWitness,
+  newestCosignature,
+} from './witness-client.ts';
 
 /** What came of asking. */
 export interface AskReport {
@@ -118,21 +131,24 @@ async function lockProof(data: string, { sleep }: AskBy): Promise<() => void> {
   }
 }
 
-interface AddedLines {
-  /** Text of the checkpoint that was cosigned. */
-  readonly text: string;
-  readonly lines: readonly NoteSignature[];
-  /** Whose lines they are. */
-  readonly witnesses: readonly PolicyWitness[];
-  /** File that takes the place of the proof once it is whole. */
-  readonly draft: string;
-}
-
 /**
  * Adds signature lines to the checkpoint of a proof, and changes nothing else; returns its note. It is read again right before,
  * so that lines which another process added meanwhile stay. Of a witness only the newest line stays that holds.
  */
-function addLines(path: string, { text, lines, witnesses, draft }: AddedLines): string {
+function addLines(
+  path: string,
+  {
+    text,
+    lines,
+    witnesses,
+    draft,
+  }: {
+    text: string;
+    lines: readonly NoteSignature[];
+    witnesses: readonly PolicyWitness[];
+    draft: string;
+  },
+): string {
   const { index, hashes, checkpoint, extra } = parseTlogProof(
     readPlain(path, TLOG_PROOF_BYTES_MAX).toString('utf8'),
   );
@@ -167,4 +183,58 @@ export function askText({ origin, size, witnesses, lack }: AskReport): string {
     ),
     lack === null ? 'The policy is met' : `The policy is not met: ${lack}`,
   ].join('\n');
+}
+
+/** What a policy without a witness says. */
+const EMPTY_POLICY = 'quorum none\n';
+/** The group of all witnesses that were added: the quorum, until its owner edits it. */
+const GROUP = 'witnesses';
+
+/**
+ * Asks one witness for its cosignature, publishes it, and names the witness in a policy from then on, whose quorum asks for all
+ * of them: of one that is down, its publisher has to hear. The policy stays as it is where no cosignature came. Throws a
+ * RangeError for what no policy can hold.
+ */
+export async function addWitness(
+  { data, file, url, vkey }: { data: string; file: string; url: string; vkey: string },
+  by: AskBy,
+): Promise<AskReport> {
+  const before = existsSync(file) ? readNamed(file, POLICY_BYTES_MAX) : Buffer.from(EMPTY_POLICY);
+  const next = withWitness(Buffer.from(before).toString('utf8'), `${vkey} ${url}`);
+  const witness = defined(
+    policyOf(next, file).witnesses.find(({ key }) => formatVerifierKey(key, sha256) === vkey),
+    'the witness of a line',
+  );
+  const report = await askWitnesses(data, { logs: [], witnesses: [witness], quorum: witness }, by);
+  if (report.lack === null) replaceFile(file, next);
+  return report;
+}
+
+/** The text of a policy with one witness more, above the lines that may name it. */
+function withWitness(policy: string, vkeyAndUrl: string): string {
+  const [name = ''] = vkeyAndUrl.split('+');
+  const at = policy.search(/^[ \t]*(group|quorum)\b/m);
+  const cut = at < 0 ? policy.length : at;
+  return demanded(
+    `${policy.slice(0, cut)}witness ${name} ${vkeyAndUrl}\n${policy.slice(cut)}`,
+    name,
+  );
+}
+
+/** The same with a quorum that asks for the witness too; groups that somebody else wrote stay as they are. */
+function demanded(policy: string, name: string): string {
+  const own = new RegExp(`^([ \\t]*group[ \\t]+${GROUP}[ \\t].*?)[ \\t]*$`, 'm');
+  if (own.test(policy)) return policy.replace(own, (line) => `${line.trimEnd()} ${name}`);
+  if (/^[ \t]*group\b/m.test(policy)) return policy;
+  const names = [...policy.matchAll(/^[ \t]*witness[ \t]+(\S+)/gm)].map(([, each]) => each);
+  const quorum = `group ${GROUP} all ${names.join(' ')}\nquorum ${GROUP}`;
+  return policy.replace(/^[ \t]*quorum[ \t]+none[ \t]*$/m, quorum);
+}
+
+function policyOf(text: string, file: string): LogPolicy {
+  try {
+    return readPolicy(Buffer.from(text));
+  } catch (cause) {
+    throw new RangeError(`Cannot add the witness to "${file}": ${errorText(cause)}`, { cause });
+  }
 }

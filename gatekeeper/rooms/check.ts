@@ -16,7 +16,6 @@ import {
   type BodyTrust,
   coversContent,
   signerOf,
-  statementOf,
   verifyBody,
 } from '../../compiler/verify/verify-body.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
@@ -28,7 +27,6 @@ import { messageOf } from '../system/message-of.ts';
 import { CHECK_COST_MAX, type CheckCost, checkCost, judgingCost, tableCost } from './check-cost.ts';
 import { jsonContent } from './json-content.ts';
 import { loggedOfPast } from './own-log.ts';
-import { isPublished } from './verify-hash.ts';
 
 /** Record hashes of one body that are looked up in the log. */
 const INCLUSIONS_MAX = 64;
@@ -60,13 +58,16 @@ export async function check({ body, spend }: Question, service: Service): Promis
   const { keys } = release;
   const own = keys.keys.map(({ did }) => did);
   const reader = { release, log, spend };
-  const judgedBy = {
-    catalog: release.catalog,
-    isOfBody: await isOfRelease(read.value, reader),
-  };
   const now = service.clock();
   const anchors = await anchorsFor(read.value, { ...reader, now });
-  const trusted = { trust: own, keys, now, judgedBy, anchors, proof: 'noted' } as const;
+  const trusted = {
+    trust: own,
+    keys,
+    now,
+    catalog: release.catalog,
+    anchors,
+    proof: 'noted',
+  } as const;
   const report = judged(read.value, trusted);
   const demanded = demandedReport(report, read, release.catalog);
   if ('reply' in demanded) return { kind: 'reply', reply: demanded.reply };
@@ -113,30 +114,15 @@ async function anchorsFor(
   }
 }
 
-/** A body that this release lists must agree with its catalogue; an older one may have been made under another. */
-async function isOfRelease(
-  value: JsonValue,
-  { log, ...reader }: ReleaseReader & Pick<Service, 'log'>,
-): Promise<boolean> {
-  const statement = statementOf(value);
-  if (statement === null) return false;
-  try {
-    return await isPublished(statement, reader);
-  } catch (error) {
-    if (!isLogged(error)) log({ event: 'look_up_failed', error: messageOf(error) });
-    return false;
-  }
-}
-
 /**
- * Judges a body for this issuer, by the catalogue of the release; if only the issuer differs, says what can be said of any
- * issuer's body, whose words are not ours.
+ * Judges a body for this issuer; if only the issuer differs, says what can be said of any issuer's body, whose requests this
+ * catalogue does not define.
  */
 function judged(value: JsonValue, trusted: BodyTrust): BodyReport {
   // The judge runs in the serving thread: signatures are left to OpenSSL.
   const isSignature = bulkSignatureCheck();
   const isOwn = trusted.trust.includes(signerOf(value) ?? '');
-  const { judgedBy: _, ...ofOthers } = trusted;
+  const { catalog: _, ...ofOthers } = trusted;
   const report = verifyBody(value, { ...(isOwn ? trusted : ofOthers), isSignature });
   const failed = report.checks.filter(({ status }) => status === 'fail');
   const isOthers = report.issuer !== null && !trusted.trust.includes(report.issuer);
@@ -251,7 +237,6 @@ function checkBody(
         'json',
         'content',
         'consistency',
-        'catalog',
         'request_time',
         'series',
         'inclusion',

@@ -81,12 +81,6 @@ async function listed(digits: string, reader: ReleaseReader): Promise<readonly V
   return [...current, ...earlier];
 }
 
-/** Whether this release holds the body of a statement, by `sha256:` of it; rejects when the disk does not allow it. */
-export async function isPublished(statement: string, reader: ReleaseReader): Promise<boolean> {
-  const entries = await listedNow(statement.slice('sha256:'.length), reader);
-  return entries.some(({ kind }) => kind === 'citation');
-}
-
 async function listedNow(
   digits: string,
   { release, spend }: ReleaseReader,

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ClientError } from '../../compiler/client/client-error.ts';
 import type { PayingFetch } from '../../compiler/client/payment-trip.ts';
-import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
-import type { WatchedReading } from '../../compiler/client/watch-readings.ts';
+import {
+  type ClientOptions,
+  signalpressClient,
+  type WatchedReading,
+} from '../../compiler/client/signalpress-client.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { NOW_MS, payer } from '../gatekeeper/payer.ts';

@@ -1,17 +1,25 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defineBuy } from '../../compiler/buy/buy-command.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
+import type { CommandSettings } from '../../compiler/commands/command-settings.ts';
+import { revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
+import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';
 import { sampleGate } from '../sample-gate.ts';
 import {
   compileFolder,
+  makeFolder,
   ndjson,
   reading,
   readJson,
   removeFolders,
   writeSnapshots,
 } from '../snapshot-folder.ts';
+import { tideFiles } from '../tide-shop.ts';
 import { payingFetch } from './paying-fetch.ts';
 
 const SIGNAL = 'hydrology.river-level';
@@ -99,5 +107,105 @@ describe('a purchase', () => {
     expect((await demanding.buy('/gauge/subscribe', {}, { maxUsd: '100' })).body).toHaveProperty(
       'token',
     );
+  });
+});
+
+describe('issuer rotation', () => {
+  // A buyer who knows the first key of an issuer, and a shop that signs with the second one.
+
+  const [FIRST, SECOND, OTHER] = [61, 62, 63].map((byte) => new Uint8Array(32).fill(byte));
+  const PARAMS = { signal_id: 'tides.level', entity: 'pier-one' } as const;
+  const TIMES = { from: '2026-11-20T18:00:00Z', now: '2026-11-20T13:00:00Z', overlapDays: 1 };
+
+  let gate: Gatekeeper;
+  let issuer: string;
+  let keys: object;
+  let revoked: object;
+  let foreign: object;
+  let signed = 0;
+
+  beforeAll(async () => {
+    const snapshots = writeSnapshots(tideFiles());
+    const seeds = { old: needed(FIRST), next: needed(SECOND) };
+    issuer = issuerDid(signingKey(seeds.old));
+    const { data } = await compileFolder(snapshots, { seed: seeds.old });
+    keys = rotateKey({ data, ...seeds, ...TIMES });
+    await compileFolder(snapshots, {
+      data,
+      seed: seeds.next,
+      asOf: new Date(NOW_MS).toISOString(),
+    });
+    gate = await sampleGate(data);
+    const did = issuerDid(signingKey(seeds.next));
+    const of = { seed: seeds.next, did, from: '2026-11-21T00:00:00Z', now: '2026-11-21T11:00:00Z' };
+    revoked = revokeKey({ data, ...of });
+    const others = await compileFolder(snapshots, { seed: needed(OTHER) });
+    foreign = rotateKey({ ...others, old: needed(OTHER), next: seeds.next, ...TIMES });
+  });
+  afterAll(async () => {
+    await gate.close();
+    removeFolders();
+  });
+
+  function needed(seed: Uint8Array | undefined): Uint8Array {
+    if (seed === undefined) throw new Error('no seed');
+    return seed;
+  }
+
+  const client = (more: Partial<ClientOptions> = {}) =>
+    signalpressClient({
+      baseUrl: gate.url,
+      issuer,
+      pay: payingFetch,
+      catalog: 'served',
+      wait: async () => undefined,
+      clock: () => NOW_MS,
+      onSigned: () => {
+        signed += 1;
+      },
+      ...more,
+    });
+
+  describe('a client that knows the key before', () => {
+    it('buys, redelivers and verifies with the list of keys', async () => {
+      const bought = await client({ keys }).buy('/gauge', PARAMS);
+      expect([bought.report?.verdict, bought.report?.issuer === issuer]).toEqual([
+        'verified',
+        false,
+      ]);
+      expect((await client({ keys }).redeliver(bought.payment)).text).toBe(bought.text);
+      expect((await client({ keys }).verify(bought.text)).verdict).toBe('verified');
+      await expect(client().verify(bought.text)).rejects.toThrow('not one of the trusted issuers');
+    });
+
+    it('signs nothing without it, with that of another issuer, or where the key was revoked', async () => {
+      signed = 0;
+      for (const [given, why] of [
+        [undefined, 'is not one of the trusted issuers'],
+        [foreign, 'is not one of the trusted issuers'],
+        [revoked, 'is revoked from 2026-11-21T00:00:00Z on'],
+      ] as const) {
+        const buyer = client(given === undefined ? {} : { keys: given });
+        await expect(buyer.buy('/gauge', PARAMS)).rejects.toThrow(why);
+      }
+      expect(signed).toBe(0);
+      expect(() => client({ keys: { ...keys, keys: [] } })).toThrow('Cannot trust the list');
+    });
+
+    it('is the command too, with a file', async () => {
+      const file = join(makeFolder(), 'keys.json');
+      writeFileSync(file, JSON.stringify(keys));
+      const printed: string[] = [];
+      const run = (...more: readonly string[]) => {
+        const command = new Command();
+        const settings = { now: () => NOW_MS, print: (text: string) => printed.push(text) };
+        defineBuy(command, settings as unknown as CommandSettings);
+        const target = `${gate.url}/gauge?signal_id=tides.level&entity=pier-one`;
+        return command.parseAsync([target, '--issuer', issuer, ...more], { from: 'user' });
+      };
+      await expect(run()).rejects.toThrow('not one of the trusted issuers');
+      await run('--keys', file);
+      expect(printed).toEqual([expect.stringContaining('"pier-one"')]);
+    });
   });
 });

@@ -1,11 +1,22 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
+import { hashedIn } from '../../compiler/contract/body-proof.ts';
+import { SERIES_DAYS_DEFAULT, TABLE } from '../../compiler/contract/endpoints.ts';
 import { NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
 import { typedTransfer } from '../gatekeeper/payer.ts';
-import { canSign, OTHER_DID, PYTHON, type PythonGate, pythonGate } from './python-gate.ts';
+import { SOLD_TARGETS, soldShop } from '../sold-shop.ts';
+import { hasPython } from '../verify/python-judge.ts';
+import {
+  canSign,
+  OTHER_DID,
+  PYTHON,
+  type PythonGate,
+  printedBy,
+  pythonGate,
+} from './python-gate.ts';
 
 let gate: PythonGate;
 const python = (code: string): Promise<unknown> => gate.python(code);
@@ -282,5 +293,239 @@ show([official_record.name, official_record.args, client.verify(official_record.
   official_record.invoke(dict(PAIR, entity="x"))])`)) as unknown[];
     expect(made.slice(0, 3)).toEqual(['official_record', ['signal_id', 'entity'], 'verified']);
     expect(made[3]).toMatch(/^Not bought \(not_charged\): Not charged\. Try GET /);
+  });
+});
+
+describe.skipIf(!hasPython)('verify_log.py (skipped without python3)', () => {
+  it('knows which operations are about one reading or one row', async () => {
+    const code = 'import json, verify_log as log; print(json.dumps([log.OF_READING, log.OF_ROW]))';
+    const of = (kind: string): string[] =>
+      TABLE.filter((row) => hashedIn(row) === kind).map(({ path }) => path);
+    expect(await printedBy(code, [])).toEqual([of('reading'), of('row')]);
+  });
+});
+
+describe.skipIf(!hasPython)('judged_body() (skipped without python3)', () => {
+  it('accepts each operation for its own request, and none for that of another', async () => {
+    const shop = await soldShop();
+    const sold = await Promise.all(
+      SOLD_TARGETS.map(async (target) => [target, (await shop.ask(target)).toString()]),
+    );
+    const file = join(mkdtempSync(join(tmpdir(), 'signalpress-sold-')), 'sold.json');
+    writeFileSync(file, JSON.stringify({ sold, did: shop.did, now: Date.parse(shop.now) }));
+    const program = `
+import json, sys
+sys.dont_write_bytecode = True
+from signalpress_answers import Verification, judged_body
+from verify_body import judge, judge_body
+from verify_demands import target_of
+from verify_keys import Reader
+given = json.load(open(sys.argv[1], encoding="utf-8"))
+rows, off = [], []
+for target, text in given["sold"]:
+    data = text.encode("utf-8")
+    report = Verification(*judge(judge_body, lambda: data, Reader([given["did"]], given["now"], demands_proof=False)))
+    rows.append((target_of(target), data, report))
+for at, (own, data, report) in enumerate(rows):
+    if judged_body(*own, data, report)[1] is not None: off.append(["refused", own, judged_body(*own, data, report)[1]])
+    for asked in rows[at - 1][0], rows[at - 2][0], (own[0], dict(own[1], entity="another")), (own[0] + "x", own[1]):
+        if asked[0] != own[0] + "x" and own[0] == "/gauge/subscribe" and asked[0] == own[0]: continue
+        if judged_body(*asked, data, report)[1] is None: off.append(["accepted", asked])
+print(json.dumps([len(rows), off]))`;
+    expect(await printedBy(program, [file])).toEqual([SOLD_TARGETS.length, []]);
+  });
+});
+
+describe('python basket', () => {
+  let gate: PythonGate;
+  const python = (code: string): Promise<unknown> => gate.python(code);
+
+  describe.skipIf(!canSign)(
+    'buy_basket() of signalpress_client.py (skipped without python3-cryptography)',
+    () => {
+      beforeAll(async () => {
+        gate = await pythonGate();
+      });
+      afterAll(() => gate.close());
+      beforeEach(() => gate.transactions.clear());
+
+      const BASKET = `
+AQI, PM25, NONE = ["/gauge?entity=us-denver&signal_id=airquality." + name for name in ("aqi", "pm25", "ozone")]
+BOTH = [AQI, PM25]
+def delivering(change):
+    def get(url, headers, timeout, *body):
+        answer = http(url, headers, timeout, *body)
+        if "x-payment" not in headers: return answer
+        return answer._replace(data=json.dumps(change(json.loads(answer.data))).encode())
+    return get
+def buy(change, requests=BOTH, **more): return client(get=delivering(change), **more).buy_basket(requests)
+def fault(work):
+    try: work()
+    except (ClientError, ValueError) as error: return [getattr(error, "code", None), str(error)]
+`;
+
+      it('quotes, buys with one payment, verified, and redelivers the same bytes', async () => {
+        const made = await python(`${BASKET}
+seen = []
+c = client(on_signed=seen.append)
+quote = c.quote_basket([AQI, NONE, PM25])
+bought = c.buy_basket([AQI, NONE, PM25])
+again = client(wallet=None).redeliver(json.loads(json.dumps(seen[0])))
+show([quote.price_usd, [part.get("price_usd") for part in quote.parts], bought.report.verdict, bought.body["total_usd"],
+  ["answer" in part for part in bought.body["parts"]], again.text == bought.text, c.verify(bought.text).verdict,
+  c.verify(bought.text.replace("11.2", "11.3")).verdict, client(issuer="${OTHER_DID}").verify(bought.text).verdict])`);
+        expect(made).toEqual([
+          ...['0.02', ['0.01', null, '0.01'], 'verified', '0.02'],
+          ...[[true, false, true], true, 'verified', 'failed', 'failed'],
+        ]);
+        expect(gate.transactions.size).toBe(1);
+      });
+
+      it('signs nothing above its cap, where nothing is sold, and where the 402 names no prices', async () => {
+        const made = await python(`${BASKET}
+def unquoted(url, headers, timeout, *body):
+    answer = http(url, headers, timeout, *body)
+    given = json.loads(answer.data)
+    del given["basket"]["parts"][0]["price_usd"]
+    return answer._replace(data=json.dumps(given).encode())
+def elsewhere(url, headers, timeout, body): return http(url, headers, timeout, body.replace(b"aqi", b"pm25"))
+show([code(lambda: client().buy_basket(BOTH, max_usd="0.01")), code(lambda: client().buy_basket([NONE])),
+  code(lambda: client(get=unquoted).buy_basket(BOTH)), code(lambda: client(get=elsewhere).buy_basket([AQI])),
+  fault(lambda: client().buy_basket([]))[1][:34], fault(lambda: client().buy_basket([AQI] * 31))[1][:34],
+  code(lambda: client().buy_basket(BOTH)), len(sent)])`);
+        const none = 'Cannot ask for this basket: pass 1';
+        expect(made).toEqual([
+          ...['too_expensive', 'not_charged', 'refused', 'refused', none, none],
+          ...['no error', 1],
+        ]);
+      });
+
+      it('relies on no basket that is not the one which was asked for and quoted', async () => {
+        const made = await python(`${BASKET}
+def kept_back(body): return dict(body, total_usd="0.01", parts=[body["parts"][0], {"request": PM25, "not_sold": "none"}])
+def dear(body): return dict(kept_back(body), total_usd="0.02", parts=[dict(body["parts"][0], price_usd="0.02")] + kept_back(body)["parts"][1:])
+def edited(body):
+    body["parts"][1]["answer"]["entity_name"] = "Boston"
+    return body
+def swapped(body):
+    one, other = body["parts"]
+    return dict(body, parts=[dict(one, answer=other["answer"]), dict(other, answer=one["answer"])])
+def bare(body):
+    del body["parts"][1]["answer"]["_proof"]
+    return body
+honest = client().buy_basket(BOTH)
+def unquoted(change): return client(get=delivering(change)).redeliver(honest.payment._replace(quoted=None))
+lies = [lambda body: dict(body, parts=body["parts"][::-1]), lambda body: dict(body, parts=body["parts"][:1], total_usd="0.01"),
+  kept_back, dear, lambda body: dict(body, total_usd="0.01"), lambda body: body["parts"][0]["answer"], edited, swapped]
+show([[fault(lambda: buy(lie)) for lie in lies], fault(lambda: buy(bare, demands_proof=True)), fault(lambda: unquoted(lambda body: body)),
+  buy(lambda body: body, demands_proof=True).report.verdict, buy(bare).report.verdict])`);
+        const [lies, bareFault, unquoted, ...honest] = made as [
+          string[][],
+          string[],
+          string[],
+          string,
+        ];
+        expect(lies.map(([code]) => code)).toEqual(Array(8).fill('unverified'));
+        const words = lies.map(([, text]) => text);
+        expect(words[0]).toContain('part 1 is not what request 1 asked for');
+        expect(words[1]).toContain('1 parts for 2 requests');
+        expect(words[2]).toContain('part 2 is not what was quoted for request 2');
+        expect(words[3]).toContain('part 1 is not what was quoted for request 1');
+        expect(words[4]).toContain('total_usd: not the sum of the prices');
+        expect(words[5]).toContain('not that of a basket');
+        expect(words[6]).toContain('parts.1: _citation.source.content_hash');
+        expect(words[7]).toContain('parts.0: request: the body answers');
+        expect(bareFault[1]).toContain('no proof that it is in the log came with it');
+        expect(unquoted[1]).toContain('not quoted');
+        expect(honest).toEqual(['verified', 'verified']);
+      });
+    },
+  );
+});
+
+describe('python http', () => {
+  let gate: PythonGate;
+  const python = (code: string): Promise<unknown> => gate.python(code);
+
+  describe.skipIf(!canSign)('signalpress_http.py (skipped without python3-cryptography)', () => {
+    beforeAll(async () => {
+      gate = await pythonGate();
+    });
+    afterAll(() => gate.close());
+
+    it('follows no redirect', async () => {
+      const made = await python(`
+import threading, http.server
+class Moved(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(308)
+        self.send_header("location", URL + self.path)
+        self.send_header("content-length", "0")
+        self.end_headers()
+    def log_message(self, *args): pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Moved)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+away = SignalpressClient("http://127.0.0.1:%d" % server.server_port, DID, wallet=KeyWallet("11" * 32))
+show([code(lambda: away.buy("/gauge", PAIR)), code(lambda: away.get("/gauge/preview"))])`);
+      expect(made).toEqual(['not_charged', 'not_charged']);
+    });
+
+    it('is not held by a service that sends a byte at a time', async () => {
+      const made = await python(`
+import itertools, socket, threading
+def serve(pieces):
+    door = socket.create_server(("127.0.0.1", 0))
+    def answer(peer):
+        try:
+            peer.recv(65536)
+            for piece in pieces():
+                peer.sendall(piece)
+                time.sleep(0.02)
+        except OSError: pass
+        peer.close()
+    def accept():
+        while True: threading.Thread(target=answer, args=(door.accept()[0],), daemon=True).start()
+    threading.Thread(target=accept, daemon=True).start()
+    return "http://127.0.0.1:%d" % door.getsockname()[1]
+def at(root, timeout): return SignalpressClient(root, DID, timeout_s=timeout, wait=waits.append)
+def endless(*head): return lambda: itertools.chain(head, itertools.repeat(b"1"))
+HEAD = b"HTTP/1.1 200 OK\\r\\nconnection: close\\r\\n"
+body, headers = serve(endless(HEAD + b"\\r\\n")), serve(endless(HEAD + b"a: "))
+chunks = serve(lambda: itertools.chain([HEAD + b"transfer-encoding: chunked\\r\\n\\r\\n"], itertools.repeat(b"1\\r\\n1\\r\\n")))
+slow = serve(lambda: [HEAD + b"content-length: 8\\r\\n\\r\\n"] + [b"1"] * 8)
+def payment(root): return PendingPayment(root + "/gauge", "x-payment", "e30=")
+show([code(lambda: at(root, 0.4).get("/gauge/preview")) for root in (body, headers, chunks)]
+  + [code(lambda: at(body, 0.2).redeliver(payment(body))), len(waits), at(slow, 60).get("/gauge/preview")])`);
+      expect(made).toEqual(['failed', 'failed', 'failed', 'unsettled', 5, 11111111]);
+    });
+
+    it('keeps the payment where the answer to it has headers that nobody can read', async () => {
+      const made = await python(`
+import threading, http.server
+from urllib.parse import urlsplit
+asked = json.loads(http_get(URL + "/gauge?entity=us-denver&signal_id=airquality.aqi", {}, 9).data)
+class Odd(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        paid = self.headers.get("x-payment") is not None
+        body = json.dumps(asked).encode()
+        self.send_response(302 if paid and self.server.odd == "location" else 200 if paid else 402)
+        if paid and self.server.odd == "location": self.send_header("location", "http://[bad")
+        self.send_header("content-length", "abc" if paid and self.server.odd == "length" else str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *args): pass
+def shop(odd):
+    server = http.server.HTTPServer(("127.0.0.1", 0), Odd)
+    server.odd = odd
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return SignalpressClient("http://127.0.0.1:%d" % server.server_port, DID, wallet=KeyWallet("11" * 32),
+                             wait=waits.append)
+def kept(odd):
+    try: shop(odd).buy("/gauge", PAIR)
+    except ClientError as error: return [error.code, error.payment is not None]
+show([kept("location"), kept("length"), kept("none"), len(waits)])`);
+      const unsettled = ['unsettled', true];
+      expect(made).toEqual([unsettled, unsettled, ['unverified', true], 10]);
+    });
   });
 });

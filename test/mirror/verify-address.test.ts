@@ -11,7 +11,7 @@ import { RELEASE_PROOF_URL, RELEASE_URL } from '../../compiler/contract/static-f
 import { systemClock } from '../../compiler/fetch/clock.ts';
 import { type AddressOptions, verifyAddress } from '../../compiler/mirror/verify-address.ts';
 import { nodeDisk } from '../../compiler/verify/disk.ts';
-import { givenCatalog } from '../../compiler/verify/given-catalog.ts';
+import { givenCatalog } from '../../compiler/verify/given-keys.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { VirtualClock } from '../fetch/virtual-clock.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkEvidence, parseEvidence } from '../../compiler/monitor/evidence.ts';
 import { Monitor, type MonitorSettings } from '../../compiler/monitor/monitor.ts';
-import type { MonitorStatus } from '../../compiler/monitor/status.ts';
+import type { MonitorStatus } from '../../compiler/monitor/monitor-state.ts';
 import type { Trusted } from '../../compiler/verify/key-trust.ts';
 import type { PolicyTrust } from '../../compiler/verify/policy-check.ts';
 import { VirtualClock } from '../fetch/virtual-clock.ts';

@@ -1,8 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+import { filerPath, filingListPath } from '../../compiler/contract/filing-index.ts';
+import { storedPath } from '../../compiler/contract/path.ts';
+import { formatFiles, parseFiles, type Release } from '../../compiler/contract/release.ts';
+import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
+import { jcs } from '../../compiler/stages/seal/jcs.ts';
+import { makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { nodeDisk } from '../../compiler/verify/disk.ts';
 import { type FileList, openFileList } from '../../compiler/verify/file-list.ts';
+import { checkFiler } from '../../compiler/verify/filing-relations.ts';
 import { checkJoined } from '../../compiler/verify/joined-relations.ts';
 import {
   checkRecord,
@@ -13,10 +23,22 @@ import {
 import { differences, type Related } from '../../compiler/verify/relation.ts';
 import { checkRoster } from '../../compiler/verify/roster-relations.ts';
 import { StoredBodies } from '../../compiler/verify/stored-bodies.ts';
+import { verifyRelease } from '../../compiler/verify/verify-release.ts';
+import { CIK, FILINGS, filingSet, listingRow } from '../filing-rows.ts';
 import { rosterFiles, rosterSet } from '../roster-rows.ts';
-import { compileFolder, readJson, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import {
+  compileFolder,
+  filesBelow,
+  readJson,
+  removeFolders,
+  SEED,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
 import { leafChanges } from './alterations.ts';
-import { type Body, type SmallRelease, smallRelease } from './small-release.ts';
+import { proveAgain } from './resign.ts';
+import { type Body, compiledOnce, type SmallRelease, smallRelease } from './small-release.ts';
+
+afterAll(removeFolders);
 
 const RIVER = 'hydrology.river-level/07010000.json';
 const DENVER = 'environment/us-denver.json';
@@ -173,11 +195,10 @@ describe('a roster, made again of its subjects', () => {
   let root: string;
   let bodies: StoredBodies;
   beforeAll(async () => {
-    const made = await compileFolder(writeSnapshots(rosterFiles(rosterSet())));
+    const made = await compiledOnce('rosters', () => rosterFiles(rosterSet()));
     root = made.folder;
     bodies = new StoredBodies(nodeDisk, root, openFileList(nodeDisk, root));
   });
-  afterAll(removeFolders);
   const judge = (path: string, body: Body): string[] => {
     const judged = related(path, body, { bodies });
     checkRoster(judged);
@@ -236,5 +257,172 @@ describe('differences()', () => {
     [null, {}, ['']],
   ])('%j and %j', (one, other, places) => {
     expect([...differences(one, other)]).toEqual(places);
+  });
+});
+
+let files: ReadonlyMap<string, Buffer>;
+beforeAll(async () => {
+  const { folder } = await compileFolder(writeSnapshots(filingSet([listingRow(), ...FILINGS])));
+  files = new Map([...filesBelow(folder)].map(([path, bytes]) => [path, Buffer.from(bytes)]));
+});
+
+const LIST = filingListPath(CIK);
+
+/** What is wrong with the filer's statement beside its filings, either of them changed. */
+function faultsOf(change: { readonly body?: object; readonly list?: string }): string[] {
+  const path = filerPath(CIK);
+  const text = (name: string): string =>
+    name === LIST && change.list !== undefined ? change.list : String(files.get(name));
+  const faults: string[] = [];
+  const filer: Related = {
+    path,
+    body: { ...JSON.parse(text(path)), ...change.body },
+    bodies: {
+      get: (name: string) => (files.has(name) ? JSON.parse(text(name)) : 'absent'),
+      text,
+      list: {
+        find: (name: string) => files.get(name) ?? null,
+        count: (start: string) => [...files.keys()].filter((name) => name.startsWith(start)).length,
+      },
+    } as unknown as Related['bodies'],
+    catalog: BUILTIN,
+    ownTables: true,
+    fault: (where) => void faults.push(where),
+    count: () => undefined,
+  };
+  checkFiler(filer);
+  return faults;
+}
+
+const listsOf = (): JsonObject[] => JSON.parse(String(files.get(filerPath(CIK)))).lists;
+
+describe('checkFiler()', () => {
+  it('I53: accepts the lists that follow from the stored filings', () => {
+    expect(faultsOf({})).toEqual([]);
+  });
+
+  it.each([
+    ['root', '0'.repeat(64)],
+    ['count', 3],
+    ['amendments', 1],
+    ['lead_days', 30],
+    ['event_class', '3.01'],
+  ])('I53: refuses a list whose %s does not, whoever signed it', (name, value) => {
+    const lists = listsOf().map((each, at) => (at === 0 ? { ...each, [name]: value } : each));
+    expect(faultsOf({ body: { lists } })).toEqual(['lists']);
+  });
+
+  it('I53: refuses a list that is left out, invented or in another place', () => {
+    const [first = {}, ...others] = listsOf();
+    for (const lists of [others, [...others, first], [first, ...others, { ...first, form: '9' }]]) {
+      expect(faultsOf({ body: { lists } })).toEqual(['lists']);
+    }
+  });
+
+  it('refuses a list of filings that is short of one, and one that cannot be read', () => {
+    const text = String(files.get(LIST));
+    expect(faultsOf({ list: text.slice(text.indexOf('\n') + 1) })).toContain('lists');
+    expect(faultsOf({ list: 'no json\n' })).toEqual(expect.arrayContaining(['lists']));
+  });
+});
+
+let data: string;
+let root: string;
+let did: string;
+const digest = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
+const entries = () => parseFiles(readFileSync(join(root, 'files.txt'), 'utf8'));
+
+function textOf(path: string): string {
+  const entry = entries().find((each) => each.path === path);
+  return readFileSync(join(data, storedPath(path, entry?.sha256 ?? '')), 'utf8');
+}
+
+/** Changes one file and signs the release again, as only its issuer can. */
+function republish(changed: string, edit: (text: string) => string): void {
+  const made = entries().map((entry) => {
+    if (entry.path !== changed) return entry;
+    const bytes = Buffer.from(edit(textOf(changed)));
+    const fresh = { path: changed, size: bytes.length, sha256: digest(bytes) };
+    writeFileSync(join(data, storedPath(changed, fresh.sha256)), bytes);
+    return fresh;
+  });
+  const list = formatFiles(made);
+  const head = JSON.parse(readFileSync(join(root, 'release.json'), 'utf8')) as Release;
+  const { signature, ...unsigned } = { ...head, files_sha256: `sha256:${digest(list)}` };
+  const issuer = { name: head.issuer_name, did, keyId: head.key_id, baseUrl: head.base_url };
+  const sealer = makeSealer(issuer, signingKey(SEED), NO_SIGNATURES);
+  const signed = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
+  writeFileSync(join(root, 'files.txt'), list);
+  writeFileSync(join(root, 'release.json'), `${JSON.stringify(signed, null, 2)}\n`);
+  proveAgain(root, signed, { issuer, sealer });
+}
+
+const named = async (): Promise<string[]> => {
+  const { faults } = await verifyRelease(data, { trust: [did] });
+  return faults.map(({ file, where }) => `${file} ${where}`);
+};
+
+const SERVICE = 'subject/trust/stays-example.json';
+const CENSUS = 'verifiable/roster/stable/census.json';
+
+function shardOf(path: string): string {
+  return `verify/${JSON.parse(textOf(path)).record_hash.slice(7, 9)}.txt`;
+}
+
+describe('verifyRelease() on rosters, registries and documents', () => {
+  beforeEach(async () => {
+    const made = await compiledOnce('rosters', () => rosterFiles(rosterSet()));
+    ({ data, folder: root } = made);
+    did = made.release.issuer_did;
+  });
+
+  it('verifies what compile wrote, and what was only signed again', async () => {
+    expect(await named()).toEqual([]);
+    republish(SERVICE, (text) => text);
+    expect(await named()).toEqual([]);
+  });
+
+  it('names a subject with one fact of its core changed', async () => {
+    republish(SERVICE, (text) => text.replace('"demand_class":"REAL"', '"demand_class":"WASH"'));
+    expect(await named()).toEqual([
+      'roster/trust/scorecard.json rows.1.demand_class',
+      `${SERVICE} _citation.source.content_hash`,
+      `${SERVICE} record_hash`,
+    ]);
+  });
+
+  it('names a genuine subject at the place of another', async () => {
+    republish(SERVICE, () => textOf('subject/trust/back-example.json'));
+    expect(await named()).toEqual(expect.arrayContaining([`${SERVICE} service_id`]));
+  });
+
+  it('names a document at the place of another', async () => {
+    const topic = 'document/chatter/energy.json';
+    republish(topic, (text) => text.replace('{"topic":"energy"}', '{"topic":"water"}'));
+    expect(await named()).toEqual(
+      expect.arrayContaining([`${topic} topic`, `${topic} record_hash`]),
+    );
+  });
+
+  it('names a row whose pre-image is of another row, or differs from it', async () => {
+    republish(CENSUS, (text) => text.replace('"coin_id":"late"', '"coin_id":"large"'));
+    expect(await named()).toContain(`${CENSUS} rows.1.record_hash`);
+    republish(CENSUS, (text) => text.replace('"rank":2,"entity":"late"', '"rank":2,"entity":"x"'));
+    expect(await named()).toContain(`${CENSUS} rows.1.record_hash`);
+  });
+
+  it('names a subject whose hash no look-up line has', async () => {
+    republish(shardOf(SERVICE), (text) =>
+      text.replace(new RegExp(`^.*"row","${SERVICE}".*\n`, 'm'), ''),
+    );
+    expect(await named()).toEqual([`${SERVICE} record_hash`]);
+  });
+
+  it('names a look-up line whose file holds another row, or is not there', async () => {
+    const shard = shardOf(SERVICE);
+    for (const other of [CENSUS, 'subject/trust/nobody.json']) {
+      republish(shard, (text) => text.replace(/"subject\/trust\/[a-z-]+\.json"/, `"${other}"`));
+      expect(await named()).toContainEqual(expect.stringMatching(`^${shard} line \\d+$`));
+    }
   });
 });

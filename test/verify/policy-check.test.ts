@@ -10,8 +10,7 @@ import { isObject, type JsonObject, parseJson } from '../../compiler/contract/st
 import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import { judgeByPolicy, readPolicy } from '../../compiler/verify/policy-check.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
-import { runVerify } from '../../compiler/verify/verify-command.ts';
-import { runVerifyLog } from '../../compiler/verify/verify-log-command.ts';
+import { runVerify, runVerifyLog } from '../../compiler/verify/verify-command.ts';
 import { answer } from '../../gatekeeper/answers/answers.ts';
 import { proven } from '../../gatekeeper/rooms/proven.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';

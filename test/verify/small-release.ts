@@ -13,7 +13,15 @@ import { compile } from '../../compiler/compile.ts';
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
 import { signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { sharedFolder } from '../shared-folder.ts';
-import { fileOf, readJson } from '../snapshot-folder.ts';
+import {
+  compileFolder,
+  fileOf,
+  makeFolder,
+  readJson,
+  type SnapshotFiles,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
+import { readHeadOf } from './resign.ts';
 
 export const SEED = new Uint8Array(32).fill(7);
 export const KEY = signingKey(SEED);
@@ -143,4 +151,15 @@ export async function smallRelease(): Promise<SmallRelease> {
     body: (path) => parseJson(text(path)) as Body,
     dispose: () => rmSync(home, { recursive: true, force: true }),
   };
+}
+
+/** As `compileFolder`, but compiled once for all test files of a run; the data folder is a copy of one's own. */
+export async function compiledOnce(name: string, files: () => SnapshotFiles) {
+  const made = await sharedFolder(`release-${name}`, async (folder) => {
+    await compileFolder(writeSnapshots(files()), { data: join(folder, 'data') });
+  });
+  const data = join(makeFolder(), 'data');
+  cpSync(join(made, 'data'), data, { recursive: true, verbatimSymlinks: true });
+  const folder = realpathSync(join(data, 'current'));
+  return { data, folder, release: readHeadOf(folder) };
 }

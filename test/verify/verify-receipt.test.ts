@@ -9,9 +9,8 @@ import {
   type KeyHistory,
 } from '../../compiler/contract/key-history.ts';
 import type { JsonObject } from '../../compiler/contract/strict-json.ts';
-import { receiptIn } from '../../compiler/verify/receipt-text.ts';
 import { runVerify, type VerifyCommandOptions } from '../../compiler/verify/verify-command.ts';
-import { type KnownSale, verifyReceipt } from '../../compiler/verify/verify-receipt.ts';
+import { type KnownSale, receiptIn, verifyReceipt } from '../../compiler/verify/verify-receipt.ts';
 import { listedSigner, listingKeys, SIGNER_DID } from '../gatekeeper/listed-signer.ts';
 import { tinyKey } from '../gatekeeper/tiny-release.ts';
 

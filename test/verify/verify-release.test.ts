@@ -12,10 +12,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseLogLine } from '../../compiler/contract/log-runs.ts';
 import { storedPath, verifyShardPath } from '../../compiler/contract/path.ts';
 import {
+  type FileEntry,
   formatFiles,
   formatVerifyEntry,
   parseFiles,
@@ -24,10 +26,12 @@ import {
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
 import { makeSealer } from '../../compiler/stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
+import { nodeDisk } from '../../compiler/verify/disk.ts';
+import { openFileList } from '../../compiler/verify/file-list.ts';
 import { type ReleaseReport, verifyRelease } from '../../compiler/verify/verify-release.ts';
 import { namedAtOnce } from '../public-part.ts';
 import { flipBit, overlayDisk, seeded } from './overlay-disk.ts';
-import { proveAgain } from './resign.ts';
+import { proveAgain, resign } from './resign.ts';
 import { BASE_URL, ISSUER_NAME, KEY, type SmallRelease, smallRelease } from './small-release.ts';
 
 let release: SmallRelease;
@@ -286,7 +290,6 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
       'history/hydrology.river-level/07010000.json _citation.fact',
       `${RECORD} _citation.source.content_hash`,
       `${RECORD} record_hash`,
-      `${RECORD} standard_ruler.distance_to_action`,
       `${RECORD} _citation.fact`,
       'ruler/hydrology.river-level/07010000.json _citation.fact',
       'strata/hydrology.river-level/07010000.json _citation.fact',
@@ -389,5 +392,130 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
   it('says that the tables are others, without calling that a fault', async () => {
     republish({}, { table_digest: `sha256:${'0'.repeat(64)}` });
     expect(await judge(copy)).toMatchObject({ verdict: 'verified', ownTables: false });
+  });
+});
+
+describe('packed check', () => {
+  const DOCUMENT = 'well-known/openapi.json';
+  let release: SmallRelease;
+  beforeAll(async () => {
+    release = await smallRelease();
+  });
+  afterAll(() => release.dispose());
+
+  /** Publishes the release with another list, as only its issuer can, and names what is found. */
+  async function faultsOf(change: (entries: FileEntry[]) => FileEntry[]): Promise<string[]> {
+    const [list, head] = ['files.txt', 'release.json'].map((name) => join(release.root, name));
+    if (list === undefined || head === undefined) throw new Error('no release');
+    const before = [readFileSync(list), readFileSync(head)] as const;
+    const entries = change(parseFiles(before[0].toString('utf8')));
+    writeFileSync(list, formatFiles(entries));
+    resign(release.root, { files_count: entries.length });
+    try {
+      const { faults } = await verifyRelease(release.root, { trust: [release.did] });
+      return faults.map(({ file, detail }) => `${file} ${detail}`);
+    } finally {
+      writeFileSync(list, before[0]);
+      writeFileSync(head, before[1]);
+    }
+  }
+
+  /** The list with other bytes at a path. */
+  const holding =
+    (path: string, bytes: Buffer) =>
+    (entries: FileEntry[]): FileEntry[] => {
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      writeFileSync(join(release.data, storedPath(path, sha256)), bytes);
+      return entries.map((each) =>
+        each.path === path ? { path, size: bytes.length, sha256 } : each,
+      );
+    };
+
+  describe('packedFault()', () => {
+    it('finds nothing in a release as it was compiled, which holds packed forms', async () => {
+      expect(await faultsOf((entries) => entries)).toEqual([]);
+      expect(parseFiles(release.text('files.txt')).map(({ path }) => path)).toContain(
+        `${DOCUMENT}.br`,
+      );
+    });
+
+    it('takes another stream of the same bytes', async () => {
+      const same = gzipSync(release.text(DOCUMENT), { level: 1 });
+      expect(await faultsOf(holding(`${DOCUMENT}.gz`, same))).toEqual([]);
+    });
+
+    it.each<[string, string, (text: string) => Buffer]>([
+      [
+        'another price under brotli',
+        '.br',
+        (text) => brotliCompressSync(text.replace('0.01', '0.02')),
+      ],
+      ['another price under gzip', '.gz', (text) => gzipSync(text.replace('0.01', '0.02'))],
+      ['the other coding', '.br', (text) => gzipSync(text)],
+      ['no stream at all', '.gz', (text) => Buffer.from(text)],
+      ['a stream that is cut off', '.gz', (text) => gzipSync(text).subarray(0, -9)],
+      ['more than the file', '.br', (text) => brotliCompressSync(`${text} `)],
+      ['a bomb', '.gz', () => gzipSync(Buffer.alloc(5_000_000))],
+    ])('names %s', async (_, end, make) => {
+      const bytes = make(release.text(DOCUMENT));
+      const stray = / that no release lists|no release lists/;
+      const faults = await faultsOf(holding(DOCUMENT + end, bytes));
+      expect(faults.filter((fault) => !stray.test(fault))).toEqual([
+        `${DOCUMENT}${end} does not unpack to "${DOCUMENT}"`,
+      ]);
+    });
+
+    it('names a packed form of nothing', async () => {
+      const faults = await faultsOf((entries) => entries.filter(({ path }) => path !== DOCUMENT));
+      expect(faults).toContain(`${DOCUMENT}.br is a form of "${DOCUMENT}", which is not listed`);
+    });
+  });
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'signalpress-list-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const entries = Array.from({ length: 997 }, (_, at) => {
+  const path = `${at % 2 === 0 ? 'a' : 'b/c'}/${String(at).padStart(4, '0')}.json`;
+  return { path, size: at, sha256: at.toString(16).padStart(64, '0') };
+}).sort((a, b) => (a.path < b.path ? -1 : 1));
+
+function listOf(text: string) {
+  writeFileSync(join(folder, 'files.txt'), text);
+  return openFileList(nodeDisk, folder);
+}
+
+describe('FileList', () => {
+  const list = listOf(formatFiles(entries));
+
+  it('finds every path that is listed and no other', () => {
+    for (const entry of entries) expect(list.find(entry.path)).toEqual(entry);
+    for (const path of ['', 'a', 'a/', 'a/0001.json', 'b/c/9999.json', 'zzz', '~']) {
+      expect(list.find(path)).toBeNull();
+    }
+  });
+
+  it('gives each file in exactly one chunk, in order', () => {
+    const given = Array.from({ length: list.chunks }, (_, chunk) => list.chunk(chunk)).flat();
+    expect(given).toEqual(entries);
+    expect(list.chunks).toBeGreaterThan(5);
+  });
+
+  it('counts by prefix', () => {
+    expect([list.count('a/'), list.count('b/c/'), list.count('b/d/')]).toEqual([499, 498, 0]);
+    expect([list.count(''), list.count('zzz')]).toEqual([997, 0]);
+  });
+
+  it('is empty for an empty list', () => {
+    const empty = listOf('');
+    expect([empty.chunks, empty.find('a'), empty.count('')]).toEqual([0, null, 0]);
+  });
+
+  it('refuses a list that is unsorted, malformed or cut off', () => {
+    const text = formatFiles(entries.slice(0, 3));
+    const [first = '', second = ''] = text.split('\n');
+    for (const bad of [`${second}\n${first}\n`, `${first}\n${first}\n`, text.slice(0, -1), 'x\n']) {
+      expect(() => listOf(bad)).toThrow(RangeError);
+    }
   });
 });

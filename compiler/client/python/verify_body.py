@@ -3,11 +3,10 @@
 from typing import NamedTuple, Optional
 
 from verify_basket import check_basket, is_basket
-from verify_catalog import Unusable, check_catalog
 from verify_citation import check_citation, check_lineage, check_look
 from verify_core import check_record_hashes
 from verify_demands import about_of, check_demands
-from verify_input import TooLong
+from verify_input import TooLong, Unusable
 from verify_json import MALFORMED, Refused, canonical_bytes, milliseconds, objects, parse
 from verify_keys import limit_of, limit_words
 from verify_log import check_logged, check_proof, is_proof, owes_proof, proof_of, sample_in, without_proof
@@ -19,6 +18,8 @@ from verify_settlement import check_settlement, is_settlement
 
 # What holds for an issuer that somebody named, all of it, or the citation or the inclusion of a hash alone.
 SOUND = ("verified", "partly_verified")
+# Members that only the catalogue of the issuer defines.
+OF_CATALOG = ("standard_ruler", "band", "lit")
 HOW_TO_PROVE = "buy it without proof=0, or do without with --no-proof"
 
 
@@ -123,12 +124,17 @@ def judge_delivered(delivered, reader):
     suspects = [found for found in judged_citations(body, cited, reader) if found[2] is not None]
     check_covered(cited, proof, reader)
     judged = judge_signed(body, cited, reader)
-    note = None if reader.catalog is None else check_catalog(body, reader.catalog)
-    judged = judged._replace(detail=judged.detail + ("" if note is None else "; " + note))
+    judged = judged._replace(detail=judged.detail + not_judged(body))
     logged = None if proof is None else check_logged(body, proof, reader)
     judged = judge_logged(judged, body, logged, reader)
     open_words = [words for words in (suspect_words(one, logged, reader) for one in suspects) if words is not None]
     return judged._replace(verdict="unsigned", detail=open_words[0]) if open_words else judged
+
+
+def not_judged(body):
+    """What is said of a body that names a class or a scale: its issuer signs them, and the catalogue defines them."""
+    named = any(item.get(name) is not None for _, item in objects(body) for name in OF_CATALOG)
+    return "; classes, scales and ranges: not judged here" if named else ""
 
 
 def judged_citations(body, cited, reader):

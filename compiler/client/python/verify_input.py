@@ -11,6 +11,10 @@ class TooLong(Exception):
     """Input that is not read to its end."""
 
 
+class Unusable(Exception):
+    """An option that is not about what is judged."""
+
+
 def read(path):
     with opened(path) as file:
         return within(file.read(INPUT_BYTES_MAX + 1))

@@ -12,7 +12,6 @@ class Reader(NamedTuple):
     now         clock of the reader, milliseconds since 1970
     roots       DIDs of root keys, which vouch together for a list of keys and sign nothing else
     keys        a list of keys, as verify_key_list.read_keys answers it
-    catalog     verify_catalog.Given: what readings are judged by
     policy      verify_policy.Policy: who has to have witnessed the checkpoint of a proof
     expect      the request that a body has to answer, as verify_demands.read_request answers it
     max_age_ms  longest age of what was observed
@@ -25,7 +24,6 @@ class Reader(NamedTuple):
     now: int
     roots: tuple = ()
     keys: Optional[dict] = None
-    catalog: Optional[object] = None
     policy: Optional[object] = None
     expect: Optional[str] = None
     max_age_ms: Optional[int] = None

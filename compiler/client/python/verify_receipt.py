@@ -4,7 +4,7 @@ import base64
 import hashlib
 import re
 
-from verify_catalog import Unusable
+from verify_input import Unusable
 from verify_json import MALFORMED, Refused, canonical_bytes, is_number, iso_of, milliseconds, parse
 from verify_key_list import DID
 from verify_keys import believed, standing_of
@@ -57,8 +57,8 @@ def signature_in(value):
 
 def judge_receipt(jws, reader):
     """The verdict on a receipt, in words; unlisted is one for which nobody passed the list that names its key."""
-    if reader.max_age_ms is not None or reader.catalog is not None:
-        raise Unusable("--max-age and --catalog are about a body; leave them out for a receipt")
+    if reader.max_age_ms is not None:
+        raise Unusable("--max-age is about a body; leave it out for a receipt")
     signed, did, payload, signature = parts_of(jws)
     if not is_signature(usable_key(did), signed.encode("ascii"), from_base64url(signature)):
         raise Refused("the signature of the receipt is not that of %s" % did)

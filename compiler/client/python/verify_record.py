@@ -18,8 +18,6 @@ It needs the files verify_*.py beside it.
                                                    saved answer of /proof/<hash>, or a tlog-proof@v1
   --write-proof FILE                               writes the proof of a body that holds, for other programs
   --body FILE, --payer 0x...                       of a receipt: the bytes that were delivered, the account that paid
-  --catalog FILE                                   catalog.json of the service with its release.json in the same folder,
-                                                   or a release: readings are judged by its classes, scales and ranges
   --policy FILE                                    a tlog-policy of C2SP: its witnesses must have cosigned the proof
   --expect 'GET /gauge?signal_id=...&entity=...'   the request that a body has to answer, spelled as the service spells it;
                                                    with an address in front it has to be of this service too
@@ -40,7 +38,6 @@ import sys
 import time
 
 from verify_body import SOUND, judge, judge_body, proof_in
-from verify_catalog import Unusable, given_catalog
 from verify_demands import read_age, read_request
 from verify_input import TooLong, lines_of, read, readable, within
 from verify_json import Refused, milliseconds
@@ -72,7 +69,6 @@ def options():
     made.add_argument("--write-proof")
     made.add_argument("--body", type=usable(read), dest="delivered")
     made.add_argument("--payer", type=usable(payer))
-    made.add_argument("--catalog")
     made.add_argument("--policy", type=usable(lambda path: read_policy(read(path))))
     made.add_argument("--expect", type=usable(read_request))
     made.add_argument("--max-age", type=usable(read_age))
@@ -121,7 +117,7 @@ def main():
         parser.error("name a body")
     try:
         reader = reader_of(given)
-    except (OSError, Refused, Unusable) as error:
+    except (OSError, Refused) as error:
         parser.error(str(error))
     if (given.write_proof or given.fresh_proof) and (given.lines or len(given.body) != 1):
         parser.error("--write-proof and --fresh-proof are about one body; name its file")
@@ -137,9 +133,8 @@ def main():
 
 def reader_of(given):
     now = int(time.time() * 1000) if given.now is None else given.now
-    catalog = None if given.catalog is None else given_catalog(given.catalog, given.issuer)
-    reader = Reader(given.issuer, now, tuple(given.root), given.keys, catalog, given.policy, given.expect, given.max_age,
-                    given.proof, given.delivered, given.payer, given.fresh_proof)
+    reader = Reader(given.issuer, now, tuple(given.root), given.keys, given.policy, given.expect, given.max_age, given.proof,
+                    given.delivered, given.payer, given.fresh_proof)
     check_list(reader)
     return reader
 

@@ -7,7 +7,7 @@ import type { LogPolicy } from '../../../compiler/contract/log-policy.ts';
 import { NOTE_KEY } from '../../../compiler/contract/verifier-key.ts';
 import { checkEvidence, parseEvidence } from '../../../compiler/monitor/evidence.ts';
 import { Monitor } from '../../../compiler/monitor/monitor.ts';
-import type { MonitorStatus } from '../../../compiler/monitor/status.ts';
+import type { MonitorStatus } from '../../../compiler/monitor/monitor-state.ts';
 import { readPolicy } from '../../../compiler/verify/policy-check.ts';
 import { respond } from '../../../gatekeeper/answers/respond.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';

@@ -111,7 +111,7 @@ async function note(result: ForgeryResult, judged: Judged, isTrue: IsTrue): Prom
   else result.passed.push(told);
 }
 
-/** Whether the judges disagree. Only the service has the whole catalogue of the issuer, and only Python has none. */
+/** Whether the judges disagree. Python does not know which classes light a built-in signal. */
 export function isDisputed({
   isOfIssuer = false,
   stated,

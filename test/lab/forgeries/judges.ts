@@ -29,7 +29,7 @@ export interface Verdicts {
 }
 
 export const UNREADABLE = 'unreadable';
-/** Failed for the classes that the catalogue names, which `verify_record.py` does not have (FORMAT.md, sections 4 and 11). */
+/** Failed for what lights a built-in signal, which `verify_record.py` does not know (FORMAT.md, section 4). */
 export const OF_CATALOG = 'failed by the catalogue';
 const IN_CATALOG = /(^|\.)lit$/;
 
@@ -58,9 +58,7 @@ async function ofCommand({ text }: Handed, { did, now }: Trusted): Promise<strin
     readonly verdict: string;
   };
   const failed = checks.filter(({ status }) => status === 'fail');
-  const isOfCatalog =
-    failed.length > 0 &&
-    failed.every(({ check: name, where }) => name === 'catalog' || IN_CATALOG.test(where));
+  const isOfCatalog = failed.length > 0 && failed.every(({ where }) => IN_CATALOG.test(where));
   if (isOfCatalog) return OF_CATALOG;
   return spelled(verdict);
 }
