@@ -16,7 +16,6 @@ import {
   rpcMessage,
   rpcText,
 } from './json-rpc.ts';
-import { promptList, promptText } from './prompts.ts';
 import { readResource, resourceList, resourceTemplates } from './resources.ts';
 import {
   BATCH_REVISION,
@@ -197,13 +196,6 @@ const SHARED: Readonly<Record<string, SharedMethod>> = {
   'resources/list': listed(({ shop }) => resourceList(shop)),
   'resources/templates/list': listed(({ shop }) => resourceTemplates(shop)),
   'resources/read': resourceAnswer,
-  'prompts/list': listed(promptList),
-  'prompts/get': ({ id, params }, { shop }) => {
-    const prompt = promptText(params, shop);
-    return typeof prompt === 'string'
-      ? { id, name: 'invalidParams', message: prompt }
-      : { id, result: prompt };
-  },
 };
 const SHARED_METHODS = Object.keys(SHARED);
 /** Whose answers a client may keep for a while. */
@@ -254,7 +246,7 @@ const toolList = oncePerRelease(({ catalog }) => {
 const KEPT_MEMBERS = JSON.stringify(KEPT).slice(1, -1);
 
 function abilitiesOf(service: Service): object {
-  const capabilities = { tools: {}, resources: {}, prompts: {} };
+  const capabilities = { tools: {}, resources: {} };
   return { capabilities, instructions: instructions(service) };
 }
 

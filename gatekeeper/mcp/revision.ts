@@ -21,7 +21,6 @@ const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 /** Member of the parameters that `Mcp-Name` repeats. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
-  'prompts/get': 'name',
   'resources/read': 'uri',
 };
 const BASE64_HEADER = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;

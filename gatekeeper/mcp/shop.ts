@@ -6,7 +6,7 @@ import { headerFacts } from '../http/header-facts.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Offers } from '../release/offers.ts';
 
-/** What tools, resources and prompts work with: a service that is asked, and what it can sell. */
+/** What tools and resources work with: a service that is asked, and what it can sell. */
 export interface Shop {
   /** What this service answers to a GET of a target without any payment. */
   readonly ask: (target: string) => Promise<Reply>;
