@@ -21,15 +21,18 @@ import { openPaymentServices } from './payment/open-payment-services.ts';
 import { reconcileInBackground } from './purchase/reconcile.ts';
 import { isRepeat } from './purchase/repeat.ts';
 import { acceptedCoding } from './release/coded-file.ts';
-import { earlierWhole } from './release/earlier-whole.ts';
 import { renewTip } from './release/log-tip.ts';
-import { provenHeads, refuseOlder } from './release/newest-served.ts';
-import { openPlace, type PlaceTerms } from './release/open-release.ts';
-import { DamagedReleaseError, type ReleaseTerms } from './release/release-head.ts';
+import { earlierWhole, provenHeads, refuseOlder } from './release/newest-served.ts';
+import {
+  DamagedReleaseError,
+  openPlace,
+  type PlaceTerms,
+  type ReleaseTerms,
+} from './release/open-release.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
 import { type ReleaseWatcher, type WatchOptions, watchRelease } from './release/watch-release.ts';
-import { openSource } from './remote/open-source.ts';
+import { openSource } from './remote/remote-source.ts';
 import { healthReport } from './rooms/health-report.ts';
 import { ON_DEMAND, ROOMS } from './rooms.ts';
 import { noteServing, noteStart, watchOwnState } from './start-notes.ts';

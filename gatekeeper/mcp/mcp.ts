@@ -6,26 +6,23 @@ import type { RpcHeaders } from '../http/header-facts.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import { FREE_BYTES_MAX } from '../rooms/json-content.ts';
-import { callTool, tooLong } from './call-tool.ts';
+import { callTool, type Shop, shopOf, tooLong } from './call-tool.ts';
 import {
+  BATCH_REVISION,
   bodyValue,
+  type Era,
+  eraOf,
+  HANDSHAKE_REVISIONS,
+  NEWEST_HANDSHAKE,
   type RpcAnswer,
   type RpcErrorName,
   type RpcId,
   type RpcRequest,
   rpcMessage,
   rpcText,
+  STATELESS_REVISION,
 } from './json-rpc.ts';
 import { readResource, resourceList, resourceTemplates } from './resources.ts';
-import {
-  BATCH_REVISION,
-  type Era,
-  eraOf,
-  HANDSHAKE_REVISIONS,
-  NEWEST_HANDSHAKE,
-  STATELESS_REVISION,
-} from './revision.ts';
-import { type Shop, shopOf } from './shop.ts';
 
 /** Messages of one batch. */
 const BATCH_MESSAGES_MAX = 20;

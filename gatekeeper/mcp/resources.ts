@@ -1,6 +1,6 @@
 import { FORMAT_URL } from '../../compiler/contract/static-files.ts';
 import { SEARCH_OPERATION } from '../../compiler/contract/tools.ts';
-import type { Shop } from './shop.ts';
+import type { Shop } from './call-tool.ts';
 
 /** A document that a client may read; `path` is the plain GET that answers it. */
 interface Resource {

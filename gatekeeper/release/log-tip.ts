@@ -40,9 +40,8 @@ import {
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { messageOf } from '../system/message-of.ts';
 import { oncePerRelease } from './per-release.ts';
-import { DamagedFileError } from './read-body.ts';
+import { DamagedFileError, sha256 } from './read-body.ts';
 import type { ReleaseIndex } from './release-index.ts';
-import { sha256 } from './sha256.ts';
 
 /** How long a proof is taken to be the newest. */
 const RENEW_MS = 60_000;

@@ -1,3 +1,32 @@
+import { createHash } from 'node:crypto';
+import { KEYS_PATH } from '../../compiler/contract/key-history.ts';
+import {
+  CURRENT_LINK,
+  FILES_NAME,
+  type FileEntry,
+  HEAD_BYTES_MAX,
+  RELEASE_NAME,
+  RELEASES_FOLDER,
+  type Release,
+  releaseName,
+} from '../../compiler/contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
+import { TLOG_PROOF_BYTES_MAX } from '../../compiler/contract/tlog-proof.ts';
+import type { Config } from '../config/config.ts';
+import { dataUrl, isRemote } from '../config/data-url.ts';
+import { FOR_EVERYBODY } from '../http/cost.ts';
+import type { Log } from '../log/line-log.ts';
+import { folderSource } from '../release/folder-source.ts';
+import { OFFERS_PATH } from '../release/open-release.ts';
+import { type ReadFile, UnreachableFileError } from '../release/read-body.ts';
+import type { KnownRelease, ReleasePlace, ReleaseSource } from '../release/release-source.ts';
+import type { ServiceState, Trouble } from '../state/service-state.ts';
+import { inTime } from '../system/in-time.ts';
+import { messageOf } from '../system/message-of.ts';
+import { StartError } from '../system/start-error.ts';
+import { DiskCache, FETCHES_MAX, RemoteFiles } from './remote-files.ts';
+import { HostError, patientGet, type StaticHost, staticHost } from './static-host.ts';
+
 /**
  * Releases on a static host: nginx, S3, a CDN. The host is not trusted. It serves a data folder as it is:
  *
@@ -11,32 +40,6 @@
  * host is away. Whoever holds the host can keep a new release back, for as long as `valid_until` allows, and make files
  * missing. It cannot make anything false be served.
  */
-import { createHash } from 'node:crypto';
-import { KEYS_PATH } from '../../compiler/contract/key-history.ts';
-import {
-  CURRENT_LINK,
-  FILES_NAME,
-  HEAD_BYTES_MAX,
-  RELEASE_NAME,
-  RELEASES_FOLDER,
-  type Release,
-  releaseName,
-} from '../../compiler/contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
-import { TLOG_PROOF_BYTES_MAX } from '../../compiler/contract/tlog-proof.ts';
-import { FOR_EVERYBODY } from '../http/cost.ts';
-import type { Log } from '../log/line-log.ts';
-import { OFFERS_PATH } from '../release/offers.ts';
-import { UnreachableFileError } from '../release/read-body.ts';
-import type { KnownRelease, ReleasePlace, ReleaseSource } from '../release/release-source.ts';
-import type { ServiceState, Trouble } from '../state/service-state.ts';
-import { messageOf } from '../system/message-of.ts';
-import { StartError } from '../system/start-error.ts';
-import { DiskCache } from './disk-cache.ts';
-import { patientGet } from './patient-get.ts';
-import { Prefetch } from './prefetch.ts';
-import { FETCHES_MAX, RemoteFiles } from './remote-files.ts';
-import { HostError, type StaticHost, staticHost } from './static-host.ts';
 
 const POLL_MS = 5_000;
 /** Longest list that is read: that of some two million files. */
@@ -305,4 +308,119 @@ function hexOf(hash: string): string {
 
 function deadlineWith(answerMs: number): (bytes: number) => number {
   return (bytes) => Math.min(DEADLINE_MS_MAX, answerMs + Math.ceil(bytes / BYTES_A_MS));
+}
+
+/** Fetches ahead at once; the others are for who waits. */
+const FETCHES_AHEAD = 6;
+/** How long a new release waits for what is fetched ahead. */
+const SWITCH_MS_MAX = 45_000;
+/** How much of the cache a release may take to be fetched whole. */
+const WHOLE_SHARE = 0.8;
+
+interface PrefetchOptions {
+  readonly files: RemoteFiles;
+  readonly cache: DiskCache;
+  readonly isReachable: () => boolean;
+}
+
+/** What was fetched of what was wanted. */
+interface Fetched {
+  readonly files: number;
+  readonly missing: number;
+}
+
+/**
+ * Fetches files of a release before they are asked for: all of them where the cache has room, else those that changed and
+ * whose older bytes were used.
+ */
+class Prefetch {
+  readonly #options: PrefetchOptions;
+  /** Of the run that counts; one that was begun later takes its place. */
+  #run = 0;
+  /** The last release was fetched whole. */
+  #isWhole = false;
+
+  constructor(options: PrefetchOptions) {
+    this.#options = options;
+  }
+
+  /** Ends when everything was tried, or after SWITCH_MS_MAX; the rest goes on. Null while it is not done. */
+  async before(next: KnownRelease, current: KnownRelease | null): Promise<Fetched | null> {
+    this.#run += 1;
+    return inTime(this.#fetch({ next, current, run: this.#run }), SWITCH_MS_MAX);
+  }
+
+  stop(): void {
+    this.#run += 1;
+  }
+
+  async #fetch(job: Job): Promise<Fetched> {
+    const isWhole = fits(job.next, this.#options.cache.bytesMax * WHOLE_SHARE);
+    const wanted = isWhole ? this.#news(job) : await this.#hot(job);
+    this.#isWhole = false;
+    let [at, files] = [0, 0];
+    const work = async (): Promise<void> => {
+      for (let entry = wanted[at++]; entry !== undefined; entry = wanted[at++]) {
+        if (this.#run !== job.run || !this.#options.isReachable()) return;
+        if (await this.#options.files.bring(entry)) files += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: FETCHES_AHEAD }, work));
+    if (this.#run === job.run) this.#isWhole = isWhole && files === wanted.length;
+    return { files, missing: wanted.length - files };
+  }
+
+  /** What the release before does not list, where that one was fetched whole. */
+  #news({ next, current }: Job): readonly FileEntry[] {
+    const all = [...next.files.values()];
+    if (!this.#isWhole || current === null) return all;
+    return all.filter(({ path, sha256 }) => current.files.get(path)?.sha256 !== sha256);
+  }
+
+  /** What changed of the files whose older bytes are in the cache. */
+  async #hot({ next, current }: Job): Promise<readonly FileEntry[]> {
+    const hot: FileEntry[] = [];
+    for (const entry of next.files.values()) {
+      const before = current?.files.get(entry.path);
+      if (before === undefined || before.sha256 === entry.sha256) continue;
+      if (await this.#options.cache.has(before)) hot.push(entry);
+    }
+    return hot;
+  }
+}
+
+interface Job {
+  readonly next: KnownRelease;
+  readonly current: KnownRelease | null;
+  readonly run: number;
+}
+
+function fits({ files }: KnownRelease, bytes: number): boolean {
+  let sum = 0;
+  for (const { size } of files.values()) sum += size;
+  return sum <= bytes;
+}
+
+/** What a source needs beside its settings. */
+export interface SourceOptions {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+  readonly state: ServiceState;
+  /** Stands in for the disk where bodies are read from a folder. */
+  readonly read?: ReadFile;
+  /** Milliseconds that an answer of a host may take beside what its bytes take. */
+  readonly answerMs?: number;
+  /** Milliseconds for which it is remembered that a file of a host could not be had. */
+  readonly refusedMs?: number;
+}
+
+/** Where the settings say that releases are. */
+export async function openSource(config: Config, by: SourceOptions): Promise<ReleaseSource> {
+  const { dataDir, dataAuth: auth, cacheDir, cacheMb } = config;
+  if (!isRemote(dataDir)) return folderSource(dataDir, by.read);
+  // Only who names a host waits for what talks to it to load.
+  const { RemoteSource } = await import('./remote-source.ts');
+  const cacheBytesMax = cacheMb * 1024 * 1024;
+  return new RemoteSource({ url: dataUrl(dataDir), auth, cacheDir, cacheBytesMax, ...by });
 }

@@ -16,8 +16,8 @@ import {
 } from '../../compiler/contract/filing-lists.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { oncePerRelease, perRelease } from '../release/per-release.ts';
+import { sha256 } from '../release/read-body.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
-import { sha256 } from '../release/sha256.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 
 const LINE_END = 0x0a;

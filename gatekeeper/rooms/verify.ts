@@ -3,17 +3,18 @@ import type { VerifyEntry } from '../../compiler/contract/release.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import { wantsPage } from '../http/header-facts.ts';
 import { type Header, jsonReply, type Reply } from '../http/reply.ts';
-import { pageShop, SITE_POLICY } from '../release/page-parts.ts';
-import { type FreeFacts, freeFacts, isOfReading } from './free-facts.ts';
-import { undetermined } from './undetermined.ts';
+import { undetermined } from './json-content.ts';
+import { pageShop, SITE_POLICY, verifyPage } from './pages.ts';
 import {
+  type FreeFacts,
+  freeFacts,
   HASH_PREFIX_MIN,
   hashPrefix,
+  isOfReading,
   type LookUp,
   lookUpHash,
   type Recomputed,
 } from './verify-hash.ts';
-import { verifyPage } from './verify-page.ts';
 
 const VARY: Header = ['vary', 'accept'];
 

@@ -9,10 +9,16 @@ import {
 } from '../answers/service.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { jsonContent } from '../rooms/json-content.ts';
-import { type Candidate, candidates, targetOf } from './candidates.ts';
-import { matchesOf } from './matches.ts';
+import {
+  type Candidate,
+  candidates,
+  matchesOf,
+  QUESTION_CHARS_MAX,
+  type QuestionWord,
+  questionWords,
+  targetOf,
+} from './candidates.ts';
 import { type SearchIndex, searchIndex } from './open-index.ts';
-import { QUESTION_CHARS_MAX, type QuestionWord, questionWords } from './question-words.ts';
 
 /** Results of one answer where the question does not say. */
 const RESULTS_DEFAULT = 5;

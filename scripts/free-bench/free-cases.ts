@@ -17,7 +17,7 @@ import {
   FILE_COST,
   REQUEST_COST,
 } from '../../gatekeeper/http/cost.ts';
-import { checkCost, judgingCost } from '../../gatekeeper/rooms/check-cost.ts';
+import { checkCost, judgingCost } from '../../gatekeeper/rooms/check.ts';
 import { RECOMPUTED_BYTES_MAX } from '../../gatekeeper/rooms/verify-hash.ts';
 import { QUESTION_COST } from '../../gatekeeper/search/search.ts';
 

@@ -5,7 +5,7 @@ import { CATALOG_PATH, formatCatalogRow } from '../../compiler/contract/release.
 import { searchIndexFiles } from '../../compiler/stages/describe/search-index.ts';
 import type { Service } from '../../gatekeeper/answers/service.ts';
 import type { ReleaseIndex } from '../../gatekeeper/release/release-index.ts';
-import { CatalogTable } from '../../gatekeeper/rooms/catalog-table.ts';
+import { CatalogTable } from '../../gatekeeper/rooms/catalog.ts';
 import { QUESTION_COST } from '../../gatekeeper/search/search.ts';
 import { tinyService } from '../gatekeeper/tiny-service.ts';
 import { type AskSearch, askSearch } from './ask-search.ts';

@@ -6,7 +6,7 @@ import {
   type TermRow,
 } from '../../compiler/contract/search-index.ts';
 import { searchWords } from '../../compiler/contract/search-words.ts';
-import { TermTable } from '../../gatekeeper/search/term-table.ts';
+import { TermTable } from '../../gatekeeper/search/open-index.ts';
 
 const HEAD = JSON.stringify({ topics: 2, documents: 9, lines: [['a', 2]] });
 

@@ -11,7 +11,7 @@ import {
   splicePoints,
   spliceRequestTime,
 } from '../../gatekeeper/release/request-time.ts';
-import { watch } from '../../gatekeeper/rooms/watch.ts';
+import { watch } from '../../gatekeeper/rooms/subscription.ts';
 import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
 import { type CompiledSample, compiledSample } from '../compiled-sample.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';

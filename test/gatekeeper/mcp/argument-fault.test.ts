@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
 import { toolsOf } from '../../../compiler/contract/tools.ts';
-import { argumentFault, shown } from '../../../gatekeeper/mcp/argument-fault.ts';
+import { argumentFault, shown } from '../../../gatekeeper/mcp/call-tool.ts';
 
 const TOOL_ARGUMENT_CHARS_MAX = 200;
 const TOOLS = toolsOf(BUILTIN);

@@ -3,8 +3,7 @@ import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
 import { toolsOf } from '../../../compiler/contract/tools.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
-import { callTool } from '../../../gatekeeper/mcp/call-tool.ts';
-import type { Shop } from '../../../gatekeeper/mcp/shop.ts';
+import { callTool, type Shop } from '../../../gatekeeper/mcp/call-tool.ts';
 import { verifyUsage } from '../../../gatekeeper/rooms/verify.ts';
 
 interface VerifyAnswer {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { mcpRefusal } from '../../../gatekeeper/mcp/mcp-refusal.ts';
+import { mcpRefusal } from '../../../gatekeeper/mcp/json-rpc.ts';
 
 const BASE_URL = 'https://records.example';
 const JSON_TYPE = ['Content-Type', 'application/json'];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { nothingFound } from '../../../gatekeeper/mcp/nothing-found.ts';
+import { nothingFound } from '../../../gatekeeper/mcp/call-tool.ts';
 
 describe('nothingFound()', () => {
   it.each([

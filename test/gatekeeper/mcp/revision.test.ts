@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RpcRequest } from '../../../gatekeeper/mcp/json-rpc.ts';
-import { eraOf } from '../../../gatekeeper/mcp/revision.ts';
+import { eraOf, type RpcRequest } from '../../../gatekeeper/mcp/json-rpc.ts';
 
 const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { jsonReply, type Reply } from '../../../gatekeeper/http/reply.ts';
-import { succeededAgain } from '../../../gatekeeper/mcp/tool-result.ts';
+import { succeededAgain } from '../../../gatekeeper/mcp/call-tool.ts';
 
 const replyOf = (text: string): Reply => jsonReply(200, Buffer.from(JSON.stringify({ text })));
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { linesFrom } from '../../../gatekeeper/release/lines-from.ts';
+import { linesFrom } from '../../../gatekeeper/release/log-index.ts';
 
 describe('linesFrom()', () => {
   it('finds what reading every line finds', () => {

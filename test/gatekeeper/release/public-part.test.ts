@@ -5,7 +5,7 @@ import { defined } from '../../../compiler/contract/defined.ts';
 import { storedPath } from '../../../compiler/contract/path.ts';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../../gatekeeper/release/open-release.ts';
-import { publicBytes } from '../../../gatekeeper/release/public-part.ts';
+import { publicBytes } from '../../../gatekeeper/rooms/static-file.ts';
 import { readPlainFile } from '../../../gatekeeper/system/plain-file.ts';
 import { publicEntries } from '../../public-part.ts';
 import { smallSet } from '../../small-set.ts';

@@ -5,10 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { formatFiles, parseFiles } from '../../../compiler/contract/release.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
-import { OFFERS_PATH } from '../../../gatekeeper/release/offers.ts';
-import { openRelease } from '../../../gatekeeper/release/open-release.ts';
+import {
+  checkFiles,
+  checkHead,
+  OFFERS_PATH,
+  openRelease,
+} from '../../../gatekeeper/release/open-release.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
-import { checkFiles, checkHead } from '../../../gatekeeper/release/release-head.ts';
 import { spliceRequestTime } from '../../../gatekeeper/release/request-time.ts';
 import {
   TINY_NOW,

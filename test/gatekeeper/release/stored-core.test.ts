@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hashCore } from '../../../compiler/contract/record-hash.ts';
 import type { VerifyEntry } from '../../../compiler/contract/release.ts';
 import { rosterCore } from '../../../compiler/contract/roster-core.ts';
-import { storedCore } from '../../../gatekeeper/release/stored-core.ts';
+import { storedCore } from '../../../gatekeeper/rooms/verify-hash.ts';
 import { tinyRecord } from '../tiny-release.ts';
 
 const HASH = `sha256:${'1'.repeat(64)}`;

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DiskCache } from '../../../gatekeeper/remote/disk-cache.ts';
+import { DiskCache } from '../../../gatekeeper/remote/remote-files.ts';
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 const bytesOf = (text: string, size = 1000): Buffer => Buffer.alloc(size, text);

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { DamagedFileError, UnreachableFileError } from '../../../gatekeeper/release/read-body.ts';
-import { DiskCache } from '../../../gatekeeper/remote/disk-cache.ts';
-import { FETCHES_MAX, RemoteFiles } from '../../../gatekeeper/remote/remote-files.ts';
+import { DiskCache, FETCHES_MAX, RemoteFiles } from '../../../gatekeeper/remote/remote-files.ts';
 import {
   HostError,
   type HostFile,

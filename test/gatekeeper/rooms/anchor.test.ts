@@ -6,7 +6,7 @@ import { logEntry } from '../../../compiler/contract/tiles.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
-import { anchor } from '../../../gatekeeper/rooms/anchor.ts';
+import { anchor } from '../../../gatekeeper/rooms/proof.ts';
 import { hashes, memoryLog } from '../../stages/anchor/memory-log.ts';
 import { loggedFiles, loggedService, tinyHashes } from '../logged-service.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';

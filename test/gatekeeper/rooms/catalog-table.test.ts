@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type CatalogRow, formatCatalogRow } from '../../../compiler/contract/release.ts';
-import { CatalogTable } from '../../../gatekeeper/rooms/catalog-table.ts';
+import { CatalogTable } from '../../../gatekeeper/rooms/catalog.ts';
 
 function row(signal_id: string, entity: string, hour: number): CatalogRow {
   const observed_at = new Date(Date.UTC(2026, 10, 20, hour)).toISOString();

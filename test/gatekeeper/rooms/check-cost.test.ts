@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
-import { CHECK_COST_MAX, checkCost, judgingCost } from '../../../gatekeeper/rooms/check-cost.ts';
+import { CHECK_COST_MAX, checkCost, judgingCost } from '../../../gatekeeper/rooms/check.ts';
 
 const rows = (count: number): JsonValue => Array.from({ length: count }, () => ({ a: 1 }));
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { VerifyEntry } from '../../../compiler/contract/release.ts';
-import { coreMembers } from '../../../gatekeeper/rooms/core-members.ts';
-import { freeFacts } from '../../../gatekeeper/rooms/free-facts.ts';
+import { coreMembers, freeFacts } from '../../../gatekeeper/rooms/verify-hash.ts';
 
 const entry = (more: Partial<VerifyEntry>): VerifyEntry => ({
   record_hash: `sha256:${'0'.repeat(64)}`,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { paymentManifest } from '../../../gatekeeper/rooms/manifest.ts';
+import { paymentManifest } from '../../../gatekeeper/rooms/channels.ts';
 import { jsonOf, tinyService } from '../tiny-service.ts';
 
 const PAID = BUILTIN.operations.filter((row) => row.priceUsd !== null);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import type { TokenService } from '../../../gatekeeper/money/token.ts';
-import { tokenGate } from '../../../gatekeeper/rooms/token-gate.ts';
+import { tokenGate } from '../../../gatekeeper/rooms/subscription.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 import { tinyService } from '../tiny-service.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { undetermined } from '../../../gatekeeper/rooms/undetermined.ts';
+import { undetermined } from '../../../gatekeeper/rooms/json-content.ts';
 import { jsonOf, tinyService } from '../tiny-service.ts';
 
 describe('undetermined()', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verifyPage } from '../../../gatekeeper/rooms/verify-page.ts';
+import { verifyPage } from '../../../gatekeeper/rooms/pages.ts';
 
 describe('verifyPage()', () => {
   const body = {

@@ -8,8 +8,8 @@ import {
 } from '../../../compiler/contract/watch-bodies.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import { CatalogTable } from '../../../gatekeeper/rooms/catalog-table.ts';
-import { watch } from '../../../gatekeeper/rooms/watch.ts';
+import { CatalogTable } from '../../../gatekeeper/rooms/catalog.ts';
+import { watch } from '../../../gatekeeper/rooms/subscription.ts';
 import { lineOf } from '../../builtin-rows.ts';
 import { smallSet } from '../../small-set.ts';
 import {

@@ -2,7 +2,8 @@ import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { legEntity } from '../../compiler/contract/catalog/line.ts';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { type Endpoint, endpointAt } from '../../compiler/contract/endpoints.ts';
+import { needsTokens } from '../../compiler/contract/for-sale.ts';
 import { grouped } from '../../compiler/contract/grouped.ts';
 import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
@@ -14,14 +15,78 @@ import {
   WATCH_ITEMS_MAX,
   type WatchRow,
 } from '../../compiler/contract/watch-bodies.ts';
-import type { Answered, Question, Service } from '../answers/service.ts';
+import {
+  type Answered,
+  type Caller,
+  MISS,
+  type Question,
+  type Service,
+} from '../answers/service.ts';
 import type { Spend } from '../http/cost.ts';
+import { jsonReply, type Reply } from '../http/reply.ts';
+import { MINT_PATH } from '../money/token.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
-import { catalogRows, catalogTable } from './catalog.ts';
-import type { RowList } from './catalog-table.ts';
+import { catalogRows, catalogTable, type RowList } from './catalog.ts';
 import { jsonContent } from './json-content.ts';
+
+const BEARER = /^Bearer +([^ ,]+) *$/i;
+
+type Refused = 'missing_token' | 'invalid_token' | 'expired_token';
+
+/** The answer of subscription paths that no token opens; null for every other path and for a token of ours. */
+export function tokenGate(
+  endpoint: Endpoint,
+  { facts, request }: Caller,
+  { operator }: Service,
+): Reply | null {
+  if (!needsTokens(endpoint)) return null;
+  const { tokens } = operator;
+  if (tokens === null) return notConfigured();
+  if (!endpoint.token) return null;
+  const sent = sentToken(facts.authorization, request.values.get('token') ?? null);
+  if (sent === null) return refused('missing_token');
+  const verdict = tokens.check(sent);
+  return verdict === 'valid' ? null : refused(`${verdict}_token`);
+}
+
+/** The one token that was sent; '' for what is none, or for two that differ. */
+function sentToken(authorization: string | null, query: string | null): string | null {
+  if (authorization === null) return query;
+  const bearer = BEARER.exec(authorization)?.[1] ?? '';
+  return query === null || query === bearer ? bearer : '';
+}
+
+const WORDS: Readonly<Record<Refused, string>> = {
+  missing_token: 'Send Authorization: Bearer <token>, or token=<token> in the query',
+  invalid_token: 'The token was not issued here; get one at /gauge/subscribe',
+  expired_token: 'The token has expired; get a new one at /gauge/subscribe',
+};
+
+function refused(code: Refused): Reply {
+  const challenge = code === 'missing_token' ? 'Bearer' : 'Bearer error="invalid_token"';
+  return jsonReply(401, { error: WORDS[code], code, mint: MINT_PATH }, [
+    ['www-authenticate', challenge],
+  ]);
+}
+
+/** Without a secret, nobody is asked for money or for a token. */
+function notConfigured(): Reply {
+  const error = 'Subscriptions are not configured here; pay per call instead';
+  const body = { error, code: 'not_configured', no_charge: true, catalog: '/gauge/catalog' };
+  return jsonReply(501, body);
+}
+
+/**
+ * `/gauge/subscribe`: a token made before the settlement and handed out only after it. The journal keeps the exact
+ * bytes, so a payment that is sent again gets the same token with the same end. Computed, because each buyer gets a token
+ * of its own.
+ */
+export function mint({ operator }: Service): Promise<Answered> {
+  const { tokens } = operator;
+  return Promise.resolve(tokens === null ? MISS : jsonContent(tokens.mint(), 0));
+}
 
 /** What a row costs, whose record is parsed. */
 const ROW_COST = 1;

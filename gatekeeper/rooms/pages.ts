@@ -2,11 +2,12 @@ import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { howToBuy } from '../../compiler/contract/how-to-buy.ts';
 import { type Html, html } from '../../compiler/contract/html.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
-import { sitePage } from '../../compiler/contract/site-page.ts';
+import { SITE_FOLDER } from '../../compiler/contract/site.ts';
+import { type SitePage, sitePage } from '../../compiler/contract/site-page.ts';
 import type { AskedPrice, Service } from '../answers/service.ts';
 import type { Header, Reply } from '../http/reply.ts';
 import { symbolOf } from '../money/further-tokens.ts';
-import { pageShop, SITE_POLICY } from '../release/page-parts.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
 
 const HTML_TYPE: Header = ['content-type', 'text/html; charset=utf-8'];
 
@@ -73,4 +74,48 @@ function freeBefore(target: string): Html {
   const preview = canonicalTarget('/gauge/history-preview', pair);
   const page = `/site/#/${encodeURIComponent(pair.signal_id)}/${encodeURIComponent(pair.entity)}`;
   return html`<p>Free: <a href="${preview}">its last seven readings</a>, <a href="${page}">the same as a picture</a>, and ${sample}.</p>`;
+}
+
+/** A look-up as a page for people. */
+export function verifyPage(
+  { statement, endpoint, ...facts }: { readonly statement: string; readonly endpoint: string },
+  shop: PageHead,
+): string {
+  const rows = Object.entries(facts).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return html`<tr><th scope="row">${name}</th><td>${text}</td></tr>\n`;
+  });
+  const title = `Record look-up, ${shop.issuerName}`;
+  return sitePage({
+    title,
+    description: statement,
+    ...shop,
+    path: '/v/',
+    script: null,
+    isListed: false,
+    main: html`<h1>${title}</h1><p>${statement}</p><div class="scroll" tabindex="0" role="region" aria-label="What is known"><table>${rows}</table></div>`,
+  });
+}
+
+/** What a browser may do with the page for people: load its own files, and ask this service. */
+export const SITE_POLICY: readonly Header[] = [
+  [
+    'content-security-policy',
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
+      "form-action 'none'; frame-ancestors 'none'",
+  ],
+  ['referrer-policy', 'no-referrer'],
+];
+
+/** Files of the bundle that are looked through. */
+const ASSETS_MAX = 100;
+
+/** What every page says of the shop: whose it is, where, and the styles that this release has. */
+type PageHead = Pick<SitePage, 'issuerName' | 'baseUrl' | 'styles'>;
+
+export function pageShop(release: ReleaseIndex): PageHead {
+  const { issuer_name: issuerName, base_url: baseUrl } = release.head;
+  const paths = release.files.pathsUnder(`${SITE_FOLDER}/assets/site-`, ASSETS_MAX);
+  const styles = paths.filter((path) => path.endsWith('.css')).map((path) => `/${path}`);
+  return { issuerName, baseUrl, styles };
 }
