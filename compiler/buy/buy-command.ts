@@ -1,15 +1,17 @@
+import { closeSync, existsSync, fsyncSync, openSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { ClientError, type PendingPayment } from '../client/client-error.ts';
 import { MAX_USD, signalpressClient } from '../client/signalpress-client.ts';
-import type { CommandSettings } from '../commands/command-settings.ts';
-import { repeated } from '../commands/repeated.ts';
+import { type CommandSettings, repeated } from '../commands/program.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { BUNDLE_PATH } from '../contract/catalog/catalog-file.ts';
 import type { PaidPath } from '../contract/endpoints.ts';
 import { KEYS_BYTES_MAX } from '../contract/key-history.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { syncFolder } from '../stages/publish/replace-file.ts';
 import { readPlain } from '../verify/plain-file.ts';
-import { keepPayment, readPayment, requireSameRequest } from './payment-file.ts';
 import { accountOf, networksNamed, wallet } from './wallet.ts';
 
 interface BuyFlags {
@@ -146,4 +148,56 @@ function partsOf(text: string) {
 function operationIn(pathname: string): string | undefined {
   const ends = [...pathname.matchAll(/\//g)].map(({ index }) => pathname.slice(index));
   return ends.find((end) => BUILTIN.operationByPath.has(end) || BUNDLE_PATH.test(end));
+}
+
+const PAYMENT_BYTES_MAX = 65_536;
+
+const kept = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }),
+  header: z.enum(['x-payment', 'payment-signature']),
+  value: z.string().regex(/^[A-Za-z0-9+/]+=*$/),
+  identifier: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{16,128}$/)
+    .exactOptional(),
+});
+
+/** The payment that a file keeps; null where there is no file yet. Throws for a file that holds none. */
+function readPayment(file: string): PendingPayment | null {
+  if (!existsSync(file)) return null;
+  try {
+    return kept.parse(parseJson(readPlain(file, PAYMENT_BYTES_MAX).toString()));
+  } catch (cause) {
+    throw new RangeError(
+      `Cannot read "${file}" of --payment: it holds no payment, so none of it was sent; name another file`,
+      { cause },
+    );
+  }
+}
+
+/** Keeps a payment before it is sent, so that a power cut cannot lose it. No other payment is ever overwritten. */
+function keepPayment(file: string, payment: PendingPayment): void {
+  const handle = openSync(file, 'wx', 0o600);
+  try {
+    writeFileSync(handle, `${JSON.stringify(payment, null, 2)}\n`);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  syncFolder(dirname(file));
+}
+
+/** Throws where a kept payment is for something else than the address that is to be bought. */
+function requireSameRequest(payment: PendingPayment, url: string, file: string): void {
+  if (spelled(payment.url) === spelled(url)) return;
+  throw new RangeError(
+    `Cannot send the payment of "${file}" for "${url}": it is for "${payment.url}"; name another file`,
+  );
+}
+
+/** One spelling of an address, whatever the order of its parameters. */
+function spelled(url: string): string {
+  const { origin, pathname, searchParams } = new URL(url);
+  searchParams.sort();
+  return `${origin}${pathname}?${searchParams}`;
 }

@@ -7,10 +7,10 @@ import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
 import { encodeBase64Url } from '../contract/did-key.ts';
 import { type Receipt, receiptAmount, unsignedReceipt } from '../contract/receipt.ts';
 import { type Route, route } from '../contract/route.ts';
-import { readIssuerKey } from '../keys/issuer-key.ts';
+import { readIssuerKey } from '../keys/key-store.ts';
 import { signingKey } from '../stages/seal/sealer.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
-import type { CommandSettings } from './command-settings.ts';
+import type { CommandSettings } from './program.ts';
 
 /** Default lifetime of a receipt in seconds. */
 const RECEIPT_SECONDS = 900;

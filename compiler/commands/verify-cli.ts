@@ -1,19 +1,23 @@
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { EVIDENCE_HELP, runVerifyEvidence } from '../evidence/verify-evidence.ts';
 import { systemClock } from '../fetch/clock.ts';
 import type { Fetch } from '../monitor/log-client.ts';
-import { runVerify, VERIFY_HELP } from '../verify/verify-command.ts';
+import { NotPlainError, readPlain } from '../verify/plain-file.ts';
+import { MEMORY_BYTES_MAX } from '../verify/release-memory.ts';
+import { type MemoryFile, runVerify, VERIFY_HELP } from '../verify/verify-command.ts';
 import { runVerifyLog } from '../verify/verify-log-command.ts';
 import { EXIT, type VerifyOutcome } from '../verify/verify-outcome.ts';
-import type { CommandSettings } from './command-settings.ts';
-import { duration } from './duration.ts';
+import { policyFile } from './ask-after.ts';
 import { errorText } from './error-text.ts';
-import { memoryFile } from './memory-file.ts';
-import { policyFile } from './policy-file.ts';
+import {
+  type CommandSettings,
+  defaultWorkers,
+  duration,
+  repeated,
+  workerCount,
+} from './program.ts';
 import { verifyProgress } from './progress.ts';
-import { proofFile } from './proof-file.ts';
-import { repeated } from './repeated.ts';
-import { defaultWorkers, workerCount } from './worker-count.ts';
 
 /** A target that is the address of a service. */
 const ADDRESS = /^https?:\/\//i;
@@ -199,4 +203,56 @@ function refuseOfLog(flags: VerifyFlags): void {
   if (given === undefined) return;
   const [, option, why] = given;
   throw new RangeError(`Cannot use ${option} with --log: ${why}; leave --log out`);
+}
+
+/** The file that `verify --remember` reads and replaces; throws a RangeError for an unusable path. */
+export function memoryFile(path: string): MemoryFile {
+  if (path === '') throw new RangeError('Cannot remember: --remember is empty; name a file');
+  const text = existsSync(path) ? readSmall(path) : null;
+  return {
+    text,
+    save(next) {
+      if (next !== text) replace(path, next);
+    },
+  };
+}
+
+/** A longer file is not one of ours; it reads as empty, which the caller then refuses. */
+function readSmall(path: string): string {
+  try {
+    return readPlain(path, MEMORY_BYTES_MAX).toString('utf8');
+  } catch (cause) {
+    if (!(cause instanceof NotPlainError)) throw cause;
+    if (cause.code === 'ETOOLONG') return '';
+    const state = cause.code === 'EISDIR' ? 'a folder' : 'not a plain file';
+    throw new RangeError(`Cannot read "${path}" of --remember: it is ${state}; name a file`, {
+      cause,
+    });
+  }
+}
+
+function replace(path: string, text: string): void {
+  const draft = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(draft, text);
+    renameSync(draft, path);
+  } catch (cause) {
+    rmSync(draft, { force: true });
+    throw new RangeError(
+      `Cannot remember in "${path}" what was verified; the verification itself is done. ${errorText(cause)}`,
+      { cause },
+    );
+  }
+}
+
+/** The file that `verify --write-proof` writes; throws a RangeError for an unusable path. */
+function proofFile(path: string): (proof: string) => void {
+  if (path === '') throw new RangeError('Cannot write: --write-proof is empty; name a file');
+  return (proof) => {
+    try {
+      writeFileSync(path, proof);
+    } catch (cause) {
+      throw new RangeError(`Cannot write the proof to "${path}": ${errorText(cause)}`, { cause });
+    }
+  };
 }

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
-import { instant } from '../commands/publication-time.ts';
+import { instant } from '../commands/compile-options.ts';
+import { type CommandSettings, dataFolder } from '../commands/program.ts';
 import { isoTime } from '../contract/iso-time.ts';
-import { KeyError, readIssuerKey, writeIssuerKey } from './issuer-key.ts';
 import {
   daysOf,
   keysText,
@@ -12,7 +11,7 @@ import {
   revokeKey,
   rotateKey,
 } from './key-command.ts';
-import { readKeys } from './key-store.ts';
+import { KeyError, readIssuerKey, readKeys, writeIssuerKey } from './key-store.ts';
 
 interface RotateFlags {
   readonly data: string;

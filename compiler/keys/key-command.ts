@@ -12,10 +12,8 @@ import {
 } from '../contract/key-history.ts';
 import { keyStanding, receiptKeyStanding, validKeysAt } from '../contract/key-standing.ts';
 import { issuerDid, signBytes, signingKey } from '../stages/seal/sealer.ts';
-import { KeyError } from './issuer-key.ts';
-import { changeKeys, keepKeys, readKeys } from './key-store.ts';
-import { keyWarnings } from './list-room.ts';
-import { rootLines } from './root-draft.ts';
+import { changeKeys, KeyError, keepKeys, readKeys } from './key-store.ts';
+import { keyWarnings, rootLines } from './root-draft.ts';
 
 /** How long an old key may keep signing next to the new one, by default. */
 export const OVERLAP_DAYS = 30;

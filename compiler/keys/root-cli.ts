@@ -1,15 +1,20 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
-import { instant } from '../commands/publication-time.ts';
-import { repeated } from '../commands/repeated.ts';
+import { instant } from '../commands/compile-options.ts';
+import { type CommandSettings, dataFolder, repeated } from '../commands/program.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import type { KeyHistory } from '../contract/key-history.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { readNamed } from '../verify/disk.ts';
-import { KeyError, readIssuerKey, writeIssuerKey } from './issuer-key.ts';
 import { daysOf, keysText, namedSince, OVERLAP_DAYS } from './key-command.ts';
-import { changeKeys, keepKeys, readKeys } from './key-store.ts';
+import {
+  changeKeys,
+  KeyError,
+  keepKeys,
+  readIssuerKey,
+  readKeys,
+  writeIssuerKey,
+} from './key-store.ts';
 import {
   adoptedList,
   DRAFT_BYTES_MAX,

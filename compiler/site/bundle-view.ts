@@ -1,12 +1,9 @@
 import type { SiteBundle } from '../contract/site.ts';
-import { fillBuyTabs } from './buy-tabs.ts';
-import { el } from './dom.ts';
 import { addressOf, NoAnswer, type PageSignal, type Preview, previewOf } from './page-data.ts';
-import { bandBadge, freshBadge, routeLink } from './page-parts.ts';
+import { bandBadge, el, fillBuyTabs, freshBadge, routeLink, valueText } from './page-parts.ts';
 import { routeHash } from './page-route.ts';
 import { shown, timeText, words } from './page-words.ts';
-import { bandFor, isLitBand } from './scale-place.ts';
-import { valueText } from './sparkline.ts';
+import { bandFor, isLitBand } from './shapes.ts';
 
 export interface BundleAsked {
   readonly bundle: SiteBundle;

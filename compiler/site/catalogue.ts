@@ -1,7 +1,24 @@
-import { el, mount } from './dom.ts';
-import { findIn, type Hit, type Hits, piecesFor, type SignalIndex } from './find-entities.ts';
-import { entityRow, findIndex, foundUnder, type PageShop, type PageSignal } from './page-data.ts';
-import { entityLink, failureNote, freshBadge, priceText, routeLink } from './page-parts.ts';
+import {
+  entityRow,
+  findIn,
+  findIndex,
+  foundUnder,
+  type Hit,
+  type Hits,
+  type PageShop,
+  type PageSignal,
+  piecesFor,
+  type SignalIndex,
+} from './page-data.ts';
+import {
+  el,
+  entityLink,
+  failureNote,
+  freshBadge,
+  mount,
+  priceText,
+  routeLink,
+} from './page-parts.ts';
 import { routeHash } from './page-route.ts';
 import { words } from './page-words.ts';
 

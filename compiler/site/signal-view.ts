@@ -1,9 +1,8 @@
 import type { SiteBundle, SiteEntityRow } from '../contract/site.ts';
-import { el } from './dom.ts';
 import { entityPage, type PageSignal } from './page-data.ts';
-import { entityLink, freshBadge, priceTable, routeLink } from './page-parts.ts';
+import { el, entityLink, freshBadge, priceTable, routeLink } from './page-parts.ts';
 import { shown, timeText, words } from './page-words.ts';
-import { shadeOf } from './scale-place.ts';
+import { shadeOf } from './shapes.ts';
 
 /** One signal: what it measures, its official scales, its entities and what is sold. */
 export async function signalView(

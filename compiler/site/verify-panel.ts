@@ -1,8 +1,8 @@
 import type { VerificationStep } from '../client/verification-steps.ts';
 import type { Verification } from '../client/verify.ts';
-import { alteredDigit } from './altered-digit.ts';
-import { el, mount } from './dom.ts';
+import { alteredDigit } from './hashed-json.ts';
 import { textAt } from './page-data.ts';
+import { el, mount } from './page-parts.ts';
 import { shown } from './page-words.ts';
 
 // "Is this genuine?": what is dropped or pasted is judged in this page by the code of `signalpress verify`. Nothing is

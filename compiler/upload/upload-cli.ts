@@ -1,14 +1,16 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
+import { type CommandSettings, dataFolder } from '../commands/program.ts';
 import type { Screen } from '../commands/progress.ts';
-import { type Destination, UploadError } from './destination.ts';
-import { folderDestination } from './folder-destination.ts';
-import { httpDestination, POINTER_PATH } from './http-destination.ts';
+import { type Destination, folderDestination, POINTER_PATH, UploadError } from './destination.ts';
 import type { HttpFiles } from './http-files.ts';
-import { UploadNotes } from './upload-notes.ts';
-import { type Uploaded, type UploadProgress, uploadRelease } from './upload-release.ts';
+import {
+  type Uploaded,
+  UploadNotes,
+  type UploadProgress,
+  uploadRelease,
+} from './upload-release.ts';
 
 const CONNECTIONS = 8;
 
@@ -94,7 +96,7 @@ async function placeAt(
   const reads = await (flags.at === undefined
     ? filesAt(to, { auth, flags })
     : filesAt(flags.at, { auth: readAuth, flags }));
-  return httpDestination({ name: to, writes, reads });
+  return httpDestination(to, writes, reads);
 }
 
 function isUrl(text: string): boolean {
@@ -172,6 +174,22 @@ function uploadProgress(screen: Screen, clock: () => number) {
     if (clock() - written < PAUSE_MS) return;
     written = clock();
     screen.write(`${line}\n`);
+  };
+}
+
+/** A host that takes PUT: nginx with its dav module, WebDAV, or a store behind a gateway. */
+export function httpDestination(name: string, writes: HttpFiles, reads: HttpFiles): Destination {
+  return {
+    name,
+    parallel: CONNECTIONS,
+    read: (path, max) => reads.get(path, max),
+    write: (path, { bytes }) => writes.put(path, bytes),
+    switchTo: (_, head) => writes.put(POINTER_PATH, head.bytes),
+    remove: (path) => writes.remove(path),
+    async close() {
+      await writes.close();
+      await reads.close();
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { addExamples } from '../../compiler/commands/command-examples.ts';
+import { addExamples } from '../../compiler/commands/program.ts';
 import { importExamples } from '../../compiler/import/import-cli.ts';
 import { SOURCES } from '../../compiler/import/sources.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { duration } from '../../compiler/commands/duration.ts';
+import { duration } from '../../compiler/commands/program.ts';
 
 describe('duration()', () => {
   it.each([

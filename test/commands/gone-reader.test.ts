@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { outliveReader } from '../../compiler/commands/gone-reader.ts';
+import { outliveReader } from '../../compiler/commands/error-text.ts';
 
 function failing(code: string): Writable {
   const output = new Writable();

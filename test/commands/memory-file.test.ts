@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { memoryFile } from '../../compiler/commands/memory-file.ts';
+import { memoryFile } from '../../compiler/commands/verify-cli.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
 afterAll(removeFolders);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { publicationTime } from '../../compiler/commands/publication-time.ts';
+import { publicationTime } from '../../compiler/commands/compile-options.ts';
 
 const NOW = '2026-11-20T12:00:00Z';
 const at = (flags: Parameters<typeof publicationTime>[0]) =>

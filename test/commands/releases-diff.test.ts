@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { filesDiffText, readingsDiffText } from '../../compiler/commands/releases-cli.ts';
+import { filesDiffText, readingsDiffText } from '../../compiler/commands/releases-command.ts';
 import {
   compileFolder,
   ndjson,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retentionOf, seriesDaysOf } from '../../compiler/commands/retention.ts';
+import { retentionOf, seriesDaysOf } from '../../compiler/commands/compile-options.ts';
 
 describe('retentionOf()', () => {
   it.each([

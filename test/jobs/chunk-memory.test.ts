@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CHUNKS_WAITING_MAX, ChunkMemories } from '../../compiler/jobs/chunk-memory.ts';
+import { CHUNKS_WAITING_MAX, ChunkMemories } from '../../compiler/jobs/chunk-builder.ts';
 
 describe('ChunkMemories', () => {
   it('I34: gives as many memories by turns as chunks may wait, and one more', () => {

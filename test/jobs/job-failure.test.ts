@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { errorText } from '../../compiler/commands/error-text.ts';
-import { jobFailure, thrownFailure } from '../../compiler/jobs/job-failure.ts';
+import { jobFailure, thrownFailure } from '../../compiler/jobs/job-runner.ts';
 import { ForgottenError } from '../../compiler/stages/remember/forgotten-error.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { JobResult } from '../../compiler/jobs/signal-job.ts';
 import {
   type DueSignal,
   joinShares,
   signalShares,
   wholeSignals,
-} from '../../compiler/jobs/signal-shares.ts';
+} from '../../compiler/jobs/job-runner.ts';
+import type { JobResult } from '../../compiler/jobs/signal-job.ts';
 import { FILE_FAULTS_MAX } from '../../compiler/stages/intake/quarantine.ts';
 import { takes } from '../../compiler/stages/intake/share.ts';
 import { builtinEntry } from '../builtin-rows.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TextBytes } from '../../compiler/jobs/chunk-memory.ts';
+import { TextBytes } from '../../compiler/jobs/chunk-builder.ts';
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
 

@@ -2,7 +2,7 @@ import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { KeyError, readIssuerKey, writeIssuerKey } from '../../compiler/keys/issuer-key.ts';
+import { KeyError, readIssuerKey, writeIssuerKey } from '../../compiler/keys/key-store.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 

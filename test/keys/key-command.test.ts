@@ -2,9 +2,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { keyStanding } from '../../compiler/contract/key-standing.ts';
-import { KeyError, writeIssuerKey } from '../../compiler/keys/issuer-key.ts';
 import { keysText, listReceiptKey, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
-import { readKeys } from '../../compiler/keys/key-store.ts';
+import { KeyError, readKeys, writeIssuerKey } from '../../compiler/keys/key-store.ts';
 import { CommandRuns } from '../command-runs.ts';
 import { didOf, seed } from '../seeded-keys.ts';
 import {

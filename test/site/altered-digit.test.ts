@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { alteredDigit } from '../../compiler/site/altered-digit.ts';
+import { alteredDigit } from '../../compiler/site/hashed-json.ts';
 
 describe('alteredDigit()', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { hashOfSubtrees, inclusionRanges, nodeHash } from '../../compiler/contract/merkle.ts';
-import { logPath, rangeText } from '../../compiler/site/log-path.ts';
+import { logPath, rangeText } from '../../compiler/site/shapes.ts';
 
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SiteMapRow, SitePoint } from '../../compiler/contract/site.ts';
-import { frameDays, pointOn } from '../../compiler/site/map-frames.ts';
+import { frameDays, pointOn } from '../../compiler/site/shapes.ts';
 
 const points = (...days: readonly number[]): SitePoint[] =>
   days.map((day) => [`2026-11-${String(day).padStart(2, '0')}T10:00:00Z`, day]);

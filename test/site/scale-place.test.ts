@@ -3,13 +3,7 @@ import { builtinRuler } from '../../compiler/contract/catalog/builtin.ts';
 import { SIGNALS } from '../../compiler/contract/lines.ts';
 import { isLit } from '../../compiler/contract/lit-legs.ts';
 import type { Ruler } from '../../compiler/contract/rulers.ts';
-import {
-  bandFor,
-  isLitBand,
-  scaleFor,
-  scalePlace,
-  shadeOf,
-} from '../../compiler/site/scale-place.ts';
+import { bandFor, isLitBand, scaleFor, scalePlace, shadeOf } from '../../compiler/site/shapes.ts';
 import { builtinEntry } from '../builtin-rows.ts';
 
 const SHADES = 6;

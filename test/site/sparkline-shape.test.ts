@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { builtinRuler } from '../../compiler/contract/catalog/builtin.ts';
-import { sparkShape } from '../../compiler/site/sparkline-shape.ts';
+import { sparkShape } from '../../compiler/site/shapes.ts';
 
 const CROP_VHI = builtinRuler('vegetation-health');
 const US_AQI = builtinRuler('us-aqi');

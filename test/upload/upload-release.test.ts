@@ -14,14 +14,14 @@ import { basename, join } from 'node:path';
 import { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
 import { errorText } from '../../compiler/commands/error-text.ts';
-import type { Destination } from '../../compiler/upload/destination.ts';
-import { UploadError } from '../../compiler/upload/destination.ts';
-import { folderDestination } from '../../compiler/upload/folder-destination.ts';
-import { httpDestination } from '../../compiler/upload/http-destination.ts';
+import {
+  type Destination,
+  folderDestination,
+  UploadError,
+} from '../../compiler/upload/destination.ts';
 import { httpFiles } from '../../compiler/upload/http-files.ts';
-import { definePublish } from '../../compiler/upload/upload-cli.ts';
-import { UploadNotes } from '../../compiler/upload/upload-notes.ts';
-import { type Uploaded, uploadRelease } from '../../compiler/upload/upload-release.ts';
+import { definePublish, httpDestination } from '../../compiler/upload/upload-cli.ts';
+import { type Uploaded, UploadNotes, uploadRelease } from '../../compiler/upload/upload-release.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
 import { folderSource } from '../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../gatekeeper/release/open-release.ts';
@@ -208,7 +208,7 @@ describe('uploadRelease() to a host that takes PUT', () => {
   const AUTH = 'Authorization: Bearer 0123456789abcdef';
   const to = (url: string) => (): Destination => {
     const files = () => httpFiles({ url: new URL(url), auth: AUTH, connections: 4 });
-    return httpDestination({ name: url, writes: files(), reads: files() });
+    return httpDestination(url, files(), files());
   };
 
   it('writes bodies, then the list, then the head, with the header of the operator', async () => {
