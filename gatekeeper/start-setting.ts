@@ -4,7 +4,7 @@ import type { GateServerOptions } from './http/server.ts';
 import type { OpenMetrics } from './metrics/open-metrics.ts';
 import type { PaymentServiceOptions, PaymentServices } from './payment/open-payment-services.ts';
 import type { ReleaseSource } from './release/release-source.ts';
-import type { SourceOptions } from './remote/remote-source.ts';
+import type { SourceOptions } from './remote/open-source.ts';
 import type { ServiceState } from './state/service-state.ts';
 
 /** What a gatekeeper gets besides its settings. */

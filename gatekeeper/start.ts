@@ -32,7 +32,7 @@ import {
 import type { ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
 import { type ReleaseWatcher, type WatchOptions, watchRelease } from './release/watch-release.ts';
-import { openSource } from './remote/remote-source.ts';
+import { openSource } from './remote/open-source.ts';
 import { healthReport } from './rooms/health-report.ts';
 import { ON_DEMAND, ROOMS } from './rooms.ts';
 import { noteServing, noteStart, watchOwnState } from './start-notes.ts';

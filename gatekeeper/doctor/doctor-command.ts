@@ -11,7 +11,7 @@ import {
 } from '../config/load-config.ts';
 import { openRelease } from '../release/open-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import { openSource } from '../remote/remote-source.ts';
+import { openSource } from '../remote/open-source.ts';
 import { ServiceState } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
