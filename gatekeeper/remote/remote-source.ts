@@ -12,13 +12,10 @@ import {
 } from '../../compiler/contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../../compiler/contract/tlog-proof.ts';
-import type { Config } from '../config/config.ts';
-import { dataUrl, isRemote } from '../config/data-url.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import type { Log } from '../log/line-log.ts';
-import { folderSource } from '../release/folder-source.ts';
 import { OFFERS_PATH } from '../release/open-release.ts';
-import { type ReadFile, UnreachableFileError } from '../release/read-body.ts';
+import { UnreachableFileError } from '../release/read-body.ts';
 import type { KnownRelease, ReleasePlace, ReleaseSource } from '../release/release-source.ts';
 import type { ServiceState, Trouble } from '../state/service-state.ts';
 import { inTime } from '../system/in-time.ts';
