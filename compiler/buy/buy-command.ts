@@ -131,7 +131,9 @@ function partsOf(text: string) {
       `Cannot buy "${text}": not an address such as http://127.0.0.1:4021/gauge?signal_id=…&entity=…`,
     );
   }
-  const path = operationIn(url.pathname);
+  // The operation that a path ends with; what is before it belongs to the address of the shop.
+  const ends = [...url.pathname.matchAll(/\//g)].map(({ index }) => url.pathname.slice(index));
+  const path = ends.find((end) => BUILTIN.operationByPath.has(end) || BUNDLE_PATH.test(end));
   if (path === undefined) {
     throw new RangeError(
       `Cannot buy "${text}": its path does not end with an operation such as /gauge; "request" of a search result is one`,
@@ -142,12 +144,6 @@ function partsOf(text: string) {
     path,
     params: Object.fromEntries(url.searchParams),
   };
-}
-
-/** The operation that a path ends with; what is before it belongs to the address of the shop. */
-function operationIn(pathname: string): string | undefined {
-  const ends = [...pathname.matchAll(/\//g)].map(({ index }) => pathname.slice(index));
-  return ends.find((end) => BUILTIN.operationByPath.has(end) || BUNDLE_PATH.test(end));
 }
 
 const PAYMENT_BYTES_MAX = 65_536;

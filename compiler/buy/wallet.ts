@@ -39,7 +39,7 @@ const entry = z.object({
   maxTimeoutSeconds: z.int().min(1).max(3600),
   extra: z.looseObject({ name: z.string(), version: z.string() }),
 });
-type OfferEntry = z.infer<typeof entry>;
+
 const challenge = z.object({ resource: z.unknown(), accepts: z.array(z.unknown()).max(64) });
 
 type BuyerAccount = ReturnType<typeof privateKeyToAccount>;
@@ -124,7 +124,11 @@ async function paymentFor(
   return btoa(JSON.stringify({ x402Version: 2, resource, accepted, payload }));
 }
 
-async function signedTransfer(accepted: OfferEntry, account: BuyerAccount, nowMs: number) {
+async function signedTransfer(
+  accepted: z.infer<typeof entry>,
+  account: BuyerAccount,
+  nowMs: number,
+) {
   const { network, asset, payTo, amount, extra, maxTimeoutSeconds } = accepted;
   const nowS = Math.floor(nowMs / 1000);
   const message = {

@@ -25,22 +25,15 @@ export function defineReceipt(receipt: Command, { now, print }: CommandSettings)
     .requiredOption('--key <file>', 'key file of the processor; make one with keygen')
     .option('--catalog <file>', 'catalog.json of the release (default: the built-in catalogue)')
     .option('--seconds <count>', 'how long the receipt stays valid', String(RECEIPT_SECONDS))
-    .action((target: string, flags: ReceiptFlags) => {
-      const catalog = catalogAt(flags.catalog);
+    .action((target: string, flags: { key: string; catalog?: string; seconds: string }) => {
+      const catalog =
+        flags.catalog === undefined
+          ? BUILTIN
+          : parseCatalog(readPlain(flags.catalog, STORED_BYTES_MAX));
       const seed = readIssuerKey(flags.key);
       const seconds = Number(flags.seconds);
       print(issueReceipt({ target, catalog, seed, now: now(), random: randomBytes, seconds }));
     });
-}
-
-interface ReceiptFlags {
-  readonly key: string;
-  readonly catalog?: string;
-  readonly seconds: string;
-}
-
-function catalogAt(file: string | undefined): Catalog {
-  return file === undefined ? BUILTIN : parseCatalog(readPlain(file, STORED_BYTES_MAX));
 }
 
 interface ReceiptOptions {
@@ -80,13 +73,8 @@ export function issueReceipt(options: ReceiptOptions): string {
   return `${text}.${encodeBase64Url(new Uint8Array(signature))}`;
 }
 
-interface PaidRequest {
-  readonly target: string;
-  readonly priceUsd: string;
-}
-
 /** What the gatekeeper would sell for a target, found by the gatekeeper's own rules. */
-function soldAt(target: string, catalog: Catalog): PaidRequest {
+function soldAt(target: string, catalog: Catalog): { target: string; priceUsd: string } {
   const request = canonicalRequest(target);
   const routed = 'status' in request ? undefined : route(request, catalog);
   const priceUsd = routed?.endpoint.priceUsd ?? null;

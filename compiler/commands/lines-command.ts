@@ -16,15 +16,10 @@ export function defineLines(command: Command, { print }: CommandSettings): void 
     .argument('[id]', 'a line, a signal or a collection')
     .option('--snapshots <folder>', 'folder of batches, with the catalogue', 'snapshots')
     .option('--schema', 'print the JSON Schema of catalogue files, by which editors complete them')
-    .action((id: string | undefined, { snapshots, schema }: LinesFlags) =>
+    .action((id: string | undefined, { snapshots, schema }: { snapshots: string; schema?: true }) =>
       // What is printed ends its line itself.
       print(schema ? catalogSchemaText().trimEnd() : linesText(loadCatalog(snapshots).catalog, id)),
     );
-}
-
-interface LinesFlags {
-  readonly snapshots: string;
-  readonly schema?: true;
 }
 
 const OBSERVED_AT = '2026-11-20T10:45:00Z';
@@ -74,7 +69,7 @@ function signalText(entry: SignalEntry): string {
     `${id}: ${measures}`,
     `  file        <batch>/${id}.ndjson`,
     `  cadence     ${cadence}`,
-    `  main metric ${main}${range === undefined ? '' : `, ${rangeText(range)}`}`,
+    `  main metric ${main}${range === undefined ? '' : `, from ${range.from}${range.to === undefined ? '' : ` to ${range.to}`}`}`,
     ...(others.length === 0 ? [] : [`  and         ${others.join(', ')}`]),
     ...(bands === undefined ? [] : [`  band        ${bands.join(', ')}`]),
     ...(ownThresholds === undefined ? [] : [`  thresholds  ${ownThresholds.join(', ')}`]),
@@ -91,10 +86,6 @@ function metricText(name: string): string {
   return unit === ''
     ? `${name} (text)`
     : `${name} (number${label === '' ? '' : `, ${label}`}, or null)`;
-}
-
-function rangeText({ from, to }: NonNullable<Signal['range']>): string {
-  return to === undefined ? `from ${from}` : `from ${from} to ${to}`;
 }
 
 function entitiesText(entry: SignalEntry): string {

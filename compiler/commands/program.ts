@@ -28,7 +28,9 @@ export async function programOf(
         usages.get(command) ?? Help.prototype.subcommandTerm.call(new Help(), command),
     })
     .addHelpText('after', `\n${EXIT_CODES}`);
-  const asked = commandAsked(args);
+  // The name of the command that arguments begin with; undefined where there is none.
+  const [first, second] = args.filter((arg) => !arg.startsWith('-'));
+  const asked = first === 'help' ? second : first;
   for (const { usage, about, define, examples } of rows) {
     const [name = ''] = usage.split(' ');
     const command = program.command(name).description(about);
@@ -38,12 +40,6 @@ export async function programOf(
     addExamples(command, await examples?.());
   }
   return program;
-}
-
-/** The name of the command that arguments begin with; undefined where there is none. */
-function commandAsked(args: readonly string[]): string | undefined {
-  const [first, second] = args.filter((arg) => !arg.startsWith('-'));
-  return first === 'help' ? second : first;
 }
 
 /** Ready-made calls by command, shown under its help; each is one that works, apart from the names in it. */

@@ -179,7 +179,18 @@ function writeAgain(
   const signer = { issuer, sealer: makeSealer(issuer, key, NO_SIGNATURES) };
   const list = new ReleaseList(files, files_count);
   const log = goOn(staging, { ...signer, current, files, list });
-  refuseDamage(data, { name, list, unread: onlyIn(files.bytes, current.bytes) });
+  // Files that the current release does not list may have decayed unnoticed, so they are read before they are served
+  // again.
+  const unread = onlyIn(files.bytes, current.bytes);
+  for (const entry of unread) {
+    if (list.find(entry.path)?.sha256 !== entry.sha256) continue;
+    try {
+      readStored(data, entry);
+    } catch (cause) {
+      const state = `"${entry.path}" of release "${name}" is damaged or gone`;
+      throw refusal(data, `${state}; compile the older snapshots again`, cause);
+    }
+  }
   const place = { ...nextPlace(previous, asOf), log_index: log.size };
   const next = { ...rest, ...place, ...until };
   const { release } = writeHead(staging.root, { list, head: next }, signer.sealer);
@@ -250,28 +261,6 @@ function hasServedTables(data: string, head: Release, files: Pick<FileListBytes,
     return true;
   } catch {
     return false;
-  }
-}
-
-interface Unread {
-  readonly name: string;
-  readonly list: ReleaseList;
-  readonly unread: Iterable<FileEntry>;
-}
-
-/**
- * Files that the current release does not list may have decayed unnoticed, so they are read before they are served
- * again.
- */
-function refuseDamage(data: string, { name, list, unread }: Unread): void {
-  for (const entry of unread) {
-    if (list.find(entry.path)?.sha256 !== entry.sha256) continue;
-    try {
-      readStored(data, entry);
-    } catch (cause) {
-      const state = `"${entry.path}" of release "${name}" is damaged or gone`;
-      throw refusal(data, `${state}; compile the older snapshots again`, cause);
-    }
   }
 }
 

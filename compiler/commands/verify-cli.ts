@@ -212,7 +212,18 @@ export function memoryFile(path: string): MemoryFile {
   return {
     text,
     save(next) {
-      if (next !== text) replace(path, next);
+      if (next === text) return;
+      const draft = `${path}.${process.pid}.tmp`;
+      try {
+        writeFileSync(draft, next);
+        renameSync(draft, path);
+      } catch (cause) {
+        rmSync(draft, { force: true });
+        throw new RangeError(
+          `Cannot remember in "${path}" what was verified; the verification itself is done. ${errorText(cause)}`,
+          { cause },
+        );
+      }
     },
   };
 }
@@ -228,20 +239,6 @@ function readSmall(path: string): string {
     throw new RangeError(`Cannot read "${path}" of --remember: it is ${state}; name a file`, {
       cause,
     });
-  }
-}
-
-function replace(path: string, text: string): void {
-  const draft = `${path}.${process.pid}.tmp`;
-  try {
-    writeFileSync(draft, text);
-    renameSync(draft, path);
-  } catch (cause) {
-    rmSync(draft, { force: true });
-    throw new RangeError(
-      `Cannot remember in "${path}" what was verified; the verification itself is done. ${errorText(cause)}`,
-      { cause },
-    );
   }
 }
 

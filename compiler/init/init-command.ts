@@ -63,7 +63,14 @@ export function newShop(shop: NewShop): string {
     mkdirSync(dirname(full), { recursive: true });
     writeFileSync(full, text, { flag: 'wx' });
   }
-  return nextText(shop);
+  const { shop: own, buyer } = commandsOf(shop);
+  return `Made a shop in "${shop.folder}"; its README.md says what to edit.
+
+Check, sign and serve it:
+${indented(own)}
+
+Buy from it, in another terminal, in the same folder:
+${indented(buyer)}`;
 }
 
 function refuseName(line: string, catalog: CatalogFile): void {
@@ -152,17 +159,6 @@ npx signalpress-gate`,
     buyer: `npx signalpress buy '${target}' --issuer ${issuer} > ${at('answer.json')}
 npx signalpress verify ${at('answer.json')} --issuer ${issuer}`,
   };
-}
-
-function nextText(shop: NewShop): string {
-  const { shop: own, buyer } = commandsOf(shop);
-  return `Made a shop in "${shop.folder}"; its README.md says what to edit.
-
-Check, sign and serve it:
-${indented(own)}
-
-Buy from it, in another terminal, in the same folder:
-${indented(buyer)}`;
 }
 
 const indented = (text: string): string => text.replaceAll(/^/gm, '  ');
@@ -318,9 +314,11 @@ function shopBatch(
   };
 }
 
-type EntityValues = Readonly<Record<string, readonly number[]>>;
-
-function rowsOf(values: EntityValues, nowMs: number, current: (value: number) => object): object[] {
+function rowsOf(
+  values: Readonly<Record<string, readonly number[]>>,
+  nowMs: number,
+  current: (value: number) => object,
+): object[] {
   const hour = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
   return Object.entries(values).flatMap(([entity, list]) =>
     list.map((value, at) => {

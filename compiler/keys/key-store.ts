@@ -27,7 +27,8 @@ const KEYS_NAME = 'keys.json';
  * else that release's list; null before both. Throws a KeyError for a list that is invalid or that drops something.
  */
 export function readKeys(data: string, last = currentRelease(data)): KeyHistory | null {
-  const published = publishedKeys(last);
+  const bytes = last?.read(KEYS_PATH) ?? null;
+  const published = bytes === null ? null : parsed(KEYS_PATH, () => bytes);
   const path = join(data, KEYS_NAME);
   if (!existsSync(path)) return published;
   const kept = parsed(path, () => readPlain(path, KEYS_BYTES_MAX));
@@ -35,11 +36,6 @@ export function readKeys(data: string, last = currentRelease(data)): KeyHistory 
     throw damaged(path, 'it lacks a key or a revocation that the last release published');
   }
   return kept;
-}
-
-function publishedKeys(last: PreviousRelease | null): KeyHistory | null {
-  const bytes = last?.read(KEYS_PATH) ?? null;
-  return bytes === null ? null : parsed(KEYS_PATH, () => bytes);
 }
 
 function parsed(path: string, bytes: () => Uint8Array): KeyHistory {
@@ -56,12 +52,6 @@ function damaged(path: string, state: string, cause?: unknown): KeyError {
       'the last release',
     { cause },
   );
-}
-
-/** Replaces the operator's list in one step. */
-function writeKeys(data: string, history: KeyHistory): void {
-  mkdirSync(data, { recursive: true });
-  replaceFile(join(data, KEYS_NAME), formatKeyHistory(history));
 }
 
 /**
@@ -95,7 +85,9 @@ export function keepKeys(data: string, history: KeyHistory): KeyHistory {
       { cause },
     );
   }
-  writeKeys(data, checked);
+  // Replaces the operator's list in one step.
+  mkdirSync(data, { recursive: true });
+  replaceFile(join(data, KEYS_NAME), formatKeyHistory(checked));
   return checked;
 }
 

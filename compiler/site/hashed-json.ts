@@ -21,13 +21,10 @@ export function hashedJson(body: unknown): JsonPart[] {
   return merged(parts);
 }
 
-interface Printing {
-  readonly parts: JsonPart[];
-  readonly path: readonly string[];
-  readonly indent: string;
-}
-
-function print(value: unknown, at: Printing): void {
+function print(
+  value: unknown,
+  at: { parts: JsonPart[]; path: readonly string[]; indent: string },
+): void {
   const isHashed = isCore(at.path);
   if (typeof value !== 'object' || value === null || isEmpty(value)) {
     at.parts.push({ text: jsonText(value), isHashed });

@@ -194,16 +194,11 @@ export function findIn(query: string, found: readonly SiteFound[], index: Signal
   };
 }
 
-interface Searched {
-  readonly found: readonly SiteFound[];
-  readonly index: SignalIndex;
-}
-
 /** The signal itself, if all words are of what it measures; of its entities those that have the other words. */
 function hitsOf(
   signal: PageSignal,
   asked: readonly string[],
-  { found, index }: Searched,
+  { found, index }: { found: readonly SiteFound[]; index: SignalIndex },
 ): Ranked[] {
   const id = signal.signal_id;
   const words = index.words.get(id) ?? [];

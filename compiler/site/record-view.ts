@@ -187,19 +187,18 @@ function webAddress(value: unknown): string | null {
 
 function bundleLine({ bundle, signal, entity }: RecordAsked): HTMLElement | null {
   if (bundle === null) return null;
-  const subject = subjectOf(bundle, signal.signal_id, entity);
+  // The subject of a chain of which an entity is a leg: a city for its river gauge.
+  const { entity_of } = bundle;
+  const pairs = Object.hasOwn(entity_of, signal.signal_id)
+    ? Object.entries(entity_of[signal.signal_id] ?? {})
+    : [];
+  const subject = pairs.find(([, leg]) => leg === entity)?.[0] ?? entity;
   if (!bundle.subjects.includes(subject)) return null;
   const link = routeLink(
     { view: 'bundle', line: bundle.line, subject },
     'the chain that it is part of',
   );
   return el('p', {}, 'See ', link, `, sold whole for $${bundle.price_usd}.`);
-}
-
-/** The subject of a chain of which an entity is a leg: a city for its river gauge. */
-function subjectOf({ entity_of }: SiteBundle, signal: string, entity: string): string {
-  const pairs = Object.hasOwn(entity_of, signal) ? Object.entries(entity_of[signal] ?? {}) : [];
-  return pairs.find(([, leg]) => leg === entity)?.[0] ?? entity;
 }
 
 function fill(place: HTMLElement, made: Promise<HTMLElement>): void {
@@ -229,7 +228,9 @@ function scaleBar(signal: PageSignal, row: PreviewRow): HTMLElement | null {
       el(
         'span',
         { class: 'cell-from' },
-        at === null || index === 0 ? '' : fromText(scale.direction, at),
+        at === null || index === 0
+          ? ''
+          : `${scale.direction === 'up' ? 'from' : 'up to'} ${figure(at)}`,
       ),
     );
   });
@@ -242,18 +243,11 @@ function scaleBar(signal: PageSignal, row: PreviewRow): HTMLElement | null {
   );
 }
 
-function fromText(direction: 'up' | 'down', at: number): string {
-  return `${direction === 'up' ? 'from' : 'up to'} ${figure(at)}`;
-}
-
-/** The free JSON that says most about an entity. */
-interface FreeBody {
-  readonly url: string;
-  readonly note: string;
-}
-
 /** What may be shown: the sample where it is of this entity, the bare record of a gauge, else the free last seven. */
-function freeBody({ signal_id, sample, raw }: PageSignal, entity: string): FreeBody {
+function freeBody(
+  { signal_id, sample, raw }: PageSignal,
+  entity: string,
+): { url: string; note: string } {
   if (sample === entity) {
     const note = 'The whole record, signed; it is the free sample of this signal.';
     return { url: addressOf('/gauge/sample', { signal_id }), note };

@@ -121,18 +121,13 @@ interface SparkShape {
   }[];
 }
 
-interface Box {
-  readonly width: number;
-  readonly height: number;
-}
-
 const MARGIN = 0.15;
 
 /** Readings by their time, on the stripes of the scale of their metric; the box fits the readings, not the scale. */
 export function sparkShape(
   points: readonly SparkPoint[],
   scale: Ruler | null,
-  box: Box,
+  box: { width: number; height: number },
 ): SparkShape {
   const values = points.map(({ value }) => value);
   const [low, high] = padded(Math.min(...values), Math.max(...values));
@@ -151,12 +146,7 @@ export function sparkShape(
   return { points: placed, stripes: stripes.filter(({ height }) => height > 0) };
 }
 
-interface Span {
-  readonly low: number;
-  readonly high: number;
-}
-
-function stripesOf({ steps, direction }: Ruler, { low, high }: Span) {
+function stripesOf({ steps, direction }: Ruler, { low, high }: { low: number; high: number }) {
   return steps.map(({ band, at }, index) => {
     const next = steps[index + 1]?.at;
     const far = direction === 'up' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;

@@ -54,7 +54,10 @@ export function verifyPanel(issuer: string): VerifyPanel {
   parts.input.addEventListener('paste', () => setTimeout(read));
   parts.alter.addEventListener('click', () => alter(parts, panel));
   mount('verify').append(layout(parts, { panel, read }));
-  whenIdle(() => void Promise.allSettled([loadJudge(), textAt(KEYS_URL)]));
+  // After the first view: Safari has no idle callbacks.
+  const act = () => void Promise.allSettled([loadJudge(), textAt(KEYS_URL)]);
+  if (typeof requestIdleCallback === 'function') requestIdleCallback(act, { timeout: 2000 });
+  else setTimeout(act, 500);
   return panel;
 }
 
@@ -73,7 +76,10 @@ function partsOf(): PanelParts {
   return { input, alter, verdict, steps };
 }
 
-function layout({ input, alter, verdict, steps }: PanelParts, on: Handlers): HTMLElement {
+function layout(
+  { input, alter, verdict, steps }: PanelParts,
+  on: { panel: VerifyPanel; read: () => void },
+): HTMLElement {
   const { panel, read } = on;
   const file = el('input', {
     type: 'file',
@@ -111,11 +117,6 @@ function layout({ input, alter, verdict, steps }: PanelParts, on: Handlers): HTM
   );
   acceptDrops(zone, panel);
   return el('div', { class: 'verify' }, zone, el('div', { class: 'outcome' }, verdict, steps));
-}
-
-interface Handlers {
-  readonly panel: VerifyPanel;
-  readonly read: () => void;
 }
 
 function acceptDrops(zone: HTMLElement, panel: VerifyPanel): void {
@@ -217,12 +218,6 @@ async function outcomeOf(text: string, issuer: string): Promise<Verification> {
   return isOther ? verify(text, { now }) : own;
 }
 
-/** After the first view: Safari has no idle callbacks. */
-function whenIdle(act: () => void): void {
-  if (typeof requestIdleCallback === 'function') requestIdleCallback(act, { timeout: 2000 });
-  else setTimeout(act, 500);
-}
-
 const loadJudge = () => import('../client/verify.ts');
 
 function tell(parts: PanelParts, { verdict, issuer, steps }: Verification, note: string): void {
@@ -242,6 +237,7 @@ function tell(parts: PanelParts, { verdict, issuer, steps }: Verification, note:
 
 function stepItem(step: VerificationStep): HTMLElement {
   const { mark, word } = STATUS[step.status];
+  const unproven = step.doesNotProve.slice(0, 1).toLowerCase() + step.doesNotProve.slice(1);
   const details = step.findings.map(({ where, status, detail }) =>
     el('li', { class: status }, `${where === '' ? 'the body' : shown(where)}: ${shown(detail)}`),
   );
@@ -251,13 +247,7 @@ function stepItem(step: VerificationStep): HTMLElement {
     el('span', { class: 'mark', 'aria-hidden': 'true' }, mark),
     el('strong', {}, step.title),
     el('span', { class: 'word' }, word),
-    el(
-      'p',
-      {},
-      step.proves,
-      ' ',
-      el('span', { class: 'soft' }, `Does not show: ${lower(step.doesNotProve)}`),
-    ),
+    el('p', {}, step.proves, ' ', el('span', { class: 'soft' }, `Does not show: ${unproven}`)),
     details.length === 0
       ? null
       : el(
@@ -267,10 +257,6 @@ function stepItem(step: VerificationStep): HTMLElement {
           el('ul', {}, ...details),
         ),
   );
-}
-
-function lower(text: string): string {
-  return text.slice(0, 1).toLowerCase() + text.slice(1);
 }
 
 function pause(): Promise<void> {

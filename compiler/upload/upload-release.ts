@@ -221,16 +221,11 @@ async function writeBodies(
   return { files, bytes, resumed };
 }
 
-interface Compared {
-  readonly isThere: boolean;
-  readonly wanted: readonly FileEntry[];
-}
-
 /** Bodies that the list there has, of which the destination has other bytes or none. */
 async function damagedThere(
   { destination }: UploadOptions,
   { list, release }: OwnRelease,
-  { isThere, wanted }: Compared,
+  { isThere, wanted }: { isThere: boolean; wanted: readonly FileEntry[] },
 ): Promise<FileEntry[]> {
   const isWanted = new Set(wanted.map(({ path }) => path));
   const all = [...onlyIn(list.bytes, Buffer.alloc(0))].filter(({ path }) => !isWanted.has(path));
@@ -348,17 +343,16 @@ async function switchOver(
   head: Buffer | null,
 ): Promise<void> {
   const now = await destination.read(POINTER_PATH, HEAD_BYTES_MAX);
-  if (!isExpected(now, [head, own.head.bytes])) {
+  if (
+    ![head, own.head.bytes].some((one) =>
+      one === null || now === null ? one === now : one.equals(now),
+    )
+  ) {
     throw new UploadError(
       `Cannot publish release ${own.release.sequence} to "${destination.name}": somebody else has published there meanwhile; run this again`,
     );
   }
   await destination.switchTo(own.name, own.head);
-}
-
-/** In a folder the head is replaced already where the release that it replaces has the same name. */
-function isExpected(now: Buffer | null, expected: readonly (Buffer | null)[]): boolean {
-  return expected.some((one) => (one === null || now === null ? one === now : one.equals(now)));
 }
 
 async function readBack(

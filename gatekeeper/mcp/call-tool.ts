@@ -49,8 +49,9 @@ function refused({ name }: Tool, fault: string): ToolResult {
   return failed(`Cannot call "${name}": ${fault}`);
 }
 
-type ToolCall = (given: JsonObject, shop: Shop, tool: Tool) => Promise<ToolResult>;
-const CALLS: Readonly<Record<ToolName, ToolCall>> = {
+const CALLS: Readonly<
+  Record<ToolName, (given: JsonObject, shop: Shop, tool: Tool) => Promise<ToolResult>>
+> = {
   search: ({ query }, shop) => searched(String(query), shop),
   quote,
   verify_citation: verifyCitation,
@@ -278,17 +279,15 @@ function content(text: string): string {
 /** Industries that an overview names; a catalogue of a publisher's own may have any number. */
 const INDUSTRIES_MAX = 40;
 
-interface CompactCoverage {
-  readonly totals: object;
-  readonly signals: readonly { readonly industry: string; readonly entities_count: number }[];
-}
-
 /**
  * A compact coverage of everything, in short: the totals, and how many signals of each industry have a reading, the largest
  * first. Each industry is a page of its own.
  */
 function overview({ body }: Reply, baseUrl: string): ToolResult {
-  const { totals, signals } = JSON.parse(body.toString()) as CompactCoverage;
+  const { totals, signals } = JSON.parse(body.toString()) as {
+    totals: object;
+    signals: readonly { industry: string; entities_count: number }[];
+  };
   const counts = new Map<string, number>();
   for (const { industry, entities_count } of signals) {
     if (entities_count > 0) counts.set(industry, (counts.get(industry) ?? 0) + 1);
@@ -379,14 +378,9 @@ function freeQuote({ endpoint, target, example }: Quoted, { baseUrl }: Shop): To
   return succeededWith({ ...head(endpoint, target), ...example, price_usd: '0', how });
 }
 
-interface Priced {
-  readonly offer: Offer;
-  readonly reply: Reply;
-}
-
 function paidQuote(
   { endpoint, target, example }: Quoted,
-  { offer, reply }: Priced,
+  { offer, reply }: { offer: Offer; reply: Reply },
   { baseUrl }: Shop,
 ): object {
   const { x402Version, accepts } = JSON.parse(reply.body.toString()) as {

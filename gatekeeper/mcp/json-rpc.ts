@@ -130,7 +130,14 @@ export function eraOf(request: RpcRequest, headers: RpcHeaders): Era | RpcAnswer
   }
   const { version } = headers;
   if (version === null || HANDSHAKE_REVISIONS.includes(version)) return 'handshake';
-  if (version === STATELESS_REVISION) return withoutClaim(request, headers);
+  if (version === STATELESS_REVISION) {
+    if (request.method === 'initialize') {
+      const message = `initialize does not exist in ${headers.version}; send server/discover`;
+      return refusal(request, 'headerMismatch', message);
+    }
+    const message = `params._meta["${VERSION_KEY}"] is missing; send "${STATELESS_REVISION}" and "${CAPABILITIES_KEY}"`;
+    return refusal(request, 'invalidParams', message);
+  }
   return unsupported(request, version, [STATELESS_REVISION, ...HANDSHAKE_REVISIONS]);
 }
 
@@ -140,15 +147,6 @@ function isStateless(version: JsonValue | undefined): boolean {
 
 function refusal(request: RpcRequest, name: RpcErrorName, message: string): RpcAnswer {
   return { id: request.id, name, message };
-}
-
-function withoutClaim(request: RpcRequest, headers: RpcHeaders): RpcAnswer {
-  if (request.method === 'initialize') {
-    const message = `initialize does not exist in ${headers.version}; send server/discover`;
-    return refusal(request, 'headerMismatch', message);
-  }
-  const message = `params._meta["${VERSION_KEY}"] is missing; send "${STATELESS_REVISION}" and "${CAPABILITIES_KEY}"`;
-  return refusal(request, 'invalidParams', message);
 }
 
 function unsupported(
@@ -183,20 +181,17 @@ function statelessRefusal(
   if (claimed !== STATELESS_REVISION) return unsupported(request, claimed, [STATELESS_REVISION]);
   if (version === null) return mismatch(request, 'MCP-Protocol-Version', 'params._meta');
   if (method === null) return mismatch(request, 'Mcp-Method', 'method');
-  return nameRefusal(request, headers);
-}
-
-function mismatch(request: RpcRequest, header: string, member: string): RpcAnswer {
-  const message = `Header ${header} is missing or differs from ${member} of the body; send what the body says`;
-  return refusal(request, 'headerMismatch', message);
-}
-
-function nameRefusal(request: RpcRequest, { name }: RpcHeaders): RpcAnswer | null {
+  const { name } = headers;
   const member = Object.hasOwn(NAMED_BY, request.method) ? NAMED_BY[request.method] : undefined;
   const sent = member === undefined ? undefined : request.params[member];
   // A value that is not a string is refused with the parameters.
   if (member === undefined || typeof sent !== 'string') return null;
   return headerText(name) === sent ? null : mismatch(request, 'Mcp-Name', `params.${member}`);
+}
+
+function mismatch(request: RpcRequest, header: string, member: string): RpcAnswer {
+  const message = `Header ${header} is missing or differs from ${member} of the body; send what the body says`;
+  return refusal(request, 'headerMismatch', message);
 }
 
 /** The text of a header that carries what is no ASCII as base64. */

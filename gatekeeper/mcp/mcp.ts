@@ -147,13 +147,30 @@ function statelessAnswer(answer: RpcAnswer, service: Service): StatusAnswer {
   return { id, members: `"resultType":"complete",${members},"_meta":${JSON.stringify(_meta)}` };
 }
 
-type Method = (request: RpcRequest, talk: Talk) => Promise<RpcAnswer>;
-
-const METHODS: Readonly<Record<Era, Method>> = { handshake, stateless };
+const METHODS: Readonly<Record<Era, (request: RpcRequest, talk: Talk) => Promise<RpcAnswer>>> = {
+  handshake,
+  stateless,
+};
 
 async function handshake(request: RpcRequest, talk: Talk): Promise<RpcAnswer> {
   const { id } = request;
-  if (request.method === 'initialize') return initialize(request, talk.service);
+  if (request.method === 'initialize') {
+    const { params } = request;
+    const { protocolVersion: asked } = params;
+    if (typeof asked !== 'string') {
+      const message = `protocolVersion is not a string; send "${NEWEST_HANDSHAKE}"`;
+      return { id, name: 'invalidParams', message };
+    }
+    const protocolVersion = HANDSHAKE_REVISIONS.includes(asked) ? asked : NEWEST_HANDSHAKE;
+    return {
+      id,
+      result: {
+        protocolVersion,
+        serverInfo: serverInfo(talk.service),
+        ...abilitiesOf(talk.service),
+      },
+    };
+  }
   if (request.method === 'ping') return { id, result: {} };
   const answer = await shared(request, talk);
   return answer ?? unknownMethod(request, `initialize, ping, ${SHARED_METHODS.join(', ')}`);
@@ -250,19 +267,6 @@ function abilitiesOf(service: Service): object {
 function serverInfo({ release }: Service): object {
   const { issuer_name, contract_version } = release.head;
   return { name: issuer_name, version: `${contract_version}.0.0` };
-}
-
-function initialize({ id, params }: RpcRequest, service: Service): RpcAnswer {
-  const { protocolVersion: asked } = params;
-  if (typeof asked !== 'string') {
-    const message = `protocolVersion is not a string; send "${NEWEST_HANDSHAKE}"`;
-    return { id, name: 'invalidParams', message };
-  }
-  const protocolVersion = HANDSHAKE_REVISIONS.includes(asked) ? asked : NEWEST_HANDSHAKE;
-  return {
-    id,
-    result: { protocolVersion, serverInfo: serverInfo(service), ...abilitiesOf(service) },
-  };
 }
 
 /** The list has one page, so this server issues no cursor. */

@@ -68,11 +68,9 @@ export async function readResource(uri: string, shop: Shop): Promise<object | nu
   const mimeType = path === null ? null : mimeTypeOf(path, shop);
   if (path === null || mimeType === null) return null;
   const reply = await shop.ask(path);
-  return reply.status === 200 ? contents(uri, mimeType, reply.body.toString()) : null;
-}
-
-function contents(uri: string, mimeType: string, text: string): object {
-  return { contents: [{ uri, mimeType, text }] };
+  return reply.status === 200
+    ? { contents: [{ uri, mimeType, text: reply.body.toString() }] }
+    : null;
 }
 
 function offered({ catalog, hasFile }: Shop): readonly Resource[] {

@@ -67,7 +67,11 @@ export function linesFrom(sorted: Buffer, opening: string): string[] {
   const wanted = Buffer.from(opening, 'latin1');
   const lines: string[] = [];
   let at = firstLine(sorted, wanted);
-  while (lines.length < LINES_MAX && startsWith(sorted, at, wanted)) {
+  while (
+    lines.length < LINES_MAX &&
+    at < sorted.length &&
+    sorted.subarray(at, at + wanted.length).equals(wanted)
+  ) {
     const end = endOfLine(sorted, at);
     lines.push(sorted.toString('utf8', at, end));
     at = end + 1;
@@ -91,8 +95,4 @@ function startOfLine(sorted: Buffer, at: number): number {
 function endOfLine(sorted: Buffer, at: number): number {
   const end = sorted.indexOf(LINE_END, at);
   return end === -1 ? sorted.length : end;
-}
-
-function startsWith(sorted: Buffer, at: number, wanted: Buffer): boolean {
-  return at < sorted.length && sorted.subarray(at, at + wanted.length).equals(wanted);
 }

@@ -140,16 +140,13 @@ export function checkIssuer(
 export function catalogIn(head: Release, bytes: Buffer | null): Catalog {
   const sha256 = (text: Buffer): string => createHash('sha256').update(text).digest('hex');
   const file = bytes === null ? null : { bytes, sha256: sha256(bytes) };
-  const digestOf = (value: unknown): string => sha256Text(canonicalJson(value));
+  const digestOf = (value: unknown): string =>
+    `sha256:${createHash('sha256').update(canonicalJson(value)).digest('hex')}`;
   try {
     return releaseCatalog({ head, file, digestOf, read: compiledCatalog });
   } catch (cause) {
     refuse(messageOf(cause), cause);
   }
-}
-
-function sha256Text(data: string | Buffer): string {
-  return `sha256:${createHash('sha256').update(data).digest('hex')}`;
 }
 
 function refuse(state: string, cause?: unknown): never {

@@ -112,7 +112,9 @@ export class RemoteSource implements ReleaseSource {
     this.#noteName = `newest-${site}`;
     this.#proofNoteName = `proof-${site}`;
     this.#log = log;
-    const deadline = deadlineWith(options.answerMs ?? ANSWER_MS);
+    const answerMs = options.answerMs ?? ANSWER_MS;
+    const deadline = (bytes: number) =>
+      Math.min(DEADLINE_MS_MAX, answerMs + Math.ceil(bytes / BYTES_A_MS));
     this.#host = staticHost({ url, auth, connections: FETCHES_MAX, deadline });
     this.#cache = new DiskCache({ folder: cacheDir, bytesMax: cacheBytesMax, clock, log });
     this.#outage = state.trouble('data_host_unreachable');
@@ -301,10 +303,6 @@ function sha256Of(bytes: Buffer): string {
 
 function hexOf(hash: string): string {
   return hash.slice('sha256:'.length);
-}
-
-function deadlineWith(answerMs: number): (bytes: number) => number {
-  return (bytes) => Math.min(DEADLINE_MS_MAX, answerMs + Math.ceil(bytes / BYTES_A_MS));
 }
 
 /** Fetches ahead at once; the others are for who waits. */

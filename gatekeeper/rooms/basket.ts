@@ -104,15 +104,9 @@ async function quoted(
   return quoteOf(answered, { basket, question, error }, service);
 }
 
-interface Asked {
-  readonly basket: Basket;
-  readonly question: Question;
-  readonly error?: string | undefined;
-}
-
 function quoteOf(
   answered: AnsweredBasket,
-  { basket, question, error }: Asked,
+  { basket, question, error }: { basket: Basket; question: Question; error?: string | undefined },
   service: Service,
 ): Reply {
   const { parts, sum } = answered;
@@ -176,7 +170,10 @@ async function bought(
   const { value, token } = transfer;
   const usd = usdWorth(value, token) ?? value;
   // The terms of a known payment are those that it was signed for; a new one must have the sum of now.
-  const endpoint = pricedAt(usdAmount(isPrice(usd) ? usd : NO_SUM), question);
+  const endpoint = pricedAt(
+    usdAmount(usd.length <= PRICE_DIGITS_MAX && usd !== '0' ? usd : NO_SUM),
+    question,
+  );
   const { target } = basket;
   const { trace } = question;
   const asked = { endpoint, target, method: 'POST', trace, paymentHeader: header };
@@ -208,10 +205,6 @@ async function gathered(
   } finally {
     state.gathering -= 1;
   }
-}
-
-function isPrice(value: string): boolean {
-  return value.length <= PRICE_DIGITS_MAX && value !== '0';
 }
 
 function changed(value: string): string {
@@ -368,19 +361,18 @@ const NO_OPERATION = 'no operation at this path; /gauge/catalog lists what is so
 
 /** Why an operation is never sold in a basket; null for one that is. */
 function unsoldInBaskets({ endpoint, target }: Route): string | null {
-  if (endpoint.priceUsd === null) return unpriced(endpoint);
+  if (endpoint.priceUsd === null) {
+    const { answer: word, method, token } = endpoint;
+    if (word === 'basket') return 'a basket cannot be in a basket';
+    if (word === 'gone') return 'retired; leave it out';
+    if (token) return 'opened by a token of /gauge/subscribe and not sold; send it alone';
+    return method === 'GET'
+      ? 'free; send it alone as a GET'
+      : `a ${method} that is free; send it alone`;
+  }
   if (endpoint.answer === 'mint') return 'a token is sold alone: it is no signed answer';
   const isJson = mediaTypeOf(endpoint, target) === JSON_MEDIA_TYPE;
   return isJson ? null : 'a table is sold alone; ask for format=json';
-}
-
-function unpriced({ answer: word, method, token }: Endpoint): string {
-  if (word === 'basket') return 'a basket cannot be in a basket';
-  if (word === 'gone') return 'retired; leave it out';
-  if (token) return 'opened by a token of /gauge/subscribe and not sold; send it alone';
-  return method === 'GET'
-    ? 'free; send it alone as a GET'
-    : `a ${method} that is free; send it alone`;
 }
 
 function repeated(at: number | undefined): string | null {

@@ -21,9 +21,6 @@ const CATALOG_FRAME_BYTES = 10_000;
 /** Most bytes of one answer, for one signal or for everything at once; the rest is on the next page. */
 const CATALOG_PAGE_BYTES = FREE_BYTES_MAX - CATALOG_FRAME_BYTES;
 
-/** Latest readings by signal id, in the order of the table; a signal without readings is missing. */
-type CatalogRows = ReadonlyMap<string, RowList>;
-
 /** The compiled list of latest readings; empty when the release has none. */
 export const catalogTable = perRelease(async (release: ReleaseIndex): Promise<CatalogTable> => {
   if (!release.has(CATALOG_PATH)) return new CatalogTable(Buffer.alloc(0));
@@ -31,15 +28,17 @@ export const catalogTable = perRelease(async (release: ReleaseIndex): Promise<Ca
 });
 
 /** The same by signal. */
-export const catalogRows = perRelease(async (release: ReleaseIndex): Promise<CatalogRows> => {
-  const table = await catalogTable(release);
-  const numbers = new Map<string, number[]>(
-    release.catalog.signals.map((signal) => [signal.id, []]),
-  );
-  for (let row = 0; row < table.size; row += 1) numbers.get(table.signalOf(row))?.push(row);
-  const held = [...numbers].filter(([, list]) => list.length > 0);
-  return new Map(held.map(([id, list]) => [id, table.list(list)]));
-});
+export const catalogRows = perRelease(
+  async (release: ReleaseIndex): Promise<ReadonlyMap<string, RowList>> => {
+    const table = await catalogTable(release);
+    const numbers = new Map<string, number[]>(
+      release.catalog.signals.map((signal) => [signal.id, []]),
+    );
+    for (let row = 0; row < table.size; row += 1) numbers.get(table.signalOf(row))?.push(row);
+    const held = [...numbers].filter(([, list]) => list.length > 0);
+    return new Map(held.map(([id, list]) => [id, table.list(list)]));
+  },
+);
 
 /** What is stored, in the words of every list that counts it; counted once. */
 export const catalogCounts = perRelease(async (release: ReleaseIndex) => {

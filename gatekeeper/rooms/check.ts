@@ -160,7 +160,7 @@ function readBody(
   try {
     const text = decodeUtf8(bytes);
     if (text.startsWith(SERIES_CSV_HEADER)) return refuse(400, `Cannot be judged: ${UNSIGNED_CSV}`);
-    if (isSignedCsv(text)) spend(tableCost(bytes));
+    if (isSignedCsv(text)) spend(bytes.length / TABLE_BYTES_A_UNIT);
     sent = bodyOfText(text);
   } catch (error) {
     return refuse(400, `Cannot be judged: ${messageOf(error)}`);
@@ -217,7 +217,11 @@ async function inclusionOf(
   }
   try {
     const looked = [...hashes].slice(0, INCLUSIONS_MAX);
-    const missing = await absentOf(looked, reader);
+    const missing: string[] = [];
+    for (const hash of looked) {
+      const { state } = await findLeaf(hash.slice('sha256:'.length), reader);
+      if (state !== 'found') missing.push(hash);
+    }
     const rest = looked.length < hashes.size ? ` of the first ${INCLUSIONS_MAX}` : '';
     const detail = `${looked.length - missing.length} of ${looked.length}${rest} are in the log`;
     return { status: missing.length === 0 ? 'pass' : 'fail', detail };
@@ -225,15 +229,6 @@ async function inclusionOf(
     if (!isLogged(error)) log({ event: 'look_up_failed', error: messageOf(error) });
     return { status: 'undetermined', detail: 'the look-up could not be completed; ask again' };
   }
-}
-
-async function absentOf(hashes: readonly string[], reader: ReleaseReader): Promise<string[]> {
-  const absent: string[] = [];
-  for (const hash of hashes) {
-    const { state } = await findLeaf(hash.slice('sha256:'.length), reader);
-    if (state !== 'found') absent.push(hash);
-  }
-  return absent;
 }
 
 function checkBody(
@@ -344,11 +339,6 @@ export function judgingCost({ citations, cost }: CheckCost): number {
 /** Bytes of a table that cost one unit to read: several times what JSON costs, also where it is refused then. */
 const TABLE_BYTES_A_UNIT = 500;
 
-/** What reading a signed CSV costs in the units of the rate limit, before anything of it is judged. */
-function tableCost(bytes: Uint8Array): number {
-  return bytes.length / TABLE_BYTES_A_UNIT;
-}
-
 interface Weight extends CheckCost {
   /** Values read once. */
   readonly size: number;
@@ -369,7 +359,7 @@ function weightOf(value: JsonValue): Weight {
     cost += inside.cost + (NOTED.includes(name) ? PROOF_COST + PROOF_READINGS * inside.size : 0);
     size += inside.size + name.length / CHARS_A_VALUE;
   }
-  const hashes = hashesOver(value);
+  const hashes = (cites(value) ? 1 : 0) + (Object.hasOwn(value, 'record_hash') ? 1 : 0);
   return {
     citations: citations + (cites(value) ? 1 : 0),
     cost: cost + hashes * size + OBJECT_COST,
@@ -380,10 +370,6 @@ function weightOf(value: JsonValue): Weight {
 function plainWeight(value: JsonValue): Weight {
   const size = 1 + (typeof value === 'string' ? value.length / CHARS_A_VALUE : 0);
   return { citations: 0, cost: size, size };
-}
-
-function hashesOver(value: object): number {
-  return (cites(value) ? 1 : 0) + (Object.hasOwn(value, 'record_hash') ? 1 : 0);
 }
 
 function cites(value: object): boolean {
@@ -398,18 +384,12 @@ interface OwnLog extends ReleaseReader {
   readonly now: number;
 }
 
-/** A body that somebody brought, and whom its citation names. */
-interface Brought {
-  readonly signer: string | null;
-  readonly value: JsonValue;
-}
-
 /**
  * Which hashes of a body, whose key has ended, are in the log of this service: no key of the past puts an entry there. Of any
  * other body nothing is looked up. Throws when the log cannot be read.
  */
 async function loggedOfPast(
-  { signer, value }: Brought,
+  { signer, value }: { signer: string | null; value: JsonValue },
   { now, ...reader }: OwnLog,
 ): Promise<ReadonlySet<string>> {
   const logged = new Set<string>();

@@ -17,15 +17,14 @@ const HTML_TYPE: Header = ['content-type', 'text/html; charset=utf-8'];
  */
 export function challengePage(reply: Reply, asked: AskedPrice, service: Service): Reply {
   const headers = reply.headers.filter(([name]) => name !== 'content-type');
-  const body = cardOf(asked, service);
-  return { ...reply, headers: [HTML_TYPE, ...headers, ...SITE_POLICY], body };
-}
-
-function cardOf(asked: AskedPrice, service: Service): string {
   const { endpoint, target } = asked;
   const { baseUrl, release } = service;
   const price = priceOf(endpoint);
-  return sitePage({
+  const sentence = `${endpoint.summary.slice(0, 1).toUpperCase()}${endpoint.summary.slice(1)}.`;
+  // A price question names nothing in particular: the example does.
+  const example = release.offers.get(endpoint.path)?.request;
+  const shown = target.includes('?') ? target : (example ?? target);
+  const body = sitePage({
     title: `402: ${price} USD for ${endpoint.path}`,
     description: endpoint.summary,
     ...pageShop(release),
@@ -33,17 +32,14 @@ function cardOf(asked: AskedPrice, service: Service): string {
     script: null,
     isListed: false,
     main: html`<section aria-labelledby="price"><h1 id="price">This answer costs ${price} USD</h1>
-<p class="lead">${sentence(endpoint.summary)}</p>
+<p class="lead">${sentence}</p>
 <p><code>${target}</code></p>${terms(service)}
 ${freeBefore(target)}</section>
 <section id="buy" aria-labelledby="buy-title"><h2 id="buy-title">How to buy it</h2>
 <p>Programs buy here, through <strong>x402</strong>: they sign the price with a wallet that holds USDC, and send the same request again. No account, no API key. Only a 200 is ever charged.</p>
-${howToBuy({ baseUrl, target: shownTarget(asked, service), pair: pairOf(target) })}</section>`,
+${howToBuy({ baseUrl, target: shown, pair: pairOf(target) })}</section>`,
   });
-}
-
-function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+  return { ...reply, headers: [HTML_TYPE, ...headers, ...SITE_POLICY], body };
 }
 
 function terms({ operator }: Service): Html {
@@ -53,11 +49,6 @@ function terms({ operator }: Service): Html {
       html`<dt>Network</dt><dd>${token.name} (${token.caip2})</dd><dt>Asset</dt><dd>${symbolOf(token)}, <code>${token.asset}</code></dd>`,
   );
   return html`<dl>${ways}<dt>Paid to</dt><dd><code>${payTo}</code></dd></dl>`;
-}
-
-/** A price question names nothing in particular: the example does. */
-function shownTarget({ endpoint, target }: AskedPrice, { release }: Service): string {
-  return target.includes('?') ? target : (release.offers.get(endpoint.path)?.request ?? target);
 }
 
 function pairOf(target: string): { readonly signal_id: string; readonly entity: string } | null {

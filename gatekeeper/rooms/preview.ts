@@ -52,11 +52,7 @@ export async function preview({ release }: Service): Promise<Answered> {
   const answers = EXTENTS.map(
     (extent) => () => jsonContent(body(release, counts, extent), KEEP_FOR_RELEASE),
   );
-  return firstThatFits(answers);
-}
-
-/** The first answer that fits the limit of free answers, else the last. */
-function firstThatFits(answers: readonly (() => ContentAnswer)[]): Answered {
+  // The first answer that fits the limit of free answers, else the last.
   let shortest: Answered = MISS;
   for (const make of answers) {
     const answered = make();
@@ -206,7 +202,11 @@ export function previewSearch(question: Question, service: Service): Promise<Ans
 }
 
 async function found(q: string, { spend }: Question, { release }: Service): Promise<Answered> {
-  const wanted = idText(q);
+  const wanted = q
+    .trim()
+    .slice(0, SEARCH_CHARS_MAX)
+    .toLowerCase()
+    .replaceAll(/[.\s]+/g, '-');
   const ids = wanted === '' ? [] : await serviceIds(release);
   spend(ids.length / IDS_A_UNIT);
   const matches = ids.filter((id) => id.includes(wanted));
@@ -222,13 +222,4 @@ async function found(q: string, { spend }: Question, { release }: Service): Prom
     preview: PREVIEW,
   };
   return jsonContent(body, KEEP_FOR_RELEASE);
-}
-
-/** A host, a part of one or an id, as ids spell it: lower case, hyphens for dots and spaces. */
-function idText(q: string): string {
-  return q
-    .trim()
-    .slice(0, SEARCH_CHARS_MAX)
-    .toLowerCase()
-    .replaceAll(/[.\s]+/g, '-');
 }

@@ -34,7 +34,11 @@ import {
  */
 export async function proof({ route, spend }: Question, service: Service): Promise<Answered> {
   const digits = hashPrefix(defined(route.values.record_hash, 'the hash of a proof'));
-  if (digits === null) return { kind: 'reply', reply: usage() };
+  if (digits === null) {
+    const error = `Send /proof/sha256:<64 hex>, or at least its first ${HASH_PREFIX_MIN} hex digits in lower case`;
+    const usage = '/proof/sha256:<64 hex>';
+    return { kind: 'reply', reply: jsonReply(400, { error, usage, no_charge: true }) };
+  }
   try {
     const { release, sold } = service;
     const body = await proofBody(digits, { release, sold, spend });
@@ -42,14 +46,6 @@ export async function proof({ route, spend }: Question, service: Service): Promi
   } catch (error) {
     return undetermined({ endpoint: 'proof' }, error, service);
   }
-}
-
-function usage(): Reply {
-  return jsonReply(400, {
-    error: `Send /proof/sha256:<64 hex>, or at least its first ${HASH_PREFIX_MIN} hex digits in lower case`,
-    usage: '/proof/sha256:<64 hex>',
-    no_charge: true,
-  });
 }
 
 async function proofBody(digits: string, reader: LookUpReader): Promise<object> {

@@ -47,7 +47,8 @@ export async function proven(
   const { endpoint, values } = route;
   const isSample = endpoint.path === SAMPLE_PATH;
   if ((!bringsProof(endpoint) && !isSample) || values.proof === '0') return content;
-  const note = await newestNote(release);
+  // The signed note that proofs of now lead to; null for a release without a log.
+  const note = (await newestCheckpoint(release))?.note ?? null;
   const { sha256: _, ...plain } = content;
   const known = provenBodies(release).get(content.body);
   if (known !== undefined && known.note === note) return { ...plain, body: known.body };
@@ -58,13 +59,22 @@ export async function proven(
 
 async function withProof(body: Buffer, endpoint: Endpoint, reader: ReleaseReader): Promise<Buffer> {
   const isSample = endpoint.path === SAMPLE_PATH;
-  const signed = isSample ? sampleIn(body) : { json: jsonOf(body), at: 0 };
+  const signed = isSample
+    ? {
+        json: body.subarray(SAMPLE_START.length, body.lastIndexOf('}')),
+        at: SAMPLE_START.length,
+      }
+    : { json: jsonOf(body), at: 0 };
   const found = deliveredHashes(signed.json, isSample ? 'reading' : provenBy(endpoint));
   if (found === null) return body;
   const { hashes, citationAt } = found;
   for (const hash of hashes) {
     const proof = await leafProof(hash, reader);
-    if (proof !== null) return inserted(body, signed.at + citationAt, proof);
+    if (proof !== null) {
+      const at = signed.at + citationAt;
+      const member = `"${PROOF_MEMBER}":${JSON.stringify(proof)},`;
+      return Buffer.concat([body.subarray(0, at), Buffer.from(member, 'utf8'), body.subarray(at)]);
+    }
   }
   return body;
 }
@@ -78,19 +88,6 @@ function provenBy(endpoint: Endpoint): ProvenBy {
 function jsonOf(body: Buffer): Buffer {
   const isTable = isSignedCsv(body.toString('latin1', 0, TABLE_MARK_BYTES));
   return isTable ? body.subarray(0, body.indexOf('\r\n')) : body;
-}
-
-/** The JSON of the record in a sample, and where it begins. */
-function sampleIn(body: Buffer): { readonly json: Buffer; readonly at: number } {
-  return {
-    json: body.subarray(SAMPLE_START.length, body.lastIndexOf('}')),
-    at: SAMPLE_START.length,
-  };
-}
-
-function inserted(body: Buffer, at: number, proof: string): Buffer {
-  const member = `"${PROOF_MEMBER}":${JSON.stringify(proof)},`;
-  return Buffer.concat([body.subarray(0, at), Buffer.from(member, 'utf8'), body.subarray(at)]);
 }
 
 // The hashes of a body of which one is in the log (contract/body-proof.ts), found in its bytes: nothing whole is parsed.
@@ -108,17 +105,14 @@ for (const [index, bracket] of [...'{[}]'].entries()) {
   STEPS[bracket.charCodeAt(0)] = index < 2 ? 1 : -1;
 }
 
-/** Where the citation of a body begins, and what can be proven of the body, the best first. */
-interface DeliveredHashes {
-  readonly citationAt: number;
-  readonly hashes: readonly string[];
-}
-
 /** What proves a body: the reading or row that it is about, else its statement; of a settlement answer that of its coverage. */
 type ProvenBy = 'reading' | 'statement' | 'coverage';
 
 /** Looks into a sealed body, whose last member is its citation, or into a settlement answer, where `coverage` is the one before; null for any other. */
-export function deliveredHashes(body: Buffer, by: ProvenBy): DeliveredHashes | null {
+export function deliveredHashes(
+  body: Buffer,
+  by: ProvenBy,
+): { citationAt: number; hashes: readonly string[] } | null {
   const citationAt = body.lastIndexOf(CITATION);
   if (citationAt === -1) return null;
   const statement = statementIn(body.subarray(citationAt + CITATION.length, body.lastIndexOf('}')));
@@ -146,14 +140,14 @@ function ownRecordHash(body: Buffer): string | null {
   let depth = 0;
   for (let at = 0; at < end; at += 1) {
     if (body[at] !== QUOTE) depth += STEPS[body[at] ?? 0] ?? 0;
-    else if (depth === 1 && isMember(body, at)) return hashFrom(body, at);
+    else if (
+      depth === 1 &&
+      body.subarray(at, at + RECORD_HASH_MEMBER.length).equals(RECORD_HASH_MEMBER)
+    )
+      return hashFrom(body, at);
     else at = endOfString(body, at);
   }
   return null;
-}
-
-function isMember(body: Buffer, at: number): boolean {
-  return body.subarray(at, at + RECORD_HASH_MEMBER.length).equals(RECORD_HASH_MEMBER);
 }
 
 function hashFrom(body: Buffer, member: number): string | null {
@@ -203,19 +197,22 @@ export async function leafProof(hash: string, reader: ReleaseReader): Promise<st
   if (known === null || known?.note === newest.note) return known?.text ?? null;
   // A witness may have signed the checkpoint since: the place in the tree is the same.
   const inclusion = known ?? (await inclusionOf(hash, newest, reader));
-  const made = inclusion === null ? null : keptProof(inclusion, newest.note);
+  const made =
+    inclusion === null
+      ? null
+      : {
+          index: inclusion.index,
+          hashes: inclusion.hashes,
+          note: newest.note,
+          text: formatTlogProof({
+            index: inclusion.index,
+            hashes: inclusion.hashes,
+            checkpoint: newest.note,
+          }),
+        };
   const size = made === null ? 0 : made.text.length + HASH_ENTRY_BYTES * made.hashes.length;
   kept.set(hash, made, PROOF_BYTES + size);
   return made?.text ?? null;
-}
-
-function keptProof({ index, hashes }: Inclusion, note: string): KeptProof {
-  return { index, hashes, note, text: formatTlogProof({ index, hashes, checkpoint: note }) };
-}
-
-/** The signed note that proofs of now lead to; null for a release without a log. */
-async function newestNote(release: ReleaseIndex): Promise<string | null> {
-  return (await newestCheckpoint(release))?.note ?? null;
 }
 
 interface SignedCheckpoint extends Checkpoint {

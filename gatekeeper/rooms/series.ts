@@ -54,7 +54,10 @@ export async function series(question: Question, service: Service): Promise<Answ
   if (mediaTypeOf(endpoint, target) !== CSV_MEDIA_TYPE) {
     return content(jsonParts({ layout, cut, asked, inForm }, values), JSON_MEDIA_TYPE);
   }
-  const parts = csvParts({ layout, cut, asked, inForm }, values);
+  const head = values.format === SIGNED_CSV ? signedHead(layout, cut, asked) : '';
+  const hasCores = values.verifiable !== undefined;
+  const columns = csvLine(hasCores ? CORE_COLUMNS : SERIES_COLUMNS);
+  const parts = [Buffer.from(head + columns), ...inForm(hasCores ? 'csv-cores' : 'csv')];
   return content(parts, `${CSV_MEDIA_TYPE}; charset=utf-8`);
 }
 
@@ -65,13 +68,6 @@ interface Making {
   readonly asked: Asked;
   /** The delivered rows in a form that is not the stored one. */
   readonly inForm: (form: Form) => readonly Buffer[];
-}
-
-function csvParts({ layout, cut, asked, inForm }: Making, values: Values): readonly Buffer[] {
-  const head = values.format === SIGNED_CSV ? signedHead(layout, cut, asked) : '';
-  const hasCores = values.verifiable !== undefined;
-  const columns = csvLine(hasCores ? CORE_COLUMNS : SERIES_COLUMNS);
-  return [Buffer.from(head + columns), ...inForm(hasCores ? 'csv-cores' : 'csv')];
 }
 
 function jsonParts({ layout, cut, asked, inForm }: Making, values: Values): readonly Buffer[] {
@@ -310,7 +306,7 @@ const ROW_IN: Readonly<Record<Form, (line: RowLine, core: string) => string>> = 
 function makeTable(form: Form, { body, rows: offsets, origins }: Stretch, subject: SeriesSubject) {
   const rows: number[] = [];
   const lines: Buffer[] = [];
-  const each = eachOrigin(textOfEach(origins));
+  const each = eachOrigin(origins.map(([rows, origin]) => [rows, JSON.stringify(origin)]));
   let size = 0;
   for (const [index, start] of offsets.slice(0, -1).entries()) {
     const row = rowLine(body.bytes.toString('utf8', start, offsets[index + 1]));
@@ -360,8 +356,4 @@ function coreText(row: RowLine, { signal_id, entity }: SeriesSubject, origin: st
   const times = line.slice(1, age);
   const metrics = line.slice(current, band);
   return `${subject.slice(0, -1)},${times},"current":${metrics},${origin.slice(1)}`;
-}
-
-function textOfEach(runs: readonly OriginRun[]): OriginRun<string>[] {
-  return runs.map(([rows, origin]) => [rows, JSON.stringify(origin)]);
 }

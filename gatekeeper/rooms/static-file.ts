@@ -47,13 +47,16 @@ export function staticFile(
   if (found.path === FILES_NAME) return listOfPublicFiles(found.row, asked, release);
   if (found.path === RELEASE_NAME) return Promise.resolve(signedHead(found.row, release));
   if (isOfTip(found.path, release)) return fileOfTip(found, release);
-  const links = linksOf(found.row, service);
+  // Where a reader starts, an answer leads to all that describes the service.
+  const { rel, url } = found.row;
+  const links: Header[] =
+    rel === undefined && url !== '/' ? [] : [['link', serviceLinks(service.baseUrl)]];
   return storedFile({ ...found, links }, facts.acceptEncoding, { release, spend });
 }
 
 /** The head signs the list of files, and neither stands in one; the proof of the head and what follows from it neither. */
 function isStored(path: string, release: ReleaseIndex): boolean {
-  if (path === FILES_NAME) return hasPublicList(release);
+  if (path === FILES_NAME) return release.head.public_files !== undefined;
   return path === RELEASE_NAME || release.has(path) || isOfTip(path, release);
 }
 
@@ -83,11 +86,6 @@ function shopStyles({ operator }: Service): StaticFile {
   const body = operator.settlement === 'test' ? SHOP_STYLES.test : SHOP_STYLES.real;
   const headers: Header[] = [['content-type', 'text/css; charset=utf-8'], FREE_CACHE];
   return { reply: { status: 200, headers, body }, etag: null };
-}
-
-/** Where a reader starts, an answer leads to all that describes the service. */
-function linksOf({ rel, url }: StaticRow, { baseUrl }: Service): Header[] {
-  return rel === undefined && url !== '/' ? [] : [['link', serviceLinks(baseUrl)]];
 }
 
 interface FoundFile {
@@ -198,11 +196,6 @@ const publicLines = perRelease(async ({ files, head }: ReleaseIndex) => {
   const sha256 = await hexInTurns(bytes);
   return { bytes, sha256, isSigned: `sha256:${sha256}` === head.public_files?.sha256 };
 });
-
-/** Whether the head signs a list of what anybody may have; older ones do not. */
-function hasPublicList({ head }: ReleaseIndex): boolean {
-  return head.public_files !== undefined;
-}
 
 /** The lines of the list that anybody may have, with their sha256 in hex; throws where they are not those of the head. */
 async function publicList(

@@ -43,7 +43,12 @@ export function tokenGate(
 ): Reply | null {
   if (!needsTokens(endpoint)) return null;
   const { tokens } = operator;
-  if (tokens === null) return notConfigured();
+  if (tokens === null) {
+    // Without a secret, nobody is asked for money or for a token.
+    const error = 'Subscriptions are not configured here; pay per call instead';
+    const body = { error, code: 'not_configured', no_charge: true, catalog: '/gauge/catalog' };
+    return jsonReply(501, body);
+  }
   if (!endpoint.token) return null;
   const sent = sentToken(facts.authorization, request.values.get('token') ?? null);
   if (sent === null) return refused('missing_token');
@@ -69,13 +74,6 @@ function refused(code: Refused): Reply {
   return jsonReply(401, { error: WORDS[code], code, mint: MINT_PATH }, [
     ['www-authenticate', challenge],
   ]);
-}
-
-/** Without a secret, nobody is asked for money or for a token. */
-function notConfigured(): Reply {
-  const error = 'Subscriptions are not configured here; pay per call instead';
-  const body = { error, code: 'not_configured', no_charge: true, catalog: '/gauge/catalog' };
-  return jsonReply(501, body);
 }
 
 /**
@@ -133,7 +131,8 @@ async function changes({ route, spend }: Question, service: Service): Promise<An
   const { since: given } = route.values;
   const items = itemsOf(defined(route.values.items, 'a watchlist'));
   if (items === null) return illegal(route, 'items', service.release);
-  const since = given === undefined ? dayBefore(service.clock()) : sinceOf(given);
+  const since =
+    given === undefined ? service.clock() - CHANGES_HOURS_DEFAULT * HOUR_MS : sinceOf(given);
   if (since === null) return illegal(route, 'since', service.release);
   const body = await watched(items, { service, spend, note: CHANGES_NOTE, since });
   return jsonContent({ ...body, since: isoTime(since) }, 0);
@@ -143,10 +142,6 @@ function illegal(route: Route, name: 'items' | 'since', release: ReleaseIndex): 
   const value = defined(route.values[name], `the value of ${name}`);
   const fault = { miss: 'illegal_value', name, missing: [], value } as const;
   return { kind: 'reply', reply: noCharge({ ...route, fault }, release) };
-}
-
-function dayBefore(now: number): number {
-  return now - CHANGES_HOURS_DEFAULT * HOUR_MS;
 }
 
 /** Epoch milliseconds of an ISO-8601 day or instant, or of unix seconds; null for anything else. */
@@ -188,7 +183,9 @@ async function watched(items: readonly WatchItem[], wanted: WatchRequest) {
   const answered = await Promise.all(
     items.map(async (item) => {
       const readings = await readingsOf(item, release);
-      const newer = readings.filter((row) => since === undefined || isNewer(row, since));
+      const newer = readings.filter(
+        (row) => since === undefined || Date.parse(row.observed_at) > since,
+      );
       const rows = await Promise.all(newer.map((row) => rowOf(row, { release, spend, now })));
       return { ...item, found: readings.length > 0, rows };
     }),
@@ -202,10 +199,6 @@ async function watched(items: readonly WatchItem[], wanted: WatchRequest) {
     record_hash_verifiable: VERIFIABLE,
     note,
   };
-}
-
-function isNewer({ observed_at }: CatalogRow, since: number): boolean {
-  return Date.parse(observed_at) > since;
 }
 
 interface ReadMoment extends ReleaseReader {

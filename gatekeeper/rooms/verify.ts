@@ -136,7 +136,12 @@ function listedBody(
     ...facts,
     source_ref: textOrNull(body.source_ref),
     scope: textOrNull(body.scope),
-    note: check === null ? uncheckedNote(entry) : checkedNote(entry),
+    note:
+      check === null
+        ? uncheckedNote(entry)
+        : entry.file === null
+          ? SOLD_NOTE
+          : CURRENT_NOTES[entry.kind],
     ots_status: textOrNull(body.ots_status),
     statement: statementOf(entry, check, facts),
   };
@@ -154,11 +159,6 @@ const HEAD_NOTE =
 function uncheckedNote({ kind, file }: VerifyEntry): string {
   if (kind === 'release') return HEAD_NOTE;
   return file === null ? SUPERSEDED_NOTE : LONG_NOTE;
-}
-
-/** What a listed hash was recomputed from. */
-function checkedNote({ kind, file }: VerifyEntry): string {
-  return file === null ? SOLD_NOTE : CURRENT_NOTES[kind];
 }
 
 const SOLD_NOTE =

@@ -260,16 +260,11 @@ function subjects(sources: Sources, { records, signals }: Readings): FoundSubjec
   return [...bestOf(records), ...bestOf(signals)];
 }
 
-interface JoinedSubject {
-  readonly subject: FoundSubject;
-  readonly release: ReleaseIndex;
-}
-
 /** An operation asked of a subject, if that is stored. */
 function askedOf(
   row: Endpoint,
   answers: MatchAnswers,
-  { subject, release }: JoinedSubject,
+  { subject, release }: { subject: FoundSubject; release: ReleaseIndex },
 ): FoundSubject[] {
   const slots = slotsOf(row);
   const values = valuesFor(slots, subject);
@@ -475,14 +470,11 @@ export function matchesOf(words: readonly QuestionWord[], index: SearchIndex): M
   };
 }
 
-interface ReadPostings {
-  readonly topics: Map<number, number[]>;
-  readonly places: Map<number, number[]>;
-  readonly postings: number;
-}
-
 /** Reads the postings of every term that a word may stand for. */
-function postingsOf(words: readonly QuestionWord[], index: SearchIndex): ReadPostings {
+function postingsOf(
+  words: readonly QuestionWord[],
+  index: SearchIndex,
+): { topics: Map<number, number[]>; places: Map<number, number[]>; postings: number } {
   const { topics: first } = index.terms.head;
   const [topics, places] = [new Map<number, number[]>(), new Map<number, number[]>()];
   let postings = 0;

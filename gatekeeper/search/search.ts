@@ -54,15 +54,13 @@ interface SearchResult {
 }
 const NOTHING: SearchResult = { results: [], unknown: [], nearest: null };
 
-interface SearchedRelease {
-  readonly release: ReleaseIndex;
-  readonly index: SearchIndex;
-  readonly spend: Question['spend'];
-}
-
 async function foundBy(
   q: string,
-  { release, index, spend }: SearchedRelease,
+  {
+    release,
+    index,
+    spend,
+  }: { release: ReleaseIndex; index: SearchIndex; spend: Question['spend'] },
 ): Promise<SearchResult> {
   const words = questionWords(q, index.terms);
   const matches = matchesOf(words, index);
@@ -111,15 +109,10 @@ function distinct(found: readonly Candidate[], release: ReleaseIndex): Candidate
   });
 }
 
-interface AnswerForm {
-  readonly max: number;
-  readonly release: ReleaseIndex;
-}
-
 function bodyOf(
   q: string,
   { results, unknown, nearest }: SearchResult,
-  { max, release }: AnswerForm,
+  { max, release }: { max: number; release: ReleaseIndex },
 ): object {
   const shown = results.slice(0, max);
   const said = q.slice(0, QUESTION_CHARS_MAX).toWellFormed();
