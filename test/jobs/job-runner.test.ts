@@ -1,14 +1,21 @@
-import { describe, expect, it } from 'vitest';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { errorText } from '../../compiler/commands/error-text.ts';
 import {
   type DueSignal,
+  jobFailure,
   joinShares,
   signalShares,
+  thrownFailure,
   wholeSignals,
 } from '../../compiler/jobs/job-runner.ts';
 import type { JobResult } from '../../compiler/jobs/signal-job.ts';
 import { FILE_FAULTS_MAX } from '../../compiler/stages/intake/quarantine.ts';
 import { takes } from '../../compiler/stages/intake/share.ts';
+import { ForgottenError } from '../../compiler/stages/remember/forgotten-error.ts';
 import { builtinEntry } from '../builtin-rows.ts';
+import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
 const SHARED_BYTES_MAX = 100_000_000;
 const SHARE_BYTES_MIN = 1_000_000;
@@ -143,5 +150,32 @@ describe('joinShares()', () => {
       expect(faults).toEqual([{ code: 'cannot_publish', file: FILE, message }]);
     }
     expect(joinShares([result({}), result({}), result({})]).faults).toEqual([]);
+  });
+});
+
+describe('a failure between two threads', () => {
+  afterAll(removeFolders);
+
+  /** An error as it comes out of another thread. */
+  const carried = (error: unknown): Error => thrownFailure(structuredClone(jobFailure(error)));
+
+  it('keeps what the operating system said, so that it is told in the same words', () => {
+    const path = join(makeFolder(), 'none', 'x');
+    let thrown: unknown;
+    try {
+      mkdirSync(path);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(existsSync(path)).toBe(false);
+    expect(errorText(carried(thrown))).toBe(errorText(thrown));
+    expect(errorText(carried(thrown))).toContain(`Cannot make folder "${path}"`);
+  });
+
+  it('keeps a doubt about what is remembered, and makes none of another error', () => {
+    expect(carried(new ForgottenError('cut off'))).toBeInstanceOf(ForgottenError);
+    expect(carried(new RangeError('cut off'))).not.toBeInstanceOf(ForgottenError);
+    expect(carried(new RangeError('cut off')).message).toBe('cut off');
+    expect(carried('text').message).toBe('text');
   });
 });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
 import {
+  subscriptionSchema,
   sweepSchema,
   WATCH_ITEMS_MAX,
   watchChangesSchema,
@@ -8,9 +10,12 @@ import {
 } from '../../../compiler/contract/watch-bodies.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
+import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import type { TokenService } from '../../../gatekeeper/money/token.ts';
 import { CatalogTable } from '../../../gatekeeper/rooms/catalog.ts';
-import { watch } from '../../../gatekeeper/rooms/subscription.ts';
-import { lineOf } from '../../builtin-rows.ts';
+import { tokenGate, watch } from '../../../gatekeeper/rooms/subscription.ts';
+import { builtinOperation, lineOf } from '../../builtin-rows.ts';
 import { smallSet } from '../../small-set.ts';
 import {
   compileFolder,
@@ -20,27 +25,203 @@ import {
   writeSnapshots,
 } from '../../snapshot-folder.ts';
 import { compiledService } from '../compiled-service.ts';
+import { payer } from '../payer.ts';
+import { type TinyGate, tinyGate } from '../tiny-gate.ts';
+import { TINY_NOW } from '../tiny-release.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
+import { SECRET, tinyTokens } from '../tiny-tokens.ts';
 
-const NOW = '2026-11-20T12:30:00Z';
-let service: Service;
-beforeAll(async () => {
-  const { data } = await compileFolder(writeSnapshots(smallSet()));
-  service = await compiledService(data, NOW);
+interface Sent {
+  readonly tokens?: TokenService | null;
+  readonly query?: string;
+  readonly headers?: readonly string[];
+}
+
+async function gated(
+  path: string,
+  { tokens = tinyTokens(), query = '', headers = [] }: Sent = {},
+): Promise<unknown> {
+  const request = canonicalRequest(path + query);
+  if ('status' in request) throw new Error(request.error);
+  const service = await tinyService();
+  const operator = { ...service.operator, tokens };
+  const caller = { facts: headerFacts(['Host', 'gate', ...headers]), request };
+  const reply = tokenGate(builtinOperation(path), caller, { ...service, operator });
+  return reply === null ? null : { status: reply.status, ...JSON.parse(reply.body.toString()) };
+}
+
+const { token } = tinyTokens().mint();
+const GATED = ['/gauge/watch', '/gauge/watch-changes', '/gauge/manifest-sweep'] as const;
+const bearer = (value: string) => ['Authorization', value];
+
+describe('tokenGate()', () => {
+  it('I45: turns only the subscription paths off where no secret is set', async () => {
+    for (const path of [...GATED, '/gauge/subscribe'] as const) {
+      const reply = await gated(path, { tokens: null, query: `?token=${token}` });
+      expect(reply).toMatchObject({ status: 501, code: 'not_configured', no_charge: true });
+    }
+    for (const path of ['/gauge', '/gauge/coverage', '/resolve', '/verify'] as const) {
+      expect(await gated(path, { tokens: null })).toBeNull();
+    }
+  });
+
+  it.each(GATED)('I45: opens %s for a valid token, in either place', async (path) => {
+    expect(await gated(path, { headers: bearer(`Bearer ${token}`) })).toBeNull();
+    expect(await gated(path, { headers: bearer(`bearer  ${token} `) })).toBeNull();
+    expect(await gated(path, { query: `?token=${token}` })).toBeNull();
+    const both = { headers: bearer(`Bearer ${token}`), query: `?token=${token}` };
+    expect(await gated(path, both)).toBeNull();
+  });
+
+  it.each(GATED)('answers 401 at %s with the reason', async (path) => {
+    const mint = '/gauge/subscribe';
+    expect(await gated(path)).toMatchObject({ status: 401, code: 'missing_token', mint });
+    const late = tinyTokens({ clock: () => TINY_NOW + 31 * 86_400_000 });
+    const expired = await gated(path, { tokens: late, query: `?token=${token}` });
+    expect(expired).toMatchObject({ status: 401, code: 'expired_token', mint });
+    const invalid: readonly Sent[] = [
+      { query: '?token=' },
+      { query: `?token=${token}x` },
+      { headers: bearer(token) },
+      { headers: bearer(`Basic ${token}`) },
+      { headers: bearer(`Bearer ${token} ${token}`) },
+      { headers: [...bearer(`Bearer ${token}`), ...bearer(`Bearer ${token}`)] },
+      { headers: bearer('Bearer'), query: `?token=${token}` },
+      { headers: bearer(`Bearer ${token}`), query: '?token=x' },
+    ];
+    for (const sent of invalid) {
+      expect([sent, await gated(path, sent)]).toMatchObject([
+        sent,
+        { status: 401, code: 'invalid_token' },
+      ]);
+    }
+  });
+
+  it('asks nobody for a token who wants to buy one', async () => {
+    expect(await gated('/gauge/subscribe')).toBeNull();
+  });
 });
-afterAll(removeFolders);
 
-const ask = async (path: string, query: Readonly<Record<string, string>> = {}, by = service) =>
-  jsonOf(await watch(question(`${path}?${new URLSearchParams(query)}`), by));
-const watched = async (items: string) => watchSchema.parse(await ask('/gauge/watch', { items }));
-const changed = async (items: string, since?: string) =>
-  watchChangesSchema.parse(
-    await ask('/gauge/watch-changes', { items, ...(since === undefined ? {} : { since }) }),
-  );
-const industryOf = (signal: string) => lineOf(signal)?.industry ?? '';
-const DENVER = `${industryOf('airquality.aqi')}:us-denver`;
+describe('mint()', () => {
+  const NETWORK = NETWORKS['base-sepolia'];
+
+  const ITEMS = '/gauge/watch?items=environment:us-denver';
+
+  let gate: TinyGate;
+
+  let shut: TinyGate;
+
+  beforeAll(async () => {
+    gate = await tinyGate({ config: { tokenSecret: SECRET, tokenDays: 2 } });
+    shut = await tinyGate();
+  });
+
+  afterAll(async () => {
+    await gate.close();
+    await shut.close();
+  });
+
+  /** The body of a reply, as far as a test looks into it. */
+  const jsonOf = async (reply: Response) => JSON.parse(await reply.text());
+
+  async function paymentOf(): Promise<string> {
+    const challenge = await jsonOf(await fetch(`${gate.url}/gauge/subscribe`));
+    expect(challenge.accepts[0].maxAmountRequired).toBe('9900000');
+    return payer(NETWORK).header(challenge.accepts[0]);
+  }
+
+  const subscribe = (header: string, name?: string) => {
+    const named: Record<string, string> = name === undefined ? {} : { 'Payment-Identifier': name };
+    return fetch(`${gate.url}/gauge/subscribe`, { headers: { 'X-PAYMENT': header, ...named } });
+  };
+
+  const watch = (token: string) =>
+    fetch(gate.url + ITEMS, { headers: { Authorization: `Bearer ${token}` } });
+
+  it('I45: sells a token that opens the watchlist until its end', async () => {
+    const reply = await subscribe(await paymentOf());
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('cache-control')).toContain('no-store');
+    const { token, days, expires_at } = subscriptionSchema.parse(await reply.json());
+    expect(days).toBe(2);
+    const opened = await watch(token);
+    expect(opened.status).toBe(200);
+    expect(opened.headers.get('cache-control')).toBe('private, no-store');
+    expect(opened.headers.get('etag')).toBeNull();
+    expect((await fetch(`${gate.url}${ITEMS}&token=${token}`)).status).toBe(200);
+    expect((await fetch(gate.url + ITEMS)).status).toBe(401);
+    const before = gate.now;
+    gate.now = Date.parse(expires_at);
+    expect(await (await watch(token)).json()).toMatchObject({ code: 'expired_token' });
+    gate.now = before;
+  });
+
+  it('I45: gives one token with one end for one payment, whenever it is sent again', async () => {
+    const header = await paymentOf();
+    const first = await (await subscribe(header, 'pay_0123456789abcdef')).text();
+    gate.now += 60_000;
+    expect(await (await subscribe(header, 'pay_0123456789abcdef')).text()).toBe(first);
+    expect((await subscribe(header)).status).toBe(402);
+    const other = await (await subscribe(await paymentOf())).text();
+    expect(other).not.toBe(first);
+  });
+
+  it('I6: hands out no token without a settlement', async () => {
+    const refused = await subscribe('e30=');
+    expect(refused.status).toBe(402);
+    for (const path of ['/gauge/subscribe', '/gauge/subscribe?a=b']) {
+      expect(await (await fetch(gate.url + path)).text()).not.toContain('sp1.');
+    }
+  });
+
+  it('I45: starts without a secret and says so, at these paths only', async () => {
+    const reply = await fetch(`${shut.url}/gauge/subscribe`);
+    expect([reply.status, (await jsonOf(reply)).code]).toEqual([501, 'not_configured']);
+    expect((await fetch(shut.url + ITEMS)).status).toBe(501);
+    expect((await fetch(`${shut.url}/gauge/coverage?summary=1`)).status).toBe(200);
+    const sold = '/gauge?signal_id=airquality.aqi&entity=us-denver';
+    expect((await fetch(shut.url + sold)).status).toBe(402);
+  });
+
+  it('I49: writes no token into the log', async () => {
+    const { token } = await jsonOf(await subscribe(await paymentOf()));
+    await fetch(`${gate.url}${ITEMS}&token=${token}`);
+    expect(JSON.stringify(gate.logged)).not.toContain(token.slice(-43));
+  });
+
+  it('answers a subscriber with the bodies of the schema', async () => {
+    const { token } = await jsonOf(await subscribe(await paymentOf()));
+    const body = watchSchema.parse(await (await watch(token)).json());
+    expect(body.items[0]?.found).toBe(true);
+  });
+});
 
 describe('watch()', () => {
+  const NOW = '2026-11-20T12:30:00Z';
+
+  let service: Service;
+
+  beforeAll(async () => {
+    const { data } = await compileFolder(writeSnapshots(smallSet()));
+    service = await compiledService(data, NOW);
+  });
+
+  afterAll(removeFolders);
+
+  const ask = async (path: string, query: Readonly<Record<string, string>> = {}, by = service) =>
+    jsonOf(await watch(question(`${path}?${new URLSearchParams(query)}`), by));
+
+  const watched = async (items: string) => watchSchema.parse(await ask('/gauge/watch', { items }));
+
+  const changed = async (items: string, since?: string) =>
+    watchChangesSchema.parse(
+      await ask('/gauge/watch-changes', { items, ...(since === undefined ? {} : { since }) }),
+    );
+
+  const industryOf = (signal: string) => lineOf(signal)?.industry ?? '';
+
+  const DENVER = `${industryOf('airquality.aqi')}:us-denver`;
+
   it('gives the latest reading of every signal of an item, river gauges of a city included', async () => {
     const body = await watched(DENVER);
     expect(body.items[0]?.rows.map((row) => row.signal_id).sort()).toEqual([
