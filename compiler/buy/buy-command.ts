@@ -15,14 +15,14 @@ import { readPlain } from '../verify/plain-file.ts';
 import { accountOf, networksNamed, wallet } from './wallet.ts';
 
 interface BuyFlags {
-  readonly issuer?: string;
-  readonly root?: readonly string[];
-  readonly keys?: string;
-  readonly proof?: boolean;
-  readonly maxUsd: string;
-  readonly wallet?: string;
-  readonly network?: readonly string[];
-  readonly payment?: string;
+  issuer?: string;
+  root?: readonly string[];
+  keys?: string;
+  proof?: boolean;
+  maxUsd: string;
+  wallet?: string;
+  network?: readonly string[];
+  payment?: string;
 }
 
 const NOBODY_TRUSTED =
@@ -30,7 +30,6 @@ const NOBODY_TRUSTED =
 const NO_LIST =
   'Cannot buy on the word of root keys alone: they vouch for a list of keys; save /.well-known/keys.json, and pass it with --keys';
 
-/** Defines `buy`. */
 export function defineBuy(command: Command, { now, print }: CommandSettings): void {
   command
     .argument('<url>', 'what to buy: an address of the shop with its parameters')
@@ -86,7 +85,7 @@ function keeping(url: string, file: string | undefined) {
   return { kept, onSigned: (payment: PendingPayment) => keepPayment(file, payment) };
 }
 
-function keysOf({ keys }: BuyFlags): { readonly keys?: JsonValue } {
+function keysOf({ keys }: BuyFlags): { keys?: JsonValue } {
   if (keys === undefined) return {};
   return { keys: parseJson(decodeUtf8(readPlain(keys, KEYS_BYTES_MAX))) };
 }

@@ -83,7 +83,22 @@ export function wallet(options: WalletOptions): PayingFetch {
     const header = asked.headers.get('payment-required');
     if (header === null)
       throw new Error('Cannot pay: the shop asks for no payment of x402 version 2');
-    const value = await paymentFor(header, options);
+    const { account, now, networks } = options;
+    const { resource, accepts } = challengeIn(header);
+    const readable = accepts.flatMap((one) => entry.safeParse(one).data ?? []);
+    const payable = readable.filter(
+      ({ network, asset }) => PAID_IN.get(network)?.toLowerCase() === asset.toLowerCase(),
+    );
+    const accepted = payable.find(({ network }) => networks.includes(network));
+    if (accepted === undefined) {
+      const taken = payable.map(({ network }) => nameOf(network)).join(', ');
+      const where = networks.map(nameOf).join(', ');
+      throw new Error(
+        `Cannot pay: the shop takes no USDC on ${where}${taken === '' ? '' : `, but on ${taken}`}`,
+      );
+    }
+    const payload = await signedTransfer(accepted, account, now());
+    const value = btoa(JSON.stringify({ x402Version: 2, resource, accepted, payload }));
     return ask(input, { ...init, headers: { 'PAYMENT-SIGNATURE': value } });
   };
 }
@@ -101,27 +116,6 @@ function challengeIn(header: string): z.infer<typeof challenge> {
       cause,
     });
   }
-}
-
-async function paymentFor(
-  header: string,
-  { account, now, networks }: WalletOptions,
-): Promise<string> {
-  const { resource, accepts } = challengeIn(header);
-  const readable = accepts.flatMap((one) => entry.safeParse(one).data ?? []);
-  const payable = readable.filter(
-    ({ network, asset }) => PAID_IN.get(network)?.toLowerCase() === asset.toLowerCase(),
-  );
-  const accepted = payable.find(({ network }) => networks.includes(network));
-  if (accepted === undefined) {
-    const taken = payable.map(({ network }) => nameOf(network)).join(', ');
-    const where = networks.map(nameOf).join(', ');
-    throw new Error(
-      `Cannot pay: the shop takes no USDC on ${where}${taken === '' ? '' : `, but on ${taken}`}`,
-    );
-  }
-  const payload = await signedTransfer(accepted, account, now());
-  return btoa(JSON.stringify({ x402Version: 2, resource, accepted, payload }));
 }
 
 async function signedTransfer(

@@ -7,9 +7,9 @@ import { errorText } from './error-text.ts';
 import type { CommandSettings } from './program.ts';
 
 interface AskFlags {
-  readonly data: string;
+  data: string;
   /** File of a policy that names witnesses and where they are asked. */
-  readonly witnesses?: string;
+  witnesses?: string;
 }
 
 /** Option of the commands that publish a release. */

@@ -7,12 +7,11 @@ import { publicationTime } from './compile-options.ts';
 import type { CommandSettings } from './program.ts';
 
 interface CheckFlags {
-  readonly snapshots: string;
-  readonly data?: string;
-  readonly asOf?: string;
+  snapshots: string;
+  data?: string;
+  asOf?: string;
 }
 
-/** Defines `check`. */
 export function defineCheck(command: Command, { env, now, print }: CommandSettings): void {
   command
     .option('--snapshots <folder>', 'folder of batches', 'snapshots')

@@ -12,7 +12,6 @@ import {
 import type { CommandSettings } from './program.ts';
 import { progressReporter, summaryText } from './progress.ts';
 
-/** Defines `compile`. */
 export function defineCompile(command: Command, settings: CommandSettings): void {
   withCompileOptions(command, 'snapshots', settings)
     .option('--as-of <time>', 'the time that the release describes (default: now)')

@@ -202,10 +202,7 @@ export const VALID_UNTIL_WEEK = [
 ] as const;
 
 /** The time until which a release is valid, `otherwise` where none is given; nothing for the word `none`. */
-export function validUntilOf(
-  text: string | undefined,
-  otherwise: string,
-): { readonly validUntil?: string } {
+export function validUntilOf(text: string | undefined, otherwise: string): { validUntil?: string } {
   return text === 'none' ? {} : { validUntil: instant('--valid-until', text, otherwise) };
 }
 

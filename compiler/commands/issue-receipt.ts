@@ -16,7 +16,6 @@ import type { CommandSettings } from './program.ts';
 const RECEIPT_SECONDS = 900;
 const ID_BYTES = 16;
 
-/** Defines `receipt issue`. */
 export function defineReceipt(receipt: Command, { now, print }: CommandSettings): void {
   receipt
     .command('issue')
@@ -38,15 +37,15 @@ export function defineReceipt(receipt: Command, { now, print }: CommandSettings)
 
 interface ReceiptOptions {
   /** What is sold, and at which price. */
-  readonly catalog: Catalog;
+  catalog: Catalog;
   /** Path and query of the request, in any spelling that the gatekeeper takes. */
-  readonly target: string;
+  target: string;
   /** 32-byte Ed25519 seed of the processor. */
-  readonly seed: Uint8Array;
+  seed: Uint8Array;
   /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly random: (bytes: number) => Uint8Array;
-  readonly seconds?: number;
+  now: number;
+  random: (bytes: number) => Uint8Array;
+  seconds?: number;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Catalog, entitiesOf } from '../contract/catalog/catalog.ts';
 import { catalogSchemaText } from '../contract/catalog/catalog-file.ts';
-import type { Signal, SignalEntry } from '../contract/catalog/line.ts';
+import type { SignalEntry } from '../contract/catalog/line.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../contract/collections.ts';
 import { nearest } from '../contract/nearest.ts';
 import { metricUnit } from '../contract/units.ts';
@@ -10,7 +10,6 @@ import { memberNames, ROW_SCHEMAS } from '../stages/intake/member-names.ts';
 import { fieldsSchema, REQUIRED } from '../stages/intake/reading.ts';
 import type { CommandSettings } from './program.ts';
 
-/** Defines `lines`. */
 export function defineLines(command: Command, { print }: CommandSettings): void {
   command
     .argument('[id]', 'a line, a signal or a collection')

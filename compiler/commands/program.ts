@@ -16,7 +16,7 @@ export interface CommandRow {
 /** Every command by name, and the one that the arguments ask for with all of its code: loading the others takes time. */
 export async function programOf(
   rows: readonly CommandRow[],
-  { version, args }: { readonly version: string; readonly args: readonly string[] },
+  { version, args }: { version: string; args: readonly string[] },
 ): Promise<Command> {
   const usages = new Map<Command, string>();
   const program = new Command('signalpress')
@@ -83,10 +83,6 @@ const EXAMPLES: Examples = {
     'signalpress verify dist-data --issuer did:key:z6Mk…',
     'signalpress verify https://signals.example.org --mirror shop --issuer did:key:z6Mk…',
     'signalpress verify body.json --issuer did:key:z6Mk…',
-    'signalpress verify proof.json --issuer did:key:z6Mk…',
-    'signalpress verify body.json --issuer did:key:z6Mk… --keys keys.json --fresh-proof proof.json',
-    'signalpress verify body.json --issuer did:key:z6Mk… --archive snapshots/archive',
-    'signalpress verify dist-data --log --since checkpoint.txt --issuer did:key:z6Mk…',
   ],
   monitor: [
     'signalpress monitor https://signals.example.org --issuer did:key:z6Mk…',

@@ -118,16 +118,16 @@ export function prune(data: string, retention: Retention): readonly string[] {
 }
 
 interface Rollback extends PublicationTime {
-  readonly data: string;
+  data: string;
   /** Name of the release to go back to. */
-  readonly name: string;
+  name: string;
   /** When readers should look for a newer release; never if absent. */
-  readonly validUntil?: string;
-  readonly seed: Uint8Array;
+  validUntil?: string;
+  seed: Uint8Array;
 }
 
 interface RolledBack extends Pick<Published, 'cleanupFailures'> {
-  readonly release: Release;
+  release: Release;
 }
 
 /**
@@ -154,7 +154,7 @@ export async function rollBack(rollback: Rollback): Promise<RolledBack> {
 function writeAgain(
   staging: Staging,
   rollback: Rollback,
-): { readonly release: Release; readonly checkpoint: string } {
+): { release: Release; checkpoint: string } {
   const { data, name, asOf, validUntil, seed } = rollback;
   const files = filesOf(data, name);
   const head = signedHead(data, name);
@@ -212,9 +212,9 @@ function signedHead(data: string, name: string): Release {
 
 interface Return extends PublicationTime, Pick<Rollback, 'name'> {
   /** Of the release to go back to. */
-  readonly head: Release;
-  readonly files: Pick<FileListBytes, 'find'>;
-  readonly key: KeyObject;
+  head: Release;
+  files: Pick<FileListBytes, 'find'>;
+  key: KeyObject;
 }
 
 /** The current release, where this key may sign the older one behind it. */
@@ -266,9 +266,9 @@ function hasServedTables(data: string, head: Release, files: Pick<FileListBytes,
 
 interface GoingOn extends Pick<Press, 'issuer' | 'sealer'> {
   /** The files of the current release, and of the one to go back to. */
-  readonly current: FileListBytes;
-  readonly files: FileListBytes;
-  readonly list: ReleaseList;
+  current: FileListBytes;
+  files: FileListBytes;
+  list: ReleaseList;
 }
 
 /** Neither the log nor the keys are rolled back: that would be a fork, or take a revocation back. */
@@ -288,7 +288,7 @@ function goOn(staging: Staging, { current, files, list, ...signer }: GoingOn): W
 function continuedLog(
   staging: Staging,
   signer: Pick<Press, 'issuer' | 'sealer'>,
-): { readonly log: WrittenLog; readonly written: readonly FileEntry[] } {
+): { log: WrittenLog; written: readonly FileEntry[] } {
   const leaves = leafStore(join(staging.scratch, 'leaves'));
   const from = (resumeSince: number | null) => {
     const written: FileEntry[] = [];
@@ -325,19 +325,18 @@ function refusal(data: string, state: string, cause?: unknown): RangeError {
 const LINES_SHOWN_MAX = 20;
 
 interface DataFlag {
-  readonly data: string;
+  data: string;
 }
 
 interface DiffFlags extends DataFlag {
-  readonly files?: boolean;
+  files?: boolean;
 }
 
 interface RollbackFlags extends DataFlag, Pick<TimeFlags, 'acceptClock'> {
-  readonly key?: string;
-  readonly validUntil?: string;
+  key?: string;
+  validUntil?: string;
 }
 
-/** Defines `releases list|diff|rollback|prune`. */
 export function defineReleases(releases: Command, settings: CommandSettings): void {
   const { env, print } = settings;
   const add = (usage: string, description: string): Command =>
@@ -384,8 +383,8 @@ const REMARKS: Readonly<Partial<Record<ChangeKind, string>>> = {
 
 /** A release that is compared. */
 interface ReleaseFiles {
-  readonly data: string;
-  readonly files: FileListBytes;
+  data: string;
+  files: FileListBytes;
 }
 
 /** Which entities have other readings in one release than in another, with the values of their main metrics. */
@@ -435,8 +434,8 @@ function changeLine(
 
 /** The main metric of a record: the first one. */
 interface MainReading {
-  readonly metric: string;
-  readonly value: string;
+  metric: string;
+  value: string;
 }
 
 const withCurrent = z.object({ current: z.record(z.string(), z.unknown()).nullable() });

@@ -24,49 +24,45 @@ const ADDRESS = /^https?:\/\//i;
 
 const ADDRESS_HELP = `
 With the address of a service as TARGET (https://…) all that it gives away of its release is fetched by the list that its head
-signs, and judged as a folder: descriptions, free answers, keys, catalogue, log. Descriptions that programs read (/openapi.json,
-/manifest and others) are also asked for at their own URLs: one in another form fails. What is sold is not looked at, and that
-is said. With --mirror FOLDER it stays: the next run fetches only what is new, also after a break, and FOLDER goes where a data
-folder does (--keys and --catalog too). A mirror remembers what it verified, as with --remember: an older release or another
-history fails, and what was held stays. A file that is missing or other than listed fails, by name.
+signs, and judged as a folder; what is sold is not looked at, and that is said. With --mirror FOLDER it stays: the next run
+fetches only what is new, an older release or another history fails, and FOLDER goes where a data folder does.
 `;
 
 /** What `verify` needs beside the settings of every command. */
 interface VerifySettings extends CommandSettings {
   /** Writes text as it is. */
-  readonly write: (text: string) => void;
-  readonly complain: (text: string) => void;
+  write: (text: string) => void;
+  complain: (text: string) => void;
   /** Asks the service at an address. */
-  readonly fetch: Fetch;
+  fetch: Fetch;
   /** Ends the process. */
-  readonly end: (code: number) => void;
+  end: (code: number) => void;
 }
 
 interface VerifyFlags {
-  readonly issuer?: readonly string[];
-  readonly root?: readonly string[];
-  readonly keys?: string;
-  readonly catalog?: string;
-  readonly body?: string;
-  readonly payer?: string;
-  readonly expect?: string;
-  readonly maxAge?: string;
-  readonly proof?: boolean;
-  readonly freshProof?: string;
-  readonly writeProof?: string;
-  readonly policy?: string;
-  readonly format: 'text' | 'json';
-  readonly json?: boolean;
-  readonly log?: boolean;
-  readonly since?: string;
-  readonly remember?: string;
-  readonly independent?: boolean;
-  readonly archive?: string;
-  readonly mirror?: string;
-  readonly workers: string;
+  issuer?: readonly string[];
+  root?: readonly string[];
+  keys?: string;
+  catalog?: string;
+  body?: string;
+  payer?: string;
+  expect?: string;
+  maxAge?: string;
+  proof?: boolean;
+  freshProof?: string;
+  writeProof?: string;
+  policy?: string;
+  format: 'text' | 'json';
+  json?: boolean;
+  log?: boolean;
+  since?: string;
+  remember?: string;
+  independent?: boolean;
+  archive?: string;
+  mirror?: string;
+  workers: string;
 }
 
-/** Defines `verify`. */
 export function defineVerify(command: Command, settings: VerifySettings): void {
   command
     .argument(

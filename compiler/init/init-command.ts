@@ -16,11 +16,10 @@ import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
 import { CATALOG_FOLDER, SCHEMA_NAME } from '../stages/intake/load-catalog.ts';
 
 interface InitFlags {
-  readonly lines: string;
-  readonly extends?: string;
+  lines: string;
+  extends?: string;
 }
 
-/** Defines `init`. */
 export function defineInit(command: Command, { now, print }: CommandSettings): void {
   command
     .argument('<folder>', 'where the shop is made; it must not exist, or be empty')
@@ -39,12 +38,12 @@ function extendedBy({ extends: named }: InitFlags): 'builtin' | null {
 /** What a new shop is to be. */
 interface NewShop {
   /** A folder that does not exist, or is empty. */
-  readonly folder: string;
+  folder: string;
   /** The id of its line. */
-  readonly line: string;
-  readonly extended: 'builtin' | null;
+  line: string;
+  extended: 'builtin' | null;
   /** Milliseconds since 1970: when its invented readings were collected. */
-  readonly nowMs: number;
+  nowMs: number;
 }
 
 const LINE = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
@@ -144,7 +143,7 @@ function quoted(text: string): string {
 }
 
 /** The commands that lead from the files to a record that was bought and verified, in two terminals. */
-function commandsOf({ folder, line }: NewShop): { readonly shop: string; readonly buyer: string } {
+function commandsOf({ folder, line }: NewShop): { shop: string; buyer: string } {
   const at = (path: string): string => quoted(join(folder, path));
   // A shell looks for a file without a slash among its programs.
   const settings = at('shop.env').includes('/') ? at('shop.env') : `./${at('shop.env')}`;
@@ -299,7 +298,7 @@ const ROUGH_FROM_M = 1.5;
 function shopBatch(
   line: string,
   nowMs: number,
-): { readonly batch: string; readonly files: Readonly<Record<string, string>> } {
+): { batch: string; files: Readonly<Record<string, string>> } {
   const collected = isoTime(nowMs);
   const level = rowsOf(LEVELS_M, nowMs, (value) => ({ level_m: value }));
   const waves = rowsOf(WAVES_M, nowMs, (value) => {

@@ -43,14 +43,14 @@ export interface JobChunk {
 
 /** What becomes of one entity. */
 interface BuiltEntity {
-  readonly grown: Grown;
-  readonly record: SignalRecord;
+  grown: Grown;
+  record: SignalRecord;
   /** The record among them. */
-  readonly files: readonly PublishedFile[];
+  files: readonly PublishedFile[];
   /** The entity as the previous release has it; null for a new one. */
-  readonly known: KnownEntity | null;
+  known: KnownEntity | null;
   /** Last day whose readings the log may hold already; null for none. */
-  readonly unsureUntil: string | null;
+  unsureUntil: string | null;
 }
 
 /** What a chunk holds at most before it is handed over, so that memory does not grow with the history of an entity. */
@@ -158,7 +158,7 @@ export class ChunkBuilder {
   #takeBack(
     { signal, latest }: EntityFacts,
     { latest: was, past, files }: KnownEntity,
-    now: { readonly grown: Grown; readonly files: readonly MarkedFile[] },
+    now: { grown: Grown; files: readonly MarkedFile[] },
   ): void {
     const { entity } = latest;
     const before = parseFileMarks(recordPath(signal.id, entity), files);
@@ -196,8 +196,8 @@ function linesOf(
 
 /** A file that was published about an entity, and the record hash of its citation where it has one. */
 interface MarkedFile {
-  readonly path: string;
-  readonly record_hash: string | undefined;
+  path: string;
+  record_hash: string | undefined;
 }
 
 /** What follows the kind in the path of every file of an entity, from the path of its record. */
@@ -236,10 +236,10 @@ export const CHUNKS_WAITING_MAX = 4;
 
 /** What the bytes of a chunk stand in; other threads can read it. */
 interface ChunkMemory {
-  readonly bodies: TextBytes;
-  readonly lookUps: TextBytes;
-  readonly known: TextBytes;
-  readonly leaves: TextBytes;
+  bodies: TextBytes;
+  lookUps: TextBytes;
+  known: TextBytes;
+  leaves: TextBytes;
 }
 
 function chunkMemory(): ChunkMemory {

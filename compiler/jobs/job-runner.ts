@@ -44,9 +44,9 @@ export function inlineRunner(): JobRunner {
 }
 
 interface WorkerPlan {
-  readonly count: number;
+  count: number;
   /** How the readings of the largest signal are grouped. */
-  readonly grouping: keyof typeof YOUNG_MB;
+  grouping: keyof typeof YOUNG_MB;
 }
 
 /** Jobs of `count` worker threads; a job waits until one of them is free. */
@@ -109,10 +109,10 @@ function runIn(
 
 /** An error on its way between two threads: a copy of one keeps neither its class nor what the operating system said. */
 interface JobFailure {
-  readonly message: string;
-  readonly isForgotten: boolean;
+  message: string;
+  isForgotten: boolean;
   /** `code`, `syscall` and `path` of what the operating system could not do. */
-  readonly system: Readonly<Record<string, string>>;
+  system: Readonly<Record<string, string>>;
 }
 
 const SYSTEM_MEMBERS = ['code', 'syscall', 'path'] as const;
@@ -156,14 +156,8 @@ export function signalShares(signals: readonly DueSignal[], workers: number): Sh
   const total = signals.reduce((sum, signal) => sum + effort(signal), 0);
   const fair = total / Math.max(1, workers);
   const shared = signals.flatMap((signal) => shares(signal, Math.ceil(effort(signal) / fair)));
-  return evened(
-    shared.sort((a, b) => shareEffort(b) - shareEffort(a)),
-    workers,
-  );
-}
-
-/** The last job is divided too where one worker would do it while the others have nothing left. */
-function evened(queue: readonly SharedSignal[], workers: number): SharedSignal[] {
+  // The last job is divided too where one worker would do it while the others have nothing left.
+  const queue = shared.sort((a, b) => shareEffort(b) - shareEffort(a));
   const [whole, last] = [queue.slice(0, -1), queue.at(-1)];
   if (last === undefined || last.share.of > 1) return [...queue];
   const divided = [...whole, ...shares(last.signal, workers)];

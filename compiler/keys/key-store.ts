@@ -11,7 +11,6 @@ import {
 } from '../contract/key-history.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { currentRelease } from '../stages/anchor/current-release.ts';
-import type { PreviousRelease } from '../stages/anchor/previous-log.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { issuerDid, signingKey } from '../stages/seal/sealer.ts';

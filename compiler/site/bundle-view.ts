@@ -1,5 +1,5 @@
 import type { SiteBundle } from '../contract/site.ts';
-import { addressOf, NoAnswer, type PageSignal, type Preview, previewOf } from './page-data.ts';
+import { addressOf, NoAnswer, type PageSignal, previewOf } from './page-data.ts';
 import { bandBadge, el, fillBuyTabs, freshBadge, routeLink, valueText } from './page-parts.ts';
 import { routeHash } from './page-route.ts';
 import { shown, timeText, words } from './page-words.ts';
@@ -50,9 +50,9 @@ export async function bundleView({ bundle, subject, signals }: BundleAsked): Pro
 }
 
 interface BundlePart {
-  readonly item: HTMLElement;
+  item: HTMLElement;
   /** Null where nobody classes the reading. */
-  readonly isLit: boolean | null;
+  isLit: boolean | null;
 }
 
 async function legPart(

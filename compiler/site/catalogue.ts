@@ -121,9 +121,9 @@ function leadToViews(section: HTMLElement): void {
 }
 
 interface FinderView {
-  readonly input: HTMLInputElement;
-  readonly status: HTMLElement;
-  readonly list: HTMLElement;
+  input: HTMLInputElement;
+  status: HTMLElement;
+  list: HTMLElement;
 }
 
 let latest = 0;

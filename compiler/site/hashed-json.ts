@@ -2,8 +2,8 @@ import { CORE_FIELDS, SOURCE_CORE_FIELDS } from '../contract/record-hash.ts';
 
 /** A piece of printed JSON, and whether the record hash covers it. */
 interface JsonPart {
-  readonly text: string;
-  readonly isHashed: boolean;
+  text: string;
+  isHashed: boolean;
 }
 
 const CORE = new Set<string>(CORE_FIELDS);
@@ -18,7 +18,15 @@ const SOURCE_CORE = new Set<string>(SOURCE_CORE_FIELDS);
 export function hashedJson(body: unknown): JsonPart[] {
   const parts: JsonPart[] = [];
   print(body, { parts, path: [], indent: '' });
-  return merged(parts);
+  // Neighbours of one kind become one part.
+  const joined: JsonPart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (last !== undefined && last.isHashed === part.isHashed) {
+      joined[joined.length - 1] = { text: last.text + part.text, isHashed: last.isHashed };
+    } else joined.push(part);
+  }
+  return joined;
 }
 
 function print(
@@ -56,18 +64,6 @@ function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;
 }
 
-/** Neighbours of one kind become one part. */
-function merged(parts: readonly JsonPart[]): JsonPart[] {
-  const joined: JsonPart[] = [];
-  for (const part of parts) {
-    const last = joined.at(-1);
-    if (last !== undefined && last.isHashed === part.isHashed) {
-      joined[joined.length - 1] = { text: last.text + part.text, isHashed: last.isHashed };
-    } else joined.push(part);
-  }
-  return joined;
-}
-
 /** What turns text around, hides or ends a line is written as an escape, which JSON reads as the same text. */
 function jsonText(value: unknown): string {
   return JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) =>
@@ -77,13 +73,13 @@ function jsonText(value: unknown): string {
 
 /** A text with one digit changed, and what was done. */
 interface AlteredText {
-  readonly text: string;
+  text: string;
   /** Position of the digit. */
-  readonly at: number;
-  readonly was: string;
-  readonly is: string;
+  at: number;
+  was: string;
+  is: string;
   /** The member that it stands in, up to the digit. */
-  readonly before: string;
+  before: string;
 }
 
 /** Where the digit of a forger would be: in the reading, else in any number. */

@@ -23,10 +23,10 @@ import { type VerifyPanel, verifyPanel } from './verify-panel.ts';
 const VIEWS = ['record', 'map', 'bundle'] as const;
 
 interface Page {
-  readonly shop: PageShop;
-  readonly index: SignalIndex;
-  readonly panel: VerifyPanel;
-  readonly catalogue: Catalogue;
+  shop: PageShop;
+  index: SignalIndex;
+  panel: VerifyPanel;
+  catalogue: Catalogue;
 }
 
 void start();

@@ -26,19 +26,19 @@ export interface MapAsked {
 
 /** An entity at a place of the drawing, as it read on the chosen day. */
 interface MapPoint {
-  readonly row: SiteMapRow;
-  readonly x: number;
-  readonly y: number;
+  row: SiteMapRow;
+  x: number;
+  y: number;
 }
 
 interface MapState {
-  readonly asked: MapAsked;
-  readonly canvas: HTMLCanvasElement;
-  readonly land: GeoPermissibleObjects;
-  readonly projection: GeoProjection;
-  readonly placed: readonly MapPoint[];
-  readonly list: HTMLElement;
-  readonly output: HTMLOutputElement;
+  asked: MapAsked;
+  canvas: HTMLCanvasElement;
+  land: GeoPermissibleObjects;
+  projection: GeoProjection;
+  placed: readonly MapPoint[];
+  list: HTMLElement;
+  output: HTMLOutputElement;
   day: string;
 }
 

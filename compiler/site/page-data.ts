@@ -103,9 +103,9 @@ export const previewOf = (signal: string, entity: string): Promise<Preview> =>
 
 /** Entities of a signal, a page of a long list at a time. */
 interface EntityPage {
-  readonly rows: readonly SiteEntityRow[];
+  rows: readonly SiteEntityRow[];
   /** Pages of the list. */
-  readonly pages: number;
+  pages: number;
 }
 
 export async function entityPage(
@@ -221,7 +221,7 @@ function isPartial({ total, signals }: SiteFound): boolean {
 }
 
 interface Ranked extends Hit {
-  readonly rank: number;
+  rank: number;
 }
 
 function byRank(one: Ranked, other: Ranked): number {

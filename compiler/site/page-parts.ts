@@ -100,8 +100,8 @@ export function failureNote(error: unknown): HTMLElement {
 }
 
 type ElementChild = Node | string | null;
-type Attribute = string | boolean | ((event: Event) => void);
-type Attributes = Readonly<Record<string, Attribute>>;
+
+type Attributes = Readonly<Record<string, string | boolean | ((event: Event) => void)>>;
 
 /** Makes an element. Text becomes text, never markup; a function is a listener; `false` leaves an attribute out. */
 export function el<Name extends keyof HTMLElementTagNameMap>(
@@ -147,8 +147,8 @@ export function mount(id: string): HTMLElement {
 /** What is on screen, as it is bought. */
 interface OnScreen {
   /** Canonical `path?query`. */
-  readonly target: string;
-  readonly pair: { readonly signal_id: string; readonly entity: string } | null;
+  target: string;
+  pair: { signal_id: string; entity: string } | null;
 }
 
 /** Fills the examples of how to buy with what is on screen; the chosen language stays chosen. */

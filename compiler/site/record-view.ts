@@ -36,10 +36,10 @@ import {
 import type { VerifyPanel } from './verify-panel.ts';
 
 interface RecordAsked {
-  readonly signal: PageSignal;
-  readonly entity: string;
-  readonly bundle: SiteBundle | null;
-  readonly panel: VerifyPanel;
+  signal: PageSignal;
+  entity: string;
+  bundle: SiteBundle | null;
+  panel: VerifyPanel;
 }
 
 /** One record, taken apart, from what is free about it. */
@@ -150,8 +150,8 @@ function changeText({ metrics }: PageSignal, rows: readonly PreviewRow[]): strin
 
 /** Members of a free record that name the agency. */
 interface Sourced {
-  readonly source_ref?: unknown;
-  readonly sources?: readonly { readonly name?: unknown }[] | null;
+  source_ref?: unknown;
+  sources?: readonly { name?: unknown }[] | null;
 }
 
 /** The agency stands in the records that are free whole; of others only a bought one says it. */
@@ -312,18 +312,18 @@ async function recordJson(
 
 /** What `/proof/<hash>` says of the place in the log. */
 interface Proof {
-  readonly inclusion?: {
-    readonly index: number;
-    readonly size: number;
-    readonly root: string;
-    readonly leaf_hash: string;
-    readonly inclusion_proof: readonly string[];
+  inclusion?: {
+    index: number;
+    size: number;
+    root: string;
+    leaf_hash: string;
+    inclusion_proof: readonly string[];
   } | null;
-  readonly anchor?: {
-    readonly ots_state: string;
-    readonly stamped_at: string | null;
-    readonly bitcoin_height: number | null;
-    readonly ots_note: string | null;
+  anchor?: {
+    ots_state: string;
+    stamped_at: string | null;
+    bitcoin_height: number | null;
+    ots_note: string | null;
   } | null;
 }
 

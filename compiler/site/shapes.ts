@@ -6,8 +6,8 @@ import { classify, positionOn } from '../contract/standing.ts';
 
 /** A free reading: of the last seven, of the map, or of a whole record. */
 interface FreeReading {
-  readonly observed_at: string;
-  readonly current: Readonly<Record<string, unknown>>;
+  observed_at: string;
+  current: Readonly<Record<string, unknown>>;
 }
 
 /** What a signal says of its classes. */
@@ -70,17 +70,17 @@ const BELOW = /^below-/;
 
 /** One class on a drawn scale: from where to where, as shares of its length. */
 interface ScaleCell {
-  readonly band: string;
+  band: string;
   /** Where it begins, in the unit of the scale; null for one without a beginning. */
-  readonly at: number | null;
+  at: number | null;
 }
 
 interface ScalePlace {
-  readonly cells: readonly ScaleCell[];
+  cells: readonly ScaleCell[];
   /** Which of them holds the value. */
-  readonly cell: number;
+  cell: number;
   /** How far into that cell, from 0 to 1. */
-  readonly inside: number;
+  inside: number;
 }
 
 /** Where a value stands on an official scale that is drawn with classes of equal width. */
@@ -112,12 +112,12 @@ export interface SparkPoint {
 
 /** A drawing in a box of `width` by `height`, the origin above on the left. */
 interface SparkShape {
-  readonly points: readonly { readonly x: number; readonly y: number }[];
+  points: readonly { x: number; y: number }[];
   /** Official classes behind the line, those that the box shows. */
-  readonly stripes: readonly {
-    readonly band: string;
-    readonly y: number;
-    readonly height: number;
+  stripes: readonly {
+    band: string;
+    y: number;
+    height: number;
   }[];
 }
 

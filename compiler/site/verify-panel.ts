@@ -40,10 +40,10 @@ export interface VerifyPanel {
 }
 
 interface PanelParts {
-  readonly input: HTMLTextAreaElement;
-  readonly alter: HTMLButtonElement;
-  readonly verdict: HTMLElement;
-  readonly steps: HTMLElement;
+  input: HTMLTextAreaElement;
+  alter: HTMLButtonElement;
+  verdict: HTMLElement;
+  steps: HTMLElement;
 }
 
 /** Fills the hero; the judge itself is loaded in the background, so that it works without a connection from then on. */
@@ -160,9 +160,9 @@ function alter({ input }: PanelParts, panel: VerifyPanel): void {
 }
 
 interface PanelInput {
-  readonly text: string;
-  readonly what: string;
-  readonly issuer: string;
+  text: string;
+  what: string;
+  issuer: string;
 }
 
 /** Counts the runs: a newer one ends the showing of an older one. */
@@ -188,7 +188,21 @@ async function show(parts: PanelParts, judged: PanelInput, own: number): Promise
       parts.steps.append(stepItem(step));
       await pause();
     }
-    if (own === run) tell(parts, outcome, note);
+    if (own === run) {
+      const { verdict, issuer, steps } = outcome;
+      const failed = steps.find(({ status }) => status === 'fail');
+      parts.verdict.className = `verdict ${verdict}`;
+      const found = failed?.findings.find(({ status }) => status === 'fail');
+      const where = found?.where ?? '';
+      parts.verdict.replaceChildren(
+        el('strong', {}, VERDICT[verdict]),
+        ` ${note}`,
+        ...(found === undefined
+          ? []
+          : [` First fault${where === '' ? '' : `, at ${shown(where)}`}: ${shown(found.detail)}.`]),
+        ...(issuer === null ? [] : [el('br'), 'Signed by ', el('code', {}, shown(issuer))]),
+      );
+    }
   } catch (error) {
     if (own === run) parts.verdict.textContent = messageOf(error);
   }
@@ -199,7 +213,7 @@ async function bodyOf({ text, what }: PanelInput): Promise<{ text: string; note:
   const hash = HASH.exec(text.trim())?.[1]?.toLowerCase();
   if (hash === undefined) return { text, note: `Checked: ${what}.` };
   const proof = await textAt(`/proof/sha256:${hash}`);
-  const { found } = JSON.parse(proof) as { readonly found?: unknown };
+  const { found } = JSON.parse(proof) as { found?: unknown };
   if (found !== true) throw new RangeError('The log of this shop does not hold this hash.');
   const note = `Checked: the proof of the log for ${hash.slice(0, 12)}…. It shows that the hash was published, not what it stands for.`;
   return { text: proof, note };
@@ -219,21 +233,6 @@ async function outcomeOf(text: string, issuer: string): Promise<Verification> {
 }
 
 const loadJudge = () => import('../client/verify.ts');
-
-function tell(parts: PanelParts, { verdict, issuer, steps }: Verification, note: string): void {
-  const failed = steps.find(({ status }) => status === 'fail');
-  parts.verdict.className = `verdict ${verdict}`;
-  const found = failed?.findings.find(({ status }) => status === 'fail');
-  const where = found?.where ?? '';
-  parts.verdict.replaceChildren(
-    el('strong', {}, VERDICT[verdict]),
-    ` ${note}`,
-    ...(found === undefined
-      ? []
-      : [` First fault${where === '' ? '' : `, at ${shown(where)}`}: ${shown(found.detail)}.`]),
-    ...(issuer === null ? [] : [el('br'), 'Signed by ', el('code', {}, shown(issuer))]),
-  );
-}
 
 function stepItem(step: VerificationStep): HTMLElement {
   const { mark, word } = STATUS[step.status];

@@ -18,14 +18,14 @@ const CONNECTIONS = 8;
 type PublishSettings = Pick<CommandSettings, 'env' | 'print' | 'screen' | 'now'>;
 
 interface PublishFlags {
-  readonly data: string;
-  readonly to?: string;
-  readonly command?: string;
-  readonly at?: string;
-  readonly removeCommand?: string;
-  readonly allowHttp?: boolean;
-  readonly all?: boolean;
-  readonly prune?: boolean;
+  data: string;
+  to?: string;
+  command?: string;
+  at?: string;
+  removeCommand?: string;
+  allowHttp?: boolean;
+  all?: boolean;
+  prune?: boolean;
 }
 
 const HELP = `
@@ -35,7 +35,6 @@ Only what the destination does not list is written. A run that was killed goes o
 SIGNALPRESS_PUBLISH_AUTH is one header ("Authorization: Bearer …") for what is written over HTTP, SIGNALPRESS_DATA_AUTH
 one for what is read at --at. compiler/upload/README.md shows nginx, S3 and rclone.`;
 
-/** Defines `publish`. */
 export function definePublish(command: Command, settings: PublishSettings): void {
   command
     .option('--data <folder>', 'folder of releases', dataFolder(settings))
@@ -107,7 +106,7 @@ const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
 
 async function filesAt(
   text: string,
-  { auth, flags }: { readonly auth: string | null; readonly flags: PublishFlags },
+  { auth, flags }: { auth: string | null; flags: PublishFlags },
 ): Promise<HttpFiles> {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['https:', 'http:'].includes(url.protocol)) {
@@ -201,11 +200,11 @@ const OUTPUT_CHARS_MAX = 500;
 
 interface CommandOptions {
   /** Copies one file: `rclone copyto {file} remote:shop/{path}`. */
-  readonly copy: string;
+  copy: string;
   /** Removes one file, null for none: `rclone deletefile remote:shop/{path}`. */
-  readonly remove: string | null;
+  remove: string | null;
   /** Where gatekeepers read what it wrote. */
-  readonly reads: HttpFiles;
+  reads: HttpFiles;
 }
 
 /** A place that another program writes to. */

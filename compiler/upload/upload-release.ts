@@ -68,13 +68,13 @@ const SHOWN_ATTEMPTS = 5;
 const SHOWN_PAUSE_MS = 1000;
 
 interface UploadOptions {
-  readonly data: string;
-  readonly destination: Destination;
-  readonly notes: UploadNotes;
+  data: string;
+  destination: Destination;
+  notes: UploadNotes;
   /** Everything is written, whatever the destination says of itself. */
-  readonly all: boolean;
-  readonly prune: boolean;
-  readonly progress: (progress: UploadProgress) => void;
+  all: boolean;
+  prune: boolean;
+  progress: (progress: UploadProgress) => void;
 }
 
 export interface UploadProgress {
@@ -100,12 +100,12 @@ export interface Uploaded {
 
 /** The release that is published. */
 interface OwnRelease {
-  readonly name: string;
-  readonly release: Release;
-  readonly head: LocalFile;
-  readonly list: LocalFile;
+  name: string;
+  release: Release;
+  head: LocalFile;
+  list: LocalFile;
   /** Where its head is in the log; null for a release from before there was one. */
-  readonly proof: LocalFile | null;
+  proof: LocalFile | null;
 }
 
 /** Publishes the current release; throws an UploadError that says what to do, and leaves what was served. */
@@ -119,7 +119,21 @@ export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
   const isWhole = isThere && wanted.length + damaged.length === 0;
   const written = isWhole ? NOTHING : await writeBodies(options, wanted, damaged);
   await writeParts(options, own, [...spread(wanted, READ_BACK_MAX), ...damaged]);
-  if (!isThere) await switchOver(options, own, head);
+  if (!isThere) {
+    // Makes the release the current one.
+    const { destination } = options;
+    const now = await destination.read(POINTER_PATH, HEAD_BYTES_MAX);
+    if (
+      ![head, own.head.bytes].some((one) =>
+        one === null || now === null ? one === now : one.equals(now),
+      )
+    ) {
+      throw new UploadError(
+        `Cannot publish release ${own.release.sequence} to "${destination.name}": somebody else has published there meanwhile; run this again`,
+      );
+    }
+    await destination.switchTo(own.name, own.head);
+  }
   const isHidden = !(await isShown(options.destination, own));
   options.notes.finish(own.name, own.list.place);
   const pruned = options.prune && !isHidden ? await prune(options, own) : [];
@@ -334,25 +348,6 @@ async function writeParts(
   for (const { path, sha256, size } of bodies) {
     await readBack(destination, storedPath(path, sha256), { sha256, size });
   }
-}
-
-/** Makes the release the current one. */
-async function switchOver(
-  { destination }: UploadOptions,
-  own: OwnRelease,
-  head: Buffer | null,
-): Promise<void> {
-  const now = await destination.read(POINTER_PATH, HEAD_BYTES_MAX);
-  if (
-    ![head, own.head.bytes].some((one) =>
-      one === null || now === null ? one === now : one.equals(now),
-    )
-  ) {
-    throw new UploadError(
-      `Cannot publish release ${own.release.sequence} to "${destination.name}": somebody else has published there meanwhile; run this again`,
-    );
-  }
-  await destination.switchTo(own.name, own.head);
 }
 
 async function readBack(

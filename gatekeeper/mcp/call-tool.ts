@@ -360,10 +360,10 @@ function targetIn(request: string, baseUrl: string): string {
 
 /** What is quoted: the request that was asked for, or the example of a path alone. */
 interface Quoted {
-  readonly endpoint: Endpoint;
-  readonly target: string;
+  endpoint: Endpoint;
+  target: string;
   /** Members that say that it is an example. */
-  readonly example: object;
+  example: object;
 }
 
 function freeQuote({ endpoint, target, example }: Quoted, { baseUrl }: Shop): ToolResult {
@@ -384,8 +384,8 @@ function paidQuote(
   { baseUrl }: Shop,
 ): object {
   const { x402Version, accepts } = JSON.parse(reply.body.toString()) as {
-    readonly x402Version: number;
-    readonly accepts: readonly Readonly<Record<string, unknown>>[];
+    x402Version: number;
+    accepts: readonly Readonly<Record<string, unknown>>[];
   };
   const terms = accepts.map((entry) =>
     Object.fromEntries(SIGNED_FROM.map((name) => [name, entry[name]])),

@@ -28,15 +28,15 @@ export type RpcId = string | number;
 /** One message of a client as far as it is understood. */
 type RpcMessage =
   | {
-      readonly kind: 'request';
-      readonly id: RpcId;
-      readonly method: string;
-      readonly params: JsonObject;
+      kind: 'request';
+      id: RpcId;
+      method: string;
+      params: JsonObject;
     }
-  | { readonly kind: 'notification' }
+  | { kind: 'notification' }
   /** An answer to a question that nobody here has asked. */
-  | { readonly kind: 'response' }
-  | { readonly kind: 'invalid'; readonly id: RpcId | null; readonly why: string };
+  | { kind: 'response' }
+  | { kind: 'invalid'; id: RpcId | null; why: string };
 export type RpcRequest = Extract<RpcMessage, { kind: 'request' }>;
 
 /** One answer; `name` says what kind of error it is. */
@@ -52,9 +52,7 @@ export type RpcAnswer =
     };
 
 /** The value of a body, or a string that says what is wrong if it is not strict JSON. */
-export function bodyValue(
-  body: Buffer,
-): { readonly value: JsonValue } | { readonly fault: string } {
+export function bodyValue(body: Buffer): { value: JsonValue } | { fault: string } {
   try {
     return { value: parseJson(decodeUtf8(body)) };
   } catch (error) {

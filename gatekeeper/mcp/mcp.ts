@@ -62,9 +62,9 @@ export async function mcp(question: Question, service: Service): Promise<Answere
 
 /** What the messages of one request have in common. */
 interface Talk {
-  readonly rpc: RpcHeaders;
-  readonly shop: Shop;
-  readonly service: Service;
+  rpc: RpcHeaders;
+  shop: Shop;
+  service: Service;
   /** Bytes that results of tools may still have. */
   room: number;
 }
@@ -75,7 +75,7 @@ function accepted(): Reply {
 }
 
 /** An answer with the HTTP status of its own reply; a batch has 200 for all. */
-type StatusAnswer = RpcAnswer & { readonly status?: number };
+type StatusAnswer = RpcAnswer & { status?: number };
 
 function malformed(name: RpcErrorName, message: string, id: RpcId | null = null): StatusAnswer {
   return { id, name, message, status: 400 };
@@ -128,23 +128,19 @@ async function answerTo(value: JsonValue, talk: Talk): Promise<StatusAnswer | nu
       if (typeof era !== 'string') return { ...era, status: 400 };
       const answer = await METHODS[era](message, talk);
       if (era === 'handshake') return answer;
-      return statelessAnswer(answer, talk.service);
+      // Every result of the stateless revision says that it is whole and who speaks.
+      if ('name' in answer) {
+        if (answer.name === 'noResource') return { ...answer, name: 'invalidParams' };
+        return answer.name === 'methodNotFound' ? { ...answer, status: 404 } : answer;
+      }
+      const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo(talk.service) };
+      if ('result' in answer) {
+        return { ...answer, result: { resultType: 'complete', ...answer.result, _meta } };
+      }
+      const { id, members } = answer;
+      return { id, members: `"resultType":"complete",${members},"_meta":${JSON.stringify(_meta)}` };
     }
   }
-}
-
-/** Every result of the stateless revision says that it is whole and who speaks. */
-function statelessAnswer(answer: RpcAnswer, service: Service): StatusAnswer {
-  if ('name' in answer) {
-    if (answer.name === 'noResource') return { ...answer, name: 'invalidParams' };
-    return answer.name === 'methodNotFound' ? { ...answer, status: 404 } : answer;
-  }
-  const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo(service) };
-  if ('result' in answer) {
-    return { ...answer, result: { resultType: 'complete', ...answer.result, _meta } };
-  }
-  const { id, members } = answer;
-  return { id, members: `"resultType":"complete",${members},"_meta":${JSON.stringify(_meta)}` };
 }
 
 const METHODS: Readonly<Record<Era, (request: RpcRequest, talk: Talk) => Promise<RpcAnswer>>> = {

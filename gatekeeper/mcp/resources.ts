@@ -4,10 +4,10 @@ import type { Shop } from './call-tool.ts';
 
 /** A document that a client may read; `path` is the plain GET that answers it. */
 interface Resource {
-  readonly name: string;
-  readonly description: string;
-  readonly mimeType: string;
-  readonly path: string;
+  name: string;
+  description: string;
+  mimeType: string;
+  path: string;
 }
 
 /** What a stranger reads before buying; each is offered where the shop has it. */

@@ -45,9 +45,9 @@ export async function findEntries(
 
 /** Where a whole or shortened hash stands in the log. */
 type LeafLookUp =
-  | { readonly state: 'not_found' }
-  | { readonly state: 'ambiguous'; readonly matches: number }
-  | { readonly state: 'found'; readonly hash: string; readonly index: number };
+  | { state: 'not_found' }
+  | { state: 'ambiguous'; matches: number }
+  | { state: 'found'; hash: string; index: number };
 
 /** Looks hex digits up in the index of the log; throws when the disk does not allow it. */
 export async function findLeaf(digits: string, reader: ReleaseReader): Promise<LeafLookUp> {

@@ -149,14 +149,14 @@ function refuse(stateDir: string, state: string): never {
 const OPENED_MAX = 16;
 
 interface EarlierOptions {
-  readonly folder: ReleaseFolder;
+  folder: ReleaseFolder;
   /** Name of the release that is damaged; null where that is not known. */
-  readonly damaged: string | null;
+  damaged: string | null;
   /** Hashes of heads that the newest release served proves. */
-  readonly proven: readonly string[];
-  readonly terms: ReleaseTerms;
+  proven: readonly string[];
+  terms: ReleaseTerms;
   /** Opens a release as at any start; `isProven` where the newest release that was served leads to it. */
-  readonly open: (place: ReleasePlace, isProven: boolean) => Promise<ReleaseIndex>;
+  open: (place: ReleasePlace, isProven: boolean) => Promise<ReleaseIndex>;
 }
 
 /** The newest whole release that history proves; null for none. */

@@ -40,7 +40,7 @@ export interface PlaceTerms extends ReleaseTerms, ReadOptions {
 }
 
 interface OpenOptions extends PlaceTerms {
-  readonly source: ReleaseSource;
+  source: ReleaseSource;
 }
 
 /** Verifies the newest release of a source; throws a StartError that tells what to do. */
@@ -234,12 +234,12 @@ export async function checkFiles(
 export const OFFERS_PATH = knownFilePath(endpointAt('/manifest'), { all: '1' });
 
 interface StoredOffer {
-  readonly path: string;
-  readonly sells_now: boolean;
-  readonly price_usd: string;
-  readonly price_by_signal?: Readonly<Record<string, string>>;
-  readonly input_example_request: string;
-  readonly output_example?: Readonly<Record<string, unknown>>;
+  path: string;
+  sells_now: boolean;
+  price_usd: string;
+  price_by_signal?: Readonly<Record<string, string>>;
+  input_example_request: string;
+  output_example?: Readonly<Record<string, unknown>>;
 }
 
 /** Reads the compiled manifest of a release, whose hash was checked already. */

@@ -34,30 +34,28 @@ const REFUSED_MAX = 10_000;
 /** Bytes with the place on the host where they are to be found. */
 interface HostedBlob extends Blob {
   /** What errors and the log call it. */
-  readonly path: string;
+  path: string;
   /** Below the address of the host. */
-  readonly at: string;
+  at: string;
 }
 
 interface RemoteFilesOptions {
-  readonly host: StaticHost;
-  readonly cache: DiskCache;
+  host: StaticHost;
+  cache: DiskCache;
   /** Whether the host is away. */
-  readonly outage: Pick<Trouble, 'since'>;
+  outage: Pick<Trouble, 'since'>;
   /** Called when a file did not come: the host may be away. */
-  readonly suspect: () => void;
-  readonly log: Log;
+  suspect: () => void;
+  log: Log;
   /** Milliseconds for which it is remembered that a file could not be had. */
-  readonly refusedMs?: number;
+  refusedMs?: number;
 }
 
 export class RemoteFiles {
   readonly #options: RemoteFilesOptions;
   readonly #slots = new Slots(FETCHES_MAX, WAITING_MAX);
   readonly #fetching = new Map<string, Promise<Buffer>>();
-  readonly #refused = new BoundedMap<string, { readonly error: Error; readonly until: number }>(
-    REFUSED_MAX,
-  );
+  readonly #refused = new BoundedMap<string, { error: Error; until: number }>(REFUSED_MAX);
   readonly #named = new BoundedMap<string, true>(REFUSED_MAX);
 
   constructor(options: RemoteFilesOptions) {
@@ -173,17 +171,17 @@ const PREFIX = /^[0-9a-f]{2}$/;
 /** Bytes as a list names them. */
 interface Blob {
   /** In hex. */
-  readonly sha256: string;
+  sha256: string;
   /** Most bytes that are read. */
-  readonly size: number;
+  size: number;
 }
 
 interface DiskCacheOptions {
-  readonly folder: string;
-  readonly bytesMax: number;
+  folder: string;
+  bytesMax: number;
   /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  readonly log: Log;
+  clock: () => number;
+  log: Log;
 }
 
 export class DiskCache {
@@ -340,11 +338,11 @@ export class DiskCache {
 }
 
 interface CachedFile {
-  readonly path: string;
-  readonly name: string;
-  readonly size: number;
+  path: string;
+  name: string;
+  size: number;
   /** Of its last use. */
-  readonly second: number;
+  second: number;
 }
 
 /** The newest second whose files must go, the oldest first, until so many bytes are free. */

@@ -51,28 +51,28 @@ const DEADLINE_MS_MAX = 90_000;
 const TAG_MS_MAX = 60_000;
 
 interface RemoteOptions {
-  readonly url: URL;
+  url: URL;
   /** One header of every request, `Name: value`. */
-  readonly auth: string | null;
-  readonly cacheDir: string;
-  readonly cacheBytesMax: number;
+  auth: string | null;
+  cacheDir: string;
+  cacheBytesMax: number;
   /** Milliseconds that an answer may take beside what its bytes take; 10 s unless given. */
-  readonly answerMs?: number;
+  answerMs?: number;
   /** Milliseconds for which it is remembered that a file could not be had; 3 s unless given. */
-  readonly refusedMs?: number;
+  refusedMs?: number;
   /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  readonly log: Log;
-  readonly state: ServiceState;
+  clock: () => number;
+  log: Log;
+  state: ServiceState;
 }
 
 /** The head that the host gave last. */
 interface Pointer {
-  readonly head: Buffer;
-  readonly mark: string;
-  readonly etag: string | null;
+  head: Buffer;
+  mark: string;
+  etag: string | null;
   /** When it was read, by a steady clock. */
-  readonly readAt: number;
+  readAt: number;
 }
 
 /** Throws nothing before something is read. */
@@ -313,15 +313,15 @@ const SWITCH_MS_MAX = 45_000;
 const WHOLE_SHARE = 0.8;
 
 interface PrefetchOptions {
-  readonly files: RemoteFiles;
-  readonly cache: DiskCache;
-  readonly isReachable: () => boolean;
+  files: RemoteFiles;
+  cache: DiskCache;
+  isReachable: () => boolean;
 }
 
 /** What was fetched of what was wanted. */
 interface Fetched {
-  readonly files: number;
-  readonly missing: number;
+  files: number;
+  missing: number;
 }
 
 /**
@@ -385,9 +385,9 @@ class Prefetch {
 }
 
 interface Job {
-  readonly next: KnownRelease;
-  readonly current: KnownRelease | null;
-  readonly run: number;
+  next: KnownRelease;
+  current: KnownRelease | null;
+  run: number;
 }
 
 function fits({ files }: KnownRelease, bytes: number): boolean {

@@ -58,12 +58,12 @@ export interface StaticHost {
 
 interface HostOptions {
   /** Where the files of the data folder are. */
-  readonly url: URL;
+  url: URL;
   /** One header of every request, `Name: value`. */
-  readonly auth: string | null;
-  readonly connections: number;
+  auth: string | null;
+  connections: number;
   /** Milliseconds for an answer of `bytes`. */
-  readonly deadline: (bytes: number) => number;
+  deadline: (bytes: number) => number;
 }
 
 export function staticHost({ url, auth, connections, deadline }: HostOptions): StaticHost {
@@ -87,7 +87,24 @@ export function staticHost({ url, auth, connections, deadline }: HostOptions): S
           headers: headersOf(auth, etag),
           signal: AbortSignal.timeout(ms),
         });
-        return await fileOf(answer, max, etag);
+        const { statusCode, headers, body } = answer;
+        if (statusCode !== 200) {
+          await body.dump({ limit: DUMP_BYTES }).catch(() => undefined);
+          if (statusCode === 304 && etag !== null) return null;
+          const isFinal = statusCode < 500 && !BUSY.includes(statusCode);
+          throw new HostError(`status ${statusCode}`, { isFinal });
+        }
+        const chunks: Buffer[] = [];
+        let size = 0;
+        for await (const chunk of body) {
+          size += chunk.length;
+          if (size > max) {
+            body.destroy();
+            throw new HostError(`longer than the ${max} bytes that are listed`, { isFinal: true });
+          }
+          chunks.push(chunk);
+        }
+        return { bytes: Buffer.concat(chunks, size), etag: lastingTag(headers) };
       } catch (error) {
         throw hostError(error, ms);
       }
@@ -102,30 +119,6 @@ function headersOf(auth: string | null, etag: string | null): Record<string, str
     ...(auth === null ? {} : headerOf(auth)),
     ...(etag === null ? {} : { 'if-none-match': etag }),
   };
-}
-
-async function fileOf(
-  { statusCode, headers, body }: Dispatcher.ResponseData,
-  max: number,
-  etag: string | null,
-): Promise<HostFile | null> {
-  if (statusCode !== 200) {
-    await body.dump({ limit: DUMP_BYTES }).catch(() => undefined);
-    if (statusCode === 304 && etag !== null) return null;
-    const isFinal = statusCode < 500 && !BUSY.includes(statusCode);
-    throw new HostError(`status ${statusCode}`, { isFinal });
-  }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > max) {
-      body.destroy();
-      throw new HostError(`longer than the ${max} bytes that are listed`, { isFinal: true });
-    }
-    chunks.push(chunk);
-  }
-  return { bytes: Buffer.concat(chunks, size), etag: lastingTag(headers) };
 }
 
 /**

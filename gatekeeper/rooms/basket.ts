@@ -37,9 +37,9 @@ export const BASKET_PATH = '/gauge/basket';
 
 /** A body that was read. */
 interface Basket {
-  readonly requests: readonly string[];
+  requests: readonly string[];
   /** What the payment is bound to: the path with the digest of the canonical body. */
-  readonly target: string;
+  target: string;
 }
 
 /**
@@ -110,7 +110,18 @@ function quoteOf(
   service: Service,
 ): Reply {
   const { parts, sum } = answered;
-  if (!parts.some(isSold)) return nothingSold(parts);
+  if (!parts.some(isSold)) {
+    const examples = parts.flatMap((part) => (isSold(part) ? [] : (part.example ?? [])));
+    return jsonReply(422, {
+      error: `Not charged. Try GET ${CATALOG_REQUEST} - nothing in this basket can be sold`,
+      no_charge: true,
+      miss: 'no_data',
+      usage: BASKET_USAGE,
+      example_request: examples[0] ?? CATALOG_REQUEST,
+      preview: CATALOG_REQUEST,
+      basket: { total_usd: '0', parts: parts.map(shownPart) },
+    });
+  }
   stateOf(service).sales.set(basket.target, salesIn(answered));
   const total = usdAmount(String(sum));
   const row = pricedAt(total, question);
@@ -130,19 +141,6 @@ function shownPart(part: BasketPart): object {
     : { request: part.request, not_sold: part.fault };
 }
 
-function nothingSold(parts: readonly BasketPart[]): Reply {
-  const examples = parts.flatMap((part) => (isSold(part) ? [] : (part.example ?? [])));
-  return jsonReply(422, {
-    error: `Not charged. Try GET ${CATALOG_REQUEST} - nothing in this basket can be sold`,
-    no_charge: true,
-    miss: 'no_data',
-    usage: BASKET_USAGE,
-    example_request: examples[0] ?? CATALOG_REQUEST,
-    preview: CATALOG_REQUEST,
-    basket: { total_usd: '0', parts: parts.map(shownPart) },
-  });
-}
-
 function tooLong(at: number): Reply {
   return jsonReply(413, {
     error: `Not charged. The answers are longer than ${BASKET_ANSWERS_BYTES_MAX} bytes together from request ${at} on; send several baskets`,
@@ -152,8 +150,8 @@ function tooLong(at: number): Reply {
 }
 
 interface Purchase {
-  readonly question: Question;
-  readonly service: Service;
+  question: Question;
+  service: Service;
 }
 
 /** What is known is answered as it was; anything else must have an answer, at exactly this sum, before money is looked at. */
@@ -197,7 +195,12 @@ async function gathered(
   service: Service,
 ): Promise<AnsweredBasket | Reply> {
   const state = stateOf(service);
-  if (state.gathering >= GATHERED_MAX) return busy();
+  if (state.gathering >= GATHERED_MAX) {
+    const error =
+      'Not charged. Too many baskets at once. Send the same payment again; do not sign a new one';
+    const body = { error, retryable: true, retry_after_s: BUSY_RETRY_S };
+    return jsonReply(503, body, [['retry-after', String(BUSY_RETRY_S)]]);
+  }
   state.gathering += 1;
   try {
     const answered = await answeredBasket(requests, { question, keepsBodies: true }, service);
@@ -216,7 +219,7 @@ interface BasketState {
   /** Baskets whose answers are being gathered. */
   gathering: number;
   /** Which requests of a basket were for sale when it was quoted last, by target: an equal sum may be of others. */
-  readonly sales: BoundedMap<string, string>;
+  sales: BoundedMap<string, string>;
 }
 const states = new WeakMap<object, BasketState>();
 /** Quotes that are remembered; of a forgotten one only the sum is known, by what was signed. */
@@ -231,13 +234,6 @@ function stateOf({ purchases }: Service): BasketState {
 /** One digit for each request: whether it is sold. */
 function salesIn({ parts }: AnsweredBasket): string {
   return parts.map((part) => (isSold(part) ? '1' : '0')).join('');
-}
-
-function busy(): Reply {
-  const error =
-    'Not charged. Too many baskets at once. Send the same payment again; do not sign a new one';
-  const body = { error, retryable: true, retry_after_s: BUSY_RETRY_S };
-  return jsonReply(503, body, [['retry-after', String(BUSY_RETRY_S)]]);
 }
 
 /** The parts in their order, each answer with the bytes that it is sold as alone. */
@@ -260,34 +256,34 @@ function partBytes(part: BasketPart): readonly Buffer[] {
 /** A request of a basket that has an answer. */
 interface SoldPart {
   /** Canonical `path?query`. */
-  readonly request: string;
+  request: string;
   /** Decimal USD. */
-  readonly priceUsd: string;
+  priceUsd: string;
   /** The bytes that it is sold as alone; empty for a quote. */
-  readonly body: Buffer;
+  body: Buffer;
   /** Length of the answer without its proof, of which a quote makes none. */
-  readonly bytes: number;
+  bytes: number;
 }
 /** A request of a basket that is not charged, as it was sent, and why. */
 interface UnsoldPart {
-  readonly request: string;
-  readonly fault: string;
+  request: string;
+  fault: string;
   /** A request of the same operation that would be answered, maybe about another subject. */
-  readonly example?: string;
+  example?: string;
 }
 type BasketPart = SoldPart | UnsoldPart;
 
 /** A basket whose every request was answered or is named. */
 interface AnsweredBasket {
-  readonly parts: readonly BasketPart[];
+  parts: readonly BasketPart[];
   /** What the sold ones cost together, atomic units. */
-  readonly sum: bigint;
+  sum: bigint;
 }
 
 /** Answers of a basket that are longer together than one body may be. */
 interface TooLong {
   /** From 1, the request that did not fit any more. */
-  readonly tooLongAt: number;
+  tooLongAt: number;
 }
 
 function isSold(part: BasketPart): part is SoldPart {
@@ -296,8 +292,8 @@ function isSold(part: BasketPart): part is SoldPart {
 
 /** What becomes of the bytes: a quote only counts them. */
 interface Reading {
-  readonly question: Question;
-  readonly keepsBodies: boolean;
+  question: Question;
+  keepsBodies: boolean;
 }
 
 /**
@@ -330,7 +326,7 @@ const NO_BYTES = Buffer.alloc(0);
 
 interface Place extends Reading {
   /** Numbers of the requests that are sold, from 1, by canonical target. */
-  readonly places: ReadonlyMap<string, number>;
+  places: ReadonlyMap<string, number>;
 }
 
 async function partOf(
@@ -382,8 +378,8 @@ function repeated(at: number | undefined): string | null {
 /** What a refusal of one request alone says. */
 function missed(request: string, reply: Reply): UnsoldPart {
   const { error, example_request: example } = JSON.parse(reply.body.toString()) as {
-    readonly error: string;
-    readonly example_request?: string;
+    error: string;
+    example_request?: string;
   };
   return example === undefined ? { request, fault: error } : { request, fault: error, example };
 }

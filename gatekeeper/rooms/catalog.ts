@@ -60,10 +60,10 @@ export function distinctEntities(lists: Iterable<RowList>): number {
 
 /** A signal of the catalog, or a part of a long one, its JSON made once: the whole list is free. */
 interface CatalogPiece {
-  readonly signalId: string;
-  readonly industry: string;
-  readonly pairs: number;
-  readonly json: Buffer;
+  signalId: string;
+  industry: string;
+  pairs: number;
+  json: Buffer;
 }
 
 const catalogPieces = perRelease(async (release: ReleaseIndex): Promise<CatalogPiece[]> => {
@@ -89,12 +89,12 @@ export async function catalog(question: Question, release: ReleaseIndex): Promis
 }
 
 interface SignalHead {
-  readonly signal_id: string;
-  readonly industry: string;
+  signal_id: string;
+  industry: string;
   /** Paths of the paid operations that have an answer about the signal. */
-  readonly sells: readonly string[];
+  sells: readonly string[];
   /** Those that are free of this signal; absent where none is. */
-  readonly free?: readonly string[];
+  free?: readonly string[];
 }
 
 function headOf(entry: SignalEntry, release: ReleaseIndex): SignalHead {
@@ -259,10 +259,10 @@ export class CatalogTable {
 
 /** Rows by the hash of their entity in lower case; numbers of rows plus one, 0 where a chain ends. */
 interface EntityChains {
-  readonly first: Uint32Array;
+  first: Uint32Array;
   /** By the number of a row, the one after it in its chain. */
-  readonly next: Uint32Array;
-  readonly hashes: Uint32Array;
+  next: Uint32Array;
+  hashes: Uint32Array;
 }
 
 /** Some rows of a table, in an order of their own; each is made when it is asked for. */

@@ -49,8 +49,8 @@ type HashOutcome = CheckBody['checks']['hash'];
 
 /** What the caller holds, and the request that it must answer. */
 interface SentBody {
-  readonly value: JsonValue;
-  readonly expect: string | undefined;
+  value: JsonValue;
+  expect: string | undefined;
 }
 
 /**
@@ -87,7 +87,7 @@ function demandedReport(
   report: BodyReport,
   { value, expect }: SentBody,
   catalog: Catalog,
-): DemandedReport | { readonly reply: Reply } {
+): DemandedReport | { reply: Reply } {
   try {
     return withDemands(report, value, { expect, catalog });
   } catch (error) {
@@ -99,7 +99,7 @@ function demandedReport(
 /** The log as evidence of the age of what a key signed that has ended; where it cannot be read it shows nothing. */
 async function anchorsFor(
   value: JsonValue,
-  { log, ...own }: ReleaseReader & Pick<Service, 'log'> & { readonly now: number },
+  { log, ...own }: ReleaseReader & Pick<Service, 'log'> & { now: number },
 ): Promise<NonNullable<BodyTrust['anchors']>> {
   try {
     const logged = await loggedOfPast({ signer: signerOf(value), value }, own);
@@ -155,7 +155,7 @@ function judged(value: JsonValue, trusted: BodyTrust): BodyReport {
 function readBody(
   bytes: Buffer,
   spend: Question['spend'],
-): (SentBody & { readonly cost: number }) | { readonly reply: Reply } {
+): (SentBody & { cost: number }) | { reply: Reply } {
   let sent: JsonValue;
   try {
     const text = decodeUtf8(bytes);
@@ -183,12 +183,12 @@ function excessOf({ citations, cost }: CheckCost): string | null {
   return `${what}; use signalpress verify`;
 }
 
-function refuse(status: number, error: string): { readonly reply: Reply } {
+function refuse(status: number, error: string): { reply: Reply } {
   return { reply: jsonReply(status, { error, usage: USAGE, no_charge: true }) };
 }
 
 /** `{record}` is the record, alone or with what it must answer; beside any other member it belongs to the body. */
-function unwrapped(sent: JsonValue): { readonly value: JsonValue; readonly expect?: JsonValue } {
+function unwrapped(sent: JsonValue): { value: JsonValue; expect?: JsonValue } {
   if (!isObject(sent) || sent.record === undefined) return { value: sent };
   const { record: value, expect, ...others } = sent;
   if (Object.keys(others).length > 0) return { value: sent };
@@ -316,9 +316,9 @@ const CHARS_A_VALUE = 64;
 
 /** How much work a body is for the judge. */
 interface CheckCost {
-  readonly citations: number;
+  citations: number;
   /** Values read, each again for every hash that covers it. */
-  readonly cost: number;
+  cost: number;
 }
 
 /** Signatures cost the most: each costs as much as this many plain answers. */
@@ -341,7 +341,7 @@ const TABLE_BYTES_A_UNIT = 500;
 
 interface Weight extends CheckCost {
   /** Values read once. */
-  readonly size: number;
+  size: number;
 }
 
 /** Weighs a parsed body before it is judged; its depth is bounded by the parser, so this ends. */
@@ -381,7 +381,7 @@ const LOOK_UPS_MAX = 64;
 
 interface OwnLog extends ReleaseReader {
   /** Epoch milliseconds. */
-  readonly now: number;
+  now: number;
 }
 
 /**

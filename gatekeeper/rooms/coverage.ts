@@ -35,13 +35,13 @@ const UPDATE_STATUS_RULE =
 const NATURE = 'What is stored and how fresh it is; descriptive only, no forecast, no advice';
 
 interface CoverageAnswers {
-  readonly at: number;
+  at: number;
   /** By signal: every page tells the counts of all. */
-  readonly counts: WeakMap<Stock, FreshnessCounts>;
+  counts: WeakMap<Stock, FreshnessCounts>;
   /** By canonical target, which unknown parameters do not change. */
-  readonly listed: BoundedMap<string, Buffer>;
+  listed: BoundedMap<string, Buffer>;
   /** Apart, for there are many of them. */
-  readonly entities: BoundedMap<string, Buffer>;
+  entities: BoundedMap<string, Buffer>;
 }
 
 const answersOf = new WeakMap<ReleaseIndex, CoverageAnswers>();
@@ -119,9 +119,9 @@ function rowsOnPages({ rows }: Covered, compact: boolean): number {
 }
 
 interface CoverageContext {
-  readonly release: ReleaseIndex;
+  release: ReleaseIndex;
   /** Milliseconds since the epoch. */
-  readonly now: number;
+  now: number;
 }
 
 /** The whole answer, without its readings where they are too many; a page of it where one is asked for or nothing else fits. */
@@ -193,9 +193,9 @@ function bytesOf(body: object): Buffer {
 }
 
 interface CoverageHead {
-  readonly covered: readonly Covered[];
+  covered: readonly Covered[];
   /** Entities that the answer is about. */
-  readonly distinct: number;
+  distinct: number;
 }
 
 function coverageBody({ covered, distinct }: CoverageHead, note: string, shown: object): object {
@@ -225,7 +225,7 @@ const RULES = {
 const RULES_END = `,${JSON.stringify(RULES).slice(1)}`;
 
 type FreshnessCounts = Readonly<Record<FreshnessClass, number>>;
-type Covered = Stock & { readonly counts: FreshnessCounts };
+type Covered = Stock & { counts: FreshnessCounts };
 
 function compactRow({ signal, line, rows, counts, punctual }: Covered, now: number): object {
   return {
@@ -240,8 +240,8 @@ function compactRow({ signal, line, rows, counts, punctual }: Covered, now: numb
 
 interface FullForm {
   /** The readings that are shown one by one; null where none are. */
-  readonly listed: Iterable<CatalogRow> | null;
-  readonly now: number;
+  listed: Iterable<CatalogRow> | null;
+  now: number;
 }
 
 function fullRow(covered: Covered, { listed, now }: FullForm): object {
@@ -296,16 +296,16 @@ const PARSED_ROWS_A_UNIT = 25;
 
 /** What a release holds of one signal, oldest reading first. */
 interface Stock {
-  readonly signal: Signal;
-  readonly line: Line;
-  readonly rows: RowList;
-  readonly punctual: Punctuality;
+  signal: Signal;
+  line: Line;
+  rows: RowList;
+  punctual: Punctuality;
 }
 
 /** Until when (epoch milliseconds) some source of a signal is known to be late, and every one is known at all. */
 interface Punctuality {
-  readonly lateUntil: number;
-  readonly knownUntil: number;
+  lateUntil: number;
+  knownUntil: number;
 }
 
 /** Readings by age: where the stale ones end and the fresh ones begin follows from two searches. */

@@ -28,10 +28,10 @@ const LISTS_BYTES_MAX = 8 * 1024 * 1024;
 const LIST_BYTES_A_UNIT = 1024;
 
 interface Filers {
-  readonly byCik: ReadonlyMap<string, FilerLine>;
-  readonly byTicker: ReadonlyMap<string, FilerLine>;
+  byCik: ReadonlyMap<string, FilerLine>;
+  byTicker: ReadonlyMap<string, FilerLine>;
   /** Form types that are stored for any filer. */
-  readonly forms: ReadonlySet<string>;
+  forms: ReadonlySet<string>;
 }
 
 /** Everybody whose filings are stored. */

@@ -20,7 +20,7 @@ const ERROR = 'The look-up could not be completed; this says nothing about the h
 
 /** The 503 of a look-up that the disk did not allow: it says nothing about what was asked. */
 export function undetermined(
-  asked: { readonly endpoint: string; readonly hash?: string },
+  asked: { endpoint: string; hash?: string },
   error: unknown,
   { log }: Service,
 ): Answered {

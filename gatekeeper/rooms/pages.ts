@@ -51,7 +51,7 @@ function terms({ operator }: Service): Html {
   return html`<dl>${ways}<dt>Paid to</dt><dd><code>${payTo}</code></dd></dl>`;
 }
 
-function pairOf(target: string): { readonly signal_id: string; readonly entity: string } | null {
+function pairOf(target: string): { signal_id: string; entity: string } | null {
   const query = new URL(target, 'http://shop').searchParams;
   const [signal_id, entity] = [query.get('signal_id'), query.get('entity')];
   return signal_id === null || entity === null ? null : { signal_id, entity };
@@ -69,7 +69,7 @@ function freeBefore(target: string): Html {
 
 /** A look-up as a page for people. */
 export function verifyPage(
-  { statement, endpoint, ...facts }: { readonly statement: string; readonly endpoint: string },
+  { statement, endpoint, ...facts }: { statement: string; endpoint: string },
   shop: PageHead,
 ): string {
   const rows = Object.entries(facts).map(([name, value]) => {

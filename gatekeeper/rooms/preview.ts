@@ -10,7 +10,6 @@ import { CATALOG_URL } from '../../compiler/contract/static-files.ts';
 import { storedFile } from '../answers/answers.ts';
 import {
   type Answered,
-  type ContentAnswer,
   KEEP_FOR_RELEASE,
   MISS,
   type Question,
@@ -25,9 +24,9 @@ import { FREE_BYTES_MAX, jsonContent } from './json-content.ts';
 /** How much one answer shows; the catalogue has it all. */
 interface Extent {
   /** Names in one list; without any there are no lists. */
-  readonly names: number;
+  names: number;
   /** Rows of the price menu; all of them, with the prices of single signals, where it is left out. */
-  readonly prices?: number;
+  prices?: number;
 }
 /** As much as fits: with long ids or many lines less is shown. */
 const EXTENTS: readonly Extent[] = [
@@ -98,7 +97,7 @@ function cutNote(
   release: ReleaseIndex,
   priced: readonly Endpoint[],
   { names, prices }: Extent,
-): { readonly left_out?: string } {
+): { left_out?: string } {
   const { lines, operationByPath } = release.catalog;
   const listed = lines.filter(({ bundle }) => bundle && operationByPath.has(bundle.path));
   const isCut = (row: Line): boolean => row.entities.length > names;

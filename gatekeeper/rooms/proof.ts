@@ -9,7 +9,7 @@ import {
   type Question,
   type Service,
 } from '../answers/service.ts';
-import { jsonReply, type Reply } from '../http/reply.ts';
+import { jsonReply } from '../http/reply.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { anchorWords, batchRows, inclusionOf, logOutline } from '../release/log-files.ts';
 import { findLeaf } from '../release/log-index.ts';

@@ -21,9 +21,9 @@ const SAMPLE_PATH: TablePath = '/gauge/sample';
 const SAMPLE_START = '{"sample":';
 
 interface ProvenBody {
-  readonly body: Buffer;
+  body: Buffer;
   /** Signed note that its proof leads to. */
-  readonly note: string | null;
+  note: string | null;
 }
 
 /** Bytes of bodies that are kept for one release, without their proofs and with them. */
@@ -169,8 +169,8 @@ type Inclusion = Pick<TlogProof, 'index' | 'hashes'>;
 
 /** The place of a hash in the log, and the text of its proof against one signed note. */
 interface KeptProof extends Inclusion {
-  readonly note: string;
-  readonly text: string;
+  note: string;
+  text: string;
 }
 
 /** Bytes of proofs that are kept for one release. */
@@ -216,7 +216,7 @@ export async function leafProof(hash: string, reader: ReleaseReader): Promise<st
 }
 
 interface SignedCheckpoint extends Checkpoint {
-  readonly note: string;
+  note: string;
 }
 
 /** The checkpoint with the head of the release in it, with whatever witnesses have signed it; of a release from before the listed one. */

@@ -63,11 +63,11 @@ export async function series(question: Question, service: Service): Promise<Answ
 
 /** What an answer is put together of. */
 interface Making {
-  readonly layout: SeriesLayout;
-  readonly cut: Cut;
-  readonly asked: Asked;
+  layout: SeriesLayout;
+  cut: Cut;
+  asked: Asked;
   /** The delivered rows in a form that is not the stored one. */
-  readonly inForm: (form: Form) => readonly Buffer[];
+  inForm: (form: Form) => readonly Buffer[];
 }
 
 function jsonParts({ layout, cut, asked, inForm }: Making, values: Values): readonly Buffer[] {
@@ -114,8 +114,8 @@ async function beginning(
 
 /** What was asked for, and the time of the request in milliseconds. */
 interface Asked {
-  readonly days: number;
-  readonly now: number;
+  days: number;
+  now: number;
 }
 
 function behindRows({ body, rows }: SeriesLayout): Buffer {
@@ -160,19 +160,19 @@ export interface Stretch {
 /** The file of a series: its head, its segments, where its rows can be cut, their origins, its rows, the citation. */
 interface SeriesLayout extends Stretch {
   /** End of the head, behind its line end. */
-  readonly headEnd: number;
-  readonly segments: readonly StoredSegment[];
+  headEnd: number;
+  segments: readonly StoredSegment[];
   /** In front of the first row that is delivered. */
-  readonly before: ChainState;
+  before: ChainState;
   /** Rows of the whole chain. */
-  readonly end: number;
+  end: number;
 }
 
 /** What is made of a body, once for as long as the body is held. */
 function oncePerBody<Value, More extends readonly unknown[]>(
   make: (body: Body, ...more: More) => Value,
 ): (body: Body, ...more: More) => Value {
-  const made = new WeakMap<Body, { readonly value: Value }>();
+  const made = new WeakMap<Body, { value: Value }>();
   return (body, ...more) => {
     const known = made.get(body);
     if (known !== undefined) return known.value;
@@ -242,8 +242,8 @@ const tablesOf = oncePerRelease(
 
 /** What is delivered: the state in front of the first row, and the files that hold it and those behind it. */
 interface Cut {
-  readonly before: ChainState;
-  readonly stretches: readonly Stretch[];
+  before: ChainState;
+  stretches: readonly Stretch[];
 }
 
 /** The stored bytes of the rows and what stands behind them: the chain state in front of them is listed in the files. */
@@ -264,15 +264,15 @@ function offsetIn(
 
 /** Rows of one file in some form, and where each of them begins. */
 interface Table {
-  readonly bytes: Buffer;
-  readonly rows: readonly number[];
+  bytes: Buffer;
+  rows: readonly number[];
 }
 
 interface Source {
-  readonly subject: SeriesSubject;
-  readonly tables: Tables;
+  subject: SeriesSubject;
+  tables: Tables;
   /** Whoever makes rows be put into a form pays for it, before any money has moved. */
-  readonly spend: Spend;
+  spend: Spend;
 }
 
 /** The delivered rows of a series in a form. */
@@ -322,14 +322,14 @@ function makeTable(form: Form, { body, rows: offsets, origins }: Stretch, subjec
 
 /** One stored row and where in its line something stands; its metrics are copied as the JSON that they are, never read. */
 interface RowLine {
-  readonly line: string;
+  line: string;
   /** Offset of the comma in front of `data_age_hours`. */
-  readonly age: number;
-  readonly current: number;
+  age: number;
+  current: number;
   /** Offset behind the metrics. */
-  readonly band: number;
+  band: number;
   /** Offset of the brace that ends the row. */
-  readonly end: number;
+  end: number;
 }
 
 function rowLine(line: string): RowLine {

@@ -89,9 +89,9 @@ function shopStyles({ operator }: Service): StaticFile {
 }
 
 interface FoundFile {
-  readonly row: StaticRow;
-  readonly path: string;
-  readonly links: readonly Header[];
+  row: StaticRow;
+  path: string;
+  links: readonly Header[];
 }
 
 async function storedFile(
@@ -118,7 +118,7 @@ const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 export function sentAs(
   { contentType, cache, site }: Pick<StaticRow, 'contentType' | 'cache' | 'site'>,
   sha256: string,
-): { readonly headers: readonly Header[]; readonly etag: string } {
+): { headers: readonly Header[]; etag: string } {
   const etag = `"${sha256.slice(0, 32)}"`;
   const headers: Header[] = [
     ['content-type', contentType],
@@ -145,9 +145,9 @@ export function wrongMethod(path: string, method: string): StaticFile | null {
 const AS_BYTES = { contentType: 'application/octet-stream', cache: 'immutable' } as const;
 
 interface FoundBytes {
-  readonly bytes: Buffer;
+  bytes: Buffer;
   /** In hex. */
-  readonly sha256: string;
+  sha256: string;
 }
 
 /** The public lines of the list of files. */
@@ -198,9 +198,7 @@ const publicLines = perRelease(async ({ files, head }: ReleaseIndex) => {
 });
 
 /** The lines of the list that anybody may have, with their sha256 in hex; throws where they are not those of the head. */
-async function publicList(
-  release: ReleaseIndex,
-): Promise<{ readonly bytes: Buffer; readonly sha256: string }> {
+async function publicList(release: ReleaseIndex): Promise<{ bytes: Buffer; sha256: string }> {
   const lines = await publicLines(release);
   if (lines.isSigned) return lines;
   throw new DamagedFileError(

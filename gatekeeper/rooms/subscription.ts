@@ -168,11 +168,11 @@ function itemsOf(list: string): WatchItem[] | null {
 }
 
 interface WatchRequest {
-  readonly service: Service;
-  readonly spend: Spend;
-  readonly note: string;
+  service: Service;
+  spend: Spend;
+  note: string;
   /** Epoch milliseconds; readings must be newer. */
-  readonly since?: number;
+  since?: number;
 }
 
 async function watched(items: readonly WatchItem[], wanted: WatchRequest) {
@@ -203,7 +203,7 @@ async function watched(items: readonly WatchItem[], wanted: WatchRequest) {
 
 interface ReadMoment extends ReleaseReader {
   /** Epoch milliseconds. */
-  readonly now: number;
+  now: number;
 }
 
 /** A row of the stored record, with its request-time members filled in as everywhere. */
@@ -261,9 +261,9 @@ const linesOf = oncePerRelease(({ catalog }) => grouped(catalog.lines, ({ indust
 
 /** An `industry:entity` pair of a watchlist. */
 interface WatchItem {
-  readonly item: string;
-  readonly industry: string;
-  readonly entity: string;
+  item: string;
+  industry: string;
+  entity: string;
 }
 
 /** The latest reading of every signal of an item, in the order of the table; empty for an unknown one. */

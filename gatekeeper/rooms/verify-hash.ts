@@ -3,7 +3,6 @@ import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import {
   CITATION_SEAL_FIELDS,
-  type Citation,
   citationSchema,
   citationStatement,
 } from '../../compiler/contract/citation.ts';
@@ -124,14 +123,10 @@ function lookUpSold(citations: readonly unknown[], { keys }: ReleaseIndex): Look
   const standing = keyStanding(keys, _citation.issuer_DID, _citation.retrieved_at);
   // Sold here by somebody else, before this issuer took over.
   if (standing === 'unknown') return { state: 'not_found' };
-  const entry = soldEntry(_citation);
-  return { state: 'listed', entry, check: recomputed(entry, { _citation }) };
-}
-
-/** The subject of a citation stands in the address that sold its body. */
-function soldEntry({ record_hash, source, retrieved_at }: Citation): VerifyEntry {
+  // The subject of a citation stands in the address that sold its body.
+  const { record_hash, source, retrieved_at } = _citation;
   const asked = new URL(source.url ?? '', 'http://unknown').searchParams;
-  return {
+  const entry: VerifyEntry = {
     record_hash,
     kind: 'citation',
     state: 'superseded',
@@ -140,6 +135,7 @@ function soldEntry({ record_hash, source, retrieved_at }: Citation): VerifyEntry
     entity: asked.get('loc') ?? asked.get('entity') ?? [...asked.values()][0] ?? '',
     observed_at: source.published_at ?? retrieved_at,
   };
+  return { state: 'listed', entry, check: recomputed(entry, { _citation }) };
 }
 
 async function recompute(
@@ -235,7 +231,7 @@ async function sampleHash(
 
 function hashOfSample(bytes: Buffer): string | null {
   const { sample } = JSON.parse(bytes.toString('utf8')) as {
-    sample?: { readonly record_hash?: string | null };
+    sample?: { record_hash?: string | null };
   };
   return sample?.record_hash ?? null;
 }

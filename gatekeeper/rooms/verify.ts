@@ -20,24 +20,24 @@ const VARY: Header = ['vary', 'accept'];
 
 /** The body of a hash look-up. */
 interface HashVerification {
-  readonly endpoint: 'gauge/verify';
-  readonly hash: string;
-  readonly found: boolean;
-  readonly verified: boolean;
-  readonly recomputed_hash: string | null;
-  readonly is_issuer_record: boolean;
-  readonly is_truth_bear_record: boolean;
-  readonly record_status: { readonly state: 'current' | 'superseded' | 'not_found' };
-  readonly signal_id: string | null;
-  readonly entity: string | null;
-  readonly observed_at: string | null;
-  readonly source_ref: string | null;
-  readonly scope: string | null;
-  readonly note: string;
-  readonly ots_status: string | null;
-  readonly ambiguous?: true;
-  readonly matches?: number;
-  readonly statement: string;
+  endpoint: 'gauge/verify';
+  hash: string;
+  found: boolean;
+  verified: boolean;
+  recomputed_hash: string | null;
+  is_issuer_record: boolean;
+  is_truth_bear_record: boolean;
+  record_status: { state: 'current' | 'superseded' | 'not_found' };
+  signal_id: string | null;
+  entity: string | null;
+  observed_at: string | null;
+  source_ref: string | null;
+  scope: string | null;
+  note: string;
+  ots_status: string | null;
+  ambiguous?: true;
+  matches?: number;
+  statement: string;
 }
 
 /**

@@ -34,18 +34,18 @@ export interface Candidate {
 
 /** Whom something is asked of. */
 interface RecordPlace {
-  readonly line: Line;
-  readonly entity: string;
-  readonly name: string | null;
+  line: Line;
+  entity: string;
+  name: string | null;
 }
 
 /** What candidates are made from. */
 interface Sources {
-  readonly release: ReleaseIndex;
-  readonly index: SearchIndex;
-  readonly words: readonly QuestionWord[];
-  readonly matches: Matches;
-  readonly spend: Spend;
+  release: ReleaseIndex;
+  index: SearchIndex;
+  words: readonly QuestionWord[];
+  matches: Matches;
+  spend: Spend;
 }
 
 type FoundSubject = Omit<Candidate, 'score'>;
@@ -90,8 +90,8 @@ function ranked(
 
 /** A place that says something of the words. */
 interface MatchedPlace {
-  readonly place: RecordPlace;
-  readonly answers: MatchAnswers;
+  place: RecordPlace;
+  answers: MatchAnswers;
 }
 
 function placesOf({ index, release, matches }: Sources): MatchedPlace[] {
@@ -131,9 +131,9 @@ function rowsOfPlaces(
 }
 
 interface PlaceRows {
-  readonly table: CatalogTable;
+  table: CatalogTable;
   /** Numbers of the rows that are likely of a place. */
-  readonly rows: readonly number[];
+  rows: readonly number[];
 }
 
 /** The latest readings of a place, by signal; those that the words are about where there are many. */
@@ -227,8 +227,8 @@ async function signalsOf({ release, index, matches }: Sources): Promise<FoundSub
 }
 
 interface Readings {
-  readonly records: readonly FoundSubject[];
-  readonly signals: readonly FoundSubject[];
+  records: readonly FoundSubject[];
+  signals: readonly FoundSubject[];
 }
 
 /** The operations that answer by themselves, and the same asked of what the other words are about. */
@@ -350,9 +350,9 @@ const QUANTITIES = new Set(['amount', 'level']);
 
 /** A term that a word may stand for. */
 interface Meaning {
-  readonly row: TermRow;
+  row: TermRow;
   /** 0 to 1. */
-  readonly sure: number;
+  sure: number;
 }
 
 /** A word of a question. */
@@ -451,10 +451,10 @@ type MatchAnswers = readonly number[];
 /** What a question finds in the index. */
 interface Matches {
   /** By number, those that say most. */
-  readonly topics: ReadonlyMap<number, MatchAnswers>;
-  readonly places: ReadonlyMap<number, MatchAnswers>;
+  topics: ReadonlyMap<number, MatchAnswers>;
+  places: ReadonlyMap<number, MatchAnswers>;
   /** Postings that were read, which is what the question costs. */
-  readonly postings: number;
+  postings: number;
 }
 
 /** Looks the words of a question up. Which line a place is of counts too: a common name alone says little. */

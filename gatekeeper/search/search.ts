@@ -46,11 +46,11 @@ export async function search(question: Question, { release }: Service): Promise<
 
 /** What a question leads to. */
 interface SearchResult {
-  readonly results: readonly Candidate[];
+  results: readonly Candidate[];
   /** Words that nothing here is called by. */
-  readonly unknown: readonly string[];
+  unknown: readonly string[];
   /** The signal that is next to the question where nothing answers it; its places are others than the one that was asked. */
-  readonly nearest: SignalEntry | null;
+  nearest: SignalEntry | null;
 }
 const NOTHING: SearchResult = { results: [], unknown: [], nearest: null };
 
