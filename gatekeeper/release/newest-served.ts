@@ -136,10 +136,10 @@ function refuse(stateDir: string, state: string): never {
  * what somebody wants to be served who may write into the data folder and has no key, so it has to be proven:
  *
  *  - Each head names the hash of the one before it. A release counts only when a chain of such hashes leads to it, from
- *    the head that `current` names, if that one is whole, or from the newest release that this gatekeeper served
- *    (`newest-served.ts`). What was never published has no such chain, even if the issuer signed it.
- *  - Behind the newest release that was served, only the chain from that one leads. Its list of keys must still know
- *    every revocation that was seen.
+ *    the head that `current` names, if that one is whole, or from the newest release that this gatekeeper served. What
+ *    was never published has no such chain, even if the issuer signed it.
+ *  - To what is older than the newest release that was served, only the chain from that one leads. Its list of keys must
+ *    still know every revocation that was seen.
  *
  * What is noted as the newest stays as it is, and the state of the service says at each start that a release is refused:
  * nobody can go back unnoticed, and any newer whole release ends it.

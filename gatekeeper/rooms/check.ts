@@ -34,8 +34,6 @@ import { messageOf } from '../system/message-of.ts';
 import { jsonContent } from './json-content.ts';
 import { isPublished } from './verify-hash.ts';
 
-// The one judge of bodies: what this service says and what the command says cannot drift apart.
-
 /** Record hashes of one body that are looked up in the log. */
 const INCLUSIONS_MAX = 64;
 const USAGE =
@@ -135,8 +133,8 @@ async function isOfRelease(
 }
 
 /**
- * Judges a body for this issuer, by the catalogue of the release; if only the issuer differs, says what can be said of any
- * issuer's body, whose words are not ours.
+ * Judges a body with the judge of the command, so that both say the same: for this issuer, by the catalogue of the
+ * release; if only the issuer differs, says what can be said of any issuer's body, whose words are not ours.
  */
 function judged(value: JsonValue, trusted: BodyTrust): BodyReport {
   // The judge runs in the serving thread: signatures are left to OpenSSL.
