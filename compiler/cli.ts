@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import type { CommandSettings } from './commands/command-settings.ts';
 import type { CompileFlags } from './commands/compile-options.ts';
 import { errorText, outliveReader } from './commands/error-text.ts';
-import { type CommandRow, type CommandSettings, programOf } from './commands/program.ts';
+import { type CommandRow, programOf } from './commands/program.ts';
 import type { FetchSettings } from './fetch/fetch-cli.ts';
 import { PACKAGE_FOLDER } from './package-folder.ts';
 import { readPlain } from './verify/plain-file.ts';

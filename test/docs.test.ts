@@ -83,7 +83,7 @@ function variablesKnown(): Set<string> {
   const fields = [...settings.matchAll(/^ {2}([a-z_]+): /gm)].map(([, name = '']) => name);
   const texts = [
     settings,
-    read('compiler/commands/program.ts'),
+    read('compiler/commands/command-settings.ts'),
     read('compiler/commands/compile-options.ts'),
     read('compiler/keys/key-store.ts'),
     read('compiler/upload/upload-cli.ts'),

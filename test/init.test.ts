@@ -11,7 +11,7 @@ import { accountOf, networksNamed, wallet } from '../compiler/buy/wallet.ts';
 import { check } from '../compiler/check.ts';
 import { ClientError } from '../compiler/client/client-error.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
-import type { CommandSettings } from '../compiler/commands/program.ts';
+import type { CommandSettings } from '../compiler/commands/command-settings.ts';
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import { formatFaults } from '../compiler/contract/catalog/catalog-file.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type CommandSettings, dataFolder, repeated } from '../commands/program.ts';
+import { type CommandSettings, dataFolder, repeated } from '../commands/command-settings.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import { anchorStore } from '../stages/anchor/anchor-store.ts';
 import { currentRelease } from '../stages/anchor/current-release.ts';

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { ClientError, type PendingPayment } from '../client/client-error.ts';
 import { MAX_USD, signalpressClient } from '../client/signalpress-client.ts';
-import { type CommandSettings, repeated } from '../commands/program.ts';
+import { type CommandSettings, repeated } from '../commands/command-settings.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { BUNDLE_PATH } from '../contract/catalog/catalog-file.ts';
 import type { PaidPath } from '../contract/endpoints.ts';

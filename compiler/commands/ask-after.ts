@@ -3,8 +3,8 @@ import { systemClock } from '../fetch/clock.ts';
 import { readNamed } from '../verify/disk.ts';
 import { readPolicy } from '../verify/policy-check.ts';
 import type { AskReport } from '../witness/ask-witnesses.ts';
+import type { CommandSettings } from './command-settings.ts';
 import { errorText } from './error-text.ts';
-import type { CommandSettings } from './program.ts';
 
 interface AskFlags {
   data: string;

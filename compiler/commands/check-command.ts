@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type CheckSummary, check } from '../check.ts';
+import type { CommandSettings } from './command-settings.ts';
 import { publicationTime } from './compile-options.ts';
-import type { CommandSettings } from './program.ts';
 
 interface CheckFlags {
   snapshots: string;

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { compile } from '../compile.ts';
 import { ACCEPT_CHANGES } from '../stages/publish/refuse-changes.ts';
 import { askAfter } from './ask-after.ts';
+import type { CommandSettings } from './command-settings.ts';
 import {
   ACCEPT_CLOCK,
   type CompileFlags,
@@ -9,7 +10,6 @@ import {
   VALID_UNTIL,
   withCompileOptions,
 } from './compile-options.ts';
-import type { CommandSettings } from './program.ts';
 import { progressReporter, summaryText } from './progress.ts';
 
 export function defineCompile(command: Command, settings: CommandSettings): void {

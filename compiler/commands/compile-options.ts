@@ -12,7 +12,12 @@ import type { ReadBack } from '../stages/publish/read-back.ts';
 import { RETENTION, type Retention } from '../stages/publish/release-folders.ts';
 import { BY_CADENCE } from '../stages/publish/valid-until.ts';
 import { WITNESSES } from './ask-after.ts';
-import { type CommandSettings, dataFolder, defaultWorkers, workerCount } from './program.ts';
+import {
+  type CommandSettings,
+  dataFolder,
+  defaultWorkers,
+  workerCount,
+} from './command-settings.ts';
 
 /** A file of which more is bad, of a million lines, is not a file with some bad lines. */
 const MAX_REJECTS_PPM = 500_000;

@@ -10,7 +10,7 @@ import { type Route, route } from '../contract/route.ts';
 import { readIssuerKey } from '../keys/key-store.ts';
 import { signingKey } from '../stages/seal/sealer.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
-import type { CommandSettings } from './program.ts';
+import type { CommandSettings } from './command-settings.ts';
 
 /** Default lifetime of a receipt in seconds. */
 const RECEIPT_SECONDS = 900;

@@ -8,7 +8,7 @@ import { metricUnit } from '../contract/units.ts';
 import { loadCatalog } from '../stages/intake/load-catalog.ts';
 import { memberNames, ROW_SCHEMAS } from '../stages/intake/member-names.ts';
 import { fieldsSchema, REQUIRED } from '../stages/intake/reading.ts';
-import type { CommandSettings } from './program.ts';
+import type { CommandSettings } from './command-settings.ts';
 
 export function defineLines(command: Command, { print }: CommandSettings): void {
   command

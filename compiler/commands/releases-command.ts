@@ -71,6 +71,7 @@ import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import { Faults } from '../verify/release-fault.ts';
 import { readHeadAlone } from '../verify/release-head.ts';
+import { type CommandSettings, dataFolder } from './command-settings.ts';
 import {
   ACCEPT_CLOCK,
   KEEP_DAYS,
@@ -83,7 +84,6 @@ import {
   validUntilOf,
 } from './compile-options.ts';
 import { errorText } from './error-text.ts';
-import { type CommandSettings, dataFolder } from './program.ts';
 import { changesText, cleanupFailuresText } from './progress.ts';
 
 /** One line per release, oldest first; the current one is marked. */

@@ -14,7 +14,7 @@ import {
   releaseNames,
 } from '../stages/publish/release-folders.ts';
 import { STATE_FOLDER } from '../stages/remember/memory.ts';
-import { type CommandSettings, dataFolder } from './program.ts';
+import { type CommandSettings, dataFolder } from './command-settings.ts';
 import { filesOf } from './releases-command.ts';
 
 export function defineStats(command: Command, settings: CommandSettings): void {

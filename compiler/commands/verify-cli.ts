@@ -9,14 +9,14 @@ import { type MemoryFile, runVerify, VERIFY_HELP } from '../verify/verify-comman
 import { runVerifyLog } from '../verify/verify-log-command.ts';
 import { EXIT, type VerifyOutcome } from '../verify/verify-outcome.ts';
 import { policyFile } from './ask-after.ts';
-import { errorText } from './error-text.ts';
 import {
   type CommandSettings,
   defaultWorkers,
   duration,
   repeated,
   workerCount,
-} from './program.ts';
+} from './command-settings.ts';
+import { errorText } from './error-text.ts';
 import { verifyProgress } from './progress.ts';
 
 /** A target that is the address of a service. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandSettings } from '../commands/program.ts';
+import type { CommandSettings } from '../commands/command-settings.ts';
 import { grouped } from '../contract/grouped.ts';
 import { archiveFolder, openArchive, READINGS_FOLDER } from '../fetch/archive.ts';
 import { printed } from '../verify/report-text.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandSettings } from '../commands/program.ts';
+import type { CommandSettings } from '../commands/command-settings.ts';
 import { keepPayload } from '../evidence/keep-payload.ts';
 import { openArchive } from '../fetch/archive.ts';
 import { loadCatalog } from '../stages/intake/load-catalog.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { CommandSettings } from '../commands/program.ts';
+import type { CommandSettings } from '../commands/command-settings.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import {
   CATALOG_FORMAT,

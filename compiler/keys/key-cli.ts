@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
 import { instant } from '../commands/compile-options.ts';
-import { type CommandSettings, dataFolder } from '../commands/program.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import {
   daysOf,

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { type CommandSettings, dataFolder, repeated } from '../commands/command-settings.ts';
 import { instant } from '../commands/compile-options.ts';
-import { type CommandSettings, dataFolder, repeated } from '../commands/program.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import type { KeyHistory } from '../contract/key-history.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import { type CommandSettings, dataFolder } from '../commands/program.ts';
+import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
 import type { Screen } from '../commands/progress.ts';
 import { type Destination, folderDestination, POINTER_PATH, UploadError } from './destination.ts';
 import type { HttpFiles } from './http-files.ts';

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineBuy } from '../../compiler/buy/buy-command.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
-import type { CommandSettings } from '../../compiler/commands/program.ts';
+import type { CommandSettings } from '../../compiler/commands/command-settings.ts';
 import { revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';

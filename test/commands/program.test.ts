@@ -3,13 +3,9 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { Command } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
+import { duration } from '../../compiler/commands/command-settings.ts';
 import { errorText, outliveReader } from '../../compiler/commands/error-text.ts';
-import {
-  addExamples,
-  type CommandRow,
-  duration,
-  programOf,
-} from '../../compiler/commands/program.ts';
+import { addExamples, type CommandRow, programOf } from '../../compiler/commands/program.ts';
 import { importExamples } from '../../compiler/import/import-cli.ts';
 import { SOURCES } from '../../compiler/import/sources.ts';
 import { CommandRuns } from '../command-runs.ts';
