@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { CommandSettings } from './commands/command-settings.ts';
 import type { CompileFlags } from './commands/compile-options.ts';
-import { errorText } from './commands/error-text.ts';
-import { outliveReader } from './commands/gone-reader.ts';
+import { errorText, outliveReader } from './commands/error-text.ts';
 import { type CommandRow, programOf } from './commands/program.ts';
 import type { FetchSettings } from './fetch/fetch-cli.ts';
 import { PACKAGE_FOLDER } from './package-folder.ts';
@@ -94,7 +93,7 @@ const COMMANDS: readonly CommandRow[] = [
     usage: 'releases',
     about: 'list, compare, roll back and prune releases',
     define: async (command) =>
-      (await import('./commands/releases-cli.ts')).defineReleases(command, SETTINGS),
+      (await import('./commands/releases-command.ts')).defineReleases(command, SETTINGS),
   },
   {
     usage: 'publish [options]',

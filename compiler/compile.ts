@@ -31,18 +31,20 @@ import { grouped } from './contract/grouped.ts';
 import { firstHistory, type KeyHistory } from './contract/key-history.ts';
 import { CATALOG_PATH, type Release } from './contract/release.ts';
 import type { JobChunk } from './jobs/chunk-builder.ts';
-import { inlineRunner, type JobRunner, workerRunner } from './jobs/job-runner.ts';
-import { ALWAYS, type JobResult, type SignalJob } from './jobs/signal-job.ts';
 import {
   type DueSignal,
+  inlineRunner,
+  type JobRunner,
   joinShares,
   type SharedSignal,
   signalShares,
   wholeSignals,
-} from './jobs/signal-shares.ts';
+  workerRunner,
+} from './jobs/job-runner.ts';
+import { ALWAYS, type JobResult, type SignalJob } from './jobs/signal-job.ts';
 import { isOverlapKey, refuseKey } from './keys/key-command.ts';
 import { readKeys } from './keys/key-store.ts';
-import { keyWarnings } from './keys/list-room.ts';
+import { keyWarnings } from './keys/root-draft.ts';
 import { currentRelease } from './stages/anchor/current-release.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
 import { COLLECTION_PARTS } from './stages/assemble/collection-parts.ts';

@@ -1,28 +1,22 @@
 import type { Rooms } from './answers/service.ts';
+import { mcpRefusal } from './mcp/json-rpc.ts';
 import { mcp } from './mcp/mcp.ts';
-import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { noCharge } from './offer/no-charge.ts';
 import { codedFile } from './release/coded-file.ts';
-import { anchor } from './rooms/anchor.ts';
-import { basket } from './rooms/basket.ts';
+import { basket, formerSale } from './rooms/basket.ts';
 import { catalog } from './rooms/catalog.ts';
-import { challengePage } from './rooms/challenge-page.ts';
-import { channels } from './rooms/channels.ts';
+import { channels, paymentManifest } from './rooms/channels.ts';
 import { check } from './rooms/check.ts';
 import { coverage } from './rooms/coverage.ts';
-import { formerSale } from './rooms/former-sale.ts';
-import { paymentManifest } from './rooms/manifest.ts';
-import { mint } from './rooms/mint.ts';
-import { preview } from './rooms/preview.ts';
-import { previewSearch } from './rooms/preview-search.ts';
-import { proof } from './rooms/proof.ts';
+import { challengePage } from './rooms/pages.ts';
+import { preview, previewSearch } from './rooms/preview.ts';
+import { anchor, proof } from './rooms/proof.ts';
 import { proven } from './rooms/proven.ts';
 import { resolve } from './rooms/resolve.ts';
 import { series } from './rooms/series.ts';
 import { staticFile } from './rooms/static-file.ts';
-import { tokenGate } from './rooms/token-gate.ts';
+import { mint, tokenGate, watch } from './rooms/subscription.ts';
 import { verify, verifyUsage } from './rooms/verify.ts';
-import { watch } from './rooms/watch.ts';
 import { search } from './search/search.ts';
 
 /**

@@ -21,11 +21,14 @@ import { openPaymentServices } from './payment/open-payment-services.ts';
 import { reconcileInBackground } from './purchase/reconcile.ts';
 import { isRepeat } from './purchase/repeat.ts';
 import { acceptedCoding } from './release/coded-file.ts';
-import { earlierWhole } from './release/earlier-whole.ts';
 import { renewTip } from './release/log-tip.ts';
-import { provenHeads, refuseOlder } from './release/newest-served.ts';
-import { openPlace, type PlaceTerms } from './release/open-release.ts';
-import { DamagedReleaseError, type ReleaseTerms } from './release/release-head.ts';
+import { earlierWhole, provenHeads, refuseOlder } from './release/newest-served.ts';
+import {
+  DamagedReleaseError,
+  openPlace,
+  type PlaceTerms,
+  type ReleaseTerms,
+} from './release/open-release.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
 import { type ReleaseWatcher, type WatchOptions, watchRelease } from './release/watch-release.ts';

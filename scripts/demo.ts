@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { ExactEvmScheme } from '@x402/evm';
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { outliveReader } from '../compiler/commands/gone-reader.ts';
+import { outliveReader } from '../compiler/commands/error-text.ts';
 import { summaryText } from '../compiler/commands/progress.ts';
 import { defined } from '../compiler/contract/defined.ts';
 import { leafHash, verifyInclusion } from '../compiler/contract/merkle.ts';

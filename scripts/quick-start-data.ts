@@ -11,7 +11,7 @@ import {
 } from '../compiler/import/import-command.ts';
 import { mergeBatch } from '../compiler/import/merge-batch.ts';
 import { sourceOf } from '../compiler/import/sources.ts';
-import { readIssuerKey, writeIssuerKey } from '../compiler/keys/issuer-key.ts';
+import { readIssuerKey, writeIssuerKey } from '../compiler/keys/key-store.ts';
 import type { Reading } from '../compiler/stages/intake/reading.ts';
 import { issuerDid, signingKey } from '../compiler/stages/seal/sealer.ts';
 import type { Config } from '../gatekeeper/config/config.ts';

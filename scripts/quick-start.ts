@@ -1,4 +1,4 @@
-import { outliveReader } from '../compiler/commands/gone-reader.ts';
+import { outliveReader } from '../compiler/commands/error-text.ts';
 import { summaryText } from '../compiler/commands/progress.ts';
 import type { Config } from '../gatekeeper/config/config.ts';
 import { lineLog } from '../gatekeeper/log/line-log.ts';

@@ -9,7 +9,7 @@ import { accountOf, networksNamed, wallet } from '../compiler/buy/wallet.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
 import { verifyText } from '../compiler/client/verify.ts';
 import type { CommandSettings } from '../compiler/commands/command-settings.ts';
-import { newShop } from '../compiler/init/new-shop.ts';
+import { newShop } from '../compiler/init/init-command.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';
 import { sampleGate } from './sample-gate.ts';

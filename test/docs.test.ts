@@ -85,7 +85,7 @@ function variablesKnown(): Set<string> {
     settings,
     read('compiler/commands/command-settings.ts'),
     read('compiler/commands/compile-options.ts'),
-    read('compiler/keys/issuer-key.ts'),
+    read('compiler/keys/key-store.ts'),
     read('compiler/upload/upload-cli.ts'),
     read('compiler/import/sources/open-meteo.ts'),
     read('scripts/quick-start-data.ts'),

@@ -15,7 +15,7 @@ import type { CommandSettings } from '../compiler/commands/command-settings.ts';
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import { formatFaults } from '../compiler/contract/catalog/catalog-file.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
-import { newShop } from '../compiler/init/new-shop.ts';
+import { newShop } from '../compiler/init/init-command.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import { built } from './built.ts';

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
-import { repeated } from '../commands/repeated.ts';
+import { type CommandSettings, dataFolder, repeated } from '../commands/command-settings.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import { anchorStore } from '../stages/anchor/anchor-store.ts';
 import { currentRelease } from '../stages/anchor/current-release.ts';

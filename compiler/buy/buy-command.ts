@@ -1,26 +1,28 @@
+import { closeSync, existsSync, fsyncSync, openSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { ClientError, type PendingPayment } from '../client/client-error.ts';
 import { MAX_USD, signalpressClient } from '../client/signalpress-client.ts';
-import type { CommandSettings } from '../commands/command-settings.ts';
-import { repeated } from '../commands/repeated.ts';
+import { type CommandSettings, repeated } from '../commands/command-settings.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { BUNDLE_PATH } from '../contract/catalog/catalog-file.ts';
 import type { PaidPath } from '../contract/endpoints.ts';
 import { KEYS_BYTES_MAX } from '../contract/key-history.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { syncFolder } from '../stages/publish/replace-file.ts';
 import { readPlain } from '../verify/plain-file.ts';
-import { keepPayment, readPayment, requireSameRequest } from './payment-file.ts';
 import { accountOf, networksNamed, wallet } from './wallet.ts';
 
 interface BuyFlags {
-  readonly issuer?: string;
-  readonly root?: readonly string[];
-  readonly keys?: string;
-  readonly proof?: boolean;
-  readonly maxUsd: string;
-  readonly wallet?: string;
-  readonly network?: readonly string[];
-  readonly payment?: string;
+  issuer?: string;
+  root?: readonly string[];
+  keys?: string;
+  proof?: boolean;
+  maxUsd: string;
+  wallet?: string;
+  network?: readonly string[];
+  payment?: string;
 }
 
 const NOBODY_TRUSTED =
@@ -28,7 +30,6 @@ const NOBODY_TRUSTED =
 const NO_LIST =
   'Cannot buy on the word of root keys alone: they vouch for a list of keys; save /.well-known/keys.json, and pass it with --keys';
 
-/** Defines `buy`. */
 export function defineBuy(command: Command, { now, print }: CommandSettings): void {
   command
     .argument('<url>', 'what to buy: an address of the shop with its parameters')
@@ -84,7 +85,7 @@ function keeping(url: string, file: string | undefined) {
   return { kept, onSigned: (payment: PendingPayment) => keepPayment(file, payment) };
 }
 
-function keysOf({ keys }: BuyFlags): { readonly keys?: JsonValue } {
+function keysOf({ keys }: BuyFlags): { keys?: JsonValue } {
   if (keys === undefined) return {};
   return { keys: parseJson(decodeUtf8(readPlain(keys, KEYS_BYTES_MAX))) };
 }
@@ -129,7 +130,9 @@ function partsOf(text: string) {
       `Cannot buy "${text}": not an address such as http://127.0.0.1:4021/gauge?signal_id=…&entity=…`,
     );
   }
-  const path = operationIn(url.pathname);
+  // The operation that a path ends with; what is before it belongs to the address of the shop.
+  const ends = [...url.pathname.matchAll(/\//g)].map(({ index }) => url.pathname.slice(index));
+  const path = ends.find((end) => BUILTIN.operationByPath.has(end) || BUNDLE_PATH.test(end));
   if (path === undefined) {
     throw new RangeError(
       `Cannot buy "${text}": its path does not end with an operation such as /gauge; "request" of a search result is one`,
@@ -142,8 +145,54 @@ function partsOf(text: string) {
   };
 }
 
-/** The operation that a path ends with; what is before it belongs to the address of the shop. */
-function operationIn(pathname: string): string | undefined {
-  const ends = [...pathname.matchAll(/\//g)].map(({ index }) => pathname.slice(index));
-  return ends.find((end) => BUILTIN.operationByPath.has(end) || BUNDLE_PATH.test(end));
+const PAYMENT_BYTES_MAX = 65_536;
+
+const kept = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }),
+  header: z.enum(['x-payment', 'payment-signature']),
+  value: z.string().regex(/^[A-Za-z0-9+/]+=*$/),
+  identifier: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{16,128}$/)
+    .exactOptional(),
+});
+
+/** The payment that a file keeps; null where there is no file yet. Throws for a file that holds none. */
+function readPayment(file: string): PendingPayment | null {
+  if (!existsSync(file)) return null;
+  try {
+    return kept.parse(parseJson(readPlain(file, PAYMENT_BYTES_MAX).toString()));
+  } catch (cause) {
+    throw new RangeError(
+      `Cannot read "${file}" of --payment: it holds no payment, so none of it was sent; name another file`,
+      { cause },
+    );
+  }
+}
+
+/** Keeps a payment before it is sent, so that a power cut cannot lose it. No other payment is ever overwritten. */
+function keepPayment(file: string, payment: PendingPayment): void {
+  const handle = openSync(file, 'wx', 0o600);
+  try {
+    writeFileSync(handle, `${JSON.stringify(payment, null, 2)}\n`);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  syncFolder(dirname(file));
+}
+
+/** Throws where a kept payment is for something else than the address that is to be bought. */
+function requireSameRequest(payment: PendingPayment, url: string, file: string): void {
+  if (spelled(payment.url) === spelled(url)) return;
+  throw new RangeError(
+    `Cannot send the payment of "${file}" for "${url}": it is for "${payment.url}"; name another file`,
+  );
+}
+
+/** One spelling of an address, whatever the order of its parameters. */
+function spelled(url: string): string {
+  const { origin, pathname, searchParams } = new URL(url);
+  searchParams.sort();
+  return `${origin}${pathname}?${searchParams}`;
 }

@@ -39,7 +39,7 @@ const entry = z.object({
   maxTimeoutSeconds: z.int().min(1).max(3600),
   extra: z.looseObject({ name: z.string(), version: z.string() }),
 });
-type OfferEntry = z.infer<typeof entry>;
+
 const challenge = z.object({ resource: z.unknown(), accepts: z.array(z.unknown()).max(64) });
 
 type BuyerAccount = ReturnType<typeof privateKeyToAccount>;
@@ -83,7 +83,22 @@ export function wallet(options: WalletOptions): PayingFetch {
     const header = asked.headers.get('payment-required');
     if (header === null)
       throw new Error('Cannot pay: the shop asks for no payment of x402 version 2');
-    const value = await paymentFor(header, options);
+    const { account, now, networks } = options;
+    const { resource, accepts } = challengeIn(header);
+    const readable = accepts.flatMap((one) => entry.safeParse(one).data ?? []);
+    const payable = readable.filter(
+      ({ network, asset }) => PAID_IN.get(network)?.toLowerCase() === asset.toLowerCase(),
+    );
+    const accepted = payable.find(({ network }) => networks.includes(network));
+    if (accepted === undefined) {
+      const taken = payable.map(({ network }) => nameOf(network)).join(', ');
+      const where = networks.map(nameOf).join(', ');
+      throw new Error(
+        `Cannot pay: the shop takes no USDC on ${where}${taken === '' ? '' : `, but on ${taken}`}`,
+      );
+    }
+    const payload = await signedTransfer(accepted, account, now());
+    const value = btoa(JSON.stringify({ x402Version: 2, resource, accepted, payload }));
     return ask(input, { ...init, headers: { 'PAYMENT-SIGNATURE': value } });
   };
 }
@@ -103,28 +118,11 @@ function challengeIn(header: string): z.infer<typeof challenge> {
   }
 }
 
-async function paymentFor(
-  header: string,
-  { account, now, networks }: WalletOptions,
-): Promise<string> {
-  const { resource, accepts } = challengeIn(header);
-  const readable = accepts.flatMap((one) => entry.safeParse(one).data ?? []);
-  const payable = readable.filter(
-    ({ network, asset }) => PAID_IN.get(network)?.toLowerCase() === asset.toLowerCase(),
-  );
-  const accepted = payable.find(({ network }) => networks.includes(network));
-  if (accepted === undefined) {
-    const taken = payable.map(({ network }) => nameOf(network)).join(', ');
-    const where = networks.map(nameOf).join(', ');
-    throw new Error(
-      `Cannot pay: the shop takes no USDC on ${where}${taken === '' ? '' : `, but on ${taken}`}`,
-    );
-  }
-  const payload = await signedTransfer(accepted, account, now());
-  return btoa(JSON.stringify({ x402Version: 2, resource, accepted, payload }));
-}
-
-async function signedTransfer(accepted: OfferEntry, account: BuyerAccount, nowMs: number) {
+async function signedTransfer(
+  accepted: z.infer<typeof entry>,
+  account: BuyerAccount,
+  nowMs: number,
+) {
   const { network, asset, payTo, amount, extra, maxTimeoutSeconds } = accepted;
   const nowS = Math.floor(nowMs / 1000);
   const message = {

@@ -1,13 +1,15 @@
+import { type LogPolicy, POLICY_BYTES_MAX } from '../contract/log-policy.ts';
 import { systemClock } from '../fetch/clock.ts';
+import { readNamed } from '../verify/disk.ts';
+import { readPolicy } from '../verify/policy-check.ts';
 import type { AskReport } from '../witness/ask-witnesses.ts';
 import type { CommandSettings } from './command-settings.ts';
 import { errorText } from './error-text.ts';
-import { policyFile } from './policy-file.ts';
 
 interface AskFlags {
-  readonly data: string;
+  data: string;
   /** File of a policy that names witnesses and where they are asked. */
-  readonly witnesses?: string;
+  witnesses?: string;
 }
 
 /** Option of the commands that publish a release. */
@@ -61,4 +63,13 @@ export function askAfter(
       if (report !== null && report.added > 0) await tell(report);
     },
   };
+}
+
+/** The policy in a file; throws a RangeError that names the file and what is wrong in it. */
+export function policyFile(path: string, option = '--policy'): LogPolicy {
+  try {
+    return readPolicy(readNamed(path, POLICY_BYTES_MAX));
+  } catch (cause) {
+    throw new RangeError(`Cannot use "${path}" of ${option}: ${errorText(cause)}`, { cause });
+  }
 }

@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type CheckSummary, check } from '../check.ts';
 import type { CommandSettings } from './command-settings.ts';
-import { publicationTime } from './publication-time.ts';
+import { publicationTime } from './compile-options.ts';
 
 interface CheckFlags {
-  readonly snapshots: string;
-  readonly data?: string;
-  readonly asOf?: string;
+  snapshots: string;
+  data?: string;
+  asOf?: string;
 }
 
-/** Defines `check`. */
 export function defineCheck(command: Command, { env, now, print }: CommandSettings): void {
   command
     .option('--snapshots <folder>', 'folder of batches', 'snapshots')

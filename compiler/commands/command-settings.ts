@@ -1,3 +1,4 @@
+import { cpus } from 'node:os';
 import type { Screen } from './progress.ts';
 
 /** What a command is given of the world. */
@@ -20,4 +21,42 @@ export interface CommandSettings {
 /** The folder of releases where no option names one. */
 export function dataFolder({ env }: Pick<CommandSettings, 'env'>): string {
   return env('SIGNALPRESS_DATA') ?? 'dist-data';
+}
+
+/** More workers than this only share the disk. */
+const WORKERS_MAX = 8;
+
+/** One worker a core, as text of an option. */
+export function defaultWorkers(): string {
+  return String(Math.min(WORKERS_MAX, cpus().length));
+}
+
+/** Threads that `--workers` asks for; throws a RangeError that names the option. */
+export function workerCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 0 && count <= WORKERS_MAX) return count;
+  throw new RangeError(
+    `Cannot use --workers "${text}": not a whole number from 0 to ${WORKERS_MAX}`,
+  );
+}
+
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Milliseconds of a length such as `90s`, `30m`, `2h` or `7d`; throws a RangeError for any other text. */
+export function duration(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count === '') {
+    throw new RangeError(
+      `Cannot use "${text}" as a length of time: write it as 90s, 30m, 2h or 7d`,
+    );
+  }
+  return Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
+}
+
+/**
+ * Reads an option that may be given more than once, one value each time: one that takes several at once would swallow the
+ * argument behind it.
+ */
+export function repeated(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value];
 }

@@ -3,11 +3,15 @@ import { compile } from '../compile.ts';
 import { ACCEPT_CHANGES } from '../stages/publish/refuse-changes.ts';
 import { askAfter } from './ask-after.ts';
 import type { CommandSettings } from './command-settings.ts';
-import { type CompileFlags, compileOptions, withCompileOptions } from './compile-options.ts';
+import {
+  ACCEPT_CLOCK,
+  type CompileFlags,
+  compileOptions,
+  VALID_UNTIL,
+  withCompileOptions,
+} from './compile-options.ts';
 import { progressReporter, summaryText } from './progress.ts';
-import { ACCEPT_CLOCK, VALID_UNTIL } from './publication-time.ts';
 
-/** Defines `compile`. */
 export function defineCompile(command: Command, settings: CommandSettings): void {
   withCompileOptions(command, 'snapshots', settings)
     .option('--as-of <time>', 'the time that the release describes (default: now)')

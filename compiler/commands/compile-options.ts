@@ -1,22 +1,23 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
 import type { CompileOptions } from '../compile.ts';
 import { logOrigin } from '../contract/checkpoint.ts';
+import { SERIES_DAYS_MAX } from '../contract/endpoints.ts';
 import { hiddenSign } from '../contract/hidden-signs.ts';
-import { readIssuerKey } from '../keys/issuer-key.ts';
+import { isoTime } from '../contract/iso-time.ts';
+import { readIssuerKey } from '../keys/key-store.ts';
+import { CLOCK_ALLOWANCE_MS } from '../stages/intake/batch-times.ts';
+import type { PublicationTime } from '../stages/publish/next-place.ts';
 import type { ReadBack } from '../stages/publish/read-back.ts';
+import { RETENTION, type Retention } from '../stages/publish/release-folders.ts';
 import { BY_CADENCE } from '../stages/publish/valid-until.ts';
 import { WITNESSES } from './ask-after.ts';
-import { type CommandSettings, dataFolder } from './command-settings.ts';
-import { publicationTime, validUntilOf } from './publication-time.ts';
 import {
-  KEEP_DAYS,
-  KEEP_LAST,
-  type RetentionFlags,
-  retentionOf,
-  SERIES_DAYS,
-  seriesDaysOf,
-} from './retention.ts';
-import { defaultWorkers, workerCount } from './worker-count.ts';
+  type CommandSettings,
+  dataFolder,
+  defaultWorkers,
+  workerCount,
+} from './command-settings.ts';
 
 /** A file of which more is bad, of a million lines, is not a file with some bad lines. */
 const MAX_REJECTS_PPM = 500_000;
@@ -173,4 +174,128 @@ function rejectsPpm(text: string): number {
   throw new RangeError(
     `Cannot use --max-rejects "${text}": not a share from 0% to 50%; pass one such as 0.5%`,
   );
+}
+
+/** How far the time that an operator reads off another clock may be from this machine's. */
+const TYPED_TIME_MS_MAX = 120_000;
+const MINUTE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?Z?$/;
+
+/** The option of every command that publishes; see `PublicationTime`. */
+export const ACCEPT_CLOCK = [
+  '--accept-clock <utc>',
+  'publish after a clock that ran ahead was corrected; give the current UTC time from another clock, such as 2026-11-20T12:34',
+] as const;
+
+/** The time given by an option, or `otherwise` if the option is absent. */
+export function instant(option: string, text: string | undefined, otherwise: string): string {
+  if (text === undefined) return otherwise;
+  if (z.iso.datetime().safeParse(text).success) return isoTime(Date.parse(text));
+  throw new RangeError(
+    `Cannot use ${option} "${text}": not an ISO-8601 time in UTC; write it as 2026-11-20T12:00:00Z`,
+  );
+}
+
+const VALID_UNTIL_FLAG = '--valid-until <time>';
+/** Until when a compiled release is valid, and one that a rollback publishes. */
+export const VALID_UNTIL = [
+  VALID_UNTIL_FLAG,
+  'when readers should look for a newer release, or none (default: after twice the longest cadence of what changed, at most a week)',
+] as const;
+export const VALID_UNTIL_WEEK = [
+  VALID_UNTIL_FLAG,
+  'when readers should look for a newer release, or none (default: a week from now)',
+] as const;
+
+/** The time until which a release is valid, `otherwise` where none is given; nothing for the word `none`. */
+export function validUntilOf(text: string | undefined, otherwise: string): { validUntil?: string } {
+  return text === 'none' ? {} : { validUntil: instant('--valid-until', text, otherwise) };
+}
+
+/** The options that set the time of a publication. */
+export interface TimeFlags {
+  readonly asOf?: string;
+  readonly acceptClock?: string;
+}
+
+/**
+ * The time that a release is published at; throws a RangeError for a time in the future, and for a clock that disagrees
+ * with the given one.
+ */
+export function publicationTime({ asOf, acceptClock }: TimeFlags, nowMs: number): PublicationTime {
+  const now = isoTime(nowMs);
+  if (acceptClock === undefined) return { asOf: notAhead(instant('--as-of', asOf, now), nowMs) };
+  if (asOf !== undefined) {
+    throw new RangeError(
+      'Cannot use --as-of with --accept-clock: the release then takes the time of this clock; leave --as-of out',
+    );
+  }
+  refuseOtherTime(acceptClock, nowMs);
+  return { asOf: now, acceptClock: true };
+}
+
+/** A release dated in the future would lock the folder until then, because publication time never goes back. */
+function notAhead(asOf: string, nowMs: number): string {
+  if (Date.parse(asOf) <= nowMs + CLOCK_ALLOWANCE_MS) return asOf;
+  throw new RangeError(
+    `Cannot use --as-of "${asOf}": more than ${CLOCK_ALLOWANCE_MS / 60_000} minutes after the clock of this machine, ` +
+      `${isoTime(nowMs)}; give a time that has passed, leave --as-of out, or correct the clock`,
+  );
+}
+
+/** A clock that is wrong now would be worse than one that was. */
+function refuseOtherTime(text: string, nowMs: number): void {
+  const typed = MINUTE.test(text) ? Date.parse(text.endsWith('Z') ? text : `${text}Z`) : Number.NaN;
+  if (Number.isNaN(typed)) {
+    throw new RangeError(
+      `Cannot use --accept-clock "${text}": not a time in UTC; write what another clock shows as 2026-11-20T12:34`,
+    );
+  }
+  if (Math.abs(nowMs - typed) <= TYPED_TIME_MS_MAX) return;
+  throw new RangeError(
+    `Cannot accept the clock of this machine, ${isoTime(nowMs)}: more than 2 minutes from "${text}"; correct the clock first`,
+  );
+}
+
+const RELEASES_MAX = 999_999;
+const DAYS_MAX = 36_500;
+
+/** The options of every command that removes releases; see `Retention`. */
+export const KEEP_LAST = [
+  '--keep-last <count>',
+  'how many of the newest releases stay, the current one among them',
+  String(RETENTION.last),
+] as const;
+export const KEEP_DAYS = [
+  '--keep-days <days>',
+  'releases also stay that were current within so many days before the newest',
+] as const;
+
+/** How much of the past is delivered; the log and the chain of a series keep all of it. */
+const SERIES_DAYS = [
+  '--series-days <days>',
+  'how many days of readings a series delivers, back from its newest snapshot',
+  String(SERIES_DAYS_MAX),
+] as const;
+
+export interface RetentionFlags {
+  readonly keepLast: string;
+  readonly keepDays?: string;
+}
+
+/** Which releases stay; throws a RangeError that names the option. */
+export function retentionOf({ keepLast, keepDays }: RetentionFlags): Retention {
+  const last = countOf('--keep-last', keepLast, RELEASES_MAX);
+  const days = keepDays === undefined ? 0 : countOf('--keep-days', keepDays, DAYS_MAX);
+  return { last, days };
+}
+
+/** Throws a RangeError that names the option. */
+export function seriesDaysOf(text: string): number {
+  return countOf('--series-days', text, SERIES_DAYS_MAX);
+}
+
+function countOf(option: string, text: string, max: number): number {
+  const count = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (count <= max) return count;
+  throw new RangeError(`Cannot use ${option} "${text}": not a whole number from 1 to ${max}`);
 }

@@ -7,7 +7,7 @@ import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
 import { encodeBase64Url } from '../contract/did-key.ts';
 import { type Receipt, receiptAmount, unsignedReceipt } from '../contract/receipt.ts';
 import { type Route, route } from '../contract/route.ts';
-import { readIssuerKey } from '../keys/issuer-key.ts';
+import { readIssuerKey } from '../keys/key-store.ts';
 import { signingKey } from '../stages/seal/sealer.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
 import type { CommandSettings } from './command-settings.ts';
@@ -16,7 +16,6 @@ import type { CommandSettings } from './command-settings.ts';
 const RECEIPT_SECONDS = 900;
 const ID_BYTES = 16;
 
-/** Defines `receipt issue`. */
 export function defineReceipt(receipt: Command, { now, print }: CommandSettings): void {
   receipt
     .command('issue')
@@ -25,35 +24,28 @@ export function defineReceipt(receipt: Command, { now, print }: CommandSettings)
     .requiredOption('--key <file>', 'key file of the processor; make one with keygen')
     .option('--catalog <file>', 'catalog.json of the release (default: the built-in catalogue)')
     .option('--seconds <count>', 'how long the receipt stays valid', String(RECEIPT_SECONDS))
-    .action((target: string, flags: ReceiptFlags) => {
-      const catalog = catalogAt(flags.catalog);
+    .action((target: string, flags: { key: string; catalog?: string; seconds: string }) => {
+      const catalog =
+        flags.catalog === undefined
+          ? BUILTIN
+          : parseCatalog(readPlain(flags.catalog, STORED_BYTES_MAX));
       const seed = readIssuerKey(flags.key);
       const seconds = Number(flags.seconds);
       print(issueReceipt({ target, catalog, seed, now: now(), random: randomBytes, seconds }));
     });
 }
 
-interface ReceiptFlags {
-  readonly key: string;
-  readonly catalog?: string;
-  readonly seconds: string;
-}
-
-function catalogAt(file: string | undefined): Catalog {
-  return file === undefined ? BUILTIN : parseCatalog(readPlain(file, STORED_BYTES_MAX));
-}
-
 interface ReceiptOptions {
   /** What is sold, and at which price. */
-  readonly catalog: Catalog;
+  catalog: Catalog;
   /** Path and query of the request, in any spelling that the gatekeeper takes. */
-  readonly target: string;
+  target: string;
   /** 32-byte Ed25519 seed of the processor. */
-  readonly seed: Uint8Array;
+  seed: Uint8Array;
   /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly random: (bytes: number) => Uint8Array;
-  readonly seconds?: number;
+  now: number;
+  random: (bytes: number) => Uint8Array;
+  seconds?: number;
 }
 
 /**
@@ -80,13 +72,8 @@ export function issueReceipt(options: ReceiptOptions): string {
   return `${text}.${encodeBase64Url(new Uint8Array(signature))}`;
 }
 
-interface PaidRequest {
-  readonly target: string;
-  readonly priceUsd: string;
-}
-
 /** What the gatekeeper would sell for a target, found by the gatekeeper's own rules. */
-function soldAt(target: string, catalog: Catalog): PaidRequest {
+function soldAt(target: string, catalog: Catalog): { target: string; priceUsd: string } {
   const request = canonicalRequest(target);
   const routed = 'status' in request ? undefined : route(request, catalog);
   const priceUsd = routed?.endpoint.priceUsd ?? null;

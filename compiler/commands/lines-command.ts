@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Catalog, entitiesOf } from '../contract/catalog/catalog.ts';
 import { catalogSchemaText } from '../contract/catalog/catalog-file.ts';
-import type { Signal, SignalEntry } from '../contract/catalog/line.ts';
+import type { SignalEntry } from '../contract/catalog/line.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../contract/collections.ts';
 import { nearest } from '../contract/nearest.ts';
 import { metricUnit } from '../contract/units.ts';
@@ -10,21 +10,15 @@ import { memberNames, ROW_SCHEMAS } from '../stages/intake/member-names.ts';
 import { fieldsSchema, REQUIRED } from '../stages/intake/reading.ts';
 import type { CommandSettings } from './command-settings.ts';
 
-/** Defines `lines`. */
 export function defineLines(command: Command, { print }: CommandSettings): void {
   command
     .argument('[id]', 'a line, a signal or a collection')
     .option('--snapshots <folder>', 'folder of batches, with the catalogue', 'snapshots')
     .option('--schema', 'print the JSON Schema of catalogue files, by which editors complete them')
-    .action((id: string | undefined, { snapshots, schema }: LinesFlags) =>
+    .action((id: string | undefined, { snapshots, schema }: { snapshots: string; schema?: true }) =>
       // What is printed ends its line itself.
       print(schema ? catalogSchemaText().trimEnd() : linesText(loadCatalog(snapshots).catalog, id)),
     );
-}
-
-interface LinesFlags {
-  readonly snapshots: string;
-  readonly schema?: true;
 }
 
 const OBSERVED_AT = '2026-11-20T10:45:00Z';
@@ -74,7 +68,7 @@ function signalText(entry: SignalEntry): string {
     `${id}: ${measures}`,
     `  file        <batch>/${id}.ndjson`,
     `  cadence     ${cadence}`,
-    `  main metric ${main}${range === undefined ? '' : `, ${rangeText(range)}`}`,
+    `  main metric ${main}${range === undefined ? '' : `, from ${range.from}${range.to === undefined ? '' : ` to ${range.to}`}`}`,
     ...(others.length === 0 ? [] : [`  and         ${others.join(', ')}`]),
     ...(bands === undefined ? [] : [`  band        ${bands.join(', ')}`]),
     ...(ownThresholds === undefined ? [] : [`  thresholds  ${ownThresholds.join(', ')}`]),
@@ -91,10 +85,6 @@ function metricText(name: string): string {
   return unit === ''
     ? `${name} (text)`
     : `${name} (number${label === '' ? '' : `, ${label}`}, or null)`;
-}
-
-function rangeText({ from, to }: NonNullable<Signal['range']>): string {
-  return to === undefined ? `from ${from}` : `from ${from} to ${to}`;
 }
 
 function entitiesText(entry: SignalEntry): string {

@@ -1,10 +1,17 @@
 import type { KeyObject } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from 'commander';
+import { z } from 'zod';
 import { releaseCatalog } from '../contract/catalog/release-catalog.ts';
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
+import { defined } from '../contract/defined.ts';
+import { endpointAt } from '../contract/endpoints.ts';
+import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
+import { filePath } from '../contract/path.ts';
 import {
+  type CatalogRow,
   CONTRACT_VERSION,
   FILES_NAME,
   type FileEntry,
@@ -13,13 +20,26 @@ import {
   releaseName,
 } from '../contract/release.ts';
 import { DID_PATH } from '../contract/static-files.ts';
+import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { LOG_FOLDER } from '../contract/tiles.ts';
 import { refuseKey } from '../keys/key-command.ts';
-import { readKeys } from '../keys/key-store.ts';
+import { readIssuerKey, readKeys } from '../keys/key-store.ts';
 import { keepLastCheckpoint } from '../stages/anchor/last-checkpoint.ts';
 import { writeReleaseProof } from '../stages/anchor/release-proof.ts';
 import { continueLog, type WrittenLog } from '../stages/anchor/write-log.ts';
-import { type FileListBytes, onlyIn, readStored } from '../stages/publish/file-list-bytes.ts';
+import {
+  type CatalogChange,
+  type ChangeKind,
+  catalogChanges,
+} from '../stages/publish/catalog-changes.ts';
+import {
+  type FileListBytes,
+  type ListedChange,
+  listedChanges,
+  onlyIn,
+  readCatalog,
+  readStored,
+} from '../stages/publish/file-list-bytes.ts';
 import { leafStore } from '../stages/publish/leaf-store.ts';
 import {
   correctorFault,
@@ -51,7 +71,20 @@ import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import { Faults } from '../verify/release-fault.ts';
 import { readHeadAlone } from '../verify/release-head.ts';
+import { type CommandSettings, dataFolder } from './command-settings.ts';
+import {
+  ACCEPT_CLOCK,
+  KEEP_DAYS,
+  KEEP_LAST,
+  publicationTime,
+  type RetentionFlags,
+  retentionOf,
+  type TimeFlags,
+  VALID_UNTIL_WEEK,
+  validUntilOf,
+} from './compile-options.ts';
 import { errorText } from './error-text.ts';
+import { changesText, cleanupFailuresText } from './progress.ts';
 
 /** One line per release, oldest first; the current one is marked. */
 export function listText(data: string): string {
@@ -85,16 +118,16 @@ export function prune(data: string, retention: Retention): readonly string[] {
 }
 
 interface Rollback extends PublicationTime {
-  readonly data: string;
+  data: string;
   /** Name of the release to go back to. */
-  readonly name: string;
+  name: string;
   /** When readers should look for a newer release; never if absent. */
-  readonly validUntil?: string;
-  readonly seed: Uint8Array;
+  validUntil?: string;
+  seed: Uint8Array;
 }
 
 interface RolledBack extends Pick<Published, 'cleanupFailures'> {
-  readonly release: Release;
+  release: Release;
 }
 
 /**
@@ -121,7 +154,7 @@ export async function rollBack(rollback: Rollback): Promise<RolledBack> {
 function writeAgain(
   staging: Staging,
   rollback: Rollback,
-): { readonly release: Release; readonly checkpoint: string } {
+): { release: Release; checkpoint: string } {
   const { data, name, asOf, validUntil, seed } = rollback;
   const files = filesOf(data, name);
   const head = signedHead(data, name);
@@ -146,7 +179,18 @@ function writeAgain(
   const signer = { issuer, sealer: makeSealer(issuer, key, NO_SIGNATURES) };
   const list = new ReleaseList(files, files_count);
   const log = goOn(staging, { ...signer, current, files, list });
-  refuseDamage(data, { name, list, unread: onlyIn(files.bytes, current.bytes) });
+  // Files that the current release does not list may have decayed unnoticed, so they are read before they are served
+  // again.
+  const unread = onlyIn(files.bytes, current.bytes);
+  for (const entry of unread) {
+    if (list.find(entry.path)?.sha256 !== entry.sha256) continue;
+    try {
+      readStored(data, entry);
+    } catch (cause) {
+      const state = `"${entry.path}" of release "${name}" is damaged or gone`;
+      throw refusal(data, `${state}; compile the older snapshots again`, cause);
+    }
+  }
   const place = { ...nextPlace(previous, asOf), log_index: log.size };
   const next = { ...rest, ...place, ...until };
   const { release } = writeHead(staging.root, { list, head: next }, signer.sealer);
@@ -168,9 +212,9 @@ function signedHead(data: string, name: string): Release {
 
 interface Return extends PublicationTime, Pick<Rollback, 'name'> {
   /** Of the release to go back to. */
-  readonly head: Release;
-  readonly files: Pick<FileListBytes, 'find'>;
-  readonly key: KeyObject;
+  head: Release;
+  files: Pick<FileListBytes, 'find'>;
+  key: KeyObject;
 }
 
 /** The current release, where this key may sign the older one behind it. */
@@ -220,33 +264,11 @@ function hasServedTables(data: string, head: Release, files: Pick<FileListBytes,
   }
 }
 
-interface Unread {
-  readonly name: string;
-  readonly list: ReleaseList;
-  readonly unread: Iterable<FileEntry>;
-}
-
-/**
- * Files that the current release does not list may have decayed unnoticed, so they are read before they are served
- * again.
- */
-function refuseDamage(data: string, { name, list, unread }: Unread): void {
-  for (const entry of unread) {
-    if (list.find(entry.path)?.sha256 !== entry.sha256) continue;
-    try {
-      readStored(data, entry);
-    } catch (cause) {
-      const state = `"${entry.path}" of release "${name}" is damaged or gone`;
-      throw refusal(data, `${state}; compile the older snapshots again`, cause);
-    }
-  }
-}
-
 interface GoingOn extends Pick<Press, 'issuer' | 'sealer'> {
   /** The files of the current release, and of the one to go back to. */
-  readonly current: FileListBytes;
-  readonly files: FileListBytes;
-  readonly list: ReleaseList;
+  current: FileListBytes;
+  files: FileListBytes;
+  list: ReleaseList;
 }
 
 /** Neither the log nor the keys are rolled back: that would be a fork, or take a revocation back. */
@@ -266,7 +288,7 @@ function goOn(staging: Staging, { current, files, list, ...signer }: GoingOn): W
 function continuedLog(
   staging: Staging,
   signer: Pick<Press, 'issuer' | 'sealer'>,
-): { readonly log: WrittenLog; readonly written: readonly FileEntry[] } {
+): { log: WrittenLog; written: readonly FileEntry[] } {
   const leaves = leafStore(join(staging.scratch, 'leaves'));
   const from = (resumeSince: number | null) => {
     const written: FileEntry[] = [];
@@ -297,4 +319,164 @@ export function filesOf(data: string, name: string): FileListBytes {
 
 function refusal(data: string, state: string, cause?: unknown): RangeError {
   return new RangeError(`Cannot roll back in "${data}": ${state}`, { cause });
+}
+
+/** Lines that a difference spells out, of files those of each kind. */
+const LINES_SHOWN_MAX = 20;
+
+interface DataFlag {
+  data: string;
+}
+
+interface DiffFlags extends DataFlag {
+  files?: boolean;
+}
+
+interface RollbackFlags extends DataFlag, Pick<TimeFlags, 'acceptClock'> {
+  key?: string;
+  validUntil?: string;
+}
+
+export function defineReleases(releases: Command, settings: CommandSettings): void {
+  const { env, print } = settings;
+  const add = (usage: string, description: string): Command =>
+    releases
+      .command(usage)
+      .description(description)
+      .option('--data <folder>', 'folder of releases', dataFolder(settings));
+  add('list', 'list every release and mark the current one').action(({ data }: DataFlag) => {
+    print(listText(data));
+  });
+  add('diff <one> <other>', 'show how the readings of two releases differ')
+    .option('--files', 'show how their lists of files differ instead')
+    .action((one: string, other: string, { data, files }: DiffFlags) => {
+      const text = files === true ? filesDiffText : readingsDiffText;
+      print(text(data, [one, other]));
+    });
+  add('prune', 'remove releases that are no longer kept, and their files')
+    .option(...KEEP_LAST)
+    .option(...KEEP_DAYS)
+    .action(({ data, ...flags }: DataFlag & RetentionFlags) => {
+      const gone = prune(data, retentionOf(flags));
+      print(gone.length === 0 ? 'nothing to prune' : `pruned ${gone.join(', ')}`);
+    });
+  add('rollback <name>', 'publish the files of an older release as the newest')
+    .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
+    .option(...VALID_UNTIL_WEEK)
+    .option(...ACCEPT_CLOCK)
+    .action(async (name: string, { data, key, validUntil, ...flags }: RollbackFlags) => {
+      const seed = readIssuerKey(key ?? env('SIGNALPRESS_ISSUER_KEY'));
+      const time = publicationTime(flags, settings.now());
+      const until = validUntilOf(validUntil, isoTime(Date.parse(time.asOf) + 7 * DAY_MS));
+      const { release, cleanupFailures } = await rollBack({ data, name, ...time, ...until, seed });
+      const done = `Release ${release.sequence} is published with the files of "${name}"`;
+      print([done, ...cleanupFailuresText(cleanupFailures)].join('\n'));
+    });
+}
+
+/** The rarest first, so that many new readings hide nothing. */
+const SHOWN_ORDER: readonly ChangeKind[] = ['gone', 'new', 'revised', 'older', 'newer'];
+const REMARKS: Readonly<Partial<Record<ChangeKind, string>>> = {
+  revised: ' (revised)',
+  older: ' (an earlier reading)',
+};
+
+/** A release that is compared. */
+interface ReleaseFiles {
+  data: string;
+  files: FileListBytes;
+}
+
+/** Which entities have other readings in one release than in another, with the values of their main metrics. */
+export function readingsDiffText(data: string, names: readonly [string, string]): string {
+  const [one, other] = names;
+  const before = { data, files: filesOf(data, one) };
+  const after = { data, files: filesOf(data, other) };
+  const counts = { new: 0, newer: 0, revised: 0, older: 0, gone: 0 };
+  const first = new Map<ChangeKind, CatalogChange[]>(SHOWN_ORDER.map((kind) => [kind, []]));
+  for (const change of catalogChanges(catalogOf(before, one), catalogOf(after, other))) {
+    counts[change.kind] += 1;
+    const shown = first.get(change.kind);
+    if (shown !== undefined && shown.length < LINES_SHOWN_MAX) shown.push(change);
+  }
+  const total = SHOWN_ORDER.reduce((sum, kind) => sum + counts[kind], 0);
+  const shown = SHOWN_ORDER.flatMap((kind) => defined(first.get(kind), 'the changes')).slice(
+    0,
+    LINES_SHOWN_MAX,
+  );
+  const rest = total - shown.length;
+  return [
+    `${one} -> ${other}: ${total === 0 ? 'no record changed' : changesText(counts)}`,
+    ...shown.map((change) => changeLine(change, [before, after])),
+    ...(rest > 0 ? [`  … and ${rest} more`] : []),
+  ].join('\n');
+}
+
+function catalogOf({ data, files }: ReleaseFiles, name: string): Buffer {
+  const catalog = readCatalog(data, files);
+  if (catalog !== null) return catalog;
+  throw new RangeError(
+    `Cannot compare release "${name}": its catalog is damaged or gone; compare the files with --files`,
+  );
+}
+
+function changeLine(
+  { kind, row }: CatalogChange,
+  [before, after]: readonly [ReleaseFiles, ReleaseFiles],
+): string {
+  const subject = `${row.entity} ${row.signal_id}`;
+  if (kind === 'new') return `+ ${subject} ${readingText(mainReading(after, row))}`;
+  if (kind === 'gone') return `- ${subject} ${readingText(mainReading(before, row))}`;
+  const [was, is] = [mainReading(before, row), mainReading(after, row)];
+  const now = was !== null && is?.metric === was.metric ? is.value : readingText(is);
+  return `  ${subject} ${readingText(was)} -> ${now}${REMARKS[kind] ?? ''}`;
+}
+
+/** The main metric of a record: the first one. */
+interface MainReading {
+  metric: string;
+  value: string;
+}
+
+const withCurrent = z.object({ current: z.record(z.string(), z.unknown()).nullable() });
+
+/** Null where the record cannot be read. */
+function mainReading({ data, files }: ReleaseFiles, row: CatalogRow): MainReading | null {
+  const { signal_id, entity } = row;
+  const path = filePath(endpointAt('/gauge'), { signal_id, entity });
+  const entry = path === null ? null : files.find(path);
+  if (entry === null) return null;
+  try {
+    const { current } = withCurrent.parse(parseJson(decodeUtf8(readStored(data, entry))));
+    const [metric, value] = Object.entries(current ?? {})[0] ?? ['current', null];
+    return { metric, value: JSON.stringify(value) };
+  } catch {
+    return null;
+  }
+}
+
+function readingText(reading: MainReading | null): string {
+  return reading === null ? 'unreadable' : `${reading.metric} ${reading.value}`;
+}
+
+const MARKS = { added: '+', changed: '~', gone: '-' } as const;
+
+/** How the file lists of two releases differ, by path. */
+export function filesDiffText(data: string, [one, other]: readonly [string, string]): string {
+  const paths: Record<ListedChange['change'], string[]> = { added: [], changed: [], gone: [] };
+  const [before, after] = [filesOf(data, one), filesOf(data, other)];
+  for (const { path, change } of listedChanges(before.bytes, after.bytes)) {
+    paths[change].push(path);
+  }
+  const { added, changed, gone } = paths;
+  return [
+    `${one} -> ${other}: ${added.length} added, ${changed.length} changed, ${gone.length} gone`,
+    ...(['added', 'changed', 'gone'] as const).flatMap((kind) => shown(MARKS[kind], paths[kind])),
+  ].join('\n');
+}
+
+function shown(mark: string, paths: readonly string[]): string[] {
+  const rest = paths.length - LINES_SHOWN_MAX;
+  const lines = paths.slice(0, LINES_SHOWN_MAX).map((path) => `${mark} ${path}`);
+  return rest > 0 ? [...lines, `${mark} … and ${rest} more`] : lines;
 }

@@ -17,11 +17,10 @@ import { STATE_FOLDER } from '../stages/remember/memory.ts';
 import { type CommandSettings, dataFolder } from './command-settings.ts';
 import { filesOf } from './releases-command.ts';
 
-/** Defines `stats`. */
 export function defineStats(command: Command, settings: CommandSettings): void {
   command
     .option('--data <folder>', 'folder of releases', dataFolder(settings))
-    .action(({ data }: { readonly data: string }) => settings.print(statsText(data)));
+    .action(({ data }: { data: string }) => settings.print(statsText(data)));
 }
 
 /** How many of the newest releases are compared, each with the one before. */
@@ -143,22 +142,22 @@ function table(rows: readonly (readonly string[])[]): string[] {
 
 /** A file below the data folder. */
 interface SizedFile {
-  readonly path: string;
-  readonly size: number;
+  path: string;
+  size: number;
 }
 
 interface Amount {
-  readonly files: number;
-  readonly bytes: number;
+  files: number;
+  bytes: number;
 }
 
 /** What came with a release. */
 interface AddedFiles {
-  readonly name: string;
+  name: string;
   /** Files that the release before does not have. */
-  readonly added: Iterable<SizedFile>;
+  added: Iterable<SizedFile>;
   /** By how much the release is later than the one before. */
-  readonly spanMs: number;
+  spanMs: number;
 }
 
 /** What is measured. */
@@ -174,14 +173,14 @@ export interface Measured {
 /** How large what is, and how fast it grows. */
 interface Figures {
   /** By kind, in a fixed order; only of what there is. */
-  readonly kinds: readonly {
-    readonly kind: string;
-    readonly current: Amount;
-    readonly all: Amount;
+  kinds: readonly {
+    kind: string;
+    current: Amount;
+    all: Amount;
   }[];
-  readonly arrivals: readonly (Omit<AddedFiles, 'added'> & { readonly amount: Amount })[];
+  arrivals: readonly (Omit<AddedFiles, 'added'> & { amount: Amount })[];
   /** Bytes that come in a day on average; null where the releases span no time. */
-  readonly bytesPerDay: number | null;
+  bytesPerDay: number | null;
 }
 
 /** Kinds of files by the folder that they stand in, below that of all stored files or below the data folder. */

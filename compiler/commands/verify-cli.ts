@@ -1,18 +1,13 @@
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { runVerifyEvidence } from '../evidence/verify-evidence.ts';
 import { systemClock } from '../fetch/clock.ts';
 import type { Fetch } from '../monitor/log-client.ts';
 import { EXIT, type VerifyOutcome } from '../verify/report-text.ts';
 import { runVerify, runVerifyLog } from '../verify/verify-command.ts';
-import type { CommandSettings } from './command-settings.ts';
-import { duration } from './duration.ts';
+import { type CommandSettings, duration } from './command-settings.ts';
 import { errorText } from './error-text.ts';
-import { memoryFile } from './memory-file.ts';
-import { policyFile } from './policy-file.ts';
 import { verifyProgress } from './progress.ts';
-import { proofFile } from './proof-file.ts';
-import { repeated } from './repeated.ts';
-import { defaultWorkers, workerCount } from './worker-count.ts';
 
 /** A target that is the address of a service. */
 const ADDRESS = /^https?:\/\//i;
@@ -31,39 +26,38 @@ Exit codes: 0 verified, or only a citation or the inclusion of a hash; 1 failed;
 /** What `verify` needs beside the settings of every command. */
 interface VerifySettings extends CommandSettings {
   /** Writes text as it is. */
-  readonly write: (text: string) => void;
-  readonly complain: (text: string) => void;
+  write: (text: string) => void;
+  complain: (text: string) => void;
   /** Asks the service at an address. */
-  readonly fetch: Fetch;
+  fetch: Fetch;
   /** Ends the process. */
-  readonly end: (code: number) => void;
+  end: (code: number) => void;
 }
 
 interface VerifyFlags {
-  readonly issuer?: readonly string[];
-  readonly root?: readonly string[];
-  readonly keys?: string;
-  readonly catalog?: string;
-  readonly body?: string;
-  readonly payer?: string;
-  readonly expect?: string;
-  readonly maxAge?: string;
-  readonly proof?: boolean;
-  readonly freshProof?: string;
-  readonly writeProof?: string;
-  readonly policy?: string;
-  readonly format: 'text' | 'json';
-  readonly json?: boolean;
-  readonly log?: boolean;
-  readonly since?: string;
-  readonly remember?: string;
-  readonly independent?: boolean;
-  readonly archive?: string;
-  readonly mirror?: string;
-  readonly workers: string;
+  issuer?: readonly string[];
+  root?: readonly string[];
+  keys?: string;
+  catalog?: string;
+  body?: string;
+  payer?: string;
+  expect?: string;
+  maxAge?: string;
+  proof?: boolean;
+  freshProof?: string;
+  writeProof?: string;
+  policy?: string;
+  format: 'text' | 'json';
+  json?: boolean;
+  log?: boolean;
+  since?: string;
+  remember?: string;
+  independent?: boolean;
+  archive?: string;
+  mirror?: string;
+  workers: string;
 }
 
-/** Defines `verify`. */
 export function defineVerify(command: Command, settings: VerifySettings): void {
   command
     .argument(
@@ -200,4 +194,53 @@ function refuseOfLog(flags: VerifyFlags): void {
   if (given === undefined) return;
   const [, option, why] = given;
   throw new RangeError(`Cannot use ${option} with --log: ${why}; leave --log out`);
+}
+
+/** The file that `verify --remember` reads and replaces; throws a RangeError for an unusable path. */
+export function memoryFile(path: string): MemoryFile {
+  if (path === '') throw new RangeError('Cannot remember: --remember is empty; name a file');
+  const text = existsSync(path) ? readSmall(path) : null;
+  return {
+    text,
+    save(next) {
+      if (next === text) return;
+      const draft = `${path}.${process.pid}.tmp`;
+      try {
+        writeFileSync(draft, next);
+        renameSync(draft, path);
+      } catch (cause) {
+        rmSync(draft, { force: true });
+        throw new RangeError(
+          `Cannot remember in "${path}" what was verified; the verification itself is done. ${errorText(cause)}`,
+          { cause },
+        );
+      }
+    },
+  };
+}
+
+/** A longer file is not one of ours; it reads as empty, which the caller then refuses. */
+function readSmall(path: string): string {
+  try {
+    return readPlain(path, MEMORY_BYTES_MAX).toString('utf8');
+  } catch (cause) {
+    if (!(cause instanceof NotPlainError)) throw cause;
+    if (cause.code === 'ETOOLONG') return '';
+    const state = cause.code === 'EISDIR' ? 'a folder' : 'not a plain file';
+    throw new RangeError(`Cannot read "${path}" of --remember: it is ${state}; name a file`, {
+      cause,
+    });
+  }
+}
+
+/** The file that `verify --write-proof` writes; throws a RangeError for an unusable path. */
+function proofFile(path: string): (proof: string) => void {
+  if (path === '') throw new RangeError('Cannot write: --write-proof is empty; name a file');
+  return (proof) => {
+    try {
+      writeFileSync(path, proof);
+    } catch (cause) {
+      throw new RangeError(`Cannot write the proof to "${path}": ${errorText(cause)}`, { cause });
+    }
+  };
 }

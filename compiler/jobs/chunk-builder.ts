@@ -12,7 +12,6 @@ import { formatLeaf, type LeafLines } from '../stages/publish/leaf-lines.ts';
 import type { Grown } from '../stages/remember/grow-past.ts';
 import { formatKnown, type KnownEntity } from '../stages/remember/past-text.ts';
 import { citationOf } from '../stages/seal/sealer.ts';
-import type { ChunkMemory } from './chunk-memory.ts';
 
 /** Digits of the record hash of a citation that are remembered; its line says the rest. */
 const MARK_DIGITS = 8;
@@ -44,14 +43,14 @@ export interface JobChunk {
 
 /** What becomes of one entity. */
 interface BuiltEntity {
-  readonly grown: Grown;
-  readonly record: SignalRecord;
+  grown: Grown;
+  record: SignalRecord;
   /** The record among them. */
-  readonly files: readonly PublishedFile[];
+  files: readonly PublishedFile[];
   /** The entity as the previous release has it; null for a new one. */
-  readonly known: KnownEntity | null;
+  known: KnownEntity | null;
   /** Last day whose readings the log may hold already; null for none. */
-  readonly unsureUntil: string | null;
+  unsureUntil: string | null;
 }
 
 /** What a chunk holds at most before it is handed over, so that memory does not grow with the history of an entity. */
@@ -159,7 +158,7 @@ export class ChunkBuilder {
   #takeBack(
     { signal, latest }: EntityFacts,
     { latest: was, past, files }: KnownEntity,
-    now: { readonly grown: Grown; readonly files: readonly MarkedFile[] },
+    now: { grown: Grown; files: readonly MarkedFile[] },
   ): void {
     const { entity } = latest;
     const before = parseFileMarks(recordPath(signal.id, entity), files);
@@ -197,8 +196,8 @@ function linesOf(
 
 /** A file that was published about an entity, and the record hash of its citation where it has one. */
 interface MarkedFile {
-  readonly path: string;
-  readonly record_hash: string | undefined;
+  path: string;
+  record_hash: string | undefined;
 }
 
 /** What follows the kind in the path of every file of an entity, from the path of its record. */
@@ -225,4 +224,90 @@ export function parseFileMarks(record: string, text: string): readonly MarkedFil
     const record_hash = mark ? PREFIX + mark.padEnd(HASH_DIGITS, MASK) : undefined;
     return { path: defined(kind, 'the kind') + tail, record_hash };
   });
+}
+
+/** Enough for a signal of one entity; a larger one doubles it. */
+const BYTES_AT_FIRST = 16_384;
+/** UTF-8 takes no more of one UTF-16 unit. */
+const UNIT_BYTES_MAX = 3;
+
+/** Chunks of one worker that may wait to be written; a faster worker waits for the disk. */
+export const CHUNKS_WAITING_MAX = 4;
+
+/** What the bytes of a chunk stand in; other threads can read it. */
+interface ChunkMemory {
+  bodies: TextBytes;
+  lookUps: TextBytes;
+  known: TextBytes;
+  leaves: TextBytes;
+}
+
+function chunkMemory(): ChunkMemory {
+  return {
+    bodies: new TextBytes(),
+    lookUps: new TextBytes(),
+    known: new TextBytes(),
+    leaves: new TextBytes(),
+  };
+}
+
+/**
+ * Memories by turns, one more than chunks may wait: when one comes again, the chunk that stood in it was taken.
+ * What is sent away instead would lie about in the other thread until it collects its garbage.
+ */
+export class ChunkMemories {
+  readonly #turns = Array.from({ length: CHUNKS_WAITING_MAX + 1 }, chunkMemory);
+  #turn = 0;
+
+  next(): ChunkMemory {
+    const memory = this.#turns[this.#turn % this.#turns.length] ?? chunkMemory();
+    this.#turn += 1;
+    memory.bodies.clear();
+    memory.lookUps.clear();
+    memory.known.clear();
+    memory.leaves.clear();
+    return memory;
+  }
+}
+
+/** Texts as UTF-8, one behind the other in one memory that other threads can read, and that serves again once it is cleared. */
+export class TextBytes {
+  #memory = sharedBytes(0);
+  #end = 0;
+
+  /** Adds a text, or one that is UTF-8 already; the bytes of it are valid until the next one is added. */
+  add(text: string | Uint8Array): Uint8Array {
+    const start = this.#end;
+    if (typeof text === 'string') {
+      this.#makeRoom(text.length * UNIT_BYTES_MAX);
+      this.#end += this.#memory.write(text, start, 'utf8');
+    } else {
+      this.#makeRoom(text.length);
+      this.#memory.set(text, start);
+      this.#end += text.length;
+    }
+    return this.#memory.subarray(start, this.#end);
+  }
+
+  /** All texts; valid until it is cleared. */
+  all(): Uint8Array {
+    return this.#memory.subarray(0, this.#end);
+  }
+
+  clear(): void {
+    this.#end = 0;
+  }
+
+  #makeRoom(more: number): void {
+    const { length } = this.#memory;
+    if (this.#end + more <= length) return;
+    const grown = sharedBytes(Math.max(BYTES_AT_FIRST, 2 * length, this.#end + more));
+    grown.set(this.all());
+    this.#memory = grown;
+  }
+}
+
+/** Memory that a message to another thread does not copy. */
+function sharedBytes(size: number): Buffer {
+  return Buffer.from(new SharedArrayBuffer(size));
 }

@@ -23,8 +23,7 @@ import { KnownEntities, type Shelves } from '../stages/remember/known-entities.t
 import type { KnownEntity } from '../stages/remember/past-text.ts';
 import { type Issuer, makeSealer, type Sealer } from '../stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
-import { ChunkBuilder, type JobChunk } from './chunk-builder.ts';
-import { ChunkMemories } from './chunk-memory.ts';
+import { ChunkBuilder, ChunkMemories, type JobChunk } from './chunk-builder.ts';
 
 /** Behind every day. */
 export const ALWAYS = '9999-12-31';

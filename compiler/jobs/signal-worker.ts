@@ -1,8 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import type { JobChunk } from './chunk-builder.ts';
-import { CHUNKS_WAITING_MAX } from './chunk-memory.ts';
-import { jobFailure } from './job-failure.ts';
-import type { WorkerMessage, WorkerOrder } from './job-runner.ts';
+import { CHUNKS_WAITING_MAX, type JobChunk } from './chunk-builder.ts';
+import { jobFailure, type WorkerMessage, type WorkerOrder } from './job-runner.ts';
 import { runSignalJob } from './signal-job.ts';
 
 const port = parentPort;

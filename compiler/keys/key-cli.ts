@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
-import { instant } from '../commands/publication-time.ts';
+import { instant } from '../commands/compile-options.ts';
 import { isoTime } from '../contract/iso-time.ts';
-import { KeyError, readIssuerKey, writeIssuerKey } from './issuer-key.ts';
 import {
   daysOf,
   keysText,
@@ -12,32 +11,31 @@ import {
   revokeKey,
   rotateKey,
 } from './key-command.ts';
-import { readKeys } from './key-store.ts';
+import { KeyError, readIssuerKey, readKeys, writeIssuerKey } from './key-store.ts';
 
 interface RotateFlags {
-  readonly data: string;
-  readonly key?: string;
-  readonly to: string;
-  readonly from?: string;
-  readonly overlap: string;
+  data: string;
+  key?: string;
+  to: string;
+  from?: string;
+  overlap: string;
 }
 
 interface RevokeFlags {
-  readonly data: string;
-  readonly key?: string;
-  readonly did: string;
-  readonly from: string;
+  data: string;
+  key?: string;
+  did: string;
+  from: string;
 }
 
 interface ReceiptFlags {
-  readonly data: string;
-  readonly key?: string;
-  readonly did: string;
-  readonly since?: string;
-  readonly until?: string;
+  data: string;
+  key?: string;
+  did: string;
+  since?: string;
+  until?: string;
 }
 
-/** Defines `key rotate|revoke|receipt|list`. */
 export function defineKey(key: Command, settings: CommandSettings): void {
   const { env, print } = settings;
   const now = isoTime(settings.now());
@@ -50,7 +48,7 @@ export function defineKey(key: Command, settings: CommandSettings): void {
   const signed = (name: string, description: string): Command =>
     add(name, description).option('--key <file>', 'key that signs (or SIGNALPRESS_ISSUER_KEY)');
   add('list', 'list every issuer key and mark those that may sign now').action(
-    ({ data }: { readonly data: string }) => print(keysText(readKeys(data), now)),
+    ({ data }: { data: string }) => print(keysText(readKeys(data), now)),
   );
   signed('rotate', 'announce a new key under the newest one; the next compile publishes it')
     .requiredOption('--to <file>', 'the new key; make it with keygen')
@@ -68,7 +66,6 @@ export function defineKey(key: Command, settings: CommandSettings): void {
     .action((flags: ReceiptFlags) => print(receiptKeyListed(flags, seed, now)));
 }
 
-/** Defines `keygen`. */
 export function defineKeygen(command: Command, { print }: CommandSettings): void {
   command
     .argument('[file]', 'where to write it', 'issuer.key')

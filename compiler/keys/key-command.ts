@@ -12,10 +12,8 @@ import {
 } from '../contract/key-history.ts';
 import { keyStanding, receiptKeyStanding, validKeysAt } from '../contract/key-standing.ts';
 import { issuerDid, signBytes, signingKey } from '../stages/seal/sealer.ts';
-import { KeyError } from './issuer-key.ts';
-import { changeKeys, keepKeys, readKeys } from './key-store.ts';
-import { keyWarnings } from './list-room.ts';
-import { rootLines } from './root-draft.ts';
+import { changeKeys, KeyError, keepKeys, readKeys } from './key-store.ts';
+import { keyWarnings, rootLines } from './root-draft.ts';
 
 /** How long an old key may keep signing next to the new one, by default. */
 export const OVERLAP_DAYS = 30;
@@ -31,15 +29,15 @@ export function daysOf(text: string): number {
 }
 
 interface Rotate {
-  readonly data: string;
+  data: string;
   /** Seed of the key that signs now, and of the one that follows it. */
-  readonly old: Uint8Array;
-  readonly next: Uint8Array;
+  old: Uint8Array;
+  next: Uint8Array;
   /** When the new key may start to sign, and how many days the old one still may. */
-  readonly from: string;
-  readonly overlapDays: number;
+  from: string;
+  overlapDays: number;
   /** The time of the statement, ISO-8601 UTC. */
-  readonly now: string;
+  now: string;
 }
 
 /** Announces a new issuer key under the old one; throws a KeyError when the old one may not do so, a LockedError beside a compile. */
@@ -84,13 +82,13 @@ function rotated({ data, old, next, from, overlapDays, now }: Rotate): KeyHistor
 }
 
 interface Revoke {
-  readonly data: string;
+  data: string;
   /** Seed of the key that signs the revocation. */
-  readonly seed: Uint8Array;
+  seed: Uint8Array;
   /** The revoked key, and the time from which it is revoked. */
-  readonly did: string;
-  readonly from: string;
-  readonly now: string;
+  did: string;
+  from: string;
+  now: string;
 }
 
 /**
@@ -133,15 +131,15 @@ function revoked({ data, seed, did, from, now }: Revoke): KeyHistory {
 }
 
 interface ListReceiptKey {
-  readonly data: string;
+  data: string;
   /** Seed of an issuer key that is valid now. */
-  readonly seed: Uint8Array;
+  seed: Uint8Array;
   /** The key that signs receipts. */
-  readonly did: string;
+  did: string;
   /** From when and until when it may, ISO-8601 UTC; null for no end. */
-  readonly since: string;
-  readonly until: string | null;
-  readonly now: string;
+  since: string;
+  until: string | null;
+  now: string;
 }
 
 /** Lists a key that signs receipts, or ends a listed one; throws a KeyError when the statement would not count. */
@@ -220,7 +218,7 @@ export function refuseKey(history: KeyHistory, did: string, asOf: string): void 
  */
 export function isOverlapKey(
   history: KeyHistory,
-  { did, signs }: { readonly did: string; readonly signs: string },
+  { did, signs }: { did: string; signs: string },
   asOf: string,
 ): boolean {
   const standing = keyStanding(history, did, asOf);

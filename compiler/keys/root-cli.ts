@@ -1,15 +1,20 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
-import { instant } from '../commands/publication-time.ts';
-import { repeated } from '../commands/repeated.ts';
+import { type CommandSettings, dataFolder, repeated } from '../commands/command-settings.ts';
+import { instant } from '../commands/compile-options.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import type { KeyHistory } from '../contract/key-history.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { readNamed } from '../verify/disk.ts';
-import { KeyError, readIssuerKey, writeIssuerKey } from './issuer-key.ts';
 import { daysOf, keysText, namedSince, OVERLAP_DAYS } from './key-command.ts';
-import { changeKeys, keepKeys, readKeys } from './key-store.ts';
+import {
+  changeKeys,
+  KeyError,
+  keepKeys,
+  readIssuerKey,
+  readKeys,
+  writeIssuerKey,
+} from './key-store.ts';
 import {
   adoptedList,
   DRAFT_BYTES_MAX,
@@ -25,18 +30,17 @@ import {
 type Named = readonly string[] | undefined;
 
 interface DraftFlags {
-  readonly data: string;
-  readonly root?: Named;
-  readonly threshold?: string;
-  readonly add?: Named;
-  readonly end?: Named;
-  readonly revoke?: Named;
-  readonly receipt?: Named;
-  readonly endReceipt?: Named;
-  readonly overlap: string;
+  data: string;
+  root?: Named;
+  threshold?: string;
+  add?: Named;
+  end?: Named;
+  revoke?: Named;
+  receipt?: Named;
+  endReceipt?: Named;
+  overlap: string;
 }
 
-/** Defines `root keygen|draft|show|sign|adopt`. */
 export function defineRoot(root: Command, settings: CommandSettings): void {
   const { print } = settings;
   const now = isoTime(settings.now());
@@ -57,7 +61,7 @@ export function defineRoot(root: Command, settings: CommandSettings): void {
     .description('add a signature to a drafted version; needs neither releases nor a network')
     .argument('<file>', 'the draft; it is replaced')
     .requiredOption('--key <file>', 'a root key, or an issuer key whose signature is missing')
-    .action((file: string, { key }: { readonly key: string }) => {
+    .action((file: string, { key }: { key: string }) => {
       const signed = signDraft(draftIn(file), readIssuerKey(key, '--key'));
       replaceFile(file, formatDraft(signed));
       print(draftText(signed));
@@ -67,7 +71,7 @@ export function defineRoot(root: Command, settings: CommandSettings): void {
     .description('take a finished version up; the next compile publishes it')
     .argument('<file>', 'the draft with every signature')
     .option(...folder)
-    .action((file: string, { data }: { readonly data: string }) => {
+    .action((file: string, { data }: { data: string }) => {
       const adopted = changeKeys(data, () =>
         keepKeys(data, adoptedList(listOf(data), draftIn(file))),
       );
@@ -76,8 +80,8 @@ export function defineRoot(root: Command, settings: CommandSettings): void {
 }
 
 interface DraftSettings extends Pick<CommandSettings, 'print'> {
-  readonly folder: readonly [string, string, string];
-  readonly now: string;
+  folder: readonly [string, string, string];
+  now: string;
 }
 
 function defineDraft(draft: Command, { folder, now, print }: DraftSettings): void {

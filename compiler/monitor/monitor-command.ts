@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
-import type { CommandSettings } from '../commands/command-settings.ts';
-import { duration } from '../commands/duration.ts';
+import { policyFile } from '../commands/ask-after.ts';
+import { type CommandSettings, duration, repeated } from '../commands/command-settings.ts';
 import { errorText } from '../commands/error-text.ts';
-import { policyFile } from '../commands/policy-file.ts';
-import { repeated } from '../commands/repeated.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { lockData } from '../stages/publish/data-lock.ts';

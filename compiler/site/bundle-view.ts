@@ -1,12 +1,9 @@
 import type { SiteBundle } from '../contract/site.ts';
-import { fillBuyTabs } from './buy-tabs.ts';
-import { el } from './dom.ts';
-import { addressOf, NoAnswer, type PageSignal, type Preview, previewOf } from './page-data.ts';
-import { bandBadge, freshBadge, routeLink } from './page-parts.ts';
+import { addressOf, NoAnswer, type PageSignal, previewOf } from './page-data.ts';
+import { bandBadge, el, fillBuyTabs, freshBadge, routeLink, valueText } from './page-parts.ts';
 import { routeHash } from './page-route.ts';
 import { shown, timeText, words } from './page-words.ts';
-import { bandFor, isLitBand } from './scale-place.ts';
-import { valueText } from './sparkline.ts';
+import { bandFor, isLitBand } from './shapes.ts';
 
 export interface BundleAsked {
   readonly bundle: SiteBundle;
@@ -19,7 +16,7 @@ export async function bundleView({ bundle, subject, signals }: BundleAsked): Pro
   const legs = await Promise.all(
     bundle.legs.map(async ({ name, signals: ids }) => {
       const parts = await Promise.all(
-        ids.map((id) => legPart({ bundle, subject, signal: signals.get(id) ?? null })),
+        ids.map((id) => legPart(bundle, subject, signals.get(id) ?? null)),
       );
       return legItem(
         name,
@@ -53,21 +50,27 @@ export async function bundleView({ bundle, subject, signals }: BundleAsked): Pro
 }
 
 interface BundlePart {
-  readonly item: HTMLElement;
+  item: HTMLElement;
   /** Null where nobody classes the reading. */
-  readonly isLit: boolean | null;
+  isLit: boolean | null;
 }
 
-interface PartAsked {
-  readonly bundle: SiteBundle;
-  readonly subject: string;
-  readonly signal: PageSignal | null;
-}
-
-async function legPart({ bundle, subject, signal }: PartAsked): Promise<BundlePart | null> {
+async function legPart(
+  bundle: SiteBundle,
+  subject: string,
+  signal: PageSignal | null,
+): Promise<BundlePart | null> {
   if (signal === null) return null;
-  const entity = entityOf(bundle, signal.signal_id, subject);
-  const preview = await previewOrNone(signal.signal_id, entity);
+  const { entity_of } = bundle;
+  const pairs = Object.hasOwn(entity_of, signal.signal_id)
+    ? (entity_of[signal.signal_id] ?? {})
+    : {};
+  const entity = Object.hasOwn(pairs, subject) ? (pairs[subject] ?? subject) : subject;
+  // Null where nothing is stored: the shop says so with a 422, or a 404.
+  const preview = await previewOf(signal.signal_id, entity).catch((error: unknown) => {
+    if (error instanceof NoAnswer && [404, 422].includes(error.status)) return null;
+    throw error;
+  });
   const row = preview?.rows.at(-1);
   if (preview === null || row === undefined) {
     return {
@@ -86,19 +89,6 @@ async function legPart({ bundle, subject, signal }: PartAsked): Promise<BundlePa
     freshBadge(signal.cadence, row.observed_at, Date.now()),
   );
   return { item, isLit: isLitBand(signal, band) };
-}
-
-function entityOf({ entity_of }: SiteBundle, signal: string, subject: string): string {
-  const pairs = Object.hasOwn(entity_of, signal) ? (entity_of[signal] ?? {}) : {};
-  return Object.hasOwn(pairs, subject) ? (pairs[subject] ?? subject) : subject;
-}
-
-/** Null where nothing is stored: the shop says so with a 422, or a 404. */
-async function previewOrNone(signal: string, entity: string): Promise<Preview | null> {
-  return previewOf(signal, entity).catch((error: unknown) => {
-    if (error instanceof NoAnswer && [404, 422].includes(error.status)) return null;
-    throw error;
-  });
 }
 
 const LIT = {

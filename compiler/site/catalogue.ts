@@ -1,7 +1,24 @@
-import { el, mount } from './dom.ts';
-import { findIn, type Hit, type Hits, piecesFor, type SignalIndex } from './find-entities.ts';
-import { entityRow, findIndex, foundUnder, type PageShop, type PageSignal } from './page-data.ts';
-import { entityLink, failureNote, freshBadge, priceText, routeLink } from './page-parts.ts';
+import {
+  entityRow,
+  findIn,
+  findIndex,
+  foundUnder,
+  type Hit,
+  type Hits,
+  type PageShop,
+  type PageSignal,
+  piecesFor,
+  type SignalIndex,
+} from './page-data.ts';
+import {
+  el,
+  entityLink,
+  failureNote,
+  freshBadge,
+  mount,
+  priceText,
+  routeLink,
+} from './page-parts.ts';
 import { routeHash } from './page-route.ts';
 import { words } from './page-words.ts';
 
@@ -27,12 +44,18 @@ export function catalogue(shop: PageShop, index: SignalIndex): Catalogue {
   const list = el('ul', { class: 'hits' });
   const view = { input, status, list };
   input.addEventListener('input', () => {
-    history.replaceState(null, '', queryHash(input.value));
+    history.replaceState(
+      null,
+      '',
+      input.value.trim() === ''
+        ? routeHash({ view: 'home' })
+        : routeHash({ view: 'find', query: input.value }),
+    );
     void search(view, index);
   });
   input.addEventListener('keydown', (event) => intoList(event, list));
   list.addEventListener('keydown', (event) => alongList(event, { list, input }));
-  status.textContent = countText(shop);
+  status.textContent = `${shop.entities.toLocaleString('en')} entities of ${shop.signals.length} signals.`;
   const box = el(
     'search',
     { class: 'finder' },
@@ -42,7 +65,12 @@ export function catalogue(shop: PageShop, index: SignalIndex): Catalogue {
     list,
     otherViews(shop),
   );
-  place(box);
+  // Behind the heading of the section, in front of its list.
+  const section = mount('catalogue');
+  const heading = section.querySelector('h2');
+  if (heading === null) section.prepend(el('h2', {}, 'Catalogue'), box);
+  else heading.after(box);
+  leadToViews(section);
   return {
     find(query) {
       input.value = query;
@@ -92,27 +120,10 @@ function leadToViews(section: HTMLElement): void {
   }
 }
 
-/** Behind the heading of the section, in front of its list. */
-function place(box: HTMLElement): void {
-  const section = mount('catalogue');
-  const heading = section.querySelector('h2');
-  if (heading === null) section.prepend(el('h2', {}, 'Catalogue'), box);
-  else heading.after(box);
-  leadToViews(section);
-}
-
-function queryHash(query: string): string {
-  return query.trim() === '' ? routeHash({ view: 'home' }) : routeHash({ view: 'find', query });
-}
-
-function countText({ entities, signals }: PageShop): string {
-  return `${entities.toLocaleString('en')} entities of ${signals.length} signals.`;
-}
-
 interface FinderView {
-  readonly input: HTMLInputElement;
-  readonly status: HTMLElement;
-  readonly list: HTMLElement;
+  input: HTMLInputElement;
+  status: HTMLElement;
+  list: HTMLElement;
 }
 
 let latest = 0;
@@ -129,8 +140,16 @@ async function search(view: FinderView, index: SignalIndex): Promise<void> {
     if (own !== latest) return;
     const shown = findIn(query, found, index);
     show(view, query, shown);
-    await pause();
-    if (own === latest) await addFreshness(view.list, shown.hits);
+    await new Promise((done) => setTimeout(done, PAUSE_MS));
+    if (own === latest) {
+      const items = [...view.list.children];
+      const dated = shown.hits.slice(0, DATED_MAX).map(async ({ signal, entity }, at) => {
+        const row = entity === null ? null : await entityRow(signal, entity);
+        if (row !== null) items[at]?.append(' · ', freshBadge(signal.cadence, row[2], Date.now()));
+      });
+      // A list that cannot be read leaves out a colour, no more.
+      await Promise.allSettled(dated);
+    }
   } catch (error) {
     if (own === latest) view.list.replaceChildren(el('li', {}, failureNote(error)));
   }
@@ -139,20 +158,6 @@ async function search(view: FinderView, index: SignalIndex): Promise<void> {
 /** Hits whose freshness is looked up: their times stand in the lists of their signals, which a search need not read. */
 const DATED_MAX = 12;
 const PAUSE_MS = 250;
-
-function pause(): Promise<void> {
-  return new Promise((done) => setTimeout(done, PAUSE_MS));
-}
-
-async function addFreshness(list: HTMLElement, hits: readonly Hit[]): Promise<void> {
-  const items = [...list.children];
-  const dated = hits.slice(0, DATED_MAX).map(async ({ signal, entity }, at) => {
-    const row = entity === null ? null : await entityRow(signal, entity);
-    if (row !== null) items[at]?.append(' · ', freshBadge(signal.cadence, row[2], Date.now()));
-  });
-  // A list that cannot be read leaves out a colour, no more.
-  await Promise.allSettled(dated);
-}
 
 function show({ list, status }: FinderView, query: string, { hits, isCut }: Hits): void {
   list.replaceChildren(...hits.map(hitItem));

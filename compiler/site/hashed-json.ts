@@ -2,8 +2,8 @@ import { CORE_FIELDS, SOURCE_CORE_FIELDS } from '../contract/record-hash.ts';
 
 /** A piece of printed JSON, and whether the record hash covers it. */
 interface JsonPart {
-  readonly text: string;
-  readonly isHashed: boolean;
+  text: string;
+  isHashed: boolean;
 }
 
 const CORE = new Set<string>(CORE_FIELDS);
@@ -18,16 +18,21 @@ const SOURCE_CORE = new Set<string>(SOURCE_CORE_FIELDS);
 export function hashedJson(body: unknown): JsonPart[] {
   const parts: JsonPart[] = [];
   print(body, { parts, path: [], indent: '' });
-  return merged(parts);
+  // Neighbours of one kind become one part.
+  const joined: JsonPart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (last !== undefined && last.isHashed === part.isHashed) {
+      joined[joined.length - 1] = { text: last.text + part.text, isHashed: last.isHashed };
+    } else joined.push(part);
+  }
+  return joined;
 }
 
-interface Printing {
-  readonly parts: JsonPart[];
-  readonly path: readonly string[];
-  readonly indent: string;
-}
-
-function print(value: unknown, at: Printing): void {
+function print(
+  value: unknown,
+  at: { parts: JsonPart[]; path: readonly string[]; indent: string },
+): void {
   const isHashed = isCore(at.path);
   if (typeof value !== 'object' || value === null || isEmpty(value)) {
     at.parts.push({ text: jsonText(value), isHashed });
@@ -59,21 +64,40 @@ function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;
 }
 
-/** Neighbours of one kind become one part. */
-function merged(parts: readonly JsonPart[]): JsonPart[] {
-  const joined: JsonPart[] = [];
-  for (const part of parts) {
-    const last = joined.at(-1);
-    if (last !== undefined && last.isHashed === part.isHashed) {
-      joined[joined.length - 1] = { text: last.text + part.text, isHashed: last.isHashed };
-    } else joined.push(part);
-  }
-  return joined;
-}
-
 /** What turns text around, hides or ends a line is written as an escape, which JSON reads as the same text. */
 function jsonText(value: unknown): string {
   return JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) =>
     char.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
+}
+
+/** A text with one digit changed, and what was done. */
+interface AlteredText {
+  text: string;
+  /** Position of the digit. */
+  at: number;
+  was: string;
+  is: string;
+  /** The member that it stands in, up to the digit. */
+  before: string;
+}
+
+/** Where the digit of a forger would be: in the reading, else in any number. */
+const PLACES = [
+  /"current"\s*:\s*\{[^{}]*?:\s*-?\d*?(\d)(?=[\s,}.eE])/d,
+  /:\s*-?\d*?(\d)(?=[\s,}\].eE])/d,
+];
+
+/** Changes the last digit before the point of the first number of a reading; null for a text without numbers. */
+export function alteredDigit(text: string): AlteredText | null {
+  for (const place of PLACES) {
+    const at = place.exec(text)?.indices?.[1]?.[0];
+    const was = at === undefined ? undefined : text[at];
+    if (at === undefined || was === undefined) continue;
+    // One up, and 8 for 9: a leading zero would no longer be JSON.
+    const is = was === '9' ? '8' : String(Number(was) + 1);
+    const before = /[^{,[]*$/.exec(text.slice(0, at))?.[0].trim() ?? '';
+    return { text: text.slice(0, at) + is + text.slice(at + 1), at, was, is, before };
+  }
+  return null;
 }

@@ -1,13 +1,19 @@
 import './site.css';
 import './program.css';
-import type { SiteBundle } from '../contract/site.ts';
+import type { SiteBundle, SiteChange, SiteChanges } from '../contract/site.ts';
 import { type Catalogue, catalogue } from './catalogue.ts';
-import { changesList } from './changes-list.ts';
-import { el, mount } from './dom.ts';
-import { type SignalIndex, signalIndex } from './find-entities.ts';
-import { mapOf, type PageShop, type PageSignal, shop } from './page-data.ts';
-import { failureNote } from './page-parts.ts';
+import {
+  mapOf,
+  type PageShop,
+  type PageSignal,
+  type SignalIndex,
+  shop,
+  signalIndex,
+  textAt,
+} from './page-data.ts';
+import { el, entityLink, failureNote, mount } from './page-parts.ts';
 import { type PageRoute, parseRoute, routeHash } from './page-route.ts';
+import { timeText } from './page-words.ts';
 import { type VerifyPanel, verifyPanel } from './verify-panel.ts';
 
 // The program of the page for people: it fills what the compiled index leaves open. Without it the page still says
@@ -17,10 +23,10 @@ import { type VerifyPanel, verifyPanel } from './verify-panel.ts';
 const VIEWS = ['record', 'map', 'bundle'] as const;
 
 interface Page {
-  readonly shop: PageShop;
-  readonly index: SignalIndex;
-  readonly panel: VerifyPanel;
-  readonly catalogue: Catalogue;
+  shop: PageShop;
+  index: SignalIndex;
+  panel: VerifyPanel;
+  catalogue: Catalogue;
 }
 
 void start();
@@ -148,4 +154,47 @@ function signalOf(id: string, { index }: Page): PageSignal {
 
 function bundleOf(line: string, { shop }: Page): SiteBundle | null {
   return shop.bundles.find((one) => one.line === line) ?? null;
+}
+
+/** Changes that the page lists; the feed has more. */
+const LISTED_MAX = 12;
+
+const WORDS: Readonly<Record<SiteChange['change'], string>> = {
+  new: 'first reading',
+  newer: 'new reading',
+  revised: 'revised by its source',
+  older: 'its source went back to an older reading',
+  gone: 'no longer published here',
+};
+
+/** Lists what this release brought, once a reader comes near it. */
+function changesList(section: HTMLElement): void {
+  const list = el('ul', { class: 'hits' });
+  section.append(list);
+  const observer = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      observer.disconnect();
+      void fill(list);
+    },
+    { rootMargin: '400px' },
+  );
+  observer.observe(section);
+}
+
+async function fill(list: HTMLElement): Promise<void> {
+  try {
+    const { changes } = JSON.parse(await textAt('/changes.json')) as SiteChanges;
+    const items = changes.slice(0, LISTED_MAX).map(itemOf);
+    list.replaceChildren(
+      ...(items.length === 0 ? [el('li', {}, 'Nothing new since the release before.')] : items),
+    );
+  } catch (error) {
+    list.replaceChildren(el('li', {}, failureNote(error)));
+  }
+}
+
+function itemOf({ change, signal_id, entity, entity_name, observed_at }: SiteChange): HTMLElement {
+  const what = ` ${signal_id}, ${timeText(observed_at)}: ${WORDS[change]}`;
+  return el('li', {}, entityLink(signal_id, entity, entity_name), what);
 }

@@ -3,13 +3,11 @@ import { feature } from 'topojson-client';
 import type { Topology } from 'topojson-specification';
 import { defined } from '../contract/defined.ts';
 import type { SiteMap, SiteMapRow } from '../contract/site.ts';
-import { el } from './dom.ts';
-import { frameDays, pointOn } from './map-frames.ts';
 import type { PageSignal } from './page-data.ts';
-import { bandBadge, entityLink, routeLink } from './page-parts.ts';
+import { bandBadge, el, entityLink, routeLink } from './page-parts.ts';
 import { routeHash } from './page-route.ts';
 import { figure, shown, timeText } from './page-words.ts';
-import { bandFor, shadeOf } from './scale-place.ts';
+import { bandFor, frameDays, pointOn, shadeOf } from './shapes.ts';
 
 const WIDTH = 960;
 const HEIGHT = 500;
@@ -28,19 +26,19 @@ export interface MapAsked {
 
 /** An entity at a place of the drawing, as it read on the chosen day. */
 interface MapPoint {
-  readonly row: SiteMapRow;
-  readonly x: number;
-  readonly y: number;
+  row: SiteMapRow;
+  x: number;
+  y: number;
 }
 
 interface MapState {
-  readonly asked: MapAsked;
-  readonly canvas: HTMLCanvasElement;
-  readonly land: GeoPermissibleObjects;
-  readonly projection: GeoProjection;
-  readonly placed: readonly MapPoint[];
-  readonly list: HTMLElement;
-  readonly output: HTMLOutputElement;
+  asked: MapAsked;
+  canvas: HTMLCanvasElement;
+  land: GeoPermissibleObjects;
+  projection: GeoProjection;
+  placed: readonly MapPoint[];
+  list: HTMLElement;
+  output: HTMLOutputElement;
   day: string;
 }
 

@@ -1,10 +1,10 @@
 import { type Cadence, type Freshness, freshness } from '../contract/freshness.ts';
+import { howToBuy } from '../contract/how-to-buy.ts';
 import type { SitePrice } from '../contract/site.ts';
-import { el } from './dom.ts';
-import { addressOf, type PageSignal, previewUrl } from './page-data.ts';
+import { addressOf, type PageSignal, type PreviewRow, previewUrl } from './page-data.ts';
 import { type PageRoute, routeHash } from './page-route.ts';
-import { ageText, shown, words } from './page-words.ts';
-import { type Classed, shadeOf } from './scale-place.ts';
+import { ageText, figure, shown, timeText, words } from './page-words.ts';
+import { bandFor, type Classed, type SparkPoint, scaleFor, shadeOf, sparkShape } from './shapes.ts';
 
 /** A link inside the page. */
 export function routeLink(route: PageRoute, text: string): HTMLAnchorElement {
@@ -97,4 +97,166 @@ export function freeLinks({ signal_id, raw }: PageSignal, entity: string): HTMLE
 export function failureNote(error: unknown): HTMLElement {
   const text = error instanceof Error ? error.message : String(error);
   return el('p', { class: 'trouble', role: 'alert' }, shown(text));
+}
+
+type ElementChild = Node | string | null;
+
+type Attributes = Readonly<Record<string, string | boolean | ((event: Event) => void)>>;
+
+/** Makes an element. Text becomes text, never markup; a function is a listener; `false` leaves an attribute out. */
+export function el<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: readonly ElementChild[]
+): HTMLElementTagNameMap[Name] {
+  return filled(document.createElement(name), attributes, children);
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** The same for drawings. */
+export function svg(
+  name: string,
+  attributes: Readonly<Record<string, string | number>> = {},
+  ...children: readonly ElementChild[]
+): SVGElement {
+  const texts = Object.entries(attributes).map(([key, value]) => [key, String(value)]);
+  return filled(document.createElementNS(SVG, name), Object.fromEntries(texts), children);
+}
+
+function filled<Made extends Element>(
+  made: Made,
+  attributes: Attributes,
+  children: readonly ElementChild[],
+): Made {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') made.addEventListener(name, value);
+    else if (value !== false) made.setAttribute(name, value === true ? '' : value);
+  }
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+/** An element of the compiled index; a page without it was compiled by another release. */
+export function mount(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (found === null) throw new RangeError(`Cannot fill the page: it has no element "${id}"`);
+  return found;
+}
+
+/** What is on screen, as it is bought. */
+interface OnScreen {
+  /** Canonical `path?query`. */
+  target: string;
+  pair: { signal_id: string; entity: string } | null;
+}
+
+/** Fills the examples of how to buy with what is on screen; the chosen language stays chosen. */
+export function fillBuyTabs(onScreen: OnScreen): void {
+  const tabs = document.querySelector('#buy .tabs');
+  if (tabs === null) return;
+  const baseUrl = document.body.dataset.baseUrl ?? location.origin;
+  const chosen = tabs.querySelector('input:checked')?.id;
+  const template = el('template');
+  // Markup of the compiler, by the same function, which escapes what it is given.
+  template.innerHTML = howToBuy({ baseUrl, ...onScreen }).toString();
+  const made = template.content.firstElementChild;
+  if (made === null) return;
+  tabs.replaceWith(made);
+  const again = chosen === undefined ? null : document.getElementById(chosen);
+  if (again instanceof HTMLInputElement) again.checked = true;
+}
+
+const BOX = { width: 560, height: 150 };
+const EDGE = 8;
+
+/**
+ * The free last seven on the official classes, with the same as a table. Seven points need no library: as a drawing they
+ * follow the colours of the page, print, and can be enlarged.
+ */
+export function sparkline(signal: PageSignal, rows: readonly PreviewRow[]): HTMLElement {
+  const [metric] = signal.metrics;
+  const points = rows.flatMap(({ observed_at, current }): SparkPoint[] => {
+    const value = metric === undefined ? null : current[metric.name];
+    return typeof value === 'number' ? [{ observed_at, value }] : [];
+  });
+  return el(
+    'figure',
+    { class: 'spark' },
+    points.length > 1 ? drawing(signal, points, rows) : null,
+    el('figcaption', {}, caption(signal, points)),
+    table(signal, rows),
+  );
+}
+
+function drawing(signal: PageSignal, points: readonly SparkPoint[], rows: readonly PreviewRow[]) {
+  const last = rows.at(-1);
+  const scale = last === undefined ? null : scaleFor(signal, last);
+  const isSame = scale?.metric === signal.metrics[0]?.name;
+  const shape = sparkShape(points, isSame ? scale : null, BOX);
+  const stripes = shape.stripes.map(({ band, y, height }) =>
+    svg(
+      'g',
+      {},
+      svg('rect', {
+        class: `stripe shade-${shadeOf(signal, band) ?? 0}`,
+        x: 0,
+        y,
+        width: BOX.width,
+        height,
+      }),
+      height > 14 ? svg('text', { class: 'stripe-name', x: 6, y: y + 13 }, words(band)) : null,
+    ),
+  );
+  const path = shape.points.map(({ x, y }) => `${x},${y}`).join(' ');
+  const dots = shape.points.map(({ x, y }) => svg('circle', { class: 'dot', cx: x, cy: y, r: 4 }));
+  const view = `${-EDGE} ${-EDGE} ${BOX.width + 2 * EDGE} ${BOX.height + 2 * EDGE}`;
+  return svg(
+    'svg',
+    { viewBox: view, 'aria-hidden': 'true', class: 'spark-drawing' },
+    ...stripes,
+    svg('polyline', { class: 'line', points: path }),
+    ...dots,
+  );
+}
+
+function caption({ measures, metrics, scales }: PageSignal, points: readonly SparkPoint[]): string {
+  const unit = metrics[0]?.label ? `, in ${metrics[0].label}` : '';
+  const scale = scales.at(-1);
+  const on = scale === undefined ? '' : `, on the ${scale.scale} (${scale.provenance})`;
+  return points.length === 0
+    ? `The last readings: ${measures}`
+    : `The last ${points.length} readings: ${measures}${unit}${on}.`;
+}
+
+function table(signal: PageSignal, rows: readonly PreviewRow[]): HTMLElement {
+  const body = [...rows].reverse().map((row) => {
+    const band = bandFor(signal, row);
+    return el(
+      'tr',
+      {},
+      el('th', { scope: 'row' }, timeText(row.observed_at)),
+      el('td', { class: 'figure' }, valueText(signal, row.current)),
+      el('td', {}, band === null ? '' : words(band)),
+    );
+  });
+  const head = ['Observed', 'Value', 'Class'].map((text) => el('th', { scope: 'col' }, text));
+  return el(
+    'details',
+    {},
+    el('summary', {}, 'As a table'),
+    el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...body)),
+  );
+}
+
+/** The main metric as people write it: `13.6 ft`. */
+export function valueText(
+  { metrics }: Pick<PageSignal, 'metrics'>,
+  current: PreviewRow['current'],
+): string {
+  const [metric] = metrics;
+  const value = metric === undefined ? undefined : current[metric.name];
+  if (value === null || value === undefined) return 'no value';
+  const text = typeof value === 'number' ? figure(value) : words(String(value));
+  return metric?.label ? `${text} ${metric.label}` : text;
 }

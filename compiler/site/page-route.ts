@@ -16,10 +16,6 @@ export function parseRoute(hash: string): PageRoute | null {
   if (parts.some((part) => part === null)) return null;
   const [first = '', second = '', third = ''] = parts as string[];
   if (parts.length > 3) return null;
-  return named(first, second, third);
-}
-
-function named(first: string, second: string, third: string): PageRoute | null {
   switch (first) {
     case '':
       return second === '' ? { view: 'home' } : null;

@@ -1,9 +1,6 @@
 import { defined } from '../contract/defined.ts';
 import type { SiteBundle } from '../contract/site.ts';
-import { fillBuyTabs } from './buy-tabs.ts';
-import { el } from './dom.ts';
 import { hashedJson } from './hashed-json.ts';
-import { logTree } from './log-tree.ts';
 import {
   addressOf,
   type PageSignal,
@@ -15,22 +12,34 @@ import {
 } from './page-data.ts';
 import {
   bandBadge,
+  el,
   failureNote,
+  fillBuyTabs,
   freeLinks,
   freshBadge,
   priceTable,
   routeLink,
+  sparkline,
+  svg,
+  valueText,
 } from './page-parts.ts';
 import { ageText, figure, shown, timeText, words } from './page-words.ts';
-import { bandFor, scaleFor, scalePlace, shadeOf } from './scale-place.ts';
-import { sparkline, valueText } from './sparkline.ts';
+import {
+  bandFor,
+  type LogStep,
+  logPath,
+  rangeText,
+  scaleFor,
+  scalePlace,
+  shadeOf,
+} from './shapes.ts';
 import type { VerifyPanel } from './verify-panel.ts';
 
 interface RecordAsked {
-  readonly signal: PageSignal;
-  readonly entity: string;
-  readonly bundle: SiteBundle | null;
-  readonly panel: VerifyPanel;
+  signal: PageSignal;
+  entity: string;
+  bundle: SiteBundle | null;
+  panel: VerifyPanel;
 }
 
 /** One record, taken apart, from what is free about it. */
@@ -141,8 +150,8 @@ function changeText({ metrics }: PageSignal, rows: readonly PreviewRow[]): strin
 
 /** Members of a free record that name the agency. */
 interface Sourced {
-  readonly source_ref?: unknown;
-  readonly sources?: readonly { readonly name?: unknown }[] | null;
+  source_ref?: unknown;
+  sources?: readonly { name?: unknown }[] | null;
 }
 
 /** The agency stands in the records that are free whole; of others only a bought one says it. */
@@ -178,19 +187,18 @@ function webAddress(value: unknown): string | null {
 
 function bundleLine({ bundle, signal, entity }: RecordAsked): HTMLElement | null {
   if (bundle === null) return null;
-  const subject = subjectOf(bundle, signal.signal_id, entity);
+  // The subject of a chain of which an entity is a leg: a city for its river gauge.
+  const { entity_of } = bundle;
+  const pairs = Object.hasOwn(entity_of, signal.signal_id)
+    ? Object.entries(entity_of[signal.signal_id] ?? {})
+    : [];
+  const subject = pairs.find(([, leg]) => leg === entity)?.[0] ?? entity;
   if (!bundle.subjects.includes(subject)) return null;
   const link = routeLink(
     { view: 'bundle', line: bundle.line, subject },
     'the chain that it is part of',
   );
   return el('p', {}, 'See ', link, `, sold whole for $${bundle.price_usd}.`);
-}
-
-/** The subject of a chain of which an entity is a leg: a city for its river gauge. */
-function subjectOf({ entity_of }: SiteBundle, signal: string, entity: string): string {
-  const pairs = Object.hasOwn(entity_of, signal) ? Object.entries(entity_of[signal] ?? {}) : [];
-  return pairs.find(([, leg]) => leg === entity)?.[0] ?? entity;
 }
 
 function fill(place: HTMLElement, made: Promise<HTMLElement>): void {
@@ -220,7 +228,9 @@ function scaleBar(signal: PageSignal, row: PreviewRow): HTMLElement | null {
       el(
         'span',
         { class: 'cell-from' },
-        at === null || index === 0 ? '' : fromText(scale.direction, at),
+        at === null || index === 0
+          ? ''
+          : `${scale.direction === 'up' ? 'from' : 'up to'} ${figure(at)}`,
       ),
     );
   });
@@ -233,18 +243,11 @@ function scaleBar(signal: PageSignal, row: PreviewRow): HTMLElement | null {
   );
 }
 
-function fromText(direction: 'up' | 'down', at: number): string {
-  return `${direction === 'up' ? 'from' : 'up to'} ${figure(at)}`;
-}
-
-/** The free JSON that says most about an entity. */
-interface FreeBody {
-  readonly url: string;
-  readonly note: string;
-}
-
 /** What may be shown: the sample where it is of this entity, the bare record of a gauge, else the free last seven. */
-function freeBody({ signal_id, sample, raw }: PageSignal, entity: string): FreeBody {
+function freeBody(
+  { signal_id, sample, raw }: PageSignal,
+  entity: string,
+): { url: string; note: string } {
   if (sample === entity) {
     const note = 'The whole record, signed; it is the free sample of this signal.';
     return { url: addressOf('/gauge/sample', { signal_id }), note };
@@ -305,4 +308,130 @@ async function recordJson(
       el('a', { href: url }, 'Open it'),
     ),
   );
+}
+
+/** What `/proof/<hash>` says of the place in the log. */
+interface Proof {
+  inclusion?: {
+    index: number;
+    size: number;
+    root: string;
+    leaf_hash: string;
+    inclusion_proof: readonly string[];
+  } | null;
+  anchor?: {
+    ots_state: string;
+    stamped_at: string | null;
+    bitcoin_height: number | null;
+    ots_note: string | null;
+  } | null;
+}
+
+/** The place of a record hash in the log, from its leaf to the root and its time stamp. */
+async function logTree(hash: string): Promise<HTMLElement> {
+  const { inclusion, anchor } = JSON.parse(await textAt(`/proof/${hash}`)) as Proof;
+  if (!inclusion) return el('p', {}, 'The log does not hold this hash yet.');
+  const { index, size, root, leaf_hash, inclusion_proof } = inclusion;
+  const steps = logPath(index, size, inclusion_proof);
+  const summary = `Entry ${index.toLocaleString('en')} of ${size.toLocaleString('en')}. ${steps.length} hashes lead from it to the root.`;
+  return el(
+    'div',
+    { class: 'tree' },
+    el('p', {}, summary),
+    drawn(steps),
+    el(
+      'dl',
+      { class: 'facts' },
+      ...fact('Leaf', el('code', {}, leaf_hash)),
+      ...fact('Root', el('code', {}, root)),
+      ...fact('Time stamp', stampText(anchor ?? null)),
+    ),
+    steps.length === 0 ? null : asList(steps),
+  );
+}
+
+function fact(name: string, value: Node | string): HTMLElement[] {
+  return [el('dt', {}, name), el('dd', {}, value)];
+}
+
+function stampText(anchor: NonNullable<Proof['anchor']> | null): string {
+  if (anchor === null) return 'none';
+  const { stamped_at, bitcoin_height, ots_note, ots_state } = anchor;
+  if (bitcoin_height !== null) {
+    return `Bitcoin block ${bitcoin_height}${stamped_at === null ? '' : `, ${timeText(stamped_at)}`}`;
+  }
+  return shown(ots_note ?? ots_state);
+}
+
+const STEP = 22;
+const ARM = 46;
+const MIDDLE = 150;
+const LABEL = 165;
+
+/** The path from the leaf below to the root above; what the proof brings stands beside it. */
+function drawn(steps: readonly LogStep[]): SVGElement {
+  const height = (steps.length + 1) * STEP;
+  const y = (at: number): number => height - (at + 0.5) * STEP;
+  const arms = steps.map(({ side, sibling }, at) => {
+    const x = MIDDLE + (side === 'left' ? -ARM : ARM);
+    const anchorSide = side === 'left' ? 'end' : 'start';
+    return svg(
+      'g',
+      {},
+      svg('path', { class: 'arm', d: `M${x} ${y(at)} L${MIDDLE} ${y(at + 1)}` }),
+      svg('path', { class: 'trunk', d: `M${MIDDLE} ${y(at)} L${MIDDLE} ${y(at + 1)}` }),
+      svg('rect', { class: 'sibling', x: x - 5, y: y(at) - 5, width: 10, height: 10 }),
+      svg(
+        'text',
+        {
+          class: 'node-name',
+          x: x + (side === 'left' ? -9 : 9),
+          y: y(at) + 4,
+          'text-anchor': anchorSide,
+        },
+        rangeText(sibling),
+      ),
+    );
+  });
+  const nodes = [...steps.keys(), steps.length].map((at) =>
+    svg('circle', {
+      class: at === 0 ? 'leaf' : at === steps.length ? 'root' : 'node',
+      cx: MIDDLE,
+      cy: y(at),
+      r: at === 0 || at === steps.length ? 6 : 4,
+    }),
+  );
+  const names = [
+    svg(
+      'text',
+      { class: 'node-name strong', x: MIDDLE + 12, y: y(steps.length) + 4 },
+      'root, signed',
+    ),
+    svg(
+      'text',
+      { class: 'node-name strong', x: MIDDLE, y: y(0) + 17, 'text-anchor': 'middle' },
+      'this reading',
+    ),
+  ];
+  const view = `${MIDDLE - ARM - LABEL} 0 ${2 * (ARM + LABEL)} ${height + 10}`;
+  return svg(
+    'svg',
+    { viewBox: view, class: 'tree-drawing', 'aria-hidden': 'true' },
+    ...arms,
+    ...nodes,
+    ...names,
+  );
+}
+
+function asList(steps: readonly LogStep[]): HTMLElement {
+  const items = steps.map(({ side, sibling, siblingHash, joined }) =>
+    el(
+      'li',
+      {},
+      `With ${rangeText(sibling)} on the ${side}: `,
+      el('code', {}, siblingHash),
+      `, to ${rangeText(joined)}`,
+    ),
+  );
+  return el('details', {}, el('summary', {}, 'The hashes of the proof'), el('ol', {}, ...items));
 }

@@ -1,9 +1,8 @@
 import type { SiteBundle, SiteEntityRow } from '../contract/site.ts';
-import { el } from './dom.ts';
 import { entityPage, type PageSignal } from './page-data.ts';
-import { entityLink, freshBadge, priceTable, routeLink } from './page-parts.ts';
+import { el, entityLink, freshBadge, priceTable, routeLink } from './page-parts.ts';
 import { shown, timeText, words } from './page-words.ts';
-import { shadeOf } from './scale-place.ts';
+import { shadeOf } from './shapes.ts';
 
 /** One signal: what it measures, its official scales, its entities and what is sold. */
 export async function signalView(
@@ -29,12 +28,8 @@ export async function signalView(
     el('h3', {}, `${signal.entities.toLocaleString('en')} entities`),
     list,
     el('h3', {}, 'What is sold'),
-    priceTable(signal, exampleOf(list)),
+    priceTable(signal, list.querySelector<HTMLElement>('[data-entity]')?.dataset.entity ?? ''),
   );
-}
-
-function exampleOf(list: HTMLElement): string {
-  return list.querySelector<HTMLElement>('[data-entity]')?.dataset.entity ?? '';
 }
 
 function scales(signal: PageSignal): HTMLElement | null {
@@ -96,12 +91,11 @@ function entityLine(signal: PageSignal, row: SiteEntityRow, now: number): HTMLEl
   );
 }
 
-interface Paging {
-  readonly page: number;
-  readonly pages: number;
-}
-
-function pager(list: HTMLElement, signal: PageSignal, { page, pages }: Paging): HTMLElement {
+function pager(
+  list: HTMLElement,
+  signal: PageSignal,
+  { page, pages }: { page: number; pages: number },
+): HTMLElement {
   const go = (to: number) => () => void showPage(list, signal, to);
   return el(
     'p',

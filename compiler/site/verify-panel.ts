@@ -1,6 +1,6 @@
 import type { Verification, VerificationStep } from '../client/verify.ts';
-import { alteredDigit } from './altered-digit.ts';
-import { el, mount } from './dom.ts';
+import { alteredDigit } from './hashed-json.ts';
+import { el, mount } from './page-parts.ts';
 import { textAt } from './page-data.ts';
 import { shown } from './page-words.ts';
 
@@ -39,10 +39,10 @@ export interface VerifyPanel {
 }
 
 interface PanelParts {
-  readonly input: HTMLTextAreaElement;
-  readonly alter: HTMLButtonElement;
-  readonly verdict: HTMLElement;
-  readonly steps: HTMLElement;
+  input: HTMLTextAreaElement;
+  alter: HTMLButtonElement;
+  verdict: HTMLElement;
+  steps: HTMLElement;
 }
 
 /** Fills the hero; the judge itself is loaded in the background, so that it works without a connection from then on. */
@@ -53,7 +53,10 @@ export function verifyPanel(issuer: string): VerifyPanel {
   parts.input.addEventListener('paste', () => setTimeout(read));
   parts.alter.addEventListener('click', () => alter(parts, panel));
   mount('verify').append(layout(parts, { panel, read }));
-  whenIdle(() => void Promise.allSettled([loadJudge(), textAt(KEYS_URL)]));
+  // After the first view: Safari has no idle callbacks.
+  const act = () => void Promise.allSettled([loadJudge(), textAt(KEYS_URL)]);
+  if (typeof requestIdleCallback === 'function') requestIdleCallback(act, { timeout: 2000 });
+  else setTimeout(act, 500);
   return panel;
 }
 
@@ -72,7 +75,10 @@ function partsOf(): PanelParts {
   return { input, alter, verdict, steps };
 }
 
-function layout({ input, alter, verdict, steps }: PanelParts, on: Handlers): HTMLElement {
+function layout(
+  { input, alter, verdict, steps }: PanelParts,
+  on: { panel: VerifyPanel; read: () => void },
+): HTMLElement {
   const { panel, read } = on;
   const file = el('input', {
     type: 'file',
@@ -110,11 +116,6 @@ function layout({ input, alter, verdict, steps }: PanelParts, on: Handlers): HTM
   );
   acceptDrops(zone, panel);
   return el('div', { class: 'verify' }, zone, el('div', { class: 'outcome' }, verdict, steps));
-}
-
-interface Handlers {
-  readonly panel: VerifyPanel;
-  readonly read: () => void;
 }
 
 function acceptDrops(zone: HTMLElement, panel: VerifyPanel): void {
@@ -158,9 +159,9 @@ function alter({ input }: PanelParts, panel: VerifyPanel): void {
 }
 
 interface PanelInput {
-  readonly text: string;
-  readonly what: string;
-  readonly issuer: string;
+  text: string;
+  what: string;
+  issuer: string;
 }
 
 /** Counts the runs: a newer one ends the showing of an older one. */
@@ -186,7 +187,21 @@ async function show(parts: PanelParts, judged: PanelInput, own: number): Promise
       parts.steps.append(stepItem(step));
       await pause();
     }
-    if (own === run) tell(parts, outcome, note);
+    if (own === run) {
+      const { verdict, issuer, steps } = outcome;
+      const failed = steps.find(({ status }) => status === 'fail');
+      parts.verdict.className = `verdict ${verdict}`;
+      const found = failed?.findings.find(({ status }) => status === 'fail');
+      const where = found?.where ?? '';
+      parts.verdict.replaceChildren(
+        el('strong', {}, VERDICT[verdict]),
+        ` ${note}`,
+        ...(found === undefined
+          ? []
+          : [` First fault${where === '' ? '' : `, at ${shown(where)}`}: ${shown(found.detail)}.`]),
+        ...(issuer === null ? [] : [el('br'), 'Signed by ', el('code', {}, shown(issuer))]),
+      );
+    }
   } catch (error) {
     if (own === run) parts.verdict.textContent = messageOf(error);
   }
@@ -197,7 +212,7 @@ async function bodyOf({ text, what }: PanelInput): Promise<{ text: string; note:
   const hash = HASH.exec(text.trim())?.[1]?.toLowerCase();
   if (hash === undefined) return { text, note: `Checked: ${what}.` };
   const proof = await textAt(`/proof/sha256:${hash}`);
-  const { found } = JSON.parse(proof) as { readonly found?: unknown };
+  const { found } = JSON.parse(proof) as { found?: unknown };
   if (found !== true) throw new RangeError('The log of this shop does not hold this hash.');
   const note = `Checked: the proof of the log for ${hash.slice(0, 12)}…. It shows that the hash was published, not what it stands for.`;
   return { text: proof, note };
@@ -216,31 +231,11 @@ async function outcomeOf(text: string, issuer: string): Promise<Verification> {
   return isOther ? verify(text, { now }) : own;
 }
 
-/** After the first view: Safari has no idle callbacks. */
-function whenIdle(act: () => void): void {
-  if (typeof requestIdleCallback === 'function') requestIdleCallback(act, { timeout: 2000 });
-  else setTimeout(act, 500);
-}
-
 const loadJudge = () => import('../client/verify.ts');
-
-function tell(parts: PanelParts, { verdict, issuer, steps }: Verification, note: string): void {
-  const failed = steps.find(({ status }) => status === 'fail');
-  parts.verdict.className = `verdict ${verdict}`;
-  const found = failed?.findings.find(({ status }) => status === 'fail');
-  const where = found?.where ?? '';
-  parts.verdict.replaceChildren(
-    el('strong', {}, VERDICT[verdict]),
-    ` ${note}`,
-    ...(found === undefined
-      ? []
-      : [` First fault${where === '' ? '' : `, at ${shown(where)}`}: ${shown(found.detail)}.`]),
-    ...(issuer === null ? [] : [el('br'), 'Signed by ', el('code', {}, shown(issuer))]),
-  );
-}
 
 function stepItem(step: VerificationStep): HTMLElement {
   const { mark, word } = STATUS[step.status];
+  const unproven = step.doesNotProve.slice(0, 1).toLowerCase() + step.doesNotProve.slice(1);
   const details = step.findings.map(({ where, status, detail }) =>
     el('li', { class: status }, `${where === '' ? 'the body' : shown(where)}: ${shown(detail)}`),
   );
@@ -250,13 +245,7 @@ function stepItem(step: VerificationStep): HTMLElement {
     el('span', { class: 'mark', 'aria-hidden': 'true' }, mark),
     el('strong', {}, step.title),
     el('span', { class: 'word' }, word),
-    el(
-      'p',
-      {},
-      step.proves,
-      ' ',
-      el('span', { class: 'soft' }, `Does not show: ${lower(step.doesNotProve)}`),
-    ),
+    el('p', {}, step.proves, ' ', el('span', { class: 'soft' }, `Does not show: ${unproven}`)),
     details.length === 0
       ? null
       : el(
@@ -266,10 +255,6 @@ function stepItem(step: VerificationStep): HTMLElement {
           el('ul', {}, ...details),
         ),
   );
-}
-
-function lower(text: string): string {
-  return text.slice(0, 1).toLowerCase() + text.slice(1);
 }
 
 function pause(): Promise<void> {

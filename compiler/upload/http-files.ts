@@ -33,10 +33,10 @@ export interface HttpFilesOptions {
 }
 
 interface HostCall {
-  readonly method: 'GET' | 'PUT' | 'DELETE';
-  readonly path: string;
-  readonly body?: Buffer;
-  readonly max?: number;
+  method: 'GET' | 'PUT' | 'DELETE';
+  path: string;
+  body?: Buffer;
+  max?: number;
 }
 
 /** No redirect is followed, and nothing is decoded. Errors hold no header. */
@@ -79,9 +79,9 @@ export function httpFiles({ url, auth, connections }: HttpFilesOptions): HttpFil
 }
 
 interface HostAnswer {
-  readonly status: number;
+  status: number;
   /** Null where there were more than may be, or where nobody wants them. */
-  readonly bytes: Buffer | null;
+  bytes: Buffer | null;
 }
 
 function headersOf(auth: string | null, body: Buffer | undefined): Record<string, string> {

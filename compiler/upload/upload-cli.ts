@@ -3,12 +3,14 @@ import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
 import type { Screen } from '../commands/progress.ts';
-import { type Destination, UploadError } from './destination.ts';
-import { folderDestination } from './folder-destination.ts';
-import { httpDestination, POINTER_PATH } from './http-destination.ts';
+import { type Destination, folderDestination, POINTER_PATH, UploadError } from './destination.ts';
 import type { HttpFiles } from './http-files.ts';
-import { UploadNotes } from './upload-notes.ts';
-import { type Uploaded, type UploadProgress, uploadRelease } from './upload-release.ts';
+import {
+  type Uploaded,
+  UploadNotes,
+  type UploadProgress,
+  uploadRelease,
+} from './upload-release.ts';
 
 const CONNECTIONS = 8;
 
@@ -16,14 +18,14 @@ const CONNECTIONS = 8;
 type PublishSettings = Pick<CommandSettings, 'env' | 'print' | 'screen' | 'now'>;
 
 interface PublishFlags {
-  readonly data: string;
-  readonly to?: string;
-  readonly command?: string;
-  readonly at?: string;
-  readonly removeCommand?: string;
-  readonly allowHttp?: boolean;
-  readonly all?: boolean;
-  readonly prune?: boolean;
+  data: string;
+  to?: string;
+  command?: string;
+  at?: string;
+  removeCommand?: string;
+  allowHttp?: boolean;
+  all?: boolean;
+  prune?: boolean;
 }
 
 const HELP = `
@@ -33,7 +35,6 @@ Only what the destination does not list is written. A run that was killed goes o
 SIGNALPRESS_PUBLISH_AUTH is one header ("Authorization: Bearer …") for what is written over HTTP, SIGNALPRESS_DATA_AUTH
 one for what is read at --at. compiler/upload/README.md shows nginx, S3 and rclone.`;
 
-/** Defines `publish`. */
 export function definePublish(command: Command, settings: PublishSettings): void {
   command
     .option('--data <folder>', 'folder of releases', dataFolder(settings))
@@ -94,7 +95,7 @@ async function placeAt(
   const reads = await (flags.at === undefined
     ? filesAt(to, { auth, flags })
     : filesAt(flags.at, { auth: readAuth, flags }));
-  return httpDestination({ name: to, writes, reads });
+  return httpDestination(to, writes, reads);
 }
 
 function isUrl(text: string): boolean {
@@ -105,7 +106,7 @@ const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
 
 async function filesAt(
   text: string,
-  { auth, flags }: { readonly auth: string | null; readonly flags: PublishFlags },
+  { auth, flags }: { auth: string | null; flags: PublishFlags },
 ): Promise<HttpFiles> {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['https:', 'http:'].includes(url.protocol)) {
@@ -175,6 +176,22 @@ function uploadProgress(screen: Screen, clock: () => number) {
   };
 }
 
+/** A host that takes PUT: nginx with its dav module, WebDAV, or a store behind a gateway. */
+export function httpDestination(name: string, writes: HttpFiles, reads: HttpFiles): Destination {
+  return {
+    name,
+    parallel: CONNECTIONS,
+    read: (path, max) => reads.get(path, max),
+    write: (path, { bytes }) => writes.put(path, bytes),
+    switchTo: (_, head) => writes.put(POINTER_PATH, head.bytes),
+    remove: (path) => writes.remove(path),
+    async close() {
+      await writes.close();
+      await reads.close();
+    },
+  };
+}
+
 const PARALLEL = 4;
 const COMMAND_MS_MAX = 600_000;
 const OUTPUT_BYTES_MAX = 1_048_576;
@@ -183,11 +200,11 @@ const OUTPUT_CHARS_MAX = 500;
 
 interface CommandOptions {
   /** Copies one file: `rclone copyto {file} remote:shop/{path}`. */
-  readonly copy: string;
+  copy: string;
   /** Removes one file, null for none: `rclone deletefile remote:shop/{path}`. */
-  readonly remove: string | null;
+  remove: string | null;
   /** Where gatekeepers read what it wrote. */
-  readonly reads: HttpFiles;
+  reads: HttpFiles;
 }
 
 /** A place that another program writes to. */

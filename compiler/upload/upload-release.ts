@@ -1,4 +1,13 @@
-import { hash } from 'node:crypto';
+import { createHash, hash, randomBytes } from 'node:crypto';
+import {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storedPath } from '../contract/path.ts';
@@ -17,6 +26,7 @@ import {
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
+import { lockData } from '../stages/publish/data-lock.ts';
 import { onlyIn, readStored } from '../stages/publish/file-list-bytes.ts';
 import {
   currentName,
@@ -24,10 +34,14 @@ import {
   releaseFiles,
   releaseNames,
 } from '../stages/publish/release-folders.ts';
-import { readPlain } from '../verify/plain-file.ts';
-import { type Destination, type LocalFile, LongerError, UploadError } from './destination.ts';
-import { POINTER_PATH } from './http-destination.ts';
-import type { UploadNotes } from './upload-notes.ts';
+import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
+import {
+  type Destination,
+  type LocalFile,
+  LongerError,
+  POINTER_PATH,
+  UploadError,
+} from './destination.ts';
 
 /**
  * Publishes the current release of a data folder to another place, so that nobody who reads there ever sees half of it:
@@ -54,13 +68,13 @@ const SHOWN_ATTEMPTS = 5;
 const SHOWN_PAUSE_MS = 1000;
 
 interface UploadOptions {
-  readonly data: string;
-  readonly destination: Destination;
-  readonly notes: UploadNotes;
+  data: string;
+  destination: Destination;
+  notes: UploadNotes;
   /** Everything is written, whatever the destination says of itself. */
-  readonly all: boolean;
-  readonly prune: boolean;
-  readonly progress: (progress: UploadProgress) => void;
+  all: boolean;
+  prune: boolean;
+  progress: (progress: UploadProgress) => void;
 }
 
 export interface UploadProgress {
@@ -86,12 +100,12 @@ export interface Uploaded {
 
 /** The release that is published. */
 interface OwnRelease {
-  readonly name: string;
-  readonly release: Release;
-  readonly head: LocalFile;
-  readonly list: LocalFile;
+  name: string;
+  release: Release;
+  head: LocalFile;
+  list: LocalFile;
   /** Where its head is in the log; null for a release from before there was one. */
-  readonly proof: LocalFile | null;
+  proof: LocalFile | null;
 }
 
 /** Publishes the current release; throws an UploadError that says what to do, and leaves what was served. */
@@ -105,7 +119,21 @@ export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
   const isWhole = isThere && wanted.length + damaged.length === 0;
   const written = isWhole ? NOTHING : await writeBodies(options, wanted, damaged);
   await writeParts(options, own, [...spread(wanted, READ_BACK_MAX), ...damaged]);
-  if (!isThere) await switchOver(options, own, head);
+  if (!isThere) {
+    // Makes the release the current one.
+    const { destination } = options;
+    const now = await destination.read(POINTER_PATH, HEAD_BYTES_MAX);
+    if (
+      ![head, own.head.bytes].some((one) =>
+        one === null || now === null ? one === now : one.equals(now),
+      )
+    ) {
+      throw new UploadError(
+        `Cannot publish release ${own.release.sequence} to "${destination.name}": somebody else has published there meanwhile; run this again`,
+      );
+    }
+    await destination.switchTo(own.name, own.head);
+  }
   const isHidden = !(await isShown(options.destination, own));
   options.notes.finish(own.name, own.list.place);
   const pruned = options.prune && !isHidden ? await prune(options, own) : [];
@@ -207,16 +235,11 @@ async function writeBodies(
   return { files, bytes, resumed };
 }
 
-interface Compared {
-  readonly isThere: boolean;
-  readonly wanted: readonly FileEntry[];
-}
-
 /** Bodies that the list there has, of which the destination has other bytes or none. */
 async function damagedThere(
   { destination }: UploadOptions,
   { list, release }: OwnRelease,
-  { isThere, wanted }: Compared,
+  { isThere, wanted }: { isThere: boolean; wanted: readonly FileEntry[] },
 ): Promise<FileEntry[]> {
   const isWanted = new Set(wanted.map(({ path }) => path));
   const all = [...onlyIn(list.bytes, Buffer.alloc(0))].filter(({ path }) => !isWanted.has(path));
@@ -327,26 +350,6 @@ async function writeParts(
   }
 }
 
-/** Makes the release the current one. */
-async function switchOver(
-  { destination }: UploadOptions,
-  own: OwnRelease,
-  head: Buffer | null,
-): Promise<void> {
-  const now = await destination.read(POINTER_PATH, HEAD_BYTES_MAX);
-  if (!isExpected(now, [head, own.head.bytes])) {
-    throw new UploadError(
-      `Cannot publish release ${own.release.sequence} to "${destination.name}": somebody else has published there meanwhile; run this again`,
-    );
-  }
-  await destination.switchTo(own.name, own.head);
-}
-
-/** In a folder the head is replaced already where the release that it replaces has the same name. */
-function isExpected(now: Buffer | null, expected: readonly (Buffer | null)[]): boolean {
-  return expected.some((one) => (one === null || now === null ? one === now : one.equals(now)));
-}
-
 async function readBack(
   destination: Destination,
   path: string,
@@ -407,4 +410,89 @@ function orphansOf(notes: UploadNotes, name: string, kept: readonly string[]): F
     orphans = Buffer.from(formatFiles(entries));
   }
   return entries;
+}
+
+/**
+ * What this machine knows about a destination, in the data folder under `.publish/`:
+ *
+ *  - `sent.txt`: files of a release that is being uploaded, so that a killed upload goes on. Its first line is a word that
+ *    the destination holds too. Where the destination does not hold it, it is not the place that was written to.
+ *  - `lists/`: the lists of the releases that were published there, so that their files can be removed some day.
+ */
+
+const FOLDER = '.publish';
+const SENT_NAME = 'sent.txt';
+const LISTS_NAME = 'lists';
+const ID_DIGITS = 16;
+
+export class UploadNotes {
+  readonly #folder: string;
+  readonly #unlock: () => void;
+  #sent: Set<string> = new Set();
+
+  /** One upload to a destination at a time; throws a LockedError during another one. */
+  constructor(data: string, destination: string) {
+    const id = createHash('sha256').update(destination).digest('hex').slice(0, ID_DIGITS);
+    this.#folder = join(data, FOLDER, id);
+    this.#unlock = lockData(this.#folder);
+  }
+
+  /** File whose first line is the word. */
+  get sentPlace(): string {
+    return join(this.#folder, SENT_NAME);
+  }
+
+  close(): void {
+    this.#unlock();
+  }
+
+  /** The word of an upload that did not end; null for none. */
+  unfinished(): string | null {
+    const path = join(this.#folder, SENT_NAME);
+    if (!existsSync(path)) return null;
+    const text = readPlain(path, STORED_BYTES_MAX).toString('utf8');
+    // What follows the last end of a line was cut off.
+    const [word, ...paths] = text.split('\n').slice(0, -1);
+    this.#sent = new Set(paths);
+    return word ?? null;
+  }
+
+  /** Begins again; the word that the destination is to hold. */
+  begin(): string {
+    const word = randomBytes(16).toString('hex');
+    this.#sent = new Set();
+    writeFileSync(join(this.#folder, SENT_NAME), `${word}\n`);
+    return word;
+  }
+
+  isSent(path: string): boolean {
+    return this.#sent.has(path);
+  }
+
+  sent(path: string): void {
+    appendFileSync(join(this.#folder, SENT_NAME), `${path}\n`);
+  }
+
+  /** The release is whole at the destination; `list` is the file of its list. */
+  finish(release: string, list: string): void {
+    rmSync(join(this.#folder, SENT_NAME), { force: true });
+    const lists = join(this.#folder, LISTS_NAME);
+    mkdirSync(lists, { recursive: true });
+    // A second name of the same file outlives the release here.
+    if (!existsSync(join(lists, release))) linkSync(list, join(lists, release));
+  }
+
+  /** Names of the releases that are there as far as it is known, oldest first. */
+  published(): string[] {
+    const lists = join(this.#folder, LISTS_NAME);
+    return existsSync(lists) ? readdirSync(lists).sort() : [];
+  }
+
+  list(release: string): Buffer {
+    return readPlain(join(this.#folder, LISTS_NAME, release), STORED_BYTES_MAX);
+  }
+
+  forget(release: string): void {
+    rmSync(join(this.#folder, LISTS_NAME, release), { force: true });
+  }
 }

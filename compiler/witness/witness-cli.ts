@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { policyFile } from '../commands/ask-after.ts';
 import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
-import { policyFile } from '../commands/policy-file.ts';
 import { systemClock } from '../fetch/clock.ts';
 
 interface AskFlags {

@@ -1,15 +1,28 @@
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
-import type { EndpointPath } from '../../compiler/contract/endpoints.ts';
+import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
+import { canonicalRequest, canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import { defined } from '../../compiler/contract/defined.ts';
+import type { Endpoint, EndpointPath } from '../../compiler/contract/endpoints.ts';
+import { nearest } from '../../compiler/contract/nearest.ts';
+import { priceRange } from '../../compiler/contract/price.ts';
+import { type Route, route } from '../../compiler/contract/route.ts';
+import { findStaticFile } from '../../compiler/contract/static-files.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
-import { SEARCH_OPERATION, type Tool, type ToolName } from '../../compiler/contract/tools.ts';
+import {
+  SEARCH_OPERATION,
+  TOOL_ARGUMENT_CHARS_MAX,
+  type Tool,
+  type ToolArgument,
+  type ToolName,
+} from '../../compiler/contract/tools.ts';
+import { respond } from '../answers/respond.ts';
+import type { Question, Service } from '../answers/service.ts';
 import { REQUEST_COST } from '../http/cost.ts';
+import { headerFacts } from '../http/header-facts.ts';
 import type { Reply } from '../http/reply.ts';
-import { argumentFault, shown } from './argument-fault.ts';
-import { nothingFound } from './nothing-found.ts';
-import { overview } from './overview.ts';
-import { quote } from './quote.ts';
-import type { Shop } from './shop.ts';
-import { failed, printedOnce, succeeded, succeededAgain, type ToolResult } from './tool-result.ts';
+import type { Offer, Offers } from '../release/release-source.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
+import { oncePer } from '../system/once-per.ts';
 
 /** Calls a tool as a plain GET that anyone could send, so that there is no second way to an answer. */
 export async function callTool(tool: Tool, given: JsonObject, shop: Shop): Promise<ToolResult> {
@@ -36,8 +49,9 @@ function refused({ name }: Tool, fault: string): ToolResult {
   return failed(`Cannot call "${name}": ${fault}`);
 }
 
-type ToolCall = (given: JsonObject, shop: Shop, tool: Tool) => Promise<ToolResult>;
-const CALLS: Readonly<Record<ToolName, ToolCall>> = {
+const CALLS: Readonly<
+  Record<ToolName, (given: JsonObject, shop: Shop, tool: Tool) => Promise<ToolResult>>
+> = {
   search: ({ query }, shop) => searched(String(query), shop),
   quote,
   verify_citation: verifyCitation,
@@ -102,4 +116,291 @@ function target(
     return typeof pair[1] === 'string';
   });
   return canonicalTarget(path, Object.fromEntries(texts));
+}
+
+/** What tools and resources work with: a service that is asked, and what it can sell. */
+export interface Shop {
+  /** What this service answers to a GET of a target without any payment. */
+  readonly ask: (target: string) => Promise<Reply>;
+  readonly catalog: Catalog;
+  readonly offers: Offers;
+  /** Whether a file of the release stands at a path beside the operations. */
+  readonly hasFile: (path: string) => boolean;
+  /** Public origin without a trailing slash. */
+  readonly baseUrl: string;
+  /** Charges the caller units of the rate limit, beside what is asked. */
+  readonly spend: Question['spend'];
+}
+
+/** The unpaid GET of a program that sends no header. */
+const PLAIN_FACTS = headerFacts(['host', 'localhost', 'accept', 'application/json']);
+
+/** A service that is asked in plain GETs, which the caller pays the cost of. */
+export function shopOf({ spend, trace }: Question, service: Service): Shop {
+  const readBody = (): Promise<Buffer> => Promise.resolve(Buffer.alloc(0));
+  const { release, baseUrl } = service;
+  const ask: Shop['ask'] = async (target) => {
+    const asked = { method: 'GET', target, facts: PLAIN_FACTS, spend, readBody, trace };
+    return (await respond(asked, service)).reply;
+  };
+  const hasFile = (path: string): boolean => {
+    const found = findStaticFile(path);
+    return found !== null && release.has(found.path);
+  };
+  return { ask, catalog: release.catalog, offers: release.offers, hasFile, baseUrl, spend };
+}
+
+/** Longest piece of a stranger's text that an error repeats. */
+const SHOWN_CHARS_MAX = 60;
+
+/** A stranger's text as an error repeats it. */
+export function shown(text: string): string {
+  return JSON.stringify(
+    text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text,
+  );
+}
+
+/** What is wrong with the arguments and what to send instead; null when they fit the schema. */
+export function argumentFault({ inputSchema }: Tool, given: JsonObject): string | null {
+  const { properties, required } = inputSchema;
+  const legal = Object.keys(properties).join(', ');
+  const missing = required.filter((name) => !Object.hasOwn(given, name));
+  if (missing.length > 0)
+    return `argument missing: ${missing.join(', ')}; legal arguments: ${legal}`;
+  for (const [name, value] of Object.entries(given)) {
+    const argument = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (argument === undefined) return `unknown argument ${shown(name)}; legal arguments: ${legal}`;
+    const fault = valueFault(argument, value);
+    if (fault !== null) return `argument "${name}" ${fault}`;
+  }
+  return null;
+}
+
+function valueFault(argument: ToolArgument, value: JsonValue): string | null {
+  const { type } = argument;
+  const wanted = argument.description ?? `a ${type}`;
+  if (typeof value !== type) return `is not a ${type}; send ${wanted}`;
+  if (typeof value !== 'string') return null;
+  if (value === '') return `is empty; send ${wanted}`;
+  if (value.length > TOOL_ARGUMENT_CHARS_MAX) {
+    return `is longer than ${TOOL_ARGUMENT_CHARS_MAX} characters`;
+  }
+  const legal = argument.enum ?? [value];
+  return legal.includes(value) ? null : `is ${shown(value)}; send one of ${legal.join(', ')}`;
+}
+
+/** Why a search found nothing, and what to search for instead. */
+export function nothingFound(
+  { industry, signal_id, entity, page }: JsonObject,
+  catalog: Catalog,
+): string {
+  const industries = industriesOf(catalog);
+  if (typeof industry === 'string' && !industries.includes(industry)) {
+    return `No industry ${shown(industry)}${meant(industry, industries)}; send one of ${industries.join(', ')}`;
+  }
+  if (typeof signal_id === 'string' && !catalog.entryById.has(signal_id)) {
+    const words = catalog.operationByPath.has(SEARCH_OPERATION) ? 'send its words as query; ' : '';
+    return `No signal ${shown(signal_id)}; ${words}find_signal without arguments leads to all`;
+  }
+  if (typeof page === 'string' && page !== '1') {
+    return `Page ${shown(page)} has nothing; leave page out for the first, and follow next`;
+  }
+  if (typeof entity === 'string') {
+    return `No reading of entity ${shown(entity)} matches; find_signal with signal_id and full=true lists its entities`;
+  }
+  return 'This signal belongs to another industry; leave industry out';
+}
+
+/** Made once, so that what they are compared by is made once too. Of signals none is guessed: a near id is another signal. */
+const industriesOf = oncePer(({ lines }: Catalog) =>
+  [...new Set(lines.map(({ industry }) => industry))].sort(),
+);
+
+function meant(text: string, legal: readonly string[]): string {
+  const best = nearest(text, legal);
+  return best === null ? '' : ` (did you mean "${best}"?)`;
+}
+
+/** The answer of a tool as the members of a JSON object: content for a model, and the same as data where the call succeeded. */
+export interface ToolResult {
+  readonly members: string;
+  readonly bytes: number;
+  readonly isError: boolean;
+}
+
+/** A result that repeats a JSON body, as text and as data. */
+function succeeded({ body }: Reply): ToolResult {
+  const json = body.toString();
+  return result(`${content(json)},"structuredContent":${json}`, false);
+}
+
+/** A result of members of its own. */
+export function succeededWith(members: object): ToolResult {
+  const json = JSON.stringify(members);
+  return result(`${content(json)},"structuredContent":${json}`, false);
+}
+
+/** Bytes of results that are kept, with the bodies that they repeat. */
+const PRINTED_BYTES_MAX = 16 * 1024 * 1024;
+const printed = new BoundedMap<Reply['body'], ToolResult>({
+  bytes: PRINTED_BYTES_MAX,
+  isByUse: true,
+});
+
+/** The same for a body that is kept and given many times: it is printed once. */
+export function succeededAgain(reply: Reply): ToolResult {
+  return printedOnce(reply, succeeded);
+}
+
+/** The result of a body that is kept and given many times, each time in the same way. */
+function printedOnce(reply: Reply, print: (reply: Reply) => ToolResult): ToolResult {
+  const { body } = reply;
+  const known = printed.get(body);
+  if (known !== undefined) return known;
+  const made = print(reply);
+  printed.set(body, made, body.length + made.bytes);
+  return made;
+}
+
+/** A result that says what went wrong and what to send instead. */
+export function failed(text: string): ToolResult {
+  return result(content(text), true);
+}
+
+function result(given: string, isError: boolean): ToolResult {
+  const members = `${given},"isError":${isError}`;
+  return { members, bytes: Buffer.byteLength(members), isError };
+}
+
+function content(text: string): string {
+  return `"content":${JSON.stringify([{ type: 'text', text }])}`;
+}
+
+/** Industries that an overview names; a catalogue of a publisher's own may have any number. */
+const INDUSTRIES_MAX = 40;
+
+/**
+ * A compact coverage of everything, in short: the totals, and how many signals of each industry have a reading, the largest
+ * first. Each industry is a page of its own.
+ */
+function overview({ body }: Reply, baseUrl: string): ToolResult {
+  const { totals, signals } = JSON.parse(body.toString()) as {
+    totals: object;
+    signals: readonly { industry: string; entities_count: number }[];
+  };
+  const counts = new Map<string, number>();
+  for (const { industry, entities_count } of signals) {
+    if (entities_count > 0) counts.set(industry, (counts.get(industry) ?? 0) + 1);
+  }
+  const largestFirst = [...counts].sort(([, a], [, b]) => b - a);
+  const left = largestFirst.length - INDUSTRIES_MAX;
+  return succeededWith({
+    totals,
+    industries: Object.fromEntries(largestFirst.slice(0, INDUSTRIES_MAX)),
+    ...(left > 0 ? { industries_left_out: left } : {}),
+    next: `find_signal with one industry lists its signals; GET ${baseUrl}/gauge/coverage?summary=1 lists all`,
+  });
+}
+
+/** Members of a challenge entry that a payment is signed from; the 402 of the request has all of them. */
+const SIGNED_FROM = [
+  'scheme',
+  'network',
+  'maxAmountRequired',
+  'asset',
+  'payTo',
+  'resource',
+  'maxTimeoutSeconds',
+  'extra',
+] as const;
+
+/** What an operation costs, how it is paid and what comes back; asks what is paid as anybody could, and buys nothing. */
+async function quote({ request }: JsonObject, shop: Shop): Promise<ToolResult> {
+  const asked = targetIn(String(request), shop.baseUrl);
+  const found = routeOf(asked, shop);
+  const offer = found === undefined ? undefined : shop.offers.get(found.endpoint.path);
+  if (found === undefined || offer === undefined) {
+    return failed(`Cannot quote ${shown(asked)}: no operation here; search finds requests`);
+  }
+  if (!offer.sellsNow) {
+    return failed(
+      `Cannot quote ${shown(asked)}: nothing is stored for it now; search finds what is`,
+    );
+  }
+  // A path alone is asked for with its example; what it needs beside that is said by the 422.
+  const target = found.bare ? offer.request : found.target;
+  const example = found.bare ? exampleMembers(found.endpoint) : {};
+  const { endpoint } = found.bare ? defined(routeOf(target, shop), 'the example') : found;
+  const quoted = { endpoint, target, example };
+  if (endpoint.priceUsd === null) return freeQuote(quoted, shop);
+  const reply = await shop.ask(found.fault === null || found.bare ? target : asked);
+  return reply.status === 402
+    ? succeededWith(paidQuote(quoted, { offer, reply }, shop))
+    : failed(reply.body.toString());
+}
+
+/** The operation of a target; undefined where there is none. */
+function routeOf(target: string, { catalog }: Shop): Route | undefined {
+  const parsed = canonicalRequest(target);
+  return 'status' in parsed ? undefined : route(parsed, catalog);
+}
+
+/** What a quote of the example of a paid operation says beside: that of another signal may cost more or nothing. */
+function exampleMembers(endpoint: Endpoint): object {
+  if (endpoint.priceUsd === null) return {};
+  const isOne = endpoint.signalPrices === undefined;
+  return { is_example: true, ...(isOne ? {} : { price_range_usd: priceRange(endpoint) }) };
+}
+
+/** The target in what a model may send: with a method before it, or with the address of this service. */
+function targetIn(request: string, baseUrl: string): string {
+  const target = request.trim().replace(/^(GET|POST) +/i, '');
+  return target.startsWith(`${baseUrl}/`) ? target.slice(baseUrl.length) : target;
+}
+
+/** What is quoted: the request that was asked for, or the example of a path alone. */
+interface Quoted {
+  endpoint: Endpoint;
+  target: string;
+  /** Members that say that it is an example. */
+  example: object;
+}
+
+function freeQuote({ endpoint, target, example }: Quoted, { baseUrl }: Shop): ToolResult {
+  const { method, token } = endpoint;
+  if (isBasket(endpoint)) {
+    const how = `${BASKET_USAGE}: send it to ${baseUrl}${target}; it answers 402 with the sum of the prices and what cannot be sold. Sign accepts[0] and send the same body with X-PAYMENT`;
+    return succeededWith({ ...head(endpoint, target), price_usd: 'sum', how });
+  }
+  const how = token
+    ? `Needs a subscription token, which GET ${baseUrl}/gauge/subscribe sells: send GET ${baseUrl}${target} with Authorization: Bearer <token>`
+    : `Free: send ${method} ${baseUrl}${target}`;
+  return succeededWith({ ...head(endpoint, target), ...example, price_usd: '0', how });
+}
+
+function paidQuote(
+  { endpoint, target, example }: Quoted,
+  { offer, reply }: { offer: Offer; reply: Reply },
+  { baseUrl }: Shop,
+): object {
+  const { x402Version, accepts } = JSON.parse(reply.body.toString()) as {
+    x402Version: number;
+    accepts: readonly Readonly<Record<string, unknown>>[];
+  };
+  const terms = accepts.map((entry) =>
+    Object.fromEntries(SIGNED_FROM.map((name) => [name, entry[name]])),
+  );
+  return {
+    ...head(endpoint, target),
+    ...example,
+    price_usd: endpoint.priceUsd,
+    how: `No tool takes a payment, since tools only read: send GET ${baseUrl}${target} over HTTP, sign accepts[0] of its 402, and send the same GET with X-PAYMENT`,
+    x402Version,
+    accepts: terms,
+    returns: Object.keys(offer.output ?? {}),
+  };
+}
+
+function head({ summary }: Endpoint, target: string): object {
+  return { request: target, answers: summary };
 }

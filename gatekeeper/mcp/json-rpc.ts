@@ -6,6 +6,9 @@ import {
   type JsonValue,
   parseJson,
 } from '../../compiler/contract/strict-json.ts';
+import type { HeaderFacts, RpcHeaders } from '../http/header-facts.ts';
+import { jsonReply, type Reply } from '../http/reply.ts';
+import { isLoopback } from '../system/loopback.ts';
 
 /** Codes of JSON-RPC 2.0, and those that revision 2026-07-28 adds. */
 const RPC_ERRORS = {
@@ -25,15 +28,15 @@ export type RpcId = string | number;
 /** One message of a client as far as it is understood. */
 type RpcMessage =
   | {
-      readonly kind: 'request';
-      readonly id: RpcId;
-      readonly method: string;
-      readonly params: JsonObject;
+      kind: 'request';
+      id: RpcId;
+      method: string;
+      params: JsonObject;
     }
-  | { readonly kind: 'notification' }
+  | { kind: 'notification' }
   /** An answer to a question that nobody here has asked. */
-  | { readonly kind: 'response' }
-  | { readonly kind: 'invalid'; readonly id: RpcId | null; readonly why: string };
+  | { kind: 'response' }
+  | { kind: 'invalid'; id: RpcId | null; why: string };
 export type RpcRequest = Extract<RpcMessage, { kind: 'request' }>;
 
 /** One answer; `name` says what kind of error it is. */
@@ -49,9 +52,7 @@ export type RpcAnswer =
     };
 
 /** The value of a body, or a string that says what is wrong if it is not strict JSON. */
-export function bodyValue(
-  body: Buffer,
-): { readonly value: JsonValue } | { readonly fault: string } {
+export function bodyValue(body: Buffer): { value: JsonValue } | { fault: string } {
   try {
     return { value: parseJson(decodeUtf8(body)) };
   } catch (error) {
@@ -90,4 +91,160 @@ export function rpcText(answer: RpcAnswer): string {
   const { name, message, data } = answer;
   const error = { code: RPC_ERRORS[name], message, ...(data === undefined ? {} : { data }) };
   return `${head},"error":${JSON.stringify(error)}}`;
+}
+
+/** Revisions that begin with a handshake, newest first. */
+export const HANDSHAKE_REVISIONS: readonly string[] = [
+  '2025-11-25',
+  '2025-06-18',
+  '2025-03-26',
+  '2024-11-05',
+];
+export const NEWEST_HANDSHAKE = '2025-11-25';
+/** The only revision that knows batches, and the one that a request without a header is taken for. */
+export const BATCH_REVISION = '2025-03-26';
+/** The revision without handshake: each request says everything about itself. */
+export const STATELESS_REVISION = '2026-07-28';
+
+const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
+const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
+/** Member of the parameters that `Mcp-Name` repeats. */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'resources/read': 'uri',
+};
+const BASE64_HEADER = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
+
+/** The protocol rules that a request is answered by. */
+export type Era = 'handshake' | 'stateless';
+
+/** The era of a request, or why its headers and its body do not belong together. */
+export function eraOf(request: RpcRequest, headers: RpcHeaders): Era | RpcAnswer {
+  const meta = request.params._meta;
+  const claim = isObject(meta) && Object.hasOwn(meta, VERSION_KEY) ? meta : null;
+  // Only a claim of the stateless revision turns `initialize` into an unknown method.
+  if (claim !== null && (request.method !== 'initialize' || isStateless(claim[VERSION_KEY]))) {
+    return statelessRefusal(request, claim, headers) ?? 'stateless';
+  }
+  const { version } = headers;
+  if (version === null || HANDSHAKE_REVISIONS.includes(version)) return 'handshake';
+  if (version === STATELESS_REVISION) {
+    if (request.method === 'initialize') {
+      const message = `initialize does not exist in ${headers.version}; send server/discover`;
+      return refusal(request, 'headerMismatch', message);
+    }
+    const message = `params._meta["${VERSION_KEY}"] is missing; send "${STATELESS_REVISION}" and "${CAPABILITIES_KEY}"`;
+    return refusal(request, 'invalidParams', message);
+  }
+  return unsupported(request, version, [STATELESS_REVISION, ...HANDSHAKE_REVISIONS]);
+}
+
+function isStateless(version: JsonValue | undefined): boolean {
+  return version === STATELESS_REVISION;
+}
+
+function refusal(request: RpcRequest, name: RpcErrorName, message: string): RpcAnswer {
+  return { id: request.id, name, message };
+}
+
+function unsupported(
+  request: RpcRequest,
+  requested: string,
+  supported: readonly string[],
+): RpcAnswer {
+  const message = `Unsupported protocol version; send one of ${supported.join(', ')}`;
+  const data = { supported, requested };
+  return { id: request.id, name: 'unsupportedVersion', message, data };
+}
+
+function statelessRefusal(
+  request: RpcRequest,
+  claim: { readonly [key: string]: JsonValue },
+  headers: RpcHeaders,
+): RpcAnswer | null {
+  const claimed = claim[VERSION_KEY];
+  if (typeof claimed !== 'string') {
+    return refusal(request, 'invalidParams', `params._meta["${VERSION_KEY}"] is not a string`);
+  }
+  if (!isObject(claim[CAPABILITIES_KEY])) {
+    const message = `params._meta["${CAPABILITIES_KEY}"] is not an object; send {} for none`;
+    return refusal(request, 'invalidParams', message);
+  }
+  const { version, method } = headers;
+  if (version !== null && version !== claimed) {
+    return mismatch(request, 'MCP-Protocol-Version', 'params._meta');
+  }
+  if (method !== null && method !== request.method)
+    return mismatch(request, 'Mcp-Method', 'method');
+  if (claimed !== STATELESS_REVISION) return unsupported(request, claimed, [STATELESS_REVISION]);
+  if (version === null) return mismatch(request, 'MCP-Protocol-Version', 'params._meta');
+  if (method === null) return mismatch(request, 'Mcp-Method', 'method');
+  const { name } = headers;
+  const member = Object.hasOwn(NAMED_BY, request.method) ? NAMED_BY[request.method] : undefined;
+  const sent = member === undefined ? undefined : request.params[member];
+  // A value that is not a string is refused with the parameters.
+  if (member === undefined || typeof sent !== 'string') return null;
+  return headerText(name) === sent ? null : mismatch(request, 'Mcp-Name', `params.${member}`);
+}
+
+function mismatch(request: RpcRequest, header: string, member: string): RpcAnswer {
+  const message = `Header ${header} is missing or differs from ${member} of the body; send what the body says`;
+  return refusal(request, 'headerMismatch', message);
+}
+
+/** The text of a header that carries what is no ASCII as base64. */
+function headerText(header: string | null): string | null {
+  const coded = header === null ? undefined : BASE64_HEADER.exec(header)?.[1];
+  return coded === undefined ? header : Buffer.from(coded, 'base64').toString('utf8');
+}
+
+const TAKEN: readonly string[] = ['application/json', 'application/*', '*/*'];
+
+/** Why the headers of a tool call are refused before its body is read; null when they fit. */
+export function mcpRefusal(facts: HeaderFacts, baseUrl: string): Reply | null {
+  const foreign = foreignName(facts, hostName(baseUrl));
+  if (foreign !== null) return refused(403, foreign);
+  if (!isJson(facts.contentType)) return refused(415, 'Send Content-Type: application/json');
+  if (takesJson(facts.accept)) return null;
+  return refused(406, 'Answers are JSON; send Accept: application/json, text/event-stream');
+}
+
+function refused(status: number, message: string): Reply {
+  const error = { code: -32600, message };
+  return jsonReply(status, { jsonrpc: '2.0', id: null, error });
+}
+
+/** A page that reaches this service under another name was not meant to: DNS rebinding. */
+function foreignName({ host, origin }: HeaderFacts, own: string): string | null {
+  // Only this machine answers to a loopback name, so no page from elsewhere can be served under it.
+  const isKnown = (name: string): boolean => name === own || isLoopback(name);
+  if (!isKnown(hostName(`http://${host}`))) {
+    return 'Host is not a name of this service; send the public host name';
+  }
+  if (origin === null || isKnown(hostName(origin))) return null;
+  return 'Origin is not allowed; call this service from a program or from its own pages';
+}
+
+function hostName(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : '';
+}
+
+/** The media type of JSON in its only charset. */
+function isJson(contentType: string | null): boolean {
+  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  const charset = parameters.map((one) => one.trim()).find((one) => one.startsWith('charset='));
+  const utf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
+  return type.trim() === 'application/json' && utf8;
+}
+
+/** Whether a client that says what it takes would take JSON. */
+function takesJson(accept: string): boolean {
+  if (accept.trim() === '') return true;
+  return accept
+    .toLowerCase()
+    .split(',')
+    .some((range) => {
+      const [type = '', ...parameters] = range.split(';').map((one) => one.trim());
+      return TAKEN.includes(type) && !parameters.some((one) => /^q=0(\.0*)?$/.test(one));
+    });
 }

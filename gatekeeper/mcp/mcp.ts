@@ -6,27 +6,23 @@ import type { RpcHeaders } from '../http/header-facts.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import { FREE_BYTES_MAX } from '../rooms/json-content.ts';
-import { callTool, tooLong } from './call-tool.ts';
+import { callTool, type Shop, shopOf, tooLong } from './call-tool.ts';
 import {
+  BATCH_REVISION,
   bodyValue,
+  type Era,
+  eraOf,
+  HANDSHAKE_REVISIONS,
+  NEWEST_HANDSHAKE,
   type RpcAnswer,
   type RpcErrorName,
   type RpcId,
   type RpcRequest,
   rpcMessage,
   rpcText,
-} from './json-rpc.ts';
-import { promptList, promptText } from './prompts.ts';
-import { readResource, resourceList, resourceTemplates } from './resources.ts';
-import {
-  BATCH_REVISION,
-  type Era,
-  eraOf,
-  HANDSHAKE_REVISIONS,
-  NEWEST_HANDSHAKE,
   STATELESS_REVISION,
-} from './revision.ts';
-import { type Shop, shopOf } from './shop.ts';
+} from './json-rpc.ts';
+import { readResource, resourceList, resourceTemplates } from './resources.ts';
 
 /** Messages of one batch. */
 const BATCH_MESSAGES_MAX = 20;
@@ -66,9 +62,9 @@ export async function mcp(question: Question, service: Service): Promise<Answere
 
 /** What the messages of one request have in common. */
 interface Talk {
-  readonly rpc: RpcHeaders;
-  readonly shop: Shop;
-  readonly service: Service;
+  rpc: RpcHeaders;
+  shop: Shop;
+  service: Service;
   /** Bytes that results of tools may still have. */
   room: number;
 }
@@ -79,7 +75,7 @@ function accepted(): Reply {
 }
 
 /** An answer with the HTTP status of its own reply; a batch has 200 for all. */
-type StatusAnswer = RpcAnswer & { readonly status?: number };
+type StatusAnswer = RpcAnswer & { status?: number };
 
 function malformed(name: RpcErrorName, message: string, id: RpcId | null = null): StatusAnswer {
   return { id, name, message, status: 400 };
@@ -132,32 +128,45 @@ async function answerTo(value: JsonValue, talk: Talk): Promise<StatusAnswer | nu
       if (typeof era !== 'string') return { ...era, status: 400 };
       const answer = await METHODS[era](message, talk);
       if (era === 'handshake') return answer;
-      return statelessAnswer(answer, talk.service);
+      // Every result of the stateless revision says that it is whole and who speaks.
+      if ('name' in answer) {
+        if (answer.name === 'noResource') return { ...answer, name: 'invalidParams' };
+        return answer.name === 'methodNotFound' ? { ...answer, status: 404 } : answer;
+      }
+      const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo(talk.service) };
+      if ('result' in answer) {
+        return { ...answer, result: { resultType: 'complete', ...answer.result, _meta } };
+      }
+      const { id, members } = answer;
+      return { id, members: `"resultType":"complete",${members},"_meta":${JSON.stringify(_meta)}` };
     }
   }
 }
 
-/** Every result of the stateless revision says that it is whole and who speaks. */
-function statelessAnswer(answer: RpcAnswer, service: Service): StatusAnswer {
-  if ('name' in answer) {
-    if (answer.name === 'noResource') return { ...answer, name: 'invalidParams' };
-    return answer.name === 'methodNotFound' ? { ...answer, status: 404 } : answer;
-  }
-  const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo(service) };
-  if ('result' in answer) {
-    return { ...answer, result: { resultType: 'complete', ...answer.result, _meta } };
-  }
-  const { id, members } = answer;
-  return { id, members: `"resultType":"complete",${members},"_meta":${JSON.stringify(_meta)}` };
-}
-
-type Method = (request: RpcRequest, talk: Talk) => Promise<RpcAnswer>;
-
-const METHODS: Readonly<Record<Era, Method>> = { handshake, stateless };
+const METHODS: Readonly<Record<Era, (request: RpcRequest, talk: Talk) => Promise<RpcAnswer>>> = {
+  handshake,
+  stateless,
+};
 
 async function handshake(request: RpcRequest, talk: Talk): Promise<RpcAnswer> {
   const { id } = request;
-  if (request.method === 'initialize') return initialize(request, talk.service);
+  if (request.method === 'initialize') {
+    const { params } = request;
+    const { protocolVersion: asked } = params;
+    if (typeof asked !== 'string') {
+      const message = `protocolVersion is not a string; send "${NEWEST_HANDSHAKE}"`;
+      return { id, name: 'invalidParams', message };
+    }
+    const protocolVersion = HANDSHAKE_REVISIONS.includes(asked) ? asked : NEWEST_HANDSHAKE;
+    return {
+      id,
+      result: {
+        protocolVersion,
+        serverInfo: serverInfo(talk.service),
+        ...abilitiesOf(talk.service),
+      },
+    };
+  }
   if (request.method === 'ping') return { id, result: {} };
   const answer = await shared(request, talk);
   return answer ?? unknownMethod(request, `initialize, ping, ${SHARED_METHODS.join(', ')}`);
@@ -197,13 +206,6 @@ const SHARED: Readonly<Record<string, SharedMethod>> = {
   'resources/list': listed(({ shop }) => resourceList(shop)),
   'resources/templates/list': listed(({ shop }) => resourceTemplates(shop)),
   'resources/read': resourceAnswer,
-  'prompts/list': listed(promptList),
-  'prompts/get': ({ id, params }, { shop }) => {
-    const prompt = promptText(params, shop);
-    return typeof prompt === 'string'
-      ? { id, name: 'invalidParams', message: prompt }
-      : { id, result: prompt };
-  },
 };
 const SHARED_METHODS = Object.keys(SHARED);
 /** Whose answers a client may keep for a while. */
@@ -254,26 +256,13 @@ const toolList = oncePerRelease(({ catalog }) => {
 const KEPT_MEMBERS = JSON.stringify(KEPT).slice(1, -1);
 
 function abilitiesOf(service: Service): object {
-  const capabilities = { tools: {}, resources: {}, prompts: {} };
+  const capabilities = { tools: {}, resources: {} };
   return { capabilities, instructions: instructions(service) };
 }
 
 function serverInfo({ release }: Service): object {
   const { issuer_name, contract_version } = release.head;
   return { name: issuer_name, version: `${contract_version}.0.0` };
-}
-
-function initialize({ id, params }: RpcRequest, service: Service): RpcAnswer {
-  const { protocolVersion: asked } = params;
-  if (typeof asked !== 'string') {
-    const message = `protocolVersion is not a string; send "${NEWEST_HANDSHAKE}"`;
-    return { id, name: 'invalidParams', message };
-  }
-  const protocolVersion = HANDSHAKE_REVISIONS.includes(asked) ? asked : NEWEST_HANDSHAKE;
-  return {
-    id,
-    result: { protocolVersion, serverInfo: serverInfo(service), ...abilitiesOf(service) },
-  };
 }
 
 /** The list has one page, so this server issues no cursor. */

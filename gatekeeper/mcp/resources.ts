@@ -1,13 +1,13 @@
 import { FORMAT_URL } from '../../compiler/contract/static-files.ts';
 import { SEARCH_OPERATION } from '../../compiler/contract/tools.ts';
-import type { Shop } from './shop.ts';
+import type { Shop } from './call-tool.ts';
 
 /** A document that a client may read; `path` is the plain GET that answers it. */
 interface Resource {
-  readonly name: string;
-  readonly description: string;
-  readonly mimeType: string;
-  readonly path: string;
+  name: string;
+  description: string;
+  mimeType: string;
+  path: string;
 }
 
 /** What a stranger reads before buying; each is offered where the shop has it. */
@@ -68,11 +68,9 @@ export async function readResource(uri: string, shop: Shop): Promise<object | nu
   const mimeType = path === null ? null : mimeTypeOf(path, shop);
   if (path === null || mimeType === null) return null;
   const reply = await shop.ask(path);
-  return reply.status === 200 ? contents(uri, mimeType, reply.body.toString()) : null;
-}
-
-function contents(uri: string, mimeType: string, text: string): object {
-  return { contents: [{ uri, mimeType, text }] };
+  return reply.status === 200
+    ? { contents: [{ uri, mimeType, text: reply.body.toString() }] }
+    : null;
 }
 
 function offered({ catalog, hasFile }: Shop): readonly Resource[] {

@@ -19,7 +19,7 @@ import type {
 import type { ServiceSigner } from '../money/service-signer.ts';
 import { SIGN_IN, type SignInSource, signInDeclaration } from '../money/sign-in.ts';
 import { tokenAmount } from '../money/token-rate.ts';
-import type { Offers } from '../release/offers.ts';
+import type { Offers } from '../release/release-source.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { bazaar } from './bazaar.ts';
 import { anyRequest, clientHint } from './client-hint.ts';

@@ -1,6 +1,6 @@
 import { isBasket } from '../../compiler/contract/basket.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
-import type { Offers } from '../release/offers.ts';
+import type { Offers } from '../release/release-source.ts';
 import type { Shown } from './shown.ts';
 
 /** What a client on its default settings pays at most, in atomic units: 0.10 USD. */

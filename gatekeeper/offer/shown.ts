@@ -2,7 +2,7 @@ import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { CORE_COLUMNS, SERIES_COLUMNS } from '../../compiler/contract/series.ts';
-import type { Offers } from '../release/offers.ts';
+import type { Offers } from '../release/release-source.ts';
 import { CSV_MEDIA_TYPE, mediaTypeOf } from './media-type.ts';
 
 /** What a challenge says of an operation beside its price. */

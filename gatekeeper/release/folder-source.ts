@@ -15,8 +15,8 @@ import { FILE_COST } from '../http/cost.ts';
 import { messageOf } from '../system/message-of.ts';
 import { isOfDisk, readPlainFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
+import { DamagedReleaseError } from './open-release.ts';
 import { DamagedFileError, type ReadFile, readBody } from './read-body.ts';
-import { DamagedReleaseError } from './release-head.ts';
 import type { ReleaseFolder, ReleasePlace, ReleaseSource } from './release-source.ts';
 
 /** How often the link is read when the file system reports nothing. */

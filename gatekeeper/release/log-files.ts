@@ -14,25 +14,26 @@ import {
   HASH_BYTES,
   hashOfSubtrees,
   inclusionRanges,
+  leafHash,
   nodeHash,
   type Range,
   type Subtree,
   subtreesOf,
 } from '../../compiler/contract/merkle.ts';
-import { TILE_WIDTH, tileOfSubtree, tilePath } from '../../compiler/contract/tiles.ts';
+import { logEntry, TILE_WIDTH, tileOfSubtree, tilePath } from '../../compiler/contract/tiles.ts';
 import { costOfParsing, FOR_EVERYBODY } from '../http/cost.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { logTip, type TipFile } from './log-tip.ts';
 import { oncePerRelease, perRelease } from './per-release.ts';
+import { sha256 } from './read-body.ts';
 import type { Body, ReleaseIndex, ReleaseReader } from './release-index.ts';
-import { sha256 } from './sha256.ts';
 
 /** What is known of all batches of a log without holding their rows. */
 interface LogOutline {
   /** Size of the log after each row. */
-  readonly sizes: readonly number[];
+  sizes: readonly number[];
   /** Row numbers by day. */
-  readonly days: ReadonlyMap<string, readonly number[]>;
+  days: ReadonlyMap<string, readonly number[]>;
 }
 
 /** The outline of the log of a release; empty for a release without one. */
@@ -97,7 +98,11 @@ export async function inclusionProof(
   size: number,
   reader: ReleaseReader,
 ): Promise<string[]> {
-  const tree = await treeOf(size, reader.release);
+  // The listed tree, or, where that is too small, the one with the head of the release in it.
+  const { sizes } = await logOutline(reader.release);
+  const listed = sizes.at(-1) ?? 0;
+  const tip = size > listed ? await logTip(reader.release) : null;
+  const tree = { size: tip?.row.size ?? listed, own: tip?.files ?? new Map() };
   const proof: string[] = [];
   for (const range of inclusionRanges(index, size)) {
     proof.push(await rangeHash(range, tree, reader));
@@ -107,17 +112,9 @@ export async function inclusionProof(
 
 /** A tree whose tiles can be had. */
 interface TiledTree {
-  readonly size: number;
+  size: number;
   /** Tiles that are not listed, by path. */
-  readonly own: ReadonlyMap<string, TipFile>;
-}
-
-/** The listed tree, or, where that is too small, the one with the head of the release in it. */
-async function treeOf(size: number, release: ReleaseIndex): Promise<TiledTree> {
-  const { sizes } = await logOutline(release);
-  const listed = sizes.at(-1) ?? 0;
-  const tip = size > listed ? await logTip(release) : null;
-  return { size: tip?.row.size ?? listed, own: tip?.files ?? new Map() };
+  own: ReadonlyMap<string, TipFile>;
 }
 
 async function rangeHash(range: Range, tree: TiledTree, reader: ReleaseReader): Promise<string> {
@@ -215,4 +212,32 @@ export async function anchorWords(
   const note = bitcoin_block === null ? NOTES[ots_state] : NOTES.checked;
   const ots_proof = `/${anchorProofPath(root)}`;
   return { ots_state, bitcoin_height, bitcoin_block, stamped_at, ots_proof, ots_note: note };
+}
+
+/** That a record hash is an entry of the log, in the tree whose root its batch was signed and stamped with. */
+interface InclusionWords extends LogBatch {
+  index: number;
+  leaf_hash: string;
+  inclusion_proof: readonly string[];
+}
+
+/** The batch of an entry; the head of the release has none yet. */
+async function rowOf(index: number, reader: ReleaseReader): Promise<LogBatch | undefined> {
+  if (index === reader.release.head.log_index) return (await logTip(reader.release))?.row;
+  const outline = await logOutline(reader.release);
+  const [row] = await batchRows([rowOfEntry(index, outline)], reader);
+  return row;
+}
+
+/** The proof that an entry is in the tree of its batch, and the timestamp of that tree. */
+export async function inclusionOf(
+  { hash, index }: { hash: string; index: number },
+  reader: ReleaseReader,
+): Promise<{ inclusion: InclusionWords; anchor: AnchorWords }> {
+  const row = await rowOf(index, reader);
+  if (row === undefined) throw new RangeError(`Cannot prove "${hash}": no batch holds it`);
+  const leaf = Buffer.from(leafHash(logEntry(hash), sha256)).toString('hex');
+  const inclusion_proof = await inclusionProof(index, row.size, reader);
+  const inclusion = { ...row, index, leaf_hash: leaf, inclusion_proof };
+  return { inclusion, anchor: await anchorWords(row.root, reader) };
 }

@@ -40,9 +40,8 @@ import {
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { messageOf } from '../system/message-of.ts';
 import { oncePerRelease } from './per-release.ts';
-import { DamagedFileError } from './read-body.ts';
+import { DamagedFileError, sha256 } from './read-body.ts';
 import type { ReleaseIndex } from './release-index.ts';
-import { sha256 } from './sha256.ts';
 
 /** How long a proof is taken to be the newest. */
 const RENEW_MS = 60_000;
@@ -60,15 +59,15 @@ export interface TipFile {
 
 /** The newest tree of a release. */
 interface LogTip {
-  readonly proof: ReadTlogProof;
+  proof: ReadTlogProof;
   /** What the next release will say of it in its list of batches. */
-  readonly row: LogBatch;
+  row: LogBatch;
   /** The proof, its checkpoint, and the tiles that differ from the listed ones, by path. */
-  readonly files: ReadonlyMap<string, TipFile>;
+  files: ReadonlyMap<string, TipFile>;
 }
 
 /** The leaf of a release, as the index of the log of the next one will have it; null for a release from before there were any. */
-export const releaseLeaf = oncePerRelease(({ head }): { readonly line: LogLine | null } => {
+export const releaseLeaf = oncePerRelease(({ head }): { line: LogLine | null } => {
   const { log_index: position } = head;
   if (position === undefined) return { line: null };
   return { line: { record_hash: headHash(head), position, facts: releaseFacts(head) } };

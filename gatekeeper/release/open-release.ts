@@ -1,23 +1,37 @@
-import { WHOLE_CATALOG_PATH } from '../../compiler/contract/catalog/whole-catalog.ts';
+import { createHash, createPublicKey, verify } from 'node:crypto';
+import { canonicalJson } from '../../compiler/contract/canonical.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import { releaseCatalog } from '../../compiler/contract/catalog/release-catalog.ts';
+import {
+  compiledCatalog,
+  WHOLE_CATALOG_PATH,
+} from '../../compiler/contract/catalog/whole-catalog.ts';
+import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../../compiler/contract/did-key.ts';
+import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import type { Switches } from '../../compiler/contract/for-sale.ts';
-import { KEYS_PATH } from '../../compiler/contract/key-history.ts';
-import { FILE_LINE_BYTES_MAX, type Release } from '../../compiler/contract/release.ts';
+import {
+  firstHistory,
+  KEYS_PATH,
+  type KeyHistory,
+  readKeyHistory,
+} from '../../compiler/contract/key-history.ts';
+import { keyStanding, vouchedDids } from '../../compiler/contract/key-standing.ts';
+import { knownFilePath } from '../../compiler/contract/path.ts';
+import {
+  CONTRACT_VERSION,
+  FILE_LINE_BYTES_MAX,
+  type Release,
+  releaseSchema,
+} from '../../compiler/contract/release.ts';
+import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
+import { hexInTurns } from '../system/in-turns.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { OFFERS_PATH, parseOffers } from './offers.ts';
+import { ListedFiles } from './listed-files.ts';
 import { DamagedFileError, UnreachableFileError } from './read-body.ts';
-import {
-  catalogIn,
-  checkFiles,
-  checkHead,
-  checkIssuer,
-  DamagedReleaseError,
-  keysOf,
-  type ReleaseTerms,
-} from './release-head.ts';
 import { type ReadOptions, ReleaseIndex } from './release-index.ts';
-import type { ReleasePlace, ReleaseSource } from './release-source.ts';
+import type { Offer, Offers, ReleasePlace, ReleaseSource } from './release-source.ts';
 
 /** What a release must be like, and how it is read. */
 export interface PlaceTerms extends ReleaseTerms, ReadOptions {
@@ -26,7 +40,7 @@ export interface PlaceTerms extends ReleaseTerms, ReadOptions {
 }
 
 interface OpenOptions extends PlaceTerms {
-  readonly source: ReleaseSource;
+  source: ReleaseSource;
 }
 
 /** Verifies the newest release of a source; throws a StartError that tells what to do. */
@@ -66,4 +80,185 @@ function refuseFile(cause: unknown, { sequence }: Release, path: string): never 
     `Cannot serve release ${sequence}: "${path}" is missing or damaged; restore dist-data from a copy, or compile again with --full`,
     { cause },
   );
+}
+
+/** What the operator requires of a release beyond its own consistency. */
+export interface ReleaseTerms {
+  /** The only issuer to serve, by this key or one that follows it; the release's own when null. */
+  readonly issuerDid: string | null;
+  /** The address that the release must have been compiled for; any when null. */
+  readonly baseUrl: string | null;
+}
+
+/** Parses and checks a release head: shape, version, issuer, address, signature; throws a StartError. */
+export function checkHead(bytes: Buffer, terms: ReleaseTerms): Release {
+  const head = parseHead(bytes);
+  if (head.contract_version !== CONTRACT_VERSION) {
+    refuse(
+      `of version ${head.contract_version} of the contract, this program serves ${CONTRACT_VERSION}; compile again with this version`,
+    );
+  }
+  if (terms.baseUrl !== null && head.base_url !== terms.baseUrl) {
+    refuse(
+      `compiled for "${head.base_url}" instead of "${terms.baseUrl}"; ` +
+        'compile again with this base URL, or set SIGNALPRESS_BASE_URL to the one of the release',
+    );
+  }
+  checkSignature(head);
+  return head;
+}
+
+/** The list of keys that a release carries, checked from its first key on; throws a StartError. */
+export function keysOf(head: Release, bytes: Buffer | null): KeyHistory {
+  if (bytes === null) return firstHistory(head.issuer_did);
+  try {
+    return readKeyHistory(parseJson(decodeUtf8(bytes)), isSignedBy);
+  } catch (cause) {
+    refuseDamaged(`its list of keys does not hold (${messageOf(cause)}); compile again`, cause);
+  }
+}
+
+/** Refuses a release whose key was not valid at its time, or is not linked by statements to the required issuer. */
+export function checkIssuer(
+  { issuer_did, as_of }: Pick<Release, 'issuer_did' | 'as_of'>,
+  keys: KeyHistory,
+  issuerDid: string | null,
+): void {
+  if (issuerDid !== null && !vouchedDids(keys, { issuers: [issuerDid] }).includes(issuer_did)) {
+    refuse(
+      `issued by "${issuer_did}" instead of "${issuerDid}"; ` +
+        'set SIGNALPRESS_ISSUER_DID to the issuer you trust, or compile with its key',
+    );
+  }
+  const standing = keyStanding(keys, issuer_did, as_of);
+  if (standing !== 'valid') {
+    refuse(`its key "${issuer_did}" is ${standing} at ${as_of}; compile again with a valid key`);
+  }
+}
+
+/** The catalogue that a release was compiled from, given its checked `catalog.json` if it has one; throws a StartError. */
+export function catalogIn(head: Release, bytes: Buffer | null): Catalog {
+  const sha256 = (text: Buffer): string => createHash('sha256').update(text).digest('hex');
+  const file = bytes === null ? null : { bytes, sha256: sha256(bytes) };
+  const digestOf = (value: unknown): string =>
+    `sha256:${createHash('sha256').update(canonicalJson(value)).digest('hex')}`;
+  try {
+    return releaseCatalog({ head, file, digestOf, read: compiledCatalog });
+  } catch (cause) {
+    refuse(messageOf(cause), cause);
+  }
+}
+
+function refuse(state: string, cause?: unknown): never {
+  throw new StartError(`Cannot serve release: ${state}`, { cause });
+}
+
+/** Its bytes are not what its issuer signed: a fault of the disk, or of who wrote to it, and not of the settings. */
+export class DamagedReleaseError extends StartError {
+  override readonly name = 'DamagedReleaseError';
+}
+
+function refuseDamaged(state: string, cause?: unknown): never {
+  throw new DamagedReleaseError(`Cannot serve release: ${state}`, { cause });
+}
+
+function parseHead(bytes: Buffer): Release {
+  let json: unknown;
+  try {
+    json = parseJson(decodeUtf8(bytes));
+  } catch (cause) {
+    refuseDamaged('release.json is not strict JSON; restore dist-data or compile again', cause);
+  }
+  const parsed = releaseSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues[0]?.path.join('.') || 'its members';
+  refuseDamaged(
+    `release.json differs from this version at "${where}"; compile again`,
+    parsed.error,
+  );
+}
+
+function checkSignature(head: Release): void {
+  const { signature, ...signed } = head;
+  // A DID URL names its key inside the DID; any other key id is the operator's own name for it.
+  if (head.key_id.startsWith('did:') && !head.key_id.startsWith(`${head.issuer_did}#`)) {
+    refuse('its key id belongs to another issuer; compile again');
+  }
+  let genuine = false;
+  try {
+    genuine = isSignedBy(head.issuer_did, Buffer.from(canonicalJson(signed)), signature);
+  } catch (cause) {
+    refuseDamaged('its issuer key or signature is malformed; compile again', cause);
+  }
+  if (!genuine) {
+    refuseDamaged('its signature is not that of its issuer; restore dist-data or compile again');
+  }
+}
+
+function isSignedBy(did: string, bytes: Uint8Array, signature: string): boolean {
+  const x = encodeBase64Url(parseDidKey(did));
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  return verify(null, bytes, key, decodeBase64Url(signature));
+}
+
+const OTHER_LIST =
+  'files.txt differs from what release.json signs; restore dist-data or compile again';
+/** What `verify URL --mirror` keeps is a release without most of its files. */
+const IS_MIRROR =
+  'a mirror of what it gives away, without anything that is sold; set SIGNALPRESS_DATA to the folder that "signalpress compile" wrote, or to a copy of it';
+
+/** Checks the list of files against its head, in turns with what is served meanwhile; throws a StartError. */
+export async function checkFiles(
+  bytes: Buffer,
+  head: Release,
+  switches?: Switches,
+): Promise<ListedFiles> {
+  const sha256 = `sha256:${await hexInTurns(bytes)}`;
+  if (sha256 !== head.files_sha256) {
+    if (sha256 === head.public_files?.sha256) refuse(IS_MIRROR);
+    refuseDamaged(OTHER_LIST);
+  }
+  let files: ListedFiles;
+  try {
+    files = await ListedFiles.inTurns(bytes, switches);
+  } catch (cause) {
+    refuse('files.txt is malformed; compile again', cause);
+  }
+  if (files.size !== head.files_count) {
+    refuse('files.txt is not as long as release.json says; compile again');
+  }
+  return files;
+}
+
+/** The manifest that lists every operation, sold now or not. */
+export const OFFERS_PATH = knownFilePath(endpointAt('/manifest'), { all: '1' });
+
+interface StoredOffer {
+  path: string;
+  sells_now: boolean;
+  price_usd: string;
+  price_by_signal?: Readonly<Record<string, string>>;
+  input_example_request: string;
+  output_example?: Readonly<Record<string, unknown>>;
+}
+
+/** Reads the compiled manifest of a release, whose hash was checked already. */
+export function parseOffers(manifest: Buffer): Offers {
+  const { entries } = JSON.parse(manifest.toString('utf8')) as {
+    entries: readonly StoredOffer[];
+  };
+  const offers = entries.map((stored): [string, Offer] => {
+    const { output_example: output = null, ...shown } = stored;
+    const { path, sells_now: sellsNow, input_example_request: request } = stored;
+    const priceUsd = priceOfExample(stored);
+    return [path, { sellsNow, priceUsd, request, output, entry: shown }];
+  });
+  return new Map(offers);
+}
+
+/** The signal of the example may have a price of its own. */
+function priceOfExample(entry: StoredOffer): string {
+  const { price_usd, price_by_signal = {}, input_example_request: request } = entry;
+  const signalId = new URL(request, 'http://release').searchParams.get('signal_id');
+  return (signalId === null ? undefined : price_by_signal[signalId]) ?? price_usd;
 }

@@ -1,20 +1,17 @@
 import { createHash } from 'node:crypto';
+import type { Sha256 } from '../../compiler/contract/merkle.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import type { FileEntry } from '../../compiler/contract/release.ts';
-
-interface FileErrorOptions extends ErrorOptions {
-  /** Who threw it has said so in the log. */
-  readonly isLogged?: boolean;
-}
 
 /** A listed file that is missing, changed or not a plain file: never served, never charged. */
 export class DamagedFileError extends Error {
   override readonly name = 'DamagedFileError';
+  /** Who threw it has said so in the log. */
   readonly isLogged: boolean;
 
-  constructor(message: string, { isLogged = false, ...options }: FileErrorOptions = {}) {
+  constructor(message: string, options: ErrorOptions & { isLogged?: boolean } = {}) {
     super(message, options);
-    this.isLogged = isLogged;
+    this.isLogged = options.isLogged ?? false;
   }
 }
 
@@ -49,3 +46,5 @@ export async function readBody(data: string, entry: FileEntry, read: ReadFile): 
 export function hasHash(bytes: Buffer, sha256: string): boolean {
   return createHash('sha256').update(bytes).digest('hex') === sha256;
 }
+
+export const sha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest();

@@ -5,8 +5,7 @@ import type { Release } from '../../compiler/contract/release.ts';
 import type { Spend } from '../http/cost.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import type { ListedFiles } from './listed-files.ts';
-import type { Offers } from './offers.ts';
-import type { ReleasePlace } from './release-source.ts';
+import type { Offers, ReleasePlace } from './release-source.ts';
 import {
   membersHeldUntil,
   type SplicePoint,
@@ -42,9 +41,6 @@ const MEMORY_BYTES = 12 * 1024 * 1024;
 /** Bytes of answers whose request-time fields are filled in already: an age has one decimal of an hour. */
 const SPLICED_BYTES_MAX = 4 * 1024 * 1024;
 
-/** A body as it is served from one instant to another, both included. */
-type Spliced = { readonly bytes: Buffer } & Readonly<Record<'from' | 'until', number>>;
-
 /** One verified release: paths, sizes and hashes in memory, bodies on demand. */
 export class ReleaseIndex {
   readonly head: Release;
@@ -57,8 +53,14 @@ export class ReleaseIndex {
   readonly offers: Offers;
   readonly #cache: BoundedMap<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
-  /** By the hash of the stored body, which alone decides where the members go and what they are made from. */
-  readonly #spliced = new BoundedMap<string, Spliced>({ bytes: SPLICED_BYTES_MAX, isByUse: true });
+  /**
+   * Bodies as they are served from one instant to another, both included, by the hash of the stored body: that alone
+   * decides where the members go and what they are made from.
+   */
+  readonly #spliced = new BoundedMap<string, { bytes: Buffer; from: number; until: number }>({
+    bytes: SPLICED_BYTES_MAX,
+    isByUse: true,
+  });
   readonly options: ReadOptions;
 
   constructor(

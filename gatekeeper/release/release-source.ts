@@ -68,3 +68,20 @@ export interface ReleaseSource {
   failure(): string | null;
   close(): Promise<void>;
 }
+
+/** What a release says about one operation; every description and every refusal says exactly this. */
+export interface Offer {
+  /** Something is stored, so that a request is answered. */
+  readonly sellsNow: boolean;
+  /** Decimal USD of `request`, '0' for what is free. */
+  readonly priceUsd: string;
+  /** A canonical target that answers 402 or 200. */
+  readonly request: string;
+  /** Main members of an answer; null where nothing is paid. */
+  readonly output: Readonly<Record<string, unknown>> | null;
+  /** The entry of the compiled manifest. */
+  readonly entry: Readonly<Record<string, unknown>>;
+}
+
+/** What is offered, by path of the operation, in the order of the table; what the operator left off is missing. */
+export type Offers = ReadonlyMap<string, Offer>;

@@ -1,3 +1,29 @@
+import { createHash } from 'node:crypto';
+import { KEYS_PATH } from '../../compiler/contract/key-history.ts';
+import {
+  CURRENT_LINK,
+  FILES_NAME,
+  type FileEntry,
+  HEAD_BYTES_MAX,
+  RELEASE_NAME,
+  RELEASES_FOLDER,
+  type Release,
+  releaseName,
+} from '../../compiler/contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
+import { TLOG_PROOF_BYTES_MAX } from '../../compiler/contract/tlog-proof.ts';
+import { FOR_EVERYBODY } from '../http/cost.ts';
+import type { Log } from '../log/line-log.ts';
+import { OFFERS_PATH } from '../release/open-release.ts';
+import { UnreachableFileError } from '../release/read-body.ts';
+import type { KnownRelease, ReleasePlace, ReleaseSource } from '../release/release-source.ts';
+import type { ServiceState, Trouble } from '../state/service-state.ts';
+import { inTime } from '../system/in-time.ts';
+import { messageOf } from '../system/message-of.ts';
+import { StartError } from '../system/start-error.ts';
+import { DiskCache, FETCHES_MAX, RemoteFiles } from './remote-files.ts';
+import { HostError, patientGet, type StaticHost, staticHost } from './static-host.ts';
+
 /**
  * Releases on a static host: nginx, S3, a CDN. The host is not trusted. It serves a data folder as it is:
  *
@@ -11,32 +37,6 @@
  * host is away. Whoever holds the host can keep a new release back, for as long as `valid_until` allows, and make files
  * missing. It cannot make anything false be served.
  */
-import { createHash } from 'node:crypto';
-import { KEYS_PATH } from '../../compiler/contract/key-history.ts';
-import {
-  CURRENT_LINK,
-  FILES_NAME,
-  HEAD_BYTES_MAX,
-  RELEASE_NAME,
-  RELEASES_FOLDER,
-  type Release,
-  releaseName,
-} from '../../compiler/contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
-import { TLOG_PROOF_BYTES_MAX } from '../../compiler/contract/tlog-proof.ts';
-import { FOR_EVERYBODY } from '../http/cost.ts';
-import type { Log } from '../log/line-log.ts';
-import { OFFERS_PATH } from '../release/offers.ts';
-import { UnreachableFileError } from '../release/read-body.ts';
-import type { KnownRelease, ReleasePlace, ReleaseSource } from '../release/release-source.ts';
-import type { ServiceState, Trouble } from '../state/service-state.ts';
-import { messageOf } from '../system/message-of.ts';
-import { StartError } from '../system/start-error.ts';
-import { DiskCache } from './disk-cache.ts';
-import { patientGet } from './patient-get.ts';
-import { Prefetch } from './prefetch.ts';
-import { FETCHES_MAX, RemoteFiles } from './remote-files.ts';
-import { HostError, type StaticHost, staticHost } from './static-host.ts';
 
 const POLL_MS = 5_000;
 /** Longest list that is read: that of some two million files. */
@@ -51,28 +51,28 @@ const DEADLINE_MS_MAX = 90_000;
 const TAG_MS_MAX = 60_000;
 
 interface RemoteOptions {
-  readonly url: URL;
+  url: URL;
   /** One header of every request, `Name: value`. */
-  readonly auth: string | null;
-  readonly cacheDir: string;
-  readonly cacheBytesMax: number;
+  auth: string | null;
+  cacheDir: string;
+  cacheBytesMax: number;
   /** Milliseconds that an answer may take beside what its bytes take; 10 s unless given. */
-  readonly answerMs?: number;
+  answerMs?: number;
   /** Milliseconds for which it is remembered that a file could not be had; 3 s unless given. */
-  readonly refusedMs?: number;
+  refusedMs?: number;
   /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  readonly log: Log;
-  readonly state: ServiceState;
+  clock: () => number;
+  log: Log;
+  state: ServiceState;
 }
 
 /** The head that the host gave last. */
 interface Pointer {
-  readonly head: Buffer;
-  readonly mark: string;
-  readonly etag: string | null;
+  head: Buffer;
+  mark: string;
+  etag: string | null;
   /** When it was read, by a steady clock. */
-  readonly readAt: number;
+  readAt: number;
 }
 
 /** Throws nothing before something is read. */
@@ -112,7 +112,9 @@ export class RemoteSource implements ReleaseSource {
     this.#noteName = `newest-${site}`;
     this.#proofNoteName = `proof-${site}`;
     this.#log = log;
-    const deadline = deadlineWith(options.answerMs ?? ANSWER_MS);
+    const answerMs = options.answerMs ?? ANSWER_MS;
+    const deadline = (bytes: number) =>
+      Math.min(DEADLINE_MS_MAX, answerMs + Math.ceil(bytes / BYTES_A_MS));
     this.#host = staticHost({ url, auth, connections: FETCHES_MAX, deadline });
     this.#cache = new DiskCache({ folder: cacheDir, bytesMax: cacheBytesMax, clock, log });
     this.#outage = state.trouble('data_host_unreachable');
@@ -303,6 +305,93 @@ function hexOf(hash: string): string {
   return hash.slice('sha256:'.length);
 }
 
-function deadlineWith(answerMs: number): (bytes: number) => number {
-  return (bytes) => Math.min(DEADLINE_MS_MAX, answerMs + Math.ceil(bytes / BYTES_A_MS));
+/** Fetches ahead at once; the others are for who waits. */
+const FETCHES_AHEAD = 6;
+/** How long a new release waits for what is fetched ahead. */
+const SWITCH_MS_MAX = 45_000;
+/** How much of the cache a release may take to be fetched whole. */
+const WHOLE_SHARE = 0.8;
+
+interface PrefetchOptions {
+  files: RemoteFiles;
+  cache: DiskCache;
+  isReachable: () => boolean;
+}
+
+/** What was fetched of what was wanted. */
+interface Fetched {
+  files: number;
+  missing: number;
+}
+
+/**
+ * Fetches files of a release before they are asked for: all of them where the cache has room, else those that changed and
+ * whose older bytes were used.
+ */
+class Prefetch {
+  readonly #options: PrefetchOptions;
+  /** Of the run that counts; one that was begun later takes its place. */
+  #run = 0;
+  /** The last release was fetched whole. */
+  #isWhole = false;
+
+  constructor(options: PrefetchOptions) {
+    this.#options = options;
+  }
+
+  /** Ends when everything was tried, or after SWITCH_MS_MAX; the rest goes on. Null while it is not done. */
+  async before(next: KnownRelease, current: KnownRelease | null): Promise<Fetched | null> {
+    this.#run += 1;
+    return inTime(this.#fetch({ next, current, run: this.#run }), SWITCH_MS_MAX);
+  }
+
+  stop(): void {
+    this.#run += 1;
+  }
+
+  async #fetch(job: Job): Promise<Fetched> {
+    const isWhole = fits(job.next, this.#options.cache.bytesMax * WHOLE_SHARE);
+    const wanted = isWhole ? this.#news(job) : await this.#hot(job);
+    this.#isWhole = false;
+    let [at, files] = [0, 0];
+    const work = async (): Promise<void> => {
+      for (let entry = wanted[at++]; entry !== undefined; entry = wanted[at++]) {
+        if (this.#run !== job.run || !this.#options.isReachable()) return;
+        if (await this.#options.files.bring(entry)) files += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: FETCHES_AHEAD }, work));
+    if (this.#run === job.run) this.#isWhole = isWhole && files === wanted.length;
+    return { files, missing: wanted.length - files };
+  }
+
+  /** What the release before does not list, where that one was fetched whole. */
+  #news({ next, current }: Job): readonly FileEntry[] {
+    const all = [...next.files.values()];
+    if (!this.#isWhole || current === null) return all;
+    return all.filter(({ path, sha256 }) => current.files.get(path)?.sha256 !== sha256);
+  }
+
+  /** What changed of the files whose older bytes are in the cache. */
+  async #hot({ next, current }: Job): Promise<readonly FileEntry[]> {
+    const hot: FileEntry[] = [];
+    for (const entry of next.files.values()) {
+      const before = current?.files.get(entry.path);
+      if (before === undefined || before.sha256 === entry.sha256) continue;
+      if (await this.#options.cache.has(before)) hot.push(entry);
+    }
+    return hot;
+  }
+}
+
+interface Job {
+  next: KnownRelease;
+  current: KnownRelease | null;
+  run: number;
+}
+
+function fits({ files }: KnownRelease, bytes: number): boolean {
+  let sum = 0;
+  for (const { size } of files.values()) sum += size;
+  return sum <= bytes;
 }

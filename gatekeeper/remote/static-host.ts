@@ -1,3 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Dispatcher, Pool } from 'undici';
+import { networkFault } from '../../compiler/contract/network-fault.ts';
+import { headerOf } from '../config/header-setting.ts';
+import { messageOf } from '../system/message-of.ts';
+
 /**
  * GETs of one static host over undici. Nothing of what comes back is trusted here, and whoever asks checks it:
  *
@@ -8,10 +14,6 @@
  *
  * HTTP semantics: RFC 9110. Conditional requests: its section 13.
  */
-import { type Dispatcher, Pool } from 'undici';
-import { networkFault } from '../../compiler/contract/network-fault.ts';
-import { headerOf } from '../config/header-setting.ts';
-import { messageOf } from '../system/message-of.ts';
 
 const CONNECT_MS = 5_000;
 /** Of an answer that is thrown away. */
@@ -56,12 +58,12 @@ export interface StaticHost {
 
 interface HostOptions {
   /** Where the files of the data folder are. */
-  readonly url: URL;
+  url: URL;
   /** One header of every request, `Name: value`. */
-  readonly auth: string | null;
-  readonly connections: number;
+  auth: string | null;
+  connections: number;
   /** Milliseconds for an answer of `bytes`. */
-  readonly deadline: (bytes: number) => number;
+  deadline: (bytes: number) => number;
 }
 
 export function staticHost({ url, auth, connections, deadline }: HostOptions): StaticHost {
@@ -85,7 +87,24 @@ export function staticHost({ url, auth, connections, deadline }: HostOptions): S
           headers: headersOf(auth, etag),
           signal: AbortSignal.timeout(ms),
         });
-        return await fileOf(answer, max, etag);
+        const { statusCode, headers, body } = answer;
+        if (statusCode !== 200) {
+          await body.dump({ limit: DUMP_BYTES }).catch(() => undefined);
+          if (statusCode === 304 && etag !== null) return null;
+          const isFinal = statusCode < 500 && !BUSY.includes(statusCode);
+          throw new HostError(`status ${statusCode}`, { isFinal });
+        }
+        const chunks: Buffer[] = [];
+        let size = 0;
+        for await (const chunk of body) {
+          size += chunk.length;
+          if (size > max) {
+            body.destroy();
+            throw new HostError(`longer than the ${max} bytes that are listed`, { isFinal: true });
+          }
+          chunks.push(chunk);
+        }
+        return { bytes: Buffer.concat(chunks, size), etag: lastingTag(headers) };
       } catch (error) {
         throw hostError(error, ms);
       }
@@ -100,30 +119,6 @@ function headersOf(auth: string | null, etag: string | null): Record<string, str
     ...(auth === null ? {} : headerOf(auth)),
     ...(etag === null ? {} : { 'if-none-match': etag }),
   };
-}
-
-async function fileOf(
-  { statusCode, headers, body }: Dispatcher.ResponseData,
-  max: number,
-  etag: string | null,
-): Promise<HostFile | null> {
-  if (statusCode !== 200) {
-    await body.dump({ limit: DUMP_BYTES }).catch(() => undefined);
-    if (statusCode === 304 && etag !== null) return null;
-    const isFinal = statusCode < 500 && !BUSY.includes(statusCode);
-    throw new HostError(`status ${statusCode}`, { isFinal });
-  }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > max) {
-      body.destroy();
-      throw new HostError(`longer than the ${max} bytes that are listed`, { isFinal: true });
-    }
-    chunks.push(chunk);
-  }
-  return { bytes: Buffer.concat(chunks, size), etag: lastingTag(headers) };
 }
 
 /**
@@ -143,4 +138,25 @@ function hostError(error: unknown, ms: number): HostError {
   const words = networkFault(error)?.words ?? messageOf(error);
   const state = isLate ? `no whole answer within ${ms} ms` : words;
   return new HostError(state, { isFinal: false, cause: error });
+}
+
+const ATTEMPTS_MAX = 3;
+/** Before the second attempt; before each later one four times as long. */
+const PAUSE_MS = 100;
+/** What took so long is not repeated: somebody waits for it. */
+const PATIENCE_MS = 5_000;
+
+/** Asks again where that may help: a connection that broke, a host that is busy. Throws the HostError of the last attempt. */
+export async function patientGet(host: StaticHost, request: HostRequest): Promise<HostFile | null> {
+  const startedAt = performance.now();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await host.get(request);
+    } catch (error) {
+      const isFinal = !(error instanceof HostError) || error.isFinal;
+      const isLate = performance.now() - startedAt > PATIENCE_MS;
+      if (isFinal || isLate || attempt === ATTEMPTS_MAX) throw error;
+      await sleep(PAUSE_MS * 4 ** (attempt - 1));
+    }
+  }
 }

@@ -6,19 +6,23 @@ import {
   basketRequests,
 } from '../../compiler/contract/basket.ts';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import { canonicalRequest, canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
-import { usdAmount } from '../../compiler/contract/price.ts';
+import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
+import { type Route, route } from '../../compiler/contract/route.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
+import { answer } from '../answers/answers.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
+import { REQUEST_COST } from '../http/cost.ts';
 import type { X402Header } from '../http/header-facts.ts';
 import { JSON_MEDIA_TYPE, jsonReply, type Reply } from '../http/reply.ts';
+import type { HttpRequest } from '../http/request.ts';
 import { isRefusal } from '../money/payment.ts';
 import { tokenAmount, usdWorth } from '../money/token-rate.ts';
 import { CATALOG_REQUEST } from '../offer/example-request.ts';
+import { mediaTypeOf } from '../offer/media-type.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { messageOf } from '../system/message-of.ts';
-import { type AnsweredBasket, answeredBasket, type BasketPart, isSold } from './basket-parts.ts';
 
 /** Baskets whose answers are gathered for a payment at the same time; each holds at most BASKET_ANSWERS_BYTES_MAX. */
 const GATHERED_MAX = 16;
@@ -33,9 +37,9 @@ export const BASKET_PATH = '/gauge/basket';
 
 /** A body that was read. */
 interface Basket {
-  readonly requests: readonly string[];
+  requests: readonly string[];
   /** What the payment is bound to: the path with the digest of the canonical body. */
-  readonly target: string;
+  target: string;
 }
 
 /**
@@ -100,19 +104,24 @@ async function quoted(
   return quoteOf(answered, { basket, question, error }, service);
 }
 
-interface Asked {
-  readonly basket: Basket;
-  readonly question: Question;
-  readonly error?: string | undefined;
-}
-
 function quoteOf(
   answered: AnsweredBasket,
-  { basket, question, error }: Asked,
+  { basket, question, error }: { basket: Basket; question: Question; error?: string | undefined },
   service: Service,
 ): Reply {
   const { parts, sum } = answered;
-  if (!parts.some(isSold)) return nothingSold(parts);
+  if (!parts.some(isSold)) {
+    const examples = parts.flatMap((part) => (isSold(part) ? [] : (part.example ?? [])));
+    return jsonReply(422, {
+      error: `Not charged. Try GET ${CATALOG_REQUEST} - nothing in this basket can be sold`,
+      no_charge: true,
+      miss: 'no_data',
+      usage: BASKET_USAGE,
+      example_request: examples[0] ?? CATALOG_REQUEST,
+      preview: CATALOG_REQUEST,
+      basket: { total_usd: '0', parts: parts.map(shownPart) },
+    });
+  }
   stateOf(service).sales.set(basket.target, salesIn(answered));
   const total = usdAmount(String(sum));
   const row = pricedAt(total, question);
@@ -132,19 +141,6 @@ function shownPart(part: BasketPart): object {
     : { request: part.request, not_sold: part.fault };
 }
 
-function nothingSold(parts: readonly BasketPart[]): Reply {
-  const examples = parts.flatMap((part) => (isSold(part) ? [] : (part.example ?? [])));
-  return jsonReply(422, {
-    error: `Not charged. Try GET ${CATALOG_REQUEST} - nothing in this basket can be sold`,
-    no_charge: true,
-    miss: 'no_data',
-    usage: BASKET_USAGE,
-    example_request: examples[0] ?? CATALOG_REQUEST,
-    preview: CATALOG_REQUEST,
-    basket: { total_usd: '0', parts: parts.map(shownPart) },
-  });
-}
-
 function tooLong(at: number): Reply {
   return jsonReply(413, {
     error: `Not charged. The answers are longer than ${BASKET_ANSWERS_BYTES_MAX} bytes together from request ${at} on; send several baskets`,
@@ -154,8 +150,8 @@ function tooLong(at: number): Reply {
 }
 
 interface Purchase {
-  readonly question: Question;
-  readonly service: Service;
+  question: Question;
+  service: Service;
 }
 
 /** What is known is answered as it was; anything else must have an answer, at exactly this sum, before money is looked at. */
@@ -172,7 +168,10 @@ async function bought(
   const { value, token } = transfer;
   const usd = usdWorth(value, token) ?? value;
   // The terms of a known payment are those that it was signed for; a new one must have the sum of now.
-  const endpoint = pricedAt(usdAmount(isPrice(usd) ? usd : NO_SUM), question);
+  const endpoint = pricedAt(
+    usdAmount(usd.length <= PRICE_DIGITS_MAX && usd !== '0' ? usd : NO_SUM),
+    question,
+  );
   const { target } = basket;
   const { trace } = question;
   const asked = { endpoint, target, method: 'POST', trace, paymentHeader: header };
@@ -196,7 +195,12 @@ async function gathered(
   service: Service,
 ): Promise<AnsweredBasket | Reply> {
   const state = stateOf(service);
-  if (state.gathering >= GATHERED_MAX) return busy();
+  if (state.gathering >= GATHERED_MAX) {
+    const error =
+      'Not charged. Too many baskets at once. Send the same payment again; do not sign a new one';
+    const body = { error, retryable: true, retry_after_s: BUSY_RETRY_S };
+    return jsonReply(503, body, [['retry-after', String(BUSY_RETRY_S)]]);
+  }
   state.gathering += 1;
   try {
     const answered = await answeredBasket(requests, { question, keepsBodies: true }, service);
@@ -204,10 +208,6 @@ async function gathered(
   } finally {
     state.gathering -= 1;
   }
-}
-
-function isPrice(value: string): boolean {
-  return value.length <= PRICE_DIGITS_MAX && value !== '0';
 }
 
 function changed(value: string): string {
@@ -219,7 +219,7 @@ interface BasketState {
   /** Baskets whose answers are being gathered. */
   gathering: number;
   /** Which requests of a basket were for sale when it was quoted last, by target: an equal sum may be of others. */
-  readonly sales: BoundedMap<string, string>;
+  sales: BoundedMap<string, string>;
 }
 const states = new WeakMap<object, BasketState>();
 /** Quotes that are remembered; of a forgotten one only the sum is known, by what was signed. */
@@ -234,13 +234,6 @@ function stateOf({ purchases }: Service): BasketState {
 /** One digit for each request: whether it is sold. */
 function salesIn({ parts }: AnsweredBasket): string {
   return parts.map((part) => (isSold(part) ? '1' : '0')).join('');
-}
-
-function busy(): Reply {
-  const error =
-    'Not charged. Too many baskets at once. Send the same payment again; do not sign a new one';
-  const body = { error, retryable: true, retry_after_s: BUSY_RETRY_S };
-  return jsonReply(503, body, [['retry-after', String(BUSY_RETRY_S)]]);
 }
 
 /** The parts in their order, each answer with the bytes that it is sold as alone. */
@@ -258,4 +251,160 @@ function partBytes(part: BasketPart): readonly Buffer[] {
   const text = JSON.stringify(shownPart(part));
   if (!isSold(part)) return [Buffer.from(text)];
   return [Buffer.from(`${text.slice(0, -1)},"answer":`), part.body, Buffer.from('}')];
+}
+
+/** A request of a basket that has an answer. */
+interface SoldPart {
+  /** Canonical `path?query`. */
+  request: string;
+  /** Decimal USD. */
+  priceUsd: string;
+  /** The bytes that it is sold as alone; empty for a quote. */
+  body: Buffer;
+  /** Length of the answer without its proof, of which a quote makes none. */
+  bytes: number;
+}
+/** A request of a basket that is not charged, as it was sent, and why. */
+interface UnsoldPart {
+  request: string;
+  fault: string;
+  /** A request of the same operation that would be answered, maybe about another subject. */
+  example?: string;
+}
+type BasketPart = SoldPart | UnsoldPart;
+
+/** A basket whose every request was answered or is named. */
+interface AnsweredBasket {
+  parts: readonly BasketPart[];
+  /** What the sold ones cost together, atomic units. */
+  sum: bigint;
+}
+
+/** Answers of a basket that are longer together than one body may be. */
+interface TooLong {
+  /** From 1, the request that did not fit any more. */
+  tooLongAt: number;
+}
+
+function isSold(part: BasketPart): part is SoldPart {
+  return 'priceUsd' in part;
+}
+
+/** What becomes of the bytes: a quote only counts them. */
+interface Reading {
+  question: Question;
+  keepsBodies: boolean;
+}
+
+/**
+ * Answers the requests one after the other, each at the cost of a request of its own. A request that is alike an earlier
+ * one, that has no answer, or that is not sold in baskets is named and costs nothing. Whatever throws is a failure of ours.
+ */
+async function answeredBasket(
+  requests: readonly string[],
+  { question, keepsBodies }: Reading,
+  service: Service,
+): Promise<AnsweredBasket | TooLong> {
+  const parts: BasketPart[] = [];
+  const places = new Map<string, number>();
+  let [bytes, sum] = [0, 0n];
+  for (const [at, request] of requests.entries()) {
+    question.spend(REQUEST_COST);
+    const part = await partOf(request, { question, places, keepsBodies }, service);
+    if (isSold(part)) {
+      places.set(part.request, at + 1);
+      bytes += part.bytes;
+      sum += BigInt(atomicAmount(part.priceUsd));
+    }
+    if (bytes > BASKET_ANSWERS_BYTES_MAX) return { tooLongAt: at + 1 };
+    parts.push(part);
+  }
+  return { parts, sum };
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+interface Place extends Reading {
+  /** Numbers of the requests that are sold, from 1, by canonical target. */
+  places: ReadonlyMap<string, number>;
+}
+
+async function partOf(
+  sent: string,
+  { question, places, keepsBodies }: Place,
+  service: Service,
+): Promise<BasketPart> {
+  const { release, rooms } = service;
+  const request = canonicalRequest(sent);
+  if ('status' in request) return { request: sent, fault: request.error };
+  const routed = route(request, release.catalog);
+  if (routed === undefined) return { request: sent, fault: NO_OPERATION };
+  const fault = unsoldInBaskets(routed) ?? repeated(places.get(routed.target));
+  if (fault !== null) return { request: sent, fault };
+  const { endpoint, target } = routed;
+  if (routed.fault !== null) return missed(sent, rooms.noCharge(routed, release));
+  const asked = { ...question, route: routed, body: null, paymentHeaders: [] };
+  const answered = await answer(asked, service);
+  if (answered.kind === 'miss') return missed(sent, rooms.noCharge(routed, release));
+  if (answered.kind === 'reply') return missed(sent, answered.reply);
+  const { content } = answered;
+  const body = keepsBodies ? (await rooms.proven(content, asked, service)).body : NO_BYTES;
+  const bytes = content.body.length;
+  return { request: target, priceUsd: priceOf(endpoint), body, bytes };
+}
+
+const NO_OPERATION = 'no operation at this path; /gauge/catalog lists what is sold';
+
+/** Why an operation is never sold in a basket; null for one that is. */
+function unsoldInBaskets({ endpoint, target }: Route): string | null {
+  if (endpoint.priceUsd === null) {
+    const { answer: word, method, token } = endpoint;
+    if (word === 'basket') return 'a basket cannot be in a basket';
+    if (word === 'gone') return 'retired; leave it out';
+    if (token) return 'opened by a token of /gauge/subscribe and not sold; send it alone';
+    return method === 'GET'
+      ? 'free; send it alone as a GET'
+      : `a ${method} that is free; send it alone`;
+  }
+  if (endpoint.answer === 'mint') return 'a token is sold alone: it is no signed answer';
+  const isJson = mediaTypeOf(endpoint, target) === JSON_MEDIA_TYPE;
+  return isJson ? null : 'a table is sold alone; ask for format=json';
+}
+
+function repeated(at: number | undefined): string | null {
+  return at === undefined ? null : `the same as request ${at}, which is sold once`;
+}
+
+/** What a refusal of one request alone says. */
+function missed(request: string, reply: Reply): UnsoldPart {
+  const { error, example_request: example } = JSON.parse(reply.body.toString()) as {
+    error: string;
+    example_request?: string;
+  };
+  return example === undefined ? { request, fault: error } : { request, fault: error, example };
+}
+
+/**
+ * What was paid for before a release took it away; null, at once for a request without a payment, for anything else.
+ * Computed, because only the journal knows what a payment bought. A basket is known by its body, so that is read where
+ * baskets are no longer sold, and nowhere else.
+ */
+export async function formerSale(asked: HttpRequest, service: Service): Promise<Reply | null> {
+  const { method, target, facts, trace } = asked;
+  const [paymentHeader, ...others] = facts.paymentHeaders;
+  if (paymentHeader === undefined || others.length > 0) return null;
+  const { purchases } = service;
+  if (method === 'GET') return purchases.openFormer({ target, method, paymentHeader, trace });
+  if (!isFormerBasket(asked, service)) return null;
+  const body = await asked.readBody();
+  if (!Buffer.isBuffer(body)) return body;
+  const basket = readBasket(body);
+  if ('status' in basket) return null;
+  return purchases.openFormer({ target: basket.target, method, paymentHeader, trace });
+}
+
+function isFormerBasket({ method, target }: HttpRequest, { release }: Service): boolean {
+  const request = canonicalRequest(target);
+  const isBasket = !('status' in request) && request.path === BASKET_PATH;
+  return method === 'POST' && isBasket && !release.catalog.operationByPath.has(BASKET_PATH);
 }

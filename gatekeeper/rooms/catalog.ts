@@ -5,14 +5,13 @@ import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { encodeSegment, type Values } from '../../compiler/contract/path.ts';
 import { positionOf } from '../../compiler/contract/places.ts';
 import { productsOf } from '../../compiler/contract/products.ts';
-import { CATALOG_PATH } from '../../compiler/contract/release.ts';
+import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../compiler/contract/release.ts';
 import { pricedRow } from '../../compiler/contract/route.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Question } from '../answers/service.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { sellsNow } from '../offer/example-request.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import { CatalogTable, type RowList } from './catalog-table.ts';
 import { FREE_BYTES_MAX, jsonBytes } from './json-content.ts';
 
 /** Pairs after which a page of the catalog ends, at the end of a signal. */
@@ -22,9 +21,6 @@ const CATALOG_FRAME_BYTES = 10_000;
 /** Most bytes of one answer, for one signal or for everything at once; the rest is on the next page. */
 const CATALOG_PAGE_BYTES = FREE_BYTES_MAX - CATALOG_FRAME_BYTES;
 
-/** Latest readings by signal id, in the order of the table; a signal without readings is missing. */
-type CatalogRows = ReadonlyMap<string, RowList>;
-
 /** The compiled list of latest readings; empty when the release has none. */
 export const catalogTable = perRelease(async (release: ReleaseIndex): Promise<CatalogTable> => {
   if (!release.has(CATALOG_PATH)) return new CatalogTable(Buffer.alloc(0));
@@ -32,15 +28,17 @@ export const catalogTable = perRelease(async (release: ReleaseIndex): Promise<Ca
 });
 
 /** The same by signal. */
-export const catalogRows = perRelease(async (release: ReleaseIndex): Promise<CatalogRows> => {
-  const table = await catalogTable(release);
-  const numbers = new Map<string, number[]>(
-    release.catalog.signals.map((signal) => [signal.id, []]),
-  );
-  for (let row = 0; row < table.size; row += 1) numbers.get(table.signalOf(row))?.push(row);
-  const held = [...numbers].filter(([, list]) => list.length > 0);
-  return new Map(held.map(([id, list]) => [id, table.list(list)]));
-});
+export const catalogRows = perRelease(
+  async (release: ReleaseIndex): Promise<ReadonlyMap<string, RowList>> => {
+    const table = await catalogTable(release);
+    const numbers = new Map<string, number[]>(
+      release.catalog.signals.map((signal) => [signal.id, []]),
+    );
+    for (let row = 0; row < table.size; row += 1) numbers.get(table.signalOf(row))?.push(row);
+    const held = [...numbers].filter(([, list]) => list.length > 0);
+    return new Map(held.map(([id, list]) => [id, table.list(list)]));
+  },
+);
 
 /** What is stored, in the words of every list that counts it; counted once. */
 export const catalogCounts = perRelease(async (release: ReleaseIndex) => {
@@ -62,10 +60,10 @@ export function distinctEntities(lists: Iterable<RowList>): number {
 
 /** A signal of the catalog, or a part of a long one, its JSON made once: the whole list is free. */
 interface CatalogPiece {
-  readonly signalId: string;
-  readonly industry: string;
-  readonly pairs: number;
-  readonly json: Buffer;
+  signalId: string;
+  industry: string;
+  pairs: number;
+  json: Buffer;
 }
 
 const catalogPieces = perRelease(async (release: ReleaseIndex): Promise<CatalogPiece[]> => {
@@ -91,12 +89,12 @@ export async function catalog(question: Question, release: ReleaseIndex): Promis
 }
 
 interface SignalHead {
-  readonly signal_id: string;
-  readonly industry: string;
+  signal_id: string;
+  industry: string;
   /** Paths of the paid operations that have an answer about the signal. */
-  readonly sells: readonly string[];
+  sells: readonly string[];
   /** Those that are free of this signal; absent where none is. */
-  readonly free?: readonly string[];
+  free?: readonly string[];
 }
 
 function headOf(entry: SignalEntry, release: ReleaseIndex): SignalHead {
@@ -186,3 +184,142 @@ function catalogPage(
 
 const SIGNALS_START = Buffer.from('{"signals":[');
 const COMMA = Buffer.from(',');
+
+/** A line begins with its signal id: `["`, the id, a quote. */
+const QUOTE = 0x22;
+const ID_AT = 2;
+/** FNV-1a with 32 bits. */
+const [HASH_BASIS, HASH_PRIME] = [0x811c9dc5, 0x01000193];
+
+/**
+ * The compiled list of latest readings, looked up where its bytes lie: as objects with their look-ups, 100,000 rows take
+ * 60 MB of heap.
+ */
+export class CatalogTable {
+  readonly #bytes: Buffer;
+  /** Where each line begins, and where one more would. */
+  readonly #starts: Uint32Array;
+  #chains: EntityChains | null = null;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.#starts = lineStarts(bytes);
+  }
+
+  get size(): number {
+    return this.#starts.length - 1;
+  }
+
+  row(number: number): CatalogRow {
+    const [start = 0, next = 1] = this.#starts.subarray(number, number + 2);
+    return parseCatalogRow(this.#bytes.toString('utf8', start, next - 1));
+  }
+
+  signalOf(number: number): string {
+    const start = defined(this.#starts[number], 'the start of the row') + ID_AT;
+    return this.#bytes.toString('latin1', start, this.#bytes.indexOf(QUOTE, start));
+  }
+
+  list(numbers: Iterable<number>): RowList {
+    return new RowList(this, Uint32Array.from(numbers));
+  }
+
+  /** Numbers of the rows of an entity, spelt in lower case, in the order of the list. */
+  numbersOf(lowerCased: string): number[] {
+    return [...this.likelyOf(lowerCased)].filter(
+      (number) => this.row(number).entity.toLowerCase() === lowerCased,
+    );
+  }
+
+  /** The same without parsing a row; a few of them may be of another entity. */
+  *likelyOf(lowerCased: string): Generator<number> {
+    this.#chains ??= this.#linked();
+    const { first, next, hashes } = this.#chains;
+    const hash = hashOf(lowerCased);
+    for (let one = first[hash % first.length]; one !== undefined && one > 0; one = next[one - 1]) {
+      if (hashes[one - 1] === hash) yield one - 1;
+    }
+  }
+
+  /** From the end, so that each chain has the order of the list. */
+  #linked(): EntityChains {
+    const { size } = this;
+    const first = new Uint32Array(size + 1);
+    const [next, hashes] = [new Uint32Array(size), new Uint32Array(size)];
+    for (let number = size - 1; number >= 0; number -= 1) {
+      const hash = hashOf(this.row(number).entity.toLowerCase());
+      const chain = hash % first.length;
+      hashes[number] = hash;
+      next[number] = defined(first[chain], 'the chain');
+      first[chain] = number + 1;
+    }
+    return { first, next, hashes };
+  }
+}
+
+/** Rows by the hash of their entity in lower case; numbers of rows plus one, 0 where a chain ends. */
+interface EntityChains {
+  first: Uint32Array;
+  /** By the number of a row, the one after it in its chain. */
+  next: Uint32Array;
+  hashes: Uint32Array;
+}
+
+/** Some rows of a table, in an order of their own; each is made when it is asked for. */
+export class RowList implements Iterable<CatalogRow> {
+  readonly #table: CatalogTable;
+  readonly #numbers: Uint32Array;
+
+  constructor(table: CatalogTable, numbers: Uint32Array) {
+    this.#table = table;
+    this.#numbers = numbers;
+  }
+
+  get length(): number {
+    return this.#numbers.length;
+  }
+
+  /** A negative place counts from the end. */
+  at(place: number): CatalogRow | undefined {
+    const number = this.#numbers.at(place);
+    return number === undefined ? undefined : this.#table.row(number);
+  }
+
+  /** As of an array, with places from the start. */
+  slice(from: number, to: number): RowList {
+    return new RowList(this.#table, this.#numbers.subarray(from, to));
+  }
+
+  *[Symbol.iterator](): Generator<CatalogRow> {
+    for (const number of this.#numbers) yield this.#table.row(number);
+  }
+
+  /** The same rows, the smallest key first; rows with the same key keep their order. */
+  sortedBy<Key extends string | number>(key: (row: CatalogRow) => Key): RowList {
+    const rows = Array.from(this.#numbers, (number) => ({
+      number,
+      key: key(this.#table.row(number)),
+    }));
+    rows.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
+    return this.#table.list(rows.map(({ number }) => number));
+  }
+}
+
+function hashOf(text: string): number {
+  let hash = HASH_BASIS;
+  for (let at = 0; at < text.length; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), HASH_PRIME);
+  }
+  return hash >>> 0;
+}
+
+const LINE_END = 0x0a;
+
+/** Where each line of a text begins, and where one more would. */
+export function lineStarts(bytes: Buffer): Uint32Array {
+  const starts = [0];
+  for (let end = bytes.indexOf(LINE_END); end !== -1; end = bytes.indexOf(LINE_END, end + 1)) {
+    starts.push(end + 1);
+  }
+  return Uint32Array.from(starts);
+}

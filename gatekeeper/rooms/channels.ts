@@ -1,6 +1,7 @@
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
-import type { Answered, Service } from '../answers/service.ts';
+import { type Answered, KEEP_FOR_RELEASE, type Service } from '../answers/service.ts';
 import { TEST_WARNING } from '../config/test-payments.ts';
 import { symbolOf } from '../money/further-tokens.ts';
 import type { Network } from '../money/networks.ts';
@@ -84,4 +85,31 @@ export async function channels({ baseUrl, operator, clock, release }: Service): 
     ...humanTrack(release.catalog, clock()),
   };
   return jsonContent(body, KEEP_MS);
+}
+
+/**
+ * `/.well-known/x402`: every operation that can be bought now, as the compiled manifest describes it, with the payment
+ * terms accepted here. Computed, because the compiler does not know the payee and the network.
+ */
+export function paymentManifest({ baseUrl, challenger, operator, release }: Service): Answered {
+  const { offers, catalog } = release;
+  const paid = [...offers].filter(([, { sellsNow, output }]) => sellsNow && output !== null);
+  const items = paid.map(([path, { entry }]) => {
+    const row = defined(catalog.operationByPath.get(path), `the operation "${path}"`);
+    // The requirements hold the parameters already.
+    const { params, ...shown } = entry;
+    const accepts = challenger.terms(row, row.path, 1);
+    return { resource: baseUrl + row.path, type: 'http', x402Version: 1, accepts, ...shown };
+  });
+  const extensions = operator.extensions();
+  const body = {
+    version: 1,
+    x402Version: 1,
+    extensions,
+    resources: items.map(({ resource }) => resource),
+    items,
+    openapi: `${baseUrl}/openapi.json`,
+    manifest: `${baseUrl}/manifest?all=1`,
+  };
+  return jsonContent(body, KEEP_FOR_RELEASE);
 }

@@ -1,17 +1,23 @@
+import { PROOF_MEMBER } from '../../compiler/contract/body-proof.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import {
   CHECK_DETAILS_MAX,
   CHECKED_CITATIONS_MAX,
   type CheckBody,
 } from '../../compiler/contract/check-body.ts';
+import { hasEnded } from '../../compiler/contract/key-standing.ts';
 import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
 import { bodyOfText, isSignedCsv, UNSIGNED_CSV } from '../../compiler/contract/series-csv.ts';
-import { decodeUtf8, isObject, type JsonValue } from '../../compiler/contract/strict-json.ts';
+import {
+  decodeUtf8,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../compiler/contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 import { type DemandedReport, withDemands } from '../../compiler/verify/demand-checks.ts';
-// The one judge of bodies: what this service says and what the command says cannot drift apart.
 import {
   type BodyTrust,
   coversContent,
@@ -24,7 +30,6 @@ import { findLeaf } from '../release/log-index.ts';
 import { isLogged } from '../release/read-body.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { messageOf } from '../system/message-of.ts';
-import { CHECK_COST_MAX, type CheckCost, checkCost, judgingCost, tableCost } from './check-cost.ts';
 import { jsonContent } from './json-content.ts';
 import { loggedOfPast } from './own-log.ts';
 
@@ -41,8 +46,8 @@ type HashOutcome = CheckBody['checks']['hash'];
 
 /** What the caller holds, and the request that it must answer. */
 interface SentBody {
-  readonly value: JsonValue;
-  readonly expect: string | undefined;
+  value: JsonValue;
+  expect: string | undefined;
 }
 
 /**
@@ -82,7 +87,7 @@ function demandedReport(
   report: BodyReport,
   { value, expect }: SentBody,
   catalog: Catalog,
-): DemandedReport | { readonly reply: Reply } {
+): DemandedReport | { reply: Reply } {
   try {
     return withDemands(report, value, { expect, catalog });
   } catch (error) {
@@ -94,7 +99,7 @@ function demandedReport(
 /** The log as evidence of the age of what a key signed that has ended; where it cannot be read it shows nothing. */
 async function anchorsFor(
   value: JsonValue,
-  { log, ...own }: ReleaseReader & Pick<Service, 'log'> & { readonly now: number },
+  { log, ...own }: ReleaseReader & Pick<Service, 'log'> & { now: number },
 ): Promise<NonNullable<BodyTrust['anchors']>> {
   try {
     const logged = await loggedOfPast({ signer: signerOf(value), value }, own);
@@ -135,12 +140,12 @@ function judged(value: JsonValue, trusted: BodyTrust): BodyReport {
 function readBody(
   bytes: Buffer,
   spend: Question['spend'],
-): (SentBody & { readonly cost: number }) | { readonly reply: Reply } {
+): (SentBody & { cost: number }) | { reply: Reply } {
   let sent: JsonValue;
   try {
     const text = decodeUtf8(bytes);
     if (text.startsWith(SERIES_CSV_HEADER)) return refuse(400, `Cannot be judged: ${UNSIGNED_CSV}`);
-    if (isSignedCsv(text)) spend(tableCost(bytes));
+    if (isSignedCsv(text)) spend(bytes.length / TABLE_BYTES_A_UNIT);
     sent = bodyOfText(text);
   } catch (error) {
     return refuse(400, `Cannot be judged: ${messageOf(error)}`);
@@ -163,12 +168,12 @@ function excessOf({ citations, cost }: CheckCost): string | null {
   return `${what}; use signalpress verify`;
 }
 
-function refuse(status: number, error: string): { readonly reply: Reply } {
+function refuse(status: number, error: string): { reply: Reply } {
   return { reply: jsonReply(status, { error, usage: USAGE, no_charge: true }) };
 }
 
 /** `{record}` is the record, alone or with what it must answer; beside any other member it belongs to the body. */
-function unwrapped(sent: JsonValue): { readonly value: JsonValue; readonly expect?: JsonValue } {
+function unwrapped(sent: JsonValue): { value: JsonValue; expect?: JsonValue } {
   if (!isObject(sent) || sent.record === undefined) return { value: sent };
   const { record: value, expect, ...others } = sent;
   if (Object.keys(others).length > 0) return { value: sent };
@@ -197,7 +202,11 @@ async function inclusionOf(
   }
   try {
     const looked = [...hashes].slice(0, INCLUSIONS_MAX);
-    const missing = await absentOf(looked, reader);
+    const missing: string[] = [];
+    for (const hash of looked) {
+      const { state } = await findLeaf(hash.slice('sha256:'.length), reader);
+      if (state !== 'found') missing.push(hash);
+    }
     const rest = looked.length < hashes.size ? ` of the first ${INCLUSIONS_MAX}` : '';
     const detail = `${looked.length - missing.length} of ${looked.length}${rest} are in the log`;
     return { status: missing.length === 0 ? 'pass' : 'fail', detail };
@@ -205,15 +214,6 @@ async function inclusionOf(
     if (!isLogged(error)) log({ event: 'look_up_failed', error: messageOf(error) });
     return { status: 'undetermined', detail: 'the look-up could not be completed; ask again' };
   }
-}
-
-async function absentOf(hashes: readonly string[], reader: ReleaseReader): Promise<string[]> {
-  const absent: string[] = [];
-  for (const hash of hashes) {
-    const { state } = await findLeaf(hash.slice('sha256:'.length), reader);
-    if (state !== 'found') absent.push(hash);
-  }
-  return absent;
 }
 
 function checkBody(
@@ -286,4 +286,112 @@ function outcomeOf(findings: BodyReport['checks']): HashOutcome {
     status: worst.status,
     detail: `${same} of ${findings.length}: ${where}: ${worst.detail}`,
   };
+}
+
+/**
+ * The most that judging one body may cost: some tens of milliseconds of the serving thread, far more than any sold body
+ * needs.
+ */
+export const CHECK_COST_MAX = 60_000;
+/** Objects cost as much as this many plain values. */
+const OBJECT_COST = 4;
+/** So many characters of a text or a name cost as much as a plain value. */
+const CHARS_A_VALUE = 64;
+
+/** How much work a body is for the judge. */
+interface CheckCost {
+  citations: number;
+  /** Values read, each again for every hash that covers it. */
+  cost: number;
+}
+
+/** Signatures cost the most: each costs as much as this many plain answers. */
+const UNITS_A_CITATION = 12;
+const COST_A_UNIT = 100;
+/** The proof of a body has a signature of its own, and a hash for each level of the log. */
+const PROOF_COST = 2 * UNITS_A_CITATION * COST_A_UNIT;
+/** How often a proof is read: as a proof, as a note, and each of its lines as bytes. */
+const PROOF_READINGS = 4;
+/** Members that hold a signed note: the proof of a body, and that of an answer of the log. */
+const NOTED = [PROOF_MEMBER, 'checkpoint'];
+
+/** What judging a body costs in the units of the rate limit. */
+export function judgingCost({ citations, cost }: CheckCost): number {
+  return citations * UNITS_A_CITATION + cost / COST_A_UNIT;
+}
+
+/** Bytes of a table that cost one unit to read: several times what JSON costs, also where it is refused then. */
+const TABLE_BYTES_A_UNIT = 500;
+
+interface Weight extends CheckCost {
+  /** Values read once. */
+  size: number;
+}
+
+/** Weighs a parsed body before it is judged; its depth is bounded by the parser, so this ends. */
+export function checkCost(value: JsonValue): CheckCost {
+  const { citations, cost } = weightOf(value);
+  return { citations, cost };
+}
+
+function weightOf(value: JsonValue): Weight {
+  if (typeof value !== 'object' || value === null) return plainWeight(value);
+  let [citations, cost, size] = [0, 0, OBJECT_COST];
+  for (const [name, member] of Object.entries<JsonValue>(value as JsonObject)) {
+    const inside = weightOf(member);
+    citations += inside.citations;
+    cost += inside.cost + (NOTED.includes(name) ? PROOF_COST + PROOF_READINGS * inside.size : 0);
+    size += inside.size + name.length / CHARS_A_VALUE;
+  }
+  const hashes = (cites(value) ? 1 : 0) + (Object.hasOwn(value, 'record_hash') ? 1 : 0);
+  return {
+    citations: citations + (cites(value) ? 1 : 0),
+    cost: cost + hashes * size + OBJECT_COST,
+    size,
+  };
+}
+
+function plainWeight(value: JsonValue): Weight {
+  const size = 1 + (typeof value === 'string' ? value.length / CHARS_A_VALUE : 0);
+  return { citations: 0, cost: size, size };
+}
+
+function cites(value: object): boolean {
+  return Object.hasOwn(value, '_citation');
+}
+
+/** Hashes of one body that are looked up. */
+const LOOK_UPS_MAX = 64;
+
+interface OwnLog extends ReleaseReader {
+  /** Epoch milliseconds. */
+  now: number;
+}
+
+/**
+ * Which hashes of a body, whose key has ended, are in the log of this service: no key of the past puts an entry there. Of any
+ * other body nothing is looked up. Throws when the log cannot be read.
+ */
+async function loggedOfPast(
+  { signer, value }: { signer: string | null; value: JsonValue },
+  { now, ...reader }: OwnLog,
+): Promise<ReadonlySet<string>> {
+  const logged = new Set<string>();
+  if (signer === null || !hasEnded(reader.release.keys, signer, now)) return logged;
+  for (const hash of [...hashesIn(value)].slice(0, LOOK_UPS_MAX)) {
+    const { state } = await findLeaf(hash.slice('sha256:'.length), reader);
+    if (state === 'found') logged.add(hash);
+  }
+  return logged;
+}
+
+/** Hashes of readings and of statements. */
+function hashesIn(value: JsonValue, found = new Set<string>()): ReadonlySet<string> {
+  if (typeof value !== 'object' || value === null) return found;
+  for (const [name, member] of Object.entries<JsonValue>(value as Record<string, JsonValue>)) {
+    const isHash = name === 'record_hash' && typeof member === 'string' && RECORD_HASH.test(member);
+    if (isHash) found.add(member);
+    else hashesIn(member, found);
+  }
+  return found;
 }

@@ -1,5 +1,5 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
-import type { Signal } from '../../compiler/contract/catalog/line.ts';
+import type { Line, Signal, SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { firstWhere } from '../../compiler/contract/first-where.ts';
 import {
@@ -7,22 +7,16 @@ import {
   type FreshnessClass,
   freshness,
 } from '../../compiler/contract/freshness.ts';
+import { grouped } from '../../compiler/contract/grouped.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
-import { type UpdateState, updateState } from '../../compiler/contract/update-status.ts';
+import { knownOf, type UpdateState, updateState } from '../../compiler/contract/update-status.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
-import { oncePerRelease } from '../release/per-release.ts';
+import type { Spend } from '../http/cost.ts';
+import { oncePerRelease, perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { distinctEntities } from './catalog.ts';
-import {
-  byEntity,
-  entityCount,
-  type Punctuality,
-  type Stock,
-  stocks,
-  stocksOf,
-} from './coverage-stock.ts';
+import { catalogRows, catalogTable, distinctEntities, type RowList } from './catalog.ts';
 import { FREE_BYTES_MAX, jsonBytes } from './json-content.ts';
 
 /** Seconds that a coverage answer may be repeated. */
@@ -41,13 +35,13 @@ const UPDATE_STATUS_RULE =
 const NATURE = 'What is stored and how fresh it is; descriptive only, no forecast, no advice';
 
 interface CoverageAnswers {
-  readonly at: number;
+  at: number;
   /** By signal: every page tells the counts of all. */
-  readonly counts: WeakMap<Stock, FreshnessCounts>;
+  counts: WeakMap<Stock, FreshnessCounts>;
   /** By canonical target, which unknown parameters do not change. */
-  readonly listed: BoundedMap<string, Buffer>;
+  listed: BoundedMap<string, Buffer>;
   /** Apart, for there are many of them. */
-  readonly entities: BoundedMap<string, Buffer>;
+  entities: BoundedMap<string, Buffer>;
 }
 
 const answersOf = new WeakMap<ReleaseIndex, CoverageAnswers>();
@@ -125,9 +119,9 @@ function rowsOnPages({ rows }: Covered, compact: boolean): number {
 }
 
 interface CoverageContext {
-  readonly release: ReleaseIndex;
+  release: ReleaseIndex;
   /** Milliseconds since the epoch. */
-  readonly now: number;
+  now: number;
 }
 
 /** The whole answer, without its readings where they are too many; a page of it where one is asked for or nothing else fits. */
@@ -199,9 +193,9 @@ function bytesOf(body: object): Buffer {
 }
 
 interface CoverageHead {
-  readonly covered: readonly Covered[];
+  covered: readonly Covered[];
   /** Entities that the answer is about. */
-  readonly distinct: number;
+  distinct: number;
 }
 
 function coverageBody({ covered, distinct }: CoverageHead, note: string, shown: object): object {
@@ -231,7 +225,7 @@ const RULES = {
 const RULES_END = `,${JSON.stringify(RULES).slice(1)}`;
 
 type FreshnessCounts = Readonly<Record<FreshnessClass, number>>;
-type Covered = Stock & { readonly counts: FreshnessCounts };
+type Covered = Stock & { counts: FreshnessCounts };
 
 function compactRow({ signal, line, rows, counts, punctual }: Covered, now: number): object {
   return {
@@ -246,8 +240,8 @@ function compactRow({ signal, line, rows, counts, punctual }: Covered, now: numb
 
 interface FullForm {
   /** The readings that are shown one by one; null where none are. */
-  readonly listed: Iterable<CatalogRow> | null;
-  readonly now: number;
+  listed: Iterable<CatalogRow> | null;
+  now: number;
 }
 
 function fullRow(covered: Covered, { listed, now }: FullForm): object {
@@ -295,4 +289,70 @@ function leastPunctual(
 ): UpdateState {
   if (now <= lateUntil) return 'overdue';
   return count > 0 && now <= knownUntil ? 'on_schedule' : 'unknown';
+}
+
+/** Readings of one entity that are parsed at the price of a plain answer. */
+const PARSED_ROWS_A_UNIT = 25;
+
+/** What a release holds of one signal, oldest reading first. */
+interface Stock {
+  signal: Signal;
+  line: Line;
+  rows: RowList;
+  punctual: Punctuality;
+}
+
+/** Until when (epoch milliseconds) some source of a signal is known to be late, and every one is known at all. */
+interface Punctuality {
+  lateUntil: number;
+  knownUntil: number;
+}
+
+/** Readings by age: where the stale ones end and the fresh ones begin follows from two searches. */
+const stocks = perRelease(async (release: ReleaseIndex): Promise<readonly Stock[]> => {
+  const [table, rows] = [await catalogTable(release), await catalogRows(release)];
+  return [...release.catalog.entryById].map(([id, entry]) =>
+    stockOf(entry, rows.get(id) ?? table.list([])),
+  );
+});
+
+function stockOf({ signal, line }: SignalEntry, rows: RowList): Stock {
+  let [lateUntil, knownUntil] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (const row of rows) {
+    const { state, until } = knownOf({ ...row, official_cadence: signal.cadence });
+    if (state === 'overdue') lateUntil = Math.max(lateUntil, until);
+    knownUntil = Math.min(knownUntil, until);
+  }
+  const oldestFirst = rows.sortedBy(({ observed_at }) => Date.parse(observed_at));
+  return { signal, line, rows: oldestFirst, punctual: { lateUntil, knownUntil } };
+}
+
+/** Entities of the whole release, counted once. */
+const entityCount = perRelease(async (release: ReleaseIndex): Promise<number> => {
+  return distinctEntities((await catalogRows(release)).values());
+});
+
+/** What is stored of an entity in any spelling: a stranger's text must not cost a look at every reading. */
+async function stocksOf(
+  entity: string,
+  release: ReleaseIndex,
+  spend: Spend,
+): Promise<readonly Stock[]> {
+  const table = await catalogTable(release);
+  const found = table.numbersOf(entity.toLowerCase());
+  spend(found.length / PARSED_ROWS_A_UNIT);
+  const numbers = grouped(found, (number) => table.signalOf(number));
+  return [...release.catalog.entryById].flatMap(([id, entry]) => {
+    const own = numbers.get(id);
+    return own === undefined ? [] : [stockOf(entry, table.list(own))];
+  });
+}
+
+const sorted = new WeakMap<RowList, RowList>();
+
+/** Rows in the order in which they are listed, sorted once for a release. */
+function byEntity(rows: RowList): RowList {
+  const known = sorted.get(rows) ?? rows.sortedBy(({ entity }) => entity);
+  sorted.set(rows, known);
+  return known;
 }

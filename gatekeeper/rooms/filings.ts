@@ -16,8 +16,8 @@ import {
 } from '../../compiler/contract/filing-lists.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { oncePerRelease, perRelease } from '../release/per-release.ts';
+import { sha256 } from '../release/read-body.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
-import { sha256 } from '../release/sha256.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 
 const LINE_END = 0x0a;
@@ -28,10 +28,10 @@ const LISTS_BYTES_MAX = 8 * 1024 * 1024;
 const LIST_BYTES_A_UNIT = 1024;
 
 interface Filers {
-  readonly byCik: ReadonlyMap<string, FilerLine>;
-  readonly byTicker: ReadonlyMap<string, FilerLine>;
+  byCik: ReadonlyMap<string, FilerLine>;
+  byTicker: ReadonlyMap<string, FilerLine>;
   /** Form types that are stored for any filer. */
-  readonly forms: ReadonlySet<string>;
+  forms: ReadonlySet<string>;
 }
 
 /** Everybody whose filings are stored. */

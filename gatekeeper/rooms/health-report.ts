@@ -6,9 +6,9 @@ import { REASONS, reasonsOf, type Standing, type StateName } from '../state/serv
 /** State of the service, besides what it serves. */
 interface Condition {
   /** What keeps it from serving, selling or publishing at this moment. */
-  readonly standing: readonly Standing[];
+  standing: readonly Standing[];
   /** What the operator should know although the service works. */
-  readonly warnings: readonly string[];
+  warnings: readonly string[];
 }
 
 /**

@@ -2,19 +2,21 @@ import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { Line } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
-import type { Endpoint, TableRow } from '../../compiler/contract/endpoints.ts';
+import { type Endpoint, endpointAt, type TableRow } from '../../compiler/contract/endpoints.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
 import { atomicAmount, priceBySignal, priceOf } from '../../compiler/contract/price.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { CATALOG_URL } from '../../compiler/contract/static-files.ts';
+import { storedFile } from '../answers/answers.ts';
 import {
   type Answered,
-  type ContentAnswer,
   KEEP_FOR_RELEASE,
   MISS,
+  type Question,
   type Service,
 } from '../answers/service.ts';
 import { sellsNow } from '../offer/example-request.ts';
+import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { catalogCounts } from './catalog.ts';
 import { FREE_BYTES_MAX, jsonContent } from './json-content.ts';
@@ -22,9 +24,9 @@ import { FREE_BYTES_MAX, jsonContent } from './json-content.ts';
 /** How much one answer shows; the catalogue has it all. */
 interface Extent {
   /** Names in one list; without any there are no lists. */
-  readonly names: number;
+  names: number;
   /** Rows of the price menu; all of them, with the prices of single signals, where it is left out. */
-  readonly prices?: number;
+  prices?: number;
 }
 /** As much as fits: with long ids or many lines less is shown. */
 const EXTENTS: readonly Extent[] = [
@@ -49,11 +51,7 @@ export async function preview({ release }: Service): Promise<Answered> {
   const answers = EXTENTS.map(
     (extent) => () => jsonContent(body(release, counts, extent), KEEP_FOR_RELEASE),
   );
-  return firstThatFits(answers);
-}
-
-/** The first answer that fits the limit of free answers, else the last. */
-function firstThatFits(answers: readonly (() => ContentAnswer)[]): Answered {
+  // The first answer that fits the limit of free answers, else the last.
   let shortest: Answered = MISS;
   for (const make of answers) {
     const answered = make();
@@ -99,7 +97,7 @@ function cutNote(
   release: ReleaseIndex,
   priced: readonly Endpoint[],
   { names, prices }: Extent,
-): { readonly left_out?: string } {
+): { left_out?: string } {
   const { lines, operationByPath } = release.catalog;
   const listed = lines.filter(({ bundle }) => bundle && operationByPath.has(bundle.path));
   const isCut = (row: Line): boolean => row.entities.length > names;
@@ -170,4 +168,57 @@ function documentRequests(release: ReleaseIndex, max: number): string[] {
       return values === null ? [] : [canonicalTarget(path, values)];
     });
   });
+}
+
+/** Services that one search names. */
+const SEARCH_MATCHES_MAX = 50;
+/** Longest text that is searched for; a service id is no longer. */
+const SEARCH_CHARS_MAX = 190;
+/** Services that a search looks through. */
+const SERVICES_MAX = 500_000;
+
+/** Ids that are looked through for the cost of a plain answer. */
+const IDS_A_UNIT = 1000;
+
+const PRECHECK = endpointAt('/trust/precheck');
+const PREVIEW = '/trust/preview';
+
+/** Ids of all stored services, in their order. */
+const serviceIds = perRelease(async (release: ReleaseIndex): Promise<readonly string[]> => {
+  const file = defined(PRECHECK.file, 'the file of a service');
+  const folder = file.slice(0, file.indexOf('{'));
+  const paths = release.files.pathsUnder(folder, SERVICES_MAX);
+  return paths.flatMap((path) => parseFilePath(PRECHECK, path)?.service ?? []);
+});
+
+/**
+ * `/trust/preview`: the stored list, or with `q=` the services whose id holds the text; always a 200, also for no match.
+ * Computed, because the text is the caller's.
+ */
+export function previewSearch(question: Question, service: Service): Promise<Answered> {
+  const { q } = question.route.values;
+  return q === undefined ? storedFile(question, service) : found(q, question, service);
+}
+
+async function found(q: string, { spend }: Question, { release }: Service): Promise<Answered> {
+  const wanted = q
+    .trim()
+    .slice(0, SEARCH_CHARS_MAX)
+    .toLowerCase()
+    .replaceAll(/[.\s]+/g, '-');
+  const ids = wanted === '' ? [] : await serviceIds(release);
+  spend(ids.length / IDS_A_UNIT);
+  const matches = ids.filter((id) => id.includes(wanted));
+  const [first] = matches;
+  const body = {
+    nature: 'ids of stored services; descriptive only, not a recommendation of any of them',
+    q: q.slice(0, SEARCH_CHARS_MAX).toWellFormed(),
+    count: matches.length,
+    matches: matches.slice(0, SEARCH_MATCHES_MAX),
+    more: matches.length > SEARCH_MATCHES_MAX,
+    example_request:
+      first === undefined ? null : canonicalTarget(PRECHECK.path, { service: first }),
+    preview: PREVIEW,
+  };
+  return jsonContent(body, KEEP_FOR_RELEASE);
 }

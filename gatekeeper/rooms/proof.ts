@@ -1,23 +1,28 @@
+import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
+import type { Route, RouteFault } from '../../compiler/contract/route.ts';
+import { LOG_URL } from '../../compiler/contract/static-files.ts';
+import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import {
   type Answered,
   KEEP_FOR_RELEASE,
   type Question,
   type Service,
 } from '../answers/service.ts';
-import { jsonReply, type Reply } from '../http/reply.ts';
-import { inclusionOf } from '../release/inclusion.ts';
-import { leafProof } from '../release/leaf-proof.ts';
+import { jsonReply } from '../http/reply.ts';
+import { noCharge } from '../offer/no-charge.ts';
+import { anchorWords, batchRows, inclusionOf, logOutline } from '../release/log-files.ts';
 import { findLeaf } from '../release/log-index.ts';
+import { logTip } from '../release/log-tip.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
-import { ABSENT_NOTES } from './anchor.ts';
-import { coreMembers } from './core-members.ts';
-import { freeFacts, isFreeReading } from './free-facts.ts';
-import { jsonContent } from './json-content.ts';
-import { undetermined } from './undetermined.ts';
+import { jsonContent, undetermined } from './json-content.ts';
+import { leafProof } from './proven.ts';
 import {
+  coreMembers,
+  freeFacts,
   HASH_PREFIX_MIN,
   hashPrefix,
+  isFreeReading,
   type LookUp,
   type LookUpReader,
   lookUpHash,
@@ -29,7 +34,11 @@ import {
  */
 export async function proof({ route, spend }: Question, service: Service): Promise<Answered> {
   const digits = hashPrefix(defined(route.values.record_hash, 'the hash of a proof'));
-  if (digits === null) return { kind: 'reply', reply: usage() };
+  if (digits === null) {
+    const error = `Send /proof/sha256:<64 hex>, or at least its first ${HASH_PREFIX_MIN} hex digits in lower case`;
+    const usage = '/proof/sha256:<64 hex>';
+    return { kind: 'reply', reply: jsonReply(400, { error, usage, no_charge: true }) };
+  }
   try {
     const { release, sold } = service;
     const body = await proofBody(digits, { release, sold, spend });
@@ -37,14 +46,6 @@ export async function proof({ route, spend }: Question, service: Service): Promi
   } catch (error) {
     return undetermined({ endpoint: 'proof' }, error, service);
   }
-}
-
-function usage(): Reply {
-  return jsonReply(400, {
-    error: `Send /proof/sha256:<64 hex>, or at least its first ${HASH_PREFIX_MIN} hex digits in lower case`,
-    usage: '/proof/sha256:<64 hex>',
-    no_charge: true,
-  });
 }
 
 async function proofBody(digits: string, reader: LookUpReader): Promise<object> {
@@ -138,3 +139,92 @@ const HEAD =
 const LONG =
   'its file is too large for a free look-up: this release lists the hash, and the core is in the body that is sold';
 const BROKEN = 'the stored record does not have this hash; do not rely on it';
+
+/** Batches of one answer; `day` reaches the older ones, and the files of the log hold all. */
+const BATCHES_SHOWN_MAX = 200;
+
+/**
+ * `/gauge/anchor`: the batches of the log, those of a day, or the inclusion of a hash. Computed, because any hash of the log
+ * and any day may be asked for.
+ */
+export async function anchor({ route, spend }: Question, service: Service): Promise<Answered> {
+  const { day, hash } = route.values;
+  if (day !== undefined && !isRealDay(day))
+    return illegal(route, { name: 'day', legal: DAY }, service);
+  const digits = hash === undefined ? null : hashPrefix(hash);
+  if (hash !== undefined && digits === null) return illegal(route, { name: 'hash' }, service);
+  try {
+    const reader = { release: service.release, spend };
+    const body = digits === null ? await batchList(reader, day) : await entry(digits, reader);
+    return jsonContent(body, KEEP_FOR_RELEASE);
+  } catch (error) {
+    return undetermined({ endpoint: 'gauge/anchor' }, error, service);
+  }
+}
+
+const DAY = 'day must be a calendar day like 2026-11-20';
+
+function illegal(
+  route: Route,
+  wrong: Pick<RouteFault, 'name' | 'legal'>,
+  { release }: Service,
+): Answered {
+  const value = defined(route.values[wrong.name], `the value of ${wrong.name}`);
+  const fault = { miss: 'illegal_value', missing: [], value, ...wrong } as const;
+  return { kind: 'reply', reply: noCharge({ ...route, fault }, release) };
+}
+
+async function batchList(reader: ReleaseReader, day: string | undefined): Promise<object> {
+  const { sizes, days } = await logOutline(reader.release);
+  const numbers = day === undefined ? [...sizes.keys()] : (days.get(day) ?? []);
+  const shown = await batchRows(numbers.slice(-BATCHES_SHOWN_MAX), reader);
+  const batches = await Promise.all(
+    shown.toReversed().map(async (row) => ({ ...row, ...(await anchorWords(row.root, reader)) })),
+  );
+  return {
+    endpoint: 'gauge/anchor',
+    ...(day === undefined ? {} : { day }),
+    log: await newest(reader, sizes.at(-1) ?? 0),
+    total: numbers.length,
+    shown: batches.length,
+    batches,
+    note: LIST_NOTE,
+  };
+}
+
+const LIST_NOTE =
+  'newest first; each row is a signed tree of record hashes that includes every earlier row. A timestamp proves ' +
+  'only that these hashes existed by then; it says nothing about what they stand for';
+
+async function newest({ release, spend }: ReleaseReader, size: number): Promise<object | null> {
+  const tip = await logTip(release);
+  if (tip !== null) {
+    const { signed, checkpoint } = tip.proof;
+    return { size: signed.size, checkpoint, files: LOG_URL };
+  }
+  if (!release.has(CHECKPOINT_PATH)) return null;
+  const { bytes } = await release.body(CHECKPOINT_PATH, spend);
+  return { size, checkpoint: bytes.toString('utf8'), files: LOG_URL };
+}
+
+async function entry(digits: string, reader: ReleaseReader): Promise<object> {
+  const found = await findLeaf(digits, reader);
+  const head = { endpoint: 'gauge/anchor', hash: `sha256:${digits}` };
+  if (found.state !== 'found') {
+    const ambiguous =
+      found.state === 'ambiguous' ? { ambiguous: true, matches: found.matches } : {};
+    return { ...head, found: false, ...ambiguous, note: ABSENT_NOTES[found.state] };
+  }
+  const { inclusion, anchor: words } = await inclusionOf(found, reader);
+  return { ...head, hash: found.hash, found: true, ...inclusion, ...words, note: FOUND_NOTE };
+}
+
+const ABSENT_NOTES = {
+  not_found:
+    'no log entry starts with these digits; the log holds record hashes, and of citations those of bodies that join readings',
+  ambiguous: 'more than one log entry starts with these digits; send more digits',
+} as const;
+
+const FOUND_NOTE =
+  'hash the entry (SHA-256 of a zero byte followed by the ASCII text of the hash), then combine it with ' +
+  'inclusion_proof as RFC 9162 defines for this index and size; the result must be root, which the checkpoint signs';

@@ -1,11 +1,17 @@
 import { hashedIn, PROOF_MEMBER } from '../../compiler/contract/body-proof.ts';
+import { type Checkpoint, openNote } from '../../compiler/contract/checkpoint.ts';
 import { bringsProof, type Endpoint, type TablePath } from '../../compiler/contract/endpoints.ts';
+import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 import { isSignedCsv } from '../../compiler/contract/series-csv.ts';
+import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
+import { formatTlogProof, type TlogProof } from '../../compiler/contract/tlog-proof.ts';
 import type { Content, Question, Service } from '../answers/service.ts';
-import { deliveredHashes, type ProvenBy } from '../release/delivered-hashes.ts';
-import { leafProof, newestNote } from '../release/leaf-proof.ts';
-import { oncePerRelease } from '../release/per-release.ts';
-import type { ReleaseReader } from '../release/release-index.ts';
+import { FOR_EVERYBODY } from '../http/cost.ts';
+import { inclusionProof } from '../release/log-files.ts';
+import { findLeaf } from '../release/log-index.ts';
+import { logTip } from '../release/log-tip.ts';
+import { oncePerRelease, perRelease } from '../release/per-release.ts';
+import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 
 /** Bytes that tell a signed table from JSON. */
@@ -15,9 +21,9 @@ const SAMPLE_PATH: TablePath = '/gauge/sample';
 const SAMPLE_START = '{"sample":';
 
 interface ProvenBody {
-  readonly body: Buffer;
+  body: Buffer;
   /** Signed note that its proof leads to. */
-  readonly note: string | null;
+  note: string | null;
 }
 
 /** Bytes of bodies that are kept for one release, without their proofs and with them. */
@@ -41,7 +47,8 @@ export async function proven(
   const { endpoint, values } = route;
   const isSample = endpoint.path === SAMPLE_PATH;
   if ((!bringsProof(endpoint) && !isSample) || values.proof === '0') return content;
-  const note = await newestNote(release);
+  // The signed note that proofs of now lead to; null for a release without a log.
+  const note = (await newestCheckpoint(release))?.note ?? null;
   const { sha256: _, ...plain } = content;
   const known = provenBodies(release).get(content.body);
   if (known !== undefined && known.note === note) return { ...plain, body: known.body };
@@ -52,13 +59,22 @@ export async function proven(
 
 async function withProof(body: Buffer, endpoint: Endpoint, reader: ReleaseReader): Promise<Buffer> {
   const isSample = endpoint.path === SAMPLE_PATH;
-  const signed = isSample ? sampleIn(body) : { json: jsonOf(body), at: 0 };
+  const signed = isSample
+    ? {
+        json: body.subarray(SAMPLE_START.length, body.lastIndexOf('}')),
+        at: SAMPLE_START.length,
+      }
+    : { json: jsonOf(body), at: 0 };
   const found = deliveredHashes(signed.json, isSample ? 'reading' : provenBy(endpoint));
   if (found === null) return body;
   const { hashes, citationAt } = found;
   for (const hash of hashes) {
     const proof = await leafProof(hash, reader);
-    if (proof !== null) return inserted(body, signed.at + citationAt, proof);
+    if (proof !== null) {
+      const at = signed.at + citationAt;
+      const member = `"${PROOF_MEMBER}":${JSON.stringify(proof)},`;
+      return Buffer.concat([body.subarray(0, at), Buffer.from(member, 'utf8'), body.subarray(at)]);
+    }
   }
   return body;
 }
@@ -74,15 +90,161 @@ function jsonOf(body: Buffer): Buffer {
   return isTable ? body.subarray(0, body.indexOf('\r\n')) : body;
 }
 
-/** The JSON of the record in a sample, and where it begins. */
-function sampleIn(body: Buffer): { readonly json: Buffer; readonly at: number } {
-  return {
-    json: body.subarray(SAMPLE_START.length, body.lastIndexOf('}')),
-    at: SAMPLE_START.length,
-  };
+// The hashes of a body of which one is in the log (contract/body-proof.ts), found in its bytes: nothing whole is parsed.
+
+const CITATION = '"_citation":';
+const RECORD_HASH_MEMBER = Buffer.from('"record_hash":"');
+const HASH_CHARS = 'sha256:'.length + 64;
+/** How far the record hash of a body is looked for; bodies of one reading are shorter, and a document that is not is proven by its statement. */
+const SEARCHED_BYTES_MAX = 256 * 1024;
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+/** What each byte outside of texts does to the depth. */
+const STEPS = new Int8Array(256);
+for (const [index, bracket] of [...'{[}]'].entries()) {
+  STEPS[bracket.charCodeAt(0)] = index < 2 ? 1 : -1;
 }
 
-function inserted(body: Buffer, at: number, proof: string): Buffer {
-  const member = `"${PROOF_MEMBER}":${JSON.stringify(proof)},`;
-  return Buffer.concat([body.subarray(0, at), Buffer.from(member, 'utf8'), body.subarray(at)]);
+/** What proves a body: the reading or row that it is about, else its statement; of a settlement answer that of its coverage. */
+type ProvenBy = 'reading' | 'statement' | 'coverage';
+
+/** Looks into a sealed body, whose last member is its citation, or into a settlement answer, where `coverage` is the one before; null for any other. */
+export function deliveredHashes(
+  body: Buffer,
+  by: ProvenBy,
+): { citationAt: number; hashes: readonly string[] } | null {
+  const citationAt = body.lastIndexOf(CITATION);
+  if (citationAt === -1) return null;
+  const statement = statementIn(body.subarray(citationAt + CITATION.length, body.lastIndexOf('}')));
+  const hashes =
+    by === 'coverage'
+      ? [coverageStatement(body, citationAt)]
+      : [by === 'reading' ? ownRecordHash(body) : null, statement];
+  return { citationAt, hashes: hashes.filter((hash) => hash !== null) };
+}
+
+/** `…"_citation":{…}},"_citation":`: the coverage ends with its own citation. */
+function coverageStatement(body: Buffer, citationAt: number): string | null {
+  const at = body.lastIndexOf(CITATION, citationAt - 1);
+  return at === -1 ? null : statementIn(body.subarray(at + CITATION.length, citationAt - 2));
+}
+
+function statementIn(citation: Buffer): string | null {
+  const { record_hash: hash } = JSON.parse(citation.toString('utf8')) as { record_hash?: unknown };
+  return typeof hash === 'string' && RECORD_HASH.test(hash) ? hash : null;
+}
+
+/** The member `record_hash` at the top of a JSON object; null where it has none, or only behind SEARCHED_BYTES_MAX. */
+function ownRecordHash(body: Buffer): string | null {
+  const end = Math.min(body.length, SEARCHED_BYTES_MAX);
+  let depth = 0;
+  for (let at = 0; at < end; at += 1) {
+    if (body[at] !== QUOTE) depth += STEPS[body[at] ?? 0] ?? 0;
+    else if (
+      depth === 1 &&
+      body.subarray(at, at + RECORD_HASH_MEMBER.length).equals(RECORD_HASH_MEMBER)
+    )
+      return hashFrom(body, at);
+    else at = endOfString(body, at);
+  }
+  return null;
+}
+
+function hashFrom(body: Buffer, member: number): string | null {
+  const at = member + RECORD_HASH_MEMBER.length;
+  const hash = body.toString('latin1', at, at + HASH_CHARS);
+  return RECORD_HASH.test(hash) ? hash : null;
+}
+
+/** Where the string ends that begins at a quotation mark. */
+function endOfString(body: Buffer, start: number): number {
+  for (let at = start + 1; at < body.length; at += 1) {
+    if (body[at] === BACKSLASH) at += 1;
+    else if (body[at] === QUOTE) return at;
+  }
+  return body.length;
+}
+
+type Inclusion = Pick<TlogProof, 'index' | 'hashes'>;
+
+/** The place of a hash in the log, and the text of its proof against one signed note. */
+interface KeptProof extends Inclusion {
+  note: string;
+  text: string;
+}
+
+/** Bytes of proofs that are kept for one release. */
+const PROOFS_BYTES_MAX = 4 * 1024 * 1024;
+/** What a proof takes beside its text. */
+const PROOF_BYTES = 256;
+/** What each of its hashes takes. */
+const HASH_ENTRY_BYTES = 128;
+
+/** By hash; null for a hash that is no entry. */
+const proofs = oncePerRelease(
+  () => new BoundedMap<string, KeptProof | null>({ bytes: PROOFS_BYTES_MAX, isByUse: true }),
+);
+
+/**
+ * That a hash is an entry of the log, as a tlog-proof@v1 text against the newest checkpoint; null for one that is none, and
+ * for a release without a log. Throws when the log cannot be read.
+ */
+export async function leafProof(hash: string, reader: ReleaseReader): Promise<string | null> {
+  const newest = await newestCheckpoint(reader.release);
+  if (newest === null) return null;
+  const kept = proofs(reader.release);
+  const known = kept.get(hash);
+  if (known === null || known?.note === newest.note) return known?.text ?? null;
+  // A witness may have signed the checkpoint since: the place in the tree is the same.
+  const inclusion = known ?? (await inclusionOf(hash, newest, reader));
+  const made =
+    inclusion === null
+      ? null
+      : {
+          index: inclusion.index,
+          hashes: inclusion.hashes,
+          note: newest.note,
+          text: formatTlogProof({
+            index: inclusion.index,
+            hashes: inclusion.hashes,
+            checkpoint: newest.note,
+          }),
+        };
+  const size = made === null ? 0 : made.text.length + HASH_ENTRY_BYTES * made.hashes.length;
+  kept.set(hash, made, PROOF_BYTES + size);
+  return made?.text ?? null;
+}
+
+interface SignedCheckpoint extends Checkpoint {
+  note: string;
+}
+
+/** The checkpoint with the head of the release in it, with whatever witnesses have signed it; of a release from before the listed one. */
+async function newestCheckpoint(release: ReleaseIndex): Promise<SignedCheckpoint | null> {
+  const tip = await logTip(release);
+  if (tip === null) return listedCheckpoint(release);
+  return { ...tip.proof.signed, note: tip.proof.checkpoint };
+}
+
+const listedCheckpoint = perRelease(
+  async (release: ReleaseIndex): Promise<SignedCheckpoint | null> => {
+    if (!release.has(CHECKPOINT_PATH)) return null;
+    const { bytes } = await release.body(CHECKPOINT_PATH, FOR_EVERYBODY);
+    const note = bytes.toString('utf8');
+    const opened = openNote(note);
+    if (opened === null) throw new RangeError(`Cannot read "${CHECKPOINT_PATH}": no checkpoint`);
+    return { ...opened.checkpoint, note };
+  },
+);
+
+async function inclusionOf(
+  hash: string,
+  { size }: Checkpoint,
+  reader: ReleaseReader,
+): Promise<Inclusion | null> {
+  const leaf = await findLeaf(hash.slice('sha256:'.length), reader);
+  if (leaf.state !== 'found') return null;
+  const { index } = leaf;
+  const hashes = await inclusionProof(index, size, reader);
+  return { index, hashes: hashes.map((one) => Buffer.from(one, 'hex')) };
 }

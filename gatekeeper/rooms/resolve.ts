@@ -29,8 +29,8 @@ import { isLookalike } from '../../compiler/contract/settlement-question.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { citationText } from '../release/citation-text.ts';
+import { sha256 } from '../release/read-body.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
-import { sha256 } from '../release/sha256.ts';
 import { filersOf, findFiler, listsOf } from './filings.ts';
 import { jsonBytes } from './json-content.ts';
 

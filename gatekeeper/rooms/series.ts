@@ -1,22 +1,31 @@
 import { csvLine } from '../../compiler/contract/csv-line.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
+import { HASH_CORE_VERSION } from '../../compiler/contract/record-hash.ts';
 import {
   type ChainState,
   CORE_COLUMNS,
   SERIES_COLUMNS,
+  type SeriesCut,
   seriesFrom,
   stateBefore,
 } from '../../compiler/contract/series.ts';
 import { SIGNED_CSV, signedCsvHead } from '../../compiler/contract/series-csv.ts';
-import { type StoredSegment, segmentPath } from '../../compiler/contract/series-segments.ts';
+import { eachOrigin, type OriginRun } from '../../compiler/contract/series-origins.ts';
+import {
+  type SeriesSubject,
+  type StoredSegment,
+  segmentPath,
+} from '../../compiler/contract/series-segments.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
+import type { Spend } from '../http/cost.ts';
 import { JSON_MEDIA_TYPE } from '../http/reply.ts';
 import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/media-type.ts';
-import { requestFile } from '../release/release-index.ts';
+import { oncePerRelease } from '../release/per-release.ts';
+import { type Body, requestFile } from '../release/release-index.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
-import { layoutOf, type SeriesLayout, type Stretch, segmentLayout } from './series-layout.ts';
-import { type Cut, type Form, storedRows, tableCut, tablesOf } from './series-tables.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 
 /**
  * `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. Computed, because a look-back is cut
@@ -45,24 +54,20 @@ export async function series(question: Question, service: Service): Promise<Answ
   if (mediaTypeOf(endpoint, target) !== CSV_MEDIA_TYPE) {
     return content(jsonParts({ layout, cut, asked, inForm }, values), JSON_MEDIA_TYPE);
   }
-  const parts = csvParts({ layout, cut, asked, inForm }, values);
+  const head = values.format === SIGNED_CSV ? signedHead(layout, cut, asked) : '';
+  const hasCores = values.verifiable !== undefined;
+  const columns = csvLine(hasCores ? CORE_COLUMNS : SERIES_COLUMNS);
+  const parts = [Buffer.from(head + columns), ...inForm(hasCores ? 'csv-cores' : 'csv')];
   return content(parts, `${CSV_MEDIA_TYPE}; charset=utf-8`);
 }
 
 /** What an answer is put together of. */
 interface Making {
-  readonly layout: SeriesLayout;
-  readonly cut: Cut;
-  readonly asked: Asked;
+  layout: SeriesLayout;
+  cut: Cut;
+  asked: Asked;
   /** The delivered rows in a form that is not the stored one. */
-  readonly inForm: (form: Form) => readonly Buffer[];
-}
-
-function csvParts({ layout, cut, asked, inForm }: Making, values: Values): readonly Buffer[] {
-  const head = values.format === SIGNED_CSV ? signedHead(layout, cut, asked) : '';
-  const hasCores = values.verifiable !== undefined;
-  const columns = csvLine(hasCores ? CORE_COLUMNS : SERIES_COLUMNS);
-  return [Buffer.from(head + columns), ...inForm(hasCores ? 'csv-cores' : 'csv')];
+  inForm: (form: Form) => readonly Buffer[];
 }
 
 function jsonParts({ layout, cut, asked, inForm }: Making, values: Values): readonly Buffer[] {
@@ -109,8 +114,8 @@ async function beginning(
 
 /** What was asked for, and the time of the request in milliseconds. */
 interface Asked {
-  readonly days: number;
-  readonly now: number;
+  days: number;
+  now: number;
 }
 
 function behindRows({ body, rows }: SeriesLayout): Buffer {
@@ -134,4 +139,221 @@ function beforeRows(
 function signedHead(layout: SeriesLayout, { before }: Cut, asked: Asked): string {
   const answer = Buffer.concat([...beforeRows(layout, before, asked), behindRows(layout)]);
   return signedCsvHead(answer.toString('utf8').replaceAll('\n', ''));
+}
+
+// Where the lines of a stored series stand (FORMAT.md, section 8). Answers are cut out of these bytes.
+
+const NEWLINE = 0x0a;
+const ROWS = ',"rows":[';
+
+/** Rows that follow one another in one file. */
+export interface Stretch {
+  readonly body: Body;
+  /** Number of the first row, counted from the first one ever. */
+  readonly start: number;
+  /** Offset of every row, and behind the last of them that of what follows. */
+  readonly rows: readonly number[];
+  readonly cuts: readonly SeriesCut[];
+  readonly origins: readonly OriginRun[];
+}
+
+/** The file of a series: its head, its segments, where its rows can be cut, their origins, its rows, the citation. */
+interface SeriesLayout extends Stretch {
+  /** End of the head, behind its line end. */
+  headEnd: number;
+  segments: readonly StoredSegment[];
+  /** In front of the first row that is delivered. */
+  before: ChainState;
+  /** Rows of the whole chain. */
+  end: number;
+}
+
+/** What is made of a body, once for as long as the body is held. */
+function oncePerBody<Value, More extends readonly unknown[]>(
+  make: (body: Body, ...more: More) => Value,
+): (body: Body, ...more: More) => Value {
+  const made = new WeakMap<Body, { value: Value }>();
+  return (body, ...more) => {
+    const known = made.get(body);
+    if (known !== undefined) return known.value;
+    const value = make(body, ...more);
+    made.set(body, { value });
+    return value;
+  };
+}
+
+/** The layout of the file of a series. */
+const layoutOf = oncePerBody((body: Body): SeriesLayout => {
+  const [headEnd = 0, segmentsEnd = 0, cutsEnd = 0, originsEnd = 0, answerEnd = 0, ...more] =
+    lineEnds(body);
+  const line = (start: number, end: number): string => body.bytes.toString('utf8', start, end);
+  const answer = `{${line(originsEnd, answerEnd).trimEnd().slice(0, -ROWS.length)}}`;
+  const { before, count }: { before: ChainState; count: number } = JSON.parse(answer);
+  const rows = [answerEnd, ...more];
+  const end = before.rows + count;
+  return {
+    body,
+    headEnd,
+    segments: memberOf(line(headEnd, segmentsEnd)),
+    cuts: memberOf(line(segmentsEnd, cutsEnd)),
+    origins: memberOf(line(cutsEnd, originsEnd)),
+    before,
+    start: end - (rows.length - 1),
+    end,
+    rows,
+  };
+});
+
+/** The layout of a segment: its cuts, its origins, then its rows. */
+const segmentLayout = oncePerBody((body: Body, start: number): Stretch => {
+  const [cutsEnd = 0, originsEnd = 0, ...more] = lineEnds(body);
+  const cuts: SeriesCut[] = JSON.parse(body.bytes.toString('utf8', 0, cutsEnd));
+  const origins: OriginRun[] = JSON.parse(body.bytes.toString('utf8', cutsEnd, originsEnd));
+  return { body, start, cuts, origins, rows: [originsEnd, ...more] };
+});
+
+/** Offsets behind each line end. */
+function lineEnds({ bytes }: Body): number[] {
+  const ends: number[] = [];
+  for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) {
+    ends.push(at + 1);
+  }
+  return ends;
+}
+
+/** The value of a line that is one member of an object: `"name":value,`. */
+function memberOf<Value>(line: string): readonly Value[] {
+  return JSON.parse(line.slice(line.indexOf(':') + 1, line.lastIndexOf(',')));
+}
+
+// Rows of a series in another form than the stored one: as CSV, and with their hash cores.
+
+/** Bytes of series that are kept in another form than the stored one. */
+const TABLES_BYTES_MAX = 16 * 1024 * 1024;
+/** Rows that cost as much as a request when they are put into another form. */
+const TABLE_ROWS_A_UNIT = 8;
+
+type Form = 'csv' | 'csv-cores' | 'json-cores';
+type Tables = BoundedMap<Body, Partial<Record<Form, Table>>>;
+/** Those of a release. */
+const tablesOf = oncePerRelease(
+  (): Tables => new BoundedMap({ bytes: TABLES_BYTES_MAX, isByUse: true }),
+);
+
+/** What is delivered: the state in front of the first row, and the files that hold it and those behind it. */
+interface Cut {
+  before: ChainState;
+  stretches: readonly Stretch[];
+}
+
+/** The stored bytes of the rows and what stands behind them: the chain state in front of them is listed in the files. */
+function storedRows({ before, stretches }: Cut): readonly Buffer[] {
+  return stretches.map((stretch) =>
+    stretch.body.bytes.subarray(offsetIn(stretch.rows, stretch, before)),
+  );
+}
+
+/** Where the rows behind a state begin, out of the offsets of all rows of a stretch. */
+function offsetIn(
+  offsets: readonly number[],
+  { start }: Stretch,
+  { rows }: ChainState,
+): number | undefined {
+  return offsets[Math.max(0, rows - start)];
+}
+
+/** Rows of one file in some form, and where each of them begins. */
+interface Table {
+  bytes: Buffer;
+  rows: readonly number[];
+}
+
+interface Source {
+  subject: SeriesSubject;
+  tables: Tables;
+  /** Whoever makes rows be put into a form pays for it, before any money has moved. */
+  spend: Spend;
+}
+
+/** The delivered rows of a series in a form. */
+function tableCut({ before, stretches }: Cut, form: Form, source: Source): readonly Buffer[] {
+  return stretches.map((stretch) => {
+    const { bytes, rows } = tableIn(form, stretch, source);
+    return bytes.subarray(offsetIn(rows, stretch, before));
+  });
+}
+
+/** Made once for a stored body: many ask for the end of the same rows. */
+function tableIn(form: Form, stretch: Stretch, { subject, tables, spend }: Source): Table {
+  const known = tables.get(stretch.body);
+  const kept = known?.[form];
+  if (kept !== undefined) return kept;
+  const table = makeTable(form, stretch, subject);
+  spend(table.rows.length / TABLE_ROWS_A_UNIT);
+  const forms = { ...known, [form]: table };
+  const size = Object.values(forms).reduce((sum, { bytes }) => sum + bytes.length, 0);
+  tables.set(stretch.body, forms, stretch.body.bytes.length + size);
+  return table;
+}
+
+const ROW_IN: Readonly<Record<Form, (line: RowLine, core: string) => string>> = {
+  csv: (line) => csvLine(cellsOf(line)),
+  'csv-cores': (line, core) => csvLine([...cellsOf(line), core]),
+  'json-cores': ({ line, end }, core) =>
+    `${line.slice(0, end)},"_hash_core":${core}${line.slice(end)}`,
+};
+
+function makeTable(form: Form, { body, rows: offsets, origins }: Stretch, subject: SeriesSubject) {
+  const rows: number[] = [];
+  const lines: Buffer[] = [];
+  const each = eachOrigin(origins.map(([rows, origin]) => [rows, JSON.stringify(origin)]));
+  let size = 0;
+  for (const [index, start] of offsets.slice(0, -1).entries()) {
+    const row = rowLine(body.bytes.toString('utf8', start, offsets[index + 1]));
+    const { value: origin } = each.next();
+    const core = form === 'csv' ? '' : coreText(row, subject, defined(origin, 'a row origin'));
+    const line = Buffer.from(ROW_IN[form](row, core));
+    rows.push(size);
+    lines.push(line);
+    size += line.length;
+  }
+  return { bytes: Buffer.concat(lines), rows };
+}
+
+/** One stored row and where in its line something stands; its metrics are copied as the JSON that they are, never read. */
+interface RowLine {
+  line: string;
+  /** Offset of the comma in front of `data_age_hours`. */
+  age: number;
+  current: number;
+  /** Offset behind the metrics. */
+  band: number;
+  /** Offset of the brace that ends the row. */
+  end: number;
+}
+
+function rowLine(line: string): RowLine {
+  // A quotation mark inside a text is escaped, so these words can only be members of the row.
+  const hash = line.lastIndexOf(',"record_hash":');
+  return {
+    line,
+    age: line.indexOf(',"data_age_hours":'),
+    current: line.indexOf('"current":') + '"current":'.length,
+    band: line.lastIndexOf(',"band":', hash),
+    end: line.lastIndexOf('}'),
+  };
+}
+
+function cellsOf({ line, current, band, end }: RowLine) {
+  const row = JSON.parse(`${line.slice(0, current)}null${line.slice(band, end + 1)}`);
+  return SERIES_COLUMNS.map((name) => (name === 'current' ? line.slice(current, band) : row[name]));
+}
+
+/** The hash core as JSON, its members in their order (`hashCore`). */
+function coreText(row: RowLine, { signal_id, entity }: SeriesSubject, origin: string): string {
+  const { line, age, current, band } = row;
+  const subject = JSON.stringify({ hash_core_version: HASH_CORE_VERSION, signal_id, entity });
+  const times = line.slice(1, age);
+  const metrics = line.slice(current, band);
+  return `${subject.slice(0, -1)},${times},"current":${metrics},${origin.slice(1)}`;
 }

@@ -1,17 +1,34 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { type Citation, citationSchema } from '../../compiler/contract/citation.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import {
+  CITATION_SEAL_FIELDS,
+  citationSchema,
+  citationStatement,
+} from '../../compiler/contract/citation.ts';
+import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { FILING_CORE_FIELDS } from '../../compiler/contract/filing.ts';
 import { keyStanding } from '../../compiler/contract/key-standing.ts';
-import { verifyShardPath } from '../../compiler/contract/path.ts';
-import { recordHashText } from '../../compiler/contract/record-hash.ts';
-import { parseVerifyEntry, type VerifyEntry } from '../../compiler/contract/release.ts';
+import { filePath, verifyShardPath } from '../../compiler/contract/path.ts';
+import { CORE_FIELDS, hashCore, recordHashText } from '../../compiler/contract/record-hash.ts';
+import {
+  parseVerifyEntry,
+  releaseSchema,
+  type VerifyEntry,
+} from '../../compiler/contract/release.ts';
+import {
+  isRosterKind,
+  rosterCore,
+  rosterCoreFields,
+  rosterKindOf,
+} from '../../compiler/contract/roster-core.ts';
+import { pricedRow } from '../../compiler/contract/route.ts';
 import type { Service } from '../answers/service.ts';
 import { costOfParsing } from '../http/cost.ts';
 import { citationOf } from '../release/citation-text.ts';
-import { linesFrom } from '../release/lines-from.ts';
-import { findEntries } from '../release/log-index.ts';
+import { findEntries, linesFrom } from '../release/log-index.ts';
+import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
-import { storedCore } from '../release/stored-core.ts';
 
 /** Fewest hex digits of a hash that are looked up. */
 export const HASH_PREFIX_MIN = 8;
@@ -100,14 +117,10 @@ function lookUpSold(citations: readonly unknown[], { keys }: ReleaseIndex): Look
   const standing = keyStanding(keys, _citation.issuer_DID, _citation.retrieved_at);
   // Sold here by somebody else, before this issuer took over.
   if (standing === 'unknown') return { state: 'not_found' };
-  const entry = soldEntry(_citation);
-  return { state: 'listed', entry, check: recomputed(entry, { _citation }) };
-}
-
-/** The subject of a citation stands in the address that sold its body. */
-function soldEntry({ record_hash, source, retrieved_at }: Citation): VerifyEntry {
+  // The subject of a citation stands in the address that sold its body.
+  const { record_hash, source, retrieved_at } = _citation;
   const asked = new URL(source.url ?? '', 'http://unknown').searchParams;
-  return {
+  const entry: VerifyEntry = {
     record_hash,
     kind: 'citation',
     state: 'superseded',
@@ -116,6 +129,7 @@ function soldEntry({ record_hash, source, retrieved_at }: Citation): VerifyEntry
     entity: asked.get('loc') ?? asked.get('entity') ?? [...asked.values()][0] ?? '',
     observed_at: source.published_at ?? retrieved_at,
   };
+  return { state: 'listed', entry, check: recomputed(entry, { _citation }) };
 }
 
 async function recompute(
@@ -135,4 +149,146 @@ function recomputed(entry: VerifyEntry, body: Recomputed['body']): Recomputed {
   const core = storedCore(entry, body);
   const digest = createHash('sha256').update(canonicalJson(core)).digest('hex');
   return { body, core, recomputedHash: recordHashText(digest) };
+}
+
+/** What a free look-up may say of the thing that a hash stands for. */
+export interface FreeFacts {
+  readonly signal_id: string | null;
+  readonly entity: string | null;
+  readonly observed_at: string | null;
+}
+
+/**
+ * The log lists the hash of everything that was ever published, so whoever reads it can ask for each of them. Subjects
+ * of readings stand in the free catalog, and the time of the latest one in the coverage. Earlier times are sold as a
+ * series. For a row, a filing or a document only its kind is given, because who is on a roster and when a filing
+ * arrived is sold. The statement of a body that joins readings is in the log too, so what the body is about is not said.
+ * The head of a release is public.
+ */
+export function freeFacts(entry: VerifyEntry, catalog: Catalog): FreeFacts {
+  const { kind, state, signal_id, entity, observed_at } = entry;
+  switch (kind) {
+    case 'reading':
+      return { signal_id, entity, observed_at: state === 'current' ? observed_at : null };
+    case 'row': {
+      const isKind = signal_id !== null && isRosterKind(signal_id);
+      return { signal_id: isKind ? signal_id : null, entity: null, observed_at: null };
+    }
+    case 'citation':
+      return isOfReading(entry, catalog)
+        ? { signal_id, entity, observed_at }
+        : { signal_id: null, entity: null, observed_at: null };
+    case 'release':
+      return { signal_id, entity, observed_at };
+  }
+}
+
+/** Whether a hash stands for a reading, or for the citation of what was made of readings of one signal and entity. */
+export function isOfReading({ kind, signal_id }: VerifyEntry, { entryById }: Catalog): boolean {
+  return (
+    kind === 'reading' || (kind === 'citation' && signal_id !== null && entryById.has(signal_id))
+  );
+}
+
+/**
+ * Whether a free endpoint shows this very reading with every member of its core: the latest one where that is free, that of
+ * a river gauge at `/gauge/raw`, and the sample of a signal at `/gauge/sample`. `/gauge/history-preview` shows values and times without
+ * sources and life cycle, so what it lists is no such reading.
+ */
+export async function isFreeReading(entry: VerifyEntry, reader: ReleaseReader): Promise<boolean> {
+  const { kind, state, signal_id, entity, record_hash } = entry;
+  if (kind !== 'reading' || state !== 'current' || signal_id === null) return false;
+  const { catalog } = reader.release;
+  const record = catalog.operationByPath.get('/gauge');
+  if (record !== undefined && pricedRow(record, { signal_id }).priceUsd === null) return true;
+  const isRaw = catalog.operationByPath.has('/gauge/raw');
+  const raw = filePath(endpointAt('/gauge/raw'), { signal_id, entity });
+  if (isRaw && reader.release.has(raw)) return true;
+  return (await sampleHash(signal_id, reader)) === record_hash;
+}
+
+/** Record hashes of samples by signal, each read once. */
+const sampleHashes = oncePerRelease(() => new Map<string, string | null>());
+
+async function sampleHash(
+  signalId: string,
+  { release, spend }: ReleaseReader,
+): Promise<string | null> {
+  const known = sampleHashes(release);
+  const found = known.get(signalId);
+  if (found !== undefined) return found;
+  const path = filePath(endpointAt('/gauge/sample'), { signal_id: signalId });
+  const hash = release.has(path) ? hashOfSample((await release.body(path, spend)).bytes) : null;
+  known.set(signalId, hash);
+  return hash;
+}
+
+function hashOfSample(bytes: Buffer): string | null {
+  const { sample } = JSON.parse(bytes.toString('utf8')) as {
+    sample?: { record_hash?: string | null };
+  };
+  return sample?.record_hash ?? null;
+}
+
+const STATEMENT_FIELDS = Object.keys(citationSchema.shape).filter(
+  (name) => !(CITATION_SEAL_FIELDS as readonly string[]).includes(name),
+);
+
+const HEAD_FIELDS = Object.keys(releaseSchema.shape);
+
+/** Names of the members that the hash of an entry is taken of; those of a row that was captured by demand with those of demand. */
+export function coreMembers({ kind, signal_id }: VerifyEntry): readonly string[] {
+  if (kind === 'citation') return STATEMENT_FIELDS;
+  if (kind === 'release') return HEAD_FIELDS;
+  if (kind === 'reading') return CORE_FIELDS;
+  // Filings belong to no signal and to no roster.
+  if (signal_id === null) return FILING_CORE_FIELDS;
+  // A leg of a document has the core of a reading.
+  if (!isRosterKind(signal_id)) return CORE_FIELDS;
+  const { fields, demand_v1_fields = [] } = rosterCoreFields(signal_id);
+  return [...fields, ...demand_v1_fields];
+}
+
+type StoredMembers = Readonly<Record<string, unknown>>;
+
+/** The hash core of an entry of the look-up shards from the body that carries it; throws a TypeError when it does not. */
+export function storedCore({ kind, record_hash }: VerifyEntry, body: StoredMembers): object {
+  switch (kind) {
+    case 'reading':
+      return hashCore(body as unknown as Parameters<typeof hashCore>[0]);
+    case 'citation':
+      return citationStatement(body._citation as Parameters<typeof citationStatement>[0]);
+    case 'release':
+      throw new TypeError(`Cannot find head "${record_hash}": no listed file carries it`);
+    case 'row': {
+      const core = coreOfRow(body, record_hash);
+      if (core === null) throw new TypeError(`Cannot find row "${record_hash}": not in its file`);
+      return core;
+    }
+  }
+}
+
+/** The core that a row carries: beside it, or as members of its own; null where it only names its hash. */
+function carriedCore(row: StoredMembers): object | null {
+  const { _hash_core } = row;
+  if (typeof _hash_core === 'object' && _hash_core !== null) return _hash_core;
+  const kind = rosterKindOf(row);
+  if (kind !== null) return rosterCore(kind, row);
+  const isLeg = CORE_FIELDS.every((name) => Object.hasOwn(row, name));
+  return isLeg ? hashCore(row as unknown as Parameters<typeof hashCore>[0]) : null;
+}
+
+/** The core beside a record hash, wherever in the body the row stands; bodies of ours are shallow. */
+function coreOfRow(value: unknown, recordHash: string): object | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const carried =
+    (value as StoredMembers).record_hash === recordHash
+      ? carriedCore(value as StoredMembers)
+      : null;
+  if (carried !== null) return carried;
+  for (const member of Object.values(value)) {
+    const core = coreOfRow(member, recordHash);
+    if (core !== null) return core;
+  }
+  return null;
 }

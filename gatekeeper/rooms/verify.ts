@@ -3,40 +3,41 @@ import type { VerifyEntry } from '../../compiler/contract/release.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import { wantsPage } from '../http/header-facts.ts';
 import { type Header, jsonReply, type Reply } from '../http/reply.ts';
-import { pageShop, SITE_POLICY } from '../release/page-parts.ts';
-import { type FreeFacts, freeFacts, isOfReading } from './free-facts.ts';
-import { undetermined } from './undetermined.ts';
+import { undetermined } from './json-content.ts';
+import { pageShop, SITE_POLICY, verifyPage } from './pages.ts';
 import {
+  type FreeFacts,
+  freeFacts,
   HASH_PREFIX_MIN,
   hashPrefix,
+  isOfReading,
   type LookUp,
   lookUpHash,
   type Recomputed,
 } from './verify-hash.ts';
-import { verifyPage } from './verify-page.ts';
 
 const VARY: Header = ['vary', 'accept'];
 
 /** The body of a hash look-up. */
 interface HashVerification {
-  readonly endpoint: 'gauge/verify';
-  readonly hash: string;
-  readonly found: boolean;
-  readonly verified: boolean;
-  readonly recomputed_hash: string | null;
-  readonly is_issuer_record: boolean;
-  readonly is_truth_bear_record: boolean;
-  readonly record_status: { readonly state: 'current' | 'superseded' | 'not_found' };
-  readonly signal_id: string | null;
-  readonly entity: string | null;
-  readonly observed_at: string | null;
-  readonly source_ref: string | null;
-  readonly scope: string | null;
-  readonly note: string;
-  readonly ots_status: string | null;
-  readonly ambiguous?: true;
-  readonly matches?: number;
-  readonly statement: string;
+  endpoint: 'gauge/verify';
+  hash: string;
+  found: boolean;
+  verified: boolean;
+  recomputed_hash: string | null;
+  is_issuer_record: boolean;
+  is_truth_bear_record: boolean;
+  record_status: { state: 'current' | 'superseded' | 'not_found' };
+  signal_id: string | null;
+  entity: string | null;
+  observed_at: string | null;
+  source_ref: string | null;
+  scope: string | null;
+  note: string;
+  ots_status: string | null;
+  ambiguous?: true;
+  matches?: number;
+  statement: string;
 }
 
 /**
@@ -135,7 +136,12 @@ function listedBody(
     ...facts,
     source_ref: textOrNull(body.source_ref),
     scope: textOrNull(body.scope),
-    note: check === null ? uncheckedNote(entry) : checkedNote(entry),
+    note:
+      check === null
+        ? uncheckedNote(entry)
+        : entry.file === null
+          ? SOLD_NOTE
+          : CURRENT_NOTES[entry.kind],
     ots_status: textOrNull(body.ots_status),
     statement: statementOf(entry, check, facts),
   };
@@ -153,11 +159,6 @@ const HEAD_NOTE =
 function uncheckedNote({ kind, file }: VerifyEntry): string {
   if (kind === 'release') return HEAD_NOTE;
   return file === null ? SUPERSEDED_NOTE : LONG_NOTE;
-}
-
-/** What a listed hash was recomputed from. */
-function checkedNote({ kind, file }: VerifyEntry): string {
-  return file === null ? SOLD_NOTE : CURRENT_NOTES[kind];
 }
 
 const SOLD_NOTE =

@@ -4,16 +4,20 @@ import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint, EndpointPath } from '../../compiler/contract/endpoints.ts';
 import { grouped } from '../../compiler/contract/grouped.ts';
 import type { Values } from '../../compiler/contract/path.ts';
+import {
+  postedDocument,
+  postedWeight,
+  SEARCH_WEIGHT_MAX,
+  type SearchHead,
+  type TermRow,
+} from '../../compiler/contract/search-index.ts';
+import { searchWords, stem } from '../../compiler/contract/search-words.ts';
 import type { Spend } from '../http/cost.ts';
 import { askedFor, sellsNow, slotsOf } from '../offer/example-request.ts';
 import { oncePerRelease } from '../release/per-release.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
-import { requestFile } from '../release/release-index.ts';
-import { catalogRows, catalogTable } from '../rooms/catalog.ts';
-import type { CatalogTable } from '../rooms/catalog-table.ts';
-import { addsTo, type MatchAnswers, type Matches, score, together } from './matches.ts';
-import type { SearchIndex } from './open-index.ts';
-import type { QuestionWord } from './question-words.ts';
+import { type ReleaseIndex, requestFile } from '../release/release-index.ts';
+import { type CatalogTable, catalogRows, catalogTable } from '../rooms/catalog.ts';
+import { hasDigit, type SearchIndex, type TermTable } from './open-index.ts';
 
 /** Something that can be asked for, and how well it answers a question. */
 export interface Candidate {
@@ -30,18 +34,18 @@ export interface Candidate {
 
 /** Whom something is asked of. */
 interface RecordPlace {
-  readonly line: Line;
-  readonly entity: string;
-  readonly name: string | null;
+  line: Line;
+  entity: string;
+  name: string | null;
 }
 
 /** What candidates are made from. */
 interface Sources {
-  readonly release: ReleaseIndex;
-  readonly index: SearchIndex;
-  readonly words: readonly QuestionWord[];
-  readonly matches: Matches;
-  readonly spend: Spend;
+  release: ReleaseIndex;
+  index: SearchIndex;
+  words: readonly QuestionWord[];
+  matches: Matches;
+  spend: Spend;
 }
 
 type FoundSubject = Omit<Candidate, 'score'>;
@@ -86,8 +90,8 @@ function ranked(
 
 /** A place that says something of the words. */
 interface MatchedPlace {
-  readonly place: RecordPlace;
-  readonly answers: MatchAnswers;
+  place: RecordPlace;
+  answers: MatchAnswers;
 }
 
 function placesOf({ index, release, matches }: Sources): MatchedPlace[] {
@@ -127,9 +131,9 @@ function rowsOfPlaces(
 }
 
 interface PlaceRows {
-  readonly table: CatalogTable;
+  table: CatalogTable;
   /** Numbers of the rows that are likely of a place. */
-  readonly rows: readonly number[];
+  rows: readonly number[];
 }
 
 /** The latest readings of a place, by signal; those that the words are about where there are many. */
@@ -223,8 +227,8 @@ async function signalsOf({ release, index, matches }: Sources): Promise<FoundSub
 }
 
 interface Readings {
-  readonly records: readonly FoundSubject[];
-  readonly signals: readonly FoundSubject[];
+  records: readonly FoundSubject[];
+  signals: readonly FoundSubject[];
 }
 
 /** The operations that answer by themselves, and the same asked of what the other words are about. */
@@ -256,16 +260,11 @@ function subjects(sources: Sources, { records, signals }: Readings): FoundSubjec
   return [...bestOf(records), ...bestOf(signals)];
 }
 
-interface JoinedSubject {
-  readonly subject: FoundSubject;
-  readonly release: ReleaseIndex;
-}
-
 /** An operation asked of a subject, if that is stored. */
 function askedOf(
   row: Endpoint,
   answers: MatchAnswers,
-  { subject, release }: JoinedSubject,
+  { subject, release }: { subject: FoundSubject; release: ReleaseIndex },
 ): FoundSubject[] {
   const slots = slotsOf(row);
   const values = valuesFor(slots, subject);
@@ -297,4 +296,265 @@ export function targetOf({ row, values }: Candidate, release: ReleaseIndex): str
   if (values !== null)
     return canonicalTarget(row.path as EndpointPath, askedFor(row, values, release));
   return release.offers.get(row.path)?.request ?? row.path;
+}
+
+/** Longest text that is searched for, in UTF-16 units. */
+export const QUESTION_CHARS_MAX = 200;
+/** Words of a question that are looked up; the others are left out. */
+const QUESTION_WORDS_MAX = 12;
+/** Words of one question that are taken for misspelt or shortened: each costs hundreds of look-ups. */
+const CORRECTED_WORDS_MAX = 4;
+/** Terms that one word may stand for. */
+const TERMS_A_WORD_MAX = 8;
+
+/** How sure it is that a term is meant, by the way in which it was found. */
+const SURE = { same: 1, joined: 1, beginning: 0.8, misspelt: 0.75 } as const;
+const BEGINNING_CHARS_MIN = 3;
+const MISSPELT_CHARS_MIN = 5;
+const ASCII = /^[a-z]+$/;
+
+/** Words that ask, or that say when, and say nothing of what is asked about. */
+const FILLERS = new Set(
+  (
+    'a about all am an and any are as at be been by can could current currently data did do does find for from get ' +
+    'give has have how i if in into is it its latest like live me more most much my near need nor not now of ' +
+    'off official on or our out over per please quite reading readings really recent recently record right see should show ' +
+    'signal so some tell than that the their them there these they this those to today tonight was we were what whats ' +
+    'when where which while ' +
+    'who will with would yesterday you your value values'
+  )
+    .split(' ')
+    .map(stem),
+);
+
+/** Verbs, adjectives and adverbs of everyday English: where nothing here is called by one, it says how something is asked. */
+const ORDINARY = new Set(
+  (
+    'able across affect afraid again ago ahead allow almost already also always another anyone anything around ask avoid away ' +
+    'bad badly become been before begin being below best better between big bring came cause change check come compare ' +
+    'decrease did different down during early either else end enough ever every everyone exact exactly exist expect fall far ' +
+    'fast few find follow further gave go going gone good got great grow hand happen hard hear help here high hit hold hope ' +
+    'idea increase inside instead just keep know large last later learn least leave less let like little long look lost lot ' +
+    'low made main make mean measure miss move need never new next nice normal nothing occur often okay old only open other ' +
+    'outside own possible quick quickly raise reach reported rise run safe said same say seem send several short show ' +
+    'since slow small someone something soon start stay still stop such sure take talk tell thank then thing think though ' +
+    'through together too try turn type under until up usual usually very want way well went whether why without won work ' +
+    'worry worse worst wrong yet use used user using useful unsafe dangerous deep heavy strong weak bigger higher lower'
+  )
+    .split(' ')
+    .map(stem),
+);
+
+/** Words that fit any measure; they count only where at most one other word is left. */
+const QUANTITIES = new Set(['amount', 'level']);
+
+/** A term that a word may stand for. */
+interface Meaning {
+  row: TermRow;
+  /** 0 to 1. */
+  sure: number;
+}
+
+/** A word of a question. */
+export interface QuestionWord {
+  readonly text: string;
+  /** Empty for a word that the index does not know. */
+  readonly meanings: readonly Meaning[];
+  /** How much it says; a rare word says more. */
+  readonly weight: number;
+  /** The same where nothing answers it. To leave a name open is worse than to leave a subject open. */
+  readonly openWeight: number;
+}
+
+/** The words of a question that say something, each with the terms it stands for. */
+export function questionWords(question: string, table: TermTable): readonly QuestionWord[] {
+  const said = searchWords(question.slice(0, QUESTION_CHARS_MAX));
+  const isTelling = (word: string): boolean =>
+    !FILLERS.has(word) && (!ORDINARY.has(word) || table.find(word) !== null);
+  const telling = said.filter((word) => said.length === 1 || isTelling(word));
+  const named = telling.filter((word) => !QUANTITIES.has(word));
+  const kept = named.length > 1 ? named : telling;
+  const words = (kept.length > 0 ? kept : said).slice(0, QUESTION_WORDS_MAX);
+  const joined = joinedTerms(words, table);
+  let corrections = CORRECTED_WORDS_MAX;
+  return words.map((text, at) => {
+    const same = table.find(text);
+    const known = [
+      ...(same === null ? [] : [{ row: same, sure: SURE.same }]),
+      ...defined(joined[at], 'the joined terms of the word'),
+    ];
+    if (known.length > 0 || corrections === 0) return weighed(text, known, table.head);
+    corrections -= 1;
+    return weighed(text, corrected(text, table), table.head);
+  });
+}
+
+/** Terms that are written in two words: `st louis`, `pm 25`, `10 k`. */
+function joinedTerms(words: readonly string[], table: TermTable): Meaning[][] {
+  const found: Meaning[][] = words.map(() => []);
+  for (let at = 0; at + 1 < words.length; at += 1) {
+    const row = table.find(`${words[at]}${words[at + 1]}`);
+    if (row === null) continue;
+    for (const one of [at, at + 1]) found[one]?.push({ row, sure: SURE.joined });
+  }
+  return found;
+}
+
+function corrected(word: string, table: TermTable): Meaning[] {
+  const begun =
+    word.length < BEGINNING_CHARS_MIN ? [] : table.beginningWith(word, TERMS_A_WORD_MAX);
+  const near =
+    word.length < MISSPELT_CHARS_MIN || hasDigit(word) || !ASCII.test(word)
+      ? []
+      : table.nearTo(word, TERMS_A_WORD_MAX);
+  return [
+    ...begun.map((row) => ({ row, sure: SURE.beginning })),
+    ...near.map((row) => ({ row, sure: SURE.misspelt })),
+  ];
+}
+
+/** How much more a name weighs that is left open: one that nothing here has, or a place. */
+const OPEN_NAME = 1.3;
+
+function weighed(text: string, meanings: readonly Meaning[], head: SearchHead): QuestionWord {
+  const places = head.documents - head.topics;
+  if (meanings.length === 0) {
+    const rarest = Math.log(1 + Math.max(places, head.topics));
+    return { text, meanings, weight: rarest, openWeight: OPEN_NAME * rarest };
+  }
+  const weights = meanings.map(({ row }) => {
+    const both = [rarity(row.topics, head.topics), rarity(row.places, places)];
+    return Math.min(...both.filter((one) => one > 0));
+  });
+  const weight = Math.max(...weights);
+  const isName = meanings.every(({ row }) => row.topics === 0);
+  return { text, meanings, weight, openWeight: isName ? OPEN_NAME * weight : weight };
+}
+
+/** The less documents have a term, the more it says. */
+function rarity(having: number, all: number): number {
+  return having === 0 ? 0 : Math.log(1 + all / having);
+}
+
+/** Postings that one question may read, some tens of nanoseconds each. */
+const POSTINGS_MAX = 20_000;
+/** Topics and places that are looked at more closely. */
+const TOPICS_MAX = 200;
+const PLACES_MAX = 40;
+
+/**
+ * How much a document says about each word of a question, 0 to 1 in the order of the words; as long as the question has
+ * words. It is read without a guard, thousands of times a question.
+ */
+type MatchAnswers = readonly number[];
+
+/** What a question finds in the index. */
+interface Matches {
+  /** By number, those that say most. */
+  topics: ReadonlyMap<number, MatchAnswers>;
+  places: ReadonlyMap<number, MatchAnswers>;
+  /** Postings that were read, which is what the question costs. */
+  postings: number;
+}
+
+/** Looks the words of a question up. Which line a place is of counts too: a common name alone says little. */
+export function matchesOf(words: readonly QuestionWord[], index: SearchIndex): Matches {
+  const { topics, places, postings } = postingsOf(words, index);
+  const near = lineScores(topics, words, index);
+  const ofPlace = (place: number, answers: MatchAnswers): number =>
+    score(answers, words) + (near.get(lineAt(place, index)) ?? 0);
+  return {
+    topics: best(topics, (_, answers) => score(answers, words), TOPICS_MAX),
+    places: best(places, ofPlace, PLACES_MAX),
+    postings,
+  };
+}
+
+/** Reads the postings of every term that a word may stand for. */
+function postingsOf(
+  words: readonly QuestionWord[],
+  index: SearchIndex,
+): { topics: Map<number, number[]>; places: Map<number, number[]>; postings: number } {
+  const { topics: first } = index.terms.head;
+  const [topics, places] = [new Map<number, number[]>(), new Map<number, number[]>()];
+  let postings = 0;
+  const meanings = words.flatMap((word, at) => word.meanings.map((one) => ({ ...one, at })));
+  // Rare terms first: what is left when there is no more room tells little.
+  meanings.sort((a, b) => a.row.postings.length - b.row.postings.length);
+  for (const { row, sure, at } of meanings) {
+    postings += row.postings.length;
+    if (postings > POSTINGS_MAX) break;
+    for (const one of row.postings) {
+      const document = postedDocument(one);
+      const found = document < first ? topics : places;
+      const answers = found.get(document) ?? words.map(() => 0);
+      answers[at] = Math.max(answers[at] ?? 0, (sure * postedWeight(one)) / SEARCH_WEIGHT_MAX);
+      found.set(document, answers);
+    }
+  }
+  return { topics, places, postings };
+}
+
+/** How well a document answers all words. */
+function score(answers: MatchAnswers, words: readonly QuestionWord[]): number {
+  return words.reduce((sum, { weight }, at) => sum + weight * (answers[at] ?? 0), 0);
+}
+
+/** What it adds that both of two documents say the same. */
+const SAID_TWICE = 0.05;
+
+/** What two documents say together. */
+function together(one: MatchAnswers, other: MatchAnswers | undefined): MatchAnswers {
+  if (other === undefined) return one;
+  return one.map((value, at) => {
+    const more = other[at] ?? 0;
+    return Math.max(value, more) + SAID_TWICE * Math.min(value, more);
+  });
+}
+
+/** Whether a document answers a word that another one leaves open. */
+function addsTo(one: MatchAnswers, other: MatchAnswers | undefined): boolean {
+  return one.some((value, at) => value > 0 && (other?.[at] ?? 0) === 0);
+}
+
+function best(
+  found: ReadonlyMap<number, MatchAnswers>,
+  scoreOf: (document: number, answers: MatchAnswers) => number,
+  max: number,
+): ReadonlyMap<number, MatchAnswers> {
+  if (found.size <= max) return found;
+  const scored = Array.from(found, ([document, answers]) => ({
+    document,
+    answers,
+    score: scoreOf(document, answers),
+  }));
+  scored.sort((a, b) => b.score - a.score || a.document - b.document);
+  return new Map(scored.slice(0, max).map(({ document, answers }) => [document, answers]));
+}
+
+/** The best score of the topics of each line. */
+function lineScores(
+  topics: ReadonlyMap<number, MatchAnswers>,
+  words: readonly QuestionWord[],
+  { lineOfTopic }: SearchIndex,
+): ReadonlyMap<string, number> {
+  const scores = new Map<string, number>();
+  for (const [topic, answers] of topics) {
+    const line = lineOfTopic[topic];
+    if (line === undefined || line === null) continue;
+    scores.set(line, Math.max(scores.get(line) ?? 0, score(answers, words)));
+  }
+  return scores;
+}
+
+/** The line whose places begin last before a number. */
+function lineAt(place: number, { terms }: SearchIndex): string {
+  const { lines } = terms.head;
+  let [low, high] = [0, lines.length];
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if (defined(lines[middle], 'a line')[1] <= place) low = middle;
+    else high = middle;
+  }
+  return defined(lines[low], 'the line of a place')[0];
 }

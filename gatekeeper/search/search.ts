@@ -9,10 +9,16 @@ import {
 } from '../answers/service.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { jsonContent } from '../rooms/json-content.ts';
-import { type Candidate, candidates, targetOf } from './candidates.ts';
-import { matchesOf } from './matches.ts';
+import {
+  type Candidate,
+  candidates,
+  matchesOf,
+  QUESTION_CHARS_MAX,
+  type QuestionWord,
+  questionWords,
+  targetOf,
+} from './candidates.ts';
 import { type SearchIndex, searchIndex } from './open-index.ts';
-import { QUESTION_CHARS_MAX, type QuestionWord, questionWords } from './question-words.ts';
 
 /** Results of one answer where the question does not say. */
 const RESULTS_DEFAULT = 5;
@@ -40,23 +46,21 @@ export async function search(question: Question, { release }: Service): Promise<
 
 /** What a question leads to. */
 interface SearchResult {
-  readonly results: readonly Candidate[];
+  results: readonly Candidate[];
   /** Words that nothing here is called by. */
-  readonly unknown: readonly string[];
+  unknown: readonly string[];
   /** The signal that is next to the question where nothing answers it; its places are others than the one that was asked. */
-  readonly nearest: SignalEntry | null;
+  nearest: SignalEntry | null;
 }
 const NOTHING: SearchResult = { results: [], unknown: [], nearest: null };
 
-interface SearchedRelease {
-  readonly release: ReleaseIndex;
-  readonly index: SearchIndex;
-  readonly spend: Question['spend'];
-}
-
 async function foundBy(
   q: string,
-  { release, index, spend }: SearchedRelease,
+  {
+    release,
+    index,
+    spend,
+  }: { release: ReleaseIndex; index: SearchIndex; spend: Question['spend'] },
 ): Promise<SearchResult> {
   const words = questionWords(q, index.terms);
   const matches = matchesOf(words, index);
@@ -105,15 +109,10 @@ function distinct(found: readonly Candidate[], release: ReleaseIndex): Candidate
   });
 }
 
-interface AnswerForm {
-  readonly max: number;
-  readonly release: ReleaseIndex;
-}
-
 function bodyOf(
   q: string,
   { results, unknown, nearest }: SearchResult,
-  { max, release }: AnswerForm,
+  { max, release }: { max: number; release: ReleaseIndex },
 ): object {
   const shown = results.slice(0, max);
   const said = q.slice(0, QUESTION_CHARS_MAX).toWellFormed();

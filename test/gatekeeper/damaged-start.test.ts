@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { switchFolder } from '../../compiler/contract/for-sale.ts';
 import type { Config } from '../../gatekeeper/config/config.ts';
 import { headHash } from '../../gatekeeper/release/log-tip.ts';
-import { OFFERS_PATH } from '../../gatekeeper/release/offers.ts';
+import { OFFERS_PATH } from '../../gatekeeper/release/open-release.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { built } from '../built.ts';
 import { tinyConfig } from './tiny-gate.ts';

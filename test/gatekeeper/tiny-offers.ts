@@ -2,7 +2,7 @@ import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { inventedBody } from '../../compiler/stages/describe/invented-body.ts';
 import { outline } from '../../compiler/stages/describe/manifest.ts';
-import type { Offers } from '../../gatekeeper/release/offers.ts';
+import type { Offers } from '../../gatekeeper/release/release-source.ts';
 
 /** Offers of a release that answers one request of each operation; null where it answers none. */
 export function tinyOffers(requestOf: (row: Endpoint) => string | null): Offers {

@@ -28,8 +28,6 @@ interface AnyClient {
   readResource(asked: {
     uri: string;
   }): Promise<{ contents: readonly { readonly text?: string }[] }>;
-  listPrompts(): Promise<{ prompts: readonly { readonly name: string }[] }>;
-  getPrompt(asked: { name: string; arguments: Record<string, string> }): Promise<unknown>;
   getInstructions(): string | undefined;
   callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
   getServerVersion(): { readonly name: string } | undefined;
@@ -122,7 +120,7 @@ describe.each(CLIENTS)('%s', (_, connect) => {
     expect((await fetch(shop.url + target)).status).toBe(402);
   });
 
-  it('reads instructions, resources and prompts', async () => {
+  it('reads instructions and resources', async () => {
     expect((client.getInstructions() ?? '').split(/\s+/).length).toBeLessThanOrEqual(120);
     const { resources } = await client.listResources();
     const names = resources.map(({ name }) => name);
@@ -132,10 +130,6 @@ describe.each(CLIENTS)('%s', (_, connect) => {
       expect(contents[0]?.text?.length).toBeGreaterThan(100);
     }
     await expect(client.readResource({ uri: 'https://elsewhere.example/' })).rejects.toThrow();
-    const { prompts } = await client.listPrompts();
-    expect(prompts.map(({ name }) => name)).toEqual(['find_and_buy', 'verify_record']);
-    const asked = { name: 'find_and_buy', arguments: { question: 'smog in Denver' } };
-    expect(JSON.stringify(await client.getPrompt(asked))).toContain('smog in Denver');
   });
 
   it('is told what to send instead, without data', async () => {

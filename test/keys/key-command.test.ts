@@ -1,11 +1,32 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import { summaryText } from '../../compiler/commands/progress.ts';
+import { DAY_MS, isoTime } from '../../compiler/contract/iso-time.ts';
+import { firstHistory, type KeyHistory, withRoots } from '../../compiler/contract/key-history.ts';
 import { keyStanding } from '../../compiler/contract/key-standing.ts';
-import { KeyError, writeIssuerKey } from '../../compiler/keys/issuer-key.ts';
 import { keysText, listReceiptKey, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
-import { readKeys } from '../../compiler/keys/key-store.ts';
+import {
+  KeyError,
+  readIssuerKey,
+  readKeys,
+  writeIssuerKey,
+} from '../../compiler/keys/key-store.ts';
+import { draftRoot, draftText, keyWarnings } from '../../compiler/keys/root-draft.ts';
+import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { CommandRuns } from '../command-runs.ts';
+import { DID, revocation } from '../monitor/lying-service.ts';
+import { FIRST } from '../monitor/rooted-keys.ts';
+import { adoptRoot } from '../rooted-list.ts';
 import { didOf, seed } from '../seeded-keys.ts';
 import {
   AS_OF,
@@ -280,5 +301,146 @@ describe('signalpress key', () => {
       expect(all.includes(secret)).toBe(false);
     }
     expect(spellings(one)[0]).toBe(seedText);
+  });
+});
+
+describe('issuer key', () => {
+  afterAll(removeFolders);
+  const SECRET = '0123456789abcdef'.repeat(4);
+
+  function errorOf(run: () => unknown): unknown {
+    try {
+      run();
+    } catch (error) {
+      return error;
+    }
+    return undefined;
+  }
+
+  describe('writeIssuerKey()', () => {
+    it('writes a key that its owner alone can read, and returns its DID', () => {
+      const path = join(makeFolder(), 'new', 'issuer.key');
+      const did = writeIssuerKey(path);
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+      expect(readFileSync(path, 'utf8')).toMatch(/^[0-9a-f]{64}\n$/);
+      expect(issuerDid(signingKey(readIssuerKey(path)))).toBe(did);
+    });
+
+    it('makes another key each time', () => {
+      const folder = makeFolder();
+      expect(writeIssuerKey(join(folder, 'a'))).not.toBe(writeIssuerKey(join(folder, 'b')));
+    });
+
+    it('never replaces a file, nor what a symlink points at', () => {
+      const folder = makeFolder();
+      const path = join(folder, 'issuer.key');
+      writeFileSync(path, SECRET);
+      symlinkSync(join(folder, 'elsewhere'), join(folder, 'link'));
+      const refused = errorOf(() => writeIssuerKey(path));
+      expect(refused).toBeInstanceOf(KeyError);
+      expect(inspect(refused)).not.toContain(SECRET);
+      expect(() => writeIssuerKey(join(folder, 'link'))).toThrow();
+      expect(readFileSync(path, 'utf8')).toBe(SECRET);
+    });
+  });
+
+  describe('readIssuerKey()', () => {
+    it('reads the seed itself, or a file with or without a line end', () => {
+      const path = join(makeFolder(), 'issuer.key');
+      const seed = new Uint8Array(Buffer.from(SECRET, 'hex'));
+      for (const text of [SECRET, `${SECRET}\n`]) {
+        writeFileSync(path, text);
+        expect(readIssuerKey(path)).toEqual(seed);
+      }
+      expect(readIssuerKey(SECRET)).toEqual(seed);
+    });
+
+    it.each([undefined, ''])('says how to make a key when there is none: %j', (setting) => {
+      expect(() => readIssuerKey(setting)).toThrow('signalpress keygen');
+    });
+
+    it.each([
+      ['in capitals', SECRET.toUpperCase()],
+      ['with a prefix', `0x${SECRET}`],
+      ['with a line end', `${SECRET}\n`],
+      ['cut short', SECRET.slice(0, 60)],
+      ['with one digit more', `${SECRET}0`],
+    ])('I49: never repeats a secret that is spelled %s, not even as a cause', (_, setting) => {
+      const error = errorOf(() => readIssuerKey(setting));
+      expect(error).toBeInstanceOf(KeyError);
+      expect(inspect(error, { depth: 10 }).toLowerCase()).not.toContain(SECRET.slice(0, 16));
+    });
+
+    it('I49: never repeats the content of a file that holds no key', () => {
+      const path = join(makeFolder(), 'issuer.key');
+      writeFileSync(path, `${SECRET}${SECRET}`);
+      const error = errorOf(() => readIssuerKey(path));
+      expect(error).toBeInstanceOf(KeyError);
+      expect(inspect(error, { depth: 10 })).not.toContain(SECRET.slice(0, 16));
+    });
+  });
+});
+
+describe('keyWarnings()', () => {
+  afterAll(removeFolders);
+
+  const NOW = '2026-11-20T12:00:00Z';
+
+  const daysOn = (days: number): string => isoTime(Date.parse(NOW) + days * DAY_MS);
+
+  /** A list under so many versions of a root; nobody checks signatures here. */
+  const under = (versions: number): KeyHistory =>
+    withRoots(
+      firstHistory(DID),
+      Array.from({ length: versions }, (_, at) => ({ ...FIRST, version: at + 1 })),
+    );
+
+  /** A list of about so many bytes. */
+  const long = (bytes: number): KeyHistory => ({
+    ...firstHistory(DID),
+    revocations: [{ ...revocation(7), signature: 'A'.repeat(bytes) }],
+  });
+
+  const [issuer] = firstHistory(DID).keys;
+
+  const ending = (valid_until: string | null): KeyHistory => ({
+    ...firstHistory(DID),
+    keys: issuer === undefined ? [] : [{ ...issuer, valid_until }],
+  });
+
+  it.each<[string, KeyHistory, KeyHistory, string]>([
+    ['versions', under(47), under(48), '48 of at most 64 versions of a root'],
+    ['bytes', long(780_000), long(786_432), 'of at most 1048576 bytes'],
+    ['time', ending(daysOn(91)), ending(daysOn(90)), `no issuer key signs after ${daysOn(90)}`],
+  ])('I43: says in time that %s run out, and nothing before', (...[, early, late, words]) => {
+    expect(keyWarnings(early, NOW)).toEqual([]);
+    expect(keyWarnings(late, NOW)).toEqual([expect.stringMatching(/^Warning: /)]);
+    expect(keyWarnings(late, NOW).join()).toContain(words);
+  });
+
+  it('says nothing of a key without an end', () => {
+    expect(keyWarnings(ending(null), NOW)).toEqual([]);
+  });
+
+  it('I43: is said by a compile, by the list and by a draft', async () => {
+    const snapshots = writeSnapshots({
+      '2026-11-20/crypto.spot.ndjson': ndjson([reading('btc', { price_usd: 1 })]),
+    });
+    const data = join(makeFolder(), 'data');
+    const usual = { data, seed: seed(1) };
+    const before = await compileFolder(snapshots, usual);
+    expect(summaryText(before, 1)).not.toContain('Warning');
+    const end = [{ did: didOf(1), at: daysOn(30) }];
+    const rootKeys = [21, 22, 23].map(didOf);
+    const list = adoptRoot(data, { rootKeys, end, now: daysOn(1) }, [seed(21), seed(22), seed(1)]);
+    const compiled = await compileFolder(snapshots, { ...usual, asOf: daysOn(2) });
+    const said = `Warning: no issuer key signs after ${daysOn(30)}`;
+    expect(summaryText(compiled, 1)).toContain(said);
+    expect(keysText(readKeys(data), daysOn(2))).toContain(said);
+    const nothing = { add: [], end: [], revoke: [], receipt: [], endReceipt: [], overlapDays: 5 };
+    const same = { ...nothing, now: daysOn(2) };
+    expect(draftText(draftRoot(list, same))).toContain(said);
+    const add = [{ did: didOf(2), at: daysOn(3) }];
+    expect(draftText(draftRoot(list, { ...same, add }))).not.toContain('Warning');
   });
 });

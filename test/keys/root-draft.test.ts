@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readKeyHistory } from '../../compiler/contract/key-history.ts';
 import { keyStanding } from '../../compiler/contract/key-standing.ts';
-import { writeIssuerKey } from '../../compiler/keys/issuer-key.ts';
 import { keysText, listReceiptKey, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
-import { changeKeys, keepKeys, readKeys } from '../../compiler/keys/key-store.ts';
+import { changeKeys, keepKeys, readKeys, writeIssuerKey } from '../../compiler/keys/key-store.ts';
 import {
   adoptedList,
   draftRoot,

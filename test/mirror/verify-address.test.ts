@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { memoryFile } from '../../compiler/commands/memory-file.ts';
+import { memoryFile } from '../../compiler/commands/verify-cli.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { PUBLIC_LIST_URL, parsePublicFileUrl } from '../../compiler/contract/public-files.ts';
 import type { Release } from '../../compiler/contract/release.ts';

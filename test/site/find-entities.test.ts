@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FOUND_MAX, findUrl, type SiteFound } from '../../compiler/contract/site.ts';
-import { findIn, piecesFor, signalIndex } from '../../compiler/site/find-entities.ts';
-import type { PageSignal } from '../../compiler/site/page-data.ts';
+import { findIn, type PageSignal, piecesFor, signalIndex } from '../../compiler/site/page-data.ts';
 import { findFiles } from '../../compiler/stages/describe/site/write-pieces.ts';
 import { HOSTILE_NAMES } from '../hostile-names.ts';
 

@@ -17,7 +17,7 @@ import { respond } from '../../../gatekeeper/answers/respond.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { leafProof } from '../../../gatekeeper/release/leaf-proof.ts';
+import { leafProof } from '../../../gatekeeper/rooms/proven.ts';
 import {
   compileFolder,
   makeFolder,

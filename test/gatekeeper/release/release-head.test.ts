@@ -13,7 +13,7 @@ import {
   checkHead,
   checkIssuer,
   keysOf,
-} from '../../../gatekeeper/release/release-head.ts';
+} from '../../../gatekeeper/release/open-release.ts';
 import { StartError } from '../../../gatekeeper/system/start-error.ts';
 import { TIDE_FILE } from '../../tide-catalog.ts';
 import {

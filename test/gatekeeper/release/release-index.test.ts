@@ -1,15 +1,28 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { storedPath } from '../../../compiler/contract/path.ts';
 import { formatFiles, parseFiles } from '../../../compiler/contract/release.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
+import { citationText } from '../../../gatekeeper/release/citation-text.ts';
+import { acceptedCoding } from '../../../gatekeeper/release/coded-file.ts';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
-import { OFFERS_PATH } from '../../../gatekeeper/release/offers.ts';
-import { openRelease } from '../../../gatekeeper/release/open-release.ts';
-import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
-import { checkFiles, checkHead } from '../../../gatekeeper/release/release-head.ts';
+import { linesFrom } from '../../../gatekeeper/release/log-index.ts';
+import {
+  checkFiles,
+  checkHead,
+  OFFERS_PATH,
+  openRelease,
+} from '../../../gatekeeper/release/open-release.ts';
+import { perRelease } from '../../../gatekeeper/release/per-release.ts';
+import { DamagedFileError, readBody } from '../../../gatekeeper/release/read-body.ts';
+import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import { spliceRequestTime } from '../../../gatekeeper/release/request-time.ts';
+import { readPlainFile } from '../../../gatekeeper/system/plain-file.ts';
 import {
   TINY_NOW,
   tinyDataDir,
@@ -193,5 +206,166 @@ describe('ListedFiles.pathsUnder()', () => {
     ]);
     expect(release.files.pathsUnder('record/', 1)).toHaveLength(1);
     expect(release.files.pathsUnder('zzz', 9)).toEqual([]);
+  });
+});
+
+describe('perRelease()', () => {
+  const release = (): ReleaseIndex => ({}) as ReleaseIndex;
+
+  it('makes a value once for each release', async () => {
+    let made = 0;
+    const value = perRelease(async () => {
+      made += 1;
+      return made;
+    });
+    const [first, second] = [release(), release()];
+    expect(await Promise.all([value(first), value(first), value(second)])).toEqual([1, 1, 2]);
+  });
+
+  it('does not keep a failure', async () => {
+    let fails = true;
+    const value = perRelease(async () => {
+      if (fails) throw new Error('EIO');
+      return 1;
+    });
+    const one = release();
+    await expect(value(one)).rejects.toThrow('EIO');
+    fails = false;
+    expect(await value(one)).toBe(1);
+  });
+});
+
+const TEXT = 'a stored body';
+const entry = {
+  path: 'a.json',
+  size: TEXT.length,
+  sha256: createHash('sha256').update(TEXT).digest('hex'),
+};
+
+function rootWith(make: (path: string) => void): string {
+  const root = mkdtempSync(join(tmpdir(), 'signalpress-'));
+  const place = join(root, storedPath(entry.path, entry.sha256));
+  mkdirSync(dirname(place), { recursive: true });
+  make(place);
+  return root;
+}
+
+describe('readBody()', () => {
+  it('reads a listed file', async () => {
+    const root = rootWith((path) => writeFileSync(path, TEXT));
+    expect((await readBody(root, entry, readPlainFile)).toString()).toBe(TEXT);
+  });
+
+  it.each<[string, (path: string) => void]>([
+    ['another file of the same size', (path) => writeFileSync(path, 'b stored body')],
+    ['a longer file', (path) => writeFileSync(path, `${TEXT}!`)],
+    ['a shorter file', (path) => writeFileSync(path, TEXT.slice(1))],
+    ['no file', () => undefined],
+    ['a directory', (path) => mkdirSync(path)],
+    ['a pipe', (path) => execFileSync('mkfifo', [path])],
+    [
+      'I38: a link, even to the right bytes',
+      (path) => {
+        writeFileSync(`${path}.real`, TEXT);
+        symlinkSync(`${path}.real`, path);
+      },
+    ],
+  ])('I24: refuses %s', async (_, make) => {
+    await expect(readBody(rootWith(make), entry, readPlainFile)).rejects.toThrow(DamagedFileError);
+  });
+
+  it('I24: refuses every single flipped bit', async () => {
+    for (let bit = 0; bit < TEXT.length * 8; bit += 1) {
+      const bytes = Buffer.from(TEXT);
+      bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      const read = async (): Promise<Buffer> => bytes;
+      await expect(readBody('/', entry, read)).rejects.toThrow(DamagedFileError);
+    }
+  });
+});
+
+describe('acceptedCoding()', () => {
+  it.each([
+    ['', null],
+    ['identity', null],
+    ['gzip', 'gzip'],
+    ['br', 'br'],
+    ['gzip, deflate, br', 'br'],
+    ['gzip, deflate, br, zstd', 'br'],
+    ['GZIP', 'gzip'],
+    ['*', 'br'],
+    ['br;q=0, *', 'gzip'],
+    ['*;q=0', null],
+    ['*;q=0, gzip', 'gzip'],
+    ['gzip;q=1.0, br;q=0.5', 'gzip'],
+    ['br; q=0.001', 'br'],
+    ['gzip;q=0', null],
+    ['gzip;q=0.000, br;q=0.0', null],
+    ['identity, gzip;q=0.5', null],
+    ['identity;q=0.5, gzip;q=0.5', 'gzip'],
+    ['identity;q=0', null],
+    ['deflate, zstd', null],
+    // A weight that nobody can read asks for nothing.
+    ['gzip;q=2', null],
+    ['gzip;q=', null],
+    ['gzip;level=9', null],
+    ['br;q=x, gzip', 'gzip'],
+    ['xgzip, brr', null],
+  ])('takes of "%s": %s', (header, coding) => {
+    expect(acceptedCoding(header)).toBe(coding);
+  });
+
+  it('never chooses what was not asked for, whatever is sent', () => {
+    const part = fc.constantFrom('br', 'gzip', 'deflate', '*', ';q=0', ';q=1', ',', ' ', 'q', '=');
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+        const header = parts.join('');
+        const coding = acceptedCoding(header);
+        if (coding !== null) expect(header.includes(coding) || header.includes('*')).toBe(true);
+      }),
+    );
+  });
+});
+
+const CITATION = '{"claim":"a \\"_citation\\": b","key_id":"k"}';
+
+describe('citationText()', () => {
+  it.each([
+    `{"rows":[{"_citation":{"claim":"of a row"}}],"_citation":${CITATION}}`,
+    `{"rows":[\n{}\n],"_citation":${CITATION}}\n`,
+    `…cut","_citation":${CITATION}}`,
+  ])('is the last member of %s', (body) => {
+    expect(citationText(body)).toBe(CITATION);
+  });
+
+  it('is no JSON where a body has none', () => {
+    expect(() => JSON.parse(citationText('{"rows":[]}'))).toThrow(SyntaxError);
+  });
+});
+
+describe('linesFrom()', () => {
+  it('finds what reading every line finds', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 5 });
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 40 }), word, (words, opening) => {
+        const lines = [...new Set(words)].sort();
+        const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+        const want = lines.filter((line) => line.startsWith(opening) && line !== '');
+        const found = linesFrom(bytes, opening).filter((line) => line !== '');
+        expect(found).toEqual(want.slice(0, found.length));
+        expect(found.length).toBe(Math.min(want.length, 64));
+      }),
+    );
+  });
+
+  it('gives a bounded number of them', () => {
+    const lines = Array.from({ length: 500 }, (_, at) => `x${1000 + at}\n`);
+    expect(linesFrom(Buffer.from(lines.join('')), 'x')).toHaveLength(64);
+  });
+
+  it('finds nothing in nothing, and nothing that is not there', () => {
+    expect(linesFrom(Buffer.alloc(0), 'x')).toEqual([]);
+    expect(linesFrom(Buffer.from('a\nc\n'), 'b')).toEqual([]);
+    expect(linesFrom(Buffer.from('a\nc\n'), 'd')).toEqual([]);
   });
 });

@@ -1,17 +1,27 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { dataUrl, isRemote } from '../../../gatekeeper/config/data-url.ts';
+import { loadConfig } from '../../../gatekeeper/config/load-config.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { DamagedFileError, UnreachableFileError } from '../../../gatekeeper/release/read-body.ts';
-import { DiskCache } from '../../../gatekeeper/remote/disk-cache.ts';
-import { FETCHES_MAX, RemoteFiles } from '../../../gatekeeper/remote/remote-files.ts';
+import { DiskCache, FETCHES_MAX, RemoteFiles } from '../../../gatekeeper/remote/remote-files.ts';
 import {
   HostError,
   type HostFile,
   type HostRequest,
 } from '../../../gatekeeper/remote/static-host.ts';
+import { tinyKey } from '../tiny-release.ts';
 
 const bytesOf = (at: number): Buffer => Buffer.from(`file ${at} ${'x'.repeat(32_000)}`);
 const entryOf = (at: number) => ({
@@ -116,5 +126,252 @@ describe('RemoteFiles', () => {
     expect([other.suspected(), other.asked.length]).toEqual([0, 1]);
     expect(other.logged).toHaveLength(1);
     expect(await other.cache.has(entryOf(1))).toBe(false);
+  });
+});
+
+describe('DiskCache', () => {
+  const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+  const bytesOf = (text: string, size = 1000): Buffer => Buffer.alloc(size, text);
+
+  const blob = (bytes: Buffer) => ({ sha256: sha256(bytes), size: bytes.length });
+
+  function cacheOf(
+    bytesMax: number,
+    folder = join(mkdtempSync(join(tmpdir(), 'cache-')), 'cache'),
+  ) {
+    const time = { now: 1_000_000_000_000 };
+    const logged: Readonly<Record<string, unknown>>[] = [];
+    const log = (entry: Readonly<Record<string, unknown>>) => logged.push(entry);
+    const cache = new DiskCache({ folder, bytesMax, clock: () => time.now, log });
+    const write = (bytes: Buffer) => cache.write(sha256(bytes), bytes);
+    const path = (bytes: Buffer) => join(folder, sha256(bytes).slice(0, 2), sha256(bytes));
+    return { cache, folder, time, logged, write, path };
+  }
+
+  const filesIn = (folder: string): string[] =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+      statSync(join(folder, path)).isFile(),
+    );
+
+  it('gives back what it was given, also to another process, and nothing else', async () => {
+    const { cache, folder, write } = cacheOf(100_000);
+    const bytes = bytesOf('a');
+    await write(bytes);
+    expect(await cache.read(blob(bytes))).toEqual(bytes);
+    expect(await cacheOf(100_000, folder).cache.read(blob(bytes))).toEqual(bytes);
+    expect(await cache.has(blob(bytes))).toBe(true);
+    expect(await cache.read(blob(bytesOf('b')))).toBeNull();
+    expect(await cache.has({ ...blob(bytes), size: 999 })).toBe(false);
+  });
+
+  it.each<[string, (bytes: Buffer) => Buffer]>([
+    [
+      'a flipped bit',
+      (bytes) => Buffer.concat([Buffer.from([(bytes[0] ?? 0) ^ 1]), bytes.subarray(1)]),
+    ],
+    ['a lost end', (bytes) => bytes.subarray(0, -1)],
+    ['no bytes', () => Buffer.alloc(0)],
+  ])('I24: finds %s, removes the file, and takes it again', async (_, spoilt) => {
+    const { cache, write, path, logged } = cacheOf(100_000);
+    const bytes = bytesOf('a');
+    await write(bytes);
+    writeFileSync(path(bytes), spoilt(bytes));
+    expect(await cache.read(blob(bytes))).toBeNull();
+    expect(logged).toEqual([{ event: 'cache_file_damaged', sha256: sha256(bytes) }]);
+    expect(await cache.has(blob(bytes))).toBe(false);
+    await write(bytes);
+    expect(await cache.read(blob(bytes))).toEqual(bytes);
+  });
+
+  it('I24: gives no more than the listed length', async () => {
+    const { cache, write, path } = cacheOf(100_000);
+    const bytes = bytesOf('a');
+    await write(bytes);
+    writeFileSync(path(bytes), Buffer.concat([bytes, bytes]));
+    expect(await cache.read(blob(bytes))).toBeNull();
+  });
+
+  it('removes what was not used for longest, and holds its bound', async () => {
+    const { cache, folder, time, write } = cacheOf(10_000);
+    const all = Array.from({ length: 40 }, (_, at) => bytesOf(`file ${at}`));
+    for (const bytes of all) {
+      time.now += 1000;
+      await write(bytes);
+      // The first one is read again and again.
+      await cache.read(blob(all[0] as Buffer));
+      await new Promise((done) => setTimeout(done, 2));
+    }
+    await cache.sweep();
+    const size = filesIn(folder).reduce((sum, path) => sum + statSync(join(folder, path)).size, 0);
+    expect(size).toBeLessThanOrEqual(10_000);
+    expect(size).toBeGreaterThan(5_000);
+    expect(await cache.has(blob(all[0] as Buffer))).toBe(true);
+    expect(await cache.has(blob(all[1] as Buffer))).toBe(false);
+    expect(await cache.has(blob(all[39] as Buffer))).toBe(true);
+  });
+
+  it('keeps what is pinned, whatever its age, and lets it go with the pin', async () => {
+    const { cache, time, write } = cacheOf(10_000);
+    const [list, other] = [bytesOf('list'), bytesOf('other')];
+    await write(list);
+    await write(other);
+    cache.pin([sha256(list)]);
+    for (let at = 0; at < 40; at += 1) {
+      time.now += 1000;
+      await write(bytesOf(`file ${at}`));
+    }
+    expect([await cache.has(blob(list)), await cache.has(blob(other))]).toEqual([true, false]);
+    cache.pin([]);
+    for (let at = 40; at < 60; at += 1) {
+      time.now += 1000;
+      await write(bytesOf(`file ${at}`));
+    }
+    expect(await cache.has(blob(list))).toBe(false);
+  });
+
+  it('takes nothing that is larger than all of it', async () => {
+    const { cache, write, folder } = cacheOf(500);
+    await write(bytesOf('a'));
+    expect(await cache.has(blob(bytesOf('a')))).toBe(false);
+    expect(() => readdirSync(folder)).toThrow(/ENOENT/);
+  });
+
+  it('removes what a killed writer left, and not what one is writing', async () => {
+    const { cache, folder, write, path, time } = cacheOf(100_000);
+    await write(bytesOf('a'));
+    const [lost, fresh] = ['fresh-0', 'fresh-1'].map((name) =>
+      join(path(bytesOf('a')), '..', name),
+    );
+    for (const [file, seconds] of [
+      [lost, 7200],
+      [fresh, 10],
+    ] as const) {
+      writeFileSync(file as string, 'half');
+      const then = new Date(time.now - seconds * 1000);
+      utimesSync(file as string, then, then);
+    }
+    await cache.sweep();
+    expect(
+      filesIn(folder)
+        .map((name) => name.split('/')[1])
+        .sort(),
+    ).toEqual([sha256(bytesOf('a')), 'fresh-1'].sort());
+  });
+
+  it('is written by many at once without a torn file', async () => {
+    const { folder } = cacheOf(1_000_000);
+    const caches = Array.from({ length: 8 }, () => cacheOf(1_000_000, folder));
+    const all = Array.from({ length: 20 }, (_, at) => bytesOf(`file ${at}`));
+    const reads: (Buffer | null)[] = [];
+    await Promise.all(
+      caches.flatMap(({ cache, write }) =>
+        all.map(async (bytes) => {
+          await write(bytes);
+          reads.push(await cache.read(blob(bytes)));
+        }),
+      ),
+    );
+    expect(reads).toHaveLength(160);
+    expect(reads).not.toContain(null);
+    expect(filesIn(folder)).toHaveLength(20);
+  });
+
+  it('remembers one word under each name', async () => {
+    const { cache, folder } = cacheOf(100_000);
+    expect(await cache.noted('newest')).toBeNull();
+    await cache.note('newest', 'ab12');
+    await cache.note('newest', 'cd34');
+    expect(await cacheOf(1, folder).cache.noted('newest')).toBe('cd34');
+    expect(await cache.noted('other')).toBeNull();
+    expect(readFileSync(join(folder, 'newest'), 'utf8')).toBe('cd34\n');
+  });
+
+  it('says once that the disk takes nothing, and goes on', async () => {
+    const folder = join(mkdtempSync(join(tmpdir(), 'cache-')), 'file');
+    writeFileSync(folder, 'no folder');
+    chmodSync(folder, 0o600);
+    const { cache, write, logged } = cacheOf(100_000, folder);
+    await write(bytesOf('a'));
+    await write(bytesOf('b'));
+    await cache.note('newest', 'x');
+    await cache.sweep();
+    expect(logged.map(({ event }) => event)).toEqual(['cache_not_written']);
+    expect(await cache.read(blob(bytesOf('a')))).toBeNull();
+  });
+});
+
+const { did } = tinyKey();
+const URL_OF_DATA = 'https://static.example.com/shop';
+
+/** The faults of some settings, none for settings that hold. */
+function faults(env: Readonly<Record<string, string>>): string {
+  try {
+    loadConfig({ options: {}, env: { SIGNALPRESS_ISSUER_DID: did, ...env }, fileText: null });
+    return '';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+describe('settings of data that a host serves', () => {
+  it.each<[Record<string, string>]>([
+    [{ SIGNALPRESS_DATA: URL_OF_DATA }],
+    [{ SIGNALPRESS_DATA: `${URL_OF_DATA}/`, SIGNALPRESS_DATA_AUTH: 'Authorization: Bearer x' }],
+    [{ SIGNALPRESS_DATA: 'http://127.0.0.1:8080' }],
+    [
+      {
+        SIGNALPRESS_DATA: 'http://[::1]:8080/x',
+        SIGNALPRESS_CACHE: '/tmp/x',
+        SIGNALPRESS_CACHE_MB: '16',
+      },
+    ],
+    [{ SIGNALPRESS_DATA: 'http://10.0.0.5/shop', SIGNALPRESS_DATA_HTTP: '1' }],
+    [{ SIGNALPRESS_DATA: 'a folder:with a colon' }],
+  ])('take %j', (env) => {
+    expect(faults(env)).toBe('');
+  });
+
+  it.each<[Record<string, string>, RegExp]>([
+    [
+      { SIGNALPRESS_DATA: URL_OF_DATA, SIGNALPRESS_ISSUER_DID: '' },
+      /SIGNALPRESS_ISSUER_DID: missing, but the host/,
+    ],
+    [{ SIGNALPRESS_DATA: 'http://10.0.0.5/shop' }, /not https.*SIGNALPRESS_DATA_HTTP=1/],
+    [{ SIGNALPRESS_DATA: 'http://127.0.0.1.example/x' }, /not https/],
+    [
+      {
+        SIGNALPRESS_DATA: 'http://10.0.0.5/shop',
+        SIGNALPRESS_DATA_HTTP: '1',
+        SIGNALPRESS_DATA_AUTH: 'Authorization: Bearer secret',
+      },
+      /SIGNALPRESS_DATA_AUTH: would be sent over plain http/,
+    ],
+    [{ SIGNALPRESS_DATA: 'https://u:secret@a.example' }, /put a key into SIGNALPRESS_DATA_AUTH/],
+    [{ SIGNALPRESS_DATA: 'https://a.example/?sig=secret' }, /put a key into SIGNALPRESS_DATA_AUTH/],
+    [{ SIGNALPRESS_DATA: 'ftp://a.example/x' }, /not an http\(s\) URL/],
+    [{ SIGNALPRESS_DATA: 'https://' }, /not an http\(s\) URL/],
+    [
+      { SIGNALPRESS_DATA: URL_OF_DATA, SIGNALPRESS_DATA_AUTH: 'secret' },
+      /SIGNALPRESS_DATA_AUTH: not one header/,
+    ],
+    [{ SIGNALPRESS_DATA: URL_OF_DATA, SIGNALPRESS_CACHE_MB: '1' }, /not between 16 and/],
+    [{ SIGNALPRESS_CACHE: '/tmp/x' }, /SIGNALPRESS_CACHE: has no effect/],
+    [
+      { SIGNALPRESS_DATA: 'dist-data', SIGNALPRESS_DATA_HTTP: '1' },
+      /SIGNALPRESS_DATA_HTTP: has no effect/,
+    ],
+  ])('I49: refuse %j with its remedy and without a secret', (env, message) => {
+    expect(faults(env)).toMatch(message);
+    expect(faults(env)).not.toContain('secret');
+  });
+});
+
+describe('dataUrl()', () => {
+  it('takes what is a URL, and nothing that is a folder', () => {
+    expect(isRemote('dist-data') || isRemote('/srv/a:b') || isRemote('C:\\x')).toBe(false);
+    expect(isRemote('HTTPS://a.example')).toBe(true);
+    expect(dataUrl('HTTPS://A.example/x').href).toBe('https://a.example/x');
+    expect(() => dataUrl('https://a.example/#x')).toThrow(RangeError);
   });
 });

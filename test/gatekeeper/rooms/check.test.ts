@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHECKED_CITATIONS_MAX, checkSchema } from '../../../compiler/contract/check-body.ts';
 import { SERIES_CSV_HEADER } from '../../../compiler/contract/series.ts';
-import { parseJson } from '../../../compiler/contract/strict-json.ts';
+import { type JsonValue, parseJson } from '../../../compiler/contract/strict-json.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import { check } from '../../../gatekeeper/rooms/check.ts';
+import { CHECK_COST_MAX, check, checkCost, judgingCost } from '../../../gatekeeper/rooms/check.ts';
 import { resolve } from '../../../gatekeeper/rooms/resolve.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import { smallSet } from '../../small-set.ts';
@@ -17,52 +17,119 @@ import { type Body, KEY } from '../../verify/small-release.ts';
 import { compiledService } from '../compiled-service.ts';
 import { jsonOf, question } from '../tiny-service.ts';
 
-const INCLUSIONS_MAX = 64;
-
-const OTHER = keyOf(9);
-const { did: OTHER_DID, seed: OTHER_SEED } = OTHER;
-
-/** 10,000 by hand: CHECK_RUNS=10000. */
-const RUNS = Number(process.env.CHECK_RUNS ?? 300);
-const RECORD = 'record/airquality.aqi/us-denver.json';
-
-let service: Service;
-let data: string;
-let bodies: Buffer[];
-beforeAll(async () => {
-  const files = { ...smallSet(), ...filingSet([listingRow(), ...FILINGS], '2026-11-20T11Z') };
-  ({ data } = await compileFolder(writeSnapshots(files)));
-  service = await compiledService(data, '2026-11-20T12:30:00Z');
-  const answered = await resolve(
-    question('/resolve?entity=EXMP&form=10-K&cutoff=2026-03-31'),
-    service,
-  );
-  if (answered.kind !== 'content') throw new Error('no answer');
-  const stored = ['bundle/environment/us-denver.json', 'free/sample/~.json'].map((path) =>
-    text(path),
-  );
-  bodies = [await text(RECORD), ...(await Promise.all(stored)), answered.content.body];
-});
-afterAll(removeFolders);
-
-/** A body as it is served. */
-const text = async (path: string): Promise<Buffer> =>
-  service.release.bytesAt(await service.release.body(path, FOR_EVERYBODY), service.clock());
-const post = async (body: Buffer | string, by = service) =>
-  jsonOf(await check(question('/verify', 'application/json', Buffer.from(body)), by));
-const checked = async (body: Buffer | string) => checkSchema.parse(await post(body));
-
-/** What the command says of the same bytes: with the catalogue of the release, unless somebody else or nobody signed them. */
-async function command(body: Buffer) {
-  const issuer = [service.release.head.issuer_did];
-  // What is posted may have been bought with proof=0.
-  const by = { issuer, json: true, now: service.clock(), proof: false, readStdin: () => body };
-  const judged = await runVerify('-', { ...by, catalog: data });
-  const isRefused = judged.text.includes('of --catalog: of did:key:');
-  return JSON.parse(isRefused ? (await runVerify('-', by)).text : judged.text);
-}
-
 describe('check()', () => {
+  const INCLUSIONS_MAX = 64;
+
+  const OTHER = keyOf(9);
+
+  const { did: OTHER_DID, seed: OTHER_SEED } = OTHER;
+
+  /** 10,000 by hand: CHECK_RUNS=10000. */
+  const RUNS = Number(process.env.CHECK_RUNS ?? 300);
+
+  const RECORD = 'record/airquality.aqi/us-denver.json';
+
+  let service: Service;
+
+  let data: string;
+
+  let bodies: Buffer[];
+
+  beforeAll(async () => {
+    const files = { ...smallSet(), ...filingSet([listingRow(), ...FILINGS], '2026-11-20T11Z') };
+    ({ data } = await compileFolder(writeSnapshots(files)));
+    service = await compiledService(data, '2026-11-20T12:30:00Z');
+    const answered = await resolve(
+      question('/resolve?entity=EXMP&form=10-K&cutoff=2026-03-31'),
+      service,
+    );
+    if (answered.kind !== 'content') throw new Error('no answer');
+    const stored = ['bundle/environment/us-denver.json', 'free/sample/~.json'].map((path) =>
+      text(path),
+    );
+    bodies = [await text(RECORD), ...(await Promise.all(stored)), answered.content.body];
+  });
+
+  afterAll(removeFolders);
+
+  /** A body as it is served. */
+  const text = async (path: string): Promise<Buffer> =>
+    service.release.bytesAt(await service.release.body(path, FOR_EVERYBODY), service.clock());
+
+  const post = async (body: Buffer | string, by = service) =>
+    jsonOf(await check(question('/verify', 'application/json', Buffer.from(body)), by));
+
+  const checked = async (body: Buffer | string) => checkSchema.parse(await post(body));
+
+  /** What the command says of the same bytes: with the catalogue of the release, unless somebody else or nobody signed them. */
+  async function command(body: Buffer) {
+    const issuer = [service.release.head.issuer_did];
+    // What is posted may have been bought with proof=0.
+    const by = { issuer, json: true, now: service.clock(), proof: false, readStdin: () => body };
+    const judged = await runVerify('-', { ...by, catalog: data });
+    const isRefused = judged.text.includes('of --catalog: of did:key:');
+    return JSON.parse(isRefused ? (await runVerify('-', by)).text : judged.text);
+  }
+
+  /** What both say, in one form: the verdict, how much was looked at, and where something does not hold. */
+  function verdictOf(answer: Readonly<Record<string, unknown>>) {
+    const { verdict, details, checks } = answer;
+    const listed = (details ?? checks ?? []) as readonly { status: string; where: string }[];
+    const failed = listed.filter(({ status }) => status === 'fail').map(({ where }) => where);
+    const count = answer.details_count ?? listed.length;
+    return { verdict: answer.status === 400 ? 'undecided' : String(verdict), failed, count };
+  }
+
+  type Random = (below: number) => number;
+
+  /** A sequence that is the same in every run. */
+  function generator(seed: number): Random {
+    let state = seed;
+    return (below) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+      return (state >>> 8) % below;
+    };
+  }
+
+  function mutated(body: Buffer, random: Random): Buffer {
+    const copy = Buffer.from(body);
+    switch (random(8)) {
+      case 0:
+        return copy;
+      case 1: {
+        const { _citation, ...rest } = JSON.parse(copy.toString());
+        return Buffer.from(JSON.stringify(rest));
+      }
+      case 2: {
+        const at = random(copy.length);
+        copy.writeUInt8(copy.readUInt8(at) ^ (1 << random(8)), at);
+        return copy;
+      }
+      case 3:
+        return copy.subarray(0, random(copy.length));
+      default:
+        return Buffer.from(JSON.stringify(changedMember(JSON.parse(copy.toString()), random)));
+    }
+  }
+
+  /** One member somewhere is dropped, replaced or renamed. */
+  function changedMember(value: Record<string, unknown>, random: Random): unknown {
+    const names = Object.keys(value);
+    const name = names[random(names.length)] ?? '';
+    const member = value[name];
+    if (typeof member === 'object' && member !== null && random(3) > 0) {
+      return {
+        ...value,
+        [name]: Array.isArray(member)
+          ? member.slice(1)
+          : changedMember(member as Record<string, unknown>, random),
+      };
+    }
+    const { [name]: dropped, ...rest } = value;
+    const others = [null, 0, -1, 'x', '', [], {}, true, 'sha256:00', dropped === 1 ? 2 : 1];
+    return random(3) === 0 ? rest : { ...rest, [name]: others[random(others.length)] };
+  }
+
   it('passes every check of a record, of a bundle and of a settlement answer', async () => {
     for (const body of bodies) {
       const { verdict, is_issuer_record, checks } = await checked(body);
@@ -291,61 +358,55 @@ describe('check()', () => {
   });
 });
 
-/** What both say, in one form: the verdict, how much was looked at, and where something does not hold. */
-function verdictOf(answer: Readonly<Record<string, unknown>>) {
-  const { verdict, details, checks } = answer;
-  const listed = (details ?? checks ?? []) as readonly { status: string; where: string }[];
-  const failed = listed.filter(({ status }) => status === 'fail').map(({ where }) => where);
-  const count = answer.details_count ?? listed.length;
-  return { verdict: answer.status === 400 ? 'undecided' : String(verdict), failed, count };
-}
+const rows = (count: number): JsonValue => Array.from({ length: count }, () => ({ a: 1 }));
 
-type Random = (below: number) => number;
+describe('checkCost()', () => {
+  it('counts citations wherever they stand, and no text that looks like one', () => {
+    const body = { _citation: {}, parts: [{ _citation: {} }, { inner: { _citation: null } }] };
+    expect(checkCost(body).citations).toBe(3);
+    expect(checkCost({ a: '_citation', b: ['_citation'] }).citations).toBe(0);
+  });
 
-/** A sequence that is the same in every run. */
-function generator(seed: number): Random {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return (state >>> 8) % below;
-  };
-}
+  it('I39: grows with the body, and with every hash over it', () => {
+    const { cost } = checkCost(rows(1000));
+    expect(checkCost(rows(2000)).cost / cost).toBeCloseTo(2, 1);
+    const covered = checkCost({ rows: rows(1000), record_hash: '' }).cost;
+    expect(covered / cost).toBeGreaterThan(1.9);
+    const twice = checkCost({ inner: { rows: rows(1000), _citation: {} }, _citation: {} }).cost;
+    expect(twice / cost).toBeGreaterThan(2.9);
+  });
 
-function mutated(body: Buffer, random: Random): Buffer {
-  const copy = Buffer.from(body);
-  switch (random(8)) {
-    case 0:
-      return copy;
-    case 1: {
-      const { _citation, ...rest } = JSON.parse(copy.toString());
-      return Buffer.from(JSON.stringify(rest));
-    }
-    case 2: {
-      const at = random(copy.length);
-      copy.writeUInt8(copy.readUInt8(at) ^ (1 << random(8)), at);
-      return copy;
-    }
-    case 3:
-      return copy.subarray(0, random(copy.length));
-    default:
-      return Buffer.from(JSON.stringify(changedMember(JSON.parse(copy.toString()), random)));
-  }
-}
+  it('counts the signature of a proof, wherever somebody writes one', () => {
+    const bare = checkCost({ a: { b: 1 } });
+    const proven = checkCost({ a: { b: 1, _proof: '' } });
+    expect(judgingCost(proven) - judgingCost(bare)).toBeGreaterThan(20);
+    expect(
+      checkCost({ parts: Array.from({ length: 100 }, () => ({ _proof: '' })) }).cost,
+    ).toBeGreaterThan(CHECK_COST_MAX);
+  });
 
-/** One member somewhere is dropped, replaced or renamed. */
-function changedMember(value: Record<string, unknown>, random: Random): unknown {
-  const names = Object.keys(value);
-  const name = names[random(names.length)] ?? '';
-  const member = value[name];
-  if (typeof member === 'object' && member !== null && random(3) > 0) {
-    return {
-      ...value,
-      [name]: Array.isArray(member)
-        ? member.slice(1)
-        : changedMember(member as Record<string, unknown>, random),
-    };
-  }
-  const { [name]: dropped, ...rest } = value;
-  const others = [null, 0, -1, 'x', '', [], {}, true, 'sha256:00', dropped === 1 ? 2 : 1];
-  return random(3) === 0 ? rest : { ...rest, [name]: others[random(others.length)] };
-}
+  it('I43: grows with the length of texts and names, once for every hash over them', () => {
+    const long = 'a'.repeat(64_000);
+    const text = checkCost({ text: long }).cost;
+    expect(text - checkCost({ text: '' }).cost).toBeCloseTo(1000, 0);
+    expect(checkCost({ text: long, record_hash: '' }).cost / text).toBeGreaterThan(1.9);
+    expect(checkCost({ [long]: 1, record_hash: '' }).cost).toBeGreaterThan(1000);
+  });
+
+  it.each(['_proof', 'checkpoint'])(
+    'I43: grows with the length of a signed note in "%s"',
+    (name) => {
+      const [short, long] = ['', 'a'.repeat(131_072)].map((note) =>
+        checkCost({ a: { [name]: note } }),
+      );
+      const [plain] = ['a'.repeat(131_072)].map((note) => checkCost({ a: { [`${name}_`]: note } }));
+      expect(Number(long?.cost) - Number(short?.cost)).toBeGreaterThan(4 * Number(plain?.cost));
+    },
+  );
+
+  it('lets a long list of plain values pass, and not the same number of objects', () => {
+    const count = CHECK_COST_MAX / 5;
+    expect(checkCost(Array.from({ length: count }, () => 1)).cost).toBeLessThan(CHECK_COST_MAX);
+    expect(checkCost(rows(count)).cost).toBeGreaterThan(CHECK_COST_MAX);
+  });
+});

@@ -4,7 +4,7 @@ import { FRESHNESS_THRESHOLDS, freshness } from '../../../compiler/contract/fres
 import { SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
 import type { Answered, Service } from '../../../gatekeeper/answers/service.ts';
-import { RowList } from '../../../gatekeeper/rooms/catalog-table.ts';
+import { RowList } from '../../../gatekeeper/rooms/catalog.ts';
 import { coverage } from '../../../gatekeeper/rooms/coverage.ts';
 import { FREE_BYTES_MAX } from '../../../gatekeeper/rooms/json-content.ts';
 import { TINY_NOW } from '../tiny-release.ts';

@@ -1,21 +1,39 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { citationStatement } from '../../../compiler/contract/citation.ts';
 import { verifyShardPath } from '../../../compiler/contract/path.ts';
-import { type CurrentEntry, formatVerifyEntry } from '../../../compiler/contract/release.ts';
+import { hashCore } from '../../../compiler/contract/record-hash.ts';
+import {
+  type CurrentEntry,
+  formatVerifyEntry,
+  parseVerifyEntry,
+  type VerifyEntry,
+} from '../../../compiler/contract/release.ts';
+import { rosterCore } from '../../../compiler/contract/roster-core.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FILE_COST, FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
+import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
+import { verifyPage } from '../../../gatekeeper/rooms/pages.ts';
 import { proof } from '../../../gatekeeper/rooms/proof.ts';
 import { verify } from '../../../gatekeeper/rooms/verify.ts';
 import {
+  coreMembers,
+  freeFacts,
   HASH_PREFIX_MIN,
   hashPrefix,
   lookUpHash,
   RECOMPUTED_BYTES_MAX,
+  storedCore,
 } from '../../../gatekeeper/rooms/verify-hash.ts';
+import { logLinesIn } from '../../log-lines.ts';
+import { rosterFiles, rosterSet } from '../../roster-rows.ts';
 import { sha256Text } from '../../sha256-text.ts';
+import { AS_OF, compileFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 import { hashes } from '../../stages/anchor/memory-log.ts';
+import { compiledService } from '../compiled-service.ts';
 import { loggedFiles, loggedService, SUPERSEDED_HASH, tinyHashes } from '../logged-service.ts';
-import { tinyFiles } from '../tiny-release.ts';
+import { tinyFiles, tinyRecord } from '../tiny-release.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
 
 const DIGITS = SUPERSEDED_HASH.slice('sha256:'.length);
@@ -193,5 +211,300 @@ describe('lookUpHash() of a long body', () => {
     const digits = hashes.citation.slice('sha256:'.length);
     const found = await lookUpHash(digits, { ...service, release: broken });
     expect(found).toMatchObject({ check: { recomputedHash: other.hashes.citation } });
+  });
+});
+
+const entry = (more: Partial<VerifyEntry>): VerifyEntry => ({
+  record_hash: `sha256:${'0'.repeat(64)}`,
+  kind: 'row',
+  state: 'current',
+  file: 'some/file.json',
+  signal_id: null,
+  entity: 'somebody',
+  observed_at: '2026-11-20T10:45:00Z',
+  ...more,
+});
+
+describe('freeFacts()', () => {
+  it('tells subject and time of a current reading, and of a citation of readings', () => {
+    for (const kind of ['reading', 'citation'] as const) {
+      expect(freeFacts(entry({ kind, signal_id: 'airquality.aqi' }), BUILTIN)).toEqual({
+        signal_id: 'airquality.aqi',
+        entity: 'somebody',
+        observed_at: '2026-11-20T10:45:00Z',
+      });
+    }
+  });
+
+  it('I52: tells no earlier time of a series, and no time of the citation of a filing', () => {
+    const old = entry({ kind: 'reading', state: 'superseded', signal_id: 'airquality.aqi' });
+    expect(freeFacts(old, BUILTIN)).toMatchObject({ entity: 'somebody', observed_at: null });
+    expect(freeFacts(entry({ kind: 'citation' }), BUILTIN)).toMatchObject({ observed_at: null });
+  });
+
+  it.each([
+    ['trust.service', 'trust.service'],
+    ['stablecoin.death', 'stablecoin.death'],
+    ['taiwan-strait.vessel-transits', null],
+    [null, null],
+  ])('I52: tells of a row of %s its kind alone', (signal_id, want) => {
+    const nothing = { signal_id: want, entity: null, observed_at: null };
+    expect(freeFacts(entry({ signal_id }), BUILTIN)).toEqual(nothing);
+    expect(freeFacts(entry({ signal_id, state: 'superseded' }), BUILTIN)).toEqual(nothing);
+  });
+});
+
+describe('coreMembers()', () => {
+  it.each([
+    [{ kind: 'citation' }, 'content_hash', 'source'],
+    [{ kind: 'reading', signal_id: 'airquality.aqi' }, 'record_hash', 'lifecycle'],
+    [{}, 'note', 'accession'],
+    [{ signal_id: 'trust.service' }, 'name', 'demand_class'],
+    [{ signal_id: 'mcp.server' }, 'demand_class', 'status'],
+    [{ signal_id: 'taiwan-strait.vessel-transits' }, 'row', 'current'],
+  ] as const)('of %j names what is hashed, not %s but %s', (more, absent, present) => {
+    const members = coreMembers(entry(more));
+    expect(members).toContain(present);
+    expect(members).not.toContain(absent);
+  });
+});
+
+describe('storedCore()', () => {
+  const HASH = `sha256:${'1'.repeat(64)}`;
+
+  const entry = (kind: VerifyEntry['kind']): VerifyEntry => ({
+    record_hash: HASH,
+    kind,
+    state: 'current',
+    file: 'roster/x.json',
+    signal_id: null,
+    entity: 'x',
+    observed_at: '2026-11-20T00:00:00Z',
+  });
+
+  const server = {
+    server_id: 'a-mcp',
+    capture_date: '2026-11-20',
+    observed_at: '2026-11-20T00:00:00Z',
+    status: 'active',
+    source_ref: null,
+    source_tier: null,
+    record_hash: HASH,
+    name: 'not hashed',
+  };
+
+  it('takes the pre-image beside a row', () => {
+    const row = { record_hash: HASH, _hash_core: { hash_core_version: 3, entity: 'x' } };
+    expect(storedCore(entry('row'), { rows: [{ record_hash: null }, row] })).toEqual(
+      row._hash_core,
+    );
+  });
+
+  it('composes the core of a subject from its own members', () => {
+    expect(storedCore(entry('row'), server)).toEqual(rosterCore('mcp.server', server));
+  });
+
+  it('composes the core of a leg that carries all members', () => {
+    const leg = {
+      ...tinyRecord('airquality.aqi', 'us-denver', { aqi_index: 1 }),
+      record_hash: HASH,
+    };
+    expect(storedCore(entry('row'), { legs: { air: leg } })).toEqual(hashCore(leg as never));
+  });
+
+  it.each([
+    { rows: [{ record_hash: HASH, _hash_core: null }] },
+    { rows: [{ record_hash: `sha256:${'2'.repeat(64)}`, _hash_core: {} }] },
+    { ...server, status: undefined, record_hash: `sha256:${'2'.repeat(64)}` },
+    {},
+  ])('refuses a body without the row: %j', (body) => {
+    expect(() => storedCore(entry('row'), body)).toThrow('not in its file');
+  });
+});
+
+describe('lookUpHash() over compiled rosters and documents', () => {
+  afterAll(removeFolders);
+
+  /** Texts of all files below a folder of a release, by their paths. */
+  async function textsBelow(folder: string, release: ReleaseIndex) {
+    const paths = release.files.pathsUnder(folder, 1000);
+    const bodies = await Promise.all(paths.map((path) => release.body(path, FOR_EVERYBODY)));
+    return bodies.map(({ bytes }, at) => [paths[at] ?? '', bytes.toString('utf8')] as const);
+  }
+
+  /** What the release lists and the log holds: rows, and statements of the bodies that join them. */
+  async function currentHashes(release: ReleaseIndex): Promise<Set<string>> {
+    const shards = await textsBelow('verify/', release);
+    const lines = shards.flatMap(([, text]) => text.split('\n').slice(0, -1));
+    return new Set(lines.map((line) => parseVerifyEntry(line).record_hash));
+  }
+
+  it('I36: finds every published row and recomputes the current ones', async () => {
+    const { data } = await compileFolder(writeSnapshots(rosterFiles(rosterSet())));
+    const service = await compiledService(data, AS_OF);
+    const current = await currentHashes(service.release);
+    const entries = logLinesIn(await textsBelow('log/index/', service.release));
+    for (const { record_hash, facts } of entries) {
+      const found = await lookUpHash(record_hash.slice('sha256:'.length), {
+        ...service,
+        spend: FOR_EVERYBODY,
+      });
+      const isCurrent = current.delete(record_hash);
+      const state = isCurrent ? 'current' : 'superseded';
+      expect(found).toMatchObject({ state: 'listed', entry: { record_hash, state, ...facts } });
+      const hash = found.state === 'listed' ? (found.check?.recomputedHash ?? null) : 'none';
+      expect(hash).toBe(isCurrent ? record_hash : null);
+    }
+    expect(current.size).toBe(0);
+    expect(entries.length).toBeGreaterThan(20);
+  });
+});
+
+const RECORD = tinyRecord('airquality.aqi', 'us-denver', { aqi_index: 42, band: 'good' });
+const HASH = RECORD.record_hash;
+
+async function looked(target: string, service?: Service): Promise<Record<string, unknown>> {
+  return jsonOf(await verify(question(target), service ?? (await tinyService())));
+}
+
+describe('verify()', () => {
+  it.each([
+    `/gauge/verify?hash=${HASH}`,
+    `/gauge/verify?record_hash=${HASH.slice(7)}`,
+    `/gauge/verify?hash=${HASH.slice(0, 15)}`,
+    `/v/${HASH}`,
+  ])('recomputes a current record: %.40s', async (target) => {
+    expect(await looked(target)).toMatchObject({
+      endpoint: 'gauge/verify',
+      hash: HASH,
+      found: true,
+      verified: true,
+      recomputed_hash: HASH,
+      is_issuer_record: true,
+      is_truth_bear_record: true,
+      record_status: { state: 'current' },
+      signal_id: 'airquality.aqi',
+      entity: 'us-denver',
+      scope: 'screening-level',
+      statement: expect.stringContaining('attests the reading'),
+    });
+  });
+
+  it('finds a superseded record and says that it is not recomputed', async () => {
+    expect(await looked(`/v/${SUPERSEDED_HASH}`, await loggedService())).toMatchObject({
+      found: true,
+      verified: false,
+      recomputed_hash: null,
+      record_status: { state: 'superseded' },
+    });
+  });
+
+  it('does not find what is not ours', async () => {
+    expect(await looked(`/v/sha256:${'0'.repeat(64)}`)).toMatchObject({
+      found: false,
+      verified: false,
+      record_status: { state: 'not_found' },
+    });
+  });
+
+  it('says when a prefix is ambiguous', async () => {
+    const twin = `${SUPERSEDED_HASH.slice(0, -1)}c`;
+    const service = await tinyService({ files: loggedFiles({}, [twin]) });
+    expect(await looked(`/v/${SUPERSEDED_HASH.slice(0, 20)}`, service)).toMatchObject({
+      found: false,
+      ambiguous: true,
+      matches: 2,
+    });
+    expect(await looked(`/v/${twin}`, service)).toMatchObject({ found: true, hash: twin });
+  });
+
+  it('does not verify a stored record whose fields give another hash', async () => {
+    const files = tinyFiles();
+    const forged = { ...RECORD, current: { aqi_index: 1 } };
+    files.set('record/airquality.aqi/us-denver.json', Buffer.from(canonicalJson(forged)));
+    const body = await looked(`/v/${HASH}`, await tinyService({ files }));
+    expect(body).toMatchObject({ found: true, verified: false });
+    expect(body.recomputed_hash).not.toBe(HASH);
+  });
+
+  it.each(['', 'sha256:', 'sha256:1234567', '1234567', 'sha256:GGGGGGGG', HASH.toUpperCase(), 'x'])(
+    'answers 400 with the usage for the hash "%s"',
+    async (hash) => {
+      const target = `/gauge/verify?hash=${hash}`;
+      expect(await looked(target)).toMatchObject({ status: 400, usage: expect.any(String) });
+    },
+  );
+
+  it('I32: says undetermined when the shard or the record cannot be read, never not found', async () => {
+    const service = await tinyService();
+    for (const path of [verifyShardPath(HASH), 'record/airquality.aqi/us-denver.json']) {
+      const release = Object.assign(Object.create(service.release), {
+        has: () => true,
+        body: async (asked: string) => {
+          if (asked === path) throw new Error('EIO');
+          return service.release.body(asked, FOR_EVERYBODY);
+        },
+      });
+      expect(await looked(`/v/${HASH}`, { ...service, release })).toMatchObject({
+        status: 503,
+        undetermined: true,
+        retryable: true,
+      });
+    }
+  });
+
+  it('is a page for browsers, with nothing of the data as markup', async () => {
+    const files = tinyFiles();
+    const hash = `sha256:${'cd'.repeat(32)}`;
+    const line = formatVerifyEntry({
+      kind: 'reading',
+      state: 'current',
+      file: 'record/airquality.aqi/us-denver.json',
+      signal_id: null,
+      record_hash: hash,
+      entity: '<script>alert("1")</script>',
+      observed_at: '2026-11-21T10:45:00Z',
+    });
+    files.set(verifyShardPath(hash), Buffer.from(line));
+    const service = await tinyService({ files });
+    const page = await verify(question(`/v/${hash}`, 'text/html,*/*'), service);
+    if (page.kind !== 'content') throw new Error(page.kind);
+    expect(page.content.contentType).toMatch(/^text\/html/);
+    expect(page.content.headers).toContainEqual(['vary', 'accept']);
+    const text = page.content.body.toString();
+    expect(text).toContain('&lt;script&gt;');
+    expect(text).not.toContain('<script>');
+    const json = await verify(question(`/v/${hash}`, 'text/html, application/json'), service);
+    expect(jsonOf(json)).toMatchObject({ found: true });
+  });
+});
+
+describe('verifyPage()', () => {
+  const body = {
+    endpoint: 'gauge/verify',
+    hash: 'sha256:00',
+    found: true,
+    verified: true,
+    recomputed_hash: null,
+    is_issuer_record: true,
+    is_truth_bear_record: true,
+    record_status: { state: 'current' },
+    signal_id: null,
+    entity: '"><img src=x onerror=alert(1)>',
+    observed_at: null,
+    source_ref: "javascript:alert('1')",
+    scope: null,
+    note: 'a & b',
+    ots_status: null,
+    statement: '</p><script>1</script>',
+  } as const;
+
+  it('shows every fact and escapes all of it', () => {
+    const shop = { issuerName: 'Issuer <b>', baseUrl: 'https://example.org', styles: ['/a.css'] };
+    const page = verifyPage(body, shop);
+    expect(page).toContain('a &amp; b');
+    expect(page).toContain('Issuer &lt;b&gt;');
+    expect(page).not.toMatch(/<script|<img|<b>|javascript:alert\('|style=/);
+    expect(page).toContain('&lt;script&gt;1&lt;/script&gt;');
   });
 });

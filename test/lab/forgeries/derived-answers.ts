@@ -9,7 +9,7 @@ import type { Settled } from '../../../compiler/contract/settlement-note.ts';
 import { settlementQuestion } from '../../../compiler/contract/settlement-question.ts';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
 import { canonicalHash } from '../../../compiler/verify/body-check.ts';
-import { sha256 } from '../../../gatekeeper/release/sha256.ts';
+import { sha256 } from '../../../gatekeeper/release/read-body.ts';
 import { editedValues, signed } from './body-forgeries.ts';
 import type { Delivery, Forgery, Open } from './forgery.ts';
 import { listAbout, type SettlementShop } from './shops.ts';

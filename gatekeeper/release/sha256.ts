@@ -1,4 +1,0 @@
-import { createHash } from 'node:crypto';
-import type { Sha256 } from '../../compiler/contract/merkle.ts';
-
-export const sha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest();

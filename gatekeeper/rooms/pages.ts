@@ -1,0 +1,112 @@
+import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import { howToBuy } from '../../compiler/contract/how-to-buy.ts';
+import { type Html, html } from '../../compiler/contract/html.ts';
+import { priceOf } from '../../compiler/contract/price.ts';
+import { SITE_FOLDER } from '../../compiler/contract/site.ts';
+import { type SitePage, sitePage } from '../../compiler/contract/site-page.ts';
+import type { AskedPrice, Service } from '../answers/service.ts';
+import type { Header, Reply } from '../http/reply.ts';
+import { symbolOf } from '../money/further-tokens.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+
+const HTML_TYPE: Header = ['content-type', 'text/html; charset=utf-8'];
+
+/**
+ * The same 402 for a browser that opened a paid link: its headers are those of the JSON, its body explains. Computed, because
+ * the compiler does not know the payee and the network.
+ */
+export function challengePage(reply: Reply, asked: AskedPrice, service: Service): Reply {
+  const headers = reply.headers.filter(([name]) => name !== 'content-type');
+  const { endpoint, target } = asked;
+  const { baseUrl, release } = service;
+  const price = priceOf(endpoint);
+  const sentence = `${endpoint.summary.slice(0, 1).toUpperCase()}${endpoint.summary.slice(1)}.`;
+  // A price question names nothing in particular: the example does.
+  const example = release.offers.get(endpoint.path)?.request;
+  const shown = target.includes('?') ? target : (example ?? target);
+  const body = sitePage({
+    title: `402: ${price} USD for ${endpoint.path}`,
+    description: endpoint.summary,
+    ...pageShop(release),
+    path: endpoint.path,
+    script: null,
+    isListed: false,
+    main: html`<section aria-labelledby="price"><h1 id="price">This answer costs ${price} USD</h1>
+<p class="lead">${sentence}</p>
+<p><code>${target}</code></p>${terms(service)}
+${freeBefore(target)}</section>
+<section id="buy" aria-labelledby="buy-title"><h2 id="buy-title">How to buy it</h2>
+<p>Programs buy here, through <strong>x402</strong>: they sign the price with a wallet that holds USDC, and send the same request again. No account, no API key. Only a 200 is ever charged.</p>
+${howToBuy({ baseUrl, target: shown, pair: pairOf(target) })}</section>`,
+  });
+  return { ...reply, headers: [HTML_TYPE, ...headers, ...SITE_POLICY], body };
+}
+
+function terms({ operator }: Service): Html {
+  const { networks, payTo } = operator;
+  const ways = networks.map(
+    (token) =>
+      html`<dt>Network</dt><dd>${token.name} (${token.caip2})</dd><dt>Asset</dt><dd>${symbolOf(token)}, <code>${token.asset}</code></dd>`,
+  );
+  return html`<dl>${ways}<dt>Paid to</dt><dd><code>${payTo}</code></dd></dl>`;
+}
+
+function pairOf(target: string): { signal_id: string; entity: string } | null {
+  const query = new URL(target, 'http://shop').searchParams;
+  const [signal_id, entity] = [query.get('signal_id'), query.get('entity')];
+  return signal_id === null || entity === null ? null : { signal_id, entity };
+}
+
+/** What can be seen of it before. */
+function freeBefore(target: string): Html {
+  const pair = pairOf(target);
+  const sample = html`<a href="/gauge/sample">a whole signed record</a>`;
+  if (pair === null) return html`<p>Free: ${sample}.</p>`;
+  const preview = canonicalTarget('/gauge/history-preview', pair);
+  const page = `/site/#/${encodeURIComponent(pair.signal_id)}/${encodeURIComponent(pair.entity)}`;
+  return html`<p>Free: <a href="${preview}">its last seven readings</a>, <a href="${page}">the same as a picture</a>, and ${sample}.</p>`;
+}
+
+/** A look-up as a page for people. */
+export function verifyPage(
+  { statement, endpoint, ...facts }: { statement: string; endpoint: string },
+  shop: PageHead,
+): string {
+  const rows = Object.entries(facts).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return html`<tr><th scope="row">${name}</th><td>${text}</td></tr>\n`;
+  });
+  const title = `Record look-up, ${shop.issuerName}`;
+  return sitePage({
+    title,
+    description: statement,
+    ...shop,
+    path: '/v/',
+    script: null,
+    isListed: false,
+    main: html`<h1>${title}</h1><p>${statement}</p><div class="scroll" tabindex="0" role="region" aria-label="What is known"><table>${rows}</table></div>`,
+  });
+}
+
+/** What a browser may do with the page for people: load its own files, and ask this service. */
+export const SITE_POLICY: readonly Header[] = [
+  [
+    'content-security-policy',
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
+      "form-action 'none'; frame-ancestors 'none'",
+  ],
+  ['referrer-policy', 'no-referrer'],
+];
+
+/** Files of the bundle that are looked through. */
+const ASSETS_MAX = 100;
+
+/** What every page says of the shop: whose it is, where, and the styles that this release has. */
+type PageHead = Pick<SitePage, 'issuerName' | 'baseUrl' | 'styles'>;
+
+export function pageShop(release: ReleaseIndex): PageHead {
+  const { issuer_name: issuerName, base_url: baseUrl } = release.head;
+  const paths = release.files.pathsUnder(`${SITE_FOLDER}/assets/site-`, ASSETS_MAX);
+  const styles = paths.filter((path) => path.endsWith('.css')).map((path) => `/${path}`);
+  return { issuerName, baseUrl, styles };
+}
