@@ -1,18 +1,17 @@
 import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { commandLine, FLAGS } from './config/command-line.ts';
-import { type Config, settlementOf } from './config/config.ts';
+import { type Config, settlementOf, settlementWarnings } from './config/config.ts';
 import {
   CONFIG_NAME,
+  commandLine,
+  FLAGS,
   loadConfig,
   loadJournalPlace,
   unknownVariables,
   unknownVariableText,
 } from './config/load-config.ts';
-import { settlementWarnings } from './config/settlement-warnings.ts';
-import { type Log, lineLog } from './log/line-log.ts';
-import { LogOutput } from './log/log-output.ts';
+import { type Log, LogOutput, lineLog } from './log/line-log.ts';
 import { slowSignatures } from './money/slow-signatures.ts';
 import { packageVersion } from './package-version.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
@@ -158,7 +157,7 @@ async function main(): Promise<void> {
   // A reader of the log that goes away must not take the service with it.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
   const output = new LogOutput(process.stdout);
-  const log = lineLog(output, { clock, level: config.logLevel });
+  const log = lineLog(output, { clock });
   logCrashes(log, output);
   if (config.workers > 1 && role === null) await serveWithWorkers(config, { log, output });
   else await serve(config, { log, output }, role);

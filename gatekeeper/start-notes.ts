@@ -2,8 +2,7 @@
 
 import { isStale } from '../compiler/contract/release.ts';
 import type { FirstService } from './answers/open-service.ts';
-import { settlementWarnings } from './config/settlement-warnings.ts';
-import { shownSettings } from './config/shown-settings.ts';
+import { settlementWarnings, shownSettings } from './config/config.ts';
 import { clockFailure } from './money/clock-guard.ts';
 import { OFFER_RECEIPT } from './money/offer-receipt.ts';
 import { keepNewest } from './release/newest-served.ts';

@@ -4,10 +4,15 @@ import { type FirstService, openService } from './answers/open-service.ts';
 import { respond } from './answers/respond.ts';
 import type { Service } from './answers/service.ts';
 import { SoldTargets } from './answers/sold-targets.ts';
-import { type Config, paidNetworks, settlementOf, switchesOf } from './config/config.ts';
-import { addressText, metricsOfWorker } from './config/metrics-settings.ts';
-import { settlementWarnings } from './config/settlement-warnings.ts';
-import { testPaymentsFault } from './config/test-payments.ts';
+import {
+  type Config,
+  paidNetworks,
+  settlementOf,
+  settlementWarnings,
+  switchesOf,
+  testPaymentsFault,
+} from './config/config.ts';
+import { addressText, metricsOfWorker } from './config/setting-forms.ts';
 import type { HeaderFacts } from './http/header-facts.ts';
 import { isHealth } from './http/own-paths.ts';
 import type { HttpRequest, Responder } from './http/request.ts';

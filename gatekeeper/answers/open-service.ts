@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { type Config, paidTokens, settlementOf } from '../config/config.ts';
-import { TEST_WARNING } from '../config/test-payments.ts';
+import { type Config, paidTokens, settlementOf, TEST_WARNING } from '../config/config.ts';
 import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
-import type { Extension } from '../money/extensions.ts';
+import { BUYER_EXTENSIONS, type Extension } from '../money/extensions.ts';
 import { OFFER_RECEIPT } from '../money/offer-receipt.ts';
 import { type ServiceSigner, serviceSigner } from '../money/service-signer.ts';
 import { type TokenService, tokenSecrets, tokenService } from '../money/token.ts';
@@ -71,7 +70,7 @@ export function openService(
     tokens: tokensOf(config, clock),
     takesReceipts: config.receiptKey !== null,
     settlement: settlementOf(config),
-    extensions: () => announced(config.extensions, signer),
+    extensions: () => extensionsOf(signer?.fault() === null),
   };
   const { verifyFirst, receiptKey: processor } = config;
   const beside = signatures === undefined ? {} : { signatures };
@@ -89,20 +88,15 @@ export function openService(
 
 /** Throws a StartError for a key that cannot be used. */
 function signerOf(
-  { extensions, offerReceiptKey }: Config,
+  { offerReceiptKey }: Config,
   clock: ServiceOptions['clock'],
 ): ServiceSigner | null {
-  if (offerReceiptKey === null || !extensions.includes(OFFER_RECEIPT)) return null;
+  if (offerReceiptKey === null) return null;
   return serviceSigner({ seed: secretKey(offerReceiptKey, OFFER_RECEIPT_KEY), clock });
 }
 
-/** Nothing is announced that a client could not check. */
-function announced(
-  extensions: readonly Extension[],
-  signer: ServiceSigner | null,
-): readonly Extension[] {
-  const isSigned = signer?.fault() === null;
-  return extensions.filter((one) => one !== OFFER_RECEIPT || isSigned);
+function extensionsOf(signs: boolean): readonly Extension[] {
+  return signs ? [...BUYER_EXTENSIONS, OFFER_RECEIPT] : BUYER_EXTENSIONS;
 }
 
 function tokensOf(
@@ -119,7 +113,8 @@ function challengerOrRefuse(
   { baseUrl, issuerName }: { readonly baseUrl: string; readonly issuerName: string },
   { clock, signer }: Pick<ServiceOptions, 'clock'> & Pick<FirstService, 'signer'>,
 ): Challenger {
-  const { payTo, network, extensions } = config;
+  const { payTo, network } = config;
+  const extensions = extensionsOf(signer !== null);
   const furtherNetworks = paidTokens(config)
     .slice(1)
     .map((one) => one.network);

@@ -1,19 +1,22 @@
 import { z } from 'zod';
 import { parseDidKey } from '../../compiler/contract/did-key.ts';
 import { trustedProxies } from '../limits/client-address.ts';
-import { LOG_LEVELS, LOGGED_REQUESTS } from '../log/log-level.ts';
+import { LOGGED_REQUESTS } from '../log/line-log.ts';
 import { payeeAddress } from '../money/address.ts';
-import { EXTENSIONS } from '../money/extensions.ts';
 import { furtherTokens, TOKEN_FORM } from '../money/further-tokens.ts';
 import { findNetwork, NETWORKS } from '../money/networks.ts';
 import { facilitatorUrl, remoteUrl } from '../money/remote-url.ts';
 import { TOKEN_DAYS_MAX, tokenSecrets } from '../money/token.ts';
 import { messageOf } from '../system/message-of.ts';
-import { dataUrl, isRemote } from './data-url.ts';
-import { HEADER } from './header-setting.ts';
-import { METRICS_TOKEN, metricsAddress } from './metrics-settings.ts';
-import { networkValues } from './per-network.ts';
 import { isPostgresUrl } from './postgres-url.ts';
+import {
+  dataUrl,
+  HEADER,
+  isRemote,
+  METRICS_TOKEN,
+  metricsAddress,
+  networkValues,
+} from './setting-forms.ts';
 
 /** Less would not hold one release. */
 const CACHE_MB_MIN = 16;
@@ -42,8 +45,10 @@ const origin = url
     'a user or password in it would appear in every challenge',
   );
 const processor = z.string().refine(fits(parseDidKey), 'not an Ed25519 did:key');
-const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'not an address of 40 hex digits');
-const payee = address.refine(fits(payeeAddress), 'checksum does not match; copy it again');
+const payee = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'not an address of 40 hex digits')
+  .refine(fits(payeeAddress), 'checksum does not match; copy it again');
 const integer = (min: number, max: number) =>
   z
     .string()
@@ -96,12 +101,6 @@ const facilitators = z
   .transform((list) => list.split(',').map((one) => one.trim()))
   .pipe(z.array(facilitator));
 
-const extensions = z
-  .string()
-  .transform((list) => list.split(',').map((one) => one.trim()))
-  .pipe(z.array(z.enum(EXTENSIONS, { error: 'not a list of known extensions' })))
-  .refine((names) => new Set(names).size === names.length, 'names an extension twice');
-
 /** A folder is anything that is no URL. */
 const usableData = (text: string, context: z.RefinementCtx): void => {
   if (isRemote(text)) usable(dataUrl)(text, context);
@@ -117,7 +116,6 @@ export const SETTINGS = {
     schema: networks,
     help: `one of ${Object.keys(NETWORKS).join(', ')}, or several of them separated by commas, the one to offer first in front`,
   },
-  asset: { schema: address, help: 'leave it out: only the USDC contract of the network is served' },
   tokens: {
     schema: z.string().superRefine(usable(furtherTokens)),
     help: `a token beside USDC as ${TOKEN_FORM}, where the rate is how many units of it one USD is worth; several with commas`,
@@ -171,10 +169,9 @@ export const SETTINGS = {
     schema: z.enum(['0', '1'], { error: 'neither 0 nor 1' }).transform((on) => on === '1'),
     help: '1 to read the data over plain http from another machine',
   },
-  cache: { schema: z.string().min(1), help: 'folder for what was read from the host of the data' },
   cache_mb: {
     schema: integer(CACHE_MB_MIN, 1_000_000),
-    help: 'most megabytes of that folder, for example 1024',
+    help: 'most megabytes that are kept of what was read from the host of the data, for example 1024',
   },
   state: { schema: z.string().min(1), help: 'folder of the payment journal' },
   journal: {
@@ -213,17 +210,9 @@ export const SETTINGS = {
     schema: z.enum(['always', 'settle-only'], { error: 'not a way to verify' }),
     help: 'settle-only, or always to ask /verify before /settle',
   },
-  extensions: {
-    schema: extensions,
-    help: 'offer-receipt; payment-identifier and sign-in-with-x are always on',
-  },
   offer_receipt_key: {
     schema: z.string(),
     help: 'path of a key file of mode 600, or 64 hex digits, of the key that signs receipts; make it with "signalpress keygen"',
-  },
-  log_level: {
-    schema: z.enum(LOG_LEVELS, { error: 'not a level' }),
-    help: 'info, warn or error, the least that is logged',
   },
   log_requests: {
     schema: z.enum(LOGGED_REQUESTS, { error: 'neither off, errors nor all' }),

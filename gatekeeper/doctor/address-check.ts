@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import { addressText } from '../config/metrics-settings.ts';
+import { addressText } from '../config/setting-forms.ts';
 import { HEALTH_PATH } from '../http/own-paths.ts';
 import { trustedProxies } from '../limits/client-address.ts';
 import { type ListeningServer, listen } from '../system/listen.ts';

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commandLine } from '../config/command-line.ts';
 import { type Config, type PaidNetwork, switchesOf } from '../config/config.ts';
 import {
   type ConfigSources,
+  commandLine,
   loadConfig,
   unknownVariables,
   unknownVariableText,

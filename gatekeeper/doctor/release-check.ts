@@ -1,8 +1,7 @@
 import { isoTime } from '../../compiler/contract/iso-time.ts';
 import { keysInWords } from '../../compiler/contract/key-standing.ts';
 import { isStale } from '../../compiler/contract/release.ts';
-import { settlementOf } from '../config/config.ts';
-import { testPaymentsFault } from '../config/test-payments.ts';
+import { settlementOf, testPaymentsFault } from '../config/config.ts';
 import { refuseOlder } from '../release/newest-served.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import type { Examined } from './check.ts';

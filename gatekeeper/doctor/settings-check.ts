@@ -1,5 +1,9 @@
-import { paidNetworks, type SettlerKind, settlementOf } from '../config/config.ts';
-import { settlementWarnings } from '../config/settlement-warnings.ts';
+import {
+  paidNetworks,
+  type SettlerKind,
+  settlementOf,
+  settlementWarnings,
+} from '../config/config.ts';
 import type { Examined } from './check.ts';
 import { type Finding, ok, warning } from './finding.ts';
 

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { addressText, type MetricsAddress } from '../config/metrics-settings.ts';
+import { addressText, type MetricsAddress } from '../config/setting-forms.ts';
 import { isMetrics, METRICS_PATH } from '../http/own-paths.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { listen } from '../system/listen.ts';

@@ -1,4 +1,4 @@
-import type { MetricsSettings } from '../config/metrics-settings.ts';
+import type { MetricsSettings } from '../config/setting-forms.ts';
 import { type Instruments, type InstrumentsOptions, instruments } from './instruments.ts';
 import { type MetricsEndpoint, metricsEndpoint } from './metrics-endpoint.ts';
 import { startMetricsServer } from './metrics-server.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { dataUrl, isRemote } from '../../../gatekeeper/config/data-url.ts';
 import { loadConfig } from '../../../gatekeeper/config/load-config.ts';
+import { dataUrl, isRemote } from '../../../gatekeeper/config/setting-forms.ts';
 import { tinyKey } from '../tiny-release.ts';
 
 const { did } = tinyKey();
@@ -24,7 +24,6 @@ describe('settings of data that a host serves', () => {
     [
       {
         SIGNALPRESS_DATA: 'http://[::1]:8080/x',
-        SIGNALPRESS_CACHE: '/tmp/x',
         SIGNALPRESS_CACHE_MB: '16',
       },
     ],
@@ -58,7 +57,7 @@ describe('settings of data that a host serves', () => {
       /SIGNALPRESS_DATA_AUTH: not one header/,
     ],
     [{ SIGNALPRESS_DATA: URL_OF_DATA, SIGNALPRESS_CACHE_MB: '1' }, /not between 16 and/],
-    [{ SIGNALPRESS_CACHE: '/tmp/x' }, /SIGNALPRESS_CACHE: has no effect/],
+    [{ SIGNALPRESS_CACHE_MB: '16' }, /SIGNALPRESS_CACHE_MB: has no effect/],
     [
       { SIGNALPRESS_DATA: 'dist-data', SIGNALPRESS_DATA_HTTP: '1' },
       /SIGNALPRESS_DATA_HTTP: has no effect/,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { levelOf } from '../../../gatekeeper/log/log-level.ts';
+import { levelOf } from '../../../gatekeeper/log/line-log.ts';
 import {
   REASONS,
   type Reason,
