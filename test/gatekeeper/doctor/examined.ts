@@ -1,9 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../../../gatekeeper/config/config.ts';
-import type { AskWeb, WebAnswer } from '../../../gatekeeper/doctor/ask.ts';
-import type { Examined } from '../../../gatekeeper/doctor/check.ts';
-import type { Finding } from '../../../gatekeeper/doctor/finding.ts';
+import type { AskWeb, Examined, Finding, WebAnswer } from '../../../gatekeeper/doctor/check.ts';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../../gatekeeper/release/open-release.ts';
 import { tinyConfig } from '../tiny-gate.ts';
@@ -35,7 +33,11 @@ export function reported(findings: readonly Finding[]): string[] {
 }
 
 /** An answer of another service. */
-export function answer(status: number, text = '', headers: WebAnswer['headers'] = {}): WebAnswer {
+export function answer(
+  status: number,
+  text = '',
+  headers: Readonly<Record<string, string>> = {},
+): WebAnswer {
   return { status, headers, text };
 }
 
