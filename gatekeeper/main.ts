@@ -13,12 +13,11 @@ import {
 } from './config/load-config.ts';
 import { type Log, LogOutput, lineLog } from './log/line-log.ts';
 import { slowSignatures } from './money/slow-signatures.ts';
-import { packageVersion } from './package-version.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
 import { COMMANDS, ON_DEMAND } from './rooms.ts';
-import { startGatekeeper } from './start.ts';
+import { packageVersion, startGatekeeper } from './start.ts';
+import { passedSocket } from './system/listen.ts';
 import { messageOf } from './system/message-of.ts';
-import { passedSocket } from './system/passed-socket.ts';
 import { readOwnFile } from './system/plain-file.ts';
 import { StartError } from './system/start-error.ts';
 import { type WorkerRole, workerRole } from './workers/worker-role.ts';

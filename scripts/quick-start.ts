@@ -2,8 +2,7 @@ import { outliveReader } from '../compiler/commands/gone-reader.ts';
 import { summaryText } from '../compiler/commands/progress.ts';
 import type { Config } from '../gatekeeper/config/config.ts';
 import { LogOutput, lineLog } from '../gatekeeper/log/line-log.ts';
-import { packageVersion } from '../gatekeeper/package-version.ts';
-import { startGatekeeper } from '../gatekeeper/start.ts';
+import { packageVersion, startGatekeeper } from '../gatekeeper/start.ts';
 import { messageOf } from '../gatekeeper/system/message-of.ts';
 import {
   demoSettings,

@@ -14,10 +14,9 @@ import { meteredPurchases } from '../purchase/metered-purchases.ts';
 import { purchaseService } from '../purchase/purchase-service.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { messageOf } from '../system/message-of.ts';
-import { secretKey } from '../system/secret-key.ts';
+import { secretKey } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
-import type { Rooms, Service } from './service.ts';
-import { SoldTargets } from './sold-targets.ts';
+import { type Rooms, type Service, SoldTargets } from './service.ts';
 
 const OFFER_RECEIPT_KEY = 'SIGNALPRESS_OFFER_RECEIPT_KEY';
 

@@ -11,8 +11,7 @@ import { type HttpRequest, type HttpResponse, plainResponse } from '../http/requ
 import type { PurchaseReply } from '../purchase/purchase-reply.ts';
 import { DamagedFileError, isLogged, UnreachableFileError } from '../release/read-body.ts';
 import { messageOf } from '../system/message-of.ts';
-import { answer } from './answers.ts';
-import { gone, notFound, refuseMethod } from './refuse-method.ts';
+import { answer, gone, notFound, refuseMethod } from './answers.ts';
 import {
   type Answered,
   type AnswerRoom,

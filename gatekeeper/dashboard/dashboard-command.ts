@@ -11,8 +11,7 @@ import { dayStart, placeOf, STATE_OPTION, withLedger } from '../journal/with-jou
 import { listen } from '../system/listen.ts';
 import { isLoopbackHost } from '../system/loopback.ts';
 import { messageOf } from '../system/message-of.ts';
-import { readOwnFile } from '../system/plain-file.ts';
-import { replaceFile } from '../system/replace-file.ts';
+import { readOwnFile, replaceFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import { DASHBOARD_POLICY, dashboardPage } from './dashboard-page.ts';
 import { readAnswers, readSales } from './sales.ts';

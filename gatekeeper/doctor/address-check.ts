@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { addressText } from '../config/setting-forms.ts';
-import { HEALTH_PATH } from '../http/own-paths.ts';
+import { HEALTH_PATH } from '../http/request.ts';
 import { trustedProxies } from '../limits/client-address.ts';
 import { type ListeningServer, listen } from '../system/listen.ts';
 import { isLoopback } from '../system/loopback.ts';

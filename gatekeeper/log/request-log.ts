@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { clientKey } from '../../compiler/contract/client-key.ts';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
-import { HEALTH_PATH, METRICS_PATH } from '../http/own-paths.ts';
-import type { SentAnswer } from '../http/request.ts';
+import { HEALTH_PATH, METRICS_PATH, type SentAnswer } from '../http/request.ts';
 import { clientAddress, type TrustedProxies } from '../limits/client-address.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import type { Log, LoggedRequests } from './line-log.ts';

@@ -3,7 +3,7 @@
 
 import { type PublicFile, publicFileUrl } from '../../compiler/contract/public-files.ts';
 import type { StaticRow } from '../../compiler/contract/static-files.ts';
-import { notFound } from '../answers/refuse-method.ts';
+import { notFound } from '../answers/answers.ts';
 import type { Service, StaticFile } from '../answers/service.ts';
 import { inRange } from '../http/byte-range.ts';
 import { costOfSending } from '../http/cost.ts';
