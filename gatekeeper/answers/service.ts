@@ -145,7 +145,7 @@ export const IS_THERE: ContentAnswer = {
   content: { body: Buffer.alloc(0), contentType: JSON_MEDIA_TYPE, keepMs: KEEP_FOR_RELEASE },
 };
 
-export const MISS: Answered = { kind: 'miss' };
+export const MISS = { kind: 'miss' } as const;
 
 /** Anybody may keep a free answer for a minute. */
 export const FREE_CACHE: Header = ['cache-control', 'public, max-age=60'];

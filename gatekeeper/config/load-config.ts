@@ -61,7 +61,12 @@ export function loadConfig(sources: ConfigSources): Config {
   const faults: string[] = [];
   const texts = givenTexts(sources, faults);
   const values: Partial<Record<SettingName, unknown>> = {};
-  for (const [name, text] of texts) values[name] = checked(name, text, faults);
+  for (const [name, text] of texts) {
+    const remedy = GONE[name];
+    if (remedy === undefined)
+      values[name as SettingName] = checked(name as SettingName, text, faults);
+    else faults.push(`${envName(name)}: no longer a setting; ${remedy}`);
+  }
   const config = configOf(values);
   faults.push(...jointFaults(config, { values, isGiven: (name) => texts.has(name) }));
   if (faults.length === 0) return config;
@@ -89,14 +94,10 @@ function refuse(faults: readonly string[]): never {
 }
 
 /** What the operator wrote, by setting; an empty value is ignored, so it hides no value from another source. */
-function givenTexts(sources: ConfigSources, faults: string[]): ReadonlyMap<SettingName, string> {
+function givenTexts(sources: ConfigSources, faults: string[]): ReadonlyMap<string, string> {
   const file = fileSettings(sources.fileText, faults);
-  for (const [name, remedy] of Object.entries(GONE)) {
-    const isGiven = sources.options[name] || sources.env[envName(name)] || file[name];
-    if (isGiven) faults.push(`${envName(name)}: no longer a setting; ${remedy}`);
-  }
   return new Map(
-    (Object.keys(SETTINGS) as SettingName[]).flatMap((name) => {
+    [...SETTING_NAMES, ...Object.keys(GONE)].flatMap((name) => {
       const text = sources.options[name] || sources.env[envName(name)] || file[name];
       return text ? [[name, text] as const] : [];
     }),
@@ -118,24 +119,19 @@ export function unknownVariableText(variable: string): string {
 
 function fileSettings(text: string | null, faults: string[]): Record<string, string> {
   const texts: Record<string, string> = {};
-  for (const [name, value] of Object.entries(fileMembers(text, faults))) {
-    const fault = memberFault(name, value);
-    if (fault === null) texts[name] = String(value);
-    else faults.push(`${CONFIG_NAME}: "${name}" ${fault}`);
-  }
-  return texts;
-}
-
-function fileMembers(text: string | null, faults: string[]): Readonly<Record<string, unknown>> {
-  if (text === null) return {};
   try {
-    const json = parseJson(text);
-    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return { ...json };
-    faults.push(`${CONFIG_NAME}: not an object of strings and numbers; write {"port": 4021}`);
+    const json = text === null ? {} : parseJson(text);
+    if (typeof json !== 'object' || json === null || Array.isArray(json))
+      throw new RangeError('not an object of strings and numbers; write {"port": 4021}');
+    for (const [name, value] of Object.entries(json)) {
+      const fault = memberFault(name, value);
+      if (fault === null) texts[name] = String(value);
+      else faults.push(`${CONFIG_NAME}: "${name}" ${fault}`);
+    }
   } catch (error) {
     faults.push(`${CONFIG_NAME}: ${messageOf(error)}`);
   }
-  return {};
+  return texts;
 }
 
 /** Why a member of the file is not a valid setting; null if it may be one. */

@@ -231,24 +231,6 @@ export const SETTINGS = {
 } as const;
 export type SettingName = keyof typeof SETTINGS;
 
-/** Values that do not go into an error. */
-export const SECRET: readonly string[] = [
-  'token_secret',
-  'data_auth',
-  'metrics_token',
-  'facilitator_auth',
-  'facilitator_url',
-  'journal',
-  'offer_receipt_key',
-  'relayer_key',
-  'rpc_url',
-];
-
-/** A value as an error may repeat it: a URL without its user, password and query. */
-export function shownValue(text: string): string {
-  return text.replace(USER_INFO, '$1…@').replace(URL_QUERY, '$1?…').slice(0, 80);
-}
-
 /** Settings that cannot be command-line options, because process lists show those. */
 const NO_OPTION: readonly string[] = [
   'token_secret',
@@ -259,6 +241,14 @@ const NO_OPTION: readonly string[] = [
   'offer_receipt_key',
   'relayer_key',
 ];
+
+/** Values that do not go into an error; a URL may hold a key as well. */
+export const SECRET: readonly string[] = [...NO_OPTION, 'facilitator_url', 'rpc_url'];
+
+/** A value as an error may repeat it: a URL without its user, password and query. */
+export function shownValue(text: string): string {
+  return text.replace(USER_INFO, '$1…@').replace(URL_QUERY, '$1?…').slice(0, 80);
+}
 
 /** Every setting, spelt as in the file beside the working directory. */
 export const SETTING_NAMES: readonly string[] = Object.keys(SETTINGS);

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { addressText, type MetricsAddress, type MetricsSettings } from '../config/setting-forms.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
 import {
@@ -32,9 +32,8 @@ export async function openMetrics(
   const { meters, watch, ...shown } = instruments(options);
   const endpoint = metricsEndpoint(shown, token);
   if (address === null) return { meters, watch, endpoint, url: null, close: async () => {} };
-  const server = await startMetricsServer({ address, endpoint, hasToken: token !== null });
-  const { url, close } = server;
-  return { meters, watch, endpoint: null, url, close };
+  const server = await startMetricsServer(address, endpoint, token !== null);
+  return { meters, watch, endpoint: null, ...server };
 }
 
 const METHODS = ['GET', 'HEAD'];
@@ -54,6 +53,8 @@ export function metricsEndpoint(
   { text, contentType }: Pick<Instruments, 'text' | 'contentType'>,
   token: string | null,
 ): MetricsEndpoint {
+  // Digests are of one length, whatever was sent.
+  const digest = (sent: string): Buffer => createHash('sha256').update(sent).digest();
   const wanted = token === null ? null : digest(`Bearer ${token}`);
   const isOpenTo = (authorization: string | null): boolean =>
     wanted === null || timingSafeEqual(digest(authorization ?? ''), wanted);
@@ -66,11 +67,8 @@ export function metricsEndpoint(
       const error = `${method} is not a method of the metrics; send GET`;
       return jsonReply(405, { error, allow: METHODS }, [['allow', METHODS.join(', ')]]);
     }
-    return {
-      status: 200,
-      headers: [['content-type', contentType], NO_STORE],
-      body: Buffer.from(await text(), 'utf8'),
-    };
+    const body = Buffer.from(await text(), 'utf8');
+    return { status: 200, headers: [['content-type', contentType], NO_STORE], body };
   };
   return {
     isScrape: ({ target, facts }) => isMetrics(target) && isOpenTo(facts.authorization),
@@ -86,74 +84,46 @@ export function metricsEndpoint(
   };
 }
 
-/** Of one length, whatever was sent. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
-
 /** Readers are few; a crowd must not take the sockets of the service. */
 const CONNECTIONS_MAX = 32;
 const PATIENCE_MS = 5000;
 
-interface MetricsServerOptions {
-  readonly address: MetricsAddress;
-  readonly endpoint: MetricsEndpoint;
-  /** Whether readers must know a token; without one only pages of this machine may ask. */
-  readonly hasToken: boolean;
-}
-
 /** Serves the metrics at an address of their own; throws a StartError where it cannot listen. */
-export async function startMetricsServer(
-  options: MetricsServerOptions,
+async function startMetricsServer(
+  address: MetricsAddress,
+  endpoint: MetricsEndpoint,
+  hasToken: boolean,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const { host, port } = options.address;
-  const server = createServer(
-    { headersTimeout: PATIENCE_MS, requestTimeout: PATIENCE_MS },
-    (request, response) => {
-      request.resume();
-      replyTo(request, options).then(
-        (reply) => send(response, reply, request.method === 'HEAD'),
-        (error: unknown) => send(response, jsonReply(500, { error: messageOf(error) }), false),
-      );
-    },
-  );
+  const { host, port } = address;
+  const replyTo = async ({ url = '', method = '', headers }: IncomingMessage): Promise<Reply> => {
+    // Without a token only pages of this machine may ask.
+    if (!hasToken && !isLoopbackHost(headers.host))
+      return jsonReply(403, { error: 'Ask by an address of this machine, such as 127.0.0.1' });
+    if (!isMetrics(url)) return jsonReply(404, { error: `There is only ${METRICS_PATH}` });
+    return endpoint.reply(method, headers.authorization ?? null);
+  };
+  const times = { headersTimeout: PATIENCE_MS, requestTimeout: PATIENCE_MS };
+  const server = createServer(times, async (request, response) => {
+    request.resume();
+    const { status, headers, body } = await replyTo(request).catch((error: unknown) =>
+      jsonReply(500, { error: messageOf(error) }),
+    );
+    const length = String(Buffer.byteLength(body));
+    response.writeHead(status, [...headers.flat(), 'content-length', length]);
+    response.end(request.method === 'HEAD' ? undefined : body);
+  });
   server.maxConnections = CONNECTIONS_MAX;
   // Workers of one program would share the port, and readers would meet each in turn.
   const bound = await listen(server, { port, host, exclusive: true }).catch(
     (cause: NodeJS.ErrnoException) => {
-      throw unlistenable(options.address, cause);
+      const state =
+        cause.code === 'EADDRINUSE'
+          ? 'taken by another process; stop it, or set another port'
+          : `refused with ${cause.code}; set an address of this machine`;
+      const setting = `SIGNALPRESS_METRICS "${addressText(address)}"`;
+      throw new StartError(`Cannot start: ${setting}: ${state}`, { cause });
     },
   );
-  const address = addressText({ host, port: bound.port });
-  return { url: `http://${address}${METRICS_PATH}`, close: bound.close };
-}
-
-async function replyTo(
-  { url = '', method = '', headers }: IncomingMessage,
-  { endpoint, hasToken }: MetricsServerOptions,
-): Promise<Reply> {
-  if (!hasToken && !isLoopbackHost(headers.host)) {
-    return jsonReply(403, { error: 'Ask by an address of this machine, such as 127.0.0.1' });
-  }
-  if (!isMetrics(url)) return jsonReply(404, { error: `There is only ${METRICS_PATH}` });
-  return endpoint.reply(method, headers.authorization ?? null);
-}
-
-function send(response: ServerResponse, reply: Reply, isHead: boolean): void {
-  const { status, headers, body } = reply;
-  response.writeHead(status, [
-    ...headers.flat(),
-    'content-length',
-    String(Buffer.byteLength(body)),
-  ]);
-  response.end(isHead ? undefined : body);
-}
-
-function unlistenable(address: MetricsAddress, cause: NodeJS.ErrnoException): StartError {
-  const state =
-    cause.code === 'EADDRINUSE'
-      ? 'taken by another process; stop it, or set another port'
-      : `refused with ${cause.code}; set an address of this machine`;
-  const setting = `SIGNALPRESS_METRICS "${addressText(address)}"`;
-  return new StartError(`Cannot start: ${setting}: ${state}`, { cause });
+  const url = `http://${addressText({ host, port: bound.port })}${METRICS_PATH}`;
+  return { url, close: bound.close };
 }

@@ -221,7 +221,7 @@ export class ServiceState {
     if (this.#isClosed) return;
     const { state } = REASONS[reason];
     const all = [...this.#troubles.values()];
-    const ok = all.every((one) => one.since === null || REASONS[one.reason].state !== state);
+    const ok = all.every((one) => one.since === null || one.state !== state);
     this.#options.log({ event, state, ok, ...entry });
   }
 }
@@ -232,49 +232,46 @@ export function reasonsOf(state: StateName, standing: readonly Standing[]): read
 }
 
 class StandingTrouble implements Trouble {
-  readonly reason: Reason;
-  readonly #of: string;
+  since: string | null = null;
+  readonly #reason: Reason;
+  readonly #named: { readonly of?: string };
   readonly #options: ServiceStateOptions;
-  #since: string | null = null;
   #error = '';
   /** What the log heard last beside the error. */
   #more = '';
 
   constructor(reason: Reason, of: string, options: ServiceStateOptions) {
-    this.reason = reason;
-    this.#of = of;
+    this.#reason = reason;
+    this.#named = of === '' ? {} : { of };
     this.#options = options;
   }
 
-  get since(): string | null {
-    return this.#since;
+  get state(): StateName {
+    return REASONS[this.#reason].state;
   }
 
   begin(error: string, more: Readonly<Record<string, unknown>> = {}): void {
     const said = JSON.stringify(more);
-    if (this.#since !== null && said === this.#more) return;
-    this.#since ??= new Date(this.#options.clock()).toISOString();
+    if (this.since !== null && said === this.#more) return;
+    this.since ??= new Date(this.#options.clock()).toISOString();
     this.#more = said;
     this.#error = error;
-    this.#options.log({ event: this.reason, since: this.#since, ...this.#named(), error, ...more });
+    const { since } = this;
+    this.#options.log({ event: this.#reason, since, ...this.#named, error, ...more });
   }
 
   end(): void {
-    const since = this.#since;
+    const { since } = this;
     if (since === null) return;
-    this.#since = null;
-    this.#options.log({ event: REASONS[this.reason].over, since, ...this.#named() });
+    this.since = null;
+    this.#options.log({ event: REASONS[this.#reason].over, since, ...this.#named });
   }
 
   standing(): Standing | null {
-    if (this.#since === null) return null;
-    const row: ReasonRow = REASONS[this.reason];
-    const { says = this.#error } = row;
-    const why = row.warns === true ? `${says} since ${this.#since}` : says;
-    return { reason: this.reason, of: this.#of, since: this.#since, why };
-  }
-
-  #named(): { readonly of?: string } {
-    return this.#of === '' ? {} : { of: this.#of };
+    const { since } = this;
+    if (since === null) return null;
+    const { says = this.#error, warns }: ReasonRow = REASONS[this.#reason];
+    const why = warns === true ? `${says} since ${since}` : says;
+    return { reason: this.#reason, of: this.#named.of ?? '', since, why };
   }
 }

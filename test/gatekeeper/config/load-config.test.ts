@@ -388,7 +388,7 @@ describe('loadJournalPlace()', () => {
 
   it('reads where the journal lies, whatever else is wrong', () => {
     expect(place({})).toEqual({ stateDir: '.signalpress', journal: 'sqlite' });
-    const env = { SIGNALPRESS_STATE: 's', SIGNALPRESS_PORT: 'x' };
+    const env = { SIGNALPRESS_STATE: 's', SIGNALPRESS_PORT: 'x', SIGNALPRESS_LOG_LEVEL: 'x' };
     expect(place({ env })).toEqual({ stateDir: 's', journal: 'sqlite' });
     const journal = 'postgres://h/d';
     expect(place({ fileText: JSON.stringify({ journal }) })).toMatchObject({ journal });
