@@ -7,7 +7,6 @@ import { BoundedMap } from '../../../gatekeeper/system/bounded-map.ts';
 import { inTime } from '../../../gatekeeper/system/in-time.ts';
 import { passedSocket } from '../../../gatekeeper/system/listen.ts';
 import { isLoopback } from '../../../gatekeeper/system/loopback.ts';
-import { messageOf } from '../../../gatekeeper/system/message-of.ts';
 import { oncePer } from '../../../gatekeeper/system/once-per.ts';
 import { replaceFile } from '../../../gatekeeper/system/plain-file.ts';
 import { Slots, SlotsFullError } from '../../../gatekeeper/system/slots.ts';
@@ -93,10 +92,10 @@ const LIMIT_MS = 1000;
 const comes = <T>(ms: number, value: T): Promise<T> =>
   new Promise((resolve) => setTimeout(resolve, ms, value));
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
-
 describe('inTime()', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
   it('gives what is there in time, and leaves no timer behind', async () => {
     const found = inTime(comes(LIMIT_MS - 1, 'there'), LIMIT_MS);
     await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
@@ -137,16 +136,6 @@ describe('isLoopback()', () => {
     '::1%eth0',
   ])('does not take "%s" for this machine', (host) => {
     expect(isLoopback(host)).toBe(false);
-  });
-});
-
-describe('messageOf()', () => {
-  it.each([
-    [new TypeError('a reason'), 'a reason'],
-    ['a text', 'a text'],
-    [undefined, 'undefined'],
-  ])('puts %s into words', (thrown, words) => {
-    expect(messageOf(thrown)).toBe(words);
   });
 });
 
