@@ -14,7 +14,7 @@ import {
   switchesOf,
   testPaymentsFault,
 } from './config/config.ts';
-import { addressText, metricsOfWorker } from './config/setting-forms.ts';
+import { addressText, metricsOfWorker } from './config/settings.ts';
 import type { HeaderFacts } from './http/header-facts.ts';
 import { type HttpRequest, isHealth, type Responder } from './http/request.ts';
 import { type GateServer, type GateServerOptions, startServer } from './http/server.ts';

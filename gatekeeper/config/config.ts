@@ -3,7 +3,7 @@ import type { LoggedRequests } from '../log/line-log.ts';
 import type { Network } from '../money/networks.ts';
 import { isLoopback } from '../system/loopback.ts';
 import { isPostgresUrl, shownPlace } from './postgres-url.ts';
-import { addressText, isRemote, type MetricsSettings } from './setting-forms.ts';
+import { addressText, isRemote, type MetricsSettings } from './settings.ts';
 
 /** All settings of a gatekeeper; null where the operator set nothing. */
 export interface Config {

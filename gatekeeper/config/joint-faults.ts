@@ -3,8 +3,17 @@ import type { Network } from '../money/networks.ts';
 import { confirmationsMax, depthMs } from '../money/settlement-time.ts';
 import { isLoopback } from '../system/loopback.ts';
 import { type Config, paidNetworks, testPaymentsFault } from './config.ts';
-import { addressText, dataUrl, isRemote, misfit, spelling } from './setting-forms.ts';
-import { envName, SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
+import {
+  addressText,
+  dataUrl,
+  envName,
+  isRemote,
+  misfit,
+  SETTINGS,
+  type SettingName,
+  spelling,
+  TEST_PAYEE,
+} from './settings.ts';
 
 /** What was written and what of it could be read. */
 interface Written {

@@ -11,9 +11,9 @@ import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import type { Config, PaidNetwork } from './config.ts';
 import { jointFaults } from './joint-faults.ts';
-import { metricsSettings, valueFor } from './setting-forms.ts';
 import {
   envName,
+  metricsSettings,
   OPTION_NAMES,
   SECRET,
   SETTING_NAMES,
@@ -21,6 +21,7 @@ import {
   type SettingName,
   shownValue,
   TEST_PAYEE,
+  valueFor,
 } from './settings.ts';
 
 /** Default units per second and client: about 3 % of a core, or 80 purchases a second. */

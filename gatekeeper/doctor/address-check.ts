@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import { addressText } from '../config/setting-forms.ts';
+import { addressText } from '../config/settings.ts';
 import { HEALTH_PATH } from '../http/request.ts';
 import { trustedProxies } from '../limits/client-address.ts';
 import { type ListeningServer, listen } from '../system/listen.ts';
@@ -75,7 +75,7 @@ export async function addressCheck(examined: Examined): Promise<Finding[]> {
     if (arrival === null) return findings;
     return [
       ...findings,
-      ...wayFindings(arrival, { url: new URL(baseUrl), target, mark }),
+      ...wayFindings(arrival, { host: new URL(baseUrl).host, target, mark }),
       proxyFinding(arrival, examined),
     ];
   } finally {
@@ -126,25 +126,21 @@ function elsewhere(baseUrl: string, answer: WebAnswer, isTaken: boolean): Findin
 
 /** What a proxy on the way changed that it must leave alone. */
 function wayFindings(
-  { headers, url: target }: IncomingMessage,
-  sent: { readonly url: URL; readonly target: string; readonly mark: string },
+  { headers, url }: IncomingMessage,
+  { host, target, mark }: { readonly host: string; readonly target: string; readonly mark: string },
 ): Finding[] {
-  const findings: Finding[] = [];
-  const { host } = sent.url;
-  if (headers.host !== host)
-    findings.push(
-      failed(`Host arrives as "${headers.host}"`, `let the proxy pass Host on unchanged: ${host}`),
-    );
-  if (target !== sent.target)
-    findings.push(
-      failed('the path or the query is changed on the way', 'let the proxy leave both alone'),
-    );
-  const lost = KEPT_HEADERS.filter((name) => headers[name] !== sent.mark);
-  if (lost.length > 0)
-    findings.push(
+  const lost = KEPT_HEADERS.filter((name) => headers[name] !== mark);
+  const [unchanged, both] = [
+    `let the proxy pass Host on unchanged: ${host}`,
+    'let the proxy leave both alone',
+  ];
+  const findings = [
+    headers.host !== host && failed(`Host arrives as "${headers.host}"`, unchanged),
+    url !== target && failed('the path or the query is changed on the way', both),
+    lost.length > 0 &&
       failed(`lost on the way: ${lost.join(', ')}`, 'let the proxy pass these headers on'),
-    );
-  return findings;
+  ];
+  return findings.filter((one) => one !== false);
 }
 
 const SHARED = 'they all share one rate limit, and no buyer is known by its address';

@@ -33,16 +33,14 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-const plain = (state: Finding['state']) => (detail: string) => ({ state, detail });
-const mended = (state: Finding['state']) => (detail: string, remedy: string) => ({
-  state,
-  detail,
-  remedy,
-});
-export const ok = plain('ok');
-export const skipped = plain('skipped');
-export const warning = mended('warning');
-export const failed = mended('failed');
+const finding =
+  <Rest extends [remedy?: string]>(state: Finding['state']) =>
+  (detail: string, ...[remedy]: Rest): Finding =>
+    remedy === undefined ? { state, detail } : { state, detail, remedy };
+export const ok = finding<[]>('ok');
+export const skipped = finding<[]>('skipped');
+export const warning = finding<[remedy: string]>('warning');
+export const failed = finding<[remedy: string]>('failed');
 
 /** An error as a finding: after the last semicolon of its message stands what to do. */
 export function failure(error: unknown): Finding {

@@ -52,17 +52,17 @@ export async function secretsCheck({ config }: Examined): Promise<Finding[]> {
   } catch (error) {
     findings.push(failure(error));
   }
-  const isOpen = (path: string, bits: number): boolean =>
-    existsSync(path) && (statSync(path).mode & bits) !== 0;
-  for (const path of [module, CONFIG_NAME]) {
-    if (path !== null && isOpen(path, WRITE))
-      findings.push(failed(`others may change "${path}"`, `run: chmod go-w "${path}"`));
+  const rights = [
+    [module, WRITE, 'change', 'go-w'],
+    [CONFIG_NAME, WRITE, 'change', 'go-w'],
+    [join(stateDir, JOURNAL_NAME), READ, 'read', 'go-rwx'],
+    [stateDir, WRITE, 'write into', 'go-w'],
+  ] as const;
+  for (const [path, bits, word, to] of rights) {
+    if (path === null || !existsSync(path) || (statSync(path).mode & bits) === 0) continue;
+    const tell = bits === WRITE ? failed : warning;
+    findings.push(tell(`others may ${word} "${path}"`, `run: chmod ${to} "${path}"`));
   }
-  const journal = join(stateDir, JOURNAL_NAME);
-  if (isOpen(journal, READ))
-    findings.push(warning(`others may read "${journal}"`, `run: chmod go-rwx "${journal}"`));
-  if (isOpen(stateDir, WRITE))
-    findings.push(failed(`others may write into "${stateDir}"`, `run: chmod go-w "${stateDir}"`));
   return findings.length > 0 ? findings : [ok('files with secrets are for their owner alone')];
 }
 
@@ -82,30 +82,21 @@ export async function releaseCheck(examined: Examined): Promise<Finding[]> {
     const path = files.pathAt(Math.floor((at * files.size) / count));
     await release.body(path, () => {}).catch(() => damaged.push(path));
   }
-  const findings: Finding[] = [
-    ok(
-      `release ${head.sequence} as of ${head.as_of}, ${files.size} files, issued by ${head.issuer_did}`,
-    ),
-  ];
+  const about = `as of ${head.as_of}, ${files.size} files, issued by ${head.issuer_did}`;
+  const findings: Finding[] = [ok(`release ${head.sequence} ${about}`)];
   const keys = keysInWords(release.keys, isoTime(clock()));
   if (keys !== null) findings.push(ok(keys));
   const named = damaged.slice(0, DAMAGED_SHOWN).join(', ');
-  findings.push(
-    damaged.length === 0
-      ? ok(`${count} files were read and have their hashes`)
-      : failed(
-          `${damaged.length} of ${count} files are missing or changed: ${named}`,
-          'restore the data folder, or compile again with --full',
-        ),
-  );
+  const spoilt = `${damaged.length} of ${count} files are missing or changed: ${named}`;
+  if (damaged.length === 0) findings.push(ok(`${count} files were read and have their hashes`));
+  else findings.push(failed(spoilt, 'restore the data folder, or compile again with --full'));
   if (isStale(head, clock())) {
     const remedy = 'check the run that publishes; the old release is served until then';
     findings.push(warning(`the release promised a newer one by ${head.valid_until}`, remedy));
   }
   // The release may name a public address where no setting does.
-  const isTest = settlementOf(config) === 'test';
-  const baseUrl = config.baseUrl ?? head.base_url;
-  const fault = isTest ? testPaymentsFault({ ...config, baseUrl }) : null;
+  const place = { ...config, baseUrl: config.baseUrl ?? head.base_url };
+  const fault = settlementOf(config) === 'test' ? testPaymentsFault(place) : null;
   if (fault !== null) findings.push(failed(fault, 'correct the setting that it names'));
   return findings;
 }

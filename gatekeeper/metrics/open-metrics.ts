@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import { addressText, type MetricsAddress, type MetricsSettings } from '../config/setting-forms.ts';
+import { addressText, type MetricsAddress, type MetricsSettings } from '../config/settings.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
 import {
   type Arrival,

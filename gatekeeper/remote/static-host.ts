@@ -10,7 +10,7 @@
  */
 import { type Dispatcher, Pool } from 'undici';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
-import { headerOf } from '../config/setting-forms.ts';
+import { headerOf } from '../config/settings.ts';
 import { messageOf } from '../system/message-of.ts';
 
 const CONNECT_MS = 5_000;

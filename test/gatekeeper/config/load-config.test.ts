@@ -10,9 +10,10 @@ import {
   loadJournalPlace,
   unknownVariables,
 } from '../../../gatekeeper/config/load-config.ts';
-import { metricsOfWorker, metricsSettings } from '../../../gatekeeper/config/setting-forms.ts';
 import {
   envName,
+  metricsOfWorker,
+  metricsSettings,
   OPTION_NAMES,
   SECRET,
   SETTING_NAMES,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../gatekeeper/config/load-config.ts';
-import { dataUrl, isRemote } from '../../../gatekeeper/config/setting-forms.ts';
+import { dataUrl, isRemote } from '../../../gatekeeper/config/settings.ts';
 import { tinyKey } from '../tiny-release.ts';
 
 const { did } = tinyKey();

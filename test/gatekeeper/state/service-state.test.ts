@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { levelOf } from '../../../gatekeeper/log/line-log.ts';
-import { CallWatch } from '../../../gatekeeper/state/call-watch.ts';
 import {
+  CallWatch,
   REASONS,
   type Reason,
   reasonsOf,
