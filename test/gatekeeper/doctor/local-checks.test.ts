@@ -18,8 +18,9 @@ import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { keepNewest } from '../../../gatekeeper/release/newest-served.ts';
 import { StartError } from '../../../gatekeeper/system/start-error.ts';
 import { built } from '../../built.ts';
+import { freePort } from '../stub-server.ts';
 import { TINY_NOW, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
-import { answer, examined, freePort, reported } from './examined.ts';
+import { answer, examined, reported } from './examined.ts';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'signalpress-doctor-'));
 const CLAIM = {

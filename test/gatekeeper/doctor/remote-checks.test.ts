@@ -13,9 +13,10 @@ import {
 import { tokenNode } from '../../../gatekeeper/doctor/token-node.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { HANG, type RpcStub, rpcStub } from '../rpc-stub.ts';
+import { freePort, type Stub, stub } from '../stub-server.ts';
 import { tinyGate } from '../tiny-gate.ts';
 import { TINY_BASE_URL, TINY_NOW } from '../tiny-release.ts';
-import { answer, examined, freePort, proxyTo, reported, type Stub, stub } from './examined.ts';
+import { answer, examined, proxyTo, reported } from './examined.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {

@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
@@ -8,12 +7,10 @@ import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { Operations } from '../../../gatekeeper/metrics/instruments.ts';
 import { metricsEndpoint } from '../../../gatekeeper/metrics/open-metrics.ts';
 import type { Facilitator, SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
 import { TIDES } from '../../tide-catalog.ts';
-import { payer } from '../payer.ts';
 import { rawHttp, rawRequest } from '../raw-http.ts';
-import { type TinyGate, tinyGate } from '../tiny-gate.ts';
+import { stub } from '../stub-server.ts';
+import { paymentAt, type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { type Sample, samplesIn, sampleValue } from './scrape.ts';
 
 const TOKEN = 'metrics-token-'.padEnd(40, 'x');
@@ -48,10 +45,7 @@ async function scraped(gate: TinyGate): Promise<Sample[]> {
 }
 
 async function buy(gate: TinyGate): Promise<number> {
-  const { accepts } = (await (await fetch(gate.url + PAID)).json()) as {
-    accepts: [RequirementsV1];
-  };
-  const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
+  const header = await paymentAt(gate.url + PAID);
   return (await fetch(gate.url + PAID, { headers: { 'x-payment': header } })).status;
 }
 
@@ -144,14 +138,12 @@ describe('/metrics at an address of their own', () => {
   });
 
   it('keeps the gatekeeper from starting where somebody else listens', async () => {
-    const other = createServer();
-    await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
-    const { port } = other.address() as AddressInfo;
+    const { port, close } = await stub();
     const metrics = { address: { host: '127.0.0.1', port }, token: null };
     await expect(tinyGate({ config: { metrics } })).rejects.toThrow(
       `Cannot start: SIGNALPRESS_METRICS "127.0.0.1:${port}": taken by another process; stop it, or set`,
     );
-    other.close();
+    await close();
   });
 });
 
