@@ -1,25 +1,23 @@
 import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { commandLine, FLAGS } from './config/command-line.ts';
-import { type Config, settlementOf } from './config/config.ts';
+import { type Config, settlementOf, settlementWarnings } from './config/config.ts';
 import {
   CONFIG_NAME,
+  commandLine,
+  FLAGS,
   loadConfig,
   loadJournalPlace,
   unknownVariables,
   unknownVariableText,
 } from './config/load-config.ts';
-import { settlementWarnings } from './config/settlement-warnings.ts';
-import { type Log, lineLog } from './log/line-log.ts';
-import { LogOutput } from './log/log-output.ts';
+import { type Log, LogOutput, lineLog } from './log/line-log.ts';
 import { slowSignatures } from './money/slow-signatures.ts';
-import { packageVersion } from './package-version.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
 import { COMMANDS, ON_DEMAND } from './rooms.ts';
-import { startGatekeeper } from './start.ts';
+import { packageVersion, startGatekeeper } from './start.ts';
+import { passedSocket } from './system/listen.ts';
 import { messageOf } from './system/message-of.ts';
-import { passedSocket } from './system/passed-socket.ts';
 import { readOwnFile } from './system/plain-file.ts';
 import { StartError } from './system/start-error.ts';
 import { type WorkerRole, workerRole } from './workers/worker-role.ts';
@@ -50,50 +48,98 @@ Examples:
 
 Exit codes: 0 stopped on request; 1 could not start, and the error says why`;
 
-function configText(): string | null {
+const clock = (): number => Date.now();
+const print = (text: string): boolean => process.stdout.write(text);
+const note = (text: string): boolean => process.stderr.write(text);
+const warn = (text: string): void => console.error(`WARNING: ${text}`);
+
+/** Where settings come from beside the command line. */
+function written() {
+  const env = process.env;
   try {
-    return readOwnFile(CONFIG_NAME, CONFIG_BYTES_MAX).bytes.toString('utf8');
+    return { env, fileText: readOwnFile(CONFIG_NAME, CONFIG_BYTES_MAX).bytes.toString('utf8') };
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null;
-    throw new StartError(
-      `Cannot read "${CONFIG_NAME}": ${messageOf(cause)}; make it a readable file, or remove it`,
-      { cause },
-    );
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')
+      return { env, fileText: null };
+    const why = `${messageOf(cause)}; make it a readable file, or remove it`;
+    throw new StartError(`Cannot read "${CONFIG_NAME}": ${why}`, { cause });
   }
+}
+
+/** Commands beside serving; each takes the settings that a start would take. */
+const BESIDE: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  async ledger(args) {
+    const { ledgerCommand } = await COMMANDS.ledger();
+    const { addBooksCommands } = await COMMANDS.books();
+    const sources = { options: {}, ...written() };
+    const place = loadJournalPlace(sources);
+    // A reader that stops early (`| head`) is not a failure; a full disk is.
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+    const setExitCode = (code: number): void => {
+      process.exitCode = code;
+    };
+    const config = () => loadConfig(sources);
+    const by = { place, write: print, note, clock, config, setExitCode };
+    const command = ledgerCommand(by);
+    addBooksCommands(command, by);
+    await command.parseAsync(args, { from: 'user' });
+  },
+  async dashboard(args) {
+    const { dashboardCommand } = await COMMANDS.dashboard();
+    const place = loadJournalPlace({ options: {}, ...written() });
+    const onListen = (stop: () => Promise<void>): void => {
+      for (const signal of STOPS) process.once(signal, stop);
+    };
+    const command = dashboardCommand({ place, note, clock, onListen });
+    await command.parseAsync(args, { from: 'user' });
+  },
+  async doctor(args) {
+    const { doctorCommand } = await COMMANDS.doctor();
+    process.exitCode = await doctorCommand(args, { ...written(), write: print, clock });
+  },
+};
+
+async function main(): Promise<void> {
+  const [, , ...args] = process.argv;
+  const [first = ''] = args;
+  if (Object.hasOwn(BESIDE, first)) return BESIDE[first]?.(args.slice(1));
+  const { wants, options } = commandLine(args);
+  if (wants !== 'start') {
+    console.log(wants === 'help' ? HELP : packageVersion());
+    return;
+  }
+  const config = loadConfig({ options, ...written() });
+  const role = workerRole(process.env);
+  // Before the start, which may fail for want of what they were meant for.
+  const strange = role === null ? unknownVariables(process.env) : [];
+  for (const name of strange) warn(unknownVariableText(name));
+  // A reader of the log that goes away must not take the service with it.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
+  const output = new LogOutput(process.stdout);
+  const log = lineLog(output, { clock });
+  // Whatever ends the process, the lines before it are written, and the last one says why.
+  process.on('uncaughtExceptionMonitor', (error) => {
+    log({ event: 'crashed', error: messageOf(error) });
+  });
+  process.on('exit', () => output.flush());
+  if (config.workers > 1 && role === null) await serveWithWorkers(config, { log, output });
+  else await serve(config, { log, output }, role);
+}
+
+interface Logging {
+  readonly log: Log;
+  readonly output: LogOutput;
 }
 
 function announce(config: Config, url: string): void {
   console.error(`signalpress listens on ${url}`);
-  for (const warning of settlementWarnings(config)) console.error(`WARNING: ${warning}`);
+  for (const warning of settlementWarnings(config)) warn(warning);
   if (settlementOf(config) !== 'test') return;
   console.error(
     'To be paid, set SIGNALPRESS_PAY_TO, SIGNALPRESS_NETWORK, and SIGNALPRESS_FACILITATOR_URL or SIGNALPRESS_RELAYER_KEY.',
   );
-}
-
-/** `signalpress-gate ledger …` reads the journal of the gatekeeper that the same settings start. */
-async function readLedger(args: readonly string[]): Promise<void> {
-  const { ledgerCommand } = await COMMANDS.ledger();
-  const { addBooksCommands } = await COMMANDS.books();
-  const sources = { options: {}, env: process.env, fileText: configText() };
-  const place = loadJournalPlace(sources);
-  // A reader that stops early (`| head`) is not a failure; a full disk is.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
-  const write = (text: string): void => {
-    process.stdout.write(text);
-  };
-  const note = (text: string): void => {
-    process.stderr.write(text);
-  };
-  const setExitCode = (code: number): void => {
-    process.exitCode = code;
-  };
-  const by = { place, write, note, clock, config: () => loadConfig(sources), setExitCode };
-  const command = ledgerCommand(by);
-  addBooksCommands(command, by);
-  await command.parseAsync(args, { from: 'user' });
 }
 
 /** Signatures go to a thread of their own where a core is left for it. */
@@ -105,70 +151,6 @@ function signatureThread({ workers }: Config): { signatures?: SignaturePool } {
   // After the pool listens, for listening holds the process.
   worker.unref();
   return { signatures };
-}
-
-/** `signalpress-gate doctor …` checks what the same settings would start. */
-async function examine(args: readonly string[]): Promise<void> {
-  const { doctorCommand } = await COMMANDS.doctor();
-  process.exitCode = await doctorCommand(args, {
-    env: process.env,
-    fileText: configText(),
-    write: (text) => process.stdout.write(text),
-    clock: () => Date.now(),
-  });
-}
-
-/** `signalpress-gate dashboard …` shows the same journal as a page. */
-async function showDashboard(args: readonly string[]): Promise<void> {
-  const { dashboardCommand } = await COMMANDS.dashboard();
-  const place = loadJournalPlace({ options: {}, env: process.env, fileText: configText() });
-  const note = (text: string): void => {
-    process.stderr.write(text);
-  };
-  const onListen = (stop: () => Promise<void>): void => {
-    for (const signal of STOPS) process.once(signal, stop);
-  };
-  const command = dashboardCommand({ place, note, clock: () => Date.now(), onListen });
-  await command.parseAsync(args, { from: 'user' });
-}
-
-/** Whatever ends the process, the lines before it are written, and the last one says why. */
-function logCrashes(log: Log, output: LogOutput): void {
-  process.on('uncaughtExceptionMonitor', (error) => {
-    log({ event: 'crashed', error: messageOf(error) });
-  });
-  process.on('exit', () => output.flush());
-}
-
-async function main(): Promise<void> {
-  const [, , ...args] = process.argv;
-  if (args[0] === 'dashboard') return showDashboard(args.slice(1));
-  if (args[0] === 'ledger') return readLedger(args.slice(1));
-  if (args[0] === 'doctor') return examine(args.slice(1));
-  const { wants, options } = commandLine(args);
-  if (wants !== 'start') {
-    console.log(wants === 'help' ? HELP : packageVersion());
-    return;
-  }
-  const config = loadConfig({ options, env: process.env, fileText: configText() });
-  const role = workerRole(process.env);
-  // Before the start, which may fail for want of what they were meant for.
-  const strange = role === null ? unknownVariables(process.env) : [];
-  for (const name of strange) console.error(`WARNING: ${unknownVariableText(name)}`);
-  // A reader of the log that goes away must not take the service with it.
-  for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
-  const output = new LogOutput(process.stdout);
-  const log = lineLog(output, { clock, level: config.logLevel });
-  logCrashes(log, output);
-  if (config.workers > 1 && role === null) await serveWithWorkers(config, { log, output });
-  else await serve(config, { log, output }, role);
-}
-
-const clock = (): number => Date.now();
-
-interface Logging {
-  readonly log: Log;
-  readonly output: LogOutput;
 }
 
 /** Serves in this process, which may be one of several. */
@@ -201,9 +183,9 @@ async function serve(
   else (await ON_DEMAND.workers()).joinWorkers(gatekeeper.url, stop);
   if (place > 0) return;
   const slow = await slowSignatures();
-  if (slow !== null) console.error(`WARNING: ${slow}`);
+  if (slow !== null) warn(slow);
   const warning = await gatekeeper.facilitatorWarning;
-  for (const line of warning?.split('\n') ?? []) console.error(`WARNING: ${line}`);
+  for (const line of warning?.split('\n') ?? []) warn(line);
 }
 
 /** Serves in several processes; this one only starts them and passes on their output. */

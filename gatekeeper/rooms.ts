@@ -66,5 +66,5 @@ export const COMMANDS = {
 /** What only some settings need: `metrics` its library, `workers` node:cluster. */
 export const ON_DEMAND = {
   metrics: () => import('./metrics/open-metrics.ts'),
-  workers: () => import('./workers/forked-workers.ts'),
+  workers: () => import('./workers/workers.ts'),
 } as const;

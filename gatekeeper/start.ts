@@ -1,23 +1,35 @@
 import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { rootDid } from '../compiler/contract/key-history.ts';
-import { type FirstService, openService } from './answers/open-service.ts';
+import { isStale } from '../compiler/contract/release.ts';
+import { type FirstService, openService, type ServiceOptions } from './answers/open-service.ts';
 import { respond } from './answers/respond.ts';
-import type { Service } from './answers/service.ts';
-import { SoldTargets } from './answers/sold-targets.ts';
-import { type Config, paidNetworks, settlementOf, switchesOf } from './config/config.ts';
-import { addressText, metricsOfWorker } from './config/metrics-settings.ts';
-import { settlementWarnings } from './config/settlement-warnings.ts';
-import { testPaymentsFault } from './config/test-payments.ts';
+import { type Service, SoldTargets } from './answers/service.ts';
+import {
+  type Config,
+  paidNetworks,
+  settlementOf,
+  settlementWarnings,
+  shownSettings,
+  switchesOf,
+  testPaymentsFault,
+} from './config/config.ts';
+import { addressText, metricsOfWorker } from './config/settings.ts';
 import type { HeaderFacts } from './http/header-facts.ts';
-import { isHealth } from './http/own-paths.ts';
-import type { HttpRequest, Responder } from './http/request.ts';
+import { type HttpRequest, isHealth, type Responder } from './http/request.ts';
 import { type GateServer, type GateServerOptions, startServer } from './http/server.ts';
 import { trustedProxies } from './limits/client-address.ts';
 import { openLimits } from './limits/open-limits.ts';
 import { requestLog } from './log/request-log.ts';
-import type { MeasuredState, Meters } from './metrics/meters.ts';
+import type { Meters } from './metrics/meters.ts';
 import type { OpenMetrics } from './metrics/open-metrics.ts';
-import { openPaymentServices } from './payment/open-payment-services.ts';
+import { clockFailure } from './money/clock-guard.ts';
+import { OFFER_RECEIPT } from './money/offer-receipt.ts';
+import {
+  openPaymentServices,
+  type PaymentServiceOptions,
+  type PaymentServices,
+} from './payment/open-payment-services.ts';
 import { reconcileInBackground } from './purchase/reconcile.ts';
 import { isRepeat } from './purchase/repeat.ts';
 import { acceptedCoding } from './release/coded-file.ts';
@@ -31,15 +43,14 @@ import {
 } from './release/open-release.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
-import { type ReleaseWatcher, type WatchOptions, watchRelease } from './release/watch-release.ts';
-import { openSource } from './remote/open-source.ts';
+import { watchRelease } from './release/watch-release.ts';
+import { openSource, type SourceOptions } from './remote/open-source.ts';
 import { healthReport } from './rooms/health-report.ts';
 import { ON_DEMAND, ROOMS } from './rooms.ts';
-import { noteServing, noteStart, watchOwnState } from './start-notes.ts';
-import type { Setting, StartOptions } from './start-setting.ts';
 import { ServiceState } from './state/service-state.ts';
 import { isLoopback } from './system/loopback.ts';
 import { messageOf } from './system/message-of.ts';
+import { readOwnFile } from './system/plain-file.ts';
 import { StartError } from './system/start-error.ts';
 
 /** Random bytes that tell this process from others in the names of requests. */
@@ -47,6 +58,42 @@ const INSTANCE_BYTES = 4;
 
 /** What a balancer is told, so that it sends its requests elsewhere. */
 const STOPPING = 'stopping: send requests to another gatekeeper';
+
+/** Longest package.json that is read. */
+const PACKAGE_BYTES_MAX = 1_048_576;
+
+/** Version of the package that contains the build: of this file, and of the bundle beside it. */
+export function packageVersion(): string {
+  const path = fileURLToPath(new URL('../../package.json', import.meta.url));
+  const { bytes } = readOwnFile(path, PACKAGE_BYTES_MAX);
+  return String(JSON.parse(bytes.toString('utf8')).version);
+}
+
+/** What a gatekeeper gets besides its settings. */
+export interface StartOptions
+  extends ServiceOptions,
+    Omit<PaymentServiceOptions, 'state'>,
+    Omit<SourceOptions, 'state'> {
+  readonly pollMs?: number;
+  /** How long the server waits for clients, in milliseconds; else SERVER_TIMES. */
+  readonly times?: GateServerOptions['times'];
+  /** Of the package, for the log. */
+  readonly version?: string;
+  /** Descriptor of a socket that listens already, in place of the address of the settings. */
+  readonly fd?: number | null;
+  /** Which of several processes this one is; what one alone has to do, the first one (0) does. */
+  readonly place?: number;
+}
+
+/** What a gatekeeper runs with. */
+interface Setting {
+  readonly config: Config;
+  readonly by: StartOptions & { readonly state: ServiceState };
+  readonly payments: PaymentServices;
+  readonly source: ReleaseSource;
+  /** Null where nobody asked for metrics: nothing is loaded and nothing is measured. */
+  readonly metrics: OpenMetrics | null;
+}
 
 /** A gatekeeper that listens. */
 export interface Gatekeeper {
@@ -65,7 +112,16 @@ export async function startGatekeeper(config: Config, given: StartOptions): Prom
   const opened: { close(): Promise<void> }[] = [];
   const state = new ServiceState(given);
   try {
-    const metrics = await metricsOf(config, given);
+    const { clock, version = null, place = 0 } = given;
+    const networks = paidNetworks(config).map(({ network }) => network.name);
+    const metrics =
+      config.metrics === null
+        ? null
+        : await (await ON_DEMAND.metrics()).openMetrics(metricsOfWorker(config.metrics, place), {
+            clock,
+            version,
+            networks,
+          });
     if (metrics !== null) opened.push(metrics);
     const by = { ...given, state, ...(metrics === null ? {} : { meters: metrics.meters }) };
     const source = await openSource(config, by);
@@ -81,21 +137,6 @@ export async function startGatekeeper(config: Config, given: StartOptions): Prom
     for (const part of opened.reverse()) await part.close();
     throw error;
   }
-}
-
-/** Null where nobody asked for metrics: nothing is loaded and nothing is measured. */
-async function metricsOf(
-  config: Config,
-  { clock, version, place = 0 }: StartOptions,
-): Promise<OpenMetrics | null> {
-  const { metrics } = config;
-  if (metrics === null) return null;
-  const { openMetrics } = await ON_DEMAND.metrics();
-  return openMetrics(metricsOfWorker(metrics, place), {
-    clock,
-    version: version ?? null,
-    networks: paidNetworks(config).map(({ network }) => network.name),
-  });
 }
 
 /**
@@ -141,50 +182,66 @@ function refuseFreeSale(config: Config, { facilitator }: StartOptions): void {
   if (fault !== null) throw new StartError(`Cannot start: ${fault}`);
 }
 
-type ServerTerms = Omit<GateServerOptions, 'responder' | 'health'>;
-
 async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper> {
-  const { config, by, payments, source } = setting;
-  const { state } = by;
-  const { purchases } = first;
+  const { config, by, payments, source, metrics } = setting;
+  const { state, log, clock, pollMs } = by;
+  const { purchases, baseUrl } = first;
   const warnings = settlementWarnings(config);
+  const endpoint = metrics?.endpoint ?? null;
   let service: Service = first;
-  const endpoint = setting.metrics?.endpoint ?? null;
   let responder = responderOf(first, endpoint);
-  const serving = (): void => noteServing(setting, first, service.release);
-  const watcher = watcherOf(setting, first, {
+  // Issuer and address stay what they were at the start: payments and challenges are bound to them.
+  const issuerDid = config.issuerDid ?? rootDid(first.release.keys);
+  const terms = { issuerDid, baseUrl, ...readBy(by.meters), switches: switchesOf(config) };
+  const watcher = watchRelease({
+    source,
+    log,
+    state,
+    ...(pollMs === undefined ? {} : { pollMs }),
     current: () => service.release,
-    swap: (next) => {
+    async open() {
+      const release = await openPlace(await source.newest(), terms);
+      refuseOlder(config.stateDir, release);
+      return release;
+    },
+    swap(next) {
       // A release may bring another catalogue: what a target means and costs is read anew.
       service = { ...service, release: next, targets: new SoldTargets() };
       responder = responderOf(service, endpoint);
       first.show(next);
-      serving();
+      noteServing(setting, first, next);
     },
+    goOn: renewTip,
   });
   watchOwnState(setting, () => service.release);
-  const options = {
-    ...serverTerms(setting, first),
+  const server = await openServer(setting, first, {
     responder: () => responder,
     health: () => healthReport(service, { standing: state.standing(), warnings }),
-  };
-  const server = await startedServer(options, setting, first).catch((error: unknown) => {
+  }).catch((error: unknown) => {
     watcher.close();
     throw error;
   });
-  const { port } = server;
-  const url = `http://${addressText({ host: by.fd == null ? config.host : server.host, port })}`;
+  const host = by.fd == null ? config.host : server.host;
+  const url = `http://${addressText({ host, port: server.port })}`;
   noteStart(setting, url, service.release);
-  serving();
+  noteServing(setting, first, service.release);
   state.run();
-  setting.metrics?.watch({
-    ...conditionOf(setting),
+  metrics?.watch({
+    standing: () => state.standing(),
+    openPayments: () => payments.journal.openPayments(),
+    circuits: () => payments.circuits(),
     catalog: () => service.release.catalog,
-    release: () => releaseFacts(service),
+    release() {
+      const { sequence, as_of, valid_until } = service.release.head;
+      const validUntilMs = valid_until === undefined ? null : Date.parse(valid_until);
+      return { sequence, asOfMs: Date.parse(as_of), validUntilMs };
+    },
     connections: () => server.connections(),
   });
   const isFirst = (by.place ?? 0) === 0;
-  const reconciler = isFirst ? reconcileInBackground({ ...by, ...payments, purchases }) : null;
+  const reconciler = isFirst
+    ? reconcileInBackground({ ...by, ...payments, purchases, clock })
+    : null;
   return {
     url,
     facilitatorWarning: payments.warning(),
@@ -197,86 +254,34 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
       reconciler?.close();
       await source.close();
       await payments.close();
-      await setting.metrics?.close();
-      by.log({ event: 'stopped' });
+      await metrics?.close();
+      log({ event: 'stopped' });
     },
   };
 }
 
-/** Looks for releases that may follow the first one. */
-function watcherOf(
-  { config, by, source }: Setting,
-  first: FirstService,
-  serving: Pick<WatchOptions, 'current' | 'swap'>,
-): ReleaseWatcher {
-  return watchRelease({
-    ...serving,
-    source,
-    open: async () => {
-      const terms = {
-        ...pinned(config, first),
-        ...readBy(by.meters),
-        switches: switchesOf(config),
-      };
-      const release = await openPlace(await source.newest(), terms);
-      refuseOlder(config.stateDir, release);
-      return release;
-    },
-    goOn: renewTip,
-    log: by.log,
-    state: by.state,
-    ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
-  });
-}
-
-async function startedServer(
-  options: GateServerOptions,
-  setting: Setting,
-  first: Service,
-): Promise<GateServer> {
-  const server = await startServer(options).catch((error: unknown) =>
-    refuseAddress(setting.config, error),
-  );
-  return keptUnlessFree(server, setting, first);
-}
-
-/** The address of a passed socket is known only once it is open; it counts like one that is set. */
-async function keptUnlessFree(
-  server: GateServer,
-  { config, by }: Setting,
-  { baseUrl }: Service,
-): Promise<GateServer> {
-  if (by.fd == null) return server;
-  try {
-    refuseFreeSale({ ...config, host: server.host, baseUrl }, by);
-    return server;
-  } catch (error) {
-    await server.close();
-    throw error;
-  }
-}
-
-/** Where it listens, and how it stops. */
-function placeOf({ host, port, drainSeconds }: Config, { fd = null }: StartOptions) {
-  const openMs = drainSeconds * 1000;
-  return fd === null ? { host, port, openMs } : { host, port, openMs, fd };
-}
-
-/** Who is let in, and who is told of it. */
-function serverTerms(
+/** Listens: who is let in, and who is told of it. */
+async function openServer(
   { config, by, metrics }: Setting,
   { purchases, challenger, baseUrl }: FirstService,
-): ServerTerms {
-  const { rateLimit: perSecond, logRequests: requests } = config;
-  const { log, meters, times = {} } = by;
+  answers: Pick<GateServerOptions, 'responder' | 'health'>,
+): Promise<GateServer> {
+  const { host, port, drainSeconds, rateLimit: perSecond, logRequests: requests } = config;
+  const { log, meters, times = {}, fd = null } = by;
   const proxies = trustedProxies(config.trustedProxy);
-  return {
-    ...placeOf(config, by),
+  const origin = new URL(baseUrl);
+  const toLog = requestLog({ ...by, random: randomBytes, requests, proxies });
+  const server = await startServer({
+    ...answers,
+    host,
+    port,
+    openMs: drainSeconds * 1000,
+    ...(fd === null ? {} : { fd }),
     times,
     limits: openLimits({
       perSecond,
       proxies,
-      publicHost: publicHostOf(baseUrl),
+      publicHost: isLoopback(origin.hostname) ? null : origin.host,
       isRepeat: (arrival, client) =>
         isRepeat({ ...arrival, client }, purchases, challenger.catalog()),
       isMonitor: (arrival) =>
@@ -284,57 +289,30 @@ function serverTerms(
     }),
     log,
     instance: randomBytes(INSTANCE_BYTES).toString('hex'),
-    answered: answeredBy(requestLog({ ...by, random: randomBytes, requests, proxies }), meters),
+    answered:
+      meters === undefined
+        ? toLog
+        : (answered) => {
+            toLog?.(answered);
+            meters.answered(answered);
+          },
     ...(meters === undefined ? {} : { refused: (limit) => meters.refused(limit) }),
-  };
-}
-
-function publicHostOf(baseUrl: string): string | null {
-  const { host, hostname } = new URL(baseUrl);
-  return isLoopback(hostname) ? null : host;
-}
-
-/** Tells the log, the meters, both or nobody. */
-function answeredBy(
-  toLog: GateServerOptions['answered'],
-  meters: Meters | undefined,
-): GateServerOptions['answered'] {
-  if (meters === undefined) return toLog;
-  return (answered) => {
-    toLog?.(answered);
-    meters.answered(answered);
-  };
-}
-
-function conditionOf({
-  by,
-  payments,
-}: Setting): Omit<MeasuredState, 'catalog' | 'release' | 'connections'> {
-  return {
-    standing: () => by.state.standing(),
-    openPayments: () => payments.journal.openPayments(),
-    circuits: () => payments.circuits(),
-  };
-}
-
-function releaseFacts({ release }: Service): ReturnType<MeasuredState['release']> {
-  const { sequence, as_of, valid_until } = release.head;
-  const validUntilMs = valid_until === undefined ? null : Date.parse(valid_until);
-  return { sequence, asOfMs: Date.parse(as_of), validUntilMs };
-}
-
-function refuseAddress({ host, port }: Config, error: unknown): never {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
-  const state =
-    code === 'EADDRINUSE'
-      ? 'taken by another process; stop it, or set SIGNALPRESS_PORT'
-      : `refused with ${code}; set SIGNALPRESS_HOST to an address of this machine, or SIGNALPRESS_PORT`;
-  throw new StartError(`Cannot listen on "${host}:${port}": ${state}`, { cause: error });
-}
-
-/** Issuer and address stay what they were at the start: payments and challenges are bound to them. */
-function pinned({ issuerDid }: Config, { release, baseUrl }: Service): ReleaseTerms {
-  return { issuerDid: issuerDid ?? rootDid(release.keys), baseUrl };
+  }).catch((cause: unknown) => {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : messageOf(cause);
+    const state =
+      code === 'EADDRINUSE'
+        ? 'taken by another process; stop it, or set SIGNALPRESS_PORT'
+        : `refused with ${code}; set SIGNALPRESS_HOST to an address of this machine, or SIGNALPRESS_PORT`;
+    throw new StartError(`Cannot listen on "${host}:${port}": ${state}`, { cause });
+  });
+  try {
+    // The address of a passed socket is known only once it is open; it counts like one that is set.
+    if (fd !== null) refuseFreeSale({ ...config, host: server.host, baseUrl }, by);
+    return server;
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
 }
 
 /** Each release has a responder of its own, which its ready answers belong to. */
@@ -345,4 +323,52 @@ function responderOf(service: Service, metrics: OpenMetrics['endpoint']): Respon
     clock: service.clock,
   };
   return metrics === null ? own : metrics.beside(own);
+}
+
+// What a gatekeeper tells its log of itself, and the state of its service.
+
+/** What runs from now on, without what only its operator may know. */
+function noteStart(setting: Setting, url: string, { head }: ReleaseIndex): void {
+  const { config, by, metrics } = setting;
+  const { version = null } = by;
+  const { sequence, as_of } = head;
+  const release = { sequence, as_of };
+  const settings = shownSettings(config);
+  const at = metrics?.url == null ? {} : { metrics: metrics.url };
+  by.log({ event: 'started', version, node: process.version, url, ...at, release, settings });
+  for (const warning of settlementWarnings(config))
+    by.log({ event: 'settlement_warning', warning });
+}
+
+/** Remembers the newest release; what goes wrong there keeps nothing from being served. */
+function noteServing(setting: Setting, first: FirstService, release: ReleaseIndex): void {
+  const { config, by, source } = setting;
+  const { signer } = first;
+  const fault = signer?.fault() ?? null;
+  if (signer !== null && fault !== null) {
+    // Receipts are not signed, though the settings want them: then the extension is not announced.
+    const error = `"${OFFER_RECEIPT}" is not announced: ${fault}`;
+    const { sequence } = release.head;
+    by.log({ event: 'offer_receipt_off', error, key: signer.did, release: sequence });
+  }
+  void source.served(release);
+  try {
+    keepNewest(config.stateDir, release);
+  } catch (error) {
+    by.log({ event: 'newest_release_not_kept', error: messageOf(error) });
+  }
+}
+
+/** What nobody reports, and has to be asked for again and again. */
+function watchOwnState({ by, payments }: Setting, served: () => ReleaseIndex): void {
+  const { clock, state } = by;
+  state.watch(
+    'clock_behind',
+    () => clockFailure(clock(), payments.journal.newestMs())?.message ?? null,
+  );
+  state.watch('clock_off', () => payments.outside?.fault()?.message ?? null);
+  state.watch('release_stale', () => {
+    const { head } = served();
+    return isStale(head, clock()) ? `release ${head.sequence} is past ${head.valid_until}` : null;
+  });
 }

@@ -29,7 +29,7 @@ const GATEKEEPER: Program = {
     bundle: 'gatekeeper/main.ts',
     'signature-worker': 'gatekeeper/payment/signature-worker.ts',
   },
-  placed: ['gatekeeper/main.ts', 'gatekeeper/package-version.ts'],
+  placed: ['gatekeeper/main.ts', 'gatekeeper/start.ts'],
   apart: [],
 };
 

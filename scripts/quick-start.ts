@@ -1,10 +1,8 @@
 import { outliveReader } from '../compiler/commands/error-text.ts';
 import { summaryText } from '../compiler/commands/progress.ts';
 import type { Config } from '../gatekeeper/config/config.ts';
-import { lineLog } from '../gatekeeper/log/line-log.ts';
-import { LogOutput } from '../gatekeeper/log/log-output.ts';
-import { packageVersion } from '../gatekeeper/package-version.ts';
-import { startGatekeeper } from '../gatekeeper/start.ts';
+import { LogOutput, lineLog } from '../gatekeeper/log/line-log.ts';
+import { packageVersion, startGatekeeper } from '../gatekeeper/start.ts';
 import { messageOf } from '../gatekeeper/system/message-of.ts';
 import {
   demoSettings,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { KEYS_URL } from '../compiler/contract/static-files.ts';
-import { HEALTH_PATH } from '../gatekeeper/http/own-paths.ts';
+import { HEALTH_PATH } from '../gatekeeper/http/request.ts';
 
 /** A shop on this machine answers in milliseconds; whoever needs longer is none. */
 const PATIENCE_MS = 3000;

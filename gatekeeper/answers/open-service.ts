@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { type Config, paidTokens, settlementOf } from '../config/config.ts';
-import { TEST_WARNING } from '../config/test-payments.ts';
+import { type Config, paidTokens, settlementOf, TEST_WARNING } from '../config/config.ts';
 import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
-import type { Extension } from '../money/extensions.ts';
+import { BUYER_EXTENSIONS, type Extension } from '../money/extensions.ts';
 import { OFFER_RECEIPT } from '../money/offer-receipt.ts';
 import { type ServiceSigner, serviceSigner } from '../money/service-signer.ts';
-import { type TokenService, tokenSecrets, tokenService } from '../money/token.ts';
+import { tokenSecrets, tokenService } from '../money/token.ts';
 import { type Challenger, challenger } from '../offer/challenge.ts';
 import { serviceNameOf } from '../offer/service-name.ts';
 import type { PaymentServices } from '../payment/open-payment-services.ts';
@@ -15,10 +14,9 @@ import { meteredPurchases } from '../purchase/metered-purchases.ts';
 import { purchaseService } from '../purchase/purchase-service.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { messageOf } from '../system/message-of.ts';
-import { secretKey } from '../system/secret-key.ts';
+import { secretKey } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
-import type { Rooms, Service } from './service.ts';
-import { SoldTargets } from './sold-targets.ts';
+import { type Rooms, type Service, SoldTargets } from './service.ts';
 
 const OFFER_RECEIPT_KEY = 'SIGNALPRESS_OFFER_RECEIPT_KEY';
 
@@ -30,13 +28,6 @@ export interface ServiceOptions {
   /** Recovers signers in another thread; without it the serving thread does. */
   readonly signatures?: SignaturePool;
   readonly meters?: Meters;
-}
-
-/** What a service is made of. */
-interface ServiceParts {
-  readonly release: ReleaseIndex;
-  readonly payments: PaymentServices;
-  readonly rooms: Rooms;
 }
 
 /** The first service, whose purchases all later ones share. */
@@ -52,91 +43,90 @@ export interface FirstService extends Service {
 export function openService(
   config: Config,
   { clock, log, signatures, meters }: ServiceOptions,
-  { release, payments, rooms }: ServiceParts,
+  {
+    release,
+    payments,
+    rooms,
+  }: {
+    readonly release: ReleaseIndex;
+    readonly payments: PaymentServices;
+    readonly rooms: Rooms;
+  },
 ): FirstService {
+  const { payTo, tokenSecret, offerReceiptKey, verifyFirst, receiptKey: processor } = config;
   const baseUrl = config.baseUrl ?? release.head.base_url;
-  const names = { baseUrl, issuerName: release.head.issuer_name };
-  const signer = signerOf(config, clock);
-  const asked = challengerOrRefuse(config, names, { clock, signer });
+  const settlement = settlementOf(config);
+  const signer =
+    offerReceiptKey === null
+      ? null
+      : serviceSigner({ seed: secretKey(offerReceiptKey, OFFER_RECEIPT_KEY), clock });
+  const challenges = challengerOrRefuse(config, release, { clock, signer, baseUrl });
   const show = (next: ReleaseIndex): void => {
     signer?.show(next.keys);
-    asked.show(next);
+    challenges.show(next);
   };
   show(release);
-  const report = (error: unknown, id?: string): void =>
-    log({ event: 'payment_failed', id, error: messageOf(error) });
   const operator = {
-    networks: asked.networks,
-    payTo: config.payTo,
-    tokens: tokensOf(config, clock),
-    takesReceipts: config.receiptKey !== null,
-    settlement: settlementOf(config),
-    extensions: () => announced(config.extensions, signer),
+    networks: challenges.networks,
+    payTo,
+    tokens:
+      tokenSecret === null
+        ? null
+        : tokenService({
+            secrets: tokenSecrets(tokenSecret),
+            days: config.tokenDays,
+            clock,
+            random: randomBytes,
+          }),
+    takesReceipts: processor !== null,
+    settlement,
+    extensions: () => extensionsOf(signer?.fault() === null),
   };
-  const { verifyFirst, receiptKey: processor } = config;
-  const beside = signatures === undefined ? {} : { signatures };
-  const isSimulated = operator.settlement === 'test';
-  const receipts = signer === null ? {} : { receipts: { signer, baseUrl, isSimulated } };
-  const own = { ...beside, ...receipts, verifyFirst, processor };
-  const terms = { ...own, challenger: asked, clock, report };
-  const limited = meters === undefined ? {} : { limited: meters.refused };
-  const plain = purchaseService({ ...payments, ...terms, ...limited });
+  const isSimulated = settlement === 'test';
+  const plain = purchaseService({
+    ...payments,
+    ...(signatures === undefined ? {} : { signatures }),
+    ...(signer === null ? {} : { receipts: { signer, baseUrl, isSimulated } }),
+    ...(meters === undefined ? {} : { limited: meters.refused }),
+    verifyFirst,
+    processor,
+    challenger: challenges,
+    clock,
+    report: (error, id) => log({ event: 'payment_failed', id, error: messageOf(error) }),
+  });
   const purchases = meters === undefined ? plain : meteredPurchases(plain, meters);
   const targets = new SoldTargets();
   const shared = { targets, rooms, sold: payments.journal, clock, log };
-  return { release, baseUrl, operator, challenger: asked, purchases, signer, show, ...shared };
-}
-
-/** Throws a StartError for a key that cannot be used. */
-function signerOf(
-  { extensions, offerReceiptKey }: Config,
-  clock: ServiceOptions['clock'],
-): ServiceSigner | null {
-  if (offerReceiptKey === null || !extensions.includes(OFFER_RECEIPT)) return null;
-  return serviceSigner({ seed: secretKey(offerReceiptKey, OFFER_RECEIPT_KEY), clock });
+  return { release, baseUrl, operator, challenger: challenges, purchases, signer, show, ...shared };
 }
 
 /** Nothing is announced that a client could not check. */
-function announced(
-  extensions: readonly Extension[],
-  signer: ServiceSigner | null,
-): readonly Extension[] {
-  const isSigned = signer?.fault() === null;
-  return extensions.filter((one) => one !== OFFER_RECEIPT || isSigned);
-}
-
-function tokensOf(
-  { tokenSecret, tokenDays }: Config,
-  clock: ServiceOptions['clock'],
-): TokenService | null {
-  if (tokenSecret === null) return null;
-  const secrets = tokenSecrets(tokenSecret);
-  return tokenService({ secrets, days: tokenDays, clock, random: randomBytes });
+function extensionsOf(signs: boolean): readonly Extension[] {
+  return signs ? [...BUYER_EXTENSIONS, OFFER_RECEIPT] : BUYER_EXTENSIONS;
 }
 
 function challengerOrRefuse(
   config: Config,
-  { baseUrl, issuerName }: { readonly baseUrl: string; readonly issuerName: string },
-  { clock, signer }: Pick<ServiceOptions, 'clock'> & Pick<FirstService, 'signer'>,
+  { head }: ReleaseIndex,
+  {
+    clock,
+    signer,
+    baseUrl,
+  }: { clock: () => number; signer: ServiceSigner | null; baseUrl: string },
 ): Challenger {
-  const { payTo, network, extensions } = config;
-  const furtherNetworks = paidTokens(config)
-    .slice(1)
-    .map((one) => one.network);
-  const warned = settlementOf(config) === 'test' ? { warning: TEST_WARNING } : {};
-  const receipts = signer === null ? {} : { signer };
+  const { payTo, network } = config;
+  const [, ...further] = paidTokens(config);
   try {
-    const serviceName = serviceNameOf(issuerName);
     return challenger({
       baseUrl,
       payTo,
       network,
-      furtherNetworks,
-      extensions,
-      serviceName,
+      furtherNetworks: further.map((one) => one.network),
+      extensions: extensionsOf(signer !== null),
+      serviceName: serviceNameOf(head.issuer_name),
       signIn: { clock, random: randomBytes },
-      ...receipts,
-      ...warned,
+      ...(signer === null ? {} : { signer }),
+      ...(settlementOf(config) === 'test' ? { warning: TEST_WARNING } : {}),
     });
   } catch (cause) {
     throw new StartError(messageOf(cause), { cause });

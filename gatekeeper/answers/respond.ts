@@ -11,8 +11,7 @@ import { type HttpRequest, type HttpResponse, plainResponse } from '../http/requ
 import type { PurchaseReply } from '../purchase/purchase-reply.ts';
 import { DamagedFileError, isLogged, UnreachableFileError } from '../release/read-body.ts';
 import { messageOf } from '../system/message-of.ts';
-import { answer } from './answers.ts';
-import { gone, notFound, refuseMethod } from './refuse-method.ts';
+import { answer, gone, notFound, refuseMethod } from './answers.ts';
 import {
   type Answered,
   type AnswerRoom,
@@ -20,9 +19,9 @@ import {
   type ContentAnswer,
   FREE_CACHE,
   KEEP_FOR_RELEASE,
+  MISS,
   type Question,
   type Service,
-  type StaticFile,
 } from './service.ts';
 
 /** Longest path in the log. */
@@ -66,7 +65,12 @@ export async function respond(asked: HttpRequest, service: Service): Promise<Htt
   const call = { asked, request, service, path };
   if (asked.method === 'OPTIONS') return plainResponse(preflight(request.path, catalog), path);
   const file = service.rooms.staticFile(asked, request.path, service);
-  if (file !== null) return guarded(call, () => given(file, path));
+  if (file !== null) {
+    return guarded(call, async () => {
+      const { reply, etag } = await file;
+      return { ...plainResponse(reply, path), etag };
+    });
+  }
   const refusal = refuseMethod(request.path, asked.method, catalog);
   const routed = refusal === null ? (known?.routed ?? route(request, catalog)) : undefined;
   if (refusal !== null || routed === undefined) {
@@ -75,11 +79,6 @@ export async function respond(asked: HttpRequest, service: Service): Promise<Htt
   }
   if (known === undefined) service.targets.keep(asked.target, { request, routed });
   return guarded(call, () => serve({ ...call, routed }));
-}
-
-async function given(file: Promise<StaticFile>, path: string): Promise<HttpResponse> {
-  const { reply, etag } = await file;
-  return { ...plainResponse(reply, path), etag };
 }
 
 async function serve(call: RoutedCall): Promise<HttpResponse> {
@@ -172,11 +171,8 @@ function contentReply({ body, contentType, headers = [] }: Content, ...own: Head
 function missed(call: RoutedCall): HttpResponse {
   const { token, priceUsd } = call.routed.endpoint;
   const keepMs = token ? 0 : KEEP_FOR_RELEASE;
-  return { ...plainResponse(noCharge(call), call.path), keepMs, unpaid: priceUsd !== null };
-}
-
-function noCharge({ routed, service }: RoutedCall): Reply {
-  return service.rooms.noCharge(routed, service.release);
+  const reply = unanswered(MISS, call);
+  return { ...plainResponse(reply, call.path), keepMs, unpaid: priceUsd !== null };
 }
 
 function questionOf({ asked, routed }: RoutedCall): Question {
@@ -197,8 +193,13 @@ async function posted(call: RoutedCall): Promise<HttpResponse> {
   return plainResponse(contentReply(answered.content, NO_STORE), path);
 }
 
-function unanswered(answered: Exclude<Answered, ContentAnswer>, call: RoutedCall): Reply {
-  return answered.kind === 'miss' ? noCharge(call) : answered.reply;
+function unanswered(
+  answered: Exclude<Answered, ContentAnswer>,
+  { routed, service }: RoutedCall,
+): Reply {
+  return answered.kind === 'miss'
+    ? service.rooms.noCharge(routed, service.release)
+    : answered.reply;
 }
 
 /** Tags of bodies that are kept: the same buffer is given many times and never written to. */
@@ -219,7 +220,7 @@ async function paid(call: RoutedCall): Promise<HttpResponse> {
   const [paymentHeader, ...others] = asked.facts.paymentHeaders;
   if (asked.method !== 'GET' || paymentHeader === undefined) return unpaid(call);
   const { endpoint, target, fault } = routed;
-  if (fault !== null) return plainResponse(noCharge(call), path);
+  if (fault !== null) return plainResponse(unanswered(MISS, call), path);
   if (others.length > 0) {
     const error = 'invalid_payload: send only one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
     return plainResponse(service.challenger.challenge(endpoint, target, error), path);

@@ -13,7 +13,7 @@ import type { Challenger } from '../offer/challenge.ts';
 import type { PurchaseService } from '../purchase/purchase-service.ts';
 import type { CodedFile } from '../release/coded-file.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import type { SoldTargets } from './sold-targets.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 
 /** How the operator is paid, as far as strangers may know. */
 interface Operator {
@@ -145,7 +145,35 @@ export const IS_THERE: ContentAnswer = {
   content: { body: Buffer.alloc(0), contentType: JSON_MEDIA_TYPE, keepMs: KEEP_FOR_RELEASE },
 };
 
-export const MISS: Answered = { kind: 'miss' };
+export const MISS = { kind: 'miss' } as const;
 
 /** Anybody may keep a free answer for a minute. */
 export const FREE_CACHE: Header = ['cache-control', 'public, max-age=60'];
+
+/** Targets that are kept; the oldest make room, so that strangers cannot fill the memory. */
+const SOLD_TARGETS_MAX = 2048;
+/** Longest target that is kept. */
+const SOLD_TARGET_CHARS_MAX = 256;
+
+/** What a raw target means. */
+interface SoldTarget {
+  readonly request: CanonicalRequest;
+  readonly routed: Route;
+}
+
+/** Raw targets of what is sold: the same few are asked again and again, and are read once. */
+export class SoldTargets {
+  readonly #targets = new BoundedMap<string, SoldTarget>(SOLD_TARGETS_MAX);
+
+  get(target: string): SoldTarget | undefined {
+    return this.#targets.get(target);
+  }
+
+  /** Keeps a target that costs and whose parameters are right; any other is read each time. */
+  keep(target: string, sold: SoldTarget): void {
+    const { endpoint, fault } = sold.routed;
+    if (endpoint.priceUsd === null || fault !== null) return;
+    if (target.length > SOLD_TARGET_CHARS_MAX) return;
+    this.#targets.set(target, sold);
+  }
+}

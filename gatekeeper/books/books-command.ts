@@ -12,7 +12,7 @@ import {
   writtenJournalFile,
 } from '../journal/with-journal.ts';
 import { messageOf } from '../system/message-of.ts';
-import { secretKey } from '../system/secret-key.ts';
+import { secretKey } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import type { Audit, Finding } from './audit.ts';
 import type { Payback, Refund } from './refunds.ts';

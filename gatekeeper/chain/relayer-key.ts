@@ -1,4 +1,4 @@
-import { secretKey } from '../system/secret-key.ts';
+import { secretKey } from '../system/plain-file.ts';
 
 /** The relayer's private key, from 64 hex digits or a file that holds them; its text appears in no error. */
 export function relayerKey(setting: string): `0x${string}` {

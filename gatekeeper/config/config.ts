@@ -1,8 +1,9 @@
 import type { Switches } from '../../compiler/contract/for-sale.ts';
-import type { LoggedRequests, LogLevel } from '../log/log-level.ts';
-import type { Extension } from '../money/extensions.ts';
+import type { LoggedRequests } from '../log/line-log.ts';
 import type { Network } from '../money/networks.ts';
-import type { MetricsSettings } from './metrics-settings.ts';
+import { isLoopback } from '../system/loopback.ts';
+import { isPostgresUrl, shownPlace } from './postgres-url.ts';
+import { addressText, isRemote, type MetricsSettings } from './settings.ts';
 
 /** All settings of a gatekeeper; null where the operator set nothing. */
 export interface Config {
@@ -60,14 +61,10 @@ export interface Config {
   readonly drainSeconds: number;
   /** Proxies whose X-Forwarded-For is believed: addresses and ranges, separated by commas. */
   readonly trustedProxy: string;
-  /** What of x402 version 2 is on beside `bazaar`. */
-  readonly extensions: readonly Extension[];
-  /** Seed of the key that signs receipts, or path of its file; only with the extension. */
+  /** Seed of the key that signs receipts, or path of its file; with it the extension `offer-receipt` is on. */
   readonly offerReceiptKey: string | null;
   /** Whether `/verify` is asked before `/settle`; every payment is checked here in any case. */
   readonly verifyFirst: boolean;
-  /** The least level that is logged. */
-  readonly logLevel: LogLevel;
   readonly logRequests: LoggedRequests;
   /** Where numbers about the service can be read; null where nobody asked for them. */
   readonly metrics: MetricsSettings | null;
@@ -88,13 +85,11 @@ export function paidTokens(config: Config): readonly [PaidNetwork, ...PaidNetwor
   const more = config.tokens.flatMap((token) =>
     [first, ...others]
       .filter(({ network }) => network.name === token.name)
-      .map((paid) => ({ ...settingsOf(paid), network: token })),
+      .map(({ rpcUrl, confirmations, maxFeeGwei }) => {
+        return { network: token, rpcUrl, confirmations, maxFeeGwei };
+      }),
   );
   return [first, ...others, ...more];
-}
-
-function settingsOf({ rpcUrl, confirmations, maxFeeGwei }: PaidNetwork) {
-  return { rpcUrl, confirmations, maxFeeGwei };
 }
 
 /** Who settles payments; if nobody is configured, they are only simulated. */
@@ -111,4 +106,111 @@ export function settlementOf({
 /** What the settings remove from every description. */
 export function switchesOf({ tokenSecret }: Config): Switches {
   return { subscriptions: tokenSecret !== null };
+}
+
+/** What every 402, the state of health and the log say while the local facilitator is on. */
+export const TEST_WARNING =
+  'TEST-ONLY: the local facilitator is on, no money moves and receipts name no real transaction';
+
+/**
+ * Why a gatekeeper without a settler must not start: other machines could reach it, and everything would be sold for
+ * nothing because a setting was forgotten or misspelt. Null if it may start.
+ */
+export function testPaymentsFault(
+  config: Pick<Config, 'host' | 'baseUrl' | 'trustedProxy' | 'testPayments'>,
+): string | null {
+  const { host, baseUrl, trustedProxy } = config;
+  let sign: string | null = null;
+  if (!isLoopback(host)) sign = `SIGNALPRESS_HOST "${host}" is not a loopback address`;
+  else if (baseUrl !== null && !isLoopback(new URL(baseUrl).hostname))
+    sign = `the base URL "${baseUrl}" is not a loopback address`;
+  else if (trustedProxy !== '') sign = 'SIGNALPRESS_TRUSTED_PROXY names a proxy';
+  if (config.testPayments || sign === null) return null;
+  return (
+    `SIGNALPRESS_FACILITATOR_URL: missing although ${sign}, so everything would be sold for nothing; ` +
+    'set it to an https URL, set SIGNALPRESS_RELAYER_KEY instead, or set SIGNALPRESS_TEST_PAYMENTS=1 to simulate payments'
+  );
+}
+
+const NO_NODE =
+  'No chain node is asked. If the answer to a settlement is lost, nobody can tell whether the buyer was charged, ' +
+  'so a buyer may pay and get nothing. Set SIGNALPRESS_RPC_URL to a node of the network';
+
+/**
+ * What the operator should know about how payments settle, shown at the start and in /healthz; none of it stops the
+ * service.
+ */
+export function settlementWarnings(config: Config): readonly string[] {
+  const settlement = settlementOf(config);
+  if (settlement === 'test') return [TEST_WARNING];
+  return config.rpcUrl === null ? [NO_NODE] : [];
+}
+
+/** What the log shows of the settings: secrets only as set or not, and URLs without what may be a key in them. */
+export function shownSettings(config: Config): Readonly<Record<string, unknown>> {
+  const { metrics } = config;
+  const networks = paidNetworks(config);
+  return {
+    host: config.host,
+    port: config.port,
+    workers: config.workers,
+    drain_seconds: config.drainSeconds,
+    base_url: config.baseUrl,
+    network: networks.map(({ network }) => network.name).join(','),
+    tokens: tokensOf(config),
+    pay_to: config.payTo,
+    facilitator_url: config.facilitatorUrls.map(originOf),
+    facilitator_auth: isSet(config.facilitatorAuth),
+    facilitator_auth_module: config.facilitatorAuthModule,
+    offer_receipt_key: isSet(config.offerReceiptKey),
+    verify: config.verifyFirst ? 'always' : 'settle-only',
+    rpc_url: joined(networks, ({ rpcUrl }) => (rpcUrl === null ? null : originOf(rpcUrl))),
+    confirmations: config.confirmations,
+    relayer_key: isSet(config.relayerKey),
+    max_fee_gwei: joined(networks, ({ maxFeeGwei }) => maxFeeGwei),
+    test_payments: config.testPayments,
+    data: isRemote(config.dataDir) ? originOf(config.dataDir) : config.dataDir,
+    data_auth: isSet(config.dataAuth),
+    cache_mb: config.cacheMb,
+    state: config.stateDir,
+    journal: isPostgresUrl(config.journal) ? `postgres://${shownPlace(config.journal)}` : 'sqlite',
+    token_secret: isSet(config.tokenSecret),
+    token_days: config.tokenDays,
+    receipt_key: config.receiptKey,
+    issuer_did: config.issuerDid,
+    rate_limit: config.rateLimit,
+    trusted_proxy: config.trustedProxy,
+    log_requests: config.logRequests,
+    metrics: metrics?.address == null ? null : addressText(metrics.address),
+    metrics_token: isSet(metrics?.token ?? null),
+  };
+}
+
+/** Each further token with its rate: a wrong one should meet the eye. */
+function tokensOf({ tokens }: Config): string | null {
+  const shown = tokens.map(({ name, asset, extra, rate }) => {
+    return `${name}:${asset}:${extra.name}:${rate?.perUsd}`;
+  });
+  return shown.join(',') || null;
+}
+
+/** The one value, or that of each network; null where there is none. */
+function joined(
+  networks: readonly PaidNetwork[],
+  shown: (of: PaidNetwork) => string | null,
+): string | null {
+  const [only, ...others] = networks;
+  if (only !== undefined && others.length === 0) return shown(only);
+  const values = networks.map((one) => [one.network.name, shown(one)] as const);
+  const known = values.filter(([, value]) => value !== null);
+  return known.length === 0 ? null : known.map(([name, value]) => `${name}=${value}`).join(',');
+}
+
+function isSet(secret: string | null): 'set' | null {
+  return secret === null ? null : 'set';
+}
+
+/** The path of a URL, its query and its user may hold a key. */
+function originOf(url: string): string {
+  return new URL(url).origin;
 }

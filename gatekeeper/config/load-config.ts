@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { defined } from '../../compiler/contract/defined.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
-import { LOG_LEVELS, LOGGED_REQUESTS } from '../log/log-level.ts';
-import { BUYER_EXTENSIONS, type Extension } from '../money/extensions.ts';
+import { LOGGED_REQUESTS } from '../log/line-log.ts';
 import { furtherTokens } from '../money/further-tokens.ts';
 import { findNetwork } from '../money/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from '../money/token.ts';
@@ -11,16 +11,17 @@ import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import type { Config, PaidNetwork } from './config.ts';
 import { jointFaults } from './joint-faults.ts';
-import { metricsSettings } from './metrics-settings.ts';
-import { valueFor } from './per-network.ts';
 import {
   envName,
+  metricsSettings,
+  OPTION_NAMES,
   SECRET,
   SETTING_NAMES,
   SETTINGS,
   type SettingName,
   shownValue,
   TEST_PAYEE,
+  valueFor,
 } from './settings.ts';
 
 /** Default units per second and client: about 3 % of a core, or 80 purchases a second. */
@@ -45,12 +46,28 @@ export interface ConfigSources {
 /** Settings of the compiler that share the file and the environment; they are not read here. */
 const FOREIGN = ['issuer_key', 'issuer_name', 'contact', 'publish_auth'];
 
+/** Settings that were taken away, each with what to do instead: who still sets one hears of it before anything starts. */
+const GONE: Readonly<Record<string, string>> = {
+  asset: 'leave it out: SIGNALPRESS_NETWORK says which USDC contract is paid',
+  extensions:
+    'leave it out: SIGNALPRESS_OFFER_RECEIPT_KEY turns offer-receipt on, and the others are always on',
+  cache:
+    'leave it out: the cache is the folder "cache" in SIGNALPRESS_STATE; link or mount another disk there',
+  log_level:
+    'leave it out, and set SIGNALPRESS_LOG_REQUESTS=errors for a short log; each line has its level',
+};
+
 /** Reads all settings; throws one StartError that names every fault and what to set instead. */
 export function loadConfig(sources: ConfigSources): Config {
   const faults: string[] = [];
   const texts = givenTexts(sources, faults);
   const values: Partial<Record<SettingName, unknown>> = {};
-  for (const [name, text] of texts) values[name] = checked(name, text, faults);
+  for (const [name, text] of texts) {
+    const remedy = GONE[name];
+    if (remedy === undefined)
+      values[name as SettingName] = checked(name as SettingName, text, faults);
+    else faults.push(`${envName(name)}: no longer a setting; ${remedy}`);
+  }
   const config = configOf(values);
   faults.push(...jointFaults(config, { values, isGiven: (name) => texts.has(name) }));
   if (faults.length === 0) return config;
@@ -78,10 +95,10 @@ function refuse(faults: readonly string[]): never {
 }
 
 /** What the operator wrote, by setting; an empty value is ignored, so it hides no value from another source. */
-function givenTexts(sources: ConfigSources, faults: string[]): ReadonlyMap<SettingName, string> {
+function givenTexts(sources: ConfigSources, faults: string[]): ReadonlyMap<string, string> {
   const file = fileSettings(sources.fileText, faults);
   return new Map(
-    (Object.keys(SETTINGS) as SettingName[]).flatMap((name) => {
+    [...SETTING_NAMES, ...Object.keys(GONE)].flatMap((name) => {
       const text = sources.options[name] || sources.env[envName(name)] || file[name];
       return text ? [[name, text] as const] : [];
     }),
@@ -90,7 +107,7 @@ function givenTexts(sources: ConfigSources, faults: string[]): ReadonlyMap<Setti
 
 /** Variables that look like settings but are not: most likely misspelt. */
 export function unknownVariables(env: ConfigSources['env']): string[] {
-  const known = new Set([...SETTING_NAMES, ...FOREIGN].map(envName));
+  const known = new Set([...SETTING_NAMES, ...FOREIGN, ...Object.keys(GONE)].map(envName));
   return Object.keys(env).filter((name) => name.startsWith(envName('')) && !known.has(name));
 }
 
@@ -103,30 +120,26 @@ export function unknownVariableText(variable: string): string {
 
 function fileSettings(text: string | null, faults: string[]): Record<string, string> {
   const texts: Record<string, string> = {};
-  for (const [name, value] of Object.entries(fileMembers(text, faults))) {
-    const fault = memberFault(name, value);
-    if (fault === null) texts[name] = String(value);
-    else faults.push(`${CONFIG_NAME}: "${name}" ${fault}`);
+  try {
+    const json = text === null ? {} : parseJson(text);
+    if (typeof json !== 'object' || json === null || Array.isArray(json))
+      throw new RangeError('not an object of strings and numbers; write {"port": 4021}');
+    for (const [name, value] of Object.entries(json)) {
+      const fault = memberFault(name, value);
+      if (fault === null) texts[name] = String(value);
+      else faults.push(`${CONFIG_NAME}: "${name}" ${fault}`);
+    }
+  } catch (error) {
+    faults.push(`${CONFIG_NAME}: ${messageOf(error)}`);
   }
   return texts;
 }
 
-function fileMembers(text: string | null, faults: string[]): Readonly<Record<string, unknown>> {
-  if (text === null) return {};
-  try {
-    const json = parseJson(text);
-    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return { ...json };
-    faults.push(`${CONFIG_NAME}: not an object of strings and numbers; write {"port": 4021}`);
-  } catch (error) {
-    faults.push(`${CONFIG_NAME}: ${messageOf(error)}`);
-  }
-  return {};
-}
-
 /** Why a member of the file is not a valid setting; null if it may be one. */
 function memberFault(name: string, value: unknown): string | null {
-  const isKnown = Object.hasOwn(SETTINGS, name) || FOREIGN.includes(name);
-  if (!isKnown) return `is not a setting; use one of ${SETTING_NAMES.join(', ')}`;
+  const isKnown = [SETTINGS, GONE].some((one) => Object.hasOwn(one, name));
+  if (!isKnown && !FOREIGN.includes(name))
+    return `is not a setting; use one of ${SETTING_NAMES.join(', ')}`;
   if (typeof value === 'string' || typeof value === 'number') return null;
   if (Array.isArray(value))
     return 'is a list; write one string, with commas between several values';
@@ -144,41 +157,29 @@ function checked(name: SettingName, text: string, faults: string[]): unknown {
   return undefined;
 }
 
-/** How single settings are read. */
-interface Readers {
-  readonly text: (name: SettingName) => string | null;
-  readonly whole: (name: SettingName, otherwise: number) => number;
-}
-
-function paidNetwork(name: string, { text, whole }: Readers): PaidNetwork {
-  const network = findNetwork(name);
-  if (network === undefined) throw new RangeError('Cannot read settings: network not checked');
-  return {
-    network,
-    rpcUrl: valueFor(network, text('rpc_url')),
-    confirmations: whole('confirmations', 1),
-    maxFeeGwei: valueFor(network, text('max_fee_gwei')) ?? network.maxFeeGwei,
-  };
-}
-
 function configOf(values: Partial<Record<SettingName, unknown>>): Config {
   const text = (name: SettingName): string | null => {
     const value = values[name];
     return typeof value === 'string' ? value : null;
   };
   const textOr = (name: SettingName, otherwise: string): string => text(name) ?? otherwise;
-  const choice = <T>(name: SettingName, of: readonly T[], otherwise: T): T =>
-    of.find((one) => one === values[name]) ?? otherwise;
   const whole = (name: SettingName, otherwise: number): number => {
     const value = values[name];
     return typeof value === 'number' ? value : otherwise;
   };
   const stateDir = textOr('state', STATE_DIR);
   const list = values.facilitator_url;
-  const given = values.extensions as readonly Extension[] | undefined;
   const [first, ...furtherNetworks] = textOr('network', 'base-sepolia')
     .split(',')
-    .map((name) => paidNetwork(name.trim(), { text, whole }));
+    .map((name): PaidNetwork => {
+      const network = defined(findNetwork(name.trim()), 'the network, which was checked');
+      return {
+        network,
+        rpcUrl: valueFor(network, text('rpc_url')),
+        confirmations: whole('confirmations', 1),
+        maxFeeGwei: valueFor(network, text('max_fee_gwei')) ?? network.maxFeeGwei,
+      };
+    });
   return {
     ...defined(first, 'the first network'),
     furtherNetworks,
@@ -194,7 +195,7 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     testPayments: values.test_payments === true,
     dataDir: textOr('data', 'dist-data'),
     dataAuth: text('data_auth'),
-    cacheDir: textOr('cache', join(stateDir, 'cache')),
+    cacheDir: join(stateDir, 'cache'),
     cacheMb: whole('cache_mb', CACHE_MB),
     stateDir,
     journal: textOr('journal', 'sqlite'),
@@ -206,11 +207,56 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     workers: whole('workers', 1),
     drainSeconds: whole('drain_seconds', 0),
     trustedProxy: textOr('trusted_proxy', ''),
-    extensions: [...new Set([...BUYER_EXTENSIONS, ...(given ?? [])])],
     offerReceiptKey: text('offer_receipt_key'),
     verifyFirst: text('verify') === 'always',
-    logLevel: choice('log_level', LOG_LEVELS, 'info'),
-    logRequests: choice('log_requests', LOGGED_REQUESTS, 'all'),
+    logRequests: LOGGED_REQUESTS.find((one) => one === values.log_requests) ?? 'all',
     metrics: metricsSettings(text('metrics'), text('metrics_token')),
   };
+}
+
+/** Flags of all settings that the command line takes. */
+export const FLAGS: readonly string[] = OPTION_NAMES.map((name) => name.replaceAll('_', '-'));
+
+/** Reads the command-line arguments; throws a StartError that names the wrong one. */
+export function commandLine(args: readonly string[]): {
+  readonly wants: 'start' | 'help' | 'version';
+  /** By setting name. */
+  readonly options: Readonly<Record<string, string>>;
+} {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: {
+      ...Object.fromEntries(FLAGS.map((flag) => [flag, { type: 'string' } as const])),
+      help: { type: 'boolean', short: 'h' },
+      version: { type: 'boolean' },
+    },
+    strict: false,
+    tokens: true,
+  });
+  const given = tokens.filter((token) => token.kind === 'option');
+  for (const wants of ['help', 'version'] as const) {
+    if (given.some(({ name }) => name === wants)) return { wants, options: {} };
+  }
+  const stray = tokens.find((token) => token.kind === 'positional');
+  const options = given.map(({ name, rawName, value, inlineValue }) => {
+    const flag = `Cannot read flag "${rawName.slice(0, 40)}"`;
+    if (!FLAGS.includes(name)) throw new StartError(`${flag}: ${unknownFlag(name)}`);
+    // The next flag is not this one's value, but whatever follows "=" is.
+    if (value === undefined || (inlineValue !== true && value.startsWith('-')))
+      throw new StartError(`${flag}: it has no value; write ${rawName}=<value>`);
+    return [name.replaceAll('-', '_'), value] as const;
+  });
+  if (stray === undefined) return { wants: 'start', options: Object.fromEntries(options) };
+  throw new StartError(
+    `Cannot read argument "${stray.value.slice(0, 40)}": it does not belong to a flag; see signalpress-gate --help`,
+  );
+}
+
+function unknownFlag(flag: string): string {
+  const name = flag.replaceAll('-', '_');
+  if (Object.hasOwn(GONE, name)) return `no longer a setting; ${GONE[name]}`;
+  if (SETTING_NAMES.includes(name) && !OPTION_NAMES.includes(name))
+    return `a secret cannot be a flag, because process lists show it; set ${envName(name)}`;
+  const suggestion = nearest(flag, FLAGS);
+  return `no such flag; ${suggestion === null ? 'see signalpress-gate --help' : `did you mean "--${suggestion}"?`}`;
 }

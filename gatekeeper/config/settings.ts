@@ -1,19 +1,133 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseDidKey } from '../../compiler/contract/did-key.ts';
 import { trustedProxies } from '../limits/client-address.ts';
-import { LOG_LEVELS, LOGGED_REQUESTS } from '../log/log-level.ts';
+import { LOGGED_REQUESTS } from '../log/line-log.ts';
 import { payeeAddress } from '../money/address.ts';
-import { EXTENSIONS } from '../money/extensions.ts';
 import { furtherTokens, TOKEN_FORM } from '../money/further-tokens.ts';
-import { findNetwork, NETWORKS } from '../money/networks.ts';
+import { findNetwork, NETWORKS, type Network } from '../money/networks.ts';
 import { facilitatorUrl, remoteUrl } from '../money/remote-url.ts';
 import { TOKEN_DAYS_MAX, tokenSecrets } from '../money/token.ts';
 import { messageOf } from '../system/message-of.ts';
-import { dataUrl, isRemote } from './data-url.ts';
-import { HEADER } from './header-setting.ts';
-import { METRICS_TOKEN, metricsAddress } from './metrics-settings.ts';
-import { networkValues } from './per-network.ts';
 import { isPostgresUrl } from './postgres-url.ts';
+
+/** `Name: value`, which cannot become two headers; no value is what an empty variable leaves. */
+export const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x21-\x7e][\x20-\x7e]*\s*$/;
+
+/** The header of a setting that was checked to be one. */
+export function headerOf(text: string): Readonly<Record<string, string>> {
+  const colon = text.indexOf(':');
+  return { [text.slice(0, colon)]: text.slice(colon + 1).trim() };
+}
+
+/** Whether a data folder is served by a host: a folder of this machine has no scheme. */
+export function isRemote(data: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(data);
+}
+
+/** The URL of a data folder; throws a RangeError that repeats nothing secret. */
+export function dataUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new RangeError('not an http(s) URL');
+  }
+  const extra = url.username + url.password + url.search + url.hash;
+  if (extra === '') return url;
+  throw new RangeError(
+    'has a user, password, query or fragment; put a key into SIGNALPRESS_DATA_AUTH',
+  );
+}
+
+/** A name in front of a URL or a number; what follows `?` in a URL is never in front of one. */
+const NAMED = /(?:^|,)\s*([a-z][a-z0-9-]*)=(?=https?:|[0-9])/g;
+
+/**
+ * The values of a setting that is `value` for one network and `base=value,polygon=value` for several; a network of null is
+ * the only one.
+ */
+export function networkValues(text: string): { network: string | null; value: string }[] {
+  const marks = [...text.matchAll(NAMED)];
+  if (marks[0]?.index !== 0) return [{ network: null, value: text.trim() }];
+  return marks.map((mark, at) => ({
+    network: mark[1] ?? null,
+    value: text.slice(mark.index + mark[0].length, marks[at + 1]?.index).trim(),
+  }));
+}
+
+/** What such a setting says for a network; null where it says nothing. */
+export function valueFor({ name }: Network, text: string | null): string | null {
+  const values = text === null ? [] : networkValues(text);
+  return values.find(({ network }) => network === null || network === name)?.value ?? null;
+}
+
+/** Why such a setting does not fit the networks; null where it does. */
+export function misfit(networks: readonly Network[], text: string): string | null {
+  const names = networks.map(({ name }) => name);
+  const values = networkValues(text);
+  const isPlain = values.some(({ network }) => network === null);
+  if (isPlain) return names.length === 1 ? null : 'does not say for which network';
+  const missing = names.find((name) => values.every(({ network }) => network !== name));
+  if (missing !== undefined) return `says nothing for "${missing}"`;
+  const extra = values.find(({ network }) => names.every((name) => name !== network));
+  if (extra !== undefined) return `names "${extra.network}", which SIGNALPRESS_NETWORK does not`;
+  return values.length === names.length ? null : 'names a network twice';
+}
+
+/** How it is written for these networks. */
+export function spelling(networks: readonly Network[], value: string): string {
+  return networks.map(({ name }) => `${name}=${value}`).join(',');
+}
+
+/** What can stand in a header and is long enough not to be guessed. */
+export const METRICS_TOKEN = /^[A-Za-z0-9._~+/=-]{32,256}$/;
+
+/** Where metrics are read. */
+export interface MetricsSettings {
+  /** An address of their own; null for /metrics at the address of the service. */
+  readonly address: MetricsAddress | null;
+  /** What a reader has to know; null on loopback alone. */
+  readonly token: string | null;
+}
+
+export interface MetricsAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Null where nobody asked for metrics. Either text must be valid. */
+export function metricsSettings(
+  address: string | null,
+  token: string | null,
+): MetricsSettings | null {
+  if (address === null && token === null) return null;
+  return { address: address === null ? null : metricsAddress(address), token };
+}
+
+/** Reads `127.0.0.1:9464`, `localhost:9464` or `[::1]:9464`; throws a RangeError for anything else. */
+export function metricsAddress(text: string): MetricsAddress {
+  const [, inBrackets, plain = '', digits = ''] =
+    /^(?:\[([^\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/.exec(text) ?? [];
+  const host = inBrackets ?? plain;
+  const isName = /^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(host);
+  const isHost = inBrackets === undefined ? isName : isIP(host) === 6;
+  const port = Number(digits);
+  if (!isHost || digits === '' || port > 65_535) {
+    throw new RangeError(`Cannot read "${text}": not an address with a port`);
+  }
+  return { host, port };
+}
+
+/** Each of several processes has metrics of its own: the first at the port that is set, the next one port above it. */
+export function metricsOfWorker(settings: MetricsSettings, place: number): MetricsSettings {
+  const { address, token } = settings;
+  if (address === null || address.port === 0) return settings;
+  return { address: { ...address, port: address.port + place }, token };
+}
+
+/** As metricsAddress() reads it. */
+export function addressText({ host, port }: MetricsAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
 
 /** Less would not hold one release. */
 const CACHE_MB_MIN = 16;
@@ -42,8 +156,10 @@ const origin = url
     'a user or password in it would appear in every challenge',
   );
 const processor = z.string().refine(fits(parseDidKey), 'not an Ed25519 did:key');
-const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'not an address of 40 hex digits');
-const payee = address.refine(fits(payeeAddress), 'checksum does not match; copy it again');
+const payee = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'not an address of 40 hex digits')
+  .refine(fits(payeeAddress), 'checksum does not match; copy it again');
 const integer = (min: number, max: number) =>
   z
     .string()
@@ -96,12 +212,6 @@ const facilitators = z
   .transform((list) => list.split(',').map((one) => one.trim()))
   .pipe(z.array(facilitator));
 
-const extensions = z
-  .string()
-  .transform((list) => list.split(',').map((one) => one.trim()))
-  .pipe(z.array(z.enum(EXTENSIONS, { error: 'not a list of known extensions' })))
-  .refine((names) => new Set(names).size === names.length, 'names an extension twice');
-
 /** A folder is anything that is no URL. */
 const usableData = (text: string, context: z.RefinementCtx): void => {
   if (isRemote(text)) usable(dataUrl)(text, context);
@@ -117,7 +227,6 @@ export const SETTINGS = {
     schema: networks,
     help: `one of ${Object.keys(NETWORKS).join(', ')}, or several of them separated by commas, the one to offer first in front`,
   },
-  asset: { schema: address, help: 'leave it out: only the USDC contract of the network is served' },
   tokens: {
     schema: z.string().superRefine(usable(furtherTokens)),
     help: `a token beside USDC as ${TOKEN_FORM}, where the rate is how many units of it one USD is worth; several with commas`,
@@ -171,10 +280,9 @@ export const SETTINGS = {
     schema: z.enum(['0', '1'], { error: 'neither 0 nor 1' }).transform((on) => on === '1'),
     help: '1 to read the data over plain http from another machine',
   },
-  cache: { schema: z.string().min(1), help: 'folder for what was read from the host of the data' },
   cache_mb: {
     schema: integer(CACHE_MB_MIN, 1_000_000),
-    help: 'most megabytes of that folder, for example 1024',
+    help: 'most megabytes that are kept of what was read from the host of the data, for example 1024',
   },
   state: { schema: z.string().min(1), help: 'folder of the payment journal' },
   journal: {
@@ -213,17 +321,9 @@ export const SETTINGS = {
     schema: z.enum(['always', 'settle-only'], { error: 'not a way to verify' }),
     help: 'settle-only, or always to ask /verify before /settle',
   },
-  extensions: {
-    schema: extensions,
-    help: 'offer-receipt; payment-identifier and sign-in-with-x are always on',
-  },
   offer_receipt_key: {
     schema: z.string(),
     help: 'path of a key file of mode 600, or 64 hex digits, of the key that signs receipts; make it with "signalpress keygen"',
-  },
-  log_level: {
-    schema: z.enum(LOG_LEVELS, { error: 'not a level' }),
-    help: 'info, warn or error, the least that is logged',
   },
   log_requests: {
     schema: z.enum(LOGGED_REQUESTS, { error: 'neither off, errors nor all' }),
@@ -242,24 +342,6 @@ export const SETTINGS = {
 } as const;
 export type SettingName = keyof typeof SETTINGS;
 
-/** Values that do not go into an error. */
-export const SECRET: readonly string[] = [
-  'token_secret',
-  'data_auth',
-  'metrics_token',
-  'facilitator_auth',
-  'facilitator_url',
-  'journal',
-  'offer_receipt_key',
-  'relayer_key',
-  'rpc_url',
-];
-
-/** A value as an error may repeat it: a URL without its user, password and query. */
-export function shownValue(text: string): string {
-  return text.replace(USER_INFO, '$1…@').replace(URL_QUERY, '$1?…').slice(0, 80);
-}
-
 /** Settings that cannot be command-line options, because process lists show those. */
 const NO_OPTION: readonly string[] = [
   'token_secret',
@@ -270,6 +352,14 @@ const NO_OPTION: readonly string[] = [
   'offer_receipt_key',
   'relayer_key',
 ];
+
+/** Values that do not go into an error; a URL may hold a key as well. */
+export const SECRET: readonly string[] = [...NO_OPTION, 'facilitator_url', 'rpc_url'];
+
+/** A value as an error may repeat it: a URL without its user, password and query. */
+export function shownValue(text: string): string {
+  return text.replace(USER_INFO, '$1…@').replace(URL_QUERY, '$1?…').slice(0, 80);
+}
 
 /** Every setting, spelt as in the file beside the working directory. */
 export const SETTING_NAMES: readonly string[] = Object.keys(SETTINGS);

@@ -4,18 +4,17 @@ import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { parseCatalog } from '../../compiler/contract/catalog/whole-catalog.ts';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
+import { type RunStatus, runStatusSchema } from '../../compiler/contract/run-status.ts';
+import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import type { JournalPlace } from '../journal/open-journal.ts';
 import { dayStart, placeOf, STATE_OPTION, withLedger } from '../journal/with-journal.ts';
 import { listen } from '../system/listen.ts';
 import { isLoopbackHost } from '../system/loopback.ts';
 import { messageOf } from '../system/message-of.ts';
-import { readOwnFile } from '../system/plain-file.ts';
-import { replaceFile } from '../system/replace-file.ts';
+import { readOwnFile, replaceFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
-import { readAnswers } from './answers-log.ts';
 import { DASHBOARD_POLICY, dashboardPage } from './dashboard-page.ts';
-import { readRunStatus } from './read-run-status.ts';
-import { readSales } from './sales.ts';
+import { readAnswers, readSales } from './sales.ts';
 
 const DAYS_SHOWN = 30;
 /** Far more than 2,000 lines with 100,000 entities take. */
@@ -157,3 +156,21 @@ function send(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { ...HEADERS, 'content-type': `${type}; charset=utf-8` });
   response.end(text);
 }
+
+const STATUS_BYTES_MAX = 16 << 20;
+
+/** Reads the status file of `signalpress run`; throws a StartError for anything else. */
+function readRunStatus(path: string): RunStatus {
+  try {
+    const { bytes } = readOwnFile(path, STATUS_BYTES_MAX);
+    const parsed = runStatusSchema.safeParse(parseJson(decodeUtf8(bytes)));
+    if (parsed.success) return parsed.data;
+  } catch (cause) {
+    throw new StartError(`Cannot read status file "${path}": ${messageOf(cause)}; ${SEE}`, {
+      cause,
+    });
+  }
+  throw new StartError(`Cannot read status file "${path}": not written by signalpress run; ${SEE}`);
+}
+
+const SEE = 'name the status.json beside its archive, or leave --status out';

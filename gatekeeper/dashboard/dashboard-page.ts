@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto';
+import { defined } from '../../compiler/contract/defined.ts';
 import { Html, type HtmlPart, html } from '../../compiler/contract/html.ts';
-import { isoTime } from '../../compiler/contract/iso-time.ts';
-import type { RunStatus } from '../../compiler/contract/run-status.ts';
-import type { RevenueRow } from '../journal/ledger.ts';
-import type { LoggedAnswers } from './answers-log.ts';
-import { conversionText, durationText, openSection, productSection } from './payment-sections.ts';
-import { moneyText, revenueCharts } from './revenue-chart.ts';
-import type { Period, Sales } from './sales.ts';
-import { healthCount, sourcesSection } from './sources-section.ts';
-import { section, table } from './table.ts';
+import { DAY_MS, HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
+import type { RunStatus, SourceStatus } from '../../compiler/contract/run-status.ts';
+import type { LedgerRow, RevenueRow } from '../journal/ledger.ts';
+import type { LoggedAnswers, OpenPayments, Period, Sales } from './sales.ts';
 
 /** Everything that the page shows. */
 interface DashboardFacts {
@@ -176,4 +172,297 @@ function logOrigin(answers: LoggedAnswers | null): string {
     'Refused payments are 402 too, and a repeated delivery is a 200. A buyer that knows the price pays at once, so more than 100 % is possible. ' +
     `Lines that are no answer: ${otherLines}.`
   );
+}
+
+/** Days of a chart: the last ones of the period. */
+const CHART_DAYS_MAX = 92;
+/** Units of a chart: bars of 10 a day, up to 100 high. */
+const [STEP, BAR, HEIGHT] = [10, 8, 100];
+
+/** One chart for each currency: what was settled day by day. */
+function revenueCharts(byDay: readonly RevenueRow[], period: Period): Html[] {
+  const currencies = [...new Set(byDay.map(currencyOf))].sort();
+  return currencies.map((currency) => {
+    const rows = byDay.filter((row) => currencyOf(row) === currency);
+    return chart(rows, daysOf(period));
+  });
+}
+
+function currencyOf({ network, asset }: RevenueRow): string {
+  return `${network}|${asset}`;
+}
+
+/** Calendar days of a period in UTC, the last CHART_DAYS_MAX of them. */
+function daysOf({ sinceMs, untilMs }: Period): string[] {
+  const last = Math.floor((untilMs - 1) / DAY_MS);
+  const first = Math.max(Math.floor(sinceMs / DAY_MS), last - CHART_DAYS_MAX + 1);
+  const count = Math.max(0, last - first + 1);
+  return Array.from({ length: count }, (_, at) => dayName((first + at) * DAY_MS));
+}
+
+function dayName(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+function chart(rows: readonly RevenueRow[], days: readonly string[]): Html {
+  const values = new Map(rows.map(({ group, value }) => [group, BigInt(value)]));
+  const most = [...values.values()].reduce((left, right) => (left > right ? left : right), 1n);
+  const bars = days.flatMap((day, at) => {
+    const value = values.get(day);
+    return value === undefined ? [] : [bar(at, heightOf(value, most))];
+  });
+  const { network } = defined(rows[0], 'a sale');
+  const from = defined(days[0], 'a day');
+  // The table below says the same in text.
+  return html`<figure><svg aria-hidden="true" viewBox="0 0 ${days.length * STEP} ${HEIGHT}" preserveAspectRatio="none">${bars}</svg>
+<figcaption>Revenue per day on ${network}, ${from} to ${days.at(-1) ?? from}; the highest bar is ${highest(rows, most)}.</figcaption></figure>`;
+}
+
+function bar(at: number, height: number): Html {
+  return html`<rect x="${at * STEP + 1}" y="${(HEIGHT - height).toFixed(1)}" width="${BAR}" height="${height}"/>`;
+}
+
+/** Height in units, one decimal; a sale is never invisible. */
+function heightOf(value: bigint, most: bigint): number {
+  return Math.max(1, Number((value * BigInt(HEIGHT) * 10n) / most) / 10);
+}
+
+function highest(rows: readonly RevenueRow[], most: bigint): string {
+  const row = rows.find(({ value }) => BigInt(value) === most);
+  return row === undefined ? '0' : moneyText(row);
+}
+
+/** An amount as people read it; in units of the asset where it is too large for dollars. */
+function moneyText({ usd, value }: Pick<RevenueRow, 'usd' | 'value'>): string {
+  return usd === '' ? `${value} units` : `$${usd}`;
+}
+
+/** Delivered answers for a hundred told prices, one decimal; null where no price was told. */
+function conversionPercent({
+  priced,
+  delivered,
+}: Omit<LoggedAnswers['products'][number], 'path'>): string | null {
+  return priced === 0 ? null : ((delivered * 100) / priced).toFixed(1);
+}
+
+/** Sales by product; with a log, also how often its price was told. */
+function productSection({ byProduct }: Sales, answers: LoggedAnswers | null): Html {
+  const asked = new Map(answers?.products.map((row) => [row.path, row]));
+  const sold = byProduct.rows.map((row) => soldRow(row, asked.get(row.group)));
+  const names = new Set(byProduct.rows.map(({ group }) => group));
+  const unsold = [...asked.values()].filter(({ path }) => !names.has(path));
+  const unsoldRows = unsold.map((row) => [row.path, '', 0, '', ...askedCells(row)]);
+  const rows = [...sold, ...unsoldRows];
+  if (rows.length === 0) return section('Sales by product', html`<p>Nothing was sold.</p>`);
+  const columns = [
+    'Product',
+    'Network',
+    ...['Paid calls', 'Revenue', ...ASKED].map((number) => ({ number })),
+  ];
+  return section('Sales by product', table({ caption: 'Products by path', columns, rows }));
+}
+
+const ASKED = ['Answered 402', 'Answered 200', 'Conversion'];
+
+type AskedProduct = LoggedAnswers['products'][number];
+
+function soldRow(row: RevenueRow, asked: AskedProduct | undefined): HtmlPart[] {
+  return [row.group, row.network, row.payments, moneyText(row), ...askedCells(asked)];
+}
+
+function askedCells(asked: AskedProduct | undefined): HtmlPart[] {
+  if (asked === undefined) return ['', '', ''];
+  const percent = conversionPercent(asked);
+  return [asked.priced, asked.delivered, percent === null ? '' : `${percent} %`];
+}
+
+/** Conversion over all products. */
+function conversionText(answers: LoggedAnswers | null): HtmlPart {
+  if (answers === null) return html`?<small>give a log with --log</small>`;
+  const sum = { priced: 0, delivered: 0 };
+  for (const { priced, delivered } of answers.products) {
+    sum.priced += priced;
+    sum.delivered += delivered;
+  }
+  const percent = conversionPercent(sum);
+  const small = html`<small>${sum.delivered} answers 200, ${sum.priced} answers 402</small>`;
+  return html`${percent === null ? 'none asked' : `${percent} %`}${small}`;
+}
+
+/** Payments whose end is not known yet, with what to do about them. */
+function openSection({ total, listed }: OpenPayments, nowMs: number): Html {
+  const title = 'Open payments';
+  if (total === 0) return section(title, html`<p>None: the end of every payment is known.</p>`);
+  const rows = listed.map((row) => openRow(row, nowMs));
+  const columns = [
+    'Taken',
+    'Age',
+    'State',
+    { number: 'Amount' },
+    'Product',
+    'Network',
+    'Payer',
+    'Detail',
+  ];
+  return section(title, [
+    html`<p>The gatekeeper asks about them every 30 s. If one stays, set a chain node (SIGNALPRESS_RPC_URL). It is closed once its authorization is dead.</p>`,
+    table({ caption: `The oldest ${listed.length} of ${total}`, columns, rows }),
+  ]);
+}
+
+/** Only the path: a query may hold a token. */
+function openRow(row: LedgerRow, nowMs: number): HtmlPart[] {
+  const { created_at, state, path, network, payer, detail } = row;
+  const at = Date.parse(created_at);
+  return [
+    isoTime(at),
+    durationText(Math.max(0, nowMs - at)),
+    state,
+    moneyText(row),
+    path,
+    network,
+    payer,
+    detail,
+  ];
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+] as const;
+
+/** A duration as people read it: `340 ms`, `2.5 s`, `3.0 h`. */
+function durationText(ms: number | null): string {
+  if (ms === null) return '?';
+  const unit = UNITS.find(([, size]) => ms >= size);
+  return unit === undefined ? `${ms} ms` : `${(ms / unit[1]).toFixed(1)} ${unit[0]}`;
+}
+
+/** A job of cron that runs every hour fetches what is due up to an hour late. */
+const LATE_MS = 2 * HOUR_MS;
+/** How a source does, in one word; the worst first. */
+const HEALTH_WORDS = ['failing', 'late', 'never asked', 'healthy'] as const;
+type HealthWord = (typeof HEALTH_WORDS)[number];
+
+/** `late`: it should have been asked long ago, so nothing runs. */
+function healthOf(source: SourceStatus, nowMs: number): HealthWord {
+  const { consecutive_failures, last_attempt, next_due } = source;
+  if (consecutive_failures > 0) return 'failing';
+  if (next_due !== null && nowMs - Date.parse(next_due) > LATE_MS) return 'late';
+  return last_attempt === null ? 'never asked' : 'healthy';
+}
+
+const CLASSES: Readonly<Record<HealthWord, string>> = {
+  failing: 'bad',
+  late: 'wait',
+  'never asked': 'wait',
+  healthy: 'good',
+};
+
+/** How many sources are healthy. */
+function healthCount(status: RunStatus | null, nowMs: number): HtmlPart {
+  if (status === null) return html`?<small>give a status file with --status</small>`;
+  const all = Object.values(status.sources);
+  const healthy = all.filter((source) => healthOf(source, nowMs) === 'healthy').length;
+  return html`${healthy} of ${all.length}<small>as of ${status.updated_at ?? 'never'}</small>`;
+}
+
+/** Each source with its health, the worst first. */
+function sourcesSection(status: RunStatus | null, nowMs: number): Html {
+  const title = 'Sources';
+  if (status === null) {
+    return section(
+      title,
+      html`<p>Give the status file of <code>signalpress run</code> with --status.</p>`,
+    );
+  }
+  const sources = Object.entries(status.sources).map(([name, source]) => {
+    return { name, source, health: healthOf(source, nowMs) };
+  });
+  sources.sort((left, right) => {
+    const worse = HEALTH_WORDS.indexOf(left.health) - HEALTH_WORDS.indexOf(right.health);
+    return worse === 0 ? (left.name < right.name ? -1 : 1) : worse;
+  });
+  const rows = sources.map(sourceRow);
+  const columns = [
+    'Source',
+    'Health',
+    'Last success',
+    'Last change',
+    'Next due',
+    { number: 'Failures in a row' },
+    { number: 'Readings that wait' },
+    'Last error',
+  ];
+  return section(title, [
+    compileText(status.compile),
+    rows.length === 0
+      ? html`<p>No source was asked yet.</p>`
+      : table({ caption: 'Sources, the worst first', columns, rows }),
+  ]);
+}
+
+function sourceRow({
+  name,
+  source,
+  health,
+}: {
+  name: string;
+  source: SourceStatus;
+  health: HealthWord;
+}): HtmlPart[] {
+  const { last_success, last_change, next_due, consecutive_failures, waiting, last_error } = source;
+  const word = html`<span class="${CLASSES[health]}">${health}</span>`;
+  const times = [last_success, last_change, next_due].map((time) => time ?? 'never');
+  return [name, word, ...times, consecutive_failures, waiting, last_error ?? ''];
+}
+
+function compileText({ release, last_success, last_error, is_due }: RunStatus['compile']): Html {
+  const published =
+    release === null
+      ? 'No release was published yet.'
+      : `Release ${release} was published at ${last_success ?? 'an unknown time'}.`;
+  const due = is_due ? ' Newer snapshots wait for the next one.' : '';
+  const failed =
+    last_error === null ? null : html`<p class="bad">The last compile failed: ${last_error}</p>`;
+  return html`<p>${published}${due}</p>${failed}`;
+}
+
+/** Heading of a column: of text, or of numbers. */
+type TableColumn = string | { readonly number: string };
+
+interface PageTable {
+  readonly caption?: string;
+  readonly columns: readonly TableColumn[];
+  /** Cells by column; the first one names the row. */
+  readonly rows: readonly (readonly HtmlPart[])[];
+}
+
+/** A table that scrolls within itself where it is wider than the page. */
+function table({ caption, columns, rows }: PageTable): Html {
+  const heads = columns.map((column) => {
+    return typeof column === 'string'
+      ? html`<th scope="col">${column}</th>`
+      : html`<th scope="col" class="n">${column.number}</th>`;
+  });
+  const body = rows.map(([name, ...cells]) => {
+    const rest = cells.map(
+      (cell, at) => html`${cellOf(cell, defined(columns[at + 1], 'the column'))}`,
+    );
+    return html`<tr><th scope="row">${defined(name, 'a name')}</th>${rest}</tr>\n`;
+  });
+  const title = caption === undefined ? null : html`<caption>${caption}</caption>`;
+  return html`<div class="wide" tabindex="0" role="group" aria-label="${caption ?? 'Details'}"><table>${title}<thead><tr>${heads}</tr></thead><tbody>
+${body}</tbody></table></div>`;
+}
+
+function cellOf(cell: HtmlPart, column: TableColumn): Html {
+  return typeof column === 'string' ? html`<td>${cell}</td>` : html`<td class="n">${cell}</td>`;
+}
+
+/** A part of the page under its own heading. */
+function section(title: string, content: HtmlPart): Html {
+  return html`<section><h2>${title}</h2>${content}</section>\n`;
 }

@@ -1,5 +1,15 @@
+// What was sold and what was asked in a period, out of the journal and out of the log.
+
+import { closeSync, readSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import { z } from 'zod';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import { findRow } from '../../compiler/contract/route.ts';
 import { type LedgerRow, type Revenue, RevenueSum, settledDay } from '../journal/ledger.ts';
 import type { Ledger } from '../journal/with-journal.ts';
+import { messageOf } from '../system/message-of.ts';
+import { openOwnFile } from '../system/plain-file.ts';
+import { StartError } from '../system/start-error.ts';
 
 /** Open payments that the page lists; the oldest come first. */
 const OPEN_LISTED_MAX = 50;
@@ -35,38 +45,32 @@ export interface OpenPayments {
 
 /** Sums up a journal; amounts are added exactly. */
 export async function readSales(ledger: Ledger, period: Period): Promise<Sales> {
-  const settled = await settledIn(ledger, period);
-  const refused = await refusedIn(ledger, period);
-  return { ...settled, refused, open: await openPayments(ledger) };
-}
-
-async function settledIn(ledger: Ledger, period: Period): Promise<Omit<Sales, 'refused' | 'open'>> {
   const total = new RevenueSum(() => '');
   const byDay = new RevenueSum(settledDay);
   const byProduct = new RevenueSum((row) => row.path);
   const byDayAndProduct = new RevenueSum((row) => `${settledDay(row)} ${row.path}`);
   const buyers = new Set<string>();
-  const latency = new Durations();
+  const durations = new Map<number, number>();
   for await (const row of ledger.rows({ ...period, time: 'settled_at', state: 'settled' })) {
     for (const sum of [total, byDay, byProduct, byDayAndProduct]) sum.add(row);
     buyers.add(`${row.network}|${row.payer}`);
-    latency.add(Date.parse(row.settled_at) - Date.parse(row.created_at));
+    // A clock that was set back in between counts as 0.
+    const ms = Math.max(0, Date.parse(row.settled_at) - Date.parse(row.created_at));
+    durations.set(ms, (durations.get(ms) ?? 0) + 1);
   }
+  let refused = 0;
+  for await (const _ of ledger.rows({ ...period, time: 'created_at', state: 'refused' }))
+    refused += 1;
   return {
     total: total.revenue(),
     byDay: byDay.revenue(),
     byProduct: byProduct.revenue(),
     byDayAndProduct: byDayAndProduct.revenue(),
     buyers: buyers.size,
-    latency: latency.summary(),
+    latency: summaryOf(durations),
+    refused,
+    open: await openPayments(ledger),
   };
-}
-
-async function refusedIn(ledger: Ledger, period: Period): Promise<number> {
-  let count = 0;
-  const refused = ledger.rows({ ...period, time: 'created_at', state: 'refused' });
-  for await (const _ of refused) count += 1;
-  return count;
 }
 
 async function openPayments(ledger: Ledger): Promise<OpenPayments> {
@@ -92,33 +96,128 @@ interface DurationSummary {
   readonly maxMs: number | null;
 }
 
-/** Collects durations in whole milliseconds. A clock that was set back between two instants counts as 0. */
-class Durations {
-  readonly #counts = new Map<number, number>();
-  #count = 0;
+/** Of durations in whole milliseconds, with how often each was measured. */
+function summaryOf(counts: ReadonlyMap<number, number>): DurationSummary {
+  const sorted = [...counts].sort(([left], [right]) => left - right);
+  const count = sorted.reduce((sum, [, times]) => sum + times, 0);
+  const at = (share: number): number | null => {
+    let left = Math.ceil(count * share);
+    for (const [ms, times] of sorted) {
+      left -= times;
+      if (left <= 0) return ms;
+    }
+    return null;
+  };
+  return { count, medianMs: at(0.5), p95Ms: at(0.95), maxMs: at(1) };
+}
 
-  add(ms: number): void {
-    const whole = Math.max(0, Math.round(ms));
-    this.#counts.set(whole, (this.#counts.get(whole) ?? 0) + 1);
-    this.#count += 1;
+const CHUNK_BYTES = 1 << 16;
+/** Our own lines are far shorter; a file without line ends must not fill the memory. */
+const LINE_CHARS_MAX = 16_384;
+
+const answerLine = z.object({
+  time: z.iso.datetime(),
+  method: z.string(),
+  path: z.string(),
+  status: z.int(),
+  payer: z.string().optional(),
+});
+
+/** How often the price of a product was told, and how often the product was delivered. */
+interface ProductAnswers {
+  readonly path: string;
+  /** Answers 402. */
+  readonly priced: number;
+  /** Answers 200. */
+  readonly delivered: number;
+}
+
+/** What a log of the gatekeeper says about a period. */
+export interface LoggedAnswers {
+  /** Products that were asked for, by path. */
+  readonly products: readonly ProductAnswers[];
+  /** Lines that are no answers, other lines of the gatekeeper among them. */
+  readonly otherLines: number;
+  /** First and last answer of the period, RFC 3339; null when there is none. */
+  readonly first: string | null;
+  readonly last: string | null;
+}
+
+/** Counts the answers to GETs of what is sold, in files that hold the standard output of the gatekeeper. */
+export function readAnswers(
+  files: readonly string[],
+  { period, catalog }: { readonly period: Period; readonly catalog: Catalog },
+): LoggedAnswers {
+  const products: ProductCounts = new Map();
+  let otherLines = 0;
+  let first: string | null = null;
+  let last: string | null = null;
+  const add = (line: string): void => {
+    const answer = answerOf(line);
+    if (answer === null) {
+      otherLines += Number(line !== '');
+      return;
+    }
+    const { time } = answer;
+    const at = Date.parse(time);
+    if (at < period.sinceMs || at >= period.untilMs) return;
+    first = first === null || time < first ? time : first;
+    last = last === null || time > last ? time : last;
+    countProduct(products, answer, catalog);
+  };
+  for (const file of files) {
+    try {
+      for (const line of linesOf(file)) add(line);
+    } catch (cause) {
+      const why = `${messageOf(cause)}; name a file that holds what signalpress-gate printed`;
+      throw new StartError(`Cannot read log "${file}": ${why}`, { cause });
+    }
   }
+  const sorted = [...products].map(([path, counts]) => ({ path, ...counts }));
+  sorted.sort((left, right) => (left.path < right.path ? -1 : 1));
+  return { products: sorted, otherLines, first, last };
+}
 
-  summary(): DurationSummary {
-    const sorted = [...this.#counts].sort(([left], [right]) => left - right);
-    const at = (share: number): number | null => nth(sorted, Math.ceil(this.#count * share));
-    return { count: this.#count, medianMs: at(0.5), p95Ms: at(0.95), maxMs: at(1) };
+type ProductCounts = Map<string, { priced: number; delivered: number }>;
+
+function countProduct(
+  products: ProductCounts,
+  { method, path, status, payer }: z.infer<typeof answerLine>,
+  catalog: Catalog,
+): void {
+  const row = method === 'GET' ? findRow(path, catalog)?.row : undefined;
+  if (row === undefined || row.priceUsd === null) return;
+  const counts = products.get(row.path) ?? { priced: 0, delivered: 0 };
+  products.set(row.path, counts);
+  // Where some signals are free, only a payer tells what was bought.
+  const isGiven = payer === undefined && Object.values(row.signalPrices ?? {}).includes(null);
+  if (status === 402) counts.priced += 1;
+  if (status === 200 && !isGiven) counts.delivered += 1;
+}
+
+function answerOf(line: string): z.infer<typeof answerLine> | null {
+  try {
+    return answerLine.safeParse(JSON.parse(line)).data ?? null;
+  } catch {
+    return null;
   }
 }
 
-/** The value at a place, from 1 on, among sorted values with their counts. */
-function nth(
-  sorted: readonly (readonly [ms: number, count: number])[],
-  place: number,
-): number | null {
-  let before = 0;
-  for (const [ms, count] of sorted) {
-    before += count;
-    if (before >= place) return ms;
+/** Lines of a file; one that is too long comes as a piece that is no JSON. */
+function* linesOf(path: string): Generator<string> {
+  const file = openOwnFile(path);
+  try {
+    const decoder = new StringDecoder('utf8');
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    let rest = '';
+    for (let read = CHUNK_BYTES; read > 0; ) {
+      read = readSync(file, chunk);
+      const lines = (rest + decoder.write(chunk.subarray(0, read))).split('\n');
+      rest = (lines.pop() ?? '').slice(0, LINE_CHARS_MAX);
+      yield* lines;
+    }
+    yield rest + decoder.end();
+  } finally {
+    closeSync(file);
   }
-  return null;
 }

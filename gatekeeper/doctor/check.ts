@@ -1,7 +1,8 @@
+import { request } from 'undici';
+import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { Config, PaidNetwork } from '../config/config.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import type { AskWeb } from './ask.ts';
-import type { Finding } from './finding.ts';
+import { messageOf } from '../system/message-of.ts';
 import type { TokenNode } from './token-node.ts';
 
 /** What the checks look at. Nothing of it is written to, and no payment is sent. */
@@ -17,16 +18,67 @@ export interface Examined {
   readonly node: (of: PaidNetwork) => Promise<TokenNode | null>;
   readonly ask: AskWeb;
   /** Free and total bytes of the file system of a path, and whether it outlives its container and the memory. */
-  readonly space: (path: string) => {
-    readonly free: number;
-    readonly total: number;
-    readonly isLasting: boolean;
-  };
+  readonly space: (path: string) => { free: number; total: number; isLasting: boolean };
 }
 
-/** One row of the table of checks. */
-export interface Check {
-  readonly name: string;
-  /** A rejection counts as a failure, with its message. */
-  readonly run: (examined: Examined) => Promise<readonly Finding[]>;
+/** How a check can end; `skipped` when the settings leave nothing to check. */
+export const STATES = ['ok', 'warning', 'failed', 'skipped'] as const;
+
+/** One thing that a check found. */
+export interface Finding {
+  readonly state: (typeof STATES)[number];
+  /** What was seen. */
+  readonly detail: string;
+  /** What to do about it; only warnings and failures have one. */
+  readonly remedy?: string;
 }
+
+const finding =
+  <Rest extends [remedy?: string]>(state: Finding['state']) =>
+  (detail: string, ...[remedy]: Rest): Finding =>
+    remedy === undefined ? { state, detail } : { state, detail, remedy };
+export const ok = finding<[]>('ok');
+export const skipped = finding<[]>('skipped');
+export const warning = finding<[remedy: string]>('warning');
+export const failed = finding<[remedy: string]>('failed');
+
+/** An error as a finding: after the last semicolon of its message stands what to do. */
+export function failure(error: unknown): Finding {
+  const text = messageOf(error);
+  const cut = text.lastIndexOf('; ');
+  if (cut === -1) return failed(text, 'see gatekeeper/SIGNS.md');
+  return failed(text.slice(0, cut), text.slice(cut + 2));
+}
+
+/** What another service answered; `code` alone says why nothing came back. */
+export type WebAnswer =
+  | { readonly code: string }
+  | {
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+      /** The first bytes of the body. */
+      readonly text: string;
+    };
+
+/** Sends a GET; never rejects. */
+export type AskWeb = (url: string, headers?: Record<string, string>) => Promise<WebAnswer>;
+
+const ASK_TIMEOUT_MS = 10_000;
+/** Bytes of a body that are looked at: what is asked for is short. */
+const TEXT_BYTES_MAX = 65_536;
+
+/** Follows no redirect, because it would lead to a host that nobody configured. */
+export const ask: AskWeb = async (url, headers = {}) => {
+  try {
+    const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);
+    const answer = await request(url, { headers, signal });
+    let text = '';
+    for await (const part of answer.body) {
+      text += String(part);
+      if (text.length > TEXT_BYTES_MAX) break;
+    }
+    return { status: answer.statusCode, headers: answer.headers, text };
+  } catch (error) {
+    return { code: networkFault(error)?.words ?? messageOf(error).slice(0, 100) };
+  }
+};

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commandLine } from '../config/command-line.ts';
-import { type Config, type PaidNetwork, switchesOf } from '../config/config.ts';
+import { type Config, switchesOf } from '../config/config.ts';
 import {
   type ConfigSources,
+  commandLine,
   loadConfig,
   unknownVariables,
   unknownVariableText,
@@ -13,13 +13,20 @@ import { openRelease } from '../release/open-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { openSource } from '../remote/open-source.ts';
 import { ServiceState } from '../state/service-state.ts';
+import { inTime } from '../system/in-time.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { ask } from './ask.ts';
-import type { Examined } from './check.ts';
-import { examine, type Reported } from './examine.ts';
-import { type FindingState, failed } from './finding.ts';
-import type { TokenNode } from './token-node.ts';
+import { addressCheck } from './address-check.ts';
+import { ask, type Examined, type Finding, failed, failure, STATES } from './check.ts';
+import {
+  clockCheck,
+  diskCheck,
+  journalCheck,
+  releaseCheck,
+  secretsCheck,
+  settingsCheck,
+} from './local-checks.ts';
+import { chainCheck, facilitatorCheck, payeeCheck } from './payment-checks.ts';
 
 const DOCTOR_HELP = `Usage: signalpress-gate doctor [flags] [--format text|json]
 
@@ -34,147 +41,130 @@ Examples:
 
 Exit codes: 0 nothing failed; 1 something failed, and the report says what to do`;
 
+type Check = (examined: Examined) => Promise<readonly Finding[]>;
+
+/** All checks, in the order of the report; a rejection counts as a failure, with its message. */
+const CHECKS: Readonly<Record<string, Check>> = {
+  settings: settingsCheck,
+  secrets: secretsCheck,
+  release: releaseCheck,
+  journal: journalCheck,
+  disk: diskCheck,
+  clock: clockCheck,
+  facilitator: facilitatorCheck,
+  chain: chainCheck,
+  payee: payeeCheck,
+  address: addressCheck,
+};
+
+/** No check may keep the operator waiting. */
+const CHECK_TIMEOUT_MS = 60_000;
 /** File systems of Linux by their numbers (statfs(2)): the layer of a container, and memory. */
 const PASSING = [0x794c7630, 0x01021994];
 
-interface DoctorOptions {
-  readonly env: ConfigSources['env'];
-  readonly fileText: string | null;
+interface DoctorOptions extends Pick<ConfigSources, 'env' | 'fileText'> {
   readonly write: (text: string) => unknown;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
+/** A finding with the check that made it. */
+type Reported = Finding & { readonly check: string };
+
 /** `signalpress-gate doctor`: returns the exit code; throws a StartError for arguments that it does not know. */
 export async function doctorCommand(args: readonly string[], by: DoctorOptions): Promise<number> {
-  const { format, rest } = formatOf(args);
+  const rest = args.flatMap((arg) =>
+    arg.startsWith('--format=') ? ['--format', arg.slice('--format='.length)] : [arg],
+  );
+  const at = rest.indexOf('--format');
+  const [, format = ''] = at === -1 ? ['', 'text'] : rest.splice(at, 2);
+  if (format !== 'text' && format !== 'json')
+    throw new StartError('Cannot read flag "--format": not a format; write --format=text or json');
   const { wants, options } = commandLine(rest);
   if (wants !== 'start') {
     by.write(`${DOCTOR_HELP}\n`);
     return 0;
   }
   const findings = await findingsOf({ ...by, options });
-  by.write(format === 'json' ? reportJson(findings) : reportText(findings));
-  return isHealthy(findings) ? 0 : 1;
-}
-
-const FORMATS = ['text', 'json'] as const;
-type Format = (typeof FORMATS)[number];
-
-/** Takes `--format` out of the arguments; all others are those of the gatekeeper. */
-function formatOf(args: readonly string[]): { readonly format: Format; readonly rest: string[] } {
-  const at = args.findIndex((arg) => arg === '--format' || arg.startsWith('--format='));
-  if (at === -1) return { format: 'text', rest: [...args] };
-  const inline = args[at]?.startsWith('--format=') === true;
-  const value = inline ? args[at]?.slice('--format='.length) : args[at + 1];
-  const format = FORMATS.find((known) => known === value);
-  if (format === undefined) {
-    throw new StartError(
-      `Cannot read flag "--format": not a format; write --format=${FORMATS.join(' or ')}`,
-    );
-  }
-  return { format, rest: args.toSpliced(at, inline ? 1 : 2) };
+  const ready = findings.every(({ state }) => state !== 'failed');
+  const text = format === 'json' ? JSON.stringify({ ready, findings }, null, 2) : report(findings);
+  by.write(`${text}\n`);
+  return ready ? 0 : 1;
 }
 
 /** Settings that cannot be read leave nothing to examine: their faults are the report. */
 async function findingsOf(
-  sources: ConfigSources & Pick<DoctorOptions, 'clock'>,
+  sources: ConfigSources & { readonly clock: () => number },
 ): Promise<readonly Reported[]> {
+  const { env, clock } = sources;
   let config: Config;
   try {
     config = loadConfig(sources);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     const [, ...faults] = messageOf(error).split('\n  ');
-    return faults.map((fault) => ({ check: 'settings', ...settingFault(fault) }));
+    return faults.map((fault) => {
+      const cut = fault.indexOf('; ');
+      return { check: 'settings', ...failed(fault.slice(0, cut), fault.slice(cut + 2)) };
+    });
   }
+  // What is fetched from a host goes into a folder of its own: the cache is left alone.
   const cacheDir = mkdtempSync(join(tmpdir(), 'signalpress-doctor-'));
+  const own = { ...config, cacheDir };
+  let opened: Promise<ReleaseIndex> | null = null;
+  const open = async (): Promise<ReleaseIndex> => {
+    const by = { clock, log: () => undefined };
+    const source = await openSource(own, { ...by, state: new ServiceState(by) });
+    return openRelease({ ...own, source, switches: switchesOf(own) });
+  };
   try {
-    return await examine(examinedOf({ ...config, cacheDir }, sources));
+    return await examine({
+      config: own,
+      clock,
+      ask,
+      ignored: unknownVariables(env).map(unknownVariableText),
+      release() {
+        opened ??= open();
+        return opened;
+      },
+      // Only who names a node waits for the libraries of the chain to load.
+      node: async ({ rpcUrl, network }) =>
+        rpcUrl === null ? null : (await import('./token-node.ts')).tokenNode(rpcUrl, network),
+      space(path) {
+        const { bavail, blocks, bsize, type } = statfsSync(path);
+        return { free: bavail * bsize, total: blocks * bsize, isLasting: !PASSING.includes(type) };
+      },
+    });
   } finally {
     rmSync(cacheDir, { recursive: true, force: true });
   }
 }
 
-function settingFault(fault: string) {
-  const cut = fault.indexOf('; ');
-  return failed(fault.slice(0, cut), fault.slice(cut + 2));
-}
-
-function examinedOf(
-  config: Config,
-  { env, clock }: ConfigSources & Pick<DoctorOptions, 'clock'>,
-): Examined {
-  return {
-    config,
-    clock,
-    ask,
-    ignored: unknownVariables(env).map(unknownVariableText),
-    release: once(() => openedRelease(config, clock)),
-    node: nodeOf,
-    space: (path) => {
-      const { bavail, blocks, bsize, type } = statfsSync(path);
-      const isLasting = !PASSING.includes(type);
-      return { free: bavail * bsize, total: blocks * bsize, isLasting };
-    },
-  };
-}
-
-/** What is fetched from a host goes into a folder of its own, which is removed: the cache is left alone. */
-async function openedRelease(config: Config, clock: () => number): Promise<ReleaseIndex> {
-  const by = { clock, log: () => undefined };
-  const source = await openSource(config, { ...by, state: new ServiceState(by) });
-  return openRelease({ ...config, source, switches: switchesOf(config) });
-}
-
-/** Only who names a node waits for the libraries of the chain to load. */
-async function nodeOf({ rpcUrl, network }: PaidNetwork): Promise<TokenNode | null> {
-  if (rpcUrl === null) return null;
-  const { tokenNode } = await import('./token-node.ts');
-  return tokenNode(rpcUrl, network);
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
-
-const STATES: readonly FindingState[] = ['ok', 'warning', 'failed', 'skipped'];
-
-/** Whether the gatekeeper should be started: warnings do not keep it from that. */
-function isHealthy(findings: readonly Reported[]): boolean {
-  return findings.every(({ state }) => state !== 'failed');
+/** Runs all checks at once; never rejects. */
+export async function examine(
+  examined: Examined,
+  checks: Readonly<Record<string, Check>> = CHECKS,
+): Promise<readonly Reported[]> {
+  const results = Object.entries(checks).map(async ([check, run]): Promise<Reported[]> => {
+    const late = [failed(`no result within ${CHECK_TIMEOUT_MS / 1000} s`, 'run doctor again')];
+    const found = await inTime(run(examined), CHECK_TIMEOUT_MS).catch((error) => [failure(error)]);
+    return (found ?? late).map((finding) => ({ check, ...finding }));
+  });
+  return (await Promise.all(results)).flat();
 }
 
 /** One line for each finding, and under it what to do. */
-function reportText(findings: readonly Reported[]): string {
+function report(findings: readonly Reported[]): string {
   const stateWidth = Math.max(...STATES.map(({ length }) => length));
   const nameWidth = Math.max(...findings.map(({ check }) => check.length));
   const lines = findings.flatMap(({ state, check, detail, remedy }) => {
     const start = `${state.padEnd(stateWidth)}  ${check.padEnd(nameWidth)}  `;
     const todo = remedy === undefined ? [] : [`${' '.repeat(start.length)}-> ${remedy}`];
-    return [start + detail, ...todo].map(printable);
+    // Details repeat what other services said.
+    return [start + detail, ...todo].map((line) => line.replace(/[^\x20-\x7e]/g, '?'));
   });
-  return `${[...lines, '', sumText(findings)].join('\n')}\n`;
-}
-
-function sumText(findings: readonly Reported[]): string {
-  const counts = STATES.map((state) => {
-    return `${findings.filter((finding) => finding.state === state).length} ${state}`;
-  });
-  const verdict = isHealthy(findings) ? 'ready to start' : 'not ready to start';
-  return `${verdict}: ${counts.join(', ')}`;
-}
-
-/** Details repeat what other services said. */
-function printable(line: string): string {
-  return line.replace(/[^\x20-\x7e]/g, '?');
-}
-
-/** The same for programs. */
-function reportJson(findings: readonly Reported[]): string {
-  return `${JSON.stringify({ ready: isHealthy(findings), findings }, null, 2)}\n`;
+  const count = (state: string): number => findings.filter((one) => one.state === state).length;
+  const verdict = count('failed') === 0 ? 'ready to start' : 'not ready to start';
+  const counts = STATES.map((state) => `${count(state)} ${state}`).join(', ');
+  return [...lines, '', `${verdict}: ${counts}`].join('\n');
 }

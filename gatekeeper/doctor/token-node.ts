@@ -1,25 +1,7 @@
 import { type Hex, parseAbi } from 'viem';
 import { getBalance, getCode, readContract } from 'viem/actions';
-import { type ChainNode, chainNode } from '../chain/chain-node.ts';
+import { chainNode } from '../chain/chain-node.ts';
 import type { Network } from '../money/networks.ts';
-
-/** What a token says of itself. */
-interface TokenFacts {
-  readonly name: string;
-  readonly version: string;
-  readonly decimals: number;
-}
-
-/** A chain node with the questions that only a check before the start asks; every one may throw. */
-export interface TokenNode extends Pick<ChainNode, 'check' | 'block'> {
-  facts(): Promise<TokenFacts>;
-  /** Whether the issuer of the token has barred an account from receiving it. */
-  isBarred(account: string): Promise<boolean>;
-  /** Code of an account, `0x` and hex digits; null for a plain one. */
-  codeOf(account: string): Promise<string | null>;
-  /** Gas money, in wei. */
-  gasMoney(account: string): Promise<bigint>;
-}
 
 const ABI = parseAbi([
   'function name() view returns (string)',
@@ -28,14 +10,20 @@ const ABI = parseAbi([
   'function isBlacklisted(address account) view returns (bool)',
 ]);
 
-/** Throws a RangeError for a URL that must not be used; an answer may take `timeoutMs`. */
-export function tokenNode(url: string, network: Network, timeoutMs?: number): TokenNode {
+export type TokenNode = ReturnType<typeof tokenNode>;
+
+/**
+ * A chain node with the questions that only a check before the start asks; every one may throw. Throws a RangeError for a
+ * URL that must not be used; an answer may take `timeoutMs`.
+ */
+export function tokenNode(url: string, network: Network, timeoutMs?: number) {
   const node = chainNode({ url, network, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
-  const { client } = node;
+  const { check, block, client } = node;
   const token = { address: network.asset as Hex, abi: ABI } as const;
   return {
-    check: node.check,
-    block: node.block,
+    check,
+    block,
+    /** What the token says of itself. */
     async facts() {
       const [name, version, decimals] = await Promise.all([
         readContract(client, { ...token, functionName: 'name' }),
@@ -44,11 +32,12 @@ export function tokenNode(url: string, network: Network, timeoutMs?: number): To
       ]);
       return { name, version, decimals };
     },
-    isBarred: (account) =>
+    /** Whether the issuer of the token has barred an account from receiving it. */
+    isBarred: (account: string) =>
       readContract(client, { ...token, functionName: 'isBlacklisted', args: [account as Hex] }),
-    async codeOf(account) {
-      return (await getCode(client, { address: account as Hex })) ?? null;
-    },
-    gasMoney: (account) => getBalance(client, { address: account as Hex }),
+    /** Code of an account, `0x` and hex digits; null for a plain one. */
+    codeOf: async (account: string) => (await getCode(client, { address: account as Hex })) ?? null,
+    /** Gas money, in wei. */
+    gasMoney: (account: string) => getBalance(client, { address: account as Hex }),
   };
 }

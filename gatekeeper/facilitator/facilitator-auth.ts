@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { headerOf } from '../config/header-setting.ts';
+import { headerOf } from '../config/settings.ts';
 import { readOwnFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import type { FacilitatorAuth } from './remote-facilitator.ts';

@@ -32,34 +32,18 @@ export interface ReadyAnswer {
 }
 
 /** Ready answers by raw request target, bounded in number and bytes, oldest out first. */
-export class ReadyAnswers {
-  readonly #answers: BoundedMap<string, ReadyAnswer>;
-
+export class ReadyAnswers extends BoundedMap<string, ReadyAnswer> {
   constructor(max = READY_MAX) {
-    this.#answers = new BoundedMap({ entries: max, bytes: READY_BYTES_MAX });
-  }
-
-  get size(): number {
-    return this.#answers.size;
-  }
-
-  get bytes(): number {
-    return this.#answers.bytes;
-  }
-
-  get(target: string): ReadyAnswer | undefined {
-    return this.#answers.get(target);
+    super({ entries: max, bytes: READY_BYTES_MAX });
   }
 
   keep(target: string, answer: ReadyAnswer): void {
-    if (target.length > KEY_CHARS_MAX || answer.body.length > READY_BODY_BYTES_MAX) return;
-    this.#answers.set(target, answer, bytesOf(answer));
+    const { headers, body } = answer;
+    if (target.length > KEY_CHARS_MAX || body.length > READY_BODY_BYTES_MAX) return;
+    // A 402 says its terms in a header too, which is longer than its body.
+    const bytes = headers.reduce((sum, text) => sum + text.length, body.length);
+    this.set(target, answer, bytes);
   }
-}
-
-/** A 402 says its terms in a header too, which is longer than its body. */
-function bytesOf(answer: ReadyAnswer): number {
-  return answer.headers.reduce((sum, text) => sum + text.length, answer.body.length);
 }
 
 /** Headers of every reply. */

@@ -1,11 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { defined } from '../../compiler/contract/defined.ts';
 import { messageOf } from '../system/message-of.ts';
-import { HalfClosed } from './half-closed.ts';
 import { headerFacts, pays, wantsPage } from './header-facts.ts';
-import { type Account, type Arrival, type Limits, tooMany, UNLIMITED } from './limits.ts';
-import { HEALTH_PATH, healthReply, isHealth } from './own-paths.ts';
 import {
   matches,
   READY_MAX,
@@ -17,9 +15,21 @@ import {
   variantKey,
 } from './ready-answers.ts';
 import { jsonReply, type Reply } from './reply.ts';
-import { type HttpResponse, plainResponse, type Responder, type SentAnswer } from './request.ts';
-import { RequestIds, type RequestTrace } from './request-id.ts';
-import { endSoon, refuseCrowd, refuseFraming } from './socket-errors.ts';
+import {
+  type Account,
+  type Arrival,
+  HEALTH_PATH,
+  type HttpResponse,
+  healthReply,
+  isHealth,
+  type Limits,
+  plainResponse,
+  type RequestTrace,
+  type Responder,
+  type SentAnswer,
+  tooMany,
+  UNLIMITED,
+} from './request.ts';
 
 /** Methods whose requests end with their headers. */
 const BODILESS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
@@ -83,13 +93,13 @@ export class RequestHandler {
     exchange.account = account;
     const early = this.#early(exchange, wait);
     if (early !== null) {
-      this.#write(exchange, early, 'early');
+      this.#write(exchange, readyAnswer(early, 0), 'early');
       return;
     }
     const responder = this.#options.responder();
     const ready = this.#readyFor(exchange, responder);
     if (ready !== null) {
-      this.#writeReady(exchange, ready, 'ready');
+      this.#write(exchange, ready, 'ready');
       return;
     }
     this.#answer(exchange, responder).catch((error: unknown) => {
@@ -102,7 +112,8 @@ export class RequestHandler {
     response.shouldKeepAlive = false;
     this.#ending.add(request.socket);
     const reply = jsonReply(417, { error: 'Expect is not supported; send the request without it' });
-    this.#write(this.#exchange(request, response), plainResponse(reply, '(refused)'), 'early');
+    const refused = readyAnswer(plainResponse(reply, '(refused)'), 0);
+    this.#write(this.#exchange(request, response), refused, 'early');
   }
 
   refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -182,7 +193,7 @@ export class RequestHandler {
     const ready = readyAnswer(made, responder.clock() + made.keepMs);
     const key = made.isCoded === true ? variantKey(target, responder.variant(facts)) : target;
     if (method === 'GET' && made.keepMs > 0) this.#keepReady(key, ready, responder);
-    this.#writeReady(exchange, ready, 'made');
+    this.#write(exchange, ready, 'made');
     if (this.#broken.has(socket) && !this.isBusy(socket)) endSoon(socket);
   }
 
@@ -222,18 +233,18 @@ export class RequestHandler {
     return { id, sentId: this.#ids.sent(id), client, isAwaited };
   }
 
-  #write(exchange: Exchange, made: HttpResponse, from: SentAnswer['from']): void {
-    this.#writeReady(exchange, readyAnswer(made, 0), from);
-  }
-
-  #writeReady(exchange: Exchange, given: ReadyAnswer, from: SentAnswer['from']): void {
-    const { request, response, method, facts, id, account } = exchange;
-    const ready = this.#isReading(request.socket, given) ? given : UNREAD;
-    if (ready === UNREAD) {
-      response.shouldKeepAlive = false;
-      this.#options.refused?.('unread');
-    }
-    this.#prepare(exchange);
+  #write(exchange: Exchange, given: ReadyAnswer, from: SentAnswer['from']): void {
+    const { request, response, method, facts, id, account, address } = exchange;
+    const { limits, refused, answered } = this.#options;
+    const { socket } = request;
+    // Whoever leaves answers unread gets no more of them; what was paid for is sent all the same.
+    const ready = given.payer !== undefined || limits.isReading(socket) ? given : UNREAD;
+    if (ready === UNREAD) refused?.('unread');
+    const { path, payer } = ready;
+    // A connection that a body is still arriving on, or that is being drained, is not used again.
+    const ends = (facts.hasBody && !request.readableEnded) || facts.fault !== null;
+    if (ends) this.#ending.add(socket);
+    if (ends || this.draining || ready === UNREAD) response.shouldKeepAlive = false;
     const unchanged = matches(facts.ifNoneMatch, ready.etag);
     const status = unchanged ? 304 : ready.status;
     const headers = unchanged ? ready.notModified : ready.headers;
@@ -243,41 +254,11 @@ export class RequestHandler {
     if (bodiless) response.end();
     else response.end(ready.body);
     const now = performance.now();
-    const { socket } = request;
-    const sent = { socket, response, account, bytes, isPaid: ready.payer !== undefined };
-    if (bytes > 0) this.#options.limits.hold(sent, now);
-    this.#note(exchange, ready, { status, bytes, from, now });
-  }
-
-  /** Whoever leaves answers unread gets no more of them; what was paid for is sent all the same. */
-  #isReading(socket: Socket, { payer }: ReadyAnswer): boolean {
-    return payer !== undefined || this.#options.limits.isReading(socket);
-  }
-
-  /** A connection that a body is still arriving on, or that is being drained, is not used again. */
-  #prepare({ request, response, facts }: Exchange): void {
-    const unread = facts.hasBody && !request.readableEnded;
-    const ends = unread || facts.fault !== null;
-    if (ends) this.#ending.add(request.socket);
-    if (ends || this.draining) response.shouldKeepAlive = false;
-  }
-
-  #note(exchange: Exchange, { path, payer }: ReadyAnswer, sent: Sent): void {
-    const { answered } = this.#options;
-    if (answered === null) return;
-    const { method, facts, started, id, address } = exchange;
-    answered({
-      id,
-      method,
-      path,
-      status: sent.status,
-      bytes: sent.bytes,
-      ms: sent.now - started,
-      from: sent.from,
-      address,
-      forwardedFor: facts.forwardedFor,
-      payer,
-    });
+    const isPaid = payer !== undefined;
+    if (bytes > 0) limits.hold({ socket, response, account, bytes, isPaid }, now);
+    const { forwardedFor } = facts;
+    const ms = now - exchange.started;
+    answered?.({ id, method, path, status, bytes, ms, from, address, forwardedFor, payer });
   }
 }
 
@@ -292,7 +273,118 @@ interface Exchange extends Arrival {
   account: Account;
 }
 
-/** What was sent, and when, in milliseconds of a steady clock. */
-interface Sent extends Pick<SentAnswer, 'status' | 'bytes' | 'from'> {
-  readonly now: number;
+/** What may be taken over: short, and plain in a header, in a log and in a shell. */
+const PLAIN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** Makes names of requests; each is unlike all others, also those of other processes. */
+export class RequestIds {
+  readonly #instance: string;
+  #count = 0;
+
+  /** `instance` tells this process from others: a few random letters and digits. */
+  constructor(instance: string) {
+    this.#instance = instance;
+  }
+
+  /** The value of `X-Request-Id` if it is plain, so that a proxy and we call a request the same; else a new name. */
+  of(header: string | null): string {
+    if (header === null || !PLAIN.test(header)) return this.#made();
+    return this.#isOwn(header) ? this.#made() : header;
+  }
+
+  /**
+   * The name of a request for the facilitator. A name that the client chose goes on only with one of ours behind it: two
+   * payments must never look like one to a service that takes equal names for the same call.
+   */
+  sent(id: string): string {
+    return this.#isOwn(id) ? id : `${id}.${this.#made()}`;
+  }
+
+  /** Whoever sends a name that looks like ours gets another one. */
+  #isOwn(id: string): boolean {
+    return id.startsWith(`${this.#instance}-`);
+  }
+
+  #made(): string {
+    this.#count += 1;
+    return `${this.#instance}-${this.#count.toString(36)}`;
+  }
+}
+
+/** Pauses before the interim answers that are sent behind a closed side, in milliseconds. */
+const PROBE_PAUSES_MS = [50, 50, 200, 700];
+
+/**
+ * Tells a client that closed its side, and still reads, from one that is gone: both look alike until something is sent.
+ * A client that reads skips interim answers (102). One that is gone answers the first with a reset, and the next one
+ * fails, which destroys the socket.
+ */
+class HalfClosed {
+  readonly #paying = new WeakMap<Socket, ServerResponse>();
+
+  connect(socket: Socket): void {
+    socket.once('end', () => this.#probe(socket).catch(() => socket.destroy()));
+  }
+
+  /** The answer on this connection is paid for while its client waits. */
+  watch(socket: Socket, response: ServerResponse): void {
+    // HTTP/1.0 knows no interim answers.
+    if (response.req.httpVersion !== '1.0') this.#paying.set(socket, response);
+  }
+
+  async #probe(socket: Socket): Promise<void> {
+    for (const pauseMs of PROBE_PAUSES_MS) {
+      await pause(pauseMs, undefined, { ref: false });
+      const response = this.#paying.get(socket);
+      if (response === undefined || response.headersSent || socket.destroyed) return;
+      response.writeProcessing();
+    }
+  }
+}
+
+/** Time for the refusal to reach the client before the connection is cut. */
+const LINGER_MS = 500;
+
+const STATUS_OF: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+const ERROR_OF: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'Headers longer than 16 KB; payment headers hold at most 8 KB',
+};
+
+/** Answers once what is no HTTP request, then cuts the connection. */
+export function refuseFraming(code: string, socket: Socket): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = STATUS_OF[code] ?? '400 Bad Request';
+  endWith(socket, status, ERROR_OF[code] ?? 'Not a valid HTTP request');
+}
+
+/** Answers a connection beyond those that its address may hold, then cuts it. */
+export function refuseCrowd(socket: Socket): void {
+  endWith(socket, '503 Service Unavailable', 'Too many connections from your address; use fewer');
+}
+
+function endWith(socket: Socket, status: string, error: string): void {
+  const body = JSON.stringify({ error, no_charge: true });
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Connection: close',
+    'Content-Type: application/json',
+    'Cache-Control: no-store',
+    'Access-Control-Allow-Origin: *',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/** Cuts a connection once the answers that wait on it had time to be written. */
+export function endSoon(socket: Socket): void {
+  setTimeout(() => socket.destroySoon(), LINGER_MS).unref();
 }

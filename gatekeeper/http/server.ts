@@ -73,30 +73,24 @@ export async function startServer(options: GateServerOptions): Promise<GateServe
   server.on('timeout', (socket: Socket) => {
     if (!handler.isBusy(socket)) socket.destroy();
   });
-  await listen(server, options);
-  const { address, port } = server.address() as AddressInfo;
-  return {
-    host: address,
-    port,
-    connections: () => connectionsOf(server),
-    close: () => drain(server, handler, { ...options, drainTimeout }),
-  };
-}
-
-function connectionsOf(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
-  });
-}
-
-function listen(server: Server, { host, port, fd }: GateServerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
+  const { fd, host, port: wanted } = options;
+  await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(fd === undefined ? { port, host } : { fd }, () => {
+    server.listen(fd === undefined ? { port: wanted, host } : { fd }, () => {
       server.off('error', reject);
       resolve();
     });
   });
+  const { address, port } = server.address() as AddressInfo;
+  return {
+    host: address,
+    port,
+    connections: () =>
+      new Promise((resolve, reject) => {
+        server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+      }),
+    close: () => drain(server, handler, { ...options, drainTimeout }),
+  };
 }
 
 async function drain(
@@ -106,22 +100,16 @@ async function drain(
 ): Promise<void> {
   handler.draining = true;
   if (openMs > 0) await pause(openMs);
+  const cut = setTimeout(() => server.closeAllConnections(), drainTimeout);
   const isHandedOver = openMs > 0 || fd !== undefined;
-  const closed = closePort(server, isHandedOver ? LINGER_MS : 0);
-  const timer = setTimeout(() => server.closeAllConnections(), drainTimeout);
-  await closed;
-  clearTimeout(timer);
-}
-
-/** Closes the port at once, and connections without a request after a while; resolves when all are closed. */
-function closePort(server: Server, lingerMs: number): Promise<void> {
-  if (lingerMs === 0) return new Promise((resolve) => server.close(() => resolve()));
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeIdleConnections(), lingerMs);
+  const lingering = isHandedOver
+    ? setTimeout(() => server.closeIdleConnections(), LINGER_MS)
+    : undefined;
+  await new Promise<void>((resolve) => {
     // That of node:http would close idle connections at once.
-    NetServer.prototype.close.call(server, () => {
-      clearTimeout(timer);
-      resolve();
-    });
+    if (isHandedOver) NetServer.prototype.close.call(server, () => resolve());
+    else server.close(() => resolve());
   });
+  clearTimeout(lingering);
+  clearTimeout(cut);
 }

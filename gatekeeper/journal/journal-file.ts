@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path';
 import Database from 'libsql';
 import { z } from 'zod';
 import { hashedIdentifier } from '../money/payment-identifier.ts';
-import { readOwnFile, refuseUnlessPlain } from '../system/plain-file.ts';
-import { replaceFile } from '../system/replace-file.ts';
+import { readOwnFile, refuseUnlessPlain, replaceFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import { refuseLost } from './lost-journal.ts';
 

@@ -1,5 +1,5 @@
 import type { Journal } from '../money/journal.ts';
-import { CallWatch } from '../state/call-watch.ts';
+import { CallWatch } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
 
 /**

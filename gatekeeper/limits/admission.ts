@@ -1,6 +1,6 @@
 import { costOfReading, PAYMENT_COST, REPEAT_COST, REQUEST_COST } from '../http/cost.ts';
 import { pays } from '../http/header-facts.ts';
-import { type Account, type Arrival, type Entry, type Limits, UNLIMITED } from '../http/limits.ts';
+import { type Account, type Arrival, type Entry, type Limits, UNLIMITED } from '../http/request.ts';
 import { clientAddress, type Surroundings, surelyClient } from './client-address.ts';
 import type { RateLimit } from './rate-limit.ts';
 

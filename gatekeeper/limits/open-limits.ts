@@ -1,5 +1,5 @@
 import { costOfReading, costOfSending } from '../http/cost.ts';
-import { type Limits, tooMany } from '../http/limits.ts';
+import { type Limits, tooMany } from '../http/request.ts';
 import { type AdmissionOptions, admission } from './admission.ts';
 import { surelyClient } from './client-address.ts';
 import { ConnectionCount } from './connection-count.ts';

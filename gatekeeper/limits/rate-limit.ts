@@ -1,5 +1,5 @@
 import { clientKey, NETWORK_CLIENTS, networkKey } from '../../compiler/contract/client-key.ts';
-import { type Account, UNLIMITED } from '../http/limits.ts';
+import { type Account, UNLIMITED } from '../http/request.ts';
 
 /** Clients that are remembered at once; those not seen for longest make room. */
 const CLIENTS_MAX = 50_000;

@@ -1,12 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
-import { catalogOf } from '../../compiler/contract/catalog/catalog.ts';
+import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
+import { findRow } from '../../compiler/contract/route.ts';
 import { CIRCUIT_STATES } from '../facilitator/circuit.ts';
-import type { SentAnswer } from '../http/request.ts';
+import { HEALTH_PATH, METRICS_PATH, type SentAnswer } from '../http/request.ts';
 import { REASONS, reasonsOf, STATES } from '../state/service-state.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import { inTime } from '../system/in-time.ts';
 import { ADMISSIONS, LIMITS, type MeasuredState, type Meters, STAGES } from './meters.ts';
-import { Operations } from './operation.ts';
 
 /** Seconds: from an answer that is ready to a settlement that takes all the time that it may. */
 const ANSWER_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -34,30 +34,47 @@ export interface Instruments {
   readonly contentType: string;
 }
 
+/** Makes the metrics of one register. */
+class Maker {
+  readonly register = new Registry();
+
+  counter<Label extends string>(name: string, help: string, ...labelNames: Label[]) {
+    return new Counter({ name, help, labelNames, registers: [this.register] });
+  }
+
+  gauge<Label extends string>(name: string, help: string, ...labelNames: Label[]) {
+    return new Gauge({ name, help, labelNames, registers: [this.register] });
+  }
+
+  /** Of seconds. */
+  histogram<Label extends string>(name: string, help: string, ...labelNames: Label[]) {
+    const registers = [this.register];
+    return new Histogram({ name, help, labelNames, buckets: ANSWER_BUCKETS, registers });
+  }
+}
+
 /** No release is served yet, so no answer is one of an operation. */
 const NOTHING = catalogOf([]);
 
 /** The one place where metrics are declared; `gatekeeper/OBSERVING.md` says what each of them tells. */
 export function instruments(options: InstrumentsOptions): Instruments {
-  const register = new Registry();
+  const make = new Maker();
+  const { register } = make;
   collectDefaultMetrics({ register });
-  build(register, options);
-  const answers = answerMeters(register, () => condition?.catalog() ?? NOTHING);
-  const gauges = gaugesOf(register, options);
+  make
+    .gauge('signalpress_build_info', '1; the version stands in the label', 'version')
+    .set({ version: options.version ?? 'unknown' }, 1);
   let condition: MeasuredState | null = null;
   let running: Promise<string> | null = null;
+  const answers = answerMeters(make, () => condition?.catalog() ?? NOTHING);
+  const gauges = gaugesOf(make, options.clock);
   const scraped = async (): Promise<string> => {
     answers.flush();
     if (condition !== null) await gauges(condition);
     return register.metrics();
   };
   return {
-    meters: {
-      ...answers.meters,
-      ...purchaseMeters(register, options),
-      ...facilitatorMeter(register),
-      ...admissionMeters(register),
-    },
+    meters: { ...answers.meters, ...purchaseMeters(make, options.networks) },
     watch(given) {
       condition = given;
     },
@@ -72,104 +89,6 @@ export function instruments(options: InstrumentsOptions): Instruments {
   };
 }
 
-function build(register: Registry, { version }: InstrumentsOptions): void {
-  const info = new Gauge({
-    name: 'signalpress_build_info',
-    help: '1; the version stands in the label',
-    labelNames: ['version'],
-    registers: [register],
-  });
-  info.set({ version: version ?? 'unknown' }, 1);
-}
-
-interface AnswerMeters {
-  readonly meters: Pick<Meters, 'answered' | 'refused' | 'read'>;
-  flush(): void;
-}
-
-/** Answers are many, so they are counted here and handed over at each scrape. */
-function answerMeters(register: Registry, catalog: () => Catalog): AnswerMeters {
-  const registers = [register];
-  const answers = new Counter({
-    name: 'signalpress_answers_total',
-    help: 'Answers by operation and status',
-    labelNames: ['operation', 'status'],
-    registers,
-  });
-  const bytes = new Counter({
-    name: 'signalpress_answer_bytes_total',
-    help: 'Bytes of bodies that were sent',
-    registers,
-  });
-  const seconds = new Histogram({
-    name: 'signalpress_answer_seconds',
-    help: 'From the request to its answer, by kind',
-    labelNames: ['kind'],
-    buckets: ANSWER_BUCKETS,
-    registers,
-  });
-  for (const kind of KINDS) seconds.zero({ kind });
-  const cache = cacheMeter(register);
-  const refused = limitMeter(register);
-  const operations = new Operations(catalog);
-  const counts = new LabelCounts<{ operation: string; status: string }>();
-  let sent = 0;
-  return {
-    meters: {
-      answered(answered) {
-        const { path, status, from } = answered;
-        const operation = operations.of(path, status);
-        counts.add(`${operation} ${status}`, () => ({ operation, status: String(status) }));
-        sent += answered.bytes;
-        seconds.observe({ kind: kindOf(answered) }, answered.ms / 1000);
-        if (from !== 'early' && answered.method === 'GET') cache.found('ready', from === 'ready');
-        if (status === 429) refused('rate');
-      },
-      refused,
-      read: (isCached) => cache.found('body', isCached),
-    },
-    flush() {
-      counts.drain((labels, count) => answers.inc(labels, count));
-      cache.flush();
-      bytes.inc(sent);
-      sent = 0;
-    },
-  };
-}
-
-function limitMeter(register: Registry): Meters['refused'] {
-  const refused = new Counter({
-    name: 'signalpress_limited_total',
-    help: 'Requests and connections that a limit kept away',
-    labelNames: ['limit'],
-    registers: [register],
-  });
-  for (const limit of LIMITS) refused.inc({ limit }, 0);
-  return (limit) => refused.inc({ limit });
-}
-
-interface CacheMeter {
-  found(cache: 'ready' | 'body', isHit: boolean): void;
-  flush(): void;
-}
-
-function cacheMeter(register: Registry): CacheMeter {
-  const lookUps = new Counter({
-    name: 'signalpress_cache_look_ups_total',
-    help: 'Look-ups of ready answers and of stored bodies in memory',
-    labelNames: ['cache', 'outcome'],
-    registers: [register],
-  });
-  const counts = new LabelCounts<{ cache: string; outcome: string }>();
-  return {
-    found(cache, isHit) {
-      const outcome = isHit ? 'hit' : 'miss';
-      counts.add(`${cache} ${outcome}`, () => ({ cache, outcome }));
-    },
-    flush: () => counts.drain((labels, count) => lookUps.inc(labels, count)),
-  };
-}
-
 /** Free answers, prices and sales take different times, so they are not thrown together. */
 const KINDS = ['sale', 'price', 'free', 'refusal'] as const;
 
@@ -179,181 +98,193 @@ function kindOf({ status, payer }: SentAnswer): (typeof KINDS)[number] {
   return status < 400 ? 'free' : 'refusal';
 }
 
-/** Counts by key, with the labels that belong to it. */
-class LabelCounts<Labels> {
-  readonly #counts = new Map<string, { readonly labels: Labels; count: number }>();
-
-  add(key: string, labels: () => Labels): void {
-    const known = this.#counts.get(key);
-    if (known === undefined) this.#counts.set(key, { labels: labels(), count: 1 });
-    else known.count += 1;
-  }
-
-  drain(take: (labels: Labels, count: number) => void): void {
-    for (const { labels, count } of this.#counts.values()) take(labels, count);
-    this.#counts.clear();
-  }
+/** Answers are many, so they are counted here and handed over at each scrape. */
+function answerMeters(make: Maker, catalog: () => Catalog) {
+  const answers = make.counter(
+    'signalpress_answers_total',
+    'Answers by operation and status',
+    'operation',
+    'status',
+  );
+  const bytes = make.counter('signalpress_answer_bytes_total', 'Bytes of bodies that were sent');
+  const seconds = make.histogram(
+    'signalpress_answer_seconds',
+    'From the request to its answer, by kind',
+    'kind',
+  );
+  for (const kind of KINDS) seconds.zero({ kind });
+  const lookUps = make.counter(
+    'signalpress_cache_look_ups_total',
+    'Look-ups of ready answers and of stored bodies in memory',
+    'cache',
+    'outcome',
+  );
+  const limited = make.counter(
+    'signalpress_limited_total',
+    'Requests and connections that a limit kept away',
+    'limit',
+  );
+  for (const limit of LIMITS) limited.inc({ limit }, 0);
+  const operations = new Operations(catalog);
+  const counts = new Map<string, number>();
+  const count = (key: string): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
+  const found = (cache: 'ready' | 'body', isHit: boolean): void =>
+    count(`look-up ${cache} ${isHit ? 'hit' : 'miss'}`);
+  let sent = 0;
+  const meters: Pick<Meters, 'answered' | 'refused' | 'read'> = {
+    answered(answered) {
+      const { path, status, from } = answered;
+      count(`answer ${operations.of(path, status)} ${status}`);
+      sent += answered.bytes;
+      seconds.observe({ kind: kindOf(answered) }, answered.ms / 1000);
+      if (from !== 'early' && answered.method === 'GET') found('ready', from === 'ready');
+      if (status === 429) limited.inc({ limit: 'rate' });
+    },
+    refused: (limit) => limited.inc({ limit }),
+    read: (isCached) => found('body', isCached),
+  };
+  const flush = (): void => {
+    for (const [key, times] of counts) {
+      const [what, first = '', second = ''] = key.split(' ');
+      if (what === 'answer') answers.inc({ operation: first, status: second }, times);
+      else lookUps.inc({ cache: first, outcome: second }, times);
+    }
+    counts.clear();
+    bytes.inc(sent);
+    sent = 0;
+  };
+  return { meters, flush };
 }
 
+/** What purchases wait for, how payments end, whom they cost a call, and who is let in. */
 function purchaseMeters(
-  register: Registry,
-  { networks }: InstrumentsOptions,
-): Pick<Meters, 'stage' | 'concluded' | 'synced'> {
-  const registers = [register];
-  const stages = new Histogram({
-    name: 'signalpress_purchase_stage_seconds',
-    help: 'How long purchases wait, by what they wait for',
-    labelNames: ['stage'],
-    buckets: ANSWER_BUCKETS,
-    registers,
-  });
+  make: Maker,
+  networks: readonly string[],
+): Omit<Meters, 'answered' | 'refused' | 'read'> {
+  const stages = make.histogram(
+    'signalpress_purchase_stage_seconds',
+    'How long purchases wait, by what they wait for',
+    'stage',
+  );
   for (const stage of STAGES) stages.zero({ stage });
-  const concluded = new Counter({
-    name: 'signalpress_payments_concluded_total',
-    help: 'Payments whose end was noted, doubts that were, and transfers that vanished afterwards',
-    labelNames: ['state', 'network'],
-    registers,
-  });
+  const concluded = make.counter(
+    'signalpress_payments_concluded_total',
+    'Payments whose end was noted, doubts that were, and transfers that vanished afterwards',
+    'state',
+    'network',
+  );
   for (const network of networks)
     for (const state of PAYMENT_STATES) concluded.inc({ state, network }, 0);
   const syncs = new Histogram({
     name: 'signalpress_journal_sync_seconds',
     help: 'How long the disk takes to keep what the journal wrote',
     buckets: SYNC_BUCKETS,
-    registers,
+    registers: [make.register],
   });
+  const calls = make.counter(
+    'signalpress_facilitator_calls_total',
+    'Calls by facilitator and verdict; none is a call without one',
+    'facilitator',
+    'call',
+    'verdict',
+  );
+  const seconds = make.histogram(
+    'signalpress_facilitator_call_seconds',
+    'How long facilitators take to answer',
+    'facilitator',
+    'call',
+  );
+  const admissions = make.counter(
+    'signalpress_admissions_total',
+    'New payments before they cost anything, by what was found of their payers',
+    'outcome',
+  );
+  for (const outcome of ADMISSIONS) admissions.inc({ outcome }, 0);
+  const asked = make.counter(
+    'signalpress_stranger_calls_total',
+    'Calls about payers who never paid here',
+    'asked',
+  );
+  for (const whom of ['node', 'facilitator']) asked.inc({ asked: whom }, 0);
+  const waits = make.counter(
+    'signalpress_facilitator_waits_total',
+    'Calls that waited because a facilitator said 429',
+  );
   return {
     stage: (stage, ms) => stages.observe({ stage }, ms / 1000),
     // A key begins with its network, that of a receipt with "receipt".
     concluded: ({ state, key }) =>
       concluded.inc({ state, network: key.slice(0, key.indexOf('|')) }),
     synced: (ms) => syncs.observe(ms / 1000),
-  };
-}
-
-function facilitatorMeter(register: Registry): Pick<Meters, 'called'> {
-  const registers = [register];
-  const calls = new Counter({
-    name: 'signalpress_facilitator_calls_total',
-    help: 'Calls by facilitator and verdict; none is a call without one',
-    labelNames: ['facilitator', 'call', 'verdict'],
-    registers,
-  });
-  const seconds = new Histogram({
-    name: 'signalpress_facilitator_call_seconds',
-    help: 'How long facilitators take to answer',
-    labelNames: ['facilitator', 'call'],
-    buckets: ANSWER_BUCKETS,
-    registers,
-  });
-  return {
     called({ facilitator, call, verdict, ms }) {
       calls.inc({ facilitator, call, verdict });
       seconds.observe({ facilitator, call }, ms / 1000);
     },
-  };
-}
-
-function admissionMeters(
-  register: Registry,
-): Pick<Meters, 'admitted' | 'askedOfStranger' | 'waitedForFacilitator'> {
-  const registers = [register];
-  const admissions = new Counter({
-    name: 'signalpress_admissions_total',
-    help: 'New payments before they cost anything, by what was found of their payers',
-    labelNames: ['outcome'],
-    registers,
-  });
-  for (const outcome of ADMISSIONS) admissions.inc({ outcome }, 0);
-  const asked = new Counter({
-    name: 'signalpress_stranger_calls_total',
-    help: 'Calls about payers who never paid here',
-    labelNames: ['asked'],
-    registers,
-  });
-  for (const whom of ['node', 'facilitator']) asked.inc({ asked: whom }, 0);
-  const waits = new Counter({
-    name: 'signalpress_facilitator_waits_total',
-    help: 'Calls that waited because a facilitator said 429',
-    registers,
-  });
-  return {
     admitted: (outcome) => admissions.inc({ outcome }),
     askedOfStranger: (whom) => asked.inc({ asked: whom }),
     waitedForFacilitator: () => waits.inc(),
   };
 }
 
-type Gauged = (condition: MeasuredState) => Promise<void>;
-
-function gaugesOf(register: Registry, { clock }: InstrumentsOptions): Gauged {
-  const release = releaseGauges(register, clock);
-  const payments = paymentGauges(register, clock);
-  const circuits = circuitGauge(register);
-  const states = stateGauges(register);
-  const gauge = gaugeMaker(register);
-  const connections = gauge('signalpress_connections', 'Open connections of clients');
+/** What is asked for at each scrape. */
+function gaugesOf(make: Maker, clock: () => number): (condition: MeasuredState) => Promise<void> {
+  const states = make.gauge(
+    'signalpress_state',
+    '1 while the gatekeeper serves, sells, publishes, and 0 while it does not',
+    'state',
+  );
+  const reasons = make.gauge(
+    'signalpress_state_reason',
+    '1 while this keeps the state from holding',
+    'state',
+    'reason',
+  );
+  const connections = make.gauge('signalpress_connections', 'Open connections of clients');
+  const sequence = make.gauge(
+    'signalpress_release_sequence',
+    'Number of the release that is served',
+  );
+  const age = make.gauge('signalpress_release_age_seconds', 'Time since its data was as of');
+  const left = make.gauge(
+    'signalpress_release_valid_seconds',
+    'Time until it is stale, below 0 then',
+  );
+  const circuit = make.gauge(
+    'signalpress_facilitator_circuit',
+    '1 for the state that a facilitator is in: closed (asked), suspect (asked last), open (skipped)',
+    'facilitator',
+    'state',
+  );
+  const payments = paymentGauges(make, clock);
   return async (condition) => {
-    states(condition);
-    connections.set(await condition.connections());
-    release(condition);
-    circuits(condition);
-    await payments(condition);
-  };
-}
-
-function stateGauges(register: Registry): (condition: MeasuredState) => void {
-  const registers = [register];
-  const states = new Gauge({
-    name: 'signalpress_state',
-    help: '1 while the gatekeeper serves, sells, publishes, and 0 while it does not',
-    labelNames: ['state'],
-    registers,
-  });
-  const reasons = new Gauge({
-    name: 'signalpress_state_reason',
-    help: '1 while this keeps the state from holding',
-    labelNames: ['state', 'reason'],
-    registers,
-  });
-  return ({ standing }) => {
-    const now = standing();
-    for (const state of STATES) states.set({ state }, Number(reasonsOf(state, now).length === 0));
+    const standing = condition.standing();
+    for (const state of STATES)
+      states.set({ state }, Number(reasonsOf(state, standing).length === 0));
     for (const [reason, { state }] of Object.entries(REASONS))
-      reasons.set({ state, reason }, Number(now.some((one) => one.reason === reason)));
-  };
-}
-
-function gaugeMaker(register: Registry): (name: string, help: string) => Gauge {
-  return (name, help) => new Gauge({ name, help, registers: [register] });
-}
-
-function releaseGauges(
-  register: Registry,
-  clock: () => number,
-): (condition: MeasuredState) => void {
-  const gauge = gaugeMaker(register);
-  const sequence = gauge('signalpress_release_sequence', 'Number of the release that is served');
-  const age = gauge('signalpress_release_age_seconds', 'Time since its data was as of');
-  const left = gauge('signalpress_release_valid_seconds', 'Time until it is stale, below 0 then');
-  return ({ release }) => {
-    const { sequence: number, asOfMs, validUntilMs } = release();
+      reasons.set({ state, reason }, Number(standing.some((one) => one.reason === reason)));
+    connections.set(await condition.connections());
+    const { sequence: number, asOfMs, validUntilMs } = condition.release();
     sequence.set(number);
     age.set((clock() - asOfMs) / 1000);
     if (validUntilMs === null) left.remove();
     else left.set((validUntilMs - clock()) / 1000);
+    for (const { facilitator, state: now } of condition.circuits())
+      for (const state of CIRCUIT_STATES)
+        circuit.set({ facilitator, state }, Number(state === now));
+    await payments(condition);
   };
 }
 
-function paymentGauges(register: Registry, clock: () => number): Gauged {
-  const open = new Gauge({
-    name: 'signalpress_open_payments',
-    help: 'Payments whose end is not noted: settling, or unknown to us; at most 10000 of each',
-    labelNames: ['state'],
-    registers: [register],
-  });
-  const gauge = gaugeMaker(register);
-  const oldest = gauge(
+function paymentGauges(
+  make: Maker,
+  clock: () => number,
+): (condition: MeasuredState) => Promise<void> {
+  const open = make.gauge(
+    'signalpress_open_payments',
+    'Payments whose end is not noted: settling, or unknown to us; at most 10000 of each',
+    'state',
+  );
+  const oldest = make.gauge(
     'signalpress_oldest_open_payment_seconds',
     'Age of the oldest of them, 0 for none',
   );
@@ -373,17 +304,33 @@ function paymentGauges(register: Registry, clock: () => number): Gauged {
   };
 }
 
-function circuitGauge(register: Registry): (condition: MeasuredState) => void {
-  const circuit = new Gauge({
-    name: 'signalpress_facilitator_circuit',
-    help: '1 for the state that a facilitator is in: closed (asked), suspect (asked last), open (skipped)',
-    labelNames: ['facilitator', 'state'],
-    registers: [register],
-  });
-  return ({ circuits }) => {
-    for (const { facilitator, state: now } of circuits()) {
-      for (const state of CIRCUIT_STATES)
-        circuit.set({ facilitator, state }, Number(state === now));
+/** Paths of the table that are remembered; those with a hash in them have no end. */
+const KNOWN_MAX = 4096;
+
+/**
+ * Names what was asked, in as many words as the table has rows and a few more. A path that a stranger made up is never
+ * one of them: metrics are kept for ever.
+ */
+export class Operations {
+  readonly #known = new BoundedMap<string, string>(KNOWN_MAX);
+  readonly #catalog: () => Catalog;
+
+  /** `catalog` is that of the release which is served. */
+  constructor(catalog: () => Catalog) {
+    this.#catalog = catalog;
+  }
+
+  /** `path` as the log has it: in brackets where no request was read. */
+  of(path: string, status: number): string {
+    const known = this.#known.get(path);
+    if (known !== undefined) return known;
+    const row = findRow(path, this.#catalog())?.row.path;
+    if (row !== undefined) {
+      this.#known.set(path, row);
+      return row;
     }
-  };
+    if (path === HEALTH_PATH || path === METRICS_PATH) return path;
+    if (path.startsWith('(')) return 'refused';
+    return status === 404 || status === 405 ? 'unknown' : 'file';
+  }
 }

@@ -1,4 +1,4 @@
-import type { RequestTrace } from '../http/request-id.ts';
+import type { RequestTrace } from '../http/request.ts';
 import type { Network } from './networks.ts';
 import type { Authorization, Payment, X402Version } from './payment.ts';
 import type { Listing, Requirements } from './requirements.ts';

@@ -7,8 +7,7 @@ import type {
   ValidityOutcome,
 } from '../money/facilitator.ts';
 import type { Journal } from '../money/journal.ts';
-import { CallWatch } from '../state/call-watch.ts';
-import type { ServiceState } from '../state/service-state.ts';
+import { CallWatch, type ServiceState } from '../state/service-state.ts';
 
 /** A facilitator that hangs is noticed by then, long before its calls are given up. */
 const SLOW_CALL_MS = 10_000;

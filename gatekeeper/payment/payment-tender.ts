@@ -4,7 +4,7 @@ import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { X402Header } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
-import type { RequestTrace } from '../http/request-id.ts';
+import type { RequestTrace } from '../http/request.ts';
 import { checksumAddress } from '../money/address.ts';
 import { facilitatorRequest } from '../money/facilitator.ts';
 import type { Journal, JournalEntry } from '../money/journal.ts';
@@ -18,8 +18,7 @@ import {
   type X402Version,
 } from '../money/payment.ts';
 import { identifierHash, namedBy } from '../money/payment-identifier.ts';
-import type { Requirements } from '../money/requirements.ts';
-import { priceOf } from '../money/requirements.ts';
+import { priceOf, type Requirements } from '../money/requirements.ts';
 import { usdWorth } from '../money/token-rate.ts';
 import { type Challenger, listingOf } from '../offer/challenge.ts';
 import { formerEndpoint, soldEndpoint, targetOfResource } from '../offer/former-endpoint.ts';

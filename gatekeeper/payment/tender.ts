@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { TenderHeader } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
-import type { RequestTrace } from '../http/request-id.ts';
+import type { RequestTrace } from '../http/request.ts';
 import type { ChainHead, WatchedTransfer } from '../money/evidence.ts';
 import type { Claim, JournalEntry, PaymentBinding } from '../money/journal.ts';
 import type { Refusal } from '../money/payment.ts';

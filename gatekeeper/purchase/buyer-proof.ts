@@ -1,5 +1,5 @@
-import { tooMany } from '../http/limits.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
+import { tooMany } from '../http/request.ts';
 import type { KnownPayment } from '../money/journal.ts';
 import type { Refusal } from '../money/payment.ts';
 import { MINT_PATH } from '../money/token.ts';

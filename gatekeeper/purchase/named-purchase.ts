@@ -1,5 +1,5 @@
 import { defined } from '../../compiler/contract/defined.ts';
-import type { RequestTrace } from '../http/request-id.ts';
+import type { RequestTrace } from '../http/request.ts';
 import type { Journal, JournalEntry } from '../money/journal.ts';
 import type { CheckResult, Tender, TenderBinding } from '../payment/tender.ts';
 import { failed, IDENTIFIER_USED, type PurchaseOutcome, refused } from './purchase-outcome.ts';

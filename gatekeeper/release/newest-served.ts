@@ -13,8 +13,7 @@ import {
   seenKeysOf,
   seenKeysSchema,
 } from '../../compiler/contract/seen-keys.ts';
-import { readOwnFile } from '../system/plain-file.ts';
-import { replaceFile } from '../system/replace-file.ts';
+import { readOwnFile, replaceFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import { headHash } from './log-tip.ts';
 import { checkHead, type ReleaseTerms } from './open-release.ts';

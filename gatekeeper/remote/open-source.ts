@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { dataUrl, isRemote } from '../config/data-url.ts';
+import { dataUrl, isRemote } from '../config/settings.ts';
 import { folderSource } from '../release/folder-source.ts';
 import type { ReadFile } from '../release/read-body.ts';
 import type { ReleaseSource } from '../release/release-source.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
-import { headerOf } from '../config/header-setting.ts';
+import { headerOf } from '../config/settings.ts';
 import { messageOf } from '../system/message-of.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Service } from '../answers/service.ts';
-import { TEST_WARNING } from '../config/test-payments.ts';
+import { TEST_WARNING } from '../config/config.ts';
 import { symbolOf } from '../money/further-tokens.ts';
 import type { Network } from '../money/networks.ts';
 import { jsonContent } from './json-content.ts';

@@ -221,7 +221,7 @@ export class ServiceState {
     if (this.#isClosed) return;
     const { state } = REASONS[reason];
     const all = [...this.#troubles.values()];
-    const ok = all.every((one) => one.since === null || REASONS[one.reason].state !== state);
+    const ok = all.every((one) => one.since === null || one.state !== state);
     this.#options.log({ event, state, ok, ...entry });
   }
 }
@@ -232,49 +232,100 @@ export function reasonsOf(state: StateName, standing: readonly Standing[]): read
 }
 
 class StandingTrouble implements Trouble {
-  readonly reason: Reason;
-  readonly #of: string;
+  since: string | null = null;
+  readonly #reason: Reason;
+  readonly #named: { readonly of?: string };
   readonly #options: ServiceStateOptions;
-  #since: string | null = null;
   #error = '';
   /** What the log heard last beside the error. */
   #more = '';
 
   constructor(reason: Reason, of: string, options: ServiceStateOptions) {
-    this.reason = reason;
-    this.#of = of;
+    this.#reason = reason;
+    this.#named = of === '' ? {} : { of };
     this.#options = options;
   }
 
-  get since(): string | null {
-    return this.#since;
+  get state(): StateName {
+    return REASONS[this.#reason].state;
   }
 
   begin(error: string, more: Readonly<Record<string, unknown>> = {}): void {
     const said = JSON.stringify(more);
-    if (this.#since !== null && said === this.#more) return;
-    this.#since ??= new Date(this.#options.clock()).toISOString();
+    if (this.since !== null && said === this.#more) return;
+    this.since ??= new Date(this.#options.clock()).toISOString();
     this.#more = said;
     this.#error = error;
-    this.#options.log({ event: this.reason, since: this.#since, ...this.#named(), error, ...more });
+    const { since } = this;
+    this.#options.log({ event: this.#reason, since, ...this.#named, error, ...more });
   }
 
   end(): void {
-    const since = this.#since;
+    const { since } = this;
     if (since === null) return;
-    this.#since = null;
-    this.#options.log({ event: REASONS[this.reason].over, since, ...this.#named() });
+    this.since = null;
+    this.#options.log({ event: REASONS[this.#reason].over, since, ...this.#named });
   }
 
   standing(): Standing | null {
-    if (this.#since === null) return null;
-    const row: ReasonRow = REASONS[this.reason];
-    const { says = this.#error } = row;
-    const why = row.warns === true ? `${says} since ${this.#since}` : says;
-    return { reason: this.reason, of: this.#of, since: this.#since, why };
+    const { since } = this;
+    if (since === null) return null;
+    const { says = this.#error, warns }: ReasonRow = REASONS[this.#reason];
+    const why = warns === true ? `${says} since ${since}` : says;
+    return { reason: this.#reason, of: this.#named.of ?? '', since, why };
+  }
+}
+
+/** How long a slow call counts after it ended: others may be as slow, and the log must not hear of each. */
+const SLOW_COUNTS_MS = 30_000;
+
+interface CallWatchOptions {
+  /** A call that takes longer is slow. */
+  readonly slowMs: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+/** Notices while they run that calls take too long; what hangs is noticed before it ends. */
+export class CallWatch {
+  readonly #slowMs: number;
+  readonly #now: () => number;
+  /** When each call under way began, the oldest first. */
+  readonly #running = new Set<{ readonly at: number }>();
+  #slowAt = Number.NEGATIVE_INFINITY;
+
+  constructor({ slowMs, now = () => performance.now() }: CallWatchOptions) {
+    this.#slowMs = slowMs;
+    this.#now = now;
   }
 
-  #named(): { readonly of?: string } {
-    return this.#of === '' ? {} : { of: this.#of };
+  async watched<T>(call: () => Promise<T>): Promise<T> {
+    const own = { at: this.#now() };
+    this.#running.add(own);
+    try {
+      return await call();
+    } finally {
+      // It may be slow without anybody having looked meanwhile.
+      if (this.#running.delete(own)) this.#note(own.at);
+    }
+  }
+
+  /** Leaves out what is under way, and what was slow before. */
+  forget(): void {
+    this.#running.clear();
+    this.#slowAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** That a call is slow, or was not long ago; null while all are quick enough. */
+  fault(call: string): string | null {
+    const [oldest] = this.#running;
+    if (oldest !== undefined) this.#note(oldest.at);
+    if (this.#now() - this.#slowAt >= SLOW_COUNTS_MS) return null;
+    return `${call} takes more than ${this.#slowMs / 1000} s`;
+  }
+
+  #note(startedAt: number): void {
+    const now = this.#now();
+    if (now - startedAt >= this.#slowMs) this.#slowAt = now;
   }
 }

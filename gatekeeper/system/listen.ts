@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo, ListenOptions } from 'node:net';
+import { StartError } from './start-error.ts';
 
 /** A server that listens. */
 export interface ListeningServer {
@@ -22,4 +23,22 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
       return closed;
     },
   };
+}
+
+/** The first descriptor that a service manager passes, by the protocol of sd_listen_fds(3). */
+const FIRST_PASSED = 3;
+
+/**
+ * The listening socket that systemd holds open while the gatekeeper restarts (a `.socket` unit); null without one. A
+ * socket that was meant for another process counts as none.
+ */
+export function passedSocket(
+  { LISTEN_PID: pid, LISTEN_FDS: count }: Readonly<Record<string, string | undefined>>,
+  ownPid: number,
+): number | null {
+  if (count === undefined || pid !== String(ownPid)) return null;
+  if (count === '1') return FIRST_PASSED;
+  throw new StartError(
+    `Cannot listen: LISTEN_FDS is "${count.slice(0, 20)}", but one socket is served; keep one ListenStream= in the .socket unit`,
+  );
 }

@@ -31,11 +31,9 @@ let plain: Gatekeeper;
 let keys: object;
 let data: string;
 
-function opened(extensions: string): Promise<Gatekeeper> {
+function opened(isOn: boolean): Promise<Gatekeeper> {
   const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
-  const usual = { data, state, port: '0', rate_limit: '0', test_payments: '1' };
-  const isOn = extensions !== '';
-  const options = isOn ? { ...usual, extensions } : usual;
+  const options = { data, state, port: '0', rate_limit: '0', test_payments: '1' };
   const env = isOn ? { SIGNALPRESS_OFFER_RECEIPT_KEY: SIGNER_SEED } : {};
   const config = loadConfig({ options, env, fileText: null });
   return startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined });
@@ -46,8 +44,8 @@ beforeAll(async () => {
   const times = { since: '2026-11-01T00:00:00Z', until: null, now: isoTime(NOW_MS - 86_400_000) };
   keys = listReceiptKey({ data, seed: SEED, did: SIGNER_DID, ...times });
   await compileFolder(writeSnapshots(tideFiles()), { data, seed: SEED });
-  gate = await opened('offer-receipt');
-  plain = await opened('');
+  gate = await opened(true);
+  plain = await opened(false);
 });
 afterAll(async () => {
   await gate.close();

@@ -1,19 +1,16 @@
 import { renameSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { numberToHex } from 'viem';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { NoVerdict } from '../../gatekeeper/money/facilitator.ts';
 import type { Journal } from '../../gatekeeper/money/journal.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
 import { watchedFacilitator } from '../../gatekeeper/payment/metered.ts';
 import { ServiceState } from '../../gatekeeper/state/service-state.ts';
 import { emptyJournal } from './empty-journal.ts';
-import { payer } from './payer.ts';
 import { rpcStub } from './rpc-stub.ts';
-import { type TinyGate, type TinyGateOptions, tinyGate } from './tiny-gate.ts';
+import { stub } from './stub-server.ts';
+import { paymentAt, type TinyGate, type TinyGateOptions, tinyGate } from './tiny-gate.ts';
 import { TINY_NOW, writeTinyRelease } from './tiny-release.ts';
 
 // What breaks while the gatekeeper runs is told once when it begins and once when it is over.
@@ -42,9 +39,7 @@ function told(gate: TinyGate): readonly unknown[] {
 }
 
 async function buy(gate: TinyGate): Promise<Response> {
-  const challenge = await fetch(gate.url + PAID);
-  const { accepts } = (await challenge.json()) as { accepts: readonly [RequirementsV1] };
-  const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
+  const header = await paymentAt(gate.url + PAID);
   return fetch(gate.url + PAID, { headers: { 'x-payment': header } });
 }
 
@@ -231,8 +226,7 @@ describe('the state of the service', () => {
 
 /** A facilitator that lists nothing. */
 async function silentFacilitator(): Promise<string> {
-  const server: Server = createServer((_, response) => response.end('{"kinds":[]}'));
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  closing.push(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, close } = await stub((_, response) => response.end('{"kinds":[]}'));
+  closing.push(close);
+  return url;
 }

@@ -1,10 +1,7 @@
 import { connect, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
-import { payer } from './payer.ts';
 import { rawHttp, rawRequest } from './raw-http.ts';
-import { type TinyGate, tinyGate } from './tiny-gate.ts';
+import { paymentAt, type TinyGate, tinyGate } from './tiny-gate.ts';
 
 const PAID = '/gauge?signal_id=airquality.aqi&entity=us-chicago';
 
@@ -19,11 +16,7 @@ afterAll(async () => {
   await gate.close();
 });
 
-async function freshPayment(): Promise<string> {
-  const challenge = await fetch(gate.url + PAID);
-  const { accepts } = (await challenge.json()) as { accepts: readonly [RequirementsV1] };
-  return payer(NETWORKS['base-sepolia']).header(accepts[0]);
-}
+const freshPayment = (): Promise<string> => paymentAt(gate.url + PAID);
 
 describe('I41: slow clients', () => {
   function opened(count: number, bytes: string): Socket[] {

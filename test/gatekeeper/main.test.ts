@@ -1,14 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
 import { built } from '../built.ts';
-import { payer } from './payer.ts';
+import { stub } from './stub-server.ts';
+import { paymentAt } from './tiny-gate.ts';
 import { tinyDataDir, writeTinyRelease } from './tiny-release.ts';
 
 const MAIN = 'gatekeeper/signalpress-gate.js';
@@ -66,7 +63,7 @@ async function slowFacilitator() {
   const answered = new Promise<void>((done) => {
     answer = done;
   });
-  const server = createServer(async (request, response) => {
+  const { url, close } = await stub(async (request, response) => {
     if (request.url === '/settle') {
       wasAsked();
       await answered;
@@ -74,9 +71,7 @@ async function slowFacilitator() {
     response.setHeader('content-type', 'application/json');
     response.end('{"isValid":true,"success":true,"transaction":"0x12","kinds":[]}');
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, asked, answer, close: () => server.close() };
+  return { url, asked, answer, close };
 }
 
 const parsed = (line: string): Record<string, unknown> => JSON.parse(line);
@@ -275,10 +270,7 @@ describe('main (needs a build)', () => {
       SIGNALPRESS_FACILITATOR_URL: settling.url,
     });
     const target = `${url}/gauge?entity=us-chicago&signal_id=airquality.aqi`;
-    const { accepts } = (await (await fetch(target)).json()) as { accepts: [RequirementsV1] };
-    const now = Math.floor(Date.now() / 1000);
-    const window = { validAfter: String(now - 600), validBefore: String(now + 300) };
-    const header = await payer(NETWORKS['base-sepolia']).header(accepts[0], window);
+    const header = await paymentAt(target, Date.now());
     const bought = fetch(target, { headers: { 'x-payment': header } });
     await settling.asked;
     for (const signal of ['SIGHUP', 'SIGTERM', 'SIGTERM', 'SIGINT'] as const) {
@@ -288,7 +280,7 @@ describe('main (needs a build)', () => {
     settling.answer();
     expect((await bought).status).toBe(200);
     expect(await exit).toBe(0);
-    settling.close();
+    await settling.close();
   });
 
   describe('SIGNALPRESS_WORKERS', () => {

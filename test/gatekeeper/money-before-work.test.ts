@@ -1,5 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,6 +9,7 @@ import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
 import { askFrom } from './chain-reader.ts';
 import { headerOf, NOW_MS, payer } from './payer.ts';
+import { type Stub, stub } from './stub-server.ts';
 import { type TinyGate, tinyGate } from './tiny-gate.ts';
 
 const network = NETWORKS['base-sepolia'];
@@ -54,9 +53,9 @@ function answerTo(path: string, asked: FacilitatorRequest): object | null {
   return { ...verdict, invalidReason: reason, errorReason: reason };
 }
 
-let server: Server;
+let server: Stub;
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
+  server = await stub(async (request, response) => {
     // The gatekeeper has a clock of its own here, which that of this machine would contradict.
     response.sendDate = false;
     if (request.url === '/supported') return response.end('{"kinds":[]}');
@@ -64,16 +63,12 @@ beforeAll(async () => {
     if (answer !== null) return response.end(JSON.stringify(answer));
     return response.writeHead(429, { 'retry-after': '1' }).end('{"error":"slow down"}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  facilitator.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  facilitator.url = server.url;
   setInterval(() => {
     facilitator.left = LIMIT;
   }, 1000).unref();
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server.close());
 beforeEach(() => {
   Object.assign(facilitator, { left: LIMIT, calls: new Map(), limited: 0 });
 });

@@ -4,7 +4,6 @@ import {
   KEYS_PATH,
   type KeyHistory,
 } from '../../compiler/contract/key-history.ts';
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
 import { listingKeys, SIGNER_DID, SIGNER_SEED } from './listed-signer.ts';
 import { tinyConfig } from './tiny-gate.ts';
@@ -21,10 +20,9 @@ function release(dataDir: string, keys: KeyHistory, sequence = 1): void {
   writeTinyRelease(dataDir, { files, sequence });
 }
 
-async function opened(dataDir: string, extensions: 'offer-receipt'[] = ['offer-receipt']) {
+async function opened(dataDir: string, offerReceiptKey: string | null = SIGNER_SEED) {
   const lines: Readonly<Record<string, unknown>>[] = [];
-  const offerReceiptKey = extensions.length === 0 ? null : SIGNER_SEED;
-  const config = { ...tinyConfig(dataDir), extensions, offerReceiptKey };
+  const config = { ...tinyConfig(dataDir), offerReceiptKey };
   const log = (line: Readonly<Record<string, unknown>>) => lines.push(line);
   const gate = await startGatekeeper(config, { clock: () => TINY_NOW, log });
   const off = () => lines.filter(({ event }) => event === 'offer_receipt_off');
@@ -66,7 +64,7 @@ describe('offer-receipt', () => {
   it('is announced nowhere where it is off', async () => {
     const dataDir = tinyDataDir();
     release(dataDir, LISTED);
-    const { gate, off } = await opened(dataDir, []);
+    const { gate, off } = await opened(dataDir, null);
     const { headers } = await fetch(gate.url + RECORD);
     expect(Buffer.from(headers.get('payment-required') ?? '', 'base64').toString()).not.toContain(
       'offer-receipt',
@@ -99,28 +97,11 @@ describe('offer-receipt', () => {
     await gate.close();
   });
 
-  const faults = (options: Record<string, string>, key: string): string => {
-    const env = key === '' ? {} : { SIGNALPRESS_OFFER_RECEIPT_KEY: key };
-    try {
-      loadConfig({ options, env, fileText: null });
-      return '';
-    } catch (error) {
-      return String(error);
-    }
-  };
-
-  it('needs its key, and the key needs it', () => {
-    const extensions = 'offer-receipt';
-    expect(faults({ extensions }, SIGNER_SEED)).toBe('');
-    expect(faults({ extensions }, '')).toContain('SIGNALPRESS_OFFER_RECEIPT_KEY: missing');
-    expect(faults({}, SIGNER_SEED)).toContain('has no effect without "offer-receipt"');
-  });
-
   it('I49: a key that cannot be read stops the start, and is not repeated', async () => {
     const dataDir = tinyDataDir();
     release(dataDir, LISTED);
     const offerReceiptKey = `${SIGNER_SEED}0`;
-    const config = { ...tinyConfig(dataDir), extensions: ['offer-receipt' as const] };
+    const config = tinyConfig(dataDir);
     const by = { clock: () => TINY_NOW, log: () => undefined };
     const error = await startGatekeeper({ ...config, offerReceiptKey }, by).catch(String);
     expect(error).toContain('Cannot read SIGNALPRESS_OFFER_RECEIPT_KEY: neither an existing file');

@@ -1,10 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
-import { payer } from './payer.ts';
-import { type TinyGate, tinyGate } from './tiny-gate.ts';
+import { type Stub, stub } from './stub-server.ts';
+import { paymentAt, type TinyGate, tinyGate } from './tiny-gate.ts';
 
 const PAID = '/gauge?entity=us-denver&signal_id=airquality.aqi';
 const PAYEE = `0x${'ab'.repeat(20)}`;
@@ -13,11 +9,11 @@ const PAYEE = `0x${'ab'.repeat(20)}`;
 const calls: { path: string; name: string | undefined }[] = [];
 let settled = 0;
 let isSettling = true;
-let facilitator: Server;
+let facilitator: Stub;
 let gate: TinyGate;
 
 beforeAll(async () => {
-  facilitator = createServer((request, response) => {
+  facilitator = await stub((request, response) => {
     const { url: path = '', headers } = request;
     if (path !== '/supported') {
       calls.push({ path, name: headers['x-request-id'] as string | undefined });
@@ -30,21 +26,16 @@ beforeAll(async () => {
     const transaction = `0x${settled}`;
     response.end(JSON.stringify({ isValid: true, success: true, transaction, kinds: [] }));
   });
-  await new Promise<void>((done) => facilitator.listen(0, '127.0.0.1', done));
-  const { port } = facilitator.address() as AddressInfo;
-  const facilitatorUrls = [`http://127.0.0.1:${port}`];
+  const facilitatorUrls = [facilitator.url];
   gate = await tinyGate({ config: { facilitatorUrls, payTo: PAYEE, verifyFirst: true } });
 });
 afterAll(async () => {
   await gate.close();
-  facilitator.close();
+  await facilitator.close();
 });
 
 async function bought(name?: string): Promise<Response> {
-  const { accepts } = (await (await fetch(gate.url + PAID)).json()) as {
-    accepts: [RequirementsV1];
-  };
-  const payment = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
+  const payment = await paymentAt(gate.url + PAID);
   const named = name === undefined ? {} : { 'x-request-id': name };
   calls.length = 0;
   return fetch(gate.url + PAID, { headers: { 'x-payment': payment, ...named } });

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,6 +13,7 @@ import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
 import { payer } from './payer.ts';
 import { rawHttp, rawRequest } from './raw-http.ts';
 import { rpcStub } from './rpc-stub.ts';
+import { type Stub, stub } from './stub-server.ts';
 import { type TinyGate, tinyGate } from './tiny-gate.ts';
 import { TINY_NOW } from './tiny-release.ts';
 
@@ -110,7 +110,7 @@ const MODES: Readonly<Record<string, Mode>> = {
 };
 
 let mode: Mode = (sent) => ({ status: 200, body: paid(sent) });
-let facilitator: Server;
+let facilitator: Stub;
 let gate: TinyGate;
 const kinds = [1, 2].map((x402Version) => ({
   x402Version,
@@ -118,7 +118,7 @@ const kinds = [1, 2].map((x402Version) => ({
   network: network.name,
 }));
 beforeAll(async () => {
-  facilitator = createServer(async (request, response) => {
+  facilitator = await stub(async (request, response) => {
     // The clock of the gatekeeper stands still.
     response.sendDate = false;
     let sent = '';
@@ -127,11 +127,9 @@ beforeAll(async () => {
       request.url === '/supported' ? { status: 200, body: { kinds } } : mode(sent, request.headers);
     response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
   });
-  await new Promise<void>((resolve) => facilitator.listen(0, '127.0.0.1', resolve));
-  const { port } = facilitator.address() as AddressInfo;
   const config = {
     stateDir,
-    facilitatorUrls: [`http://127.0.0.1:${port}`],
+    facilitatorUrls: [facilitator.url],
     facilitatorAuth: `Authorization: Bearer ${AUTH}`,
     payTo: PAYEE,
     tokenSecret: TOKEN_SECRET,
@@ -141,7 +139,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gate.close();
-  facilitator.close();
+  await facilitator.close();
 });
 
 const buy = async (header: string, target = PAID, at = gate) =>

@@ -1,6 +1,4 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -9,6 +7,7 @@ import { JOURNAL_NAME } from '../../gatekeeper/journal/journal-file.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
 import { StartError } from '../../gatekeeper/system/start-error.ts';
 import { emptyJournal } from './empty-journal.ts';
+import { stub } from './stub-server.ts';
 import { tinyConfig, tinyGate } from './tiny-gate.ts';
 import {
   TINY_BASE_URL,
@@ -90,13 +89,11 @@ describe('startGatekeeper()', () => {
   });
 
   it('I47: names the port that is taken', async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port, close } = await stub();
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir);
-    const { port } = other.address() as AddressInfo;
     expect(await refusal({ ...tinyConfig(dataDir), port })).toMatch(/taken.*SIGNALPRESS_PORT/);
-    other.close();
+    await close();
   });
 
   it('goes on with the newer release, and with the old one when the newer does not verify', async () => {

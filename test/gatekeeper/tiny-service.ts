@@ -1,8 +1,12 @@
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { route } from '../../compiler/contract/route.ts';
-import type { Answered, Question, Service } from '../../gatekeeper/answers/service.ts';
-import { SoldTargets } from '../../gatekeeper/answers/sold-targets.ts';
+import {
+  type Answered,
+  type Question,
+  type Service,
+  SoldTargets,
+} from '../../gatekeeper/answers/service.ts';
 import { TEST_PAYEE } from '../../gatekeeper/config/settings.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
 import { jsonReply } from '../../gatekeeper/http/reply.ts';

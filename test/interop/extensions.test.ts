@@ -42,12 +42,10 @@ import { TINY_BASE_URL, tinyFiles, writeTinyRelease } from '../gatekeeper/tiny-r
 const RECORD = '/gauge?entity=us-denver&signal_id=airquality.aqi';
 const folder = mkdtempSync(join(tmpdir(), 'signalpress-interop-extensions-'));
 
-async function opened(state: string, extensions: string): Promise<Gatekeeper> {
+async function opened(state: string, signs: boolean): Promise<Gatekeeper> {
   const own = { data: join(folder, 'data'), state: join(folder, state) };
-  const on = extensions === '' ? {} : { extensions };
   const network = 'base-sepolia,avalanche-fuji';
-  const options = { port: '0', test_payments: '1', network, ...own, ...on };
-  const signs = extensions.includes('offer-receipt');
+  const options = { port: '0', test_payments: '1', network, ...own };
   const env = signs ? { SIGNALPRESS_OFFER_RECEIPT_KEY: SIGNER_SEED } : {};
   const config = loadConfig({ options, env, fileText: null });
   return startGatekeeper(config, { clock: () => Date.now(), log: () => {} });
@@ -59,8 +57,8 @@ beforeAll(async () => {
   const keys = Buffer.from(formatKeyHistory(listingKeys()));
   const files = new Map([...tinyFiles(), [KEYS_PATH, keys]]);
   writeTinyRelease(join(folder, 'data'), { files });
-  gate = await opened('on', 'payment-identifier,sign-in-with-x,offer-receipt');
-  plain = await opened('off', '');
+  gate = await opened('on', true);
+  plain = await opened('off', false);
 }, 60_000);
 afterAll(async () => {
   await gate?.close();

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Config } from '../../gatekeeper/config/config.ts';
-import { clockCheck } from '../../gatekeeper/doctor/clock-check.ts';
-import { examine } from '../../gatekeeper/doctor/examine.ts';
-import { journalCheck } from '../../gatekeeper/doctor/journal-check.ts';
+import { examine } from '../../gatekeeper/doctor/doctor-command.ts';
+import { clockCheck, journalCheck } from '../../gatekeeper/doctor/local-checks.ts';
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
 import { examined, reported } from '../gatekeeper/doctor/examined.ts';
 import { claimOf } from '../gatekeeper/journal/journal-suite.ts';
@@ -11,10 +10,7 @@ import { TINY_NOW } from '../gatekeeper/tiny-release.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 const KEY = `base|0xasset|0x${'a'.repeat(40)}|0x${'1'.repeat(64)}`;
-const CHECKS = [
-  { name: 'journal', run: journalCheck },
-  { name: 'clock', run: clockCheck },
-];
+const CHECKS = { journal: journalCheck, clock: clockCheck };
 
 let server: PostgresServer;
 beforeAll(async () => {

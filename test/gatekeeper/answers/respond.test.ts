@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
+import { route } from '../../../compiler/contract/route.ts';
+import { answer, refuseMethod } from '../../../gatekeeper/answers/answers.ts';
 import { respond } from '../../../gatekeeper/answers/respond.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
+import { type Service, SoldTargets } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY, type Spend } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
@@ -10,7 +13,7 @@ import type { HttpResponse } from '../../../gatekeeper/http/request.ts';
 import type { PurchaseReply } from '../../../gatekeeper/purchase/purchase-reply.ts';
 import type { PurchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
-import { tinyService } from '../tiny-service.ts';
+import { jsonOf, question, tinyService } from '../tiny-service.ts';
 import { tinyTokens } from '../tiny-tokens.ts';
 
 const PAID = '/gauge?signal_id=airquality.aqi&entity=us-denver';
@@ -271,5 +274,111 @@ describe('respond() when something throws', () => {
       expect([target, await status(target, asked)]).toEqual([target, 500]);
     }
     expect(await status(PAID, { service: { ...service, challenger } })).toBe(500);
+  });
+});
+
+describe('answer()', () => {
+  it('file: the stored body with its request-time fields', async () => {
+    const service = await tinyService();
+    const target = '/gauge?signal_id=airquality.aqi&entity=us-denver';
+    expect(jsonOf(await answer(question(target), service))).toMatchObject({
+      entity: 'us-denver',
+      provenance: { age_hours_now: 1.3, freshness: 'fresh', served_from: expect.any(String) },
+    });
+  });
+
+  it('file: a miss for what is not stored or cannot be a file name', async () => {
+    const service = await tinyService();
+    for (const entity of ['nobody', 'x'.repeat(300), '..%2F..%2Fetc', '%00', 'con', 'US-DENVER']) {
+      const target = `/gauge?signal_id=airquality.aqi&entity=${entity}`;
+      expect(await answer(question(target), service)).toEqual({ kind: 'miss' });
+    }
+  });
+
+  it('file: a thin variant is another file, and a miss where there is none', async () => {
+    const service = await tinyService();
+    const target = '/gauge/region?loc=us-denver';
+    expect((await answer(question(target), service)).kind).toBe('content');
+    expect((await answer(question(`${target}&format=thin`), service)).kind).toBe('miss');
+  });
+
+  it('gone: 410', async () => {
+    const service = await tinyService();
+    expect(jsonOf(await answer(question('/merkle/proof'), service))).toMatchObject({ status: 410 });
+  });
+});
+
+describe('refuseMethod()', () => {
+  const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+  const rows = BUILTIN.operations.filter((row) => row.answer !== 'gone');
+  it.each(rows.map((row) => [row.path, row] as const))(
+    'lets %s be asked with its own method and no other',
+    (path, row) => {
+      const shown = row.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [row.method];
+      const legal = [...shown, 'OPTIONS'];
+      for (const method of methods) {
+        const reply = refuseMethod(path.replace(/:[a-z_]+$/, 'sha256:00'), method, BUILTIN);
+        const allow = reply?.headers.find(([name]) => name === 'allow')?.[1];
+        const want = legal.includes(method) ? [undefined, undefined] : [405, shown.join(', ')];
+        expect([reply?.status, allow]).toEqual(want);
+      }
+    },
+  );
+
+  it('answers a retired path with 410 and an unknown one with 404, whatever the method', () => {
+    for (const method of methods) {
+      expect(refuseMethod('/merkle/proof', method, BUILTIN)?.status).toBe(410);
+      expect(refuseMethod('/nowhere', method, BUILTIN)?.status).toBe(404);
+    }
+  });
+
+  it.each(['/GAUGE', '/gauge/', '//gauge', '/gauge;a', '/%67auge', '/gauge%2Fair', '/./gauge'])(
+    'I6: knows no alias %s of a paid path',
+    (path) => {
+      expect(refuseMethod(path, 'GET', BUILTIN)?.status).toBe(404);
+    },
+  );
+});
+
+type SoldTarget = Parameters<SoldTargets['keep']>[1];
+
+const SOLD_TARGET_CHARS_MAX = 256;
+const SOLD_TARGETS_MAX = 2048;
+
+function read(target: string): SoldTarget {
+  const request = canonicalRequest(target);
+  if ('status' in request) throw new RangeError(request.error);
+  const routed = route(request, BUILTIN);
+  if (routed === undefined) throw new RangeError(target);
+  return { request, routed };
+}
+
+describe('SoldTargets', () => {
+  it('keeps what is sold under its raw target alone', () => {
+    const targets = new SoldTargets();
+    targets.keep(PAID, read(PAID));
+    expect(targets.get(PAID)).toStrictEqual(read(PAID));
+    expect(targets.get('/gauge?entity=us-denver&signal_id=airquality.aqi')).toBeUndefined();
+  });
+
+  it('keeps nothing free, wrong or long', () => {
+    const targets = new SoldTargets();
+    const long = `${PAID}&x=${'x'.repeat(SOLD_TARGET_CHARS_MAX - PAID.length - 2)}`;
+    for (const target of ['/gauge/catalog', '/gauge?signal_id=airquality.aqi', long]) {
+      targets.keep(target, read(target));
+      expect(targets.get(target), target).toBeUndefined();
+    }
+    targets.keep(long.slice(0, -1), read(long));
+    expect(targets.get(long.slice(0, -1))).toBeDefined();
+  });
+
+  it('I43: forgets the oldest when it is full', () => {
+    const targets = new SoldTargets();
+    const sold = read(PAID);
+    for (let at = 0; at <= SOLD_TARGETS_MAX; at++) targets.keep(`${PAID}&x=${at}`, sold);
+    expect(targets.get(`${PAID}&x=0`)).toBeUndefined();
+    expect(targets.get(`${PAID}&x=1`)).toBe(sold);
+    expect(targets.get(`${PAID}&x=${SOLD_TARGETS_MAX}`)).toBe(sold);
   });
 });

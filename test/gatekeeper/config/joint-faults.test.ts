@@ -6,6 +6,11 @@ import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { confirmationsMax } from '../../../gatekeeper/money/settlement-time.ts';
 
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
+const NODE = {
+  SIGNALPRESS_FACILITATOR_URL: 'https://f.example',
+  SIGNALPRESS_RPC_URL: 'https://node.example',
+  SIGNALPRESS_PAY_TO: PAYEE,
+};
 const load = (env: ConfigSources['env']): Config =>
   loadConfig({ options: {}, env, fileText: null });
 
@@ -34,7 +39,6 @@ describe('jointFaults()', () => {
       },
       /one secret cannot serve several/,
     ],
-    [{ SIGNALPRESS_ASSET: PAYEE }, /SIGNALPRESS_ASSET .*not the USDC/],
     [
       { SIGNALPRESS_METRICS: '0.0.0.0:9464' },
       /_METRICS "0\.0\.0\.0:9464": others can reach.*set 127\.0\.0\.1 .*or set SIGNALPRESS_METRICS_TOKEN/,
@@ -64,7 +68,7 @@ describe('jointFaults()', () => {
     [{ SIGNALPRESS_PAY_TO: PAYEE, SIGNALPRESS_FACILITATOR_URL: 'f' }],
     [{ SIGNALPRESS_PAY_TO: PAYEE, SIGNALPRESS_RELAYER_KEY: 'k', SIGNALPRESS_RPC_URL: 'n' }],
     [{ SIGNALPRESS_WORKERS: '2', SIGNALPRESS_PORT: 'x' }],
-    [{ SIGNALPRESS_NETWORK: 'mainnet', SIGNALPRESS_ASSET: NETWORKS.base.asset }],
+    [{ ...NODE, SIGNALPRESS_NETWORK: 'mainnet', SIGNALPRESS_CONFIRMATIONS: '1000' }],
   ])('tells the problem of %j once', (env) => {
     expect(() => load(env)).toThrow(/^Cannot start: 1 setting to correct/);
   });
@@ -93,13 +97,7 @@ describe('jointFaults()', () => {
 
   it('I9: refuses a depth that no buyer waits for, and takes the greatest that one does', () => {
     const max = confirmationsMax(NETWORKS['base-sepolia']);
-    const settler = {
-      SIGNALPRESS_FACILITATOR_URL: 'https://f.example',
-      SIGNALPRESS_RPC_URL: 'https://node.example',
-      SIGNALPRESS_PAY_TO: PAYEE,
-    };
-    const depth = (blocks: number) =>
-      load({ ...settler, SIGNALPRESS_CONFIRMATIONS: String(blocks) });
+    const depth = (blocks: number) => load({ ...NODE, SIGNALPRESS_CONFIRMATIONS: String(blocks) });
     expect(depth(6)).toMatchObject({ confirmations: 6 });
     expect(depth(max)).toMatchObject({ confirmations: max });
     for (const blocks of [max + 1, 100]) {

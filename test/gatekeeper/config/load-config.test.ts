@@ -1,12 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { shownSettings } from '../../../gatekeeper/config/config.ts';
 import {
   type ConfigSources,
+  commandLine,
+  FLAGS,
   loadConfig,
   loadJournalPlace,
   unknownVariables,
 } from '../../../gatekeeper/config/load-config.ts';
-import { SETTING_NAMES, TEST_PAYEE } from '../../../gatekeeper/config/settings.ts';
+import {
+  envName,
+  metricsOfWorker,
+  metricsSettings,
+  OPTION_NAMES,
+  SECRET,
+  SETTING_NAMES,
+  TEST_PAYEE,
+} from '../../../gatekeeper/config/settings.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { StartError } from '../../../gatekeeper/system/start-error.ts';
 
 const RATE_LIMIT = 500;
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
@@ -47,9 +61,7 @@ describe('loadConfig()', () => {
       drainSeconds: 0,
       trustedProxy: '',
       verifyFirst: false,
-      logLevel: 'info',
       logRequests: 'all',
-      extensions: ['payment-identifier', 'sign-in-with-x'],
       offerReceiptKey: null,
       metrics: null,
     });
@@ -110,8 +122,7 @@ describe('loadConfig()', () => {
       /_RPC_URL: Cannot use chain node "http:\/\/p.example": not https/,
     ],
     [{ MAX_FEE_GWEI: '2' }, /_MAX_FEE_GWEI: does not say for which network; set base=2,polygon=2/],
-    [{ ASSET: NETWORKS.base.asset }, /_ASSET .*: each of the networks has its own USDC contract/],
-    [{ CONFIRMATIONS: '18', NETWORK: 'base,polygon' }, /takes .* s on base, .*\n.* s on polygon, /],
+    [{ CONFIRMATIONS: '18', NETWORK: 'base,polygon' }, /takes .* s on base, .*; set at most 17$/],
   ])('refuses %j for two networks, and says why', (wrong, message) => {
     const right = {
       NETWORK: 'base,polygon',
@@ -168,7 +179,6 @@ describe('loadConfig()', () => {
       SIGNALPRESS_BASE_URL: 'https://api.example.com',
       SIGNALPRESS_PAY_TO: PAYEE,
       SIGNALPRESS_NETWORK: 'base',
-      SIGNALPRESS_ASSET: NETWORKS.base.asset,
       SIGNALPRESS_FACILITATOR_URL: 'https://facilitator.example',
       SIGNALPRESS_RPC_URL: 'https://node.example/key',
       SIGNALPRESS_TOKEN_SECRET: 's'.repeat(32),
@@ -178,8 +188,8 @@ describe('loadConfig()', () => {
   });
 
   it('takes how much is logged', () => {
-    const env = { SIGNALPRESS_LOG_LEVEL: 'warn', SIGNALPRESS_LOG_REQUESTS: 'errors' };
-    expect(load({ env })).toMatchObject({ logLevel: 'warn', logRequests: 'errors' });
+    const env = { SIGNALPRESS_LOG_REQUESTS: 'errors' };
+    expect(load({ env })).toMatchObject({ logRequests: 'errors' });
   });
 
   it.each([
@@ -233,7 +243,6 @@ describe('loadConfig()', () => {
     [{ SIGNALPRESS_MAX_FEE_GWEI: '1e9' }, /SIGNALPRESS_MAX_FEE_GWEI/],
     [{ SIGNALPRESS_MAX_FEE_GWEI: '0.000' }, /_MAX_FEE_GWEI "0\.000": no gas .*; set most gwei/],
     [{ SIGNALPRESS_FACILITATOR_AUTH: 'Authorization: ' }, /_AUTH: not one header; set one header/],
-    [{ SIGNALPRESS_ASSET: '0x12' }, /_ASSET "0x12": [^;]*; leave it out: only the USDC/],
     [{ SIGNALPRESS_JOURNAL: 'mysql://h/d' }, /_JOURNAL: neither sqlite nor .*; set sqlite for/],
     [{ SIGNALPRESS_JOURNAL: 'postgres://h' }, /_JOURNAL: names no database; set sqlite for/],
     [{ SIGNALPRESS_ISSUER_DID: 'did:web:x' }, /SIGNALPRESS_ISSUER_DID .*did:key/],
@@ -242,7 +251,6 @@ describe('loadConfig()', () => {
       { SIGNALPRESS_TEST_PAYMENTS: 'yes' },
       /_TEST_PAYMENTS "yes": neither 0 nor 1; set 1 to simulate/,
     ],
-    [{ SIGNALPRESS_LOG_LEVEL: 'debug' }, /_LOG_LEVEL "debug": not a level; set info, warn or/],
     [{ SIGNALPRESS_LOG_REQUESTS: 'none' }, /_LOG_REQUESTS "none": neither off, .*; set off, err/],
     [{ SIGNALPRESS_METRICS: '9464' }, /_METRICS "9464": not an address with a port; set an addr/],
     [{ SIGNALPRESS_METRICS: '::1:9464' }, /_METRICS "::1:9464": not an address/],
@@ -282,6 +290,24 @@ describe('loadConfig()', () => {
       `use one of ${SETTING_NAMES.join(', ')}`,
     );
   });
+
+  it.each([
+    ['asset', /: no longer a setting; leave it out: SIGNALPRESS_NETWORK says which USDC/],
+    ['extensions', /: no longer a setting; leave it out: SIGNALPRESS_OFFER_RECEIPT_KEY turns/],
+    ['cache', /: no longer a setting; leave it out: the cache is the folder "cache" in/],
+    ['log_level', /: no longer a setting; leave it out, and set SIGNALPRESS_LOG_REQUESTS=errors/],
+  ])(
+    'refuses the gone setting "%s" wherever it stands, and says what to do instead',
+    (name, says) => {
+      const variable = `SIGNALPRESS_${name.toUpperCase()}`;
+      const refused = new RegExp(`1 setting to correct\n {2}${variable}${says.source}`);
+      expect(() => load({ env: { [variable]: 'x' } })).toThrow(refused);
+      expect(() => load({ fileText: JSON.stringify({ [name]: 'x' }) })).toThrow(refused);
+      expect(() => commandLine([`--${name.replaceAll('_', '-')}`, 'x'])).toThrow(says);
+      expect(load({ env: { [variable]: '' } })).toEqual(load());
+      expect(unknownVariables({ [variable]: 'x' })).toEqual([]);
+    },
+  );
 
   it('names all problems at once', () => {
     const env = { SIGNALPRESS_PORT: 'x', SIGNALPRESS_PAY_TO: 'y', SIGNALPRESS_NETWORK: 'z' };
@@ -363,7 +389,7 @@ describe('loadJournalPlace()', () => {
 
   it('reads where the journal lies, whatever else is wrong', () => {
     expect(place({})).toEqual({ stateDir: '.signalpress', journal: 'sqlite' });
-    const env = { SIGNALPRESS_STATE: 's', SIGNALPRESS_PORT: 'x' };
+    const env = { SIGNALPRESS_STATE: 's', SIGNALPRESS_PORT: 'x', SIGNALPRESS_LOG_LEVEL: 'x' };
     expect(place({ env })).toEqual({ stateDir: 's', journal: 'sqlite' });
     const journal = 'postgres://h/d';
     expect(place({ fileText: JSON.stringify({ journal }) })).toMatchObject({ journal });
@@ -380,5 +406,146 @@ describe('unknownVariables()', () => {
     const env = Object.fromEntries(names.map((name) => [name, 'x']));
     expect(unknownVariables(env)).toEqual([]);
     expect(unknownVariables({ ...env, SIGNALPRESS_PAYTO: 'x' })).toEqual(['SIGNALPRESS_PAYTO']);
+  });
+});
+
+describe('commandLine()', () => {
+  it('reads a value behind a space and behind "=", by setting name', () => {
+    expect(commandLine([])).toEqual({ wants: 'start', options: {} });
+    expect(commandLine(['--port', '8080', '--pay-to=0x1', '--host=-x'])).toEqual({
+      wants: 'start',
+      options: { port: '8080', pay_to: '0x1', host: '-x' },
+    });
+    const all = FLAGS.flatMap((flag) => [`--${flag}`, 'x']);
+    expect(Object.keys(commandLine(all).options)).toHaveLength(FLAGS.length);
+  });
+
+  it.each([
+    [['--port', '8080', '--help'], 'help'],
+    [['-h', '--prot', '1'], 'help'],
+    [['--port', '8080', '--version'], 'version'],
+    [['--port', '8080'], 'start'],
+  ])('%j wants %s', (args, wants) => {
+    expect(commandLine(args).wants).toBe(wants);
+  });
+
+  it.each([
+    [['--prot', '1'], /^Cannot read flag "--prot": no such flag; did you mean "--port"\?$/],
+    [['--pay_to=hunter2'], /^Cannot read flag "--pay_to": .*did you mean "--pay-to"\?$/],
+    [['--nothing-like-it'], /"--nothing-like-it": no such flag; see signalpress-gate --help$/],
+    [
+      ['--token-secret', 'hunter2'],
+      /"--token-secret": a secret cannot be a flag, .*; set SIGNALPRESS_TOKEN_SECRET$/,
+    ],
+    [['-x'], /"-x": no such flag/],
+    [['--port'], /"--port": it has no value; write --port=<value>$/],
+    [['--port', '--host', 'x'], /"--port": it has no value/],
+    [['serve'], /^Cannot read argument "serve": it does not belong to a flag/],
+  ])('names in %j what it cannot read, and no value', (args, message) => {
+    const read = () => commandLine(args);
+    expect(read).toThrow(StartError);
+    expect(read).toThrow(message);
+    expect(read).not.toThrow(/hunter2/);
+  });
+});
+
+/** Variables of the tables of SETTINGS.md; a short one takes the prefix of the one before. */
+function documented(): string[] {
+  const text = readFileSync(join(import.meta.dirname, '../../../gatekeeper/SETTINGS.md'), 'utf8');
+  const cells = text.split('\n').flatMap((line) => /^\| (`[^|]*`) \|/.exec(line)?.[1] ?? []);
+  const names = cells.flatMap((cell) => [...cell.matchAll(/`(?:SIGNALPRESS)?_([A-Z_]+)`/g)]);
+  return names.map(([, name]) => `SIGNALPRESS_${name}`);
+}
+
+describe('SETTING_NAMES', () => {
+  it('are exactly the rows of SETTINGS.md', () => {
+    expect(documented().sort()).toEqual(SETTING_NAMES.map(envName).sort());
+  });
+});
+
+describe('OPTION_NAMES', () => {
+  it('I49: are all settings but the secrets, which process lists would show', () => {
+    const secret = SETTING_NAMES.filter((name) => !OPTION_NAMES.includes(name));
+    const secrets = [
+      'data_auth',
+      'facilitator_auth',
+      'journal',
+      'metrics_token',
+      'offer_receipt_key',
+      'relayer_key',
+      'token_secret',
+    ];
+    expect(secret.sort()).toEqual(secrets);
+  });
+});
+
+const CANARY = 'canary-0123456789-0123456789-0123456789';
+const CANARY_URL = `https://f.example/${CANARY}`;
+
+const shownOf = (options: Record<string, string>) => shownSettings(load({ options }));
+
+describe('shownSettings()', () => {
+  const shown = shownOf({
+    pay_to: PAYEE,
+    facilitator_url: CANARY_URL,
+    facilitator_auth: `Authorization: ${CANARY}`,
+    rpc_url: `https://n.example/${CANARY}`,
+    token_secret: CANARY,
+    data: `https://d.example/${CANARY}`,
+    data_auth: `Authorization: ${CANARY}`,
+    issuer_did: `did:key:z6Mk${'a'.repeat(44)}`,
+    journal: `postgres://shop:${CANARY}@db.example:5433/shop?application_name=${CANARY}`,
+    metrics: '127.0.0.1:9464',
+    metrics_token: CANARY,
+  });
+
+  it('I49: shows of a secret only that it is set', () => {
+    expect(JSON.stringify(shown)).not.toContain('canary');
+    expect(shown).toMatchObject({
+      facilitator_url: ['https://f.example'],
+      facilitator_auth: 'set',
+      rpc_url: 'https://n.example',
+      journal: 'postgres://db.example:5433/shop',
+      token_secret: 'set',
+      data: 'https://d.example',
+      data_auth: 'set',
+      metrics_token: 'set',
+      relayer_key: null,
+    });
+    const relayed = shownOf({ pay_to: PAYEE, relayer_key: CANARY, rpc_url: 'https://n.example' });
+    expect(relayed.relayer_key).toBe('set');
+    expect(JSON.stringify(relayed)).not.toContain('canary');
+  });
+
+  it('shows everything else as it is', () => {
+    expect(shown).toMatchObject({ pay_to: PAYEE, port: 4021, metrics: '127.0.0.1:9464' });
+    expect(shownOf({})).toMatchObject({ token_secret: null, metrics: null, log_requests: 'all' });
+    expect(shownOf({})).toMatchObject({ journal: 'sqlite' });
+  });
+
+  it('leaves out only that the data may come over http', () => {
+    const missing = SETTING_NAMES.filter((name) => !Object.hasOwn(shown, name));
+    expect(missing.sort()).toEqual(['data_http']);
+    expect(SECRET.filter((name) => !Object.hasOwn(shown, name))).toEqual([]);
+  });
+});
+
+describe('metricsOfWorker()', () => {
+  it('gives each process a port of its own, the first the one that is set', () => {
+    const settings = metricsSettings('127.0.0.1:9464', null);
+    if (settings === null) throw new Error('no settings');
+    expect([0, 1, 2].map((place) => metricsOfWorker(settings, place).address?.port)).toEqual([
+      9464, 9465, 9466,
+    ]);
+  });
+
+  it('leaves a port alone that the system chooses, and a token without an address', () => {
+    for (const settings of [
+      metricsSettings('127.0.0.1:0', null),
+      metricsSettings(null, 'x'.repeat(32)),
+    ]) {
+      if (settings === null) throw new Error('no settings');
+      expect(metricsOfWorker(settings, 2)).toEqual(settings);
+    }
   });
 });

@@ -1,9 +1,6 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
 import type { Config } from '../../../gatekeeper/config/config.ts';
-import type { AskWeb, WebAnswer } from '../../../gatekeeper/doctor/ask.ts';
-import type { Examined } from '../../../gatekeeper/doctor/check.ts';
-import type { Finding } from '../../../gatekeeper/doctor/finding.ts';
+import type { AskWeb, Examined, Finding, WebAnswer } from '../../../gatekeeper/doctor/check.ts';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../../gatekeeper/release/open-release.ts';
 import { tinyConfig } from '../tiny-gate.ts';
@@ -35,38 +32,12 @@ export function reported(findings: readonly Finding[]): string[] {
 }
 
 /** An answer of another service. */
-export function answer(status: number, text = '', headers: WebAnswer['headers'] = {}): WebAnswer {
+export function answer(
+  status: number,
+  text = '',
+  headers: Readonly<Record<string, string>> = {},
+): WebAnswer {
   return { status, headers, text };
-}
-
-export interface Stub {
-  readonly url: string;
-  readonly port: number;
-  close(): Promise<void>;
-}
-
-/** A server on loopback. */
-export async function stub(
-  onRequest: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<Stub> {
-  const server = createServer(onRequest);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    port,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const { port, close } = await stub(() => undefined);
-  await close();
-  return port;
 }
 
 /** Stands for a proxy in front of a port of this machine, which may change headers and the target. */

@@ -1,11 +1,8 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
 import { emptyJournal } from '../empty-journal.ts';
-import { payer } from '../payer.ts';
-import { type TinyGate, tinyGate } from '../tiny-gate.ts';
+import { paymentAt, type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 
 /** It answers, if with nothing that helps. */
@@ -60,9 +57,7 @@ describe('/healthz', () => {
     const full = { ...emptyJournal(), claim: () => Promise.reject(new Error('disk is full')) };
     const at = await tinyGate({ journal: full });
     const target = '/gauge?entity=us-chicago&signal_id=airquality.aqi';
-    const challenge = await ask(target, 'GET', at);
-    const { accepts } = (await challenge.json()) as { accepts: readonly [RequirementsV1] };
-    const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
+    const header = await paymentAt(at.url + target);
     expect((await ask('/healthz', 'GET', at)).status).toBe(200);
     const bought = await fetch(at.url + target, { headers: { 'x-payment': header } });
     expect(bought.status).toBe(503);

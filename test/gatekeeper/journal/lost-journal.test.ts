@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, describe, expect, it } from 'vitest';
-import { journalCheck } from '../../../gatekeeper/doctor/journal-check.ts';
+import { journalCheck } from '../../../gatekeeper/doctor/local-checks.ts';
 import { JOURNAL_NAME } from '../../../gatekeeper/journal/journal-file.ts';
 import { ledgerCommand } from '../../../gatekeeper/journal/ledger-command.ts';
 import { openJournal } from '../../../gatekeeper/journal/open-journal.ts';

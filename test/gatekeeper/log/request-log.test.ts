@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '../../../compiler/contract/iso-time.ts';
 import type { SentAnswer } from '../../../gatekeeper/http/request.ts';
 import { trustedProxies } from '../../../gatekeeper/limits/client-address.ts';
-import type { LoggedRequests } from '../../../gatekeeper/log/log-level.ts';
-import { requestLog } from '../../../gatekeeper/log/request-log.ts';
+import type { LoggedRequests } from '../../../gatekeeper/log/line-log.ts';
+import { clientHash, requestLog } from '../../../gatekeeper/log/request-log.ts';
 
 const ANSWER: SentAnswer = {
   id: 'a-1',
@@ -73,5 +74,41 @@ describe('requestLog()', () => {
     const paths = ['/healthz', '/metrics', '/healthz/x', '/metrics2'];
     const entries = logged(paths.map((path) => ({ path, status: 503 })));
     expect(entries.map(({ path }) => path)).toEqual(['/healthz/x', '/metrics2']);
+  });
+});
+
+/** Another salt each time. */
+function counting(): (bytes: number) => Buffer {
+  let count = 0;
+  return (bytes) => {
+    count += 1;
+    return Buffer.alloc(bytes, count);
+  };
+}
+
+describe('clientHash()', () => {
+  it('names a client the same all day, and others differently', () => {
+    const nameOf = clientHash({ clock: () => 0, random: counting() });
+    const name = nameOf('203.0.113.7');
+    expect(name).toMatch(/^[0-9a-f]{16}$/);
+    expect(nameOf('203.0.113.7')).toBe(name);
+    expect(nameOf('::ffff:203.0.113.7')).toBe(name);
+    expect(nameOf('203.0.113.8')).not.toBe(name);
+  });
+
+  it('names a whole /64 the same', () => {
+    const nameOf = clientHash({ clock: () => 0, random: counting() });
+    expect(nameOf('2001:db8::1')).toBe(nameOf('2001:db8::2'));
+    expect(nameOf('2001:db8:0:1::1')).not.toBe(nameOf('2001:db8::1'));
+  });
+
+  it('gives another name on the next day, and in another process', () => {
+    const time = { now: DAY_MS - 1 };
+    const nameOf = clientHash({ clock: () => time.now, random: counting() });
+    const before = nameOf('203.0.113.7');
+    time.now += 1;
+    expect(nameOf('203.0.113.7')).not.toBe(before);
+    const other = clientHash({ clock: () => 0, random: (bytes) => Buffer.alloc(bytes, 9) });
+    expect(other('203.0.113.7')).not.toBe(before);
   });
 });

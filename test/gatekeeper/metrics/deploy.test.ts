@@ -5,10 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
 import { built } from '../../built.ts';
-import { payer } from '../payer.ts';
+import { paymentAt } from '../tiny-gate.ts';
 import { tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
 import { type Sample, samplesIn } from './scrape.ts';
 
@@ -202,10 +200,7 @@ async function shippedGate(facilitatorUrl: string): Promise<ShippedGate> {
 }
 
 async function buy(url: string): Promise<number> {
-  const { accepts } = (await (await fetch(url + PAID)).json()) as { accepts: [RequirementsV1] };
-  const now = Math.floor(Date.now() / 1000);
-  const window = { validAfter: String(now - 600), validBefore: String(now + 300) };
-  const header = await payer(NETWORKS['base-sepolia']).header(accepts[0], window);
+  const header = await paymentAt(url + PAID, Date.now());
   return (await fetch(url + PAID, { headers: { 'x-payment': header } })).status;
 }
 

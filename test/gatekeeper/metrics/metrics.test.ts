@@ -1,13 +1,16 @@
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Config } from '../../../gatekeeper/config/config.ts';
+import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
+import { Operations } from '../../../gatekeeper/metrics/instruments.ts';
+import { metricsEndpoint } from '../../../gatekeeper/metrics/open-metrics.ts';
 import type { Facilitator, SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
-import { payer } from '../payer.ts';
+import { TIDES } from '../../tide-catalog.ts';
 import { rawHttp, rawRequest } from '../raw-http.ts';
-import { type TinyGate, tinyGate } from '../tiny-gate.ts';
+import { stub } from '../stub-server.ts';
+import { paymentAt, type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { type Sample, samplesIn, sampleValue } from './scrape.ts';
 
 const TOKEN = 'metrics-token-'.padEnd(40, 'x');
@@ -42,10 +45,7 @@ async function scraped(gate: TinyGate): Promise<Sample[]> {
 }
 
 async function buy(gate: TinyGate): Promise<number> {
-  const { accepts } = (await (await fetch(gate.url + PAID)).json()) as {
-    accepts: [RequirementsV1];
-  };
-  const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
+  const header = await paymentAt(gate.url + PAID);
   return (await fetch(gate.url + PAID, { headers: { 'x-payment': header } })).status;
 }
 
@@ -138,14 +138,12 @@ describe('/metrics at an address of their own', () => {
   });
 
   it('keeps the gatekeeper from starting where somebody else listens', async () => {
-    const other = createServer();
-    await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
-    const { port } = other.address() as AddressInfo;
+    const { port, close } = await stub();
     const metrics = { address: { host: '127.0.0.1', port }, token: null };
     await expect(tinyGate({ config: { metrics } })).rejects.toThrow(
       `Cannot start: SIGNALPRESS_METRICS "127.0.0.1:${port}": taken by another process; stop it, or set`,
     );
-    other.close();
+    await close();
   });
 });
 
@@ -235,5 +233,108 @@ describe('the metrics', () => {
     gate.now += 60_000;
     expect(sampleValue(await scraped(gate), 'signalpress_release_age_seconds')).toBe(age + 60);
     expect(sampleValue(samples, 'signalpress_connections')).toBeGreaterThan(0);
+  });
+});
+
+const scrape = (authorization: string | null, target = '/metrics') => {
+  const sent = authorization === null ? [] : ['Authorization', authorization];
+  return { target, facts: headerFacts(['Host', 'gate', ...sent]) };
+};
+const shown = { contentType: 'text/plain', text: async () => 'a 1\n' };
+
+describe('metricsEndpoint()', () => {
+  it('shows the metrics to whoever knows the token', async () => {
+    const endpoint = metricsEndpoint(shown, TOKEN);
+    expect(endpoint.isScrape(scrape(`Bearer ${TOKEN}`))).toBe(true);
+    expect(endpoint.isScrape(scrape(`Bearer ${TOKEN}`, '/metricsx'))).toBe(false);
+    const { status, body } = await endpoint.reply('GET', `Bearer ${TOKEN}`);
+    expect([status, String(body)]).toEqual([200, 'a 1\n']);
+  });
+
+  it.each([null, '', TOKEN, 'Bearer ', `Bearer ${TOKEN}x`, `Basic ${TOKEN}`, `bearer ${TOKEN}`])(
+    'shows nothing to %j, and asks for the token',
+    async (authorization) => {
+      const endpoint = metricsEndpoint(shown, TOKEN);
+      expect(endpoint.isScrape(scrape(authorization))).toBe(false);
+      const { status, headers, body } = await endpoint.reply('GET', authorization);
+      expect(status).toBe(401);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'www-authenticate': 'Bearer realm="metrics"',
+        'cache-control': 'no-store',
+      });
+      expect(String(body)).not.toContain(TOKEN);
+    },
+  );
+
+  it('shows them to everybody where no token is set', async () => {
+    expect((await metricsEndpoint(shown, null).reply('GET', null)).status).toBe(200);
+  });
+
+  it('takes no other method', async () => {
+    const { status, headers } = await metricsEndpoint(shown, null).reply('POST', null);
+    expect([status, Object.fromEntries(headers).allow]).toEqual([405, 'GET, HEAD']);
+  });
+});
+
+const HASH = `sha256:${'ab'.repeat(32)}`;
+
+describe('Operations', () => {
+  it.each([
+    ['/gauge', 200, '/gauge'],
+    ['/gauge', 402, '/gauge'],
+    [`/v/${HASH}`, 200, '/v/:record_hash'],
+    ['/healthz', 200, '/healthz'],
+    ['/metrics', 200, '/metrics'],
+    ['/llms.txt', 200, 'file'],
+    ['/log/tile/0/000', 304, 'file'],
+    ['/nowhere', 404, 'unknown'],
+    ['/nowhere', 405, 'unknown'],
+    ['(refused)', 429, 'refused'],
+    ['(refused target)', 400, 'refused'],
+  ])('names %s with %i "%s"', (path, status, operation) => {
+    expect(new Operations(() => BUILTIN).of(path, status)).toBe(operation);
+  });
+
+  it('names the bundles of the catalogue that is served, and no others', () => {
+    const operations = new Operations(() => TIDES);
+    expect(operations.of('/gauge/tide-region', 402)).toBe('/gauge/tide-region');
+    expect(operations.of('/gauge/environment-region', 404)).toBe('unknown');
+  });
+
+  it('makes no name of what strangers ask, however many they are', () => {
+    const operations = new Operations(() => BUILTIN);
+    const names = new Set<string>();
+    for (let at = 0; at < 20_000; at += 1) {
+      names.add(operations.of(`/made-up/${at}`, 404));
+      names.add(operations.of(`/v/${at}`, 422));
+      names.add(operations.of(`/log/tile/0/${at}`, 200));
+    }
+    expect([...names].sort()).toEqual(['/v/:record_hash', 'file', 'unknown']);
+  });
+});
+
+const ROOT = join(import.meta.dirname, '../../../gatekeeper');
+const SOURCES = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((path) =>
+  path.endsWith('.ts'),
+);
+
+/** Files that load a module as soon as they are loaded; types are gone by then. */
+function loadersOf(name: string): string[] {
+  const loads = new RegExp(`^import (?!type )[^;]*from '[^']*${name}';`, 'm');
+  return SOURCES.filter((path) => loads.test(readFileSync(join(ROOT, path), 'utf8')));
+}
+
+describe('the library of metrics', () => {
+  it('is loaded by nothing that a start without metrics loads', () => {
+    expect(loadersOf('prom-client')).toEqual(['metrics/instruments.ts']);
+    expect(loadersOf('/instruments.ts')).toEqual(['metrics/open-metrics.ts']);
+    expect(loadersOf('/open-metrics.ts')).toEqual([]);
+    expect(readFileSync(join(ROOT, 'rooms.ts'), 'utf8')).toContain(
+      "() => import('./metrics/open-metrics.ts')",
+    );
+  });
+
+  it('would be seen where it is loaded', () => {
+    expect(loadersOf('/metered.ts')).toContain('payment/open-payment-services.ts');
   });
 });

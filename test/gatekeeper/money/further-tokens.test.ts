@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { shownSettings } from '../../../gatekeeper/config/config.ts';
 import { loadConfig } from '../../../gatekeeper/config/load-config.ts';
-import { shownSettings } from '../../../gatekeeper/config/shown-settings.ts';
 import {
   furtherTokens,
   isTokenOf,

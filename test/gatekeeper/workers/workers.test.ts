@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { workerRole, workerVariables } from '../../../gatekeeper/workers/worker-role.ts';
 import { Workers, type WorkersOptions } from '../../../gatekeeper/workers/workers.ts';
 
 type WorkerProcess = ReturnType<WorkersOptions['fork']>;
@@ -154,5 +155,18 @@ describe('Workers', () => {
     await pause(5);
     expect(seen.out).toBe('{"b":1}\n{"a":1}\n');
     expect(seen.err).toBe('Cannot open\n');
+  });
+});
+
+describe('workerRole()', () => {
+  it.each([[{ place: 0, fd: null }], [{ place: 12, fd: 3 }]])(
+    'reads what workerVariables() writes: %j',
+    (role) => {
+      expect(workerRole(workerVariables(role))).toEqual(role);
+    },
+  );
+
+  it.each([['x'], ['-1'], ['1:'], ['']])('takes %j for none', (text) => {
+    expect(workerRole({ GATE_WORKER: text })).toBe(null);
   });
 });

@@ -56,10 +56,7 @@ beforeAll(async () => {
     chain,
     facilitatorUrl: facilitator.url,
     files: new Map([...tinyFiles(), [KEYS_PATH, keys]]),
-    env: {
-      SIGNALPRESS_EXTENSIONS: 'payment-identifier,offer-receipt',
-      SIGNALPRESS_OFFER_RECEIPT_KEY: SIGNER_SEED,
-    },
+    env: { SIGNALPRESS_OFFER_RECEIPT_KEY: SIGNER_SEED },
   });
 }, 60_000);
 afterAll(async () => {

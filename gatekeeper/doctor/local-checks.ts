@@ -1,0 +1,194 @@
+// What a start finds on this machine: settings, secrets, release, journal, disk and clock.
+
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { isoTime } from '../../compiler/contract/iso-time.ts';
+import { keysInWords } from '../../compiler/contract/key-standing.ts';
+import { isStale } from '../../compiler/contract/release.ts';
+import { relayerKey } from '../chain/relayer-key.ts';
+import {
+  paidNetworks,
+  settlementOf,
+  settlementWarnings,
+  testPaymentsFault,
+} from '../config/config.ts';
+import { CONFIG_NAME } from '../config/load-config.ts';
+import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
+import { journalFacts } from '../journal/journal-facts.ts';
+import { JOURNAL_NAME } from '../journal/journal-file.ts';
+import { clockFailure } from '../money/clock-guard.ts';
+import { refuseOlder } from '../release/newest-served.ts';
+import { messageOf } from '../system/message-of.ts';
+import { type Examined, type Finding, failed, failure, ok, skipped, warning } from './check.ts';
+
+/** The settings could be read, or there would be nothing to examine; this says what they amount to. */
+export async function settingsCheck({ config, ignored }: Examined): Promise<Finding[]> {
+  const { payTo, host, port } = config;
+  const networks = paidNetworks(config).map(({ network }) => network.name);
+  const settlement = settlementOf(config);
+  const isTest = settlement === 'test';
+  const paid = isTest ? 'payments are simulated' : `${settlement} settles, paid to ${payTo}`;
+  const remedy = isTest
+    ? 'to be paid, set SIGNALPRESS_PAY_TO, _NETWORK, and _FACILITATOR_URL or _RELAYER_KEY'
+    : 'set SIGNALPRESS_RPC_URL to an https URL';
+  return [
+    ok(`${host}:${port}, network ${networks.join(', ')}; ${paid}`),
+    ...ignored.map((text) => warning(text, 'correct its name or remove it')),
+    ...settlementWarnings(config).map((text) => warning(text, remedy)),
+  ];
+}
+
+/** What others than the owner of a file may do. */
+const READ = 0o044;
+const WRITE = 0o022;
+
+/** Whether others can read what is secret, or change what this program runs. */
+export async function secretsCheck({ config }: Examined): Promise<Finding[]> {
+  const { relayerKey: key, facilitatorAuthModule: module, stateDir } = config;
+  const findings: Finding[] = [];
+  try {
+    // The start refuses a key file that others may read, and says so.
+    if (key !== null) relayerKey(key);
+  } catch (error) {
+    findings.push(failure(error));
+  }
+  const rights = [
+    [module, WRITE, 'change', 'go-w'],
+    [CONFIG_NAME, WRITE, 'change', 'go-w'],
+    [join(stateDir, JOURNAL_NAME), READ, 'read', 'go-rwx'],
+    [stateDir, WRITE, 'write into', 'go-w'],
+  ] as const;
+  for (const [path, bits, word, to] of rights) {
+    if (path === null || !existsSync(path) || (statSync(path).mode & bits) === 0) continue;
+    const tell = bits === WRITE ? failed : warning;
+    findings.push(tell(`others may ${word} "${path}"`, `run: chmod ${to} "${path}"`));
+  }
+  return findings.length > 0 ? findings : [ok('files with secrets are for their owner alone')];
+}
+
+/** Files whose bytes are read and hashed, spread evenly over the list, and how many damaged ones are named. */
+const FILES_SAMPLED = 200;
+const DAMAGED_SHOWN = 3;
+
+/** Opens the release as the start does: head, signature, tables, list of files, issuer; then reads a sample of files. */
+export async function releaseCheck(examined: Examined): Promise<Finding[]> {
+  const { config, clock } = examined;
+  const release = await examined.release();
+  refuseOlder(config.stateDir, release);
+  const { head, files } = release;
+  const count = Math.min(files.size, FILES_SAMPLED);
+  const damaged: string[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const path = files.pathAt(Math.floor((at * files.size) / count));
+    await release.body(path, () => {}).catch(() => damaged.push(path));
+  }
+  const about = `as of ${head.as_of}, ${files.size} files, issued by ${head.issuer_did}`;
+  const findings: Finding[] = [ok(`release ${head.sequence} ${about}`)];
+  const keys = keysInWords(release.keys, isoTime(clock()));
+  if (keys !== null) findings.push(ok(keys));
+  const named = damaged.slice(0, DAMAGED_SHOWN).join(', ');
+  const spoilt = `${damaged.length} of ${count} files are missing or changed: ${named}`;
+  if (damaged.length === 0) findings.push(ok(`${count} files were read and have their hashes`));
+  else findings.push(failed(spoilt, 'restore the data folder, or compile again with --full'));
+  if (isStale(head, clock())) {
+    const remedy = 'check the run that publishes; the old release is served until then';
+    findings.push(warning(`the release promised a newer one by ${head.valid_until}`, remedy));
+  }
+  // The release may name a public address where no setting does.
+  const place = { ...config, baseUrl: config.baseUrl ?? head.base_url };
+  const fault = settlementOf(config) === 'test' ? testPaymentsFault(place) : null;
+  if (fault !== null) findings.push(failed(fault, 'correct the setting that it names'));
+  return findings;
+}
+
+/** Reads the journal, also beside the gatekeeper that writes it: whether it is whole, and what is open. */
+export async function journalCheck({ config }: Examined): Promise<Finding[]> {
+  const { journal, stateDir } = config;
+  const place = isPostgresUrl(journal) ? shownPlace(journal) : join(stateDir, JOURNAL_NAME);
+  const facts = await journalFacts(config);
+  if (facts === null) return [skipped(`nothing in "${place}" yet; the first start makes it`)];
+  const { damage, open, oldestMs } = facts;
+  if (damage !== null) {
+    const remedy = 'stop the gatekeeper and restore a backup (gatekeeper/README.md)';
+    return [failed(`its file is damaged: ${damage}`, remedy)];
+  }
+  const whole = ok(`"${place}" is whole`);
+  if (open === 0 || oldestMs === null) return [whole, ok('no payment is open')];
+  const since = new Date(oldestMs).toISOString();
+  const remedy =
+    'see them with "signalpress-gate ledger list --only unknown"; their buyers may send them again';
+  return [whole, warning(`open payments: ${open}, the oldest since ${since}`, remedy)];
+}
+
+/** A journal grows by what is sold: this much is some 100,000 sales. */
+const FREE_BYTES_WANTED = 1_000_000_000;
+/** With less than this a write-ahead log may not find room for one burst of sales. */
+const FREE_BYTES_MIN = 100_000_000;
+
+/** Whether the state folder can be written, has room and lasts; what is in it must be writable too. */
+export async function diskCheck({ config: { stateDir }, space }: Examined): Promise<Finding[]> {
+  // The folder itself, or the one that it would be made in.
+  let folder = resolve(stateDir);
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  const findings: Finding[] = [];
+  try {
+    if (!statSync(folder).isDirectory()) throw new Error(`"${folder}" is a file`);
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    const names = folder === resolve(stateDir) ? readdirSync(folder) : [];
+    for (const name of names) accessSync(join(folder, name), constants.W_OK);
+    findings.push(ok(`"${stateDir}" can be written`));
+  } catch (error) {
+    const remedy =
+      'give the folder and its files to the user of the gatekeeper, on a disk that is mounted for writing';
+    findings.push(failed(`"${stateDir}" cannot be written: ${messageOf(error)}`, remedy));
+  }
+  const { free, total, isLasting } = space(folder);
+  const [left, all] = [free, total].map((bytes) => (bytes / 1e9).toFixed(1));
+  const text = `${left} of ${all} GB are free for "${stateDir}"`;
+  const remedy = 'free some space, or set SIGNALPRESS_STATE to a folder on a larger disk';
+  if (free >= FREE_BYTES_WANTED) findings.push(ok(text));
+  else findings.push(free < FREE_BYTES_MIN ? failed(text, remedy) : warning(text, remedy));
+  if (!isLasting) {
+    const volume =
+      'mount a volume there: without its journal, what was sold could be charged again';
+    const lost = `"${stateDir}" lies in a container or in memory, and is gone with it`;
+    findings.push(warning(lost, volume));
+  }
+  return findings;
+}
+
+/** A `Date` header has whole seconds and comes after a way through the network. */
+const SKEW_S_OK = 5;
+/** Buyers sign windows of some minutes that begin with their own clock. */
+const SKEW_S_MAX = 60;
+
+/** Compares the clock with the newest time in the journal, and with those whom the settings name. */
+export async function clockCheck(examined: Examined): Promise<Finding[]> {
+  const { config, clock } = examined;
+  const facts = await journalFacts(config);
+  const wrong = facts === null ? null : clockFailure(clock(), facts.newestMs);
+  const now = new Date(clock()).toISOString();
+  const own =
+    facts === null
+      ? skipped('no journal to compare the clock with')
+      : ok(`${now} is not before the newest time in the journal`);
+  const nodes = paidNetworks(config).flatMap(({ rpcUrl }) => rpcUrl ?? []);
+  const lists = config.facilitatorUrls.map((url) => `${url.replace(/\/$/, '')}/supported`);
+  const others = [...lists, ...nodes].map((url) => skewFinding(url, examined));
+  return [wrong === null ? own : failure(wrong), ...(await Promise.all(others))];
+}
+
+async function skewFinding(url: string, { ask, clock }: Examined): Promise<Finding> {
+  const { host } = new URL(url);
+  const before = clock();
+  const answer = await ask(url);
+  const date = 'code' in answer ? Number.NaN : Date.parse(String(answer.headers.date));
+  if (Number.isNaN(date)) return skipped(`${host} told no time`);
+  // The answer was made between two readings of the clock.
+  const ahead = Math.round((Math.max(before - date, 0) - Math.max(date - clock(), 0)) / 1000);
+  const seconds = Math.abs(ahead);
+  if (seconds <= SKEW_S_OK) return ok(`within ${SKEW_S_OK} s of ${host}`);
+  const text = `${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} the clock of ${host}`;
+  const remedy = 'set the clock of this machine, for example with chrony or systemd-timesyncd';
+  return seconds > SKEW_S_MAX ? failed(text, remedy) : warning(text, remedy);
+}
