@@ -186,7 +186,7 @@ function once(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-async function check(client: Client, { chainId, name, asset, rate }: Network): Promise<void> {
+async function check(client: Client, { chainId, name, asset, decimals }: Network): Promise<void> {
   const found = await getChainId(client);
   if (found !== chainId) {
     throw new ChainMismatch(
@@ -201,7 +201,7 @@ async function check(client: Client, { chainId, name, asset, rate }: Network): P
         'set SIGNALPRESS_RPC_URL to a synchronised node of the network',
     );
   }
-  if (rate !== undefined) await checkDecimals(client, asset as Hex, rate.decimals);
+  if (decimals !== undefined) await checkDecimals(client, asset as Hex, decimals);
 }
 
 /** With other decimals every price would be wrong. */

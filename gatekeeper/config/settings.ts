@@ -120,7 +120,7 @@ export const SETTINGS = {
   asset: { schema: address, help: 'leave it out: only the USDC contract of the network is served' },
   tokens: {
     schema: z.string().superRefine(usable(furtherTokens)),
-    help: `a token beside USDC as ${TOKEN_FORM}, where the rate is how many units of it one USD is worth; several with commas`,
+    help: `a token beside USDC that is at par with USD, as ${TOKEN_FORM}; several with commas`,
   },
   facilitator_url: {
     schema: facilitators,

@@ -32,7 +32,7 @@ async function findingsOf(
   try {
     await node.check();
     // Of another token on the chain, the rest is said already.
-    if (network.rate !== undefined) return [await tokenFinding(node, network)];
+    if (network.decimals !== undefined) return [await tokenFinding(node, network)];
     const block = await node.block('latest');
     const age = ageFinding(block, clock(), network);
     const gas = key === null ? [] : [await gasFinding(node, key)];
@@ -67,15 +67,16 @@ function ageFinding({ number, timestamp }: Block, now: number, network: Network)
 }
 
 /** Buyers sign for the name and version of the token; with others no signature is valid. */
-async function tokenFinding(node: TokenNode, { asset, extra, rate }: Network): Promise<Finding> {
-  const expected = rate?.decimals ?? USDC_DECIMALS;
+async function tokenFinding(node: TokenNode, of: Network): Promise<Finding> {
+  const { asset, extra } = of;
+  const expected = of.decimals ?? USDC_DECIMALS;
   const { name, version, decimals } = await node.facts();
   const text = `token ${asset}: "${name}", version "${version}", ${decimals} decimals`;
   const isExpected = name === extra.name && version === extra.version && decimals === expected;
   if (isExpected) return ok(text);
   return failed(
     `${text}, but buyers sign for "${extra.name}", version "${extra.version}", ${expected} decimals`,
-    rate === undefined
+    of.decimals === undefined
       ? 'set SIGNALPRESS_RPC_URL to a node of the network, and report this if it is one'
       : 'correct its entry in SIGNALPRESS_TOKENS',
   );

@@ -19,7 +19,7 @@ export async function payeeCheck(examined: Examined): Promise<Finding[]> {
   const findings = await Promise.all(
     tokens.map(async (paid) => {
       const node = await examined.node(paid);
-      const isOther = paid.network.rate !== undefined;
+      const isOther = paid.network.decimals !== undefined;
       const found = isOther ? await otherFindings(node, payee) : await findingsOn(node, payee);
       return tokens.length === 1 ? found : found.map((one) => namedFor(paid, one));
     }),
@@ -48,7 +48,7 @@ async function otherFindings(node: TokenNode | null, payee: string): Promise<Fin
 
 /** An address may be a plain account on one network and a contract on another. */
 function namedFor({ network }: PaidNetwork, finding: Finding): Finding {
-  const token = network.rate === undefined ? '' : ` ${symbolOf(network)}`;
+  const token = network.decimals === undefined ? '' : ` ${symbolOf(network)}`;
   return { ...finding, detail: `${network.name}${token}: ${finding.detail}` };
 }
 

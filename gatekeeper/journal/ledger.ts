@@ -50,7 +50,7 @@ export interface LedgerRow {
   readonly nonce: string;
   /** Atomic units of the asset. */
   readonly value: string;
-  /** The same in dollars, of another token than USDC at the rate of the sale; '' for an amount that does not exist. */
+  /** The same in dollars, of another token than USDC as it was worth when it was sold; '' for an amount that does not exist. */
   readonly usd: string;
   readonly transaction: string;
   readonly x402_version: string;

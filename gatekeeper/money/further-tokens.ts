@@ -1,19 +1,22 @@
+import { atomicAmount } from '../../compiler/contract/price.ts';
 import { checksumAddress } from './address.ts';
 import { findNetwork, type Network } from './networks.ts';
-import { DECIMALS_MAX, DECIMALS_MIN, isRate } from './token-rate.ts';
 
 /** Tokens beside USDC on one network: a payment of version 1 does not name its token, so each may have to be tried. */
 const TOKENS_MAX = 3;
-const PARTS = 6;
+const PARTS = 5;
+/** Of USDC, and the least that a token beside it may have, so that no price is rounded. */
+const USDC_DECIMALS = 6;
+const DECIMALS_MAX = 18;
 /** Names and versions of EIP-712 domains, as they stand in challenges. */
 const DOMAIN_TEXT = /^[\x20-\x7e]{1,64}$/;
 
 /** How one token is written. */
-export const TOKEN_FORM = 'network:address:name:version:decimals:rate';
+export const TOKEN_FORM = 'network:address:name:version:decimals';
 
 /**
- * Tokens beside USDC out of `network:address:name:version:decimals:rate`, several of them with commas. Throws a
- * RangeError that names the entry and what is wrong with it.
+ * Tokens beside USDC out of `network:address:name:version:decimals`, several of them with commas. Each is at par with USD.
+ * Throws a RangeError that names the entry and what is wrong with it.
  */
 export function furtherTokens(text: string): readonly Network[] {
   const tokens = text.split(',').map((entry) => tokenOf(entry.trim()));
@@ -35,9 +38,10 @@ type TokenPlace = Pick<Network, 'name' | 'asset'>;
 
 function tokenOf(entry: string): Network {
   const parts = entry.split(':').map((part) => part.trim());
-  const [networkName = '', address = '', name = '', version = '', decimals = '', perUsd = ''] =
-    parts;
+  const [networkName = '', address = '', name = '', version = '', decimals = ''] = parts;
   const fault = (why: string): RangeError => new RangeError(`"${entry.slice(0, 60)}" ${why}`);
+  if (parts.length === PARTS + 1)
+    throw fault(`states a rate, but a token is taken at par with USD alone: ${AT_PAR}`);
   if (parts.length !== PARTS) throw fault(`is not ${TOKEN_FORM}`);
   const network = findNetwork(networkName);
   if (network === undefined) throw fault(`names "${networkName}", which is not a known network`);
@@ -46,16 +50,12 @@ function tokenOf(entry: string): Network {
   if (!DOMAIN_TEXT.test(name) || !DOMAIN_TEXT.test(version))
     throw fault('has no name or version of an EIP-712 domain');
   const isCount = /^[0-9]{1,2}$/.test(decimals);
-  if (!isCount || Number(decimals) < DECIMALS_MIN || Number(decimals) > DECIMALS_MAX)
-    throw fault(`has "${decimals}" decimals, not ${DECIMALS_MIN} to ${DECIMALS_MAX}`);
-  if (!isRate(perUsd)) throw fault(`has the rate "${perUsd}", not a decimal number above 0`);
-  return {
-    ...network,
-    asset,
-    extra: { name, version },
-    rate: { decimals: Number(decimals), perUsd },
-  };
+  if (!isCount || Number(decimals) < USDC_DECIMALS || Number(decimals) > DECIMALS_MAX)
+    throw fault(`has "${decimals}" decimals, not ${USDC_DECIMALS} to ${DECIMALS_MAX}`);
+  return { ...network, asset, extra: { name, version }, decimals: Number(decimals) };
 }
+
+const AT_PAR = `write ${TOKEN_FORM} for one that is, and leave out any other`;
 
 /** In checksum case, which clients compare byte for byte. */
 function contractAddress(text: string, fault: (why: string) => RangeError): string {
@@ -76,8 +76,8 @@ interface TermsPlace {
 }
 
 /** What people call a token: USDC, or the name of its domain. */
-export function symbolOf({ rate, extra }: Pick<Network, 'rate' | 'extra'>): string {
-  return rate === undefined ? 'USDC' : extra.name;
+export function symbolOf({ decimals, extra }: Network): string {
+  return decimals === undefined ? 'USDC' : extra.name;
 }
 
 /** The token of terms of ours: that of its network, or another one with a domain of its own; undefined for no network. */
@@ -88,3 +88,15 @@ export function tokenOfTerms(terms: TermsOfToken): Network | undefined {
   return { ...network, asset, extra };
 }
 interface TermsOfToken extends TermsPlace, Pick<Network, 'extra'> {}
+
+/** Atomic units of a token for a decimal USD price. Throws a RangeError for no price. */
+export function tokenAmount(priceUsd: string, { decimals = USDC_DECIMALS }: Decimals): string {
+  return atomicAmount(priceUsd) + '0'.repeat(decimals - USDC_DECIMALS);
+}
+
+/** What an amount of a token is worth in atomic units of USDC, rounded down; null for an amount of USDC itself. */
+export function usdWorth(value: string, { decimals }: Decimals): string | null {
+  if (decimals === undefined) return null;
+  return `${BigInt(value) / 10n ** BigInt(decimals - USDC_DECIMALS)}`;
+}
+type Decimals = Pick<Network, 'decimals'>;

@@ -20,7 +20,7 @@ export interface Claim {
   readonly value: string;
   /** Unix seconds; from then on the token refuses the authorization. */
   readonly validBefore: number;
-  /** Worth of the value at the rate of the sale, in atomic units of USDC; absent for USDC. */
+  /** Worth of the value when it was sold, in atomic units of USDC; absent for USDC. */
   readonly usd?: string;
   /** What the payer calls the purchase, as `identifierHash` writes it. No two payments that stand have the same. */
   readonly identifier?: string | null;

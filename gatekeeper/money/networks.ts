@@ -1,5 +1,4 @@
 import { USDC } from '../../compiler/contract/usdc.ts';
-import type { TokenRate } from './token-rate.ts';
 
 /** Names that clients of version 1 know; any other one makes them drop the whole challenge. */
 type NetworkName = keyof typeof USDC;
@@ -19,12 +18,12 @@ export interface Network {
   readonly finalBlocks: number;
   /** Most gwei for one unit of gas where nothing is set: far more than is usual. */
   readonly maxFeeGwei: string;
-  /** Contract of its token, USDC without a rate, in checksum case, which clients compare byte for byte. */
+  /** Contract of its token, in checksum case, which clients compare byte for byte. */
   readonly asset: string;
   /** `name` and `version` of the token's EIP-712 domain. */
   readonly extra: { readonly name: string; readonly version: string };
-  /** How prices in USD become amounts of the token; absent for USDC. */
-  readonly rate?: TokenRate;
+  /** Decimal places of a token beside USDC; absent for USDC, which has 6. */
+  readonly decimals?: number;
 }
 
 /** Every supported network by its v1 name. */

@@ -7,6 +7,7 @@ import { catalogLink } from '../../compiler/contract/static-files.ts';
 import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
 import { payeeAddress } from '../money/address.ts';
 import { declaredExtensions, type Extension } from '../money/extensions.ts';
+import { tokenAmount } from '../money/further-tokens.ts';
 import type { Network } from '../money/networks.ts';
 import { OFFER_RECEIPT, RECEIPT_DECLARATION } from '../money/offer-receipt.ts';
 import type { X402Version } from '../money/payment.ts';
@@ -18,7 +19,6 @@ import type {
 } from '../money/requirements.ts';
 import type { ServiceSigner } from '../money/service-signer.ts';
 import { SIGN_IN, type SignInSource, signInDeclaration } from '../money/sign-in.ts';
-import { tokenAmount } from '../money/token-rate.ts';
 import type { Offers } from '../release/offers.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { bazaar } from './bazaar.ts';

@@ -304,7 +304,7 @@ async function warningOf(
 
 async function ownWarning(settlers: Settlers): Promise<string | null> {
   // One account settles all tokens of a network.
-  const onNetworks = settlers.filter(({ network }) => network.rate === undefined);
+  const onNetworks = settlers.filter(({ network }) => network.decimals === undefined);
   const isOne = onNetworks.length === 1;
   const asked = onNetworks.map(({ facilitator, network }) => {
     const name = isOne ? {} : { name: `the relayer on "${network.name}"` };

@@ -7,6 +7,7 @@ import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
 import { checksumAddress } from '../money/address.ts';
 import { facilitatorRequest } from '../money/facilitator.ts';
+import { usdWorth } from '../money/further-tokens.ts';
 import type { Journal, JournalEntry } from '../money/journal.ts';
 import type { Network } from '../money/networks.ts';
 import {
@@ -20,7 +21,6 @@ import {
 import { identifierHash, namedBy } from '../money/payment-identifier.ts';
 import type { Requirements } from '../money/requirements.ts';
 import { priceOf } from '../money/requirements.ts';
-import { usdWorth } from '../money/token-rate.ts';
 import { type Challenger, listingOf } from '../offer/challenge.ts';
 import { formerEndpoint, soldEndpoint, targetOfResource } from '../offer/former-endpoint.ts';
 import { BoundedMap } from '../system/bounded-map.ts';

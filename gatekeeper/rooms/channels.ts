@@ -34,11 +34,8 @@ const FIAT = {
 
 /** Where several tokens are offered, each is a contract of its own. */
 function assetOf(token: Network): object {
-  const { name, caip2, asset, rate } = token;
-  const other =
-    rate === undefined
-      ? {}
-      : { asset_symbol: symbolOf(token), decimals: rate.decimals, per_usd: rate.perUsd };
+  const { name, caip2, asset, decimals } = token;
+  const other = decimals === undefined ? {} : { asset_symbol: symbolOf(token), decimals };
   return { network: name, caip2, asset, ...other };
 }
 

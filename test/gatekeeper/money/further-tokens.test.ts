@@ -4,55 +4,59 @@ import { shownSettings } from '../../../gatekeeper/config/shown-settings.ts';
 import {
   furtherTokens,
   isTokenOf,
+  tokenAmount,
   tokenOfTerms,
+  usdWorth,
 } from '../../../gatekeeper/money/further-tokens.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 
-const EURC = '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42';
-const ENTRY = `base:${EURC}:EURC:2:6:0.92`;
+const COIN = '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42';
+const ENTRY = `base:${COIN}:COIN:2:6`;
 const { base } = NETWORKS;
 
 describe('furtherTokens()', () => {
-  it('reads a token with its domain, decimals and rate', () => {
-    const rate = { decimals: 6, perUsd: '0.92' };
-    const token = { ...base, asset: EURC, extra: { name: 'EURC', version: '2' }, rate };
+  it('reads a token with its domain and decimals', () => {
+    const token = { ...base, asset: COIN, extra: { name: 'COIN', version: '2' }, decimals: 6 };
     expect(furtherTokens(ENTRY)).toEqual([token]);
-    expect(furtherTokens(ENTRY.replace(EURC, EURC.toLowerCase()))).toEqual([token]);
+    expect(furtherTokens(ENTRY.replace(COIN, COIN.toLowerCase()))).toEqual([token]);
   });
 
   it('reads several, and names with spaces', () => {
-    const other = `polygon:0x${'1'.repeat(40)}:Euro Coin:1:18:0.9`;
+    const other = `polygon:0x${'1'.repeat(40)}:Other Coin:1:18`;
     const tokens = furtherTokens(`${ENTRY}, ${other}`);
     expect(tokens.map(({ name, extra }) => `${name} ${extra.name}`)).toEqual([
-      'base EURC',
-      'polygon Euro Coin',
+      'base COIN',
+      'polygon Other Coin',
     ]);
   });
 
   it.each([
-    ['no rate', `base:${EURC}:EURC:2:6`, /is not network:address:name:version:decimals:rate/],
-    ['a part too many', `${ENTRY}:1`, /is not network:address/],
+    [
+      'a rate of before',
+      `${ENTRY}:0.92`,
+      /states a rate, .* at par with USD alone: write network:/,
+    ],
+    ['no decimals', `base:${COIN}:COIN:2`, /is not network:address:name:version:decimals$/],
+    ['two parts too many', `${ENTRY}:1:1`, /is not network:address/],
     ['nothing', '', /"" is not network:address/],
     ['an unknown network', ENTRY.replace('base', 'mainnet'), /"mainnet", which is not a known/],
-    ['a short address', `base:0x60a3:EURC:2:6:0.92`, /no address of 40 hex digits/],
+    ['a short address', `base:0x60a3:COIN:2:6`, /no address of 40 hex digits/],
     ['a wrong checksum', ENTRY.replace('0x60a3E', '0x60A3E'), /checksum does not match/],
-    ['USDC itself', `base:${base.asset.toLowerCase()}:EURC:2:6:0.92`, /is the USDC of its network/],
-    ['no name', ENTRY.replace(':EURC:', '::'), /no name or version/],
+    ['USDC itself', `base:${base.asset.toLowerCase()}:COIN:2:6`, /is the USDC of its network/],
+    ['no name', ENTRY.replace(':COIN:', '::'), /no name or version/],
     ['no version', ENTRY.replace(':2:', '::'), /no name or version/],
-    ['a name beyond ASCII', ENTRY.replace(':EURC:', ':€:'), /no name or version/],
-    ['1 decimal', ENTRY.replace(':6:', ':1:'), /has "1" decimals, not 2 to 18/],
-    ['19 decimals', ENTRY.replace(':6:', ':19:'), /has "19" decimals/],
-    ['decimals that are no number', ENTRY.replace(':6:', ':six:'), /has "six" decimals/],
-    ['a rate of 0', ENTRY.replace('0.92', '0'), /has the rate "0", not a decimal number above 0/],
-    ['a rate that is no number', ENTRY.replace('0.92', '1/2'), /has the rate "1\/2"/],
-    ['one token twice', `${ENTRY},${ENTRY.replace(EURC, EURC.toLowerCase())}`, /on base twice/],
+    ['a name beyond ASCII', ENTRY.replace(':COIN:', ':€:'), /no name or version/],
+    ['5 decimals', ENTRY.replace(':6', ':5'), /has "5" decimals, not 6 to 18/],
+    ['19 decimals', ENTRY.replace(':6', ':19'), /has "19" decimals/],
+    ['decimals that are no number', ENTRY.replace(':6', ':six'), /has "six" decimals/],
+    ['one token twice', `${ENTRY},${ENTRY.replace(COIN, COIN.toLowerCase())}`, /on base twice/],
   ])('refuses %s', (_, text, fault) => {
     expect(() => furtherTokens(text)).toThrow(fault);
   });
 
   it('takes three tokens on a network, and not four', () => {
     const entries = (count: number) =>
-      Array.from({ length: count }, (_, at) => `base:0x${`${at + 1}`.repeat(40)}:T${at}:1:6:1`);
+      Array.from({ length: count }, (_, at) => `base:0x${`${at + 1}`.repeat(40)}:T${at}:1:6`);
     expect(furtherTokens(entries(3).join(','))).toHaveLength(3);
     expect(() => furtherTokens(entries(4).join(','))).toThrow('more than 3 tokens on base');
   });
@@ -89,15 +93,15 @@ describe('SIGNALPRESS_TOKENS', () => {
     expect(shownSettings(load({}))).toMatchObject({ tokens: null });
   });
 
-  it('is shown with its rate', () => {
+  it('is shown', () => {
     const config = load({ SIGNALPRESS_TOKENS: TEST });
-    expect(config.tokens).toMatchObject([{ name: 'base-sepolia', asset: EURC }]);
-    expect(shownSettings(config).tokens).toBe(`base-sepolia:${EURC}:EURC:0.92`);
+    expect(config.tokens).toMatchObject([{ name: 'base-sepolia', asset: COIN }]);
+    expect(shownSettings(config).tokens).toBe(`base-sepolia:${COIN}:COIN`);
   });
 
   it('keeps the gatekeeper from starting, by name, where an entry is wrong', () => {
-    expect(() => load({ SIGNALPRESS_TOKENS: TEST.replace('0.92', '-1') })).toThrow(
-      /SIGNALPRESS_TOKENS ".*": "base-sepolia:0x60a3.*" has the rate "-1", not a decimal/,
+    expect(() => load({ SIGNALPRESS_TOKENS: `${TEST}:0.92` })).toThrow(
+      /SIGNALPRESS_TOKENS ".*": "base-sepolia:0x60a3.*" states a rate, but a token is taken at par/,
     );
     expect(() => load({ SIGNALPRESS_TOKENS: ENTRY })).toThrow(
       /SIGNALPRESS_TOKENS: 0x60a3.* is on "base", which SIGNALPRESS_NETWORK does not name/,
@@ -105,8 +109,27 @@ describe('SIGNALPRESS_TOKENS', () => {
   });
 
   it('is never who is paid', () => {
-    const own = { SIGNALPRESS_TOKENS: TEST, SIGNALPRESS_PAY_TO: EURC };
+    const own = { SIGNALPRESS_TOKENS: TEST, SIGNALPRESS_PAY_TO: COIN };
     const settles = { SIGNALPRESS_FACILITATOR_URL: 'https://x402.example' };
     expect(() => load({ ...own, ...settles })).toThrow(/nobody holds the key/);
+  });
+});
+
+describe('tokenAmount() and usdWorth()', () => {
+  it.each([
+    ['0.01', undefined, '10000'],
+    ['0.000001', 6, '1'],
+    ['0.005', 8, '500000'],
+    ['9.90', 18, '9900000000000000000'],
+  ] as const)('%s USD with %s decimals is %s, and back', (usd, decimals, amount) => {
+    const token = decimals === undefined ? {} : { decimals };
+    expect(tokenAmount(usd, token)).toBe(amount);
+    const worth = decimals === undefined ? null : tokenAmount(usd, {});
+    expect(usdWorth(amount, token)).toBe(worth);
+  });
+
+  it('round a worth down, and refuse what is no price', () => {
+    expect(usdWorth('1999999999999', { decimals: 18 })).toBe('1');
+    expect(() => tokenAmount('free', { decimals: 18 })).toThrow('Cannot price "free"');
   });
 });

@@ -128,7 +128,7 @@ function expectRefusedPair(reply: Awaited<ReturnType<typeof purchases.pay>>): vo
 
 describe('payments for a token that left the settings', () => {
   const EURO = `0x${'e1'.repeat(20)}`;
-  const [euro = base] = furtherTokens(`base:${EURO}:Euro Test:1:18:0.92`);
+  const [euro = base] = furtherTokens(`base:${EURO}:Euro Test:1:18`);
   const own = { baseUrl: 'https://api.example.com', payTo: PAY_TO, serviceName: 'Example' };
   const wide = challenger({ ...own, network: base, furtherNetworks: [polygon, euro] });
   const narrow = challenger({ ...own, network: base });
