@@ -13,7 +13,7 @@ import {
 import { settlementWarnings } from './config/settlement-warnings.ts';
 import { type Log, lineLog } from './log/line-log.ts';
 import { LogOutput } from './log/log-output.ts';
-import { slowSignatures } from './money/slow-signatures.ts';
+import { slowSignatures } from './money/signature.ts';
 import { packageVersion } from './package-version.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
 import { COMMANDS, ON_DEMAND } from './rooms.ts';

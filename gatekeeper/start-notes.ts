@@ -5,7 +5,7 @@ import type { FirstService } from './answers/open-service.ts';
 import { settlementWarnings } from './config/settlement-warnings.ts';
 import { shownSettings } from './config/shown-settings.ts';
 import { clockFailure } from './money/clock-guard.ts';
-import { OFFER_RECEIPT } from './money/offer-receipt.ts';
+import { OFFER_RECEIPT } from './money/extensions.ts';
 import { keepNewest } from './release/newest-served.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
 import type { Setting } from './start-setting.ts';

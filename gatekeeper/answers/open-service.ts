@@ -3,16 +3,17 @@ import { type Config, paidTokens, settlementOf } from '../config/config.ts';
 import { TEST_WARNING } from '../config/test-payments.ts';
 import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
-import type { Extension } from '../money/extensions.ts';
-import { OFFER_RECEIPT } from '../money/offer-receipt.ts';
-import { type ServiceSigner, serviceSigner } from '../money/service-signer.ts';
+import {
+  type Extension,
+  OFFER_RECEIPT,
+  type ServiceSigner,
+  serviceSigner,
+} from '../money/extensions.ts';
 import { type TokenService, tokenSecrets, tokenService } from '../money/token.ts';
-import { type Challenger, challenger } from '../offer/challenge.ts';
-import { serviceNameOf } from '../offer/service-name.ts';
+import { type Challenger, challenger, serviceNameOf } from '../offer/challenge.ts';
 import type { PaymentServices } from '../payment/open-payment-services.ts';
 import type { SignaturePool } from '../payment/signature-pool.ts';
-import { meteredPurchases } from '../purchase/metered-purchases.ts';
-import { purchaseService } from '../purchase/purchase-service.ts';
+import { meteredPurchases, purchaseService } from '../purchase/purchase-service.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { messageOf } from '../system/message-of.ts';
 import { secretKey } from '../system/secret-key.ts';

@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
-import type { AuditedNode, TimeSpan } from '../chain/payee-transfers.ts';
 import { type Config, paidTokens } from '../config/config.ts';
-import type { Books } from '../journal/books.ts';
+import type { Books } from '../journal/ledger.ts';
 import type { JournalPlace } from '../journal/open-journal.ts';
 import {
   dayStart,
@@ -14,7 +13,7 @@ import {
 import { messageOf } from '../system/message-of.ts';
 import { secretKey } from '../system/secret-key.ts';
 import { StartError } from '../system/start-error.ts';
-import type { Audit, Finding } from './audit.ts';
+import type { Audit, AuditedNode, Finding, TimeSpan } from './audit.ts';
 import type { Payback, Refund } from './refunds.ts';
 
 const AUDIT_DAYS = 7;

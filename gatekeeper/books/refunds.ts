@@ -9,16 +9,14 @@
  */
 
 import { type Hex, keccak256, type LocalAccount, toHex } from 'viem';
-import type { AuditedNode } from '../chain/payee-transfers.ts';
-import type { Books, OwedRow } from '../journal/books.ts';
+import type { Books, OwedRow } from '../journal/ledger.ts';
 import type { ChainEvidence } from '../money/evidence.ts';
 import type { Facilitator, FacilitatorRequest, SettleOutcome } from '../money/facilitator.ts';
-import { symbolOf } from '../money/further-tokens.ts';
 import { DEAD_AFTER_S } from '../money/journal.ts';
-import type { Network } from '../money/networks.ts';
+import { type Network, symbolOf } from '../money/networks.ts';
 import type { Authorization } from '../money/payment.ts';
 import { transferDigest } from '../money/signature.ts';
-import { type Audit, isThere, tokenOf } from './audit.ts';
+import { type Audit, type AuditedNode, isThere, tokenOf } from './audit.ts';
 
 /** How long an authorization of ours is valid; before it, in seconds, for clocks that differ. */
 const REFUND_VALID_S = 3600;
@@ -173,7 +171,7 @@ function requestFor(
 }
 
 /** What is owed and what was paid back, with what could not be looked at. */
-export interface Debts {
+interface Debts {
   readonly debts: readonly Debt[];
   readonly gaps: readonly string[];
 }

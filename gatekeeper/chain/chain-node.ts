@@ -12,9 +12,9 @@ import {
 } from 'viem';
 import { getBlock, getChainId, getCode, getTransactionReceipt, readContract } from 'viem/actions';
 import type { AccountStanding } from '../money/evidence.ts';
+import { remoteUrl } from '../money/facilitator.ts';
 import type { Network } from '../money/networks.ts';
 import type { Authorization } from '../money/payment.ts';
-import { remoteUrl } from '../money/remote-url.ts';
 
 /** What the gatekeeper knows of an EIP-3009 token. */
 export const TOKEN_ABI = parseAbi([

@@ -1,5 +1,15 @@
-import type { Hex } from 'viem';
-import { getBalance, getCode } from 'viem/actions';
+import {
+  BaseError,
+  ExecutionRevertedError,
+  encodeFunctionData,
+  type Hex,
+  isErc6492Signature,
+  parseAbi,
+  parseErc6492Signature,
+  parseSignature,
+  toHex,
+} from 'viem';
+import { call, estimateGas, getBalance, getCode } from 'viem/actions';
 import type { ChainEvidence, ChainFinding } from '../money/evidence.ts';
 import {
   authorizationKey,
@@ -13,16 +23,15 @@ import {
   type SettleOutcome,
   type ValidityOutcome,
 } from '../money/facilitator.ts';
-import { isTokenOf } from '../money/further-tokens.ts';
-import { priceOf } from '../money/requirements.ts';
-import { SETTLEMENT_MS_MAX } from '../money/settlement-time.ts';
+import { isTokenOf, type Network, SETTLEMENT_MS_MAX } from '../money/networks.ts';
+import { priceOf } from '../money/payment.ts';
+import type { CodeSignature } from '../money/sign-in.ts';
+import { signedBy } from '../money/signature.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { inTime } from '../system/in-time.ts';
-import type { ChainNode, TransactionReceipt } from './chain-node.ts';
+import { provesTransfer } from './chain-evidence.ts';
+import { type ChainNode, TOKEN_ABI, type TransactionReceipt } from './chain-node.ts';
 import type { Relayed, Relayer } from './relayer.ts';
-import { simulate } from './simulate.ts';
-import { bringsDeployment, isSignedByKey, transferCall } from './transfer-call.ts';
-import { provesTransfer } from './transfer-proof.ts';
 
 /** Time between two looks at a transfer that is not deep enough yet. */
 const DEPTH_POLL_MS = 1000;
@@ -316,3 +325,125 @@ const CONTRADICTED: NoVerdict = {
   detail: 'the token does not take it, and the chain node does not show why',
 };
 const NO_ANSWER: NoVerdict = { verdict: 'none', detail: 'the chain node gave no answer' };
+
+/** Gas beyond the estimate, because the chain may have moved on; and what no transfer of USDC needs. */
+const GAS_PERCENT = 125n;
+const SETTLEMENT_GAS_MAX = 300_000n;
+
+interface TrialOptions {
+  readonly node: ChainNode;
+  readonly relayer: Relayer;
+  /** Told about answers that the node did not give; must not throw. */
+  readonly report: (error: unknown) => void;
+}
+
+type Trial =
+  | { readonly state: 'takes'; readonly gas: bigint }
+  | { readonly state: 'reverts' }
+  | { readonly state: 'unknown' };
+
+/** Tries a transfer without sending it, as of a block or of the newest one. */
+async function simulate(
+  { node, relayer, report }: TrialOptions,
+  request: FacilitatorRequest,
+  blockNumber?: bigint,
+): Promise<Trial> {
+  const to = node.network.asset as Hex;
+  const data = transferCall(node.network, request);
+  if (data === null) return { state: 'reverts' };
+  try {
+    await node.check();
+    // Without a cap the code of a payer could keep the node busy for as long as it likes.
+    const call = { account: relayer.address, to, data, blockNumber, gas: SETTLEMENT_GAS_MAX };
+    const estimate = await estimateGas(node.client, call);
+    const gas = (estimate * GAS_PERCENT) / 100n;
+    return gas > SETTLEMENT_GAS_MAX ? { state: 'reverts' } : { state: 'takes', gas };
+  } catch (error) {
+    if (isRevert(error)) return { state: 'reverts' };
+    report(error);
+    return { state: 'unknown' };
+  }
+}
+
+/** Whether the chain itself refused a call. */
+function isRevert(error: unknown): boolean {
+  return (
+    error instanceof BaseError &&
+    error.walk((cause) => cause instanceof ExecutionRevertedError) !== null
+  );
+}
+
+/** For accounts with code (FiatToken 2.2): the token asks the account whether it signed. */
+const BYTES_ABI = parseAbi([
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+]);
+
+/** Whether the payer's own key signed; else its code may have. */
+function isSignedByKey(network: Network, { paymentPayload }: FacilitatorRequest): boolean {
+  const { authorization, signature } = paymentPayload.payload;
+  return signedBy(network, authorization, signature).payer === authorization.from.toLowerCase();
+}
+
+/** Whether the signature brings along how its account would be deployed (ERC-6492). */
+function bringsDeployment({ paymentPayload }: FacilitatorRequest): boolean {
+  return isErc6492Signature(paymentPayload.payload.signature as Hex);
+}
+
+/** The call that moves the money; null for a signature that is wrapped in a way that nobody can read. */
+function transferCall(network: Network, request: FacilitatorRequest): Hex | null {
+  const { from, to, value, validAfter, validBefore, nonce } = authorizationOf(request);
+  const fields = [
+    from as Hex,
+    to as Hex,
+    BigInt(value),
+    BigInt(validAfter),
+    BigInt(validBefore),
+    nonce as Hex,
+  ] as const;
+  const signature = request.paymentPayload.payload.signature as Hex;
+  const functionName = 'transferWithAuthorization';
+  if (isSignedByKey(network, request)) {
+    const { r, s, yParity } = parseSignature(signature);
+    const args = [...fields, 27 + yParity, r, s] as const;
+    return encodeFunctionData({ abi: TOKEN_ABI, functionName, args });
+  }
+  const inner = innerSignature(signature);
+  if (inner === null) return null;
+  return encodeFunctionData({ abi: BYTES_ABI, functionName, args: [...fields, inner] });
+}
+
+/** What the account itself gets to see. The call to its factory is left out: nothing that a payer wrote is called. */
+function innerSignature(signature: Hex): Hex | null {
+  if (!isErc6492Signature(signature)) return signature;
+  try {
+    return parseErc6492Signature(signature).signature;
+  } catch {
+    return null;
+  }
+}
+
+/** EIP-1271. */
+const ABI = parseAbi([
+  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
+]);
+/** What it returns for a signature that it takes, as a word. */
+const TAKEN = `0x1626ba7e${'00'.repeat(28)}`;
+/** What checking a passkey takes without help of the chain; without a cap, code could keep the node busy. */
+const CHECK_GAS_MAX = 1_000_000n;
+
+/** Whether the code of an account takes a signature now; throws when the node does not say. */
+export async function isTakenByCode(
+  node: ChainNode,
+  { address, digest, signature }: CodeSignature,
+): Promise<boolean> {
+  const args = [toHex(digest), signature as Hex] as const;
+  const data = encodeFunctionData({ abi: ABI, functionName: 'isValidSignature', args });
+  await node.check();
+  try {
+    const asked = await call(node.client, { to: address as Hex, data, gas: CHECK_GAS_MAX });
+    return asked.data?.slice(0, TAKEN.length) === TAKEN;
+  } catch (error) {
+    if (isRevert(error)) return false;
+    throw error;
+  }
+}

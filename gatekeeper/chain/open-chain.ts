@@ -1,6 +1,7 @@
 import { parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Config, PaidNetwork } from '../config/config.ts';
+import { relayerKey } from '../money/address.ts';
 import type { AccountStanding, ChainEvidence } from '../money/evidence.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import type { Network } from '../money/networks.ts';
@@ -12,10 +13,8 @@ import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { chainEvidence, nodeFailure, nodeFault } from './chain-evidence.ts';
 import { ChainMismatch, type ChainNode, chainNode } from './chain-node.ts';
-import { isTakenByCode } from './code-signature.ts';
-import { directSettlement } from './direct-settlement.ts';
+import { directSettlement, isTakenByCode } from './direct-settlement.ts';
 import { type Relayer, relayer } from './relayer.ts';
-import { relayerKey } from './relayer-key.ts';
 
 /** Longest wait for what an account has: a buyer waits for it before anything else is asked. */
 const STANDING_MS = 3000;

@@ -1,7 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import type { Network } from '../money/networks.ts';
-import { OFFER_RECEIPT } from '../money/offer-receipt.ts';
-import { confirmationsMax, depthMs } from '../money/settlement-time.ts';
+import { OFFER_RECEIPT } from '../money/extensions.ts';
+import { confirmationsMax, depthMs, type Network } from '../money/networks.ts';
 import { isLoopback } from '../system/loopback.ts';
 import { type Config, paidNetworks } from './config.ts';
 import { dataUrl, isRemote } from './data-url.ts';

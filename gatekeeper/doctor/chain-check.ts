@@ -1,7 +1,7 @@
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { Block } from '../chain/chain-node.ts';
-import { relayerKey } from '../chain/relayer-key.ts';
 import { type Config, type PaidNetwork, paidTokens } from '../config/config.ts';
+import { relayerKey } from '../money/address.ts';
 import type { Network } from '../money/networks.ts';
 import { messageOf } from '../system/message-of.ts';
 import type { Examined } from './check.ts';

@@ -1,5 +1,5 @@
 import { paidNetworks } from '../config/config.ts';
-import { journalFacts } from '../journal/journal-facts.ts';
+import { journalFacts } from '../journal/with-journal.ts';
 import { clockFailure } from '../money/clock-guard.ts';
 import { dateOf } from './ask.ts';
 import type { Examined } from './check.ts';

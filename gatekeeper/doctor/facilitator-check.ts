@@ -1,8 +1,6 @@
 import { type Config, paidNetworks, settlementOf } from '../config/config.ts';
-import { facilitatorAuth } from '../facilitator/facilitator-auth.ts';
-import { facilitatorWarning } from '../facilitator/facilitator-health.ts';
-import { remoteFacilitator } from '../facilitator/remote-facilitator.ts';
-import { listedVersions } from '../facilitator/translating-facilitator.ts';
+import { facilitatorAuth, remoteFacilitator } from '../facilitator/remote-facilitator.ts';
+import { facilitatorWarning, listedVersions } from '../facilitator/translating-facilitator.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import type { Network } from '../money/networks.ts';
 import type { Examined } from './check.ts';

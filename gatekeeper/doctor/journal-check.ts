@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
-import { journalFacts } from '../journal/journal-facts.ts';
 import { JOURNAL_NAME } from '../journal/journal-file.ts';
+import { journalFacts } from '../journal/with-journal.ts';
 import type { JournalFacts } from '../money/journal.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';

@@ -1,6 +1,6 @@
 import { type PaidNetwork, paidTokens, settlementOf } from '../config/config.ts';
 import { payeeAddress } from '../money/address.ts';
-import { symbolOf } from '../money/further-tokens.ts';
+import { symbolOf } from '../money/networks.ts';
 import { silence } from './chain-check.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { relayerKey } from '../chain/relayer-key.ts';
 import { CONFIG_NAME } from '../config/load-config.ts';
 import { JOURNAL_NAME } from '../journal/journal-file.ts';
+import { relayerKey } from '../money/address.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, failure, ok, warning } from './finding.ts';
 

@@ -1,3 +1,4 @@
+import { keccak256 } from '../money/address.ts';
 import {
   exactKinds,
   type Facilitator,
@@ -5,10 +6,8 @@ import {
   type SettleOutcome,
   type ValidityOutcome,
 } from '../money/facilitator.ts';
-import { tokenOfTerms } from '../money/further-tokens.ts';
-import { keccak256 } from '../money/keccak.ts';
-import { findNetwork, NETWORKS } from '../money/networks.ts';
-import { priceOf } from '../money/requirements.ts';
+import { findNetwork, NETWORKS, tokenOfTerms } from '../money/networks.ts';
+import { priceOf } from '../money/payment.ts';
 import { signedBy } from '../money/signature.ts';
 
 /** What the local facilitator needs. */

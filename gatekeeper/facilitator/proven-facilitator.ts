@@ -6,7 +6,7 @@ import {
   provenBy,
   type SettleOutcome,
 } from '../money/facilitator.ts';
-import { SETTLEMENT_MS_MAX } from '../money/settlement-time.ts';
+import { SETTLEMENT_MS_MAX } from '../money/networks.ts';
 import { inTime } from '../system/in-time.ts';
 
 /** Time between two looks at the chain. */

@@ -6,8 +6,14 @@ import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { type AcceptedClock, acceptClock } from './accepted-clock.ts';
-import { JOURNAL_NAME, openJournalFile } from './journal-file.ts';
+import {
+  type AcceptedClock,
+  acceptClock,
+  isEmptyJournal,
+  JOURNAL_NAME,
+  openJournalFile,
+  traceOfJournal,
+} from './journal-file.ts';
 import {
   backUpJournal,
   LEDGER_COLUMNS,
@@ -17,7 +23,6 @@ import {
   type RevenueBy,
   revenueBy,
 } from './ledger.ts';
-import { isEmptyJournal, traceOfJournal } from './lost-journal.ts';
 import type { JournalPlace } from './open-journal.ts';
 import {
   dayStart,
@@ -80,7 +85,7 @@ export function ledgerCommand(by: LedgerOptions): Command {
     .description('move a journal in a file to the database that SIGNALPRESS_JOURNAL names')
     .option('--state <folder>', 'folder of the journal to move', by.place.stateDir)
     .action(async ({ state }: { state: string }) => {
-      const { migrateJournal, migratedLine } = await import('./postgres/migrate-journal.ts');
+      const { migrateJournal, migratedLine } = await import('./postgres/postgres-ledger.ts');
       by.write(`${migratedLine(await migrateJournal(state, by.place.journal))}\n`);
     });
   for (const each of [command, ...command.commands]) each.addHelpText('after', `\n${EXIT_CODES}`);
@@ -274,7 +279,7 @@ async function makeFile(path: string): Promise<boolean> {
 }
 
 async function makeShared(url: string): Promise<boolean> {
-  const { hasTables, makeTables } = await import('./postgres/schema.ts');
+  const { hasTables, makeTables } = await import('./postgres/connection.ts');
   const make = async (client: pg.ClientBase): Promise<boolean> => {
     if (await hasTables(client)) return false;
     await makeTables(client);

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { Config } from '../config/config.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
-import type { Journal } from '../money/journal.ts';
+import type { Conclusion, Journal, JournalEntry } from '../money/journal.ts';
+import { CallWatch } from '../state/call-watch.ts';
 import type { Trouble } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { JOURNAL_NAME } from './journal-file.ts';
-import { isEmptyJournal, traceOfShop } from './lost-journal.ts';
+import { isEmptyJournal, JOURNAL_NAME, traceOfShop } from './journal-file.ts';
 import { sqliteJournal } from './sqlite-journal.ts';
 
 /** A journal that somebody must close. */
@@ -82,4 +82,124 @@ function refuseFile(stateDir: string, cause: unknown): never {
       'writable, restore a backup if it is damaged, or set SIGNALPRESS_STATE to a folder of its own',
     { cause },
   );
+}
+
+/** Settlements that are kept at most; beyond them the chain must be asked, as after a crash. */
+const KEPT_SETTLEMENTS_MAX = 10_000;
+
+type KeptSettlement = Conclusion & { readonly transaction: string };
+
+/**
+ * A journal that remembers settlements which could not be written, and writes them as soon as that works:
+ * a full disk must not turn what is known to be paid into a doubt. What it remembers ends with the process.
+ */
+export function keepingSettlements(journal: Journal): Journal {
+  const kept = new Map<string, KeptSettlement>();
+  /** Whether nothing is left to write under a key. */
+  const write = async (settlement: KeptSettlement): Promise<boolean> => {
+    try {
+      await journal.conclude(settlement);
+    } catch {
+      if (isOpen(await journal.find(settlement.key))) return false;
+    }
+    return kept.delete(settlement.key);
+  };
+  return {
+    ...journal,
+    async conclude(conclusion) {
+      try {
+        await journal.conclude(conclusion);
+      } catch (error) {
+        if (isSettlement(conclusion) && kept.size < KEPT_SETTLEMENTS_MAX) {
+          kept.set(conclusion.key, conclusion);
+        }
+        throw error;
+      }
+    },
+    async find(key) {
+      const settlement = kept.get(key);
+      if (settlement === undefined || (await write(settlement))) return journal.find(key);
+      const entry = await journal.find(key);
+      const { state, transaction, settledMs = null } = settlement;
+      return entry === null ? null : { ...entry, state, transaction, settledMs };
+    },
+    async unresolved(after, limit) {
+      for (const settlement of [...kept.values()]) {
+        // The next ones would fail like this one.
+        if (!(await write(settlement))) break;
+      }
+      const open = await journal.unresolved(after, limit);
+      return open.filter(({ key }) => !kept.has(key));
+    },
+  };
+}
+
+function isSettlement(conclusion: Conclusion): conclusion is KeptSettlement {
+  return conclusion.state === 'settled' && conclusion.transaction !== undefined;
+}
+
+function isOpen(entry: JournalEntry | null): boolean {
+  return entry?.state === 'settling' || entry?.state === 'unknown';
+}
+
+/**
+ * How long a failed write counts if none was tried since: without buyers the journal cannot show that it has recovered.
+ */
+const WRITE_FAILURE_MS = 30_000;
+/** What takes longer is slow: a buyer waits for several, one after the other. */
+const SLOW_MS = 2000;
+
+interface WatchOptions {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Whether the journal is out of reach, which is told elsewhere: what waits or fails then says nothing more. */
+  readonly isLost: () => boolean;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+interface WatchedJournal {
+  readonly journal: Journal;
+  /** Why the last claim, not long ago, could not be written; null if it could. */
+  failure(): string | null;
+  /** That buyers wait too long for it; null if they do not. */
+  slowness(): string | null;
+}
+
+/** Notices whether payments can be looked up and written down in time. */
+export function watchingWrites(journal: Journal, options: WatchOptions): WatchedJournal {
+  const { clock, isLost } = options;
+  const calls = new CallWatch({ ...options, slowMs: SLOW_MS });
+  const { shared } = journal;
+  let failed: { readonly at: number; readonly error: string } | null = null;
+  const watched = async <T>(write: () => Promise<T>): Promise<T> => {
+    try {
+      const result = await calls.watched(write);
+      failed = null;
+      return result;
+    } catch (error) {
+      failed = isLost() ? null : { at: clock(), error: messageOf(error) };
+      throw error;
+    }
+  };
+  return {
+    journal: {
+      ...journal,
+      // A purchase waits for each of these.
+      ...(shared === undefined
+        ? {}
+        : { shared: { ...shared, learn: (key) => calls.watched(() => shared.learn(key)) } }),
+      find: (key) => calls.watched(() => journal.find(key)),
+      claim: (claim) => watched(() => journal.claim(claim)),
+      conclude: (conclusion) => calls.watched(() => journal.conclude(conclusion)),
+    },
+    failure() {
+      if (failed === null || Math.abs(clock() - failed.at) >= WRITE_FAILURE_MS) return null;
+      return failed.error;
+    },
+    slowness() {
+      if (isLost()) calls.forget();
+      return calls.fault('a look into the payment journal, or a write,');
+    },
+  };
 }

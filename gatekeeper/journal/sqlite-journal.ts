@@ -1,4 +1,8 @@
-import type Database from 'libsql';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import Database from 'libsql';
 import { z } from 'zod';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import { clockIsBehind } from '../money/clock-guard.ts';
@@ -9,32 +13,33 @@ import {
   type Journal,
   type JournalEntry,
   OPEN_COUNTED_MAX,
+  type PaymentBinding,
   type PaymentState,
+  type SharedJournal,
 } from '../money/journal.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { newestTime } from './accepted-clock.ts';
-import { BodyStore, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from './body-store.ts';
 import { GroupCommit } from './group-commit.ts';
 import {
   ACCOUNT,
   clientSecret,
   IS_UNFINAL,
+  newestTime,
   openJournalFile,
   tokenRow,
   tokensIn,
 } from './journal-file.ts';
 import {
+  BodyStore,
   type ClaimValues,
   claimValues,
   entryOf,
   KNOWN_COLUMNS,
   knownOf,
+  PURGE_INTERVAL_MS,
+  PURGE_ROWS_MAX,
   reviewsOf,
   reviewValues,
 } from './journal-row.ts';
-import { KeyFilter } from './key-filter.ts';
-import { livingHolders } from './living-holders.ts';
-import { aloneIn, follower, freePayments, taker as openTaker } from './sqlite-sharing.ts';
 
 /** Transactions that are remembered until their payments are concluded for sure. */
 const TAKEN_MAX = 10_000;
@@ -135,7 +140,7 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
       purge();
       return claimed;
     },
-    takeTransaction: taker(db),
+    takeTransaction: transactionTaker(db),
     async conclude(conclusion: Conclusion) {
       const now = clock();
       const values = endValues(conclusion, now);
@@ -146,7 +151,7 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
     },
     unresolved: freePayments(db, holders),
     ...reviewer(db, commit, clock),
-    shared: { learn: async () => filter.follow(), take: openTaker(db, commit, holders) },
+    shared: { learn: async () => filter.follow(), take: taker(db, commit, holders) },
     citations: async (digits) => bodies.citations(digits),
     newestMs() {
       // A clock that the operator accepted meanwhile counts from now on.
@@ -272,7 +277,7 @@ function purger(
 }
 
 /** Payments are concluded a moment after their transaction was taken, so both the disk and the memory are asked. */
-function taker(db: Database.Database): Journal['takeTransaction'] {
+function transactionTaker(db: Database.Database): Journal['takeTransaction'] {
   const otherOf = db.prepare(OTHER_OF);
   const taken = new BoundedMap<string, string>(TAKEN_MAX);
   return async (key, named) => {
@@ -347,4 +352,194 @@ function reader(db: Database.Database): (key: string) => JournalEntry | null {
     const row = find.get([key]);
     return row === undefined ? null : entryOf(row);
   };
+}
+
+/** Bits of the filter: 8 MB, and one useless look-up in a thousand new payments at 60,000 known ones. */
+const BITS_LOG2 = 26;
+const HEX_DIGITS = 7;
+const MASK = 2 ** BITS_LOG2 - 1;
+/** Bits of a page: 64 KB. */
+const PAGE_LOG2 = 19;
+const PAGE_MASK = 2 ** PAGE_LOG2 - 1;
+
+/**
+ * Which payment keys cannot be known: most payments are new, and asking the disk for each costs more than
+ * the rest of its checks. It has no false negatives for what was added, and a false positive costs a look-up.
+ */
+export class KeyFilter {
+  /** Each is made with the first key of it, so that a young journal takes no memory. */
+  readonly #pages: (Uint8Array | undefined)[] = [];
+
+  add(key: string): void {
+    const bit = bitOf(key);
+    const page = this.#pages[bit >>> PAGE_LOG2] ?? new Uint8Array(2 ** (PAGE_LOG2 - 3));
+    this.#pages[bit >>> PAGE_LOG2] = page;
+    const at = (bit & PAGE_MASK) >>> 3;
+    page[at] = (page[at] ?? 0) | (1 << (bit & 7));
+  }
+
+  mayHave(key: string): boolean {
+    const bit = bitOf(key);
+    const byte = this.#pages[bit >>> PAGE_LOG2]?.[(bit & PAGE_MASK) >>> 3] ?? 0;
+    return (byte & (1 << (bit & 7))) !== 0;
+  }
+}
+
+/** Keys end with the nonce, which is random hex; any other ending shares a bit. */
+function bitOf(key: string): number {
+  const bits = Number.parseInt(key.slice(-HEX_DIGITS), 16);
+  return Number.isNaN(bits) ? 0 : bits & MASK;
+}
+
+/** Keys that are read at once. */
+const ROWS = 10_000;
+/** Looks at a payment that another process asks for at this moment, and the time between two of them. */
+const TAKE_TRIES = 20;
+const TAKE_PAUSE_MS = 100;
+
+const UNRESOLVED = `
+SELECT id AS place, key, holder FROM payment
+WHERE state <> 'settled' AND state IN ('settling', 'unknown') AND id > ? ORDER BY id LIMIT ?`;
+const HELD = `
+SELECT holder FROM payment WHERE key = ? AND resource = ? AND signed = ? AND state IN ('settling', 'unknown')`;
+const TAKE = `UPDATE payment SET holder = ?
+WHERE key = ? AND resource = ? AND signed = ? AND state IN ('settling', 'unknown') AND holder IS ?`;
+const NEWEST_PLACE = 'SELECT coalesce(max(id), 0) AS place FROM payment';
+const NEW_KEYS = 'SELECT id AS place, key FROM payment WHERE id > ? ORDER BY id LIMIT ?';
+
+const unresolvedRow = z.object({
+  place: z.number(),
+  key: z.string(),
+  holder: z.string().nullable(),
+});
+const heldRow = z.object({ holder: z.string().nullable() });
+const placeRow = z.object({ place: z.number() });
+const newRow = z.object({ place: z.number(), key: z.string() });
+const dataVersionRow = z.object({ data_version: z.number() });
+
+/** Runs what no other process may do at the same time. */
+function aloneIn<T>(db: Database.Database, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    return work();
+  } finally {
+    db.exec('ROLLBACK');
+  }
+}
+
+/** Open payments that nobody else asks for at this moment; each process is looked at once. */
+function freePayments(db: Database.Database, holders: LivingHolders): Journal['unresolved'] {
+  const unresolved = db.prepare(UNRESOLVED);
+  return async (after, limit) => {
+    const others = new Map<string, boolean>();
+    const isFree = (holder: string | null): boolean => {
+      if (holder === null || holder === holders.own) return true;
+      const isAlive = others.get(holder) ?? holders.isAlive(holder);
+      others.set(holder, isAlive);
+      return !isAlive;
+    };
+    const rows = unresolved.all([after, limit]).map((row) => unresolvedRow.parse(row));
+    return rows.flatMap(({ place, key, holder }) => (isFree(holder) ? [{ place, key }] : []));
+  };
+}
+
+/** Takes an open payment that nobody else asks for; waits a little for one who does. */
+function taker(
+  db: Database.Database,
+  commit: GroupCommit,
+  holders: LivingHolders,
+): SharedJournal['take'] {
+  const held = db.prepare(HELD);
+  const take = db.prepare(TAKE);
+  const { own } = holders;
+  /** Null while another process that lives asks. */
+  const taken = async (key: string, { resource, signed }: PaymentBinding) => {
+    const row = held.get([key, resource, signed]);
+    if (row === undefined) return false;
+    const { holder } = heldRow.parse(row);
+    if (holder !== null && holder !== own && holders.isAlive(holder)) return null;
+    const values = [own, key, resource, signed, holder];
+    const changes = await commit.run(() => take.run(values).changes);
+    return changes === 1 ? true : null;
+  };
+  return async (key, bound) => {
+    for (let tries = 1; tries <= TAKE_TRIES; tries += 1) {
+      const isTaken = await taken(key, bound);
+      if (isTaken !== null) return isTaken;
+      await pause(TAKE_PAUSE_MS);
+    }
+    return false;
+  };
+}
+
+/** Reads the rows behind those that it has seen, when another process wrote something. */
+function follower(db: Database.Database, add: (key: string) => void): () => void {
+  const dataVersion = db.prepare('PRAGMA data_version');
+  const fresh = db.prepare(NEW_KEYS);
+  let { place } = placeRow.parse(db.prepare(NEWEST_PLACE).get());
+  let seen = 0;
+  return () => {
+    const { data_version } = dataVersionRow.parse(dataVersion.get());
+    if (data_version === seen) return;
+    seen = data_version;
+    for (let isMore = true; isMore; ) {
+      const rows = fresh.all([place, ROWS]).map((row) => newRow.parse(row));
+      for (const row of rows) add(row.key);
+      place = rows.at(-1)?.place ?? place;
+      isMore = rows.length === ROWS;
+    }
+  };
+}
+
+const NAME_BYTES = 8;
+
+/**
+ * Processes that use one journal file. Each of them locks a small file of its own for as long as it lives; the system
+ * frees the lock when the process ends, however it ends. So a payment that is open is told from one that was left open,
+ * and no clock is asked.
+ */
+interface LivingHolders {
+  /** Name of this process in the rows of the journal. */
+  readonly own: string;
+  isAlive(holder: string): boolean;
+  close(): void;
+}
+
+/** Takes a lock beside the journal; the caller must keep others from doing so at the same time. */
+export function livingHolders(journalPath: string): LivingHolders {
+  const prefix = `${journalPath}-holder-`;
+  for (const name of holdersAt(prefix)) if (!isLocked(prefix + name)) rmSync(prefix + name);
+  const own = randomBytes(NAME_BYTES).toString('hex');
+  const lock = new Database(prefix + own, { timeout: 0 });
+  lock.exec('BEGIN EXCLUSIVE');
+  return {
+    own,
+    isAlive: (holder) => holder === own || isLocked(prefix + holder),
+    close() {
+      lock.close();
+      for (const side of ['', '-journal']) rmSync(prefix + own + side, { force: true });
+    },
+  };
+}
+
+function holdersAt(prefix: string): string[] {
+  const start = basename(prefix);
+  const names = readdirSync(dirname(prefix)).filter((name) => name.startsWith(start));
+  // What SQLite itself puts beside such a file belongs to it.
+  return names.map((name) => name.slice(start.length)).filter((name) => /^[0-9a-f]+$/.test(name));
+}
+
+/** Whether another connection holds the lock of a file; a file that is gone has no holder. */
+function isLocked(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const lock = new Database(path, { timeout: 0, fileMustExist: true });
+  try {
+    lock.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return false;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return true;
+    throw error;
+  } finally {
+    lock.close();
+  }
 }

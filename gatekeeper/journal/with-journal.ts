@@ -1,15 +1,25 @@
-import { accessSync } from 'node:fs';
+import { accessSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
 import type pg from 'pg';
+import { z } from 'zod';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
+import type { Config } from '../config/config.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
+import type { JournalFacts } from '../money/journal.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { type AskBooks, Books } from './books.ts';
-import { JOURNAL_NAME, openJournalFile, readJournalFile } from './journal-file.ts';
-import { type LedgerFilter, type LedgerRow, ledgerRows } from './ledger.ts';
+import {
+  JOURNAL_NAME,
+  lostJournal,
+  newestTime,
+  openJournalFile,
+  readJournalFile,
+  refuseLost,
+  traceOfShop,
+} from './journal-file.ts';
+import { type AskBooks, Books, type LedgerFilter, type LedgerRow, ledgerRows } from './ledger.ts';
 import type { JournalPlace } from './open-journal.ts';
 
 /** Lets a command use the journal of a state folder, beside the gatekeeper that writes it. */
@@ -140,4 +150,30 @@ export function dayStart(text: string): number {
   throw new StartError(
     `Cannot read day "${text}": not a calendar day; give one such as 2026-01-31`,
   );
+}
+
+const openRow = z.object({ n: z.number(), oldest: z.number().nullable() });
+const checkRow = z.object({ quick_check: z.string() });
+const OPEN = `
+SELECT count(*) AS n, min(created_at) AS oldest FROM payment WHERE state IN ('settling', 'unknown')`;
+
+/** Reads the journal beside the gatekeepers that write it; null where there is none yet. Throws a StartError where it is lost. */
+export async function journalFacts({ stateDir, journal }: Config): Promise<JournalFacts | null> {
+  if (isPostgresUrl(journal)) {
+    const { databaseFacts } = await import('./postgres/postgres-ledger.ts');
+    const facts = await withDatabase(journal, databaseFacts, 'perhaps empty');
+    const trace = facts === null ? traceOfShop(stateDir) : null;
+    if (trace !== null) throw lostJournal(shownPlace(journal), trace);
+    return facts;
+  }
+  const path = join(stateDir, JOURNAL_NAME);
+  refuseLost(path);
+  return existsSync(path) ? withJournal(stateDir, fileFacts) : null;
+}
+
+function fileFacts(db: Database.Database): JournalFacts {
+  const { quick_check } = checkRow.parse(db.prepare('PRAGMA quick_check(1)').get());
+  if (quick_check !== 'ok') return { newestMs: 0, open: 0, oldestMs: null, damage: quick_check };
+  const { n, oldest } = openRow.parse(db.prepare(OPEN).get());
+  return { newestMs: newestTime(db), open: n, oldestMs: oldest, damage: null };
 }

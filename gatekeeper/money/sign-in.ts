@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decodeUtf8, JsonError, parseJson } from '../../compiler/contract/strict-json.ts';
-import { keccak256 } from './keccak.ts';
+import { keccak256 } from './address.ts';
 import type { Network } from './networks.ts';
 import type { Refusal } from './payment.ts';
 import { recoverPayer, SIGNATURE_CHARS_MAX } from './signature.ts';

@@ -6,25 +6,25 @@ import { priceOf } from '../../compiler/contract/price.ts';
 import { catalogLink } from '../../compiler/contract/static-files.ts';
 import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
 import { payeeAddress } from '../money/address.ts';
-import { declaredExtensions, type Extension } from '../money/extensions.ts';
-import { tokenAmount } from '../money/further-tokens.ts';
-import type { Network } from '../money/networks.ts';
-import { OFFER_RECEIPT, RECEIPT_DECLARATION } from '../money/offer-receipt.ts';
-import type { X402Version } from '../money/payment.ts';
+import {
+  declaredExtensions,
+  type Extension,
+  OFFER_RECEIPT,
+  RECEIPT_DECLARATION,
+  type ServiceSigner,
+} from '../money/extensions.ts';
+import { type Network, tokenAmount } from '../money/networks.ts';
 import type {
   Listing,
   Requirements,
   RequirementsV1,
   RequirementsV2,
-} from '../money/requirements.ts';
-import type { ServiceSigner } from '../money/service-signer.ts';
+  X402Version,
+} from '../money/payment.ts';
 import { SIGN_IN, type SignInSource, signInDeclaration } from '../money/sign-in.ts';
 import type { Offers } from '../release/offers.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { bazaar } from './bazaar.ts';
-import { anyRequest, clientHint } from './client-hint.ts';
-import { mediaTypeOf } from './media-type.ts';
-import { type Shown, shownOf } from './shown.ts';
+import { anyRequest, bazaar, clientHint, mediaTypeOf, type Shown, shownOf } from './shown.ts';
 
 /** Seconds that a payer's authorization should last. */
 const MAX_TIMEOUT_SECONDS = 300;
@@ -409,4 +409,15 @@ function examplesOf(name: string, { endpoint, example }: Shown): { examples?: re
   const chosen = example[name];
   if (!param.required && !isOpen) return { examples: param.examples };
   return chosen === undefined ? {} : { examples: [chosen] };
+}
+
+/** Longest service name that v2 catalogues show. */
+const SERVICE_NAME_CHARS_MAX = 32;
+
+/** As much of an issuer's name as a v2 challenge can say. */
+export function serviceNameOf(issuerName: string): string {
+  const ascii = issuerName.replace(/[^\x20-\x7e]/g, '');
+  const cut = ascii.slice(0, SERVICE_NAME_CHARS_MAX);
+  // A bracket without its end is useless.
+  return cut.replace(/\([^)]*$/, '').trim() || 'x402';
 }

@@ -1,6 +1,7 @@
 import type { FacilitatorCall, Meters, PurchaseStage } from '../metrics/meters.ts';
 import type {
   Facilitator,
+  FacilitatorRequest,
   NoVerdict,
   SettleOutcome,
   SupportedOutcome,
@@ -112,6 +113,61 @@ export function meteredFacilitator(
   return {
     verify: (request) => counted('verify', () => facilitator.verify(request)),
     settle: (request, isFirst) => counted('settle', () => facilitator.settle(request, isFirst)),
+    supported: () => facilitator.supported(),
+  };
+}
+
+/** An outage is reported at most this often, however many payments it affects. */
+const REPORT_EVERY_MS = 1000;
+
+/** A call that brought no verdict. */
+export interface MissingVerdict {
+  /** The request that it was for. */
+  readonly id?: string;
+  readonly call: 'verify' | 'settle';
+  readonly detail: string;
+  /** Calls that came to nothing since one was reported last. */
+  readonly more: number;
+}
+
+interface ReportingFacilitatorOptions {
+  readonly facilitator: Facilitator;
+  readonly report: (missing: MissingVerdict) => void;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** A facilitator whose missing verdicts are reported to the operator; buyers are only told to try again. */
+export function reportingFacilitator({
+  facilitator,
+  report,
+  clock,
+}: ReportingFacilitatorOptions): Facilitator {
+  let reportedAtMs = Number.NEGATIVE_INFINITY;
+  let more = 0;
+  const note = (
+    call: MissingVerdict['call'],
+    { trace }: FacilitatorRequest,
+    outcome: ValidityOutcome | SettleOutcome,
+  ): void => {
+    if (outcome.verdict !== 'none' || outcome.abandoned === true) return;
+    const isNew = Math.abs(clock() - reportedAtMs) >= REPORT_EVERY_MS;
+    const named = trace === undefined ? {} : { id: trace.id };
+    if (isNew) report({ ...named, call, detail: outcome.detail, more });
+    if (isNew) reportedAtMs = clock();
+    more = isNew ? 0 : more + 1;
+  };
+  return {
+    async verify(request) {
+      const outcome = await facilitator.verify(request);
+      note('verify', request, outcome);
+      return outcome;
+    },
+    async settle(request, isFirst) {
+      const outcome = await facilitator.settle(request, isFirst);
+      note('settle', request, outcome);
+      return outcome;
+    },
     supported: () => facilitator.supported(),
   };
 }

@@ -1,9 +1,12 @@
 import { type Config, settlementOf } from '../config/config.ts';
-import { facilitatorWarning } from '../facilitator/facilitator-health.ts';
-import { type MissingVerdict, reportingFacilitator } from '../facilitator/reporting-facilitator.ts';
-import { keepingSettlements } from '../journal/kept-settlements.ts';
-import { type JournalOptions, type OpenJournal, openJournal } from '../journal/open-journal.ts';
-import { watchingWrites } from '../journal/watched-writes.ts';
+import { facilitatorWarning } from '../facilitator/translating-facilitator.ts';
+import {
+  type JournalOptions,
+  keepingSettlements,
+  type OpenJournal,
+  openJournal,
+  watchingWrites,
+} from '../journal/open-journal.ts';
 import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
 import { OutsideTime } from '../money/clock-guard.ts';
@@ -12,9 +15,11 @@ import type { Journal } from '../money/journal.ts';
 import type { ServiceState } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
 import {
+  type MissingVerdict,
   meteredFacilitator,
   meteredJournal,
   meteredSettler,
+  reportingFacilitator,
   watchedFacilitator,
 } from './metered.ts';
 import { openSettlementServices, type SettlementServices } from './open-settlement-services.ts';

@@ -2,29 +2,30 @@ import { randomBytes } from 'node:crypto';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { ChainOptions, OpenChain } from '../chain/open-chain.ts';
 import { type Config, type PaidNetwork, paidNetworks, paidTokens } from '../config/config.ts';
-import { canary } from '../facilitator/canary.ts';
-import { facilitatorAuth } from '../facilitator/facilitator-auth.ts';
-import { facilitatorWarning } from '../facilitator/facilitator-health.ts';
-import { type FacilitatorPool, facilitatorPool } from '../facilitator/facilitator-pool.ts';
+import { canary, type FacilitatorPool, facilitatorPool } from '../facilitator/facilitator-pool.ts';
 import { localFacilitator } from '../facilitator/local-facilitator.ts';
 import { provenFacilitator } from '../facilitator/proven-facilitator.ts';
-import { remoteFacilitator } from '../facilitator/remote-facilitator.ts';
-import { translatingFacilitator } from '../facilitator/translating-facilitator.ts';
+import { facilitatorAuth, remoteFacilitator } from '../facilitator/remote-facilitator.ts';
+import {
+  facilitatorWarning,
+  translatingFacilitator,
+} from '../facilitator/translating-facilitator.ts';
 import type { Meters, NamedCircuit } from '../metrics/meters.ts';
 import type { ChainEvidence } from '../money/evidence.ts';
-import { authorizationOf, type Facilitator } from '../money/facilitator.ts';
-import { isTokenOf } from '../money/further-tokens.ts';
-import type { Network } from '../money/networks.ts';
-import { depthMs, finalMs } from '../money/settlement-time.ts';
+import {
+  authorizationOf,
+  type Facilitator,
+  type FacilitatorRequest,
+  type NoVerdict,
+} from '../money/facilitator.ts';
+import { depthMs, finalMs, isTokenOf, type Network } from '../money/networks.ts';
 import type { AskCode } from '../money/sign-in.ts';
 import type { ServiceState } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { settlersByNetwork } from './by-network.ts';
 import { meteredFacilitator, watchedFacilitator } from './metered.ts';
-import type { AskStanding } from './payer-admission.ts';
+import { type AskStanding, SmartAccounts } from './payer-admission.ts';
 import type { PaymentEvidence, SettlementContext } from './settlement.ts';
-import { SmartAccounts } from './smart-accounts.ts';
 
 /** Who settles, as the settings say, and what the chain says about it. */
 export interface SettlementServices
@@ -317,3 +318,38 @@ function joined(warnings: readonly (string | null)[]): string | null {
   const found = warnings.filter((warning) => warning !== null);
   return found.length === 0 ? null : found.join('\n');
 }
+
+/** Whoever settles one token on one network. */
+interface NetworkSettler {
+  readonly network: Network;
+  readonly facilitator: Facilitator;
+}
+
+/** One for each token of each network as one: a payment only ever reaches the settler of the token that it is for. */
+export function settlersByNetwork(
+  settlers: readonly [NetworkSettler, ...NetworkSettler[]],
+): Facilitator {
+  const [first, ...others] = settlers;
+  if (others.length === 0) return first.facilitator;
+  const settlerOf = ({ paymentRequirements }: FacilitatorRequest): Facilitator | undefined => {
+    return settlers.find(({ network }) => isTokenOf(paymentRequirements, network))?.facilitator;
+  };
+  return {
+    verify: async (request) => settlerOf(request)?.verify(request) ?? NOBODY,
+    settle: async (request, isFirst) => settlerOf(request)?.settle(request, isFirst) ?? NOBODY,
+    async supported() {
+      const outcomes = await Promise.all(
+        settlers.map(({ facilitator }) => facilitator.supported()),
+      );
+      const kinds = outcomes.flatMap((one) => (one.verdict === 'supported' ? one.kinds : []));
+      const silent = outcomes.find((one) => one.verdict === 'none');
+      return kinds.length === 0 && silent !== undefined ? silent : { verdict: 'supported', kinds };
+    },
+  };
+}
+
+const NOBODY: NoVerdict = {
+  verdict: 'none',
+  detail: 'nobody settles this token on this network',
+  unsent: true,
+};

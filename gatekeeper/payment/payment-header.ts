@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { decodeUtf8, JsonError, parseJson } from '../../compiler/contract/strict-json.ts';
+import { paymentIdentifier } from '../money/extensions.ts';
 import type { Payment, Refusal, X402Version } from '../money/payment.ts';
-import { paymentIdentifier } from '../money/payment-identifier.ts';
 import { SIGNATURE_CHARS, SIGNATURE_CHARS_MAX } from '../money/signature.ts';
 
 /** Longest payment header in characters: the listing that a client of version 2 repeats, and the longest signature. */

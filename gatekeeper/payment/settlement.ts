@@ -15,10 +15,8 @@ import {
 } from '../money/facilitator.ts';
 import { DEAD_AFTER_S, type Journal, type JournalEntry } from '../money/journal.ts';
 import type { Payment, Refusal } from '../money/payment.ts';
-import { facilitatorRefusal, isDefinite, speaksOfUse } from './facilitator-refusal.ts';
-import type { AdmittedEnd, PayerAdmission } from './payer-admission.ts';
-import { NOT_SIGNED } from './payment-check.ts';
-import type { SmartAccounts } from './smart-accounts.ts';
+import type { AdmittedEnd, PayerAdmission, SmartAccounts } from './payer-admission.ts';
+import { facilitatorRefusal, isDefinite, NOT_SIGNED, speaksOfUse } from './payment-check.ts';
 import type { CheckResult, SettlementResult, TenderSettlement } from './tender.ts';
 
 /** What a settlement needs. */

@@ -1,3 +1,65 @@
+import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import { defined } from '../../compiler/contract/defined.ts';
+import { route } from '../../compiler/contract/route.ts';
+import type { HeaderFacts, PaymentHeader, TenderHeader, X402Header } from '../http/header-facts.ts';
+import type { RequestTrace } from '../http/request-id.ts';
+import type { Meters } from '../metrics/meters.ts';
+import type { WatchedTransfer } from '../money/evidence.ts';
+import type { Journal, JournalEntry, KnownPayment } from '../money/journal.ts';
+import { isRefusal, type Refusal } from '../money/payment.ts';
+import type { AskCode } from '../money/sign-in.ts';
+import {
+  type PaymentReaderOptions,
+  paymentReader,
+  type SignedTransfer,
+} from '../payment/payment-tender.ts';
+import { isReceiptKey, receiptReader } from '../payment/receipt-tender.ts';
+import {
+  asksForFormer,
+  type BuyerProof,
+  type CheckResult,
+  formerEndpoint,
+  type PurchaseRequest,
+  soldEndpoint,
+  type Tender,
+  type TenderBinding,
+  type TenderIdentity,
+  type TenderReader,
+  targetOfResource,
+} from '../payment/tender.ts';
+import { Guesses, isBuyer, type SignIns, signIns } from './buyer-proof.ts';
+import {
+  clockOutcome,
+  Doubts,
+  endOf,
+  InFlight,
+  isSameBinding,
+  noteDelivery,
+  Purchase,
+  type PurchaseContext,
+  type PurchaseLimit,
+} from './purchase.ts';
+import {
+  ALREADY_USED,
+  type Delivery,
+  failed,
+  failedReply,
+  IDENTIFIER_USED,
+  noLongerOffered,
+  type PurchaseOutcome,
+  type PurchaseReply,
+  purchaseReply,
+  type ReceiptTerms,
+  refused,
+  type SignedReceipts,
+  signedReceipts,
+  UNKNOWN,
+  UNKNOWN_RETRY_S,
+  unknownReply,
+  unprovenReply,
+} from './purchase-reply.ts';
+
 /**
  * One purchase, whatever pays for it: an x402 payment or a receipt of the operator's processor.
  *
@@ -18,66 +80,11 @@
  * in the journal. Where several gatekeepers share one for good (`SharedJournal`), `open()` also learns what the others
  * noted, and a payment whose end nobody noted is taken before its money is asked for again.
  *
- * A payer may name a purchase (`named-purchase.ts`): then another signature for it finds the first one's answer.
+ * A payer may name a purchase (`namedOutcome()`): then another signature for it finds the first one's answer.
  *
  * Known limit: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). Its buyer's repeat after that is refused
  * and charges nothing.
  */
-import type { PaymentHeader, TenderHeader, X402Header } from '../http/header-facts.ts';
-import type { WatchedTransfer } from '../money/evidence.ts';
-import type { Journal, KnownPayment } from '../money/journal.ts';
-import { isRefusal, type Refusal } from '../money/payment.ts';
-import type { AskCode } from '../money/sign-in.ts';
-import {
-  asksForFormer,
-  formerEndpoint,
-  soldEndpoint,
-  targetOfResource,
-} from '../offer/former-endpoint.ts';
-import {
-  type PaymentReaderOptions,
-  paymentReader,
-  type SignedTransfer,
-} from '../payment/payment-tender.ts';
-import { isReceiptKey, receiptReader } from '../payment/receipt-tender.ts';
-import type {
-  BuyerProof,
-  PurchaseRequest,
-  Tender,
-  TenderIdentity,
-  TenderReader,
-} from '../payment/tender.ts';
-import { Guesses, isBuyer, unprovenReply } from './buyer-proof.ts';
-import { Doubts } from './doubts.ts';
-import { InFlight } from './in-flight.ts';
-import { namedOutcome } from './named-purchase.ts';
-import {
-  clockOutcome,
-  endOf,
-  isSameBinding,
-  noteDelivery,
-  Purchase,
-  type PurchaseContext,
-  type PurchaseLimit,
-} from './purchase.ts';
-import {
-  ALREADY_USED,
-  type Delivery,
-  failed,
-  type PurchaseOutcome,
-  refused,
-  UNKNOWN,
-  UNKNOWN_RETRY_S,
-} from './purchase-outcome.ts';
-import {
-  failedReply,
-  noLongerOffered,
-  type PurchaseReply,
-  purchaseReply,
-  unknownReply,
-} from './purchase-reply.ts';
-import { type SignIns, signIns } from './sign-ins.ts';
-import { type ReceiptTerms, type SignedReceipts, signedReceipts } from './signed-receipts.ts';
 
 interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
   readonly journal: Journal;
@@ -510,4 +517,117 @@ function boundInJournal(key: string, context: Context): KnownPayment | null | un
     context.report(error);
     return undefined;
   }
+}
+
+interface NamedContext {
+  readonly journal: Pick<Journal, 'findOnDisk' | 'identifiedKey'>;
+  readonly recall: (entry: JournalEntry, trace?: RequestTrace) => Tender | null;
+  /** What is known of a tender without its answer. */
+  readonly knownOutcome: (tender: Tender) => Promise<PurchaseOutcome> | null;
+}
+
+/**
+ * What an earlier payment came to that its payer gave the same name (the x402 extension `payment-identifier`): a new
+ * signature for the same request gets the same answer, and its own money is not asked for. Null where the name is new, or
+ * where the earlier payment turned out to have moved nothing: then this one is sold.
+ *
+ * A name counts for the account that signs, so nothing is told before it is known to have signed this payment. Two payments
+ * of one name that come at the same time are told apart by the claim: the journal takes one of them.
+ */
+async function namedOutcome(
+  { tender, trace }: { readonly tender: Tender; readonly trace?: RequestTrace | undefined },
+  context: NamedContext,
+): Promise<PurchaseOutcome | null> {
+  const { identifier, refusal } = tender;
+  if (identifier === null || refusal !== null) return null;
+  const key = await context.journal.identifiedKey(identifier.text);
+  if (key === null) return null;
+  if (!identifier.isSignedByKey()) {
+    const doubt = ofCheck(await tender.settlement.check());
+    tender.settlement.drop();
+    if (doubt !== null) return doubt;
+  }
+  const entry = await context.journal.findOnDisk(key);
+  if (entry === null || entry.state === 'refused') return null;
+  if (!isSamePurchase(entry, tender)) return IDENTIFIER_USED;
+  // The token of the second one is offered, and it is that of the first.
+  const first = defined(context.recall(entry, trace), 'the tender of a payment in the journal');
+  const outcome = await context.knownOutcome(first);
+  if (outcome?.kind !== 'refused') return outcome;
+  const isOver = (await context.journal.identifiedKey(identifier.text)) === null;
+  return isOver ? null : outcome;
+}
+
+/** What a check of the signature says; null where the account signed. */
+function ofCheck(checked: CheckResult | null): PurchaseOutcome | null {
+  if (checked === null) return null;
+  return checked.kind === 'refused'
+    ? refused(checked.refusal)
+    : failed(checked.error, checked.retryS);
+}
+
+/** The same request for the same money, whatever its nonce and its window. */
+function isSamePurchase(
+  left: Pick<TenderBinding, 'key' | 'resource' | 'signed'>,
+  right: Pick<TenderBinding, 'key' | 'resource' | 'signed'>,
+): boolean {
+  return left.resource === right.resource && moneyOf(left) === moneyOf(right);
+}
+
+/** Network, asset, payer, payee and value. */
+function moneyOf({ key, signed }: Pick<TenderBinding, 'key' | 'signed'>): string {
+  const withoutNonce = key.slice(0, key.lastIndexOf('|'));
+  return [withoutNonce, ...signed.split('|').slice(1, 3)].join('|');
+}
+
+/** What is looked at of a request before it is answered. */
+interface RepeatedRequest {
+  readonly method: string;
+  /** The raw request target. */
+  readonly target: string;
+  readonly facts: Pick<HeaderFacts, 'paymentHeaders'>;
+  /** The network address; null where it is not known for sure. */
+  readonly client: string | null;
+}
+
+/**
+ * Whether a request fetches again what its own payment or receipt bought, or is buying now. Never waits: a payment that
+ * is new, as most are, costs no look-up. Whoever is not known as its buyer repeats nothing, so no limit tells what it bought.
+ */
+export function isRepeat(
+  { method, target, facts, client }: RepeatedRequest,
+  purchases: Pick<PurchaseService, 'boughtBy'>,
+  catalog: Catalog,
+): boolean {
+  const [paymentHeader, ...others] = facts.paymentHeaders;
+  if (method !== 'GET' || paymentHeader === undefined || others.length > 0) return false;
+  const bought = purchases.boughtBy(paymentHeader, client);
+  return bought !== null && bought === resourceOf(target, catalog);
+}
+
+function resourceOf(rawTarget: string, catalog: Catalog): string | null {
+  const request = canonicalRequest(rawTarget);
+  const routed = 'status' in request ? undefined : route(request, catalog);
+  if (routed === undefined || routed.endpoint.priceUsd === null) return null;
+  return routed.fault === null ? `GET ${routed.target}` : null;
+}
+
+/** A purchase service that tells how long its check takes, and how long an answer is made before it is sold. */
+export function meteredPurchases(purchases: PurchaseService, meters: Meters): PurchaseService {
+  return {
+    ...purchases,
+    async open(request) {
+      const started = performance.now();
+      const opened = await purchases.open(request);
+      if (!('sell' in opened)) return opened;
+      const checked = performance.now();
+      meters.stage('check', checked - started);
+      return {
+        sell(delivery) {
+          meters.stage('answer', performance.now() - checked);
+          return opened.sell(delivery);
+        },
+      };
+    },
+  };
 }

@@ -7,7 +7,7 @@ import { answer } from '../answers/answers.ts';
 import type { Question, Service } from '../answers/service.ts';
 import { REQUEST_COST } from '../http/cost.ts';
 import { JSON_MEDIA_TYPE, type Reply } from '../http/reply.ts';
-import { mediaTypeOf } from '../offer/media-type.ts';
+import { mediaTypeOf } from '../offer/shown.ts';
 
 /** A request of a basket that has an answer. */
 interface SoldPart {

@@ -13,7 +13,7 @@ import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import type { X402Header } from '../http/header-facts.ts';
 import { JSON_MEDIA_TYPE, jsonReply, type Reply } from '../http/reply.ts';
-import { tokenAmount, usdWorth } from '../money/further-tokens.ts';
+import { tokenAmount, usdWorth } from '../money/networks.ts';
 import { isRefusal } from '../money/payment.ts';
 import { CATALOG_REQUEST } from '../offer/example-request.ts';
 import { BoundedMap } from '../system/bounded-map.ts';

@@ -5,7 +5,7 @@ import { priceOf } from '../../compiler/contract/price.ts';
 import { sitePage } from '../../compiler/contract/site-page.ts';
 import type { AskedPrice, Service } from '../answers/service.ts';
 import type { Header, Reply } from '../http/reply.ts';
-import { symbolOf } from '../money/further-tokens.ts';
+import { symbolOf } from '../money/networks.ts';
 import { pageShop, SITE_POLICY } from '../release/page-parts.ts';
 
 const HTML_TYPE: Header = ['content-type', 'text/html; charset=utf-8'];

@@ -2,8 +2,7 @@ import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
 import type { Answered, Service } from '../answers/service.ts';
 import { TEST_WARNING } from '../config/test-payments.ts';
-import { symbolOf } from '../money/further-tokens.ts';
-import type { Network } from '../money/networks.ts';
+import { type Network, symbolOf } from '../money/networks.ts';
 import { jsonContent } from './json-content.ts';
 
 /** Milliseconds that the day's phase may be repeated. */

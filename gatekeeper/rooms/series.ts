@@ -12,7 +12,7 @@ import { SIGNED_CSV, signedCsvHead } from '../../compiler/contract/series-csv.ts
 import { type StoredSegment, segmentPath } from '../../compiler/contract/series-segments.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
 import { JSON_MEDIA_TYPE } from '../http/reply.ts';
-import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/media-type.ts';
+import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/shown.ts';
 import { requestFile } from '../release/release-index.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
 import { layoutOf, type SeriesLayout, type Stretch, segmentLayout } from './series-layout.ts';

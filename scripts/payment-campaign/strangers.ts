@@ -1,6 +1,5 @@
 import type { Network } from '../../gatekeeper/money/networks.ts';
-import type { Requirements } from '../../gatekeeper/money/requirements.ts';
-import { priceOf } from '../../gatekeeper/money/requirements.ts';
+import { priceOf, type Requirements } from '../../gatekeeper/money/payment.ts';
 import { termsOf } from '../../test/chain/buyer.ts';
 import type { Row } from '../../test/chain/stall.ts';
 import { askFrom } from '../../test/gatekeeper/chain-reader.ts';

@@ -1,4 +1,4 @@
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
 import { throwAwayPayer } from '../serve-bench/payer.ts';
 import { functionTools, type OpenApiDocument } from './function-tools.ts';
 import type { ShopOrigin, TokenRow } from './token-row.ts';

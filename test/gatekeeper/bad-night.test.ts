@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { NoVerdict } from '../../gatekeeper/money/facilitator.ts';
 import type { Journal } from '../../gatekeeper/money/journal.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
 import { watchedFacilitator } from '../../gatekeeper/payment/metered.ts';
 import { ServiceState } from '../../gatekeeper/state/service-state.ts';
 import { emptyJournal } from './empty-journal.ts';

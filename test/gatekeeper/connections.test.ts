@@ -1,7 +1,7 @@
 import { connect, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
 import { payer } from './payer.ts';
 import { rawHttp, rawRequest } from './raw-http.ts';
 import { type TinyGate, tinyGate } from './tiny-gate.ts';

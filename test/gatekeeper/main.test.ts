@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
 import { built } from '../built.ts';
 import { payer } from './payer.ts';
 import { tinyDataDir, writeTinyRelease } from './tiny-release.ts';

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
 import { payer } from './payer.ts';
 import { type TinyGate, tinyGate } from './tiny-gate.ts';
 

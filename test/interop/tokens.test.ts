@@ -13,8 +13,7 @@ import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402
 import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { readJournalFile } from '../../gatekeeper/journal/journal-file.ts';
 import { ledgerRows } from '../../gatekeeper/journal/ledger.ts';
-import { furtherTokens } from '../../gatekeeper/money/further-tokens.ts';
-import { NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
+import { furtherTokens, NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { builtinOperation } from '../builtin-rows.ts';

@@ -9,7 +9,7 @@
  *  - The answer to a commit may be lost. So a claim is looked up by the random number that it was written with before
  *    anybody is told how it went, and a conclusion may be written twice.
  *  - While the database cannot be reached, claims fail after a few seconds and nobody is asked for money. A settlement
- *    that could not be noted is kept in memory (`kept-settlements.ts`); a payment that could not be let go is let go later.
+ *    that could not be noted is kept in memory (`keepingSettlements()`); a payment that could not be let go is let go later.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -33,24 +33,27 @@ import {
 } from '../../money/journal.ts';
 import type { Trouble } from '../../state/service-state.ts';
 import { BoundedMap } from '../../system/bounded-map.ts';
-import { bodyRow, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from '../body-store.ts';
 import { IS_UNFINAL, tokenRow, tokensIn } from '../journal-file.ts';
 import {
+  bodyRow,
   claimValues,
   entryOf,
   KNOWN_COLUMNS,
   knownOf,
+  PURGE_INTERVAL_MS,
+  PURGE_ROWS_MAX,
   reviewsOf,
   reviewValues,
 } from '../journal-row.ts';
 import {
+  ACCOUNT,
   atMost,
   connectionOptions,
+  newestAmong,
   POOL_CONNECTIONS,
   persistently,
   storable,
 } from './connection.ts';
-import { ACCOUNT, newestAmong } from './schema.ts';
 import { LOCK_PURGE, Session } from './session.ts';
 
 /** Time after which a connection that nobody needs is closed. */

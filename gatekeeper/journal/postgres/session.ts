@@ -14,9 +14,15 @@ import { shownPlace } from '../../config/postgres-url.ts';
 import type { Trouble } from '../../state/service-state.ts';
 import { messageOf } from '../../system/message-of.ts';
 import { StartError } from '../../system/start-error.ts';
-import { lostJournal } from '../lost-journal.ts';
-import { atMost, connectionOptions, isTransient } from './connection.ts';
-import { hasTables, makeTables, NEWEST_OF } from './schema.ts';
+import { lostJournal } from '../journal-file.ts';
+import {
+  atMost,
+  connectionOptions,
+  hasTables,
+  isTransient,
+  makeTables,
+  NEWEST_OF,
+} from './connection.ts';
 
 /** Time between two looks at the session: it also learns the newest time that other gatekeepers noted. */
 const PING_MS = 5000;

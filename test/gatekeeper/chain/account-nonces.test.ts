@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accountNonces } from '../../../gatekeeper/chain/account-nonces.ts';
+import { accountNonces } from '../../../gatekeeper/chain/relayer.ts';
 
 function nonces(max = 16) {
   const chain = { next: 7, asked: 0 };

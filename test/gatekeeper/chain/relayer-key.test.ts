@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { relayerKey } from '../../../gatekeeper/chain/relayer-key.ts';
+import { relayerKey } from '../../../gatekeeper/money/address.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'signalpress-relayer-'));
 const HEX = 'Ab'.repeat(32);

@@ -2,7 +2,7 @@ import { parseTransaction } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chainNode } from '../../../gatekeeper/chain/chain-node.ts';
-import { type Broadcast, broadcaster } from '../../../gatekeeper/chain/transaction-broadcast.ts';
+import { type Broadcast, broadcaster } from '../../../gatekeeper/chain/relayer.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { HANG, type RpcAnswer, type RpcStub, rpcStub } from '../rpc-stub.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BackPressure } from '../../../gatekeeper/facilitator/back-pressure.ts';
+import { BackPressure } from '../../../gatekeeper/facilitator/circuit.ts';
 import type { NoVerdict, ValidityOutcome } from '../../../gatekeeper/money/facilitator.ts';
 
 const PATIENCE_MS = 15_000;

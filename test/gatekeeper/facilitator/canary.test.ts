@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { recoverTypedDataAddress } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { canary } from '../../../gatekeeper/facilitator/canary.ts';
+import { canary } from '../../../gatekeeper/facilitator/facilitator-pool.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import { authorizationOf } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { facilitatorAuth } from '../../../gatekeeper/facilitator/facilitator-auth.ts';
+import { facilitatorAuth } from '../../../gatekeeper/facilitator/remote-facilitator.ts';
 
 const call = { method: 'POST', url: 'https://f.example/settle' } as const;
 const folder = mkdtempSync(join(tmpdir(), 'signalpress-auth-'));

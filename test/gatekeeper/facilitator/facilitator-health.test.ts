@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { facilitatorWarning } from '../../../gatekeeper/facilitator/facilitator-health.ts';
+import { facilitatorWarning } from '../../../gatekeeper/facilitator/translating-facilitator.ts';
 import type {
   Facilitator,
   PaymentKind,

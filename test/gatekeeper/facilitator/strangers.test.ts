@@ -4,7 +4,7 @@ import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
 import { payer } from '../payer.ts';
 import { tinyGate } from '../tiny-gate.ts';
 

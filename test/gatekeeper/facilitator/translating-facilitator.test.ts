@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { translateRequest } from '../../../gatekeeper/facilitator/translate-request.ts';
-import { translatingFacilitator } from '../../../gatekeeper/facilitator/translating-facilitator.ts';
+import {
+  translateRequest,
+  translatingFacilitator,
+} from '../../../gatekeeper/facilitator/translating-facilitator.ts';
 import type {
   Facilitator,
   FacilitatorRequest,

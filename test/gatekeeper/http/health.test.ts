@@ -2,7 +2,7 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
 import { emptyJournal } from '../empty-journal.ts';
 import { payer } from '../payer.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';

@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { acceptClock, newestTime } from '../../../gatekeeper/journal/accepted-clock.ts';
-import { openJournalFile } from '../../../gatekeeper/journal/journal-file.ts';
+import {
+  acceptClock,
+  newestTime,
+  openJournalFile,
+} from '../../../gatekeeper/journal/journal-file.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { NOW_MS } from '../payer.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keepingSettlements } from '../../../gatekeeper/journal/kept-settlements.ts';
+import { keepingSettlements } from '../../../gatekeeper/journal/open-journal.ts';
 import type { Claim, Conclusion } from '../../../gatekeeper/money/journal.ts';
 import { NOW_S } from '../payer.ts';
 import { freshJournal, TX } from '../payment-bench.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KeyFilter } from '../../../gatekeeper/journal/key-filter.ts';
+import { KeyFilter } from '../../../gatekeeper/journal/sqlite-journal.ts';
 
 const key = (nonce: number) => `base|0xa|0xb|0x${nonce.toString(16).padStart(64, '0')}`;
 

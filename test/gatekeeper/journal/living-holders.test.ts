@@ -3,8 +3,7 @@ import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { livingHolders } from '../../../gatekeeper/journal/living-holders.ts';
-import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
+import { livingHolders, sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { built } from '../../built.ts';
 import { claimOf, clock } from './journal-suite.ts';
 

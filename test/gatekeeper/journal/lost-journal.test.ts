@@ -16,7 +16,7 @@ import { JOURNAL_NAME } from '../../../gatekeeper/journal/journal-file.ts';
 import { ledgerCommand } from '../../../gatekeeper/journal/ledger-command.ts';
 import { openJournal } from '../../../gatekeeper/journal/open-journal.ts';
 import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
-import type { Requirements } from '../../../gatekeeper/money/requirements.ts';
+import type { Requirements } from '../../../gatekeeper/money/payment.ts';
 import { startGatekeeper } from '../../../gatekeeper/start.ts';
 import { StartError } from '../../../gatekeeper/system/start-error.ts';
 import { examined } from '../doctor/examined.ts';

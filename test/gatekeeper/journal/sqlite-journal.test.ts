@@ -4,11 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, describe, expect, it } from 'vitest';
-import { acceptClock } from '../../../gatekeeper/journal/accepted-clock.ts';
-import { openJournalFile, readJournalFile } from '../../../gatekeeper/journal/journal-file.ts';
+import {
+  acceptClock,
+  openJournalFile,
+  readJournalFile,
+} from '../../../gatekeeper/journal/journal-file.ts';
 import { ledgerRows } from '../../../gatekeeper/journal/ledger.ts';
 import { SETTLED, sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
-import { identifierHash } from '../../../gatekeeper/money/payment-identifier.ts';
+import { identifierHash } from '../../../gatekeeper/money/extensions.ts';
 import { built } from '../../built.ts';
 import { claimOf, clock, journalSuite } from './journal-suite.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { watchingWrites } from '../../../gatekeeper/journal/watched-writes.ts';
+import { watchingWrites } from '../../../gatekeeper/journal/open-journal.ts';
 import type { Claim } from '../../../gatekeeper/money/journal.ts';
 import { NOW_MS } from '../payer.ts';
 import { freshJournal } from '../payment-bench.ts';

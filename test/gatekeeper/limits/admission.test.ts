@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { costOfSending, PAYMENT_COST } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import type { Arrival } from '../../../gatekeeper/http/limits.ts';
-import { admission } from '../../../gatekeeper/limits/admission.ts';
 import { trustedProxies } from '../../../gatekeeper/limits/client-address.ts';
+import { admission } from '../../../gatekeeper/limits/open-limits.ts';
 import { rateLimit } from '../../../gatekeeper/limits/rate-limit.ts';
 
 const RATE_LIMIT = 500;

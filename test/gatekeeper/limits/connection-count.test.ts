@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { trustedProxies } from '../../../gatekeeper/limits/client-address.ts';
-import { ConnectionCount } from '../../../gatekeeper/limits/connection-count.ts';
+import { ConnectionCount } from '../../../gatekeeper/limits/open-limits.ts';
 
 const CONNECTIONS_PER_ADDRESS_MAX = 1024;
 

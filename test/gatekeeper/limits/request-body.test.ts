@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BodyReader } from '../../../gatekeeper/limits/request-body.ts';
+import { BodyReader } from '../../../gatekeeper/limits/open-limits.ts';
 import { rawHttp } from '../raw-http.ts';
 
 const BODIES_BYTES_MAX = 32 * 1024 * 1024;

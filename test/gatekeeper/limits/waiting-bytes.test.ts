@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { WaitingBytes } from '../../../gatekeeper/limits/waiting-bytes.ts';
+import { WaitingBytes } from '../../../gatekeeper/limits/open-limits.ts';
 
 class FakeSocket extends EventEmitter {
   destroyed = false;

@@ -1,10 +1,9 @@
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../../gatekeeper/config/config.ts';
 import type { Facilitator, SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
 import { payer } from '../payer.ts';
 import { rawHttp, rawRequest } from '../raw-http.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';

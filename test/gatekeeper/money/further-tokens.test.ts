@@ -4,11 +4,11 @@ import { shownSettings } from '../../../gatekeeper/config/shown-settings.ts';
 import {
   furtherTokens,
   isTokenOf,
+  NETWORKS,
   tokenAmount,
   tokenOfTerms,
   usdWorth,
-} from '../../../gatekeeper/money/further-tokens.ts';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+} from '../../../gatekeeper/money/networks.ts';
 
 const COIN = '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42';
 const ENTRY = `base:${COIN}:COIN:2:6`;

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { describe, expect, it } from 'vitest';
-import { keccak256 } from '../../../gatekeeper/money/keccak.ts';
+import { keccak256 } from '../../../gatekeeper/money/address.ts';
 
 describe('keccak256()', () => {
   it('is the hash of Ethereum', () => {

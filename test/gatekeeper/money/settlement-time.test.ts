@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import {
   confirmationsMax,
   depthMs,
+  NETWORKS,
   SETTLEMENT_MS_MAX,
-} from '../../../gatekeeper/money/settlement-time.ts';
+} from '../../../gatekeeper/money/networks.ts';
 
 const VERIFY_TIMEOUT_MS = 10_000;
 const EVIDENCE_TIMEOUT_MS = 15_000;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { slowSignatures } from '../../../gatekeeper/money/slow-signatures.ts';
+import { slowSignatures } from '../../../gatekeeper/money/signature.ts';
 
 it('is silent where the native part of secp256k1 loads, as it does here', async () => {
   expect(await slowSignatures()).toBeNull();

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
-import { anyRequest, clientHint } from '../../../gatekeeper/offer/client-hint.ts';
-import { shownOf } from '../../../gatekeeper/offer/shown.ts';
+import { anyRequest, clientHint, shownOf } from '../../../gatekeeper/offer/shown.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { tinyOffers } from '../tiny-offers.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mediaTypeOf } from '../../../gatekeeper/offer/media-type.ts';
+import { mediaTypeOf } from '../../../gatekeeper/offer/shown.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 
 const SERIES = builtinOperation('/gauge/history-series');

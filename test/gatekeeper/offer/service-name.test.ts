@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { serviceNameOf } from '../../../gatekeeper/offer/service-name.ts';
+import { serviceNameOf } from '../../../gatekeeper/offer/challenge.ts';
 
 describe('serviceNameOf()', () => {
   it.each([

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import { type Facilitator, isAwaited } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
 import { payer } from '../payer.ts';
 import { alice, bench, expectRefused, json, keyOf, tick, v1 } from '../payment-bench.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';

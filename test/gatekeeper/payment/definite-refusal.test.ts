@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDefinite } from '../../../gatekeeper/payment/facilitator-refusal.ts';
+import { isDefinite } from '../../../gatekeeper/payment/payment-check.ts';
 
 const refused = (reason: string) => ({ verdict: 'refused', reason }) as const;
 

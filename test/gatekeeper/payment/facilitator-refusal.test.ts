@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { facilitatorRefusal } from '../../../gatekeeper/payment/facilitator-refusal.ts';
+import { facilitatorRefusal } from '../../../gatekeeper/payment/payment-check.ts';
 
 const errorOf = (reason: string): string => facilitatorRefusal(reason).error;
 

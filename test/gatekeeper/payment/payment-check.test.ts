@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { Authorization } from '../../../gatekeeper/money/payment.ts';
-import { isRefusal, type Payment } from '../../../gatekeeper/money/payment.ts';
-import type { Requirements } from '../../../gatekeeper/money/requirements.ts';
+import {
+  type Authorization,
+  isRefusal,
+  type Payment,
+  type Requirements,
+} from '../../../gatekeeper/money/payment.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { checkPayment } from '../../../gatekeeper/payment/payment-check.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';

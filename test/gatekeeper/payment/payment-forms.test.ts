@@ -13,8 +13,7 @@ import type {
   ValidityOutcome,
 } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { Authorization } from '../../../gatekeeper/money/payment.ts';
-import { priceOf } from '../../../gatekeeper/money/requirements.ts';
+import { type Authorization, priceOf } from '../../../gatekeeper/money/payment.ts';
 import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { NOW_S, payer } from '../payer.ts';

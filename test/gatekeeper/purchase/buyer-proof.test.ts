@@ -7,7 +7,7 @@ import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
-import { SmartAccounts } from '../../../gatekeeper/payment/smart-accounts.ts';
+import { SmartAccounts } from '../../../gatekeeper/payment/payer-admission.ts';
 import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { headerOf, NOW_MS, type SignedPayment } from '../payer.ts';
 import {

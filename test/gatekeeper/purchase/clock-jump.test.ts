@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { JOURNAL_NAME, readJournalFile } from '../../../gatekeeper/journal/journal-file.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
 import { payer } from '../payer.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { TINY_NOW } from '../tiny-release.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEAD_AFTER_S } from '../../../gatekeeper/money/journal.ts';
-import { Doubts } from '../../../gatekeeper/purchase/doubts.ts';
+import { Doubts } from '../../../gatekeeper/purchase/purchase.ts';
 import { NOW_MS } from '../payer.ts';
 import { alice, bench, expectRefused, header, json, settled, v1 } from '../payment-bench.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { InFlight } from '../../../gatekeeper/purchase/in-flight.ts';
-import type { PurchaseOutcome } from '../../../gatekeeper/purchase/purchase-outcome.ts';
+import { InFlight } from '../../../gatekeeper/purchase/purchase.ts';
+import type { PurchaseOutcome } from '../../../gatekeeper/purchase/purchase-reply.ts';
 
 const WAITING_BYTES_MAX = 256 * 1024 * 1024;
 const PURCHASES_PER_PAYER_MAX = 2000;

@@ -5,7 +5,7 @@ import { parseJson } from '../../../compiler/contract/strict-json.ts';
 import { parseTlogProof } from '../../../compiler/contract/tlog-proof.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
 import { type Gatekeeper, startGatekeeper } from '../../../gatekeeper/start.ts';
 import {
   compileFolder,

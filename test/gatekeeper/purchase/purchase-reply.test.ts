@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { PurchaseOutcome } from '../../../gatekeeper/purchase/purchase-outcome.ts';
-import { purchaseReply } from '../../../gatekeeper/purchase/purchase-reply.ts';
+import {
+  type PurchaseOutcome,
+  purchaseReply,
+} from '../../../gatekeeper/purchase/purchase-reply.ts';
 import { gauge, header, json, shop, TARGET, TX } from '../payment-bench.ts';
 
 type TenderedRequest = Parameters<typeof purchaseReply>[1];

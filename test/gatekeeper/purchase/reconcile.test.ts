@@ -6,10 +6,13 @@ import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import { DEAD_AFTER_S, type JournalEntry } from '../../../gatekeeper/money/journal.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import type { SettlementContext } from '../../../gatekeeper/payment/settlement.ts';
-import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-outcome.ts';
+import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-reply.ts';
 import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
-import { reconcileInBackground } from '../../../gatekeeper/purchase/reconcile.ts';
-import { Reconciler, type ReconcilerOptions } from '../../../gatekeeper/purchase/reconciler.ts';
+import {
+  Reconciler,
+  type ReconcilerOptions,
+  reconcileInBackground,
+} from '../../../gatekeeper/purchase/reconcile.ts';
 import { paidIn, saying } from '../chain-saying.ts';
 import { NOW_MS } from '../payer.ts';
 import {

@@ -3,8 +3,7 @@ import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import type { Journal } from '../../../gatekeeper/money/journal.ts';
-import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
-import { isRepeat } from '../../../gatekeeper/purchase/repeat.ts';
+import { isRepeat, purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { headerOf, NOW_MS } from '../payer.ts';
 import {
   alice,

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
 import { isSignedBy } from '../../../compiler/verify/verify-citation.ts';
 import { verifyReceipt } from '../../../compiler/verify/verify-receipt.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
-import { serviceSigner } from '../../../gatekeeper/money/service-signer.ts';
+import { serviceSigner } from '../../../gatekeeper/money/extensions.ts';
 import { listedSigner, listingKeys, SIGNER_DID, SIGNER_SEED } from '../listed-signer.ts';
 import { NOW_S } from '../payer.ts';
 import { alice, bench, header, receipt, TARGET, v1, v2 } from '../payment-bench.ts';
