@@ -275,7 +275,7 @@ function serverTerms(
       proxies,
       publicHost: publicHostOf(baseUrl),
       isRepeat: (arrival, client) =>
-        isRepeat({ ...arrival, client }, purchases, challenger.catalog()),
+        isRepeat(arrival, client, purchases, challenger.catalog()),
       isMonitor: (arrival) =>
         isHealth(arrival.target) || metrics?.endpoint?.isScrape(arrival) === true,
     }),

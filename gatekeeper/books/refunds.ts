@@ -170,11 +170,6 @@ function requestFor(
   };
 }
 
-/** What is owed and what was paid back, with what could not be looked at. */
-interface Debts {
-  readonly debts: readonly Debt[];
-  readonly gaps: readonly string[];
-}
 interface Debt {
   readonly row: OwedRow;
   readonly refund: Refund;
@@ -188,7 +183,7 @@ export async function debtsOf(
   books: Books,
   { findings, gaps }: Audit,
   nodes: readonly AuditedNode[],
-): Promise<Debts> {
+): Promise<{ debts: Debt[]; gaps: string[] }> {
   const lost = await lostOf(books, nodes);
   const isShared = findings.some(({ kind }) => kind === 'foreign');
   const late = await lateOf(books, findings);

@@ -322,16 +322,11 @@ export async function firstBlockFrom(
   return low;
 }
 
-interface LogPage {
-  readonly logs: readonly Log[];
-  readonly first: Block;
-}
-
 /** Null when the node refuses the range, as many do beyond a size of their own. */
 async function pageOf(
   node: ChainNode,
   query: Parameters<ChainNode['tokenLogs']>[0],
-): Promise<LogPage | null> {
+): Promise<{ logs: readonly Log[]; first: Block } | null> {
   const first = node.block(query.from);
   const logs = node.tokenLogs(query).catch((error: unknown) => {
     if (error instanceof TimeoutError) throw error;

@@ -330,13 +330,6 @@ const NO_ANSWER: NoVerdict = { verdict: 'none', detail: 'the chain node gave no 
 const GAS_PERCENT = 125n;
 const SETTLEMENT_GAS_MAX = 300_000n;
 
-interface TrialOptions {
-  readonly node: ChainNode;
-  readonly relayer: Relayer;
-  /** Told about answers that the node did not give; must not throw. */
-  readonly report: (error: unknown) => void;
-}
-
 type Trial =
   | { readonly state: 'takes'; readonly gas: bigint }
   | { readonly state: 'reverts' }
@@ -344,7 +337,11 @@ type Trial =
 
 /** Tries a transfer without sending it, as of a block or of the newest one. */
 async function simulate(
-  { node, relayer, report }: TrialOptions,
+  {
+    node,
+    relayer,
+    report,
+  }: { node: ChainNode; relayer: Relayer; report: (error: unknown) => void },
   request: FacilitatorRequest,
   blockNumber?: bigint,
 ): Promise<Trial> {

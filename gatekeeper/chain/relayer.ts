@@ -235,28 +235,8 @@ async function submitted(
   return state === 'taken' ? form : null;
 }
 
-/** Hands out the account nonces of one account, each to one transaction at a time. */
-interface AccountNonces {
-  /** The lowest free nonce; waits while too many are in use. */
-  take(): Promise<number>;
-  /** The nonce was not used: somebody else may have it. */
-  giveBack(nonce: number): void;
-  /** The nonce is used by something that is not ours: the chain must be asked where to go on. */
-  skip(nonce: number): void;
-  /** The transaction of this nonce is over. */
-  done(nonce: number): void;
-  /** Takes the nonces that were given back below one that is out; those already used are forgotten. */
-  takeGaps(range: { readonly used: number; readonly below: number }): readonly number[];
-}
-
-interface AccountNoncesOptions {
-  /** Nonces that may be out at once. */
-  readonly max: number;
-  /** The account's next nonce as the node sees it, what waits there included. */
-  readonly onChain: () => Promise<number>;
-}
-
-export function accountNonces({ max, onChain }: AccountNoncesOptions): AccountNonces {
+/** Hands out the account nonces of one account, each to one transaction at a time; at most `max` are out at once. */
+export function accountNonces({ max, onChain }: { max: number; onChain: () => Promise<number> }) {
   const out = new Set<number>();
   const gaps = new Set<number>();
   const waiting: (() => void)[] = [];
@@ -282,23 +262,27 @@ export function accountNonces({ max, onChain }: AccountNoncesOptions): AccountNo
     waiting.shift()?.();
   };
   return {
-    take() {
+    /** The lowest free nonce; waits while too many are in use. */
+    take(): Promise<number> {
       // One after another: two must not find the same nonce free.
       const taken = last.then(allot);
       last = taken.catch(() => {});
       return taken;
     },
-    giveBack(nonce) {
+    /** The nonce was not used: somebody else may have it. */
+    giveBack(nonce: number): void {
       if (next === nonce + 1) next = nonce;
       else gaps.add(nonce);
       release(nonce);
     },
-    skip(nonce) {
+    /** The nonce is used by something that is not ours: the chain must be asked where to go on. */
+    skip(nonce: number): void {
       next = null;
       release(nonce);
     },
     done: release,
-    takeGaps({ used, below }) {
+    /** Takes the nonces that were given back below one that is out; those already used are forgotten. */
+    takeGaps({ used, below }: { used: number; below: number }): readonly number[] {
       const taken = [...gaps].filter((nonce) => nonce < below);
       for (const nonce of taken) gaps.delete(nonce);
       const open = taken.filter((nonce) => nonce >= used);
@@ -335,12 +319,6 @@ type Submitted =
   | { readonly state: 'taken' }
   | { readonly state: 'stale' | 'rejected'; readonly detail: string };
 
-interface BroadcastOptions {
-  readonly node: ChainNode;
-  readonly account: LocalAccount;
-  readonly maxFeePerGas: bigint;
-}
-
 /** Signs and sends transactions of one account, never above the cap. */
 export interface Broadcast {
   /** What the chain asks now; null above the cap. */
@@ -356,7 +334,15 @@ export interface Broadcast {
   submit(form: SignedTransaction): Promise<Submitted>;
 }
 
-export function broadcaster({ node, account, maxFeePerGas: cap }: BroadcastOptions): Broadcast {
+export function broadcaster({
+  node,
+  account,
+  maxFeePerGas: cap,
+}: {
+  node: ChainNode;
+  account: LocalAccount;
+  maxFeePerGas: bigint;
+}): Broadcast {
   const { client, network } = node;
   const capped = (fees: Fees): Fees | null => (fees.maxFeePerGas > cap ? null : fees);
   return {

@@ -122,17 +122,15 @@ async function verify(pool: PoolState, request: FacilitatorRequest): Promise<Val
   return last;
 }
 
-interface SettleCall {
-  readonly request: FacilitatorRequest;
-  readonly isFirst: boolean;
-}
-
 /**
  * Whoever verified a payment settles it. A facilitator that got the settlement is the only one to be asked again,
  * because it may have sent it. The others are asked when the call never left, or when the chain says that the
  * authorization is unused; the same holds for a payment when this process does not know who received it.
  */
-async function settle(pool: PoolState, { request, isFirst }: SettleCall): Promise<SettleOutcome> {
+async function settle(
+  pool: PoolState,
+  { request, isFirst }: { request: FacilitatorRequest; isFirst: boolean },
+): Promise<SettleOutcome> {
   const key = authorizationKey(request);
   const known = pool.seen.get(key);
   const mayBeSent = known === undefined ? !isFirst : known.isAsked;

@@ -55,8 +55,8 @@ const TRANSACTION = /^[\x21-\x7e]{1,128}$/;
 
 /** Makes the headers of one call, for example a token that is signed for it. */
 type FacilitatorAuth = (call: {
-  readonly method: 'GET' | 'POST';
-  readonly url: string;
+  method: 'GET' | 'POST';
+  url: string;
 }) => Promise<Readonly<Record<string, string>>>;
 
 /** Where the facilitator answers and how patiently it is waited for. */
@@ -82,7 +82,6 @@ export function remoteFacilitator(
   const verifiedBodies = new WeakMap<FacilitatorRequest, Buffer>();
   const post = (name: 'verify' | 'settle', request: FacilitatorRequest, timeoutMs: number) =>
     call({
-      method: 'POST',
       name,
       body: verifiedBodies.get(request) ?? requestBody(request),
       timeoutMs,
@@ -101,7 +100,7 @@ export function remoteFacilitator(
       return 'detail' in answer ? noVerdict(answer) : settleOutcome(answer, request);
     },
     async supported() {
-      const answer = await call({ method: 'GET', name: 'supported', timeoutMs: verifyTimeoutMs });
+      const answer = await call({ name: 'supported', timeoutMs: verifyTimeoutMs });
       return 'detail' in answer ? noVerdict(answer) : supportedOutcome(answer);
     },
     close: call.close,
@@ -140,38 +139,62 @@ function bodyParts(request: FacilitatorRequest): readonly (string | object)[] {
   ];
 }
 
+/** One call of a facilitator. */
 interface RemoteCall {
-  readonly method: 'GET' | 'POST';
   readonly name: 'verify' | 'settle' | 'supported';
+  /** JSON text of a POST; a GET has none. */
   readonly body?: Buffer;
+  /** From the call to the last byte of the answer, waiting for a connection included. */
   readonly timeoutMs: number;
+  /** Asked in the instant in which the call would leave; it does not when this is false. */
   readonly isWanted?: () => boolean;
   /** Value of `X-Request-Id`, so that its operator and ours speak of the same call. */
   readonly id?: string | undefined;
 }
-type GivenAnswer = Exclude<JsonAnswer, NoJson>;
-type RemoteCaller = ((call: RemoteCall) => Promise<JsonAnswer>) & { close(): Promise<void> };
+/** A JSON value with a status below 300 or from 400 to 499. */
+interface GivenAnswer {
+  readonly json: unknown;
+  readonly status: number;
+}
+/** What came instead of one: `unsent` where no byte of the call left this process. */
+type NoJson = Omit<NoVerdict, 'verdict'>;
+type JsonAnswer = GivenAnswer | NoJson;
 
-function caller(options: RemoteFacilitatorOptions): RemoteCaller {
-  const base = facilitatorUrl(options.url);
-  const ask = jsonCaller(base.origin, {
+/**
+ * Calls one origin over kept connections; never rejects. The dispatch interface of undici costs half of what its `request`
+ * does. It follows no redirects and decodes no bodies; an answer that needs either is treated as missing.
+ */
+function caller({ url, auth, noteTime = () => {} }: RemoteFacilitatorOptions) {
+  const base = facilitatorUrl(url);
+  // Each call has one deadline of its own, so that a body that trickles in cannot last longer.
+  const pool = new Pool(base.origin, {
     connections: FACILITATOR_CONNECTIONS_MAX,
-    connectTimeoutMs: VERIFY_TIMEOUT_MS,
-    bytesMax: FACILITATOR_BODY_BYTES_MAX,
-    ...(options.noteTime === undefined ? {} : { noteTime: options.noteTime }),
+    pipelining: 1,
+    connect: { timeout: VERIFY_TIMEOUT_MS },
+    headersTimeout: 0,
+    bodyTimeout: 0,
   });
   const prefix = base.pathname.replace(/\/$/, '');
-  const send = async ({ method, name, body, id, ...limits }: RemoteCall): Promise<JsonAnswer> => {
+  const send = async ({ name, body, id, ...limits }: RemoteCall): Promise<JsonAnswer> => {
     const path = `${prefix}/${name}`;
-    const { auth } = options;
-    const url = base.origin + path;
-    const own = auth === undefined ? CALL_HEADERS : await headersOf(auth, { method, url });
-    const headers = own === null || id === undefined ? own : [...own, 'x-request-id', id];
-    if (headers === null) return { ...NO_HEADERS, detail: `/${name}: no auth headers` };
-    const answer = await ask({ method, path, headers, body: body ?? null, ...limits });
+    const method = body === undefined ? 'GET' : 'POST';
+    const asked = { method, url: base.origin + path } as const;
+    const own = auth === undefined ? CALL_HEADERS : await headersOf(auth, asked);
+    if (own === null) return { ...NO_HEADERS, detail: `/${name}: no auth headers` };
+    const headers = id === undefined ? [...own] : [...own, 'x-request-id', id];
+    const answer = await new Promise<JsonAnswer>((resolve) => {
+      // A cache may have kept the date of the answer to a GET.
+      const noteDate = method === 'POST' ? noteTime : () => {};
+      const exchange = new JsonExchange({ ...limits, resolve, noteDate });
+      try {
+        pool.dispatch({ method, path, headers, body: body ?? null }, exchange);
+      } catch (error) {
+        exchange.fail(stateOf(error));
+      }
+    });
     return 'detail' in answer ? { ...answer, detail: `/${name}: ${answer.detail}` } : answer;
   };
-  return Object.assign(send, { close: ask.close });
+  return Object.assign(send, { close: () => pool.destroy() });
 }
 
 /** Only a module can fail to make headers. */
@@ -265,77 +288,7 @@ function reasonText(reason: unknown): string {
 
 // The rest of undici takes twice as long to load, and nothing of it is needed here.
 
-/** One call of a JSON service. */
-interface JsonCall {
-  readonly method: 'GET' | 'POST';
-  /** Absolute path on the origin. */
-  readonly path: string;
-  /** Names and values in turn. */
-  readonly headers: readonly string[];
-  /** JSON text, null for none. */
-  readonly body: Buffer | null;
-  /** From the call to the last byte of the answer, waiting for a connection included. */
-  readonly timeoutMs: number;
-  /** Asked in the instant in which the call would leave; it does not when this is false. */
-  readonly isWanted?: () => boolean;
-}
-/** A JSON value with a status below 300 or from 400 to 499, or what came instead of one. */
-type JsonAnswer = { readonly json: unknown; readonly status: number } | NoJson;
-/** No answer. */
-interface NoJson {
-  readonly detail: string;
-  /** Of what came in place of an answer. */
-  readonly status?: number;
-  /** What kept the call from being made, where it was a setting of ours. */
-  readonly setting?: string;
-  /** Of a 429: milliseconds after which the call may be made again. */
-  readonly retryMs?: number;
-  /** Nothing came of the call and nothing will: no byte of it left this process. */
-  readonly unsent?: true;
-  /** Besides `unsent`: the call was not wanted any more. */
-  readonly abandoned?: true;
-}
-
-/** Calls one origin over kept connections; never rejects. */
-type JsonCaller = ((call: JsonCall) => Promise<JsonAnswer>) & { close(): Promise<void> };
-
-interface JsonCallerOptions {
-  readonly connections: number;
-  readonly connectTimeoutMs: number;
-  readonly bytesMax: number;
-  /** Told the `Date` of each answer to a POST, in milliseconds since the epoch: a cache may have kept that of a GET. */
-  readonly noteTime?: (ms: number) => void;
-}
-
-/**
- * The dispatch interface of undici costs half of what its `request` does. It follows no redirects and decodes no
- * bodies; an answer that needs either is treated as missing.
- */
-function jsonCaller(origin: string, options: JsonCallerOptions): JsonCaller {
-  const { connections, connectTimeoutMs, bytesMax, noteTime = () => {} } = options;
-  // Each call has one deadline of its own, so that a body that trickles in cannot last longer.
-  const pool = new Pool(origin, {
-    connections,
-    pipelining: 1,
-    connect: { timeout: connectTimeoutMs },
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
-  const send = ({ method, path, headers, body, ...call }: JsonCall): Promise<JsonAnswer> =>
-    new Promise((resolve) => {
-      const noteDate = method === 'POST' ? noteTime : () => {};
-      const exchange = new JsonExchange({ ...call, bytesMax, resolve, noteDate });
-      try {
-        pool.dispatch({ method, path, headers: headers as string[], body }, exchange);
-      } catch (error) {
-        exchange.fail(stateOf(error));
-      }
-    });
-  return Object.assign(send, { close: () => pool.destroy() });
-}
-
-interface ExchangeOptions extends Pick<JsonCall, 'timeoutMs' | 'isWanted'> {
-  readonly bytesMax: number;
+interface ExchangeOptions extends Pick<RemoteCall, 'timeoutMs' | 'isWanted'> {
   readonly resolve: (answer: JsonAnswer) => void;
   readonly noteDate: (ms: number) => void;
 }
@@ -385,7 +338,7 @@ class JsonExchange implements Dispatcher.DispatchHandler {
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#over) return;
     this.#size += chunk.length;
-    if (this.#size > this.#options.bytesMax) this.fail('body too long');
+    if (this.#size > FACILITATOR_BODY_BYTES_MAX) this.fail('body too long');
     else this.#chunks.push(chunk);
   }
 
@@ -456,18 +409,14 @@ const moduleSchema = z.object({
   ),
 });
 
-interface AuthSettings {
-  /** `Name: value`, the same with every call. */
-  readonly header: string | null;
-  /** Path of a module that exports an async function `authHeaders({ method, url })`. */
-  readonly module: string | null;
-}
-
 /** The headers that the settings ask for; undefined when they ask for none. */
 export async function facilitatorAuth({
   header,
   module,
-}: AuthSettings): Promise<FacilitatorAuth | undefined> {
+}: {
+  header: string | null;
+  module: string | null;
+}): Promise<FacilitatorAuth | undefined> {
   if (module !== null) return moduleAuth(module);
   if (header === null) return undefined;
   const headers = headerOf(header);

@@ -18,14 +18,6 @@ import {
 /** How soon a facilitator is asked again what it settles, where it has said so and where it has not. */
 const SUPPORTED_AGAIN_MS = { known: 600_000, unknown: 30_000 } as const;
 
-interface TranslatingFacilitatorOptions {
-  readonly facilitator: Facilitator;
-  /** That we take payments on. */
-  readonly networks: readonly Network[];
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-}
-
 /** A facilitator that is known to settle some of our networks and not others. */
 export interface ListingFacilitator extends Facilitator {
   /**
@@ -39,7 +31,11 @@ export interface ListingFacilitator extends Facilitator {
  * A facilitator that is sent every payment in a version that it lists. What it lists is known from the question at the
  * start and asked again now and then beside a payment, which never waits for it; until then payments go as they came.
  */
-export function translatingFacilitator(options: TranslatingFacilitatorOptions): ListingFacilitator {
+export function translatingFacilitator(options: {
+  facilitator: Facilitator;
+  networks: Network[];
+  clock: () => number;
+}): ListingFacilitator {
   const { facilitator, networks, clock } = options;
   const translations = new WeakMap<FacilitatorRequest, FacilitatorRequest>();
   let kinds: readonly PaymentKind[] | null = null;
@@ -151,18 +147,12 @@ function inV2(request: FacilitatorRequest, { caip2 }: Network): FacilitatorReque
   return { x402Version: 2, paymentPayload: paid, paymentRequirements: terms };
 }
 
-/** One that is asked; `name` tells it from others beside it. */
-interface NamedFacilitator {
-  readonly facilitator: Facilitator;
-  readonly name?: string;
-}
-
 /**
  * Asks a facilitator what it settles. Null if that includes our network in both versions, otherwise what the operator
  * should know and do; never throws. Free answers continue in any case, and nobody is charged without a verdict.
  */
 export async function facilitatorWarning(
-  { facilitator, name = '' }: NamedFacilitator,
+  { facilitator, name = '' }: { facilitator: Facilitator; name?: string },
   network: Network,
 ): Promise<string | null> {
   const outcome = await facilitator.supported();

@@ -11,6 +11,7 @@ import {
   JOURNAL_RETENTION_DAYS,
   type JournalEntry,
   type KnownPayment,
+  type OpenSummary,
   type Review,
 } from '../money/journal.ts';
 import { citationOf } from '../release/citation-text.ts';
@@ -74,6 +75,16 @@ export function entryOf(row: unknown): JournalEntry {
     transaction: tx,
     settledMs: settled_at,
   };
+}
+
+const summaryRow = z.object({ payments: z.number(), oldest: z.number().nullable() });
+
+/** Number and first time of what is open, out of a row for each of its states. */
+export function summaryOf(settlingRow: unknown, unknownRow: unknown): OpenSummary {
+  const [settling, unknown] = [summaryRow.parse(settlingRow), summaryRow.parse(unknownRow)];
+  const times = [settling.oldest, unknown.oldest].filter((at) => at !== null);
+  const oldestMs = times.length === 0 ? null : Math.min(...times);
+  return { settling: settling.payments, unknown: unknown.payments, oldestMs };
 }
 
 /** A claim as both engines write it. */

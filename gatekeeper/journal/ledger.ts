@@ -35,38 +35,9 @@ export const ledgerRow = z.object({
   refund_tx: z.string().nullish(),
 });
 
-/** One payment as an accountant reads it; no signature and no body. */
-export interface LedgerRow {
-  /** RFC 3339, UTC. */
-  readonly created_at: string;
-  /** When the settlement was noted; '' until then. */
-  readonly settled_at: string;
-  readonly state: string;
-  readonly method: string;
-  readonly path: string;
-  /** Canonical query, '' for none. */
-  readonly query: string;
-  readonly payer: string;
-  readonly network: string;
-  readonly asset: string;
-  readonly nonce: string;
-  /** Atomic units of the asset. */
-  readonly value: string;
-  /** The same in dollars, of another token than USDC as it was worth when it was sold; '' for an amount that does not exist. */
-  readonly usd: string;
-  readonly transaction: string;
-  readonly x402_version: string;
-  readonly detail: string;
-  /** When no reorganisation could take the transfer away any more; '' until then, and without a node. */
-  readonly final_at: string;
-  /** When a transfer that had paid was seen to have vanished; '' for none. */
-  readonly reorganised_at: string;
-  /** That paid it back; '' for none. */
-  readonly refund_transaction: string;
-}
-
-/** Names of the columns, in the order of an export. */
+/** Names of the columns, in the order of an export; a column that does not apply is ''. */
 export const LEDGER_COLUMNS = [
+  // RFC 3339, UTC; the second is when the settlement was noted.
   'created_at',
   'settled_at',
   'state',
@@ -77,15 +48,20 @@ export const LEDGER_COLUMNS = [
   'network',
   'asset',
   'nonce',
+  // Atomic units of the asset, and their worth in dollars when it was sold; '' for an amount that does not exist.
   'value',
   'usd',
   'transaction',
   'x402_version',
   'detail',
+  // When no reorganisation could take the transfer away any more, and when a transfer was seen to have vanished.
   'final_at',
   'reorganised_at',
   'refund_transaction',
-] as const satisfies readonly (keyof LedgerRow)[];
+] as const;
+
+/** One payment as an accountant reads it; no signature and no body. */
+export type LedgerRow = Readonly<Record<(typeof LEDGER_COLUMNS)[number], string>>;
 
 /** Which time dates a payment: its claim, or its settlement, which unsettled payments do not have. */
 export type LedgerTime = 'created_at' | 'settled_at';
@@ -191,19 +167,13 @@ export function settledDay({ settled_at }: LedgerRow): string {
   return settled_at.slice(0, 10);
 }
 
-interface RevenueGroup {
-  readonly row: LedgerRow;
-  readonly group: string;
-  payments: number;
-  value: bigint;
-  /** Atomic units of USDC. */
-  usd: bigint;
-}
-
 /** Adds settled payments up exactly, one by one. */
 export class RevenueSum {
   readonly #groupOf: (row: LedgerRow) => string;
-  readonly #groups = new Map<string, RevenueGroup>();
+  readonly #groups = new Map<
+    string,
+    { row: LedgerRow; group: string; payments: number; value: bigint; usd: bigint }
+  >();
   #leftOut = 0;
 
   constructor(groupOf: (row: LedgerRow) => string) {

@@ -149,25 +149,11 @@ const WRITE_FAILURE_MS = 30_000;
 /** What takes longer is slow: a buyer waits for several, one after the other. */
 const SLOW_MS = 2000;
 
-interface WatchOptions {
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  /** Whether the journal is out of reach, which is told elsewhere: what waits or fails then says nothing more. */
-  readonly isLost: () => boolean;
-  /** Milliseconds of a clock that never goes back. */
-  readonly now?: () => number;
-}
-
-interface WatchedJournal {
-  readonly journal: Journal;
-  /** Why the last claim, not long ago, could not be written; null if it could. */
-  failure(): string | null;
-  /** That buyers wait too long for it; null if they do not. */
-  slowness(): string | null;
-}
-
 /** Notices whether payments can be looked up and written down in time. */
-export function watchingWrites(journal: Journal, options: WatchOptions): WatchedJournal {
+export function watchingWrites(
+  journal: Journal,
+  options: { clock: () => number; isLost: () => boolean; now?: () => number },
+): { journal: Journal; failure(): string | null; slowness(): string | null } {
   const { clock, isLost } = options;
   const calls = new CallWatch({ ...options, slowMs: SLOW_MS });
   const { shared } = journal;

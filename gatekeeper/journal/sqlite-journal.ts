@@ -39,6 +39,7 @@ import {
   PURGE_ROWS_MAX,
   reviewsOf,
   reviewValues,
+  summaryOf,
 } from './journal-row.ts';
 
 /** Transactions that are remembered until their payments are concluded for sure. */
@@ -92,21 +93,13 @@ const DELIVERED = 'UPDATE payment SET waiting_since = NULL WHERE key = ?';
 const keyRow = z.object({ key: z.string() });
 const openRow = z.object({ place: z.number(), key: z.string() });
 const saleRow = z.object({ id: z.number(), key: z.string() });
-const summaryRow = z.object({ payments: z.number(), oldest: z.number().nullable() });
-/** Where the journal lies and what time it is there. */
-interface SqliteJournalOptions {
-  /** File of the database; `-wal` and `-shm` appear beside it. */
-  readonly path: string;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  /** A time that has certainly come, by which what is old is deleted; null while nobody can tell, which it is without it. */
-  readonly passedMs?: () => number | null;
-  /** Told how long each sync of the disk took, in milliseconds. */
-  readonly onSync?: (ms: number) => void;
-}
-
 /** A journal in one SQLite file: what is written at once shares one transaction, and one sync of the disk. */
-export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(): void } {
+export function sqliteJournal(options: {
+  path: string;
+  clock: () => number;
+  passedMs?: () => number | null;
+  onSync?: (ms: number) => void;
+}): Journal & { close(): void } {
   const { path, clock, passedMs = () => null } = options;
   const db = openJournalFile(path);
   const { holders, secret } = aloneIn(db, () => {
@@ -114,10 +107,14 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
   });
   const commit = new GroupCommit({ ...options, db, walPath: `${path}-wal` });
   const filter = filledFilter(db);
-  const read = reader(db);
-  const conclude = db.prepare(CONCLUDE);
+  const [find, conclude] = [db.prepare(FIND), db.prepare(CONCLUDE)];
+  const [forgetUsed, use] = [db.prepare(FORGET_USED), db.prepare(USE)];
+  const read = (key: string): JournalEntry | null => {
+    const row = find.get([key]);
+    return row === undefined ? null : entryOf(row);
+  };
   const bodies = new BodyStore(db);
-  const claimer = new SqliteClaims(db, bodies, holders.own);
+  const insert = claimer(db, bodies, holders.own);
   const purge = purger(db, bodies, passedMs);
   let newest = newestTime(db);
   return {
@@ -129,13 +126,17 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
       return entry;
     },
     ...foundIn(db, filter),
-    useOnce: messageUser(db, commit, clock),
+    useOnce: (message, untilMs) =>
+      commit.run(() => {
+        forgetUsed.run([clock(), PURGE_ROWS_MAX]);
+        return use.run([message, untilMs]).changes === 1;
+      }),
     async claim(claim) {
       const now = clock();
       const values = claimValues(claim, now);
       // Known from here on, also when another process holds the key and this claim is refused.
       filter.add(claim.key);
-      const claimed = await commit.run(() => claimer.claim(values, claim.body));
+      const claimed = await commit.run(() => insert(values, claim.body));
       newest = Math.max(newest, now);
       purge();
       return claimed;
@@ -143,10 +144,13 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
     takeTransaction: transactionTaker(db),
     async conclude(conclusion: Conclusion) {
       const now = clock();
-      const values = endValues(conclusion, now);
+      const { key, state, transaction = null, detail = null, settledMs = now } = conclusion;
+      const settledAt = state === 'settled' ? settledMs : null;
+      const waitingSince = conclusion.isWaiting === true ? settledAt : null;
+      const values = [state, transaction, detail, settledAt, waitingSince, key];
       const changes = await commit.run(() => conclude.run(values).changes);
       if (changes !== 1)
-        throw new Error(`Cannot conclude payment "${conclusion.key}": not open in the journal`);
+        throw new Error(`Cannot conclude payment "${key}": not open in the journal`);
       newest = Math.max(newest, now);
     },
     unresolved: freePayments(db, holders),
@@ -171,7 +175,7 @@ function reviewer(
   commit: GroupCommit,
   clock: () => number,
 ): Pick<Journal, 'openPayments' | 'unfinal' | 'review' | 'delivered'> {
-  const delivered = db.prepare(DELIVERED);
+  const [delivered, openOf] = [db.prepare(DELIVERED), db.prepare(OPEN_OF)];
   const unfinal = db.prepare(UNFINAL);
   const reviews = {
     final: db.prepare(REVIEWS.final),
@@ -179,7 +183,10 @@ function reviewer(
     gone: db.prepare(REVIEWS.gone),
   };
   return {
-    openPayments: openCounter(db),
+    async openPayments() {
+      const of = (state: PaymentState): unknown => openOf.get([state, OPEN_COUNTED_MAX]);
+      return summaryOf(of('settling'), of('unknown'));
+    },
     async delivered(key) {
       await commit.run(() => delivered.run([key]));
     },
@@ -192,35 +199,16 @@ function reviewer(
   };
 }
 
-/** What CONCLUDE is given. */
-function endValues(
-  { key, state, transaction, detail, settledMs, isWaiting }: Conclusion,
-  now: number,
-): (string | number | null)[] {
-  const settledAt = state === 'settled' ? (settledMs ?? now) : null;
-  const waitingSince = isWaiting === true ? settledAt : null;
-  return [state, transaction ?? null, detail ?? null, settledAt, waitingSince, key];
-}
-
-class SqliteClaims {
-  readonly #insert: Database.Statement;
-  readonly #bodies: BodyStore;
-  readonly #own: string;
-
-  constructor(db: Database.Database, bodies: BodyStore, own: string) {
-    this.#insert = db.prepare(CLAIM);
-    this.#bodies = bodies;
-    this.#own = own;
-  }
-
-  /** Most bodies are there already, so they are sent to the database only when the claim finds none. */
-  claim({ row, sha256, purgeAt, more }: ClaimValues, body: Buffer): boolean {
-    const values = [...row, this.#own, sha256, purgeAt, ...more];
-    const insert = (): boolean => this.#insert.run(values).changes === 1;
+/** Most bodies are there already, so they are sent to the database only when the claim finds none. */
+function claimer(db: Database.Database, bodies: BodyStore, own: string) {
+  const statement = db.prepare(CLAIM);
+  return ({ row, sha256, purgeAt, more }: ClaimValues, body: Buffer): boolean => {
+    const values = [...row, own, sha256, purgeAt, ...more];
+    const insert = (): boolean => statement.run(values).changes === 1;
     if (insert()) return true;
-    this.#bodies.keep(sha256, body, purgeAt);
+    bodies.keep(sha256, body, purgeAt);
     return insert();
-  }
+  };
 }
 
 interface FilledFilter {
@@ -315,42 +303,6 @@ function foundIn(
       return sales.sort((left, right) => right.id - left.id)[0]?.key ?? null;
     },
     hasSettled: async (account) => settled.get([account]) !== undefined,
-  };
-}
-
-function messageUser(
-  db: Database.Database,
-  commit: GroupCommit,
-  clock: () => number,
-): Journal['useOnce'] {
-  const [forget, use] = [db.prepare(FORGET_USED), db.prepare(USE)];
-  return (message, untilMs) =>
-    commit.run(() => {
-      forget.run([clock(), PURGE_ROWS_MAX]);
-      return use.run([message, untilMs]).changes === 1;
-    });
-}
-
-function openCounter(db: Database.Database): Journal['openPayments'] {
-  const select = db.prepare(OPEN_OF);
-  const of = (state: PaymentState): z.infer<typeof summaryRow> =>
-    summaryRow.parse(select.get([state, OPEN_COUNTED_MAX]));
-  return async () => {
-    const [settling, unknown] = [of('settling'), of('unknown')];
-    const times = [settling.oldest, unknown.oldest].filter((at) => at !== null);
-    return {
-      settling: settling.payments,
-      unknown: unknown.payments,
-      oldestMs: times.length === 0 ? null : Math.min(...times),
-    };
-  };
-}
-
-function reader(db: Database.Database): (key: string) => JournalEntry | null {
-  const find = db.prepare(FIND);
-  return (key) => {
-    const row = find.get([key]);
-    return row === undefined ? null : entryOf(row);
   };
 }
 

@@ -94,14 +94,13 @@ export interface ServiceSigner {
   sign(payload: JsonObject): string;
 }
 
-interface ServiceSignerOptions {
-  /** Seed of the Ed25519 key, 64 hex digits. */
-  readonly seed: string;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-}
-
-export function serviceSigner({ seed, clock }: ServiceSignerOptions): ServiceSigner {
+export function serviceSigner({
+  seed,
+  clock,
+}: {
+  seed: string;
+  clock: () => number;
+}): ServiceSigner {
   const der = Buffer.concat([PKCS8, Buffer.from(seed, 'hex')]);
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   const { x = '' } = createPublicKey(key).export({ format: 'jwk' });

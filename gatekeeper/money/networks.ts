@@ -28,88 +28,33 @@ export interface Network {
   readonly decimals?: number;
 }
 
+const BASE = { blockMs: 2000, finalBlocks: 450, maxFeeGwei: '2' };
+const POLYGON = { blockMs: 2000, finalBlocks: 128, maxFeeGwei: '500' };
+const AVALANCHE = { blockMs: 1700, finalBlocks: 2, maxFeeGwei: '50' };
+const SEI = { blockMs: 400, finalBlocks: 2, maxFeeGwei: '50' };
+const USDC_V2 = { name: 'USDC', version: '2' };
+const USD_COIN_V2 = { name: 'USD Coin', version: '2' };
+
+function network(
+  name: NetworkName,
+  chain: Pick<Network, 'isTestnet' | 'blockMs' | 'finalBlocks' | 'maxFeeGwei'>,
+  extra: Network['extra'],
+): Network {
+  const { caip2, asset } = USDC[name];
+  const chainId = Number(caip2.slice('eip155:'.length));
+  return { name, chainId, ...chain, caip2, asset, extra };
+}
+
 /** Every supported network by its v1 name. */
 export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
-  base: {
-    name: 'base',
-    chainId: 8453,
-    isTestnet: false,
-    blockMs: 2000,
-    finalBlocks: 450,
-    maxFeeGwei: '2',
-    ...USDC.base,
-    extra: { name: 'USD Coin', version: '2' },
-  },
-  'base-sepolia': {
-    name: 'base-sepolia',
-    chainId: 84532,
-    isTestnet: true,
-    blockMs: 2000,
-    finalBlocks: 450,
-    maxFeeGwei: '2',
-    ...USDC['base-sepolia'],
-    extra: { name: 'USDC', version: '2' },
-  },
-  polygon: {
-    name: 'polygon',
-    chainId: 137,
-    isTestnet: false,
-    blockMs: 2000,
-    finalBlocks: 128,
-    maxFeeGwei: '500',
-    ...USDC.polygon,
-    extra: { name: 'USD Coin', version: '2' },
-  },
-  'polygon-amoy': {
-    name: 'polygon-amoy',
-    chainId: 80002,
-    isTestnet: true,
-    blockMs: 2000,
-    finalBlocks: 128,
-    maxFeeGwei: '500',
-    ...USDC['polygon-amoy'],
-    extra: { name: 'USDC', version: '2' },
-  },
-  avalanche: {
-    name: 'avalanche',
-    chainId: 43114,
-    isTestnet: false,
-    blockMs: 1700,
-    finalBlocks: 2,
-    maxFeeGwei: '50',
-    ...USDC.avalanche,
-    extra: { name: 'USD Coin', version: '2' },
-  },
-  'avalanche-fuji': {
-    name: 'avalanche-fuji',
-    chainId: 43113,
-    isTestnet: true,
-    blockMs: 1700,
-    finalBlocks: 2,
-    maxFeeGwei: '50',
-    ...USDC['avalanche-fuji'],
-    extra: { name: 'USD Coin', version: '2' },
-  },
-  sei: {
-    name: 'sei',
-    chainId: 1329,
-    isTestnet: false,
-    blockMs: 400,
-    finalBlocks: 2,
-    maxFeeGwei: '50',
-    ...USDC.sei,
-    extra: { name: 'USDC', version: '2' },
-  },
-  'sei-testnet': {
-    name: 'sei-testnet',
-    chainId: 1328,
-    isTestnet: true,
-    blockMs: 400,
-    finalBlocks: 2,
-    maxFeeGwei: '50',
-    ...USDC['sei-testnet'],
-    extra: { name: 'USDC', version: '2' },
-  },
+  base: network('base', { isTestnet: false, ...BASE }, USD_COIN_V2),
+  'base-sepolia': network('base-sepolia', { isTestnet: true, ...BASE }, USDC_V2),
+  polygon: network('polygon', { isTestnet: false, ...POLYGON }, USD_COIN_V2),
+  'polygon-amoy': network('polygon-amoy', { isTestnet: true, ...POLYGON }, USDC_V2),
+  avalanche: network('avalanche', { isTestnet: false, ...AVALANCHE }, USD_COIN_V2),
+  'avalanche-fuji': network('avalanche-fuji', { isTestnet: true, ...AVALANCHE }, USD_COIN_V2),
+  sei: network('sei', { isTestnet: false, ...SEI }, USDC_V2),
+  'sei-testnet': network('sei-testnet', { isTestnet: true, ...SEI }, USDC_V2),
 };
 
 /** The network of a v1 or CAIP-2 name, or undefined. */

@@ -13,19 +13,12 @@ export interface Authorization {
   readonly nonce: string;
 }
 
-/** The terms that a v2 payer says to have accepted. */
-interface AcceptedTerms {
-  readonly amount: string;
-  readonly asset: string;
-  readonly payTo: string;
-}
-
 /** A well-formed payment; nothing in it is checked against our terms yet. */
 export interface Payment {
   readonly version: X402Version;
   readonly scheme: string;
   readonly network: string;
-  readonly accepted: AcceptedTerms | null;
+  readonly accepted: { amount: string; asset: string; payTo: string } | null;
   readonly signature: string;
   readonly authorization: Authorization;
   /** The payer's own name of the purchase, '' for a malformed one. */

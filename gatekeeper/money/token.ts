@@ -20,30 +20,12 @@ const TOKEN = new RegExp(
   `^(sp1\\.${TOKEN_PLAN}\\.([1-9][0-9]{9})\\.[A-Za-z0-9_-]{22})\\.([A-Za-z0-9_-]{43})$`,
 );
 
-/** A new token with what the buyer is told about it. */
-interface MintedToken {
-  readonly token: string;
-  readonly plan: typeof TOKEN_PLAN;
-  /** ISO-8601 UTC. */
-  readonly expires_at: string;
-  readonly days: number;
-}
-
 type TokenVerdict = 'valid' | 'invalid' | 'expired';
 
 /** Mints and checks subscription tokens; it stores nothing. */
 export interface TokenService {
-  mint(): MintedToken;
+  mint(): { token: string; plan: typeof TOKEN_PLAN; expires_at: string; days: number };
   check(token: string): TokenVerdict;
-}
-
-interface TokenServiceOptions {
-  /** The first signs, all of them are accepted. */
-  readonly secrets: readonly [string, ...string[]];
-  readonly days: number;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  readonly random: (bytes: number) => Uint8Array;
 }
 
 /** The secrets of a setting, `new` or `new,old`; a RangeError for one that is too short or for too many. */
@@ -62,7 +44,17 @@ export function tokenSecrets(setting: string): readonly [string, ...string[]] {
 }
 
 /** HMAC-SHA256 over the text in front of the last dot; nothing in a token chooses how it is checked. */
-export function tokenService({ secrets, days, clock, random }: TokenServiceOptions): TokenService {
+export function tokenService({
+  secrets,
+  days,
+  clock,
+  random,
+}: {
+  secrets: readonly [string, ...string[]];
+  days: number;
+  clock: () => number;
+  random: (bytes: number) => Uint8Array;
+}): TokenService {
   return {
     mint() {
       const expires = Math.floor(clock() / 1000) + days * DAY_S;

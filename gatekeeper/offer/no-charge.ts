@@ -67,15 +67,9 @@ function nearValues({ endpoint, values, fault }: Route): Values {
   return near === null ? values : { ...values, [fault.name]: near };
 }
 
-interface Suggestion {
-  readonly miss: Miss;
-  /** A request of the same row that is answered; null for a row of which nothing is stored. */
-  readonly found: string | null;
-}
-
 function reason(
   { endpoint, values, fault }: Route,
-  { miss, found }: Suggestion,
+  { miss, found }: { miss: Miss; found: string | null },
   release: ReleaseIndex,
 ): string {
   if (fault !== null) return faultText(endpoint, fault);

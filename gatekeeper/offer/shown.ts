@@ -53,15 +53,6 @@ const BASKET_INIT = ", { method: 'POST', body } /* the same body */";
 /** Cheaper operations that one hint lists. */
 const BUDGET_ROWS_MAX = 8;
 
-/** The part of a challenge that helps a client past its own cap. */
-interface ClientHint {
-  readonly required_atomic: number;
-  readonly required_usd: string;
-  readonly client_default_cap_atomic: number;
-  readonly how_to: string;
-  readonly example: string;
-  readonly within_your_budget: readonly BudgetRow[];
-}
 interface BudgetRow {
   readonly path: string;
   readonly price_usd: string;
@@ -78,7 +69,14 @@ export function clientHint(
   { endpoint, offers }: Shown,
   baseUrl: string,
   request: string,
-): ClientHint | null {
+): {
+  required_atomic: number;
+  required_usd: string;
+  client_default_cap_atomic: number;
+  how_to: string;
+  example: string;
+  within_your_budget: BudgetRow[];
+} | null {
   const atomic = atomicAmount(priceOf(endpoint));
   if (BigInt(atomic) <= BigInt(CLIENT_DEFAULT_CAP_ATOMIC)) return null;
   return {

@@ -75,7 +75,7 @@ export async function openPaymentServices(
       settlers.accounts === undefined
         ? {}
         : { admission: new PayerAdmission({ ...settlers, journal, clock, meters }) };
-    const settler = reportingFacilitator({ ...settlers, report: reportMissing, clock });
+    const settler = reportingFacilitator(settlers.facilitator, reportMissing, clock);
     return {
       ...settlers,
       ...(isMoney ? { outside } : {}),

@@ -441,20 +441,6 @@ const FAILED_MS = 600_000;
 const FAILED_MAX = 10;
 
 type Signed = Pick<Payment, 'authorization' | 'signature'>;
-interface DueCheck {
-  /** Of the journal: the same text means another transfer on another token. */
-  readonly key: string;
-  readonly payment: Signed;
-  /** Network address that brings it, '' where that is not known for sure. */
-  readonly client: string;
-  /** Whether the account ever paid here. */
-  readonly hasPaid: () => Promise<boolean>;
-}
-interface Remembered {
-  readonly result: CheckResult;
-  readonly sinceMs: number;
-}
-
 /**
  * Bounds what payments of accounts with code may cost. Whether such an account signed, only its code can say, and making
  * up such a payment costs nothing: not even a signature. So they share few calls, apart from those of plain accounts. Code
@@ -468,7 +454,9 @@ export class SmartAccounts {
   readonly #ofAccount: CallBudget;
   readonly #ofProven: CallBudget;
   readonly #proven = new BoundedMap<string, true>({ entries: PROVEN_MAX, isByUse: true });
-  readonly #refusals = new BoundedMap<string, Remembered>(REFUSALS_MAX);
+  readonly #refusals = new BoundedMap<string, { result: CheckResult; sinceMs: number }>(
+    REFUSALS_MAX,
+  );
   /** When each account failed, the latest last. */
   readonly #failedMs = new BoundedMap<string, number>(FAILED_MAX);
 
@@ -481,7 +469,12 @@ export class SmartAccounts {
 
   /** What `ask` has against a payment, or why it is not asked; null if the payment is valid. */
   async check(
-    { key, payment, client, hasPaid }: DueCheck,
+    {
+      key,
+      payment,
+      client,
+      hasPaid,
+    }: { key: string; payment: Signed; client: string; hasPaid: () => Promise<boolean> },
     ask: () => Promise<CheckResult | null>,
   ): Promise<CheckResult | null> {
     const id = createHash('sha256')

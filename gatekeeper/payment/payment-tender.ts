@@ -72,7 +72,7 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
   const { networks } = challenger;
   const termsOf = cachedTerms(challenger);
   const offered = (
-    { endpoint, target }: Offered,
+    { endpoint, target }: { endpoint: Endpoint; target: string },
     version: X402Version,
     network: Network,
   ): Terms => {
@@ -142,11 +142,6 @@ function cachedTerms(challenger: Challenger): Challenger['terms'] {
   };
 }
 
-interface Offered {
-  readonly endpoint: Endpoint;
-  readonly target: string;
-}
-
 interface PaymentTerms
   extends Pick<Tender, 'resource' | 'refusal'>,
     Partial<Pick<Tender, 'shown'>> {
@@ -197,15 +192,15 @@ function paidTo(payment: Payment): Pick<Tender, 'paidHeader' | 'paidBy'> {
   };
 }
 
-interface Shown {
-  readonly payment: Payment;
-  /** What it is called; '' for what cannot be a name. */
-  readonly named: string | undefined;
-  readonly client: string | null;
-}
-
 /** What came with a payment, under one of its keys. */
-function shownBy({ payment, named, client }: Shown, journal: Pick<Journal, 'secret'>) {
+function shownBy(
+  {
+    payment,
+    named,
+    client,
+  }: { payment: Payment; named: string | undefined; client: string | null },
+  journal: Pick<Journal, 'secret'>,
+) {
   const identifier = named ? identifierHash(payment.authorization.from, named) : null;
   return (key: string): BuyerProof => {
     return { identifier, client: clientHash(key, client, journal), isSignedIn: false };

@@ -20,13 +20,6 @@ import {
 
 const KEY = 'receipt|';
 
-interface ReceiptReaderOptions {
-  /** `did:key` of the operator's payment processor; null where there is none. */
-  readonly processor: string | null;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-}
-
 /** Whether a key of the journal is that of a receipt. */
 export function isReceiptKey(key: string): boolean {
   return key.startsWith(KEY);
@@ -39,7 +32,10 @@ export function isReceiptKey(key: string): boolean {
 export function receiptReader({
   processor,
   clock,
-}: ReceiptReaderOptions): TenderReader<ReceiptHeader> {
+}: {
+  processor: string | null;
+  clock: () => number;
+}): TenderReader<ReceiptHeader> {
   const isSigned = processor === null ? null : signatureCheck(processor);
   return {
     async read({ endpoint, method, target, trace }, header) {

@@ -2,13 +2,6 @@ import type { Network } from '../money/networks.ts';
 import type { Payment } from '../money/payment.ts';
 import { noteSigner, recoverSigner, transferDigest } from '../money/signature.ts';
 
-/** The other thread, as far as the pool needs it. */
-interface SignaturePort {
-  postMessage(block: Uint8Array, transfer: readonly ArrayBuffer[]): void;
-  on(event: 'message', listener: (results: Uint8Array) => void): unknown;
-  on(event: 'error', listener: (error: Error) => void): unknown;
-}
-
 /** Recovers signers in another thread, in blocks: it is the dearest step of a payment. */
 export interface SignaturePool {
   /** When it resolves, signedBy() knows who signed, or finds out by itself. */
@@ -25,7 +18,11 @@ interface WaitingJob extends SignatureJob {
 }
 
 /** One block is under way at a time; what comes meanwhile makes the next one. */
-export function signaturePool(port: SignaturePort): SignaturePool {
+export function signaturePool(port: {
+  postMessage(block: Uint8Array, transfer: ArrayBuffer[]): void;
+  on(event: 'message', listener: (results: Uint8Array) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}): SignaturePool {
   const waiting: WaitingJob[] = [];
   let under: WaitingJob[] = [];
   let isScheduled = false;

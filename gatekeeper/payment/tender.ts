@@ -39,14 +39,6 @@ export interface BuyerProof {
   readonly isSignedIn: boolean;
 }
 
-/** A payer's own name of a purchase. */
-interface TenderIdentifier {
-  /** As `identifierHash` writes it: as long as it is, of an account that signed. */
-  readonly text: string;
-  /** Whether the payer's own key signed; else its code may have, which a check tells. */
-  readonly isSignedByKey: () => boolean;
-}
-
 /** What is bound to one request: the same for a payment and for a receipt, whatever moves the money. */
 export interface Tender
   extends TenderBinding,
@@ -56,7 +48,7 @@ export interface Tender
   readonly settlement: TenderSettlement;
   readonly waiters: Waiters;
   /** Null where the payer named nothing. */
-  readonly identifier: TenderIdentifier | null;
+  readonly identifier: { text: string; isSignedByKey: () => boolean } | null;
   /** Null for what proves its buyer by itself: a receipt, which nobody else has, and what the journal recalls. */
   readonly shown: BuyerProof | null;
   /** Tells the buyer what moved the money, with what the extensions of version 2 add to it. */

@@ -17,7 +17,7 @@ import { MINT_PATH } from '../money/token.ts';
 import type { Challenger } from '../offer/challenge.ts';
 import { type BuyerProof, type PurchaseRequest, targetOfResource } from '../payment/tender.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { NO_LONGER_KEPT_REFUSAL, type PurchaseReply } from './purchase-reply.ts';
+import { NO_LONGER_KEPT_REFUSAL } from './purchase-reply.ts';
 
 // Every member of a payment stands on the chain once it is settled, its signature too, and in a pending transaction before
 // that. So a header names a payment and proves no buyer. What proves one is the name of the purchase, which is on no chain; a
@@ -48,14 +48,9 @@ function takesHeaderAlone({ resource, settledMs }: KnownPayment, nowMs: number):
   return settledMs === null || Math.abs(nowMs - settledMs) <= HEADER_ALONE_MS;
 }
 
-interface Guessed {
-  readonly sinceMs: number;
-  readonly count: number;
-}
-
 /** Counts the requests with a payment that do not come from its buyer. Whoever proves to be the buyer is never counted. */
 export class Guesses {
-  readonly #guessed = new BoundedMap<string, Guessed>(GUESSED_MAX);
+  readonly #guessed = new BoundedMap<string, { sinceMs: number; count: number }>(GUESSED_MAX);
 
   /** Counts one; 0 while it is told why it is refused, else the seconds to wait. */
   waitS(key: string, nowMs: number): number {
@@ -73,40 +68,28 @@ export class Guesses {
 /** How long a used message is remembered: far longer than it is valid, for the clocks of several gatekeepers differ. */
 const USED_MS = 3_600_000;
 
-interface SignInOptions {
-  readonly journal: Pick<Journal, 'findOnDisk' | 'soldTo' | 'useOnce' | 'delivered'>;
-  readonly challenger: Challenger;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  /** Asks accounts with code whether they signed; without it only plain ones sign in. */
-  readonly asksCode?: AskCode;
-}
-
 /** A request of an account that shows who it is. */
 interface SignInRequest extends Pick<PurchaseRequest, 'endpoint' | 'target' | 'method' | 'trace'> {
   readonly paymentHeader: SignInHeader;
 }
 
 /** What is delivered, or the refusal, which waits for the answer as all refusals do. */
-type Opened = PurchaseReply | { readonly sell: () => Promise<PurchaseReply> };
-
-/** A payment that a message is to prove the payer of. */
-interface SignedPayment {
-  /** Of the journal. */
-  readonly key: string;
-  /** What the URL of the message must end with. */
-  readonly target: string;
-}
+type Opened = Reply | { readonly sell: () => Promise<Reply> };
 
 /** Takes messages of accounts that paid. Each works once, for all gatekeepers of a journal. */
 export interface SignIns {
   /** Delivers again to an account what it paid for; sells nothing and asks nobody for money. */
   open(request: SignInRequest): Promise<Opened>;
   /** Why a message does not come from the payer of a payment; null where it does, and then it is used up. */
-  fault(text: string, payment: SignedPayment): Promise<Refusal | null>;
+  fault(text: string, payment: { key: string; target: string }): Promise<Refusal | null>;
 }
 
-export function signIns(options: SignInOptions): SignIns {
+export function signIns(options: {
+  journal: Pick<Journal, 'findOnDisk' | 'soldTo' | 'useOnce' | 'delivered'>;
+  challenger: Challenger;
+  clock: () => number;
+  asksCode?: AskCode;
+}): SignIns {
   const { journal, challenger, clock, asksCode } = options;
   const { networks, baseUrl } = challenger;
   const codes = asksCode === undefined ? null : new CodeSignatures(asksCode, clock);
@@ -126,7 +109,7 @@ export function signIns(options: SignInOptions): SignIns {
     const key = await journal.soldTo(accounts, resource);
     return key === null ? null : journal.findOnDisk(key);
   };
-  const fetched = async (request: SignInRequest): Promise<PurchaseReply | Refusal> => {
+  const fetched = async (request: SignInRequest): Promise<Reply | Refusal> => {
     const { target, method, paymentHeader } = request;
     const signIn = read(paymentHeader.text);
     if (isRefusal(signIn)) return signIn;

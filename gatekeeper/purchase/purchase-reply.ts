@@ -16,27 +16,22 @@ interface TenderedRequest extends Pick<PurchaseRequest, 'endpoint' | 'target' | 
   readonly tender: Pick<Tender, 'key' | 'resource' | 'version' | 'paidHeader' | 'paidBy'> | null;
 }
 
-/** What replies are made with. */
-interface ReplyTerms {
-  readonly challenger: Challenger;
-  /** Signs what was delivered, where receipts are on. */
-  readonly receipts?: SignedReceipts | undefined;
-}
-
-/** A reply, with who paid where somebody did. */
-export type PurchaseReply = Reply;
-
 /** Turns an outcome into the reply of one request; copies of a payment are each answered in their own spelling. */
 export function purchaseReply(
   outcome: PurchaseOutcome,
   asked: TenderedRequest,
-  { challenger, receipts }: ReplyTerms,
-): PurchaseReply {
+  { challenger, receipts }: { challenger: Challenger; receipts?: SignedReceipts | undefined },
+): Reply {
   switch (outcome.kind) {
     case 'paid':
       return paidReply(outcome, asked, receipts);
     case 'refused':
-      return refusalReply(outcome.refusal, asked, challenger);
+      // The challenge again, with the reason of the refusal first.
+      return challenger.challenge(
+        asked.endpoint,
+        asked.target,
+        `${outcome.refusal.reason}: ${outcome.refusal.error}`,
+      );
     case 'unknown':
       return unknownReply(asked.paymentHeader, outcome.waitMs);
     case 'unproven':
@@ -50,7 +45,7 @@ function paidReply(
   { delivery, transaction, settledMs }: Extract<PurchaseOutcome, { kind: 'paid' }>,
   { tender }: TenderedRequest,
   receipts: SignedReceipts | undefined,
-): PurchaseReply {
+): Reply {
   if (tender === null) throw new TypeError('Cannot tell of a payment that was not read');
   const { body, contentType } = delivery;
   const { key, resource, version } = tender;
@@ -60,12 +55,6 @@ function paidReply(
   const paid = tender.paidHeader(transaction, receipt);
   const reply = { status: 200, headers: [...headers, paid], body };
   return tender.paidBy === null ? reply : { ...reply, payer: tender.paidBy };
-}
-
-/** The challenge again, with the reason of the refusal first. */
-function refusalReply(refusal: Refusal, asked: TenderedRequest, challenger: Challenger): Reply {
-  const error = `${refusal.reason}: ${refusal.error}`;
-  return challenger.challenge(asked.endpoint, asked.target, error);
 }
 
 /** 410 where the terms cannot be named again, because nothing sells it now. */
@@ -94,20 +83,17 @@ export function failedReply(error: string, retryS: number = FAILED_RETRY_S): Rep
 
 /** 503 while nobody knows whether the money moved. */
 export function unknownReply(paymentHeader: TenderHeader, waitMs: number): Reply {
-  const header = headerName(paymentHeader);
-  const proof =
-    paymentHeader.kind === 'receipt'
-      ? ''
-      : ' from the same address, or with its payment identifier or SIGN-IN-WITH-X';
+  const isReceipt = paymentHeader.kind === 'receipt';
+  const version = isReceipt ? null : paymentHeader.version;
+  const ofPayment = version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE';
+  const header = isReceipt ? 'X-RECEIPT' : ofPayment;
+  const proof = isReceipt
+    ? ''
+    : ' from the same address, or with its payment identifier or SIGN-IN-WITH-X';
   const error = `The outcome of your payment is not known yet. Send the same ${header} again${proof}; do not sign a new one, or you may pay twice.`;
   const waitS = Math.max(1, Math.ceil(waitMs / 1000));
   const body = { error, retryable: true, retry_after_s: waitS };
   return jsonReply(503, body, [['retry-after', String(waitS)]]);
-}
-
-function headerName(paymentHeader: TenderHeader): string {
-  if (paymentHeader.kind === 'receipt') return 'X-RECEIPT';
-  return paymentHeader.version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE';
 }
 
 /** The complete 200 body of a request, in hand before anybody is charged. */

@@ -2,11 +2,13 @@ import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { route } from '../../compiler/contract/route.ts';
-import type { HeaderFacts, PaymentHeader, TenderHeader, X402Header } from '../http/header-facts.ts';
+import type { PaymentHeader, TenderHeader, X402Header } from '../http/header-facts.ts';
+import type { Arrival } from '../http/limits.ts';
+import type { Reply } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
 import type { Meters } from '../metrics/meters.ts';
 import type { WatchedTransfer } from '../money/evidence.ts';
-import type { Journal, JournalEntry, KnownPayment } from '../money/journal.ts';
+import type { Journal, KnownPayment } from '../money/journal.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
 import type { AskCode } from '../money/sign-in.ts';
 import {
@@ -18,7 +20,6 @@ import { isReceiptKey, receiptReader } from '../payment/receipt-tender.ts';
 import {
   asksForFormer,
   type BuyerProof,
-  type CheckResult,
   formerEndpoint,
   type PurchaseRequest,
   soldEndpoint,
@@ -48,7 +49,6 @@ import {
   IDENTIFIER_USED,
   noLongerOffered,
   type PurchaseOutcome,
-  type PurchaseReply,
   purchaseReply,
   type ReceiptTerms,
   refused,
@@ -105,7 +105,7 @@ type ReportFailure = (error: unknown, requestId?: string) => void;
 /** A purchase that waits for its answer. Nothing is held for it, so it may be dropped. */
 interface Sale {
   /** Sells the complete, hash-checked 200 body, or says why not. */
-  readonly sell: (delivery: Delivery) => Promise<PurchaseReply>;
+  readonly sell: (delivery: Delivery) => Promise<Reply>;
 }
 
 /** A request that pays, or whose account paid before. */
@@ -122,12 +122,12 @@ export interface PurchaseService {
    * The reply to a known payment or receipt, or to an account that signs in and paid, or the sale of an answer that is still
    * to be made; never throws.
    */
-  open(request: AskedRequest): Promise<PurchaseReply | Sale>;
+  open(request: AskedRequest): Promise<Reply | Sale>;
   /**
    * The reply to a payment or receipt for what a release took away since: what it bought, or what became of it; null where it
    * bought nothing of that kind. Sells nothing and never throws.
    */
-  openFormer(request: FormerRequest): Promise<PurchaseReply | null>;
+  openFormer(request: FormerRequest): Promise<Reply | null>;
   /** What a payment says that it moves, before anything else of it is checked; or why it cannot be read. Never throws. */
   transferOf(header: X402Header): Promise<SignedTransfer | Refusal>;
   /**
@@ -197,24 +197,28 @@ export function purchaseService(options: PurchaseServiceOptions): PurchaseServic
       );
       return kind === 'paid' || kind === 'refused';
     },
-    watch: (key) => watched(key, context),
+    async watch(key) {
+      const entry = await context.journal.find(key);
+      // It may be open again already.
+      if (entry?.state !== 'settled' || entry.transaction === null) return 'final';
+      const tender = context.recall(entry);
+      if (tender === null) return 'open';
+      const found = await tender.settlement.watch(entry.transaction);
+      if (found.state !== 'open') await context.journal.review({ key, ...found });
+      return found.state;
+    },
   };
-}
-
-async function watched(key: string, context: Context): Promise<WatchedTransfer['state']> {
-  const entry = await context.journal.find(key);
-  // It may be open again already.
-  if (entry?.state !== 'settled' || entry.transaction === null) return 'final';
-  const tender = context.recall(entry);
-  if (tender === null) return 'open';
-  const found = await tender.settlement.watch(entry.transaction);
-  if (found.state !== 'open') await context.journal.review({ key, ...found });
-  return found.state;
 }
 
 function contextOf(options: PurchaseServiceOptions): Context {
   const { journal, clock, outside, challenger, processor = null, limited = () => {} } = options;
-  const report = quiet(options.report);
+  const report: ReportFailure = (error, requestId) => {
+    try {
+      options.report?.(error, requestId);
+    } catch {
+      // A log that fails must not turn a settled payment into a failed one.
+    }
+  };
   const payments = paymentReader({ ...options, report });
   const receipts = receiptReader({ processor, clock });
   const { networks } = challenger;
@@ -256,19 +260,8 @@ function contextFor({ trace }: Pick<PurchaseRequest, 'trace'>, context: Context)
     : { ...context, report: (error) => context.report(error, trace.id) };
 }
 
-/** A log that fails must not turn a settled payment into a failed one. */
-function quiet(report: PurchaseServiceOptions['report']): Context['report'] {
-  return (error, requestId) => {
-    try {
-      report?.(error, requestId);
-    } catch {
-      // There is nowhere left to say it.
-    }
-  };
-}
-
-async function opened(asked: PurchaseRequest, context: Context): Promise<PurchaseReply | Sale> {
-  const bound = await knownTo(asked, context).catch((error: unknown): PurchaseReply => {
+async function opened(asked: PurchaseRequest, context: Context): Promise<Reply | Sale> {
+  const bound = await knownTo(asked, context).catch((error: unknown): Reply => {
     // It may be paid already, so nobody is told that it is not.
     context.report(error);
     return unknownReply(asked.paymentHeader, UNKNOWN_RETRY_S * 1000);
@@ -295,9 +288,6 @@ async function opened(asked: PurchaseRequest, context: Context): Promise<Purchas
   return { sell: async (delivery) => reply(await sold(tender, delivery, context)) };
 }
 
-/** What a request shows of a payment. */
-type ShownRequest = Pick<PurchaseRequest, 'paymentHeader' | 'target' | 'trace'>;
-
 /** What is known of the payment that a request shows. */
 interface BoundTender {
   readonly key: string;
@@ -311,10 +301,10 @@ interface BoundTender {
  * that was bought, so nobody but the payer hears what is wrong with one.
  */
 async function knownTo(
-  { paymentHeader, target, trace }: ShownRequest,
+  { paymentHeader, target, trace }: Pick<PurchaseRequest, 'paymentHeader' | 'target' | 'trace'>,
   context: Context,
   isFormer = false,
-): Promise<(BoundTender & Pick<BuyerProof, 'isSignedIn'>) | PurchaseReply | null> {
+): Promise<(BoundTender & Pick<BuyerProof, 'isSignedIn'>) | Reply | null> {
   const identity = context.identify(paymentHeader, trace?.client ?? null);
   const bound = identity === null ? null : await learntBy(identity, context);
   if (bound === null) return null;
@@ -343,7 +333,7 @@ function boundBy({ keys, signed, shownFor }: TenderIdentity, context: Context): 
   return null;
 }
 
-async function formerReply(asked: FormerRequest, context: Context): Promise<PurchaseReply | null> {
+async function formerReply(asked: FormerRequest, context: Context): Promise<Reply | null> {
   const { paymentHeader, method, trace } = asked;
   const { journal, challenger } = context;
   if (paymentHeader.kind === 'sign-in') return null;
@@ -357,8 +347,13 @@ async function formerReply(asked: FormerRequest, context: Context): Promise<Purc
     const entry = await journal.find(bound.key);
     if (entry === null || entry.state === 'refused') return null;
     const endpoint = formerEndpoint(entry);
-    const request = { endpoint, target, method, paymentHeader, trace };
-    return await knownReply(withSignIn(request, bound), context);
+    const request = withSignIn({ endpoint, target, method, paymentHeader, trace }, bound);
+    const tender = await context.read(request);
+    if (isRefusal(tender)) return await keptReply(request, context);
+    const outcome = await knownOutcome(tender, context);
+    if (outcome === null) return null;
+    if (outcome.kind === 'refused') return noLongerOffered(outcome.refusal);
+    return purchaseReply(outcome, { ...request, tender }, context);
   } catch (error) {
     // It may be paid already, so nobody is told that it is not.
     context.report(error);
@@ -373,27 +368,11 @@ function withSignIn(
   return bound?.isSignedIn === true ? { ...request, isSignedIn: true } : request;
 }
 
-/** The reply to what the journal holds; what it refuses is not offered again. */
-async function knownReply(
-  request: PurchaseRequest,
-  context: Context,
-): Promise<PurchaseReply | null> {
-  const tender = await context.read(request);
-  if (isRefusal(tender)) return keptReply(request, context);
-  const outcome = await knownOutcome(tender, context);
-  if (outcome === null) return null;
-  if (outcome.kind === 'refused') return noLongerOffered(outcome.refusal);
-  return purchaseReply(outcome, { ...request, tender }, context);
-}
-
 /**
  * The reply to a payment or receipt that was taken by settings of before, whose token, node or processor may be gone. What it
  * bought is delivered. Nobody can be asked about an open one, so it stays a doubt: whoever sent it must not sign again.
  */
-async function keptReply(
-  request: PurchaseRequest,
-  context: Context,
-): Promise<PurchaseReply | null> {
+async function keptReply(request: PurchaseRequest, context: Context): Promise<Reply | null> {
   const { method, target, paymentHeader, trace } = request;
   const identity = context.identify(paymentHeader, trace?.client ?? null);
   if (identity === null) return null;
@@ -446,8 +425,7 @@ async function named(
 ): Promise<PurchaseOutcome | null> {
   if (bindingOf(tender.key, context) !== null) return null;
   try {
-    const known = (first: Tender) => knownOutcome(first, context);
-    return await namedOutcome({ tender, trace }, { ...context, knownOutcome: known });
+    return await namedOutcome(tender, trace, context);
   } catch (error) {
     // It may be paid already, so nobody is told that it is not.
     context.report(error);
@@ -519,13 +497,6 @@ function boundInJournal(key: string, context: Context): KnownPayment | null | un
   }
 }
 
-interface NamedContext {
-  readonly journal: Pick<Journal, 'findOnDisk' | 'identifiedKey'>;
-  readonly recall: (entry: JournalEntry, trace?: RequestTrace) => Tender | null;
-  /** What is known of a tender without its answer. */
-  readonly knownOutcome: (tender: Tender) => Promise<PurchaseOutcome> | null;
-}
-
 /**
  * What an earlier payment came to that its payer gave the same name (the x402 extension `payment-identifier`): a new
  * signature for the same request gets the same answer, and its own money is not asked for. Null where the name is new, or
@@ -535,43 +506,32 @@ interface NamedContext {
  * of one name that come at the same time are told apart by the claim: the journal takes one of them.
  */
 async function namedOutcome(
-  { tender, trace }: { readonly tender: Tender; readonly trace?: RequestTrace | undefined },
-  context: NamedContext,
+  tender: Tender,
+  trace: RequestTrace | undefined,
+  context: Context,
 ): Promise<PurchaseOutcome | null> {
-  const { identifier, refusal } = tender;
+  const { journal, recall } = context;
+  const { identifier, refusal, settlement } = tender;
   if (identifier === null || refusal !== null) return null;
-  const key = await context.journal.identifiedKey(identifier.text);
+  const key = await journal.identifiedKey(identifier.text);
   if (key === null) return null;
   if (!identifier.isSignedByKey()) {
-    const doubt = ofCheck(await tender.settlement.check());
-    tender.settlement.drop();
-    if (doubt !== null) return doubt;
+    const checked = await settlement.check();
+    settlement.drop();
+    if (checked?.kind === 'refused') return refused(checked.refusal);
+    if (checked !== null) return failed(checked.error, checked.retryS);
   }
-  const entry = await context.journal.findOnDisk(key);
+  const entry = await journal.findOnDisk(key);
   if (entry === null || entry.state === 'refused') return null;
-  if (!isSamePurchase(entry, tender)) return IDENTIFIER_USED;
+  // The same request for the same money, whatever its nonce and its window.
+  if (entry.resource !== tender.resource || moneyOf(entry) !== moneyOf(tender))
+    return IDENTIFIER_USED;
   // The token of the second one is offered, and it is that of the first.
-  const first = defined(context.recall(entry, trace), 'the tender of a payment in the journal');
-  const outcome = await context.knownOutcome(first);
+  const first = defined(recall(entry, trace), 'the tender of a payment in the journal');
+  const outcome = await knownOutcome(first, context);
   if (outcome?.kind !== 'refused') return outcome;
-  const isOver = (await context.journal.identifiedKey(identifier.text)) === null;
+  const isOver = (await journal.identifiedKey(identifier.text)) === null;
   return isOver ? null : outcome;
-}
-
-/** What a check of the signature says; null where the account signed. */
-function ofCheck(checked: CheckResult | null): PurchaseOutcome | null {
-  if (checked === null) return null;
-  return checked.kind === 'refused'
-    ? refused(checked.refusal)
-    : failed(checked.error, checked.retryS);
-}
-
-/** The same request for the same money, whatever its nonce and its window. */
-function isSamePurchase(
-  left: Pick<TenderBinding, 'key' | 'resource' | 'signed'>,
-  right: Pick<TenderBinding, 'key' | 'resource' | 'signed'>,
-): boolean {
-  return left.resource === right.resource && moneyOf(left) === moneyOf(right);
 }
 
 /** Network, asset, payer, payee and value. */
@@ -580,36 +540,24 @@ function moneyOf({ key, signed }: Pick<TenderBinding, 'key' | 'signed'>): string
   return [withoutNonce, ...signed.split('|').slice(1, 3)].join('|');
 }
 
-/** What is looked at of a request before it is answered. */
-interface RepeatedRequest {
-  readonly method: string;
-  /** The raw request target. */
-  readonly target: string;
-  readonly facts: Pick<HeaderFacts, 'paymentHeaders'>;
-  /** The network address; null where it is not known for sure. */
-  readonly client: string | null;
-}
-
 /**
  * Whether a request fetches again what its own payment or receipt bought, or is buying now. Never waits: a payment that
  * is new, as most are, costs no look-up. Whoever is not known as its buyer repeats nothing, so no limit tells what it bought.
  */
 export function isRepeat(
-  { method, target, facts, client }: RepeatedRequest,
+  { method, target, facts }: Arrival,
+  client: string | null,
   purchases: Pick<PurchaseService, 'boughtBy'>,
   catalog: Catalog,
 ): boolean {
   const [paymentHeader, ...others] = facts.paymentHeaders;
   if (method !== 'GET' || paymentHeader === undefined || others.length > 0) return false;
   const bought = purchases.boughtBy(paymentHeader, client);
-  return bought !== null && bought === resourceOf(target, catalog);
-}
-
-function resourceOf(rawTarget: string, catalog: Catalog): string | null {
-  const request = canonicalRequest(rawTarget);
+  if (bought === null) return false;
+  const request = canonicalRequest(target);
   const routed = 'status' in request ? undefined : route(request, catalog);
-  if (routed === undefined || routed.endpoint.priceUsd === null) return null;
-  return routed.fault === null ? `GET ${routed.target}` : null;
+  if (routed === undefined || routed.endpoint.priceUsd === null) return false;
+  return routed.fault === null && bought === `GET ${routed.target}`;
 }
 
 /** A purchase service that tells how long its check takes, and how long an answer is made before it is sold. */

@@ -96,26 +96,10 @@ export interface ReconcilerOptions {
   readonly clock: () => number;
 }
 
-/** What one pass came to. */
-interface Pass {
-  /** Payments seen whose end nobody had noted. */
-  readonly open: number;
-  readonly asked: number;
-  /** Of those asked about, the ones whose end is known now. */
-  readonly resolved: number;
-  /** What kept us from asking about a payment. */
-  readonly errors: readonly unknown[];
-}
-
-interface Rest {
-  readonly sinceMs: number;
-  readonly forMs: number;
-}
-
 /** Goes round the open payments: each pass begins where the last one ended, so every one gets its turn. */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
-  readonly #rests = new BoundedMap<string, Rest>(RECONCILE_RESTS_MAX);
+  readonly #rests = new BoundedMap<string, { sinceMs: number; forMs: number }>(RECONCILE_RESTS_MAX);
   /** Place in the journal of the payment that had its turn last. */
   #place = 0;
 
@@ -123,7 +107,9 @@ export class Reconciler {
     this.#options = options;
   }
 
-  async pass(isOver: () => boolean = () => false): Promise<Pass> {
+  async pass(
+    isOver: () => boolean = () => false,
+  ): Promise<{ open: number; asked: number; resolved: number; errors: unknown[] }> {
     const { clock } = this.#options;
     const seen = await this.#next();
     const due = seen.filter(({ key }) => this.#isDue(key)).slice(0, RECONCILE_ASKS_MAX);

@@ -139,63 +139,40 @@ interface JournalTable {
   readonly page: number;
 }
 
-const INT = 'bigint';
+/** Names and types out of `name type, name type`. */
+function columnsOf(text: string): JournalTable['columns'] {
+  return text.split(',').map((column) => {
+    const [name = '', type = ''] = column.trim().split(' ');
+    return [name, type];
+  });
+}
+
 const TABLES: readonly JournalTable[] = [
   {
     name: 'body',
     order: 'sha256',
     least: Buffer.alloc(0),
-    columns: [
-      ['sha256', 'bytea'],
-      ['encoding', 'text'],
-      ['bytes', 'bytea'],
-      ['purge_at', INT],
-      ['citation_hash', 'text'],
-      ['citation', 'text'],
-    ],
+    columns: columnsOf(
+      'sha256 bytea, encoding text, bytes bytea, purge_at bigint, citation_hash text, citation text',
+    ),
     page: 50,
   },
   {
     name: 'payment',
     order: 'id',
     least: 0,
-    columns: [
-      ['id', INT],
-      ['key', 'text'],
-      ['state', 'text'],
-      ['resource', 'text'],
-      ['version', 'integer'],
-      ['signed', 'text'],
-      ['value', 'text'],
-      ['valid_before', INT],
-      ['body', 'bytea'],
-      ['content_type', 'text'],
-      ['tx', 'text'],
-      ['detail', 'text'],
-      ['created_at', INT],
-      ['settled_at', INT],
-      ['identifier', 'text'],
-      ['usd', 'text'],
-      ['claim_block', 'text'],
-      ['final_at', INT],
-      ['reorganised_at', INT],
-      ['waiting_since', INT],
-      ['refund_from', 'text'],
-      ['refund_at', INT],
-      ['refund_tx', 'text'],
-    ],
+    columns: columnsOf(`
+      id bigint, key text, state text, resource text, version integer, signed text, value text,
+      valid_before bigint, body bytea, content_type text, tx text, detail text, created_at bigint,
+      settled_at bigint, identifier text, usd text, claim_block text, final_at bigint,
+      reorganised_at bigint, waiting_since bigint, refund_from text, refund_at bigint, refund_tx text`),
     page: 1000,
   },
   {
     name: 'accepted_clock',
     order: 'id',
     least: 0,
-    columns: [
-      ['id', INT],
-      ['at', INT],
-      ['newest', INT],
-      ['payment_id', INT],
-    ],
+    columns: columnsOf('id bigint, at bigint, newest bigint, payment_id bigint'),
     page: 1000,
   },
 ];

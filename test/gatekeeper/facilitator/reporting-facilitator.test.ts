@@ -34,7 +34,7 @@ function reported(says: { verify: ValidityOutcome; settle: SettleOutcome }) {
   return {
     by,
     silences,
-    asked: reportingFacilitator({ facilitator, report, clock: () => by.now }),
+    asked: reportingFacilitator(facilitator, report, () => by.now),
   };
 }
 

@@ -40,8 +40,9 @@ async function oneBuyer(journal: Journal = freshJournal()) {
     ...headers: string[]
   ) => {
     const facts = headerFacts(headers.length > 0 ? headers : ['X-PAYMENT', header]);
-    const usual = { method: 'GET', target: TARGET, facts, client: HERE };
-    return isRepeat({ ...usual, ...change }, purchases, BUILTIN);
+    const { client = HERE, ...other } = change;
+    const arrival = { address: HERE, method: 'GET', target: TARGET, facts, ...other };
+    return isRepeat(arrival, client, purchases, BUILTIN);
   };
   return {
     script,
