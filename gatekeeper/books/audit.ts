@@ -76,7 +76,12 @@ export async function audit(books: Books, terms: AuditTerms): Promise<Audit> {
   }
   const questions = { left: QUESTIONS_MAX };
   const found: Finding[] = [];
-  const tally = { sales: 0, transfers: 0, gaps: gapsOf([...rows.keys()], nodes) };
+  const tally = { sales: 0, transfers: 0, gaps: [] as string[] };
+  // Payments that no node can tell of; receipts of a processor are none on a chain.
+  const known = ['receipt|', ...nodes.map(tokenOf)];
+  const others = [...rows.keys()].filter((key) => !known.some((token) => key.startsWith(token)));
+  if (others.length > 0)
+    tally.gaps.push(`payments in tokens that the settings do not name: ${others.length}`);
   for (const node of nodes) {
     const token = tokenOf(node);
     const own = [...rows.values()].filter(({ key }) => key.startsWith(token));
@@ -101,14 +106,6 @@ class TooMuch extends Error {
 /** What stands before the payer in the keys of a token. */
 export function tokenOf({ network: { name, asset } }: Pick<AuditedNode, 'network'>): string {
   return `${name}|${asset}|`.toLowerCase();
-}
-
-/** Payments that no node can tell of; receipts of a processor are none on a chain. */
-function gapsOf(keys: readonly string[], nodes: readonly AuditedNode[]): string[] {
-  const known = ['receipt|', ...nodes.map(tokenOf)];
-  const others = keys.filter((key) => !known.some((token) => key.startsWith(token)));
-  const text = `payments in tokens that the settings do not name: ${others.length}`;
-  return others.length === 0 ? [] : [text];
 }
 
 /** A node that is asked again where it refused, and no more than is allowed in all. */
@@ -159,10 +156,20 @@ class TokenAudit {
     const span = { fromMs: fromMs - SLACK_MS, untilMs: untilMs + SLACK_MS };
     const all = await payeeTransfers(this.#node, payTo, span);
     const left = new Set(all);
-    const named = byTransaction(all);
+    const named = new Map<string, PayeeTransfer[]>();
+    for (const one of all) {
+      const same = named.get(one.transaction) ?? [];
+      same.push(one);
+      named.set(one.transaction, same);
+    }
     const found: Finding[] = [];
     for (const row of own) {
-      const match = matchOf(row, named.get(row.tx?.toLowerCase() ?? '') ?? [], left);
+      const [, , payer] = row.key.split('|');
+      // One transaction may settle several payments.
+      const same = row.state === 'settled' ? named.get(row.tx?.toLowerCase() ?? '') : undefined;
+      const match = same?.find(
+        (one) => one.payer === payer && `${one.value}` === row.value && left.has(one),
+      );
       if (match !== undefined) left.delete(match);
       if (row.created_at >= fromMs) found.push(...(await this.#ofRow(row, match !== undefined)));
     }
@@ -195,7 +202,9 @@ class TokenAudit {
     const row = rows.get(key) ?? (await this.#books.row(key));
     if (row === null) return [this.#foreign(transfer, 'no row knows it')];
     if (row.state === 'settled' || row.refund_tx != null) return [];
-    if (!isLater(row, transfer, atMs)) return [this.#foreign(transfer, USED_BEFORE, row)];
+    const { claim_block: claimed, created_at } = row;
+    const isLater = claimed == null ? atMs >= created_at : transfer.block > blockNumberOf(claimed);
+    if (!isLater) return [this.#foreign(transfer, USED_BEFORE, row)];
     const reason =
       row.state === 'refused' ? `refused as ${row.detail ?? ''}` : `in doubt: ${row.detail ?? ''}`;
     return [{ ...findingOf('undelivered', row, reason), ...paidBy(transfer) }];
@@ -222,36 +231,10 @@ export async function isThere({ tx, signed }: BookRow, node: AuditedNode): Promi
   return receipt !== null && provesTransfer(receipt, authorization, node.network);
 }
 
-function byTransaction(all: readonly PayeeTransfer[]): ReadonlyMap<string, PayeeTransfer[]> {
-  const named = new Map<string, PayeeTransfer[]>();
-  for (const one of all) {
-    const same = named.get(one.transaction);
-    if (same === undefined) named.set(one.transaction, [one]);
-    else same.push(one);
-  }
-  return named;
-}
-
 const USED_BEFORE = 'used before its row was claimed';
 
 function paidBy({ payer, value, transaction }: PayeeTransfer) {
   return { payer, value: `${value}`, transaction };
-}
-
-/** The one of the transfers in its transaction that a settled row stands for; one may settle several payments. */
-function matchOf(
-  { state, key, value }: BookRow,
-  named: readonly PayeeTransfer[],
-  left: ReadonlySet<PayeeTransfer>,
-): PayeeTransfer | undefined {
-  if (state !== 'settled') return undefined;
-  const [, , payer] = key.split('|');
-  return named.find((one) => one.payer === payer && `${one.value}` === value && left.has(one));
-}
-
-/** Whether a transfer came after the claim of a row. */
-function isLater({ claim_block, created_at }: BookRow, { block }: PayeeTransfer, atMs: number) {
-  return claim_block == null ? atMs >= created_at : block > blockNumberOf(claim_block);
 }
 
 /** What the token moved to a payee. */
@@ -280,6 +263,7 @@ async function payeeTransfers(
   { fromMs, untilMs }: TimeSpan,
 ): Promise<readonly PayeeTransfer[]> {
   const head = await node.block('latest');
+  const seconds = (ms: number): bigint => BigInt(Math.ceil(ms / 1000));
   const first = await firstBlockFrom(node, seconds(fromMs), head);
   if (first === null) return [];
   const end = (await firstBlockFrom(node, seconds(untilMs), head)) ?? head.number + 1n;
@@ -302,10 +286,6 @@ async function payeeTransfers(
     from = to + 1n;
   }
   return found;
-}
-
-function seconds(ms: number): bigint {
-  return BigInt(Math.ceil(ms / 1000));
 }
 
 /** Null where the node refuses the range and a smaller one may do. */

@@ -61,7 +61,9 @@ export function addBooksCommands(ledger: Command, by: BooksOptions): void {
       const terms = await termsOf(flags, by);
       const found = await withBooks(placeOf(flags.state, by.place), (books) => audit(books, terms));
       for (const finding of found.findings) by.write(textOf(finding, flags, findingLine));
-      const counts = FINDINGS.map((kind) => `${kind} ${countOf(found, kind)}`).join(', ');
+      const counts = FINDINGS.map(
+        (kind) => `${kind} ${found.findings.filter((finding) => finding.kind === kind).length}`,
+      ).join(', ');
       by.note(summary(found, terms, counts));
       by.setExitCode(found.findings.length > 0 ? 1 : found.gaps.length > 0 ? 2 : 0);
     });
@@ -195,10 +197,6 @@ function findingLine({ kind, payer, value, transaction, key, resource, reason }:
 function refundLine({ state, value, token, network, payer, reason, ...of }: Refund) {
   const transaction = of.refund_transaction || of.transaction;
   return [state.padEnd(7), value.padStart(10), token, network, payer, transaction, reason];
-}
-
-function countOf({ findings }: Audit, kind: Finding['kind']): number {
-  return findings.filter((finding) => finding.kind === kind).length;
 }
 
 function summary(

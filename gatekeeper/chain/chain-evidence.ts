@@ -122,23 +122,19 @@ export async function insist<T>(ask: () => Promise<T>, pauseMs: number): Promise
     try {
       return await ask();
     } catch (error) {
-      if (attempt === ATTEMPTS_MAX || isFinal(error)) throw error;
+      // A node that hangs or lags was given its time.
+      const isFinal = error instanceof StaleHead || isTimeout(error);
+      if (attempt === ATTEMPTS_MAX || isFinal) throw error;
     }
     await pause(pauseMs);
   }
-}
-
-/** A node that hangs or lags was given its time. */
-function isFinal(error: unknown): boolean {
-  return error instanceof StaleHead || isTimeout(error);
 }
 
 /** Why nothing can be proved by a node at this moment, on a question that no stranger chose; null when it can. */
 export async function nodeFault(node: ChainNode, clock: () => number): Promise<string | null> {
   try {
     const { timestamp } = await node.block('latest');
-    const isBehind = clock() / 1000 - Number(timestamp) > HEAD_AGE_S_MAX;
-    return isBehind ? BEHIND : null;
+    return isBehind(timestamp, clock()) ? BEHIND : null;
   } catch (error) {
     return messageOf(error instanceof ChainMismatch ? error : nodeFailure(error));
   }
@@ -268,11 +264,12 @@ async function findUse(
   head: Block,
 ): Promise<Use | null> {
   const topics = topicsOf(authorization);
-  let to = await lastBlock(node, authorization, head);
+  // The token makes no transfer from `validBefore` on; a cancellation after it is not looked for.
+  let to = (await firstBlockFrom(node, BigInt(authorization.validBefore), head)) ?? head.number;
   const sizes = [...LOG_BLOCKS];
   let size = sizes.shift();
   for (let call = 0; size !== undefined && call < LOG_CALLS_MAX && to >= 0n; call++) {
-    const from = max(0n, to - size + 1n);
+    const from = to - size + 1n < 0n ? 0n : to - size + 1n;
     const page = await pageOf(node, { topics, from, to });
     if (page === null) {
       size = sizes.shift();
@@ -285,25 +282,14 @@ async function findUse(
   return null;
 }
 
+/** Of both events, whose arguments are the same. */
 function topicsOf({ from, nonce }: Authorization): (Hex | Hex[])[] {
+  const args = { authorizer: from as Hex, nonce: nonce as Hex };
   const events = ['AuthorizationUsed', 'AuthorizationCanceled'] as const;
-  const [args, names] = [{ authorizer: from as Hex, nonce: nonce as Hex }, [] as Hex[]];
-  let rest: Hex[] = [];
-  for (const eventName of events) {
-    const [name, ...indexed] = encodeEventTopics({ abi: TOKEN_ABI, eventName, args }) as Hex[];
-    if (name !== undefined) names.push(name);
-    rest = indexed;
-  }
-  return [names, ...rest];
-}
-
-/** The token makes no transfer from `validBefore` on; a cancellation after it is not looked for. */
-async function lastBlock(
-  node: ChainNode,
-  { validBefore }: Authorization,
-  head: Block,
-): Promise<bigint> {
-  return (await firstBlockFrom(node, BigInt(validBefore), head)) ?? head.number;
+  const topics = events.map(
+    (eventName) => encodeEventTopics({ abi: TOKEN_ABI, eventName, args }) as Hex[],
+  );
+  return [topics.flatMap(([name = '0x']) => name), ...(topics[0]?.slice(1) ?? [])];
 }
 
 /** Number of the first block that is not before a time in unix seconds; null where none is yet. */
@@ -347,10 +333,6 @@ function useOf(logs: readonly Log[], authorization: Authorization): Use | null {
   return null;
 }
 
-function max(left: bigint, right: bigint): bigint {
-  return left > right ? left : right;
-}
-
 /**
  * Whether a mined transaction used exactly this authorization and moved its value to its payee. The token
  * logs `AuthorizationUsed` and, directly after it, the `Transfer`: a transfer further on belongs to another
@@ -368,7 +350,17 @@ export function provesTransfer(
   const used = parseEventLogs({ abi: TOKEN_ABI, eventName: 'AuthorizationUsed', logs: [...ours] });
   const mark = used.find(({ args }) => isOf(authorization, args));
   const next = ours.find(({ logIndex }) => mark !== undefined && logIndex === mark.logIndex + 1);
-  return next !== undefined && isTransfer(next, authorization);
+  const [transfer] =
+    next === undefined
+      ? []
+      : parseEventLogs({ abi: TOKEN_ABI, eventName: 'Transfer', logs: [next] });
+  if (transfer === undefined) return false;
+  const { from, to, value } = transfer.args;
+  return (
+    isSame(from, authorization.from) &&
+    isSame(to, authorization.to) &&
+    value === BigInt(authorization.value)
+  );
 }
 
 /** Whether an event speaks of this authorization. */
@@ -377,17 +369,6 @@ function isOf(
   { authorizer, nonce: logged }: { readonly authorizer: string; readonly nonce: string },
 ): boolean {
   return isSame(authorizer, from) && isSame(logged, nonce);
-}
-
-function isTransfer(log: Log, authorization: Authorization): boolean {
-  const [transfer] = parseEventLogs({ abi: TOKEN_ABI, eventName: 'Transfer', logs: [log] });
-  if (transfer === undefined) return false;
-  const { from, to, value } = transfer.args;
-  return (
-    isSame(from, authorization.from) &&
-    isSame(to, authorization.to) &&
-    value === BigInt(authorization.value)
-  );
 }
 
 function isSame(left: string, right: string): boolean {

@@ -117,7 +117,20 @@ export function chainNode(options: ChainNodeOptions): ChainNode {
     }),
     standing: asking(standingBy(options, token)),
     receipt: asking((transaction) => receiptOf(client, transaction)),
-    tokenLogs: asking((query) => tokenLogs(client, token.address, query)),
+    tokenLogs: asking(async ({ topics, from, to }) => {
+      const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+      const logs = await client.request({
+        method: 'eth_getLogs',
+        params: [
+          {
+            address: token.address,
+            topics: topics.map((topic) => topic as Hex | Hex[]),
+            ...range,
+          },
+        ],
+      });
+      return logs.map((log) => formatLog(log));
+    }),
   };
 }
 
@@ -201,16 +214,13 @@ async function check(client: Client, { chainId, name, asset, decimals }: Network
         'set SIGNALPRESS_RPC_URL to a synchronised node of the network',
     );
   }
-  if (decimals !== undefined) await checkDecimals(client, asset as Hex, decimals);
-}
-
-/** With other decimals every price would be wrong. */
-async function checkDecimals(client: Client, address: Hex, stated: number): Promise<void> {
-  const functionName = 'decimals';
-  const found = await readContract(client, { address, abi: TOKEN_ABI, functionName });
-  if (found === stated) return;
+  if (decimals === undefined) return;
+  const token = { address: asset as Hex, abi: TOKEN_ABI, functionName: 'decimals' } as const;
+  const stated = await readContract(client, token);
+  if (stated === decimals) return;
+  // With other decimals every price would be wrong.
   throw new ChainMismatch(
-    `Cannot use token "${address}": it has ${found} decimals, but SIGNALPRESS_TOKENS says ${stated}; correct its entry`,
+    `Cannot use token "${asset}": it has ${stated} decimals, but SIGNALPRESS_TOKENS says ${decimals}; correct its entry`,
   );
 }
 
@@ -224,17 +234,4 @@ async function receiptOf(client: Client, hash: Hex): Promise<TransactionReceipt 
     if (error instanceof Error && error.name === 'TransactionReceiptNotFoundError') return null;
     throw error;
   }
-}
-
-async function tokenLogs(
-  client: Client,
-  address: Hex,
-  { topics, from, to }: LogQuery,
-): Promise<readonly Log[]> {
-  const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
-  const logs = await client.request({
-    method: 'eth_getLogs',
-    params: [{ address, topics: topics.map((topic) => topic as Hex | Hex[]), ...range }],
-  });
-  return logs.map((log) => formatLog(log));
 }

@@ -60,13 +60,15 @@ interface DirectSettlementOptions {
  */
 export function directSettlement(options: DirectSettlementOptions): Facilitator {
   const { node } = options;
-  const memory: SettlementMemory = { pending: new Map(), reverted: new BoundedMap(REVERTED_MAX) };
+  const pending = new Map<string, PendingSettlement>();
+  /** When a transaction for an account reverted, by the clock of the options. */
+  const reverted = new BoundedMap<string, number>(REVERTED_MAX);
   return {
     verify: (request) => verify(options, request),
     async settle(request) {
       const reason = localRefusal(node, request);
       if (reason !== null) return { verdict: 'refused', reason };
-      return settle(options, request, memory);
+      return settle(options, request, { pending, reverted });
     },
     async supported() {
       try {
@@ -74,10 +76,7 @@ export function directSettlement(options: DirectSettlementOptions): Facilitator 
         const { address } = options.relayer;
         const gasMoney = await getBalance(node.client, { address });
         if (gasMoney > 0n) return { verdict: 'supported', kinds: exactKinds(node.network) };
-        return {
-          verdict: 'none',
-          detail: `the relayer "${address}" has no money for gas`,
-        };
+        return { verdict: 'none', detail: `the relayer "${address}" has no money for gas` };
       } catch (error) {
         options.report(error);
         return NO_ANSWER;
@@ -112,16 +111,11 @@ interface PendingSettlement {
   readonly sending: Promise<Relayed>;
   readonly waiting: Set<() => boolean>;
 }
-interface SettlementMemory {
-  readonly pending: Map<string, PendingSettlement>;
-  /** When a transaction for an account reverted, by the clock of the options. */
-  readonly reverted: BoundedMap<string, number>;
-}
 /** A transaction that is still on its way is waited for again; it is not sent twice. */
 async function settle(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
-  { pending, reverted }: SettlementMemory,
+  { pending, reverted }: { pending: Map<string, PendingSettlement>; reverted: Map<string, number> },
 ): Promise<SettleOutcome> {
   const { now = () => performance.now(), minedTimeoutMs = SETTLEMENT_MS_MAX } = options;
   const endMs = now() + minedTimeoutMs;
@@ -132,8 +126,11 @@ async function settle(
   const known = pending.get(key);
   if (known !== undefined) return awaited(options, asked, known);
   const revertedAt = reverted.get(payer);
-  if (revertedAt !== undefined && now() - revertedAt < REVERTED_MS)
-    return declined(options, request);
+  if (revertedAt !== undefined && now() - revertedAt < REVERTED_MS) {
+    // Nothing is sent, but what somebody else submitted is taken.
+    const finding = await options.evidence.find(authorizationOf(request));
+    return finding.state === 'paid' ? provenBy(finding) : REVERTED;
+  }
   const trial = await simulate(options, request);
   if (trial.state === 'unknown') return { ...NO_ANSWER, unsent: true };
   if (trial.state === 'reverts') return judged(options, request);
@@ -173,27 +170,18 @@ async function awaited(
   const isWaiting = (): boolean => isAwaited(asked.request);
   waiting.add(isWaiting);
   try {
-    return await outcomeOf(options, asked, sending);
+    const relayed = await inTime(sending, asked.leftMs());
+    if (relayed === null) return { verdict: 'none', detail: 'not sent in time' };
+    if (relayed.state === 'unsent') {
+      const { state, ...why } = relayed;
+      return { verdict: 'none', ...why, unsent: true };
+    }
+    const receipt = await inTime(relayed.receipt, asked.leftMs());
+    if (receipt === null) return { verdict: 'none', detail: 'not mined in time' };
+    return await confirmed(options, asked, receipt);
   } finally {
     waiting.delete(isWaiting);
   }
-}
-
-async function outcomeOf(
-  options: DirectSettlementOptions,
-  asked: TimedRequest,
-  sending: Promise<Relayed>,
-): Promise<SettleOutcome> {
-  const { leftMs } = asked;
-  const relayed = await inTime(sending, leftMs());
-  if (relayed === null) return { verdict: 'none', detail: 'not sent in time' };
-  if (relayed.state === 'unsent') {
-    const { state, ...why } = relayed;
-    return { verdict: 'none', ...why, unsent: true };
-  }
-  const receipt = await inTime(relayed.receipt, leftMs());
-  if (receipt === null) return { verdict: 'none', detail: 'not mined in time' };
-  return confirmed(options, asked, receipt);
 }
 
 /** Waits for the depth that the operator asked for; a transaction that moved nothing is judged by the chain. */
@@ -296,22 +284,14 @@ async function undeployed(
     await node.check();
     const address = authorizationOf(request).from as Hex;
     if ((await getCode(node.client, { address })) !== undefined) return null;
-    return bringsDeployment(request)
+    // ERC-6492: it brings along how the account would be deployed.
+    return isErc6492Signature(request.paymentPayload.payload.signature as Hex)
       ? 'invalid_exact_evm_payload_undeployed_smart_wallet'
       : 'invalid_exact_evm_payload_signature';
   } catch (error) {
     report(error);
     return 'unknown';
   }
-}
-
-/** Sends nothing, but takes what somebody else submitted. */
-async function declined(
-  { evidence }: DirectSettlementOptions,
-  request: FacilitatorRequest,
-): Promise<SettleOutcome> {
-  const finding = await evidence.find(authorizationOf(request));
-  return finding.state === 'paid' ? provenBy(finding) : REVERTED;
 }
 
 const REVERTED: NoVerdict = {
@@ -381,11 +361,6 @@ function isSignedByKey(network: Network, { paymentPayload }: FacilitatorRequest)
   return signedBy(network, authorization, signature).payer === authorization.from.toLowerCase();
 }
 
-/** Whether the signature brings along how its account would be deployed (ERC-6492). */
-function bringsDeployment({ paymentPayload }: FacilitatorRequest): boolean {
-  return isErc6492Signature(paymentPayload.payload.signature as Hex);
-}
-
 /** The call that moves the money; null for a signature that is wrapped in a way that nobody can read. */
 function transferCall(network: Network, request: FacilitatorRequest): Hex | null {
   const { from, to, value, validAfter, validBefore, nonce } = authorizationOf(request);
@@ -404,16 +379,11 @@ function transferCall(network: Network, request: FacilitatorRequest): Hex | null
     const args = [...fields, 27 + yParity, r, s] as const;
     return encodeFunctionData({ abi: TOKEN_ABI, functionName, args });
   }
-  const inner = innerSignature(signature);
-  if (inner === null) return null;
-  return encodeFunctionData({ abi: BYTES_ABI, functionName, args: [...fields, inner] });
-}
-
-/** What the account itself gets to see. The call to its factory is left out: nothing that a payer wrote is called. */
-function innerSignature(signature: Hex): Hex | null {
-  if (!isErc6492Signature(signature)) return signature;
   try {
-    return parseErc6492Signature(signature).signature;
+    // The account sees what is inside. The call to its factory is left out: nothing that a payer wrote is called.
+    const isWrapped = isErc6492Signature(signature);
+    const inner = isWrapped ? parseErc6492Signature(signature).signature : signature;
+    return encodeFunctionData({ abi: BYTES_ABI, functionName, args: [...fields, inner] });
   } catch {
     return null;
   }

@@ -130,10 +130,7 @@ async function send(
 
 function watch(
   state: RelayerState,
-  {
-    form,
-    ...one
-  }: Pick<SentCall, 'nonce' | 'call' | 'isWanted'> & { readonly form: SignedTransaction },
+  { form, ...one }: Pick<SentCall, 'nonce' | 'call' | 'isWanted'> & { form: SignedTransaction },
 ): Promise<TransactionReceipt | null> {
   return new Promise((resolve) => {
     const sentAtMs = state.clock();
@@ -213,26 +210,18 @@ function emptyTransfer({ account }: RelayerState): RelayedCall {
 
 /** Uses up a nonce that was given back while later ones are on their way; it is given back again where that fails. */
 async function fill(state: RelayerState, nonce: number): Promise<void> {
+  const { wire, nonces, report } = state;
   const call = emptyTransfer(state);
-  const form = await submitted(state, call, nonce).catch((error: unknown) => {
-    state.report(error);
-    return null;
-  });
-  if (form === null) state.nonces.giveBack(nonce);
-  else watch(state, { nonce, call, isWanted: () => true, form }).catch(state.report);
-}
-
-/** The transaction as the node took it; null where it did not. */
-async function submitted(
-  { wire }: RelayerState,
-  call: RelayedCall,
-  nonce: number,
-): Promise<SignedTransaction | null> {
-  const fees = await wire.fees();
-  if (fees === null) return null;
-  const form = await wire.sign(call, { nonce, fees });
-  const { state } = await wire.submit(form);
-  return state === 'taken' ? form : null;
+  try {
+    const fees = await wire.fees();
+    const form = fees === null ? null : await wire.sign(call, { nonce, fees });
+    const isTaken = form !== null && (await wire.submit(form)).state === 'taken';
+    if (isTaken) watch(state, { nonce, call, isWanted: () => true, form }).catch(report);
+    else nonces.giveBack(nonce);
+  } catch (error) {
+    report(error);
+    nonces.giveBack(nonce);
+  }
 }
 
 /** Hands out the account nonces of one account, each to one transaction at a time; at most `max` are out at once. */
@@ -371,7 +360,12 @@ export function broadcaster({
         await sendRawTransaction(client, { serializedTransaction: raw });
         return { state: 'taken' };
       } catch (error) {
-        return answerOf(refusalText(error));
+        const text = refusalText(error);
+        if (text === null || KNOWN.test(text)) return { state: 'taken' };
+        if (STALE.test(text)) return { state: 'stale', detail: 'the account nonce is used' };
+        // The node's words may speak of the account's money; which of ours it was is enough.
+        const [detail] = REJECTED.exec(text) ?? [];
+        return detail === undefined ? { state: 'taken' } : { state: 'rejected', detail };
       }
     },
   };
@@ -402,11 +396,3 @@ const STALE = /nonce too low|nonce is too low|invalid nonce|replacement transact
 /** Messages of a node that certainly did not accept a transaction; all others are unclear. */
 const REJECTED =
   /insufficient funds|underpriced|fee cap|max fee per gas less|gas limit|intrinsic gas|invalid sender|invalid chain|nonce too high|txpool is full/i;
-
-function answerOf(text: string | null): Submitted {
-  if (text === null || KNOWN.test(text)) return { state: 'taken' };
-  if (STALE.test(text)) return { state: 'stale', detail: 'the account nonce is used' };
-  // The node's words may speak of the account's money; which of ours it was is enough.
-  const [reason] = REJECTED.exec(text) ?? [];
-  return reason === undefined ? { state: 'taken' } : { state: 'rejected', detail: reason };
-}
