@@ -61,7 +61,6 @@ export interface Audit {
 
 interface AuditTerms extends TimeSpan {
   readonly payTo: string;
-  /** Of each token that is taken. */
   readonly nodes: readonly AuditedNode[];
   readonly attemptPauseMs?: number;
 }
@@ -132,9 +131,7 @@ function bounded(
 }
 
 interface TokenTerms extends AuditTerms {
-  /** All rows by their keys. */
   readonly rows: ReadonlyMap<string, BookRow>;
-  /** Those of the token. */
   readonly own: readonly BookRow[];
 }
 

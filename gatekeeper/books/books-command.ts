@@ -33,7 +33,6 @@ interface BooksOptions {
   readonly write: (text: string) => void;
   /** Prints notes for people, apart from the output. */
   readonly note: (text: string) => void;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly setExitCode: (code: number) => void;
 }
@@ -151,7 +150,6 @@ type OpenPayback = Payback & {
   readonly close: () => void;
 };
 
-/** Of each token: the account that pays, through the node. */
 async function paybacksOf(
   config: Config,
   keyFile: string | undefined,

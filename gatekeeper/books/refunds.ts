@@ -38,7 +38,6 @@ export interface Refund {
   readonly refund_transaction: string;
 }
 
-/** Who pays back in one token. */
 export interface Payback {
   readonly network: Network;
   readonly account: LocalAccount;

@@ -41,9 +41,7 @@ interface ChainEvidenceOptions {
   readonly node: ChainNode;
   /** Blocks that must hold a transfer, its own included; 1 as soon as it is mined. */
   readonly confirmations: number;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
   /** Told the time of each newest block, in milliseconds since the epoch; must not throw. */
   readonly noteTime?: (ms: number) => void;

@@ -35,7 +35,6 @@ const RPC_BODY_BYTES_MAX = 4_194_304;
 export interface Block {
   readonly number: bigint;
   readonly hash: Hex;
-  /** Unix seconds. */
   readonly timestamp: bigint;
 }
 

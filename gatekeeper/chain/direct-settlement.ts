@@ -37,14 +37,12 @@ import type { Relayed, Relayer } from './relayer.ts';
 const DEPTH_POLL_MS = 1000;
 /** Nothing is sent for an account for this time after a transaction for it reverted: its code may let each one do so. */
 const REVERTED_MS = 600_000;
-/** Such accounts that are remembered. */
 const REVERTED_MAX = 10_000;
 
 interface DirectSettlementOptions {
   readonly node: ChainNode;
   readonly evidence: Pick<ChainEvidence, 'find' | 'confirm'>;
   readonly relayer: Relayer;
-  /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
   /** Longest wait for a transaction to be tried, sent, mined and deep enough before the buyer is told to ask again. */
   readonly minedTimeoutMs?: number;

@@ -21,9 +21,7 @@ const STANDING_MS = 3000;
 
 /** What a chain is read with. */
 export interface ChainOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
   /** Told the time of each newest block, in milliseconds since the epoch; must not throw. */
   readonly noteTime?: (ms: number) => void;

@@ -36,9 +36,7 @@ interface RelayerOptions {
   readonly account: LocalAccount;
   /** Wei for one unit of gas; never exceeded. */
   readonly maxFeePerGas: bigint;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
   readonly pollMs?: number;
   readonly resendAfterMs?: number;

@@ -22,7 +22,6 @@ export type Probe = () => Promise<boolean>;
  */
 export class Circuit {
   readonly #clock: () => number;
-  /** Times of the last failures without a success since, oldest first. */
   #failures: number[] = [];
   #probedMs = Number.NEGATIVE_INFINITY;
   #isOpen = false;
@@ -56,7 +55,6 @@ export class Circuit {
     return this.isSuspect() ? 'suspect' : 'closed';
   }
 
-  /** Notes how a call that was let through went. */
   note(succeeded: boolean, probe: Probe): void {
     if (succeeded) {
       this.#close();
@@ -95,7 +93,6 @@ export class Circuit {
 const PATIENCE_MS = 15_000;
 /** The longest rest that a service is believed to need. */
 const BUSY_MS_MAX = 60_000;
-/** Calls that wait for their turn. */
 const WAITING_MAX = 2000;
 
 interface Waiting {
@@ -109,13 +106,11 @@ interface Waiting {
  * waits again when the call is sent back. Everybody else hears at once that it is busy.
  */
 export class BackPressure {
-  /** Told of each call that waits. */
   readonly #waited: () => void;
   #untilMs = Number.NEGATIVE_INFINITY;
   #atOnce = Number.POSITIVE_INFINITY;
   #running = 0;
   #tickets = 0;
-  /** In the order of their tickets. */
   #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | undefined;
 

@@ -33,7 +33,6 @@ interface FacilitatorPoolOptions {
    * never taken from one facilitator to another.
    */
   readonly isUnused?: (request: FacilitatorRequest) => Promise<boolean>;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly slowMs?: number;
   /** Told of each call that waits because a facilitator gets too many. */
@@ -41,7 +40,6 @@ interface FacilitatorPoolOptions {
 }
 
 export interface FacilitatorPool extends Facilitator {
-  /** In the order of the facilitators. */
   circuits(): readonly CircuitState[];
   /** Milliseconds until one of them takes calls again after a 429; 0 when one does. */
   busyMs(): number;
@@ -270,7 +268,6 @@ const LEFT_OUT: NoVerdict = {
 type Canary = (like: FacilitatorRequest) => FacilitatorRequest;
 
 interface CanaryOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly random: (bytes: number) => Uint8Array;
 }

@@ -28,7 +28,6 @@ const AUTH_TIMEOUT_MS = 5000;
 const FACILITATOR_BODY_BYTES_MAX = 65_536;
 /** Hung settlements must not starve the others, so the pool is far larger than what a healthy one needs. */
 const FACILITATOR_CONNECTIONS_MAX = 1024;
-/** Longest reason that is passed on. */
 const REASON_CHARS_MAX = 200;
 
 const optionalText = z.string().max(1024).nullish();
@@ -59,7 +58,6 @@ type FacilitatorAuth = (call: {
   url: string;
 }) => Promise<Readonly<Record<string, string>>>;
 
-/** Where the facilitator answers and how patiently it is waited for. */
 interface RemoteFacilitatorOptions {
   /** Base URL; https unless the host is loopback. */
   readonly url: string;
@@ -78,7 +76,6 @@ export function remoteFacilitator(
   const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
   const call = caller(options);
   const requestBody = bodyWriter();
-  /** Bodies that the second call sends again. */
   const verifiedBodies = new WeakMap<FacilitatorRequest, Buffer>();
   const post = (name: 'verify' | 'settle', request: FacilitatorRequest, timeoutMs: number) =>
     call({
@@ -139,10 +136,8 @@ function bodyParts(request: FacilitatorRequest): readonly (string | object)[] {
   ];
 }
 
-/** One call of a facilitator. */
 interface RemoteCall {
   readonly name: 'verify' | 'settle' | 'supported';
-  /** JSON text of a POST; a GET has none. */
   readonly body?: Buffer;
   /** From the call to the last byte of the answer, waiting for a connection included. */
   readonly timeoutMs: number;
@@ -226,7 +221,6 @@ function noVerdict(none: NoJson): NoVerdict {
   return { verdict: 'none', ...none };
 }
 
-/** JSON that is not what the call asks for. */
 function strange({ status }: GivenAnswer, call: RemoteCall['name'], what: string): NoVerdict {
   return noVerdict({ detail: `/${call}: status ${status}, ${what}`, status });
 }
@@ -395,7 +389,6 @@ function stateOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'connection failed';
 }
 
-/** Longest module that is loaded. */
 const MODULE_BYTES_MAX = 16_777_216;
 
 /** Characters that a header may hold without becoming two headers. */

@@ -102,49 +102,35 @@ export function translateRequest(request: FacilitatorRequest): FacilitatorReques
   return trace === undefined || made === request ? made : { ...made, trace };
 }
 
-function inV1(request: FacilitatorRequest, network: Network): FacilitatorRequest {
+function inV1(request: FacilitatorRequest, { name: network }: Network): FacilitatorRequest {
   const { paymentPayload, paymentRequirements } = request;
   if (paymentPayload.x402Version === 1 || paymentPayload.resource === undefined) return request;
   const { scheme, payTo, asset, maxTimeoutSeconds, extra } = paymentRequirements;
   const { url: resource, description, mimeType } = paymentPayload.resource;
-  const { name } = network;
-  const terms: RequirementsV1 = {
-    scheme,
-    network: name,
-    maxAmountRequired: priceOf(paymentRequirements),
-    resource,
-    description,
-    mimeType,
-    payTo,
-    maxTimeoutSeconds,
-    asset,
-    extra,
-    outputSchema: {},
-  };
+  const maxAmountRequired = priceOf(paymentRequirements);
+  const sold = { scheme, network, maxAmountRequired, resource, description, mimeType };
   const { payload } = paymentPayload;
-  const paid: PaymentPayload = { x402Version: 1, scheme, network: name, payload };
-  return { x402Version: 1, paymentPayload: paid, paymentRequirements: terms };
+  return {
+    x402Version: 1,
+    paymentPayload: { x402Version: 1, scheme, network, payload },
+    paymentRequirements: { ...sold, payTo, maxTimeoutSeconds, asset, extra, outputSchema: {} },
+  };
 }
 
-function inV2(request: FacilitatorRequest, { caip2 }: Network): FacilitatorRequest {
+function inV2(request: FacilitatorRequest, { caip2: network }: Network): FacilitatorRequest {
   const { paymentPayload, paymentRequirements } = request;
   if (!('resource' in paymentRequirements)) return request;
   const { scheme, payTo, asset, maxTimeoutSeconds, extra } = paymentRequirements;
   const { resource: url, description, mimeType } = paymentRequirements;
   const amount = priceOf(paymentRequirements);
-  const terms: RequirementsV2 = {
-    scheme,
-    network: caip2,
-    amount,
-    asset,
-    payTo,
-    maxTimeoutSeconds,
-    extra,
-  };
+  const accepted = { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra };
   const { payload } = paymentPayload;
   const resource = { url, description, mimeType };
-  const paid: PaymentPayload = { x402Version: 2, accepted: terms, payload, resource };
-  return { x402Version: 2, paymentPayload: paid, paymentRequirements: terms };
+  return {
+    x402Version: 2,
+    paymentPayload: { x402Version: 2, accepted, payload, resource },
+    paymentRequirements: accepted,
+  };
 }
 
 /**

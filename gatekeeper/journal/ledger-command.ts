@@ -45,7 +45,6 @@ interface LedgerOptions {
   readonly write: (text: string) => void;
   /** Prints notes for people, apart from the output. */
   readonly note: (text: string) => void;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
@@ -225,7 +224,7 @@ async function backedUp({ journal, stateDir }: JournalPlace, file: string): Prom
       `Cannot back up the payment journal at "${shownPlace(journal)}": it is a database; use pg_dump, or a base backup`,
     );
   }
-  withJournal(stateDir, (db) => {
+  await withJournal(stateDir, (db) => {
     try {
       backUpJournal(db, file);
     } catch (cause) {

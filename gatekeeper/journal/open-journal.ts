@@ -20,7 +20,6 @@ export interface OpenJournal {
 }
 
 export interface JournalOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** A time that has certainly come, by which what is old is deleted; null while nobody can tell, which it is without it. */
   readonly passedMs?: () => number | null;

@@ -169,7 +169,6 @@ export function sqliteJournal(options: {
   };
 }
 
-/** What is open, and what is settled until its transfer is there for good. */
 function reviewer(
   db: Database.Database,
   commit: GroupCommit,
@@ -343,7 +342,6 @@ function bitOf(key: string): number {
   return Number.isNaN(bits) ? 0 : bits & MASK;
 }
 
-/** Keys that are read at once. */
 const ROWS = 10_000;
 /** Looks at a payment that another process asks for at this moment, and the time between two of them. */
 const TAKE_TRIES = 20;

@@ -23,17 +23,19 @@ import { type AskBooks, Books, type LedgerFilter, type LedgerRow, ledgerRows } f
 import type { JournalPlace } from './open-journal.ts';
 
 /** Lets a command use the journal of a state folder, beside the gatekeeper that writes it. */
-export function withJournal<T>(
+export async function withJournal<T>(
   state: string,
-  use: (db: Database.Database) => T,
+  use: (db: Database.Database) => T | Promise<T>,
   open: (path: string) => Database.Database = readJournalFile,
-): T {
+): Promise<T> {
   const path = join(state, JOURNAL_NAME);
   const db = opened(path, open);
   try {
-    return use(db);
+    return await use(db);
   } catch (cause) {
-    return refuseUse(path, cause);
+    if (cause instanceof StartError) throw cause;
+    const why = `${messageOf(cause)}; check the disk, and restore a backup if it is damaged`;
+    throw new StartError(`Cannot use payment journal "${path}": ${why}`, { cause });
   } finally {
     db.close();
   }
@@ -48,12 +50,6 @@ function opened(path: string, open: (path: string) => Database.Database): Databa
     const why = 'missing, or not a journal of this program; name its folder with --state';
     throw new StartError(`Cannot open payment journal "${path}": ${why}`, { cause });
   }
-}
-
-function refuseUse(path: string, cause: unknown): never {
-  if (cause instanceof StartError) throw cause;
-  const why = `${messageOf(cause)}; check the disk, and restore a backup if it is damaged`;
-  throw new StartError(`Cannot use payment journal "${path}": ${why}`, { cause });
 }
 
 /** Help of the option that names a folder. */
@@ -81,15 +77,7 @@ export async function withLedger<T>(
       use({ rows: (filter) => postgresLedgerRows(client, filter) }),
     );
   }
-  const path = join(place.stateDir, JOURNAL_NAME);
-  const db = opened(path, readJournalFile);
-  try {
-    return await use({ rows: (filter) => ledgerRows(db, filter) });
-  } catch (cause) {
-    return refuseUse(path, cause);
-  } finally {
-    db.close();
-  }
+  return withJournal(place.stateDir, (db) => use({ rows: (filter) => ledgerRows(db, filter) }));
 }
 
 /** Lets a command compare a journal with the chain, beside the gatekeepers that write it; `open` decides about a file. */
@@ -105,15 +93,9 @@ export async function withBooks<T>(
       return use(new Books(ask, 'signalpress.'));
     });
   }
-  const path = join(place.stateDir, JOURNAL_NAME);
-  const db = opened(path, open);
-  try {
-    return await use(new Books(async (text, values) => db.prepare(text).all([...values]), ''));
-  } catch (cause) {
-    return refuseUse(path, cause);
-  } finally {
-    db.close();
-  }
+  const used = (db: Database.Database): Promise<T> =>
+    use(new Books(async (text, values) => db.prepare(text).all([...values]), ''));
+  return withJournal(place.stateDir, used, open);
 }
 
 /** Opens the journal in a file so that what a command writes is on the disk before it goes on. */

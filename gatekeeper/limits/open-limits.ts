@@ -35,7 +35,6 @@ interface LimitOptions extends Omit<AdmissionOptions, 'limit' | 'repeats'> {
   readonly perSecond: number;
 }
 
-/** All limits of one server. */
 export function openLimits({ perSecond, ...options }: LimitOptions): Limits {
   const connections = new ConnectionCount(options.proxies);
   const bodies = new BodyReader();
@@ -145,7 +144,6 @@ export class ConnectionCount {
   }
 }
 
-/** Longest body of one request. */
 const BODY_BYTES_MAX = 256 * 1024;
 /** Bytes of bodies that are arriving at the same time, over all connections. */
 const BODIES_BYTES_MAX = 32 * 1024 * 1024;
@@ -156,7 +154,6 @@ const BUSY_RETRY_S = 2;
 export class BodyReader {
   #held = 0;
 
-  /** Bytes of bodies that are arriving now. */
   get held(): number {
     return this.#held;
   }
@@ -209,7 +206,6 @@ const SOCKET_WAITING_MAX = 4 * 1024 * 1024;
 interface Waiting {
   readonly key: string;
   bytes: number;
-  /** Bytes of the answer that was handed over last. */
   newest: number;
 }
 

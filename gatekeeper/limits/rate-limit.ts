@@ -10,7 +10,6 @@ const OVERALL_FACTOR = 40;
 /** The cost of an answer is known only once it is made, so a client may owe at most this many seconds of its rate. */
 const DEBT_S_MAX = 30;
 
-/** How much each client has used. */
 export interface RateLimit {
   readonly isOn: boolean;
   /** The account of an address, the same for all addresses of one customer. */
@@ -82,7 +81,6 @@ class Bucket implements Account {
     this.#at = now;
   }
 
-  /** Units that were taken: a debt has its limit. */
   #spend(cost: number): number {
     const left = Math.max(-DEBT_S_MAX * this.#perSecond, this.#tokens - cost);
     const spent = this.#tokens - left;
@@ -170,7 +168,6 @@ export class CallBudget {
   }
 }
 
-/** A client and an account as one name. */
 export function pairName(client: string, account: string): string {
   // No address of version 6 any more, which all its neighbours would share.
   return `${clientKey(client).replaceAll(':', '.')} ${account}`;

@@ -1,7 +1,6 @@
 import { createKeccak } from 'hash-wasm';
 import { secretKey } from '../system/secret-key.ts';
 
-/** The EIP-55 spelling of an address in any case. */
 export function checksumAddress(address: string): string {
   const hex = address.slice(2).toLowerCase();
   const hash = Buffer.from(keccak256(Buffer.from(hex, 'utf8'))).toString('hex');

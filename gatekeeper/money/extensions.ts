@@ -53,7 +53,6 @@ export function hashedIdentifier(text: string): string {
   return `sha256:${hash('sha256', text, 'hex')}`;
 }
 
-/** How a challenge says that names are taken. */
 const IDENTIFIER_DECLARATION = {
   info: { required: false },
   schema: {
@@ -90,7 +89,6 @@ export interface ServiceSigner {
   show(keys: KeyHistory): void;
   /** Why nothing is signed of a time (epoch milliseconds, else now), as the end of a sentence; null while the key is listed. */
   fault(atMs?: number): string | null;
-  /** A compact JWS of a payload. */
   sign(payload: JsonObject): string;
 }
 

@@ -3,7 +3,6 @@ import { isLoopback } from '../system/loopback.ts';
 import type { Network } from './networks.ts';
 import type { Authorization, Listing, Payment, Requirements, X402Version } from './payment.ts';
 
-/** What both calls send. */
 export interface FacilitatorRequest {
   readonly x402Version: X402Version;
   readonly paymentPayload: PaymentPayload;
@@ -105,7 +104,6 @@ export function exactKinds({
   ];
 }
 
-/** Verifies and settles payments for us. */
 export interface Facilitator {
   verify(request: FacilitatorRequest): Promise<ValidityOutcome>;
   /** `isFirst` if nobody was ever asked to settle this payment: its claim was made just now. */
@@ -131,7 +129,6 @@ export function facilitatorRequest(
   return { x402Version: version, paymentPayload, paymentRequirements: requirements };
 }
 
-/** What the payer signed. */
 export function authorizationOf({ paymentPayload }: FacilitatorRequest): Authorization {
   return paymentPayload.payload.authorization;
 }
@@ -148,7 +145,6 @@ export function authorizationKey(request: FacilitatorRequest): string {
   return `${network}|${asset}|${from}|${nonce}`.toLowerCase();
 }
 
-/** A settlement that the chain shows. */
 export function provenBy({ transaction, block }: ProvenTransfer): SettledOutcome {
   return { verdict: 'settled', transaction, block };
 }

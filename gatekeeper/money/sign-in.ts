@@ -169,7 +169,6 @@ function signedDigest(text: string): Uint8Array {
 
 /** What a challenge needs for a message that nobody else gets. */
 export interface SignInSource {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly random: (bytes: number) => Buffer;
 }

@@ -16,10 +16,8 @@ import {
   usageOf,
 } from './example-request.ts';
 
-/** Why a request has no answer. */
 type Miss = 'missing_parameter' | 'illegal_value' | 'no_data' | 'empty_line';
 
-/** Longest value that an error repeats. */
 const SHOWN_CHARS_MAX = 60;
 
 /**

@@ -19,7 +19,6 @@ export interface Shown {
   readonly output: Readonly<Record<string, unknown>>;
 }
 
-/** What is shown under a canonical target. */
 export function shownOf(endpoint: Endpoint, target: string, offers: Offers): Shown {
   const mimeType = mediaTypeOf(endpoint, target);
   const offer = offers.get(endpoint.path);
@@ -50,7 +49,6 @@ export function mediaTypeOf({ answer }: Endpoint, target: string): string {
 const CLIENT_DEFAULT_CAP_ATOMIC = 100_000;
 /** How the request of a basket is sent again. */
 const BASKET_INIT = ", { method: 'POST', body } /* the same body */";
-/** Cheaper operations that one hint lists. */
 const BUDGET_ROWS_MAX = 8;
 
 interface BudgetRow {

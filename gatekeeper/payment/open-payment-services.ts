@@ -26,23 +26,19 @@ import { openSettlementServices, type SettlementServices } from './open-settleme
 import { PayerAdmission } from './payer-admission.ts';
 import type { SettlementContext } from './settlement.ts';
 
-/** The settler and the journal of what was settled. */
 export interface PaymentServices extends SettlementServices, Pick<SettlementContext, 'admission'> {
   readonly journal: Journal;
   /** The time as something outside tells it; absent where no money moves. */
   readonly outside?: OutsideTime;
 }
 
-/** What the settler and the journal need. */
 export interface PaymentServiceOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
   readonly state: ServiceState;
   /** Stands in for the one that the settings name. */
   readonly facilitator?: Facilitator;
   readonly journal?: Journal;
-  /** Told what happens, where metrics are on. */
   readonly meters?: Meters;
   /** Milliseconds of a clock that nobody can set; else that of the process. */
   readonly monotonic?: () => number;

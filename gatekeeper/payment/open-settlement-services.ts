@@ -47,11 +47,9 @@ export interface SettlementServices
 
 interface SettlementOptions extends ChainOptions {
   readonly state: ServiceState;
-  /** Told of each call of a facilitator. */
   readonly meters?: Meters | undefined;
 }
 
-/** A token on its network with the chain node that knows both; null without one. */
 interface PaidChain extends PaidNetwork {
   readonly chain: TokenChain | null;
 }
@@ -217,7 +215,6 @@ function chainOfTerms(
   return chains.find(({ network }) => isTokenOf(terms, network))?.chain;
 }
 
-/** What the nodes are asked. */
 function askingBy(chains: PaidChains) {
   const evidenceOf = (terms: Parameters<typeof isTokenOf>[0]): ChainEvidence | undefined =>
     chainOfTerms(chains, terms)?.evidence;

@@ -50,7 +50,6 @@ export type AskStanding = (
 
 interface AdmissionOptions {
   readonly journal: Pick<Journal, 'hasSettled'>;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Null when the node gives no answer; absent where none is set. Never throws. */
   readonly standing?: AskStanding;
@@ -59,9 +58,7 @@ interface AdmissionOptions {
   readonly meters?: Pick<Meters, 'admitted' | 'askedOfStranger'> | undefined;
 }
 
-/** A payment that is new to the journal. */
 interface NewPayment {
-  /** Of the journal. */
   readonly key: string;
   readonly payment: Payment;
   readonly asset: string;
@@ -448,7 +445,6 @@ type Signed = Pick<Payment, 'authorization' | 'signature'>;
  * is not asked again for a while.
  */
 export class SmartAccounts {
-  /** Milliseconds since the epoch. */
   readonly #clock: () => number;
   readonly #ofPair: CallBudget;
   readonly #ofAccount: CallBudget;
@@ -457,7 +453,6 @@ export class SmartAccounts {
   readonly #refusals = new BoundedMap<string, { result: CheckResult; sinceMs: number }>(
     REFUSALS_MAX,
   );
-  /** When each account failed, the latest last. */
   readonly #failedMs = new BoundedMap<string, number>(FAILED_MAX);
 
   constructor(clock: () => number) {
@@ -502,7 +497,6 @@ export class SmartAccounts {
     this.#failedMs.set(payerOf(payment), this.#clock());
   }
 
-  /** It settled in the end. */
   settled(payment: Signed, client: string): void {
     const payer = payerOf(payment);
     this.#failedMs.delete(payer);

@@ -19,11 +19,9 @@ import type { AdmittedEnd, PayerAdmission, SmartAccounts } from './payer-admissi
 import { facilitatorRefusal, isDefinite, NOT_SIGNED, speaksOfUse } from './payment-check.ts';
 import type { CheckResult, SettlementResult, TenderSettlement } from './tender.ts';
 
-/** What a settlement needs. */
 export interface SettlementContext {
   readonly journal: Pick<Journal, 'takeTransaction'>;
   readonly facilitator: Facilitator;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Asks `/verify` before the claim; without it the facilitator checks when it settles. */
   readonly verifyFirst?: boolean;
@@ -52,7 +50,6 @@ export interface PaymentEvidence {
 
 /** A payment with the one request that both calls of the facilitator send. */
 interface DuePayment {
-  /** Of the journal. */
   readonly key: string;
   readonly payment: Payment;
   readonly request: FacilitatorRequest;
@@ -60,7 +57,6 @@ interface DuePayment {
   readonly isSignedByKey: () => boolean;
 }
 
-/** Settles one x402 payment. */
 export class PaymentSettlement implements TenderSettlement {
   readonly #due: DuePayment;
   readonly #by: SettlementContext;
@@ -271,7 +267,6 @@ export class PaymentSettlement implements TenderSettlement {
     return nowMs / 1000 > Number(validBefore) + DEAD_AFTER_S;
   }
 
-  /** Under the name of the request. */
   #report(error: unknown): void {
     this.#by.report(error, this.#due.request.trace?.id);
   }
@@ -306,7 +301,6 @@ function notSent(detail: string): Refusal {
   return { reason: 'settlement_not_sent', error };
 }
 
-/** Its network address, '' where that is not known for sure. */
 function clientOf({ trace }: FacilitatorRequest): string {
   return trace?.client ?? '';
 }

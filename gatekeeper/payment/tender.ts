@@ -11,7 +11,6 @@ import type { ChainHead, WatchedTransfer } from '../money/evidence.ts';
 import type { Claim, JournalEntry, PaymentBinding } from '../money/journal.ts';
 import type { Refusal } from '../money/payment.ts';
 
-/** A request that pays for its answer. */
 export interface PurchaseRequest {
   readonly endpoint: Endpoint;
   /** Canonical `path?query`. */
@@ -73,14 +72,12 @@ export class Waiters {
   readonly isWaiting = (): boolean => this.#requests.some((isAwaited) => isAwaited());
 }
 
-/** What is known of the money of one payment or receipt. */
 export type SettlementResult =
   | { readonly kind: 'settled'; readonly transaction: string }
   /** No money moved and none will. */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** Nobody was reached, so nothing can have been sent; the same payment may come again. */
   | { readonly kind: 'unsent'; readonly detail: string }
-  /** Money may have moved. */
   | { readonly kind: 'unknown'; readonly detail: string };
 
 /** What a check before the claim has against a tender. */
@@ -124,7 +121,6 @@ export interface TenderIdentity extends Pick<Tender, 'signed' | 'paidHeader' | '
   readonly shownFor: (key: string) => BuyerProof | null;
 }
 
-/** Reads one kind of header. */
 export interface TenderReader<Kind extends TenderHeader> {
   /** Never throws for what a header holds. */
   read(request: PurchaseRequest, header: Kind): Promise<Tender | Refusal>;

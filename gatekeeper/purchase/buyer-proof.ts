@@ -188,7 +188,6 @@ const REFUSAL_MS = 10_000;
 /** Bounds what strangers can make us ask, apart from payments: a made-up message costs nothing. */
 class CodeSignatures {
   readonly #ask: AskCode;
-  /** Milliseconds since the epoch. */
   readonly #clock: () => number;
   readonly #budget: CallBudget;
   readonly #refusedMs = new BoundedMap<string, number>(REFUSALS_MAX);

@@ -10,7 +10,6 @@ import type { Refusal } from '../money/payment.ts';
 import type { Challenger } from '../offer/challenge.ts';
 import { type PurchaseRequest, type Tender, targetOfResource } from '../payment/tender.ts';
 
-/** The request that gets the reply. */
 interface TenderedRequest extends Pick<PurchaseRequest, 'endpoint' | 'target' | 'paymentHeader'> {
   /** Null for what could not be read: nobody has paid with it. */
   readonly tender: Pick<Tender, 'key' | 'resource' | 'version' | 'paidHeader' | 'paidBy'> | null;
@@ -109,7 +108,6 @@ interface Paid {
   readonly settledMs: number | null;
 }
 
-/** What came of a payment or receipt. */
 export type PurchaseOutcome =
   | ({ readonly kind: 'paid'; readonly delivery: Delivery } & Paid)
   /** Nobody was charged, and the authorization is still unused. */
@@ -189,7 +187,6 @@ export interface ReceiptTerms {
 
 interface ReceiptOptions extends ReceiptTerms {
   readonly networks: readonly Network[];
-  /** Told about failures; never throws. */
   readonly report: (error: unknown) => void;
 }
 

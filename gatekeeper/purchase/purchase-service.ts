@@ -108,12 +108,10 @@ interface Sale {
   readonly sell: (delivery: Delivery) => Promise<Reply>;
 }
 
-/** A request that pays, or whose account paid before. */
 interface AskedRequest extends Omit<PurchaseRequest, 'paymentHeader'> {
   readonly paymentHeader: PaymentHeader;
 }
 
-/** A request with a payment that the catalogue has no answer to. */
 type FormerRequest = Omit<AskedRequest, 'endpoint'>;
 
 /** Sells for payments and receipts; a journal that is not shared belongs to one service. */
@@ -158,7 +156,6 @@ interface Context extends Omit<PurchaseContext, 'report'> {
   readonly signIns: SignIns;
 }
 
-/** The one way from a header to a sold answer. */
 export function purchaseService(options: PurchaseServiceOptions): PurchaseService {
   const context = contextOf(options);
   return {
@@ -288,7 +285,6 @@ async function opened(asked: PurchaseRequest, context: Context): Promise<Reply |
   return { sell: async (delivery) => reply(await sold(tender, delivery, context)) };
 }
 
-/** What is known of the payment that a request shows. */
 interface BoundTender {
   readonly key: string;
   readonly known: KnownPayment;
@@ -487,7 +483,6 @@ function runningPayment(running: ReturnType<InFlight['get']>): KnownPayment | nu
   return { resource, signed, identifier, client, settledMs: null };
 }
 
-/** Undefined when the journal cannot be read. */
 function boundInJournal(key: string, context: Context): KnownPayment | null | undefined {
   try {
     return context.journal.bindingOf(key);
@@ -534,7 +529,6 @@ async function namedOutcome(
   return isOver ? null : outcome;
 }
 
-/** Network, asset, payer, payee and value. */
 function moneyOf({ key, signed }: Pick<TenderBinding, 'key' | 'signed'>): string {
   const withoutNonce = key.slice(0, key.lastIndexOf('|'));
   return [withoutNonce, ...signed.split('|').slice(1, 3)].join('|');

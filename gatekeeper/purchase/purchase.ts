@@ -22,11 +22,9 @@ export type PurchaseLimit = 'purchases' | 'waiting_bytes' | 'smart_accounts' | '
 
 export interface PurchaseContext {
   readonly journal: Journal;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** The time as something outside tells it; absent where no money moves. */
   readonly outside?: OutsideTime | undefined;
-  /** Told about failures of our own parts; never throws. */
   readonly report: (error: unknown) => void;
   /** Told of a purchase that has to wait until others are done. */
   readonly limited: (limit: PurchaseLimit) => void;
@@ -220,7 +218,6 @@ export class Purchase {
       : this.#recorded(entry);
   }
 
-  /** Undefined when the journal could not be read. */
   async #readFromDisk(): Promise<JournalEntry | null | undefined> {
     try {
       return await this.#context.journal.findOnDisk(this.#tender.key);
@@ -296,7 +293,7 @@ export class InFlight {
   ): Promise<PurchaseOutcome> {
     const { key, payer } = binding;
     this.#ofPayer.set(payer, (this.#ofPayer.get(payer) ?? 0) + 1);
-    const outcome = this.#ended(binding, run());
+    const outcome = run().finally(() => this.#free(binding));
     this.#running.set(key, { binding, outcome });
     return outcome;
   }
@@ -310,17 +307,6 @@ export class InFlight {
 
   release(bytes: number): void {
     this.#waitingBytes -= bytes;
-  }
-
-  async #ended(
-    binding: TenderBinding,
-    outcome: Promise<PurchaseOutcome>,
-  ): Promise<PurchaseOutcome> {
-    try {
-      return await outcome;
-    } finally {
-      this.#free(binding);
-    }
   }
 
   /** A later purchase of the same key stays. */
@@ -361,7 +347,6 @@ export class Doubts {
     return isSame ? Math.max(0, restMs) : 0;
   }
 
-  /** Remembers that somebody was asked about the key just now. */
   note({ key, resource, signed }: TenderBinding, askedMs: number): void {
     this.#doubts.set(key, { resource, signed, askedMs });
   }

@@ -92,7 +92,6 @@ const RECONCILE_RESTS_MAX = 20_000;
 export interface ReconcilerOptions {
   readonly journal: Pick<Journal, 'unresolved'>;
   readonly purchases: Pick<PurchaseService, 'look'>;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
@@ -100,7 +99,6 @@ export interface ReconcilerOptions {
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #rests = new BoundedMap<string, { sinceMs: number; forMs: number }>(RECONCILE_RESTS_MAX);
-  /** Place in the journal of the payment that had its turn last. */
   #place = 0;
 
   constructor(options: ReconcilerOptions) {

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { StartError } from '../../system/start-error.ts';
 import { IS_UNFINAL, MAY_BE_OWED } from '../journal-file.ts';
 
-/** Connections of one gatekeeper beside the one of its session. */
 export const POOL_CONNECTIONS = 16;
 /** Longest that a connection may take to open, a place in the pool included. */
 const CONNECT_TIMEOUT_MS = 5000;
@@ -17,7 +16,6 @@ const KEEP_ALIVE_MS = 10_000;
 /** Waits between attempts: a server that restarts is back before the last one. */
 const RETRY_PAUSES_MS = [50, 100, 200, 400, 800, 1600];
 
-/** Longest wait for connections to end. */
 const END_MS = 2000;
 
 const INT8 = 20;

@@ -57,7 +57,6 @@ import {
 } from './connection.ts';
 import { LOCK_PURGE, Session } from './session.ts';
 
-/** Time after which a connection that nobody needs is closed. */
 const IDLE_MS = 60_000;
 /** Bindings that are remembered, so that repeats are told from new payments without a look at the database. */
 const BINDINGS_MAX = 10_000;
@@ -179,7 +178,6 @@ const citationRow = z.object({ citation: z.string() });
 interface PostgresJournalOptions {
   /** `postgres://…`, with user and password. */
   readonly url: string;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** A time that has certainly come, by which what is old is deleted; null while nobody can tell, which it is without it. */
   readonly passedMs?: () => number | null;
@@ -262,7 +260,6 @@ class Base {
   /** Payments that nobody asks for any more although their rows still name us. */
   readonly held = new Set<string>();
   readonly #pool: pg.Pool;
-  /** Names of prepared statements by their text. */
   readonly #names = new Map<string, string>();
   #refreshing = false;
   #lettingGo: Promise<unknown> = Promise.resolve();

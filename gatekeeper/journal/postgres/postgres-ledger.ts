@@ -47,7 +47,6 @@ export async function commandClient(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** The same for a journal that is there. */
 export async function journalClient(url: string): Promise<pg.Client> {
   const client = await commandClient(url);
   try {
@@ -114,7 +113,6 @@ export async function databaseFacts(client: pg.ClientBase): Promise<JournalFacts
  * the next one begins again. The file is not changed, and stays locked until the end.
  */
 
-/** What a journal holds. */
 interface Holdings {
   readonly payments: number;
   readonly bodies: number;
@@ -128,7 +126,6 @@ interface Migrated extends Holdings {
   readonly isNew: boolean;
 }
 
-/** One table in both engines. */
 interface JournalTable {
   readonly name: 'payment' | 'body' | 'accepted_clock';
   /** Column with the order of rows: unique, and above `least` everywhere. */
@@ -211,7 +208,6 @@ export async function migrateJournal(stateDir: string, url: string): Promise<Mig
   }
 }
 
-/** What the operator is told. */
 export function migratedLine({ payments, bodies, clocks, digest, isNew }: Migrated): string {
   const what = `payments ${payments}, bodies ${bodies}, accepted clocks ${clocks}; sha256:${digest}`;
   return isNew

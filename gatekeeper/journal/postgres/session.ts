@@ -65,7 +65,6 @@ interface SessionOptions {
   readonly url: string;
   /** Told when the database is lost, and when it is back. */
   readonly lost: Pick<Trouble, 'begin' | 'end'>;
-  /** Runs at each ping. */
   readonly atPing: () => Promise<void>;
   /** A file that shows that there was a journal; null for a new shop. */
   readonly trace?: () => string | null;
@@ -73,7 +72,6 @@ interface SessionOptions {
 
 type AskSession = (text: string, values?: unknown[]) => Promise<pg.QueryResult>;
 
-/** What a live session knows. */
 interface Live {
   readonly client: pg.Client;
   readonly ask: AskSession;
@@ -122,7 +120,6 @@ export class Session {
     return this.#live.number;
   }
 
-  /** Numbers of this gatekeeper, also earlier ones. */
   numbers(): readonly number[] {
     return this.#numbers;
   }
@@ -135,7 +132,6 @@ export class Session {
     return this.#newestMs;
   }
 
-  /** Remembers the newest time that a row showed. */
   note(newestMs: number): void {
     this.#newestMs = Math.max(this.#newestMs, newestMs);
   }
