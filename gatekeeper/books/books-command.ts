@@ -124,8 +124,8 @@ async function refund(books: Books, flags: RefundFlags, by: BooksOptions): Promi
   const pay = async ({ row, refund }: (typeof debts)[number]): Promise<Refund> => {
     const payback = paybacks.find(({ token }) => row.key.startsWith(token));
     if (payback === undefined || !['owed', 'sending'].includes(refund.state)) return refund;
-    const paid = await payBack(row, payback, { books, nowMs: by.clock() });
-    if (paid.state === 'sent') return { ...refund, ...paid };
+    const paid = await payBack(row, payback, books, by.clock());
+    if ('refund_transaction' in paid) return { ...refund, state: 'sent', ...paid };
     by.note(`not sent: ${row.key}: ${paid.why}\n`);
     return refund;
   };

@@ -11,7 +11,7 @@
 import { type Hex, keccak256, type LocalAccount, toHex } from 'viem';
 import type { Books, OwedRow } from '../journal/ledger.ts';
 import type { ChainEvidence } from '../money/evidence.ts';
-import type { Facilitator, FacilitatorRequest, SettleOutcome } from '../money/facilitator.ts';
+import type { Facilitator, FacilitatorRequest } from '../money/facilitator.ts';
 import { DEAD_AFTER_S } from '../money/journal.ts';
 import { type Network, symbolOf } from '../money/networks.ts';
 import type { Authorization } from '../money/payment.ts';
@@ -65,29 +65,35 @@ function refundOf(row: OwedRow, networks: readonly Network[]): Refund {
 }
 
 /** What came of one attempt: the transaction, or why there is none. */
-type Paidback =
-  | { readonly state: 'sent'; readonly refund_transaction: string }
-  | { readonly state: 'unsent'; readonly why: string };
+type Paidback = { readonly refund_transaction: string } | { readonly why: string };
 
 /** Pays one debt back, or finds that it was paid back already. */
 export async function payBack(
   row: OwedRow,
   by: Payback,
-  { books, nowMs }: { readonly books: Books; readonly nowMs: number },
+  books: Books,
+  nowMs: number,
 ): Promise<Paidback> {
-  const own = by.account.address.toLowerCase();
-  const earlier = row.refund_from == null ? null : await earlierOf(row, by, nowMs);
-  if (earlier?.state === 'unsent') return earlier;
-  if (earlier?.state === 'sent')
-    return sent(row, books, { transaction: earlier.refund_transaction, nowMs });
-  if (!(await books.beginRefund(row, own, nowMs))) return unsent('it changed meanwhile');
+  const paid = await attempt(row, by, books, nowMs);
+  if ('refund_transaction' in paid) await books.endRefund(row.key, paid.refund_transaction, nowMs);
+  return paid;
+}
+
+async function attempt(row: OwedRow, by: Payback, books: Books, nowMs: number): Promise<Paidback> {
   const { network, account, settler } = by;
+  const own = account.address.toLowerCase();
+  const earlier = row.refund_from == null ? null : await earlierOf(row, by, nowMs);
+  if (earlier !== null) return earlier;
+  if (!(await books.beginRefund(row, own, nowMs))) return { why: 'it changed meanwhile' };
   const authorization = authorizationFor(row, own, nowMs);
   const signature = await account.sign?.({ hash: toHex(transferDigest(network, authorization)) });
-  if (signature === undefined) return unsent('the account cannot sign');
+  if (signature === undefined) return { why: 'the account cannot sign' };
   const outcome = await settler.settle(requestFor(network, authorization, signature), true);
-  if (outcome.verdict !== 'settled') return unsent(whyNot(outcome, own, network));
-  return sent(row, books, { transaction: outcome.transaction, nowMs });
+  if (outcome.verdict === 'settled') return { refund_transaction: outcome.transaction };
+  if (outcome.verdict === 'none')
+    return { why: `${outcome.detail}; run it again: it is paid back once` };
+  if (outcome.reason !== 'insufficient_funds') return { why: outcome.reason };
+  return { why: `${own} holds too little; send it ${symbolOf(network)} on ${network.name}` };
 }
 
 /** What became of an attempt that was begun; null where the chain shows that it paid nothing and never will twice. */
@@ -101,36 +107,13 @@ async function earlierOf(
   // One whose time is missing counts as begun now: it may still pay.
   const authorization = authorizationFor(row, from, row.refund_at ?? nowMs);
   const found = await evidence.find(authorization);
-  if (found.state === 'paid') return { state: 'sent', refund_transaction: found.transaction };
+  if (found.state === 'paid') return { refund_transaction: found.transaction };
   if (found.state !== 'unused')
-    return unsent('the chain does not show what became of it; run it again');
+    return { why: 'the chain does not show what became of it; run it again' };
   const isDead = nowMs / 1000 > Number(authorization.validBefore) + DEAD_AFTER_S;
   return from === own || isDead
     ? null
-    : unsent(`${from} may still pay it back; run it again later`);
-}
-
-async function sent(
-  { key }: OwedRow,
-  books: Books,
-  { transaction, nowMs }: { readonly transaction: string; readonly nowMs: number },
-): Promise<Paidback> {
-  await books.endRefund(key, transaction, nowMs);
-  return { state: 'sent', refund_transaction: transaction };
-}
-
-function unsent(why: string): Paidback {
-  return { state: 'unsent', why };
-}
-
-function whyNot(
-  outcome: Exclude<SettleOutcome, { verdict: 'settled' }>,
-  from: string,
-  network: Network,
-): string {
-  if (outcome.verdict === 'none') return `${outcome.detail}; run it again: it is paid back once`;
-  if (outcome.reason !== 'insufficient_funds') return outcome.reason;
-  return `${from} holds too little; send it ${symbolOf(network)} on ${network.name}`;
+    : { why: `${from} may still pay it back; run it again later` };
 }
 
 /** The same payment back, by a nonce that follows from it. */

@@ -4,16 +4,10 @@ import {
   type FacilitatorRequest,
   type NoVerdict,
   type PaymentKind,
-  type PaymentPayload,
   type SupportedOutcome,
 } from '../money/facilitator.ts';
 import { findNetwork, type Network } from '../money/networks.ts';
-import {
-  priceOf,
-  type RequirementsV1,
-  type RequirementsV2,
-  type X402Version,
-} from '../money/payment.ts';
+import { priceOf, type X402Version } from '../money/payment.ts';
 
 /** How soon a facilitator is asked again what it settles, where it has said so and where it has not. */
 const SUPPORTED_AGAIN_MS = { known: 600_000, unknown: 30_000 } as const;

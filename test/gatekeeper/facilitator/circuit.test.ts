@@ -157,9 +157,6 @@ const PATIENCE_MS = 15_000;
 const VALID: ValidityOutcome = { verdict: 'valid' };
 const busy = (retryMs: number): NoVerdict => ({ verdict: 'none', detail: 'status 429', retryMs });
 
-beforeEach(() => vi.useFakeTimers());
-afterEach(() => vi.useRealTimers());
-
 /** A service that takes so many calls in each second, and each of them for 10 ms. */
 function limited(perSecond: number) {
   const taken: string[] = [];
@@ -179,6 +176,9 @@ function limited(perSecond: number) {
 }
 
 describe('BackPressure', () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
   it('I60: all who are patient are served, in the order in which they came, and few calls are sent back', async () => {
     const { service, call } = limited(4);
     const pressure = new BackPressure();
