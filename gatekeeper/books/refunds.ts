@@ -58,7 +58,10 @@ function refundOf(row: OwedRow, networks: readonly Network[]): Refund {
     token: token === undefined ? asset : symbolOf(token),
     value,
     resource,
-    reason: reasonOf(row),
+    reason:
+      row.state === 'settled'
+        ? 'its answer is no longer kept'
+        : `it was paid after it was refused as ${row.detail ?? ''}`,
     transaction: tx ?? '',
     refund_transaction: refund_tx ?? '',
   };
@@ -168,7 +171,12 @@ export async function debtsOf(
 ): Promise<{ debts: Debt[]; gaps: string[] }> {
   const lost = await lostOf(books, nodes);
   const isShared = findings.some(({ kind }) => kind === 'foreign');
-  const late = await lateOf(books, findings);
+  // Refused, and paid afterwards.
+  const late: OwedRow[] = [];
+  for (const { key, transaction } of findings.filter(({ kind }) => kind === 'undelivered')) {
+    const row = await books.row(key);
+    if (row?.state === 'refused') late.push({ ...row, tx: transaction });
+  }
   const all = [
     ...(await books.refunds()).map((row) => ({ row, isHeld: false })),
     ...lost.rows.map((row) => ({ row, isHeld: false })),
@@ -195,20 +203,4 @@ async function lostOf(books: Books, nodes: readonly AuditedNode[]) {
     else if (isPaid) rows.push(row);
   }
   return { rows, gaps };
-}
-
-/** Refused, and paid afterwards. */
-async function lateOf(books: Books, findings: Audit['findings']): Promise<readonly OwedRow[]> {
-  const rows: OwedRow[] = [];
-  for (const { key, transaction } of findings.filter(({ kind }) => kind === 'undelivered')) {
-    const row = await books.row(key);
-    if (row?.state === 'refused') rows.push({ ...row, tx: transaction });
-  }
-  return rows;
-}
-
-function reasonOf({ state, detail }: OwedRow): string {
-  return state === 'settled'
-    ? 'its answer is no longer kept'
-    : `it was paid after it was refused as ${detail ?? ''}`;
 }

@@ -169,8 +169,12 @@ async function find(
   if (receipt === null || !receipt.succeeded) return { state: 'unknown' };
   // Used for another payee or value: the payer signed the same nonce twice.
   if (!provesTransfer(receipt, authorization, node.network)) return { state: 'cancelled' };
-  if (after !== undefined && (await isUpTo(node, receipt.blockNumber, after)))
-    return { state: 'older' };
+  if (after !== undefined && receipt.blockNumber <= blockNumberOf(after)) {
+    const number = blockNumberOf(after);
+    const { hash } = await node.block(number);
+    // Where the chain was reorganised since, the number of a block says nothing: what was mined anew counts as later.
+    if (after === `${number}:${hash}`) return { state: 'older' };
+  }
   return paid(options, receipt);
 }
 
@@ -183,14 +187,6 @@ async function notFound(
   if (after === undefined) return UNKNOWN;
   const isOlder = await node.isUsed(authorization, blockNumberOf(after)).catch(() => false);
   return isOlder ? { state: 'older' } : UNKNOWN;
-}
-
-/** Where the chain was reorganised since, the number of a block says nothing: what was mined anew counts as later. */
-async function isUpTo(node: ChainNode, block: bigint, after: ChainHead): Promise<boolean> {
-  const number = blockNumberOf(after);
-  if (block > number) return false;
-  const { hash } = await node.block(number);
-  return after === `${number}:${hash}`;
 }
 
 async function confirm(

@@ -358,8 +358,12 @@ export function broadcaster({
         await sendRawTransaction(client, { serializedTransaction: raw });
         return { state: 'taken' };
       } catch (error) {
-        const text = refusalText(error);
-        if (text === null || KNOWN.test(text)) return { state: 'taken' };
+        const answer =
+          error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError);
+        // Without an answer of the node, it may have taken the transaction.
+        if (!(answer instanceof RpcRequestError) || KNOWN.test(answer.details))
+          return { state: 'taken' };
+        const text = answer.details;
         if (STALE.test(text)) return { state: 'stale', detail: 'the account nonce is used' };
         // The node's words may speak of the account's money; which of ours it was is enough.
         const [detail] = REJECTED.exec(text) ?? [];
@@ -380,13 +384,6 @@ function above(asked: Fees, before: Fees): Fees {
 function higher(asked: bigint, before: bigint): bigint {
   const least = (before * BETTER_PERCENT) / 100n + 1n;
   return asked > least ? asked : least;
-}
-
-/** What the node answered; null when it did not, so that it may have taken the transaction. */
-function refusalText(error: unknown): string | null {
-  if (!(error instanceof BaseError)) return null;
-  const answer = error.walk((cause) => cause instanceof RpcRequestError);
-  return answer instanceof RpcRequestError ? answer.details : null;
 }
 
 const KNOWN = /already known|already imported|known transaction/i;

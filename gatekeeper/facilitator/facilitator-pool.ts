@@ -135,7 +135,7 @@ async function settle(
   let last: NoVerdict | null = null;
   for (const member of inOrder(pool, request, known?.member)) {
     const isHolder = member === known?.member;
-    if (mayBeSent && !isHolder && !(await isFree(pool, request))) return last ?? NOT_FREE;
+    if (mayBeSent && !isHolder && !(await pool.isUnused?.(request))) return last ?? NOT_FREE;
     const ask = (): Promise<SettleOutcome> => {
       remember(pool, key, { member, isAsked: true });
       return member.facilitator.settle(request, isFirst);
@@ -166,10 +166,6 @@ function inOrder(
 
 function isListed({ facilitator }: PoolMember, request: FacilitatorRequest): boolean {
   return facilitator.lists?.(request) ?? true;
-}
-
-async function isFree({ isUnused }: PoolState, request: FacilitatorRequest): Promise<boolean> {
-  return (await isUnused?.(request)) ?? false;
 }
 
 type AnyOutcome = ValidityOutcome | SettleOutcome;
@@ -281,8 +277,11 @@ const V_OFFSET = 27;
  * gave money to, so a service that works refuses it: the verdict is what counts.
  */
 export function canary({ clock, random }: CanaryOptions): Canary {
-  const key = keyFrom(random);
-  const from = checksumAddress(addressOf(key));
+  let key = Uint8Array.from(random(32));
+  // Fewer than one in 2^128 random texts is an invalid key.
+  while (!secp256k1.privateKeyVerify(key)) key = Uint8Array.from(random(32));
+  const publicKey = secp256k1.publicKeyCreate(key, false);
+  const from = checksumAddress(hex(keccak256(publicKey.subarray(1)).slice(12)));
   return (like) => {
     const { x402Version, paymentPayload, paymentRequirements } = like;
     const network = tokenOfTerms(paymentRequirements);
@@ -297,7 +296,9 @@ export function canary({ clock, random }: CanaryOptions): Canary {
       validBefore: String(now + after),
       nonce: hex(random(32)),
     };
-    const signature = signed(transferDigest(network, authorization), key);
+    const digest = transferDigest(network, authorization);
+    const { signature: rs, recid } = secp256k1.ecdsaSign(digest, key);
+    const signature = hex(Uint8Array.from([...rs, recid + V_OFFSET]));
     const payload = { signature, authorization };
     // Not under the name of the request that it is like: it is another payment.
     return {
@@ -306,24 +307,6 @@ export function canary({ clock, random }: CanaryOptions): Canary {
       paymentRequirements,
     };
   };
-}
-
-/** Fewer than one in 2^128 random texts is an invalid key. */
-function keyFrom(random: CanaryOptions['random']): Uint8Array {
-  for (;;) {
-    const key = Uint8Array.from(random(32));
-    if (secp256k1.privateKeyVerify(key)) return key;
-  }
-}
-
-function addressOf(key: Uint8Array): string {
-  const publicKey = secp256k1.publicKeyCreate(key, false);
-  return hex(keccak256(publicKey.subarray(1)).slice(12));
-}
-
-function signed(digest: Uint8Array, key: Uint8Array): string {
-  const { signature, recid } = secp256k1.ecdsaSign(digest, key);
-  return hex(Uint8Array.from([...signature, recid + V_OFFSET]));
 }
 
 function hex(bytes: Uint8Array): string {

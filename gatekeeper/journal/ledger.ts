@@ -125,12 +125,6 @@ function usdOf(value: string): string {
   return value.length > USD_DIGITS_MAX ? '' : usdAmount(value);
 }
 
-/** What usdOf() was given. */
-function atomicOf(usd: string): bigint {
-  const [whole = '', places = ''] = usd.split('.');
-  return BigInt(whole + places.padEnd(USD_PLACES, '0'));
-}
-
 /** How revenue is grouped. */
 export type RevenueBy = 'day' | 'path' | 'payer';
 
@@ -191,7 +185,8 @@ export class RevenueSum {
     const sum = this.#groups.get(key) ?? { row, group, payments: 0, value: 0n, usd: 0n };
     sum.payments += 1;
     sum.value += BigInt(row.value);
-    sum.usd += atomicOf(row.usd);
+    const [whole = '', places = ''] = row.usd.split('.');
+    sum.usd += BigInt(whole + places.padEnd(USD_PLACES, '0'));
     this.#groups.set(key, sum);
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { Config } from '../config/config.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
-import type { Conclusion, Journal, JournalEntry } from '../money/journal.ts';
+import type { Conclusion, Journal } from '../money/journal.ts';
 import { CallWatch } from '../state/call-watch.ts';
 import type { Trouble } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
@@ -99,7 +99,8 @@ export function keepingSettlements(journal: Journal): Journal {
     try {
       await journal.conclude(settlement);
     } catch {
-      if (isOpen(await journal.find(settlement.key))) return false;
+      const state = (await journal.find(settlement.key))?.state;
+      if (state === 'settling' || state === 'unknown') return false;
     }
     return kept.delete(settlement.key);
   };
@@ -109,9 +110,10 @@ export function keepingSettlements(journal: Journal): Journal {
       try {
         await journal.conclude(conclusion);
       } catch (error) {
-        if (isSettlement(conclusion) && kept.size < KEPT_SETTLEMENTS_MAX) {
-          kept.set(conclusion.key, conclusion);
-        }
+        const { key, state, transaction } = conclusion;
+        const isSettlement = state === 'settled' && transaction !== undefined;
+        if (isSettlement && kept.size < KEPT_SETTLEMENTS_MAX)
+          kept.set(key, { ...conclusion, transaction });
         throw error;
       }
     },
@@ -131,14 +133,6 @@ export function keepingSettlements(journal: Journal): Journal {
       return open.filter(({ key }) => !kept.has(key));
     },
   };
-}
-
-function isSettlement(conclusion: Conclusion): conclusion is KeptSettlement {
-  return conclusion.state === 'settled' && conclusion.transaction !== undefined;
-}
-
-function isOpen(entry: JournalEntry | null): boolean {
-  return entry?.state === 'settling' || entry?.state === 'unknown';
 }
 
 /**

@@ -458,7 +458,12 @@ interface LivingHolders {
 /** Takes a lock beside the journal; the caller must keep others from doing so at the same time. */
 export function livingHolders(journalPath: string): LivingHolders {
   const prefix = `${journalPath}-holder-`;
-  for (const name of holdersAt(prefix)) if (!isLocked(prefix + name)) rmSync(prefix + name);
+  const start = basename(prefix);
+  const names = readdirSync(dirname(prefix)).filter((name) => name.startsWith(start));
+  for (const name of names.map((own) => own.slice(start.length))) {
+    // What SQLite itself puts beside such a file belongs to it.
+    if (/^[0-9a-f]+$/.test(name) && !isLocked(prefix + name)) rmSync(prefix + name);
+  }
   const own = randomBytes(NAME_BYTES).toString('hex');
   const lock = new Database(prefix + own, { timeout: 0 });
   lock.exec('BEGIN EXCLUSIVE');
@@ -470,13 +475,6 @@ export function livingHolders(journalPath: string): LivingHolders {
       for (const side of ['', '-journal']) rmSync(prefix + own + side, { force: true });
     },
   };
-}
-
-function holdersAt(prefix: string): string[] {
-  const start = basename(prefix);
-  const names = readdirSync(dirname(prefix)).filter((name) => name.startsWith(start));
-  // What SQLite itself puts beside such a file belongs to it.
-  return names.map((name) => name.slice(start.length)).filter((name) => /^[0-9a-f]+$/.test(name));
 }
 
 /** Whether another connection holds the lock of a file; a file that is gone has no holder. */

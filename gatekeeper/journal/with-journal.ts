@@ -150,12 +150,11 @@ export async function journalFacts({ stateDir, journal }: Config): Promise<Journ
   }
   const path = join(stateDir, JOURNAL_NAME);
   refuseLost(path);
-  return existsSync(path) ? withJournal(stateDir, fileFacts) : null;
-}
-
-function fileFacts(db: Database.Database): JournalFacts {
-  const { quick_check } = checkRow.parse(db.prepare('PRAGMA quick_check(1)').get());
-  if (quick_check !== 'ok') return { newestMs: 0, open: 0, oldestMs: null, damage: quick_check };
-  const { n, oldest } = openRow.parse(db.prepare(OPEN).get());
-  return { newestMs: newestTime(db), open: n, oldestMs: oldest, damage: null };
+  if (!existsSync(path)) return null;
+  return withJournal(stateDir, (db) => {
+    const { quick_check } = checkRow.parse(db.prepare('PRAGMA quick_check(1)').get());
+    if (quick_check !== 'ok') return { newestMs: 0, open: 0, oldestMs: null, damage: quick_check };
+    const { n, oldest } = openRow.parse(db.prepare(OPEN).get());
+    return { newestMs: newestTime(db), open: n, oldestMs: oldest, damage: null };
+  });
 }

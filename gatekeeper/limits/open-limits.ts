@@ -86,7 +86,9 @@ export function admission(options: AdmissionOptions): Limits['admit'] {
     const client = clientAddress(address, facts.forwardedFor, proxies);
     if (pays(facts) && isRepeat(arrival, surelyClient(address, facts, options)))
       return enter(repeats.account(client), REPEAT_COST, now);
-    return enter(limit.account(client), priceOf(arrival), now);
+    const more = costOfReading(Math.max(0, arrival.target.length - TARGET_CHARS));
+    const cost = (pays(facts) ? PAYMENT_COST : REQUEST_COST) + more;
+    return enter(limit.account(client), cost, now);
   };
 }
 
@@ -96,11 +98,6 @@ function enter(account: Account, cost: number, now: number): Entry {
 
 /** Characters of a target that are in the price. */
 const TARGET_CHARS = 1024;
-
-function priceOf({ target, facts }: Arrival): number {
-  const more = costOfReading(Math.max(0, target.length - TARGET_CHARS));
-  return (pays(facts) ? PAYMENT_COST : REQUEST_COST) + more;
-}
 
 /** Connections that one address may hold: a quarter of all, far more than a client needs and enough for a crowd behind one. */
 const CONNECTIONS_PER_ADDRESS_MAX = 1024;

@@ -1,7 +1,7 @@
 import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
 import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
 import { describedParams } from '../../compiler/contract/described-params.ts';
-import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
 import { catalogLink } from '../../compiler/contract/static-files.ts';
 import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
@@ -128,7 +128,15 @@ export function challenger(options: ChallengerOptions): Challenger {
   };
   const terms: Challenger['terms'] = (endpoint, target, version) => {
     const ready = templateOf(endpoint, target);
-    if (version === 2) return listed(ready, target);
+    if (version === 2) {
+      const { v2, listing } = ready;
+      const resource = { ...listing.resource, url: shownUrl(ready, target) };
+      return mapAll(v2, (one) => {
+        const own = { ...one };
+        listings.set(own, { ...listing, resource });
+        return own;
+      });
+    }
     const resource = checked.baseUrl + target;
     return mapAll(ready.v1, (one) => ({ ...one, resource }));
   };
@@ -298,16 +306,6 @@ function isLong(target: string): boolean {
   return target.length > CHALLENGE_TARGET_CHARS_MAX;
 }
 
-function listed(ready: Template, target: string): Template['v2'] {
-  const { v2, listing } = ready;
-  const resource = { ...listing.resource, url: shownUrl(ready, target) };
-  return mapAll(v2, (one) => {
-    const terms = { ...one };
-    listings.set(terms, { ...listing, resource });
-    return terms;
-  });
-}
-
 function joined(parts: readonly string[], texts: readonly string[]): string {
   if (texts.length < parts.length - 1) {
     throw new RangeError(`Cannot fill a challenge: ${texts.length} texts for more slots`);
@@ -340,7 +338,9 @@ function requirementsV1(
         ...(isBasket(endpoint) ? BASKET_INPUT : {}),
         queryParams: Object.fromEntries(
           Object.entries(describedParams(endpoint)).map(([name, param]) => {
-            return [name, { ...queryParam(param), ...examplesOf(name, shown) }];
+            const { type, required, description, enum: legal } = param;
+            const values = legal === undefined ? {} : { enum: legal };
+            return [name, { type, required, description, ...values, ...examplesOf(name, shown) }];
           }),
         ),
       },
@@ -365,10 +365,6 @@ function requirementsV2(endpoint: Endpoint, options: ChallengerOptions): Require
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
     extra: network.extra,
   };
-}
-
-function queryParam({ type, required, description, enum: legal }: Param): object {
-  return { type, required, description, ...(legal === undefined ? {} : { enum: legal }) };
 }
 
 /** Values of a parameter that this release answers beside those of the example. */

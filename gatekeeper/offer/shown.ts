@@ -93,14 +93,11 @@ function budgetRows(baseUrl: string, offers: Offers): BudgetRow[] {
   for (const [path, { sellsNow, priceUsd, request }] of offers) {
     if (rows.length === BUDGET_ROWS_MAX) break;
     const atomic = atomicAmount(priceUsd);
-    if (!sellsNow || !affordable(atomic)) continue;
+    const isFree = BigInt(atomic) === 0n;
+    if (!sellsNow || isFree || BigInt(atomic) > BigInt(CLIENT_DEFAULT_CAP_ATOMIC)) continue;
     rows.push({ path, price_usd: usdAmount(atomic), example: baseUrl + request });
   }
   return rows;
-}
-
-function affordable(atomic: string): boolean {
-  return BigInt(atomic) > 0n && BigInt(atomic) <= BigInt(CLIENT_DEFAULT_CAP_ATOMIC);
 }
 
 /**

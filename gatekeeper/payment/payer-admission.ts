@@ -201,7 +201,9 @@ export class PayerAdmission {
 
   /** Only an account with code, or one that is not deployed yet, signs with anything but its key. */
   #isUnsigned({ key, payment, isByKey }: NewPayment): boolean {
-    return !isByKey && this.#hasCode(key) === false && !bringsDeployment(payment.signature);
+    // ERC-6492: the signature says how the account would be deployed.
+    const bringsDeployment = payment.signature.endsWith('6492'.repeat(16));
+    return !isByKey && this.#hasCode(key) === false && !bringsDeployment;
   }
 
   /** Undefined where it has to be asked. */
@@ -269,7 +271,9 @@ export class PayerAdmission {
     this.#movedMs.set(account, this.#by.clock());
     const others = this.#others(due).slice(0, MOVED_MAX);
     const standings = await Promise.all(
-      others.map(({ key }) => ask({ ...payment, asset }, { from, nonce: nonceOf(key) }, false)),
+      others.map(({ key }) =>
+        ask({ ...payment, asset }, { from, nonce: key.slice(-NONCE_CHARS) }, false),
+      ),
     );
     const moved = others.filter((_, at) => standings[at]?.isUsed === true);
     this.#underWay.set(
@@ -380,15 +384,6 @@ const NONCE_CHARS = 66;
 /** `network|asset|payer`. */
 function accountOf(key: string): string {
   return key.slice(0, -NONCE_CHARS - 1);
-}
-
-function nonceOf(key: string): string {
-  return key.slice(-NONCE_CHARS);
-}
-
-/** ERC-6492: the account is not deployed yet, and the signature says how it would be. */
-function bringsDeployment(signature: string): boolean {
-  return signature.endsWith('6492'.repeat(16));
 }
 
 /** Seconds after which the payment before it has mostly ended. */

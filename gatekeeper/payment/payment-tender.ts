@@ -87,7 +87,10 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
       const named = namedBy(payment.identifier, header.identifier);
       const refusal =
         checkPayment(payment, terms, clock() / 1000) ?? (named === '' ? MISNAMED : null);
-      if (refusal !== null && !mayBeKnown(payment, terms)) return refusal;
+      // What is settled is delivered again after its window closed and its price changed; only a true signature gets to ask.
+      const mayBeKnown =
+        payment.network === terms.requirements.network && checkSigner(payment, terms) === null;
+      if (refusal !== null && !mayBeKnown) return refusal;
       const resource = `${method} ${target}`;
       const shownFor = shownBy(payment, named, trace?.client ?? null, journal);
       const shown = { ...shownFor(paymentKey(payment, network)), isSignedIn };
@@ -213,11 +216,6 @@ function shownBy(
     const mac = createHmac('sha256', secret).update(`${key}|${clientKey(address)}`);
     return { identifier, client: mac.digest('base64url'), isSignedIn: false };
   };
-}
-
-/** What is settled is delivered again after its window closed and its price changed; only a true signature gets to ask. */
-function mayBeKnown(payment: Payment, terms: Terms): boolean {
-  return payment.network === terms.requirements.network && checkSigner(payment, terms) === null;
 }
 
 /** What the token itself allows once: never the bytes of the header, which have many spellings. */

@@ -38,7 +38,13 @@ export function signaturePool(port: {
     const done = under;
     under = [];
     send();
-    settle(done, unpackSigners(results));
+    const signers = unpackSigners(results);
+    for (const [at, { digest, signature, payment, network, resolve }] of done.entries()) {
+      const payer = signers[at];
+      if (payer !== undefined)
+        noteSigner(payment.authorization, { network, signature, digest, payer });
+      resolve();
+    }
   });
   // Without the thread every signature is recovered where it is needed.
   port.on('error', () => {
@@ -59,16 +65,6 @@ export function signaturePool(port: {
       });
     },
   };
-}
-
-function settle(done: readonly WaitingJob[], signers: readonly (string | null)[]): void {
-  for (const [index, { digest, signature, payment, network, resolve }] of done.entries()) {
-    const payer = signers[index];
-    if (payer !== undefined) {
-      noteSigner(payment.authorization, { network, signature, digest, payer });
-    }
-    resolve();
-  }
 }
 
 const DIGEST_BYTES = 32;

@@ -38,14 +38,12 @@ export function isBuyer(shown: BuyerProof | null, known: KnownPayment, nowMs: nu
   if (shown === null || shown.isSignedIn) return true;
   const { identifier, client } = shown;
   if (identifier !== null && identifier === known.identifier) return true;
-  return client !== null && client === known.client && takesHeaderAlone(known, nowMs);
-}
-
-/** A token opens what it opens for whoever holds it, so it is never given for a header. */
-function takesHeaderAlone({ resource, settledMs }: KnownPayment, nowMs: number): boolean {
+  const { resource, settledMs } = known;
+  // A token opens what it opens for whoever holds it, so it is never given for a header.
   if (targetOfResource(resource).split('?')[0] === MINT_PATH) return false;
   // A clock that was set back must not make the time longer.
-  return settledMs === null || Math.abs(nowMs - settledMs) <= HEADER_ALONE_MS;
+  const isInTime = settledMs === null || Math.abs(nowMs - settledMs) <= HEADER_ALONE_MS;
+  return client !== null && client === known.client && isInTime;
 }
 
 /** Counts the requests with a payment that do not come from its buyer. Whoever proves to be the buyer is never counted. */

@@ -40,14 +40,13 @@ export function connectionOptions(url: string): pg.ClientConfig {
 
 /** Whether an attempt may work the next time: what the server refuses for good is not tried again. */
 export function isTransient(error: unknown): boolean {
-  if (!(error instanceof pg.DatabaseError)) return !isMisspelt(error);
+  if (!(error instanceof pg.DatabaseError)) {
+    const code = error instanceof Error && 'code' in error ? error.code : '';
+    const isMisspelt = code === 'ENOTFOUND' || code === 'ERR_INVALID_URL';
+    return !isMisspelt && !(error instanceof TypeError);
+  }
   // Connection lost, out of room for connections, shutting down or starting up, deadlock.
   return /^(08|40|53|57P)/.test(error.code ?? '');
-}
-
-function isMisspelt(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : '';
-  return error instanceof TypeError || code === 'ENOTFOUND' || code === 'ERR_INVALID_URL';
 }
 
 /**
@@ -173,15 +172,10 @@ export async function hasTables(client: pg.ClientBase): Promise<boolean> {
   );
 }
 
-async function isMade(client: pg.ClientBase): Promise<boolean> {
-  if (!(await hasTables(client))) return false;
-  const { rows } = await client.query(HAS_ALL);
-  return existsRow.parse(rows[0]).exists;
-}
-
 /** Makes the tables where there are none, all or nothing; gatekeepers that start together wait for the first one. */
 export async function makeTables(client: pg.ClientBase): Promise<void> {
-  if (await isMade(client)) {
+  const isThere = await hasTables(client);
+  if (isThere && existsRow.parse((await client.query(HAS_ALL)).rows[0]).exists) {
     await client.query(HASH_IDENTIFIERS);
     return;
   }

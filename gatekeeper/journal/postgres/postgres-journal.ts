@@ -198,7 +198,12 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
   const base = new Base(options);
   await base.open();
   const { session } = base;
-  const find = (key: string): Promise<JournalEntry | null> => found(base, key);
+  const find = async (key: string): Promise<JournalEntry | null> => {
+    const [row] = await base.rows(FIND, [key]);
+    const entry = row === undefined ? null : entryOf(row);
+    remember(base, key, entry === null || entry.state === 'refused' ? null : entry);
+    return entry;
+  };
   const tokens = await base.rows(tokensIn('signalpress.payment'), []);
   await base.query(MAKE_SECRET, [randomBytes(SECRET_BYTES)]);
   const [kept] = await base.rows(SECRET, []);
@@ -472,13 +477,6 @@ async function openPayments(base: Base): Promise<OpenSummary> {
     (await base.query(OPEN_OF, [state, OPEN_COUNTED_MAX])).rows[0];
   const [settling, unknown] = await Promise.all([of('settling'), of('unknown')]);
   return summaryOf(settling, unknown);
-}
-
-async function found(base: Base, key: string): Promise<JournalEntry | null> {
-  const [row] = await base.rows(FIND, [key]);
-  const entry = row === undefined ? null : entryOf(row);
-  remember(base, key, entry === null || entry.state === 'refused' ? null : entry);
-  return entry;
 }
 
 async function learn(base: Base, key: string): Promise<void> {

@@ -254,7 +254,11 @@ async function into<T>(url: string, use: (client: pg.ClientBase) => Promise<T>):
 }
 
 async function moved(db: Database.Database, client: pg.ClientBase): Promise<Migrated> {
-  await refuseUsed(client);
+  const { n } = countRow.parse((await client.query(SESSIONS)).rows[0]);
+  if (n > 0)
+    throw new StartError(
+      `Cannot move the payment journal: gatekeepers use the database (${n}); stop them, or name an empty database`,
+    );
   await client.query('BEGIN');
   await client.query(LOCK);
   const [source, target] = [fileReader(db), databaseReader(client)];
@@ -278,14 +282,6 @@ async function moved(db: Database.Database, client: pg.ClientBase): Promise<Migr
   }
   await client.query('COMMIT');
   return { ...given, isNew: true };
-}
-
-async function refuseUsed(client: pg.ClientBase): Promise<void> {
-  const { n } = countRow.parse((await client.query(SESSIONS)).rows[0]);
-  if (n === 0) return;
-  throw new StartError(
-    `Cannot move the payment journal: gatekeepers use the database (${n}); stop them, or name an empty database`,
-  );
 }
 
 function namesOf({ columns }: JournalTable): string {

@@ -246,7 +246,9 @@ export class Session {
       await this.#options.atPing();
     } catch (error) {
       this.#lose(live.client, messageOf(error));
-      discard(live.client);
+      // A server that froze would never answer a farewell.
+      const { connection } = live.client as pg.Client & { connection?: { stream?: Socket } };
+      connection?.stream?.destroy();
     }
   }
 }
@@ -281,12 +283,6 @@ export async function checkState(ask: AskSession): Promise<void> {
   const fault = UNFIT.find(([is]) => is(state))?.[1];
   if (fault !== undefined)
     throw new StartError(`Cannot use the database of the payment journal: ${fault}`);
-}
-
-/** A server that froze would never answer a farewell. */
-function discard(client: pg.Client): void {
-  const { connection } = client as pg.Client & { connection?: { stream?: Socket } };
-  connection?.stream?.destroy();
 }
 
 /** A connection works on one statement at a time. */
