@@ -155,11 +155,6 @@ function requestFor(
   };
 }
 
-interface Debt {
-  readonly row: OwedRow;
-  readonly refund: Refund;
-}
-
 /**
  * Held back is what was refused before it was paid, where the payee also got payments that no row knows: such a payment may
  * have bought something at another shop of the same payee.
@@ -168,7 +163,7 @@ export async function debtsOf(
   books: Books,
   { findings, gaps }: Audit,
   nodes: readonly AuditedNode[],
-): Promise<{ debts: Debt[]; gaps: string[] }> {
+): Promise<{ debts: { row: OwedRow; refund: Refund }[]; gaps: string[] }> {
   const lost = await lostOf(books, nodes);
   const isShared = findings.some(({ kind }) => kind === 'foreign');
   // Refused, and paid afterwards.

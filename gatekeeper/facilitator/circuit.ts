@@ -204,10 +204,10 @@ export class BackPressure {
   }
 }
 
-type BusyVerdict = NoVerdict & Required<Pick<NoVerdict, 'retryMs'>>;
-
 /** Whether a service took no call because it gets too many. */
-export function isBusy(outcome: { readonly verdict: string }): outcome is BusyVerdict {
+export function isBusy(outcome: {
+  readonly verdict: string;
+}): outcome is NoVerdict & Required<Pick<NoVerdict, 'retryMs'>> {
   return outcome.verdict === 'none' && (outcome as NoVerdict).retryMs !== undefined;
 }
 

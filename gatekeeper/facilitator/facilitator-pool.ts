@@ -263,11 +263,6 @@ const LEFT_OUT: NoVerdict = {
 /** Makes a request like one that failed, with a payment of our own in the place of the stranger's. */
 type Canary = (like: FacilitatorRequest) => FacilitatorRequest;
 
-interface CanaryOptions {
-  readonly clock: () => number;
-  readonly random: (bytes: number) => Uint8Array;
-}
-
 /** Seconds that its authorization is valid before and after now, as usual clients sign it. */
 const WINDOW_S = [600, 300] as const;
 const V_OFFSET = 27;
@@ -276,7 +271,13 @@ const V_OFFSET = 27;
  * A facilitator is asked to verify it, and never to settle it. Its payer is an account of one process that nobody ever
  * gave money to, so a service that works refuses it: the verdict is what counts.
  */
-export function canary({ clock, random }: CanaryOptions): Canary {
+export function canary({
+  clock,
+  random,
+}: {
+  clock: () => number;
+  random: (bytes: number) => Uint8Array;
+}): Canary {
   let key = Uint8Array.from(random(32));
   // Fewer than one in 2^128 random texts is an invalid key.
   while (!secp256k1.privateKeyVerify(key)) key = Uint8Array.from(random(32));

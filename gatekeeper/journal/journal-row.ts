@@ -180,10 +180,12 @@ export class BodyStore {
   }
 }
 
-type BodyRow = [Buffer, 'gzip' | 'identity', Buffer, number, string | null, string | null];
-
 /** A body as both engines store it: hash, encoding, bytes, end of its time, digits and text of its citation. */
-export function bodyRow(sha256: Buffer, body: Buffer, purgeAt: number): BodyRow {
+export function bodyRow(
+  sha256: Buffer,
+  body: Buffer,
+  purgeAt: number,
+): [Buffer, 'gzip' | 'identity', Buffer, number, string | null, string | null] {
   const gzip = body.length >= GZIP_BYTES_MIN;
   const stored = gzip ? gzipSync(body, { level: 1 }) : body;
   const until = Math.min(purgeAt + KEEP_EXTRA_MS, Number.MAX_SAFE_INTEGER);

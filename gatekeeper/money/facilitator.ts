@@ -16,8 +16,6 @@ interface SignedPayload {
   readonly signature: string;
   readonly authorization: Authorization;
 }
-/** What is sold; a payment of version 1 does not say by whom. */
-type ListedResource = Omit<Listing['resource'], 'serviceName'> & Partial<Listing['resource']>;
 /** A payment as it travels, in the shape of its version. */
 export type PaymentPayload =
   | {
@@ -30,7 +28,7 @@ export type PaymentPayload =
       readonly x402Version: 2;
       readonly accepted: Requirements;
       readonly payload: SignedPayload;
-      readonly resource?: ListedResource;
+      readonly resource?: Omit<Listing['resource'], 'serviceName'> & Partial<Listing['resource']>;
     } & Pick<Listing, 'extensions'>);
 
 /**
@@ -145,11 +143,12 @@ export function authorizationKey(request: FacilitatorRequest): string {
   return `${network}|${asset}|${from}|${nonce}`.toLowerCase();
 }
 
-export function provenBy({ transaction, block }: ProvenTransfer): SettledOutcome {
+export function provenBy({
+  transaction,
+  block,
+}: Required<Pick<SettledOutcome, 'transaction' | 'block'>>): SettledOutcome {
   return { verdict: 'settled', transaction, block };
 }
-type ProvenTransfer = Required<Pick<SettledOutcome, 'transaction' | 'block'>>;
-
 /** A URL that requests may go to; throws a RangeError if anyone on the way could read or change what is sent. */
 export function remoteUrl(text: string, whose: string): URL {
   if (!URL.canParse(text)) {

@@ -150,16 +150,18 @@ export function tokenOfTerms(terms: TermsOfToken): Network | undefined {
 interface TermsOfToken extends TermsPlace, Pick<Network, 'extra'> {}
 
 /** Atomic units of a token for a decimal USD price. Throws a RangeError for no price. */
-export function tokenAmount(priceUsd: string, { decimals = USDC_DECIMALS }: Decimals): string {
+export function tokenAmount(
+  priceUsd: string,
+  { decimals = USDC_DECIMALS }: Pick<Network, 'decimals'>,
+): string {
   return atomicAmount(priceUsd) + '0'.repeat(decimals - USDC_DECIMALS);
 }
 
 /** What an amount of a token is worth in atomic units of USDC, rounded down; null for an amount of USDC itself. */
-export function usdWorth(value: string, { decimals }: Decimals): string | null {
+export function usdWorth(value: string, { decimals }: Pick<Network, 'decimals'>): string | null {
   if (decimals === undefined) return null;
   return `${BigInt(value) / 10n ** BigInt(decimals - USDC_DECIMALS)}`;
 }
-type Decimals = Pick<Network, 'decimals'>;
 
 /**
  * Longest time from asking for a settlement to its outcome, the wait for its depth included. Buyers and proxies are
@@ -174,8 +176,6 @@ const LAG_BLOCKS = 3;
 /** A chain that is this much slower than usual is still waited for. */
 const SLOW_PERCENT = 125;
 
-type Chain = Pick<Network, 'blockMs'>;
-
 /** After how long a transfer should be there for good. */
 export function finalMs({
   blockMs,
@@ -185,11 +185,11 @@ export function finalMs({
 }
 
 /** How long a transfer that is there may take to be as deep as it was asked to be, and to be seen there. */
-export function depthMs({ blockMs }: Chain, confirmations: number): number {
+export function depthMs({ blockMs }: Pick<Network, 'blockMs'>, confirmations: number): number {
   return ((confirmations + LAG_BLOCKS) * blockMs * SLOW_PERCENT) / 100;
 }
 
 /** The greatest depth that a buyer can be kept waiting for. */
-export function confirmationsMax({ blockMs }: Chain): number {
+export function confirmationsMax({ blockMs }: Pick<Network, 'blockMs'>): number {
   return Math.floor((DEPTH_MS_MAX * 100) / (blockMs * SLOW_PERCENT)) - LAG_BLOCKS;
 }

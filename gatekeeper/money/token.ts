@@ -20,12 +20,10 @@ const TOKEN = new RegExp(
   `^(sp1\\.${TOKEN_PLAN}\\.([1-9][0-9]{9})\\.[A-Za-z0-9_-]{22})\\.([A-Za-z0-9_-]{43})$`,
 );
 
-type TokenVerdict = 'valid' | 'invalid' | 'expired';
-
 /** Mints and checks subscription tokens; it stores nothing. */
 export interface TokenService {
   mint(): { token: string; plan: typeof TOKEN_PLAN; expires_at: string; days: number };
-  check(token: string): TokenVerdict;
+  check(token: string): 'valid' | 'invalid' | 'expired';
 }
 
 /** The secrets of a setting, `new` or `new,old`; a RangeError for one that is too short or for too many. */

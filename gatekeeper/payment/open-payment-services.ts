@@ -1,12 +1,6 @@
 import { type Config, settlementOf } from '../config/config.ts';
 import { facilitatorWarning } from '../facilitator/translating-facilitator.ts';
-import {
-  type JournalOptions,
-  keepingSettlements,
-  type OpenJournal,
-  openJournal,
-  watchingWrites,
-} from '../journal/open-journal.ts';
+import { keepingSettlements, openJournal, watchingWrites } from '../journal/open-journal.ts';
 import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
 import { OutsideTime } from '../money/clock-guard.ts';
@@ -15,7 +9,6 @@ import type { Journal } from '../money/journal.ts';
 import type { ServiceState } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
 import {
-  type MissingVerdict,
   meteredFacilitator,
   meteredJournal,
   meteredSettler,
@@ -54,24 +47,43 @@ export async function openPaymentServices(
   const { monotonic = () => performance.now() } = by;
   const outside = new OutsideTime({ clock, monotonic });
   const noteTime = (ms: number): void => outside.note(ms);
-  const settlers =
-    given(config, by) ??
-    (await openSettlementServices(config, { clock, report, noteTime, meters, state }));
-  const isMoney = by.facilitator === undefined && settlementOf(config) !== 'test';
+  const { facilitator: given } = by;
+  const settlers: SettlementServices =
+    given === undefined
+      ? await openSettlementServices(config, { clock, report, noteTime, meters, state })
+      : {
+          facilitator: meteredFacilitator(
+            watchedFacilitator(given, 'given', state),
+            'given',
+            meters,
+          ),
+          circuits: () => [],
+          warning: () => facilitatorWarning({ facilitator: given }, config.network),
+          close: async () => {},
+        };
+  const isMoney = given === undefined && settlementOf(config) !== 'test';
   try {
     const passedMs = isMoney ? () => outside.passedMs() : clock;
-    const { journal, isLost, close } = await journalOf(config, { ...by, passedMs });
+    const lost = state.trouble('journal_lost');
+    const measured = meters === undefined ? {} : { onSync: (ms: number) => meters.synced(ms) };
+    // One that stands in for that of the settings is closed by its owner.
+    const { journal, isLost, close } =
+      by.journal === undefined
+        ? await openJournal(config, { ...by, ...measured, passedMs, lost })
+        : { journal: by.journal, isLost: () => false, close: async () => {} };
     const watched = watchingWrites(keepingSettlements(journal), { clock, isLost });
     state.watch('journal_failing', watched.failure);
     state.watch('journal_slow', watched.slowness);
-    const reportMissing = (missing: MissingVerdict): void =>
-      log({ event: 'no_verdict', ...missing });
     // Where money is simulated, whoever has none is welcome.
     const admission =
       settlers.accounts === undefined
         ? {}
         : { admission: new PayerAdmission({ ...settlers, journal, clock, meters }) };
-    const settler = reportingFacilitator(settlers.facilitator, reportMissing, clock);
+    const settler = reportingFacilitator(
+      settlers.facilitator,
+      (missing) => log({ event: 'no_verdict', ...missing }),
+      clock,
+    );
     return {
       ...settlers,
       ...(isMoney ? { outside } : {}),
@@ -87,34 +99,4 @@ export async function openPaymentServices(
     await settlers.close();
     throw error;
   }
-}
-
-/** The facilitator that stands in for the one of the settings. */
-function given(
-  { network }: Config,
-  { facilitator, meters, state }: PaymentServiceOptions,
-): SettlementServices | null {
-  if (facilitator === undefined) return null;
-  return {
-    facilitator: meteredFacilitator(
-      watchedFacilitator(facilitator, 'given', state),
-      'given',
-      meters,
-    ),
-    circuits: () => [],
-    warning: () => facilitatorWarning({ facilitator }, network),
-    close: async () => {},
-  };
-}
-
-/** The journal of the settings, or the one that stands in for it and is closed by its owner. */
-async function journalOf(
-  config: Config,
-  by: PaymentServiceOptions & Required<Pick<JournalOptions, 'passedMs'>>,
-): Promise<OpenJournal> {
-  const { journal, meters, state } = by;
-  const lost = state.trouble('journal_lost');
-  const measured = meters === undefined ? {} : { onSync: (ms: number) => meters.synced(ms) };
-  if (journal === undefined) return openJournal(config, { ...by, ...measured, lost });
-  return { journal, isLost: () => false, close: async () => {} };
 }

@@ -149,7 +149,11 @@ export function soldEndpoint(target: string, catalog: Catalog): Endpoint | null 
 }
 
 /** What was sold by a sale of the journal whose target nothing sells now, at the price that was paid. */
-export function formerEndpoint({ resource, usd, value }: Sale): Endpoint {
+export function formerEndpoint({
+  resource,
+  usd,
+  value,
+}: Pick<JournalEntry, 'resource' | 'usd' | 'value'>): Endpoint {
   const isPosted = resource.startsWith('POST ');
   return {
     path: defined(targetOfResource(resource).split('?')[0], 'the path'),
@@ -163,8 +167,6 @@ export function formerEndpoint({ resource, usd, value }: Sale): Endpoint {
     summary: 'no longer offered',
   };
 }
-type Sale = Pick<JournalEntry, 'resource' | 'usd' | 'value'>;
-
 /** `path?query` of what a row of the journal is bound to: `GET /gauge?entity=…`. */
 export function targetOfResource(resource: string): string {
   return resource.slice(resource.indexOf(' ') + 1);

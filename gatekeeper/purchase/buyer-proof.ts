@@ -71,13 +71,10 @@ interface SignInRequest extends Pick<PurchaseRequest, 'endpoint' | 'target' | 'm
   readonly paymentHeader: SignInHeader;
 }
 
-/** What is delivered, or the refusal, which waits for the answer as all refusals do. */
-type Opened = Reply | { readonly sell: () => Promise<Reply> };
-
 /** Takes messages of accounts that paid. Each works once, for all gatekeepers of a journal. */
 export interface SignIns {
   /** Delivers again to an account what it paid for; sells nothing and asks nobody for money. */
-  open(request: SignInRequest): Promise<Opened>;
+  open(request: SignInRequest): Promise<Reply | { sell: () => Promise<Reply> }>;
   /** Why a message does not come from the payer of a payment; null where it does, and then it is used up. */
   fault(text: string, payment: { key: string; target: string }): Promise<Refusal | null>;
 }

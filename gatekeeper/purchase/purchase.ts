@@ -37,10 +37,13 @@ export function isSameBinding(left: PaymentBinding, right: PaymentBinding): bool
   return left.resource === right.resource && left.signed === right.signed;
 }
 
-type Clocks = Pick<PurchaseContext, 'clock' | 'journal' | 'outside' | 'report'>;
-
 /** Null while the clock may be right. */
-export function clockOutcome({ clock, journal, outside, report }: Clocks): PurchaseOutcome | null {
+export function clockOutcome({
+  clock,
+  journal,
+  outside,
+  report,
+}: Pick<PurchaseContext, 'clock' | 'journal' | 'outside' | 'report'>): PurchaseOutcome | null {
   const failure = clockFailure(clock(), journal.newestMs()) ?? outside?.fault() ?? null;
   if (failure === null) return null;
   report(failure);
@@ -325,15 +328,12 @@ const DOUBTS_MAX = 20_000;
 /** Milliseconds in which nobody is asked again about the same doubt: the Retry-After of its answer. */
 const DOUBT_REST_MS = UNKNOWN_RETRY_S * 1000;
 
-/** No more of a payment than tells it from another: there are many. */
-type Doubt = PaymentBinding & { readonly askedMs: number };
-
 /**
  * Settlements that were asked about a moment ago and are still in doubt. Until the time that the buyer was told to wait
  * is over, a repeat is answered from here: a doubt is asked about once per key and Retry-After, however often it is sent.
  */
 export class Doubts {
-  readonly #doubts = new BoundedMap<string, Doubt>(DOUBTS_MAX);
+  readonly #doubts = new BoundedMap<string, PaymentBinding & { askedMs: number }>(DOUBTS_MAX);
 
   /** Milliseconds until the key may be asked about again; 0 when it may be now. */
   waitMs({ key, resource, signed }: TenderBinding, nowMs: number): number {

@@ -255,10 +255,11 @@ export class Session {
 
 const LOST = 'the connection to the database of the payment journal is lost';
 
-type SessionState = z.infer<typeof stateRow>;
-
 /** What is confirmed must be on the disk, here and not on a copy that may lag behind. */
-const UNFIT: readonly (readonly [is: (state: SessionState) => boolean, fault: string])[] = [
+const UNFIT: readonly (readonly [
+  is: (state: z.infer<typeof stateRow>) => boolean,
+  fault: string,
+])[] = [
   [
     ({ is_standby }) => is_standby,
     'it is a standby, which cannot be written; name the primary in SIGNALPRESS_JOURNAL',
