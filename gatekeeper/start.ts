@@ -274,8 +274,7 @@ function serverTerms(
       perSecond,
       proxies,
       publicHost: publicHostOf(baseUrl),
-      isRepeat: (arrival, client) =>
-        isRepeat(arrival, client, purchases, challenger.catalog()),
+      isRepeat: (arrival, client) => isRepeat(arrival, client, purchases, challenger.catalog()),
       isMonitor: (arrival) =>
         isHealth(arrival.target) || metrics?.endpoint?.isScrape(arrival) === true,
     }),
