@@ -5,15 +5,7 @@ import { isStale } from '../compiler/contract/release.ts';
 import { type FirstService, openService, type ServiceOptions } from './answers/open-service.ts';
 import { respond } from './answers/respond.ts';
 import { type Service, SoldTargets } from './answers/service.ts';
-import {
-  type Config,
-  paidNetworks,
-  settlementOf,
-  settlementWarnings,
-  shownSettings,
-  switchesOf,
-  testPaymentsFault,
-} from './config/config.ts';
+import { type Config, paidNetworks, settlementOf, settlementWarnings, shownSettings, switchesOf, testPaymentsFault } from './config/config.ts';
 import { addressText, metricsOfWorker } from './config/settings.ts';
 import type { HeaderFacts } from './http/header-facts.ts';
 import { type HttpRequest, isHealth, type Responder } from './http/request.ts';
@@ -24,23 +16,13 @@ import { requestLog } from './log/request-log.ts';
 import type { Meters } from './metrics/meters.ts';
 import type { OpenMetrics } from './metrics/open-metrics.ts';
 import { clockFailure } from './money/clock-guard.ts';
-import { OFFER_RECEIPT } from './money/offer-receipt.ts';
-import {
-  openPaymentServices,
-  type PaymentServiceOptions,
-  type PaymentServices,
-} from './payment/open-payment-services.ts';
+import { OFFER_RECEIPT } from './money/extensions.ts';
+import { openPaymentServices, type PaymentServiceOptions, type PaymentServices } from './payment/open-payment-services.ts';
 import { reconcileInBackground } from './purchase/reconcile.ts';
-import { isRepeat } from './purchase/repeat.ts';
 import { acceptedCoding } from './release/coded-file.ts';
 import { renewTip } from './release/log-tip.ts';
 import { earlierWhole, provenHeads, refuseOlder } from './release/newest-served.ts';
-import {
-  DamagedReleaseError,
-  openPlace,
-  type PlaceTerms,
-  type ReleaseTerms,
-} from './release/open-release.ts';
+import { DamagedReleaseError, openPlace, type PlaceTerms, type ReleaseTerms } from './release/open-release.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
 import { watchRelease } from './release/watch-release.ts';
@@ -282,8 +264,7 @@ async function openServer(
       perSecond,
       proxies,
       publicHost: isLoopback(origin.hostname) ? null : origin.host,
-      isRepeat: (arrival, client) =>
-        isRepeat({ ...arrival, client }, purchases, challenger.catalog()),
+      isRepeat: (arrival, client) => isRepeat(arrival, client, purchases, challenger.catalog()),
       isMonitor: (arrival) =>
         isHealth(arrival.target) || metrics?.endpoint?.isScrape(arrival) === true,
     }),

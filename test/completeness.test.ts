@@ -6,7 +6,7 @@ import { filePath } from '../compiler/contract/path.ts';
 import { atomicAmount } from '../compiler/contract/price.ts';
 import { route } from '../compiler/contract/route.ts';
 import { toolsOf } from '../compiler/contract/tools.ts';
-import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../gatekeeper/money/payment.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { builtinOperation } from './builtin-rows.ts';
 import { type CompiledSample, compiledSample } from './compiled-sample.ts';

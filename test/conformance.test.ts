@@ -5,7 +5,7 @@ import type { Endpoint } from '../compiler/contract/endpoints.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { NETWORKS } from '../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../gatekeeper/money/payment.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { type CompiledSample, compiledSample } from './compiled-sample.ts';
 import { OPERATIONS, type Operation, WITHOUT_DATA } from './conformance-table.ts';

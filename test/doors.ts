@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../compiler/contract/endpoints.ts';
 import type { ManifestEntry } from '../compiler/stages/describe/manifest.ts';
-import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../gatekeeper/money/payment.ts';
 import {
   keyOf,
   type Listed,

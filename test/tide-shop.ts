@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { CatalogFile } from '../compiler/contract/catalog/catalog-file.ts';
 import { NETWORKS } from '../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../gatekeeper/money/payment.ts';
 import { payer } from './gatekeeper/payer.ts';
 import { ndjson, reading, type SnapshotFiles } from './snapshot-folder.ts';
 import { HARBOUR_RULER, LEVEL_SIGNAL, type SignalRow, WAVES_SIGNAL } from './tide-catalog.ts';

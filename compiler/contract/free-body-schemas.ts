@@ -325,7 +325,6 @@ const paidAsset = z.strictObject({
   asset: z.string(),
   asset_symbol: z.string().optional(),
   decimals: z.int().optional(),
-  per_usd: z.string().optional(),
 });
 
 /** `/gauge/channels`: the ways to pay and to connect; the card channel adds members where it is configured. */

@@ -8,7 +8,7 @@ import { findRow, type Route, route } from '../../compiler/contract/route.ts';
 import { type PaymentHeader, wantsPage } from '../http/header-facts.ts';
 import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import { type HttpRequest, type HttpResponse, plainResponse } from '../http/request.ts';
-import type { PurchaseReply } from '../purchase/purchase-reply.ts';
+
 import { DamagedFileError, isLogged, UnreachableFileError } from '../release/read-body.ts';
 import { messageOf } from '../system/message-of.ts';
 import { answer, gone, notFound, refuseMethod } from './answers.ts';
@@ -229,7 +229,7 @@ async function paid(call: RoutedCall): Promise<HttpResponse> {
 }
 
 /** What is known is answered as it was; anything else must have an answer before money is looked at. */
-async function bought(call: RoutedCall, paymentHeader: PaymentHeader): Promise<PurchaseReply> {
+async function bought(call: RoutedCall, paymentHeader: PaymentHeader): Promise<Reply> {
   const { asked, routed, service } = call;
   const { endpoint, target } = routed;
   const { method, trace } = asked;

@@ -1,3 +1,18 @@
+import { encodeEventTopics, type Hex, isHash, parseEventLogs, TimeoutError } from 'viem';
+import {
+  firstBlockFrom,
+  insist,
+  LOG_BLOCKS,
+  nodeFailure,
+  provesTransfer,
+} from '../chain/chain-evidence.ts';
+import { type ChainNode, TOKEN_ABI } from '../chain/chain-node.ts';
+import type { BookRow, Books } from '../journal/ledger.ts';
+import { blockNumberOf } from '../money/evidence.ts';
+import { parseSignedText } from '../money/payment.ts';
+import { messageOf } from '../system/message-of.ts';
+import { StartError } from '../system/start-error.ts';
+
 /**
  * Holds the payment journal to the chain over a span of time, read-only:
  *
@@ -7,21 +22,6 @@
  *  - `reorganised`: a row whose transfer vanished after its answer was delivered, and did not come back.
  *  - `undelivered`: a payment of a row that is not settled. Its buyer paid and got nothing, unless it is still in doubt.
  */
-import { isHash } from 'viem';
-import { insist, nodeFailure } from '../chain/chain-evidence.ts';
-import {
-  type AuditedNode,
-  nonceOf,
-  type PayeeTransfer,
-  payeeTransfers,
-  type TimeSpan,
-} from '../chain/payee-transfers.ts';
-import { provesTransfer } from '../chain/transfer-proof.ts';
-import type { BookRow, Books } from '../journal/books.ts';
-import { blockNumberOf } from '../money/evidence.ts';
-import { parseSignedText } from '../money/payment.ts';
-import { messageOf } from '../system/message-of.ts';
-import { StartError } from '../system/start-error.ts';
 
 /** Longest time from a claim to its transfer, and what clocks may differ by. */
 const SLACK_MS = 7_200_000;
@@ -61,7 +61,6 @@ export interface Audit {
 
 interface AuditTerms extends TimeSpan {
   readonly payTo: string;
-  /** Of each token that is taken. */
   readonly nodes: readonly AuditedNode[];
   readonly attemptPauseMs?: number;
 }
@@ -76,7 +75,12 @@ export async function audit(books: Books, terms: AuditTerms): Promise<Audit> {
   }
   const questions = { left: QUESTIONS_MAX };
   const found: Finding[] = [];
-  const tally = { sales: 0, transfers: 0, gaps: gapsOf([...rows.keys()], nodes) };
+  const tally = { sales: 0, transfers: 0, gaps: [] as string[] };
+  // Payments that no node can tell of; receipts of a processor are none on a chain.
+  const known = ['receipt|', ...nodes.map(tokenOf)];
+  const others = [...rows.keys()].filter((key) => !known.some((token) => key.startsWith(token)));
+  if (others.length > 0)
+    tally.gaps.push(`payments in tokens that the settings do not name: ${others.length}`);
   for (const node of nodes) {
     const token = tokenOf(node);
     const own = [...rows.values()].filter(({ key }) => key.startsWith(token));
@@ -103,14 +107,6 @@ export function tokenOf({ network: { name, asset } }: Pick<AuditedNode, 'network
   return `${name}|${asset}|`.toLowerCase();
 }
 
-/** Payments that no node can tell of; receipts of a processor are none on a chain. */
-function gapsOf(keys: readonly string[], nodes: readonly AuditedNode[]): string[] {
-  const known = ['receipt|', ...nodes.map(tokenOf)];
-  const others = keys.filter((key) => !known.some((token) => key.startsWith(token)));
-  const text = `payments in tokens that the settings do not name: ${others.length}`;
-  return others.length === 0 ? [] : [text];
-}
-
 /** A node that is asked again where it refused, and no more than is allowed in all. */
 function bounded(
   node: AuditedNode,
@@ -135,9 +131,7 @@ function bounded(
 }
 
 interface TokenTerms extends AuditTerms {
-  /** All rows by their keys. */
   readonly rows: ReadonlyMap<string, BookRow>;
-  /** Those of the token. */
   readonly own: readonly BookRow[];
 }
 
@@ -159,10 +153,20 @@ class TokenAudit {
     const span = { fromMs: fromMs - SLACK_MS, untilMs: untilMs + SLACK_MS };
     const all = await payeeTransfers(this.#node, payTo, span);
     const left = new Set(all);
-    const named = byTransaction(all);
+    const named = new Map<string, PayeeTransfer[]>();
+    for (const one of all) {
+      const same = named.get(one.transaction) ?? [];
+      same.push(one);
+      named.set(one.transaction, same);
+    }
     const found: Finding[] = [];
     for (const row of own) {
-      const match = matchOf(row, named.get(row.tx?.toLowerCase() ?? '') ?? [], left);
+      const [, , payer] = row.key.split('|');
+      // One transaction may settle several payments.
+      const same = row.state === 'settled' ? named.get(row.tx?.toLowerCase() ?? '') : undefined;
+      const match = same?.find(
+        (one) => one.payer === payer && `${one.value}` === row.value && left.has(one),
+      );
       if (match !== undefined) left.delete(match);
       if (row.created_at >= fromMs) found.push(...(await this.#ofRow(row, match !== undefined)));
     }
@@ -195,7 +199,9 @@ class TokenAudit {
     const row = rows.get(key) ?? (await this.#books.row(key));
     if (row === null) return [this.#foreign(transfer, 'no row knows it')];
     if (row.state === 'settled' || row.refund_tx != null) return [];
-    if (!isLater(row, transfer, atMs)) return [this.#foreign(transfer, USED_BEFORE, row)];
+    const { claim_block: claimed, created_at } = row;
+    const isLater = claimed == null ? atMs >= created_at : transfer.block > blockNumberOf(claimed);
+    if (!isLater) return [this.#foreign(transfer, USED_BEFORE, row)];
     const reason =
       row.state === 'refused' ? `refused as ${row.detail ?? ''}` : `in doubt: ${row.detail ?? ''}`;
     return [{ ...findingOf('undelivered', row, reason), ...paidBy(transfer) }];
@@ -222,34 +228,98 @@ export async function isThere({ tx, signed }: BookRow, node: AuditedNode): Promi
   return receipt !== null && provesTransfer(receipt, authorization, node.network);
 }
 
-function byTransaction(all: readonly PayeeTransfer[]): ReadonlyMap<string, PayeeTransfer[]> {
-  const named = new Map<string, PayeeTransfer[]>();
-  for (const one of all) {
-    const same = named.get(one.transaction);
-    if (same === undefined) named.set(one.transaction, [one]);
-    else same.push(one);
-  }
-  return named;
-}
-
 const USED_BEFORE = 'used before its row was claimed';
 
 function paidBy({ payer, value, transaction }: PayeeTransfer) {
   return { payer, value: `${value}`, transaction };
 }
 
-/** The one of the transfers in its transaction that a settled row stands for; one may settle several payments. */
-function matchOf(
-  { state, key, value }: BookRow,
-  named: readonly PayeeTransfer[],
-  left: ReadonlySet<PayeeTransfer>,
-): PayeeTransfer | undefined {
-  if (state !== 'settled') return undefined;
-  const [, , payer] = key.split('|');
-  return named.find((one) => one.payer === payer && `${one.value}` === value && left.has(one));
+/** What the token moved to a payee. */
+interface PayeeTransfer {
+  /** Lower case, as the transaction. */
+  readonly payer: string;
+  readonly value: bigint;
+  readonly transaction: string;
+  readonly logIndex: number;
+  readonly block: bigint;
 }
 
-/** Whether a transfer came after the claim of a row. */
-function isLater({ claim_block, created_at }: BookRow, { block }: PayeeTransfer, atMs: number) {
-  return claim_block == null ? atMs >= created_at : block > blockNumberOf(claim_block);
+/** Milliseconds since the epoch, from the first to before the second. */
+export interface TimeSpan {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** The part of a node that an audit asks. */
+export type AuditedNode = Pick<ChainNode, 'network' | 'block' | 'tokenLogs' | 'receipt'>;
+
+/** All that the token moved to a payee within a span, oldest first. */
+async function payeeTransfers(
+  node: AuditedNode,
+  payTo: string,
+  { fromMs, untilMs }: TimeSpan,
+): Promise<readonly PayeeTransfer[]> {
+  const head = await node.block('latest');
+  const seconds = (ms: number): bigint => BigInt(Math.ceil(ms / 1000));
+  const first = await firstBlockFrom(node, seconds(fromMs), head);
+  if (first === null) return [];
+  const end = (await firstBlockFrom(node, seconds(untilMs), head)) ?? head.number + 1n;
+  const topics = encodeEventTopics({
+    abi: TOKEN_ABI,
+    eventName: 'Transfer',
+    args: { to: payTo as Hex },
+  }).map((topic) => topic as unknown as Hex);
+  const found: PayeeTransfer[] = [];
+  const sizes = [...LOG_BLOCKS];
+  let size = sizes.shift() ?? 1n;
+  for (let from = first; from < end; ) {
+    const to = from + size < end ? from + size - 1n : end - 1n;
+    const page = await pageOf(node, { topics, from, to }, sizes.length === 0);
+    if (page === null) {
+      size = sizes.shift() ?? 1n;
+      continue;
+    }
+    found.push(...page);
+    from = to + 1n;
+  }
+  return found;
+}
+
+/** Null where the node refuses the range and a smaller one may do. */
+async function pageOf(
+  node: AuditedNode,
+  query: Parameters<ChainNode['tokenLogs']>[0],
+  isLast: boolean,
+): Promise<readonly PayeeTransfer[] | null> {
+  try {
+    const logs = await node.tokenLogs(query);
+    const events = parseEventLogs({ abi: TOKEN_ABI, eventName: 'Transfer', logs: [...logs] });
+    return events.map(({ args, transactionHash, logIndex, blockNumber }) => ({
+      payer: args.from.toLowerCase(),
+      value: args.value,
+      transaction: String(transactionHash).toLowerCase(),
+      logIndex: Number(logIndex),
+      block: BigInt(blockNumber ?? 0n),
+    }));
+  } catch (error) {
+    if (isLast || error instanceof TimeoutError) throw error;
+    return null;
+  }
+}
+
+/** Nonce of the authorization that made a transfer; null where none did, so that it is no payment. */
+export async function nonceOf(
+  node: AuditedNode,
+  { transaction, logIndex, payer }: PayeeTransfer,
+): Promise<string | null> {
+  const receipt = await node.receipt(transaction as Hex);
+  const ours = (receipt?.logs ?? []).filter(
+    ({ address }) => address.toLowerCase() === node.network.asset.toLowerCase(),
+  );
+  const used = parseEventLogs({ abi: TOKEN_ABI, eventName: 'AuthorizationUsed', logs: [...ours] });
+  const mark = used.find(
+    ({ args, logIndex: at }) =>
+      Number(at) === logIndex - 1 && args.authorizer.toLowerCase() === payer,
+  );
+  return mark === undefined ? null : mark.args.nonce.toLowerCase();
 }

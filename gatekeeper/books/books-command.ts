@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
-import type { AuditedNode, TimeSpan } from '../chain/payee-transfers.ts';
 import { type Config, paidTokens } from '../config/config.ts';
-import type { Books } from '../journal/books.ts';
+import type { Books } from '../journal/ledger.ts';
 import type { JournalPlace } from '../journal/open-journal.ts';
 import {
   dayStart,
@@ -14,7 +13,7 @@ import {
 import { messageOf } from '../system/message-of.ts';
 import { secretKey } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
-import type { Audit, Finding } from './audit.ts';
+import type { Audit, AuditedNode, Finding, TimeSpan } from './audit.ts';
 import type { Payback, Refund } from './refunds.ts';
 
 const AUDIT_DAYS = 7;
@@ -34,7 +33,6 @@ interface BooksOptions {
   readonly write: (text: string) => void;
   /** Prints notes for people, apart from the output. */
   readonly note: (text: string) => void;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly setExitCode: (code: number) => void;
 }
@@ -62,7 +60,9 @@ export function addBooksCommands(ledger: Command, by: BooksOptions): void {
       const terms = await termsOf(flags, by);
       const found = await withBooks(placeOf(flags.state, by.place), (books) => audit(books, terms));
       for (const finding of found.findings) by.write(textOf(finding, flags, findingLine));
-      const counts = FINDINGS.map((kind) => `${kind} ${countOf(found, kind)}`).join(', ');
+      const counts = FINDINGS.map(
+        (kind) => `${kind} ${found.findings.filter((finding) => finding.kind === kind).length}`,
+      ).join(', ');
       by.note(summary(found, terms, counts));
       by.setExitCode(found.findings.length > 0 ? 1 : found.gaps.length > 0 ? 2 : 0);
     });
@@ -124,8 +124,8 @@ async function refund(books: Books, flags: RefundFlags, by: BooksOptions): Promi
   const pay = async ({ row, refund }: (typeof debts)[number]): Promise<Refund> => {
     const payback = paybacks.find(({ token }) => row.key.startsWith(token));
     if (payback === undefined || !['owed', 'sending'].includes(refund.state)) return refund;
-    const paid = await payBack(row, payback, { books, nowMs: by.clock() });
-    if (paid.state === 'sent') return { ...refund, ...paid };
+    const paid = await payBack(row, payback, books, by.clock());
+    if ('refund_transaction' in paid) return { ...refund, state: 'sent', ...paid };
     by.note(`not sent: ${row.key}: ${paid.why}\n`);
     return refund;
   };
@@ -150,7 +150,6 @@ type OpenPayback = Payback & {
   readonly close: () => void;
 };
 
-/** Of each token: the account that pays, through the node. */
 async function paybacksOf(
   config: Config,
   keyFile: string | undefined,
@@ -196,10 +195,6 @@ function findingLine({ kind, payer, value, transaction, key, resource, reason }:
 function refundLine({ state, value, token, network, payer, reason, ...of }: Refund) {
   const transaction = of.refund_transaction || of.transaction;
   return [state.padEnd(7), value.padStart(10), token, network, payer, transaction, reason];
-}
-
-function countOf({ findings }: Audit, kind: Finding['kind']): number {
-  return findings.filter((finding) => finding.kind === kind).length;
 }
 
 function summary(

@@ -9,16 +9,14 @@
  */
 
 import { type Hex, keccak256, type LocalAccount, toHex } from 'viem';
-import type { AuditedNode } from '../chain/payee-transfers.ts';
-import type { Books, OwedRow } from '../journal/books.ts';
+import type { Books, OwedRow } from '../journal/ledger.ts';
 import type { ChainEvidence } from '../money/evidence.ts';
-import type { Facilitator, FacilitatorRequest, SettleOutcome } from '../money/facilitator.ts';
-import { symbolOf } from '../money/further-tokens.ts';
+import type { Facilitator, FacilitatorRequest } from '../money/facilitator.ts';
 import { DEAD_AFTER_S } from '../money/journal.ts';
-import type { Network } from '../money/networks.ts';
+import { type Network, symbolOf } from '../money/networks.ts';
 import type { Authorization } from '../money/payment.ts';
 import { transferDigest } from '../money/signature.ts';
-import { type Audit, isThere, tokenOf } from './audit.ts';
+import { type Audit, type AuditedNode, isThere, tokenOf } from './audit.ts';
 
 /** How long an authorization of ours is valid; before it, in seconds, for clocks that differ. */
 const REFUND_VALID_S = 3600;
@@ -40,7 +38,6 @@ export interface Refund {
   readonly refund_transaction: string;
 }
 
-/** Who pays back in one token. */
 export interface Payback {
   readonly network: Network;
   readonly account: LocalAccount;
@@ -61,36 +58,45 @@ function refundOf(row: OwedRow, networks: readonly Network[]): Refund {
     token: token === undefined ? asset : symbolOf(token),
     value,
     resource,
-    reason: reasonOf(row),
+    reason:
+      row.state === 'settled'
+        ? 'its answer is no longer kept'
+        : `it was paid after it was refused as ${row.detail ?? ''}`,
     transaction: tx ?? '',
     refund_transaction: refund_tx ?? '',
   };
 }
 
 /** What came of one attempt: the transaction, or why there is none. */
-type Paidback =
-  | { readonly state: 'sent'; readonly refund_transaction: string }
-  | { readonly state: 'unsent'; readonly why: string };
+type Paidback = { readonly refund_transaction: string } | { readonly why: string };
 
 /** Pays one debt back, or finds that it was paid back already. */
 export async function payBack(
   row: OwedRow,
   by: Payback,
-  { books, nowMs }: { readonly books: Books; readonly nowMs: number },
+  books: Books,
+  nowMs: number,
 ): Promise<Paidback> {
-  const own = by.account.address.toLowerCase();
-  const earlier = row.refund_from == null ? null : await earlierOf(row, by, nowMs);
-  if (earlier?.state === 'unsent') return earlier;
-  if (earlier?.state === 'sent')
-    return sent(row, books, { transaction: earlier.refund_transaction, nowMs });
-  if (!(await books.beginRefund(row, own, nowMs))) return unsent('it changed meanwhile');
+  const paid = await attempt(row, by, books, nowMs);
+  if ('refund_transaction' in paid) await books.endRefund(row.key, paid.refund_transaction, nowMs);
+  return paid;
+}
+
+async function attempt(row: OwedRow, by: Payback, books: Books, nowMs: number): Promise<Paidback> {
   const { network, account, settler } = by;
+  const own = account.address.toLowerCase();
+  const earlier = row.refund_from == null ? null : await earlierOf(row, by, nowMs);
+  if (earlier !== null) return earlier;
+  if (!(await books.beginRefund(row, own, nowMs))) return { why: 'it changed meanwhile' };
   const authorization = authorizationFor(row, own, nowMs);
   const signature = await account.sign?.({ hash: toHex(transferDigest(network, authorization)) });
-  if (signature === undefined) return unsent('the account cannot sign');
+  if (signature === undefined) return { why: 'the account cannot sign' };
   const outcome = await settler.settle(requestFor(network, authorization, signature), true);
-  if (outcome.verdict !== 'settled') return unsent(whyNot(outcome, own, network));
-  return sent(row, books, { transaction: outcome.transaction, nowMs });
+  if (outcome.verdict === 'settled') return { refund_transaction: outcome.transaction };
+  if (outcome.verdict === 'none')
+    return { why: `${outcome.detail}; run it again: it is paid back once` };
+  if (outcome.reason !== 'insufficient_funds') return { why: outcome.reason };
+  return { why: `${own} holds too little; send it ${symbolOf(network)} on ${network.name}` };
 }
 
 /** What became of an attempt that was begun; null where the chain shows that it paid nothing and never will twice. */
@@ -104,36 +110,13 @@ async function earlierOf(
   // One whose time is missing counts as begun now: it may still pay.
   const authorization = authorizationFor(row, from, row.refund_at ?? nowMs);
   const found = await evidence.find(authorization);
-  if (found.state === 'paid') return { state: 'sent', refund_transaction: found.transaction };
+  if (found.state === 'paid') return { refund_transaction: found.transaction };
   if (found.state !== 'unused')
-    return unsent('the chain does not show what became of it; run it again');
+    return { why: 'the chain does not show what became of it; run it again' };
   const isDead = nowMs / 1000 > Number(authorization.validBefore) + DEAD_AFTER_S;
   return from === own || isDead
     ? null
-    : unsent(`${from} may still pay it back; run it again later`);
-}
-
-async function sent(
-  { key }: OwedRow,
-  books: Books,
-  { transaction, nowMs }: { readonly transaction: string; readonly nowMs: number },
-): Promise<Paidback> {
-  await books.endRefund(key, transaction, nowMs);
-  return { state: 'sent', refund_transaction: transaction };
-}
-
-function unsent(why: string): Paidback {
-  return { state: 'unsent', why };
-}
-
-function whyNot(
-  outcome: Exclude<SettleOutcome, { verdict: 'settled' }>,
-  from: string,
-  network: Network,
-): string {
-  if (outcome.verdict === 'none') return `${outcome.detail}; run it again: it is paid back once`;
-  if (outcome.reason !== 'insufficient_funds') return outcome.reason;
-  return `${from} holds too little; send it ${symbolOf(network)} on ${network.name}`;
+    : { why: `${from} may still pay it back; run it again later` };
 }
 
 /** The same payment back, by a nonce that follows from it. */
@@ -172,16 +155,6 @@ function requestFor(
   };
 }
 
-/** What is owed and what was paid back, with what could not be looked at. */
-export interface Debts {
-  readonly debts: readonly Debt[];
-  readonly gaps: readonly string[];
-}
-interface Debt {
-  readonly row: OwedRow;
-  readonly refund: Refund;
-}
-
 /**
  * Held back is what was refused before it was paid, where the payee also got payments that no row knows: such a payment may
  * have bought something at another shop of the same payee.
@@ -190,10 +163,15 @@ export async function debtsOf(
   books: Books,
   { findings, gaps }: Audit,
   nodes: readonly AuditedNode[],
-): Promise<Debts> {
+): Promise<{ debts: { row: OwedRow; refund: Refund }[]; gaps: string[] }> {
   const lost = await lostOf(books, nodes);
   const isShared = findings.some(({ kind }) => kind === 'foreign');
-  const late = await lateOf(books, findings);
+  // Refused, and paid afterwards.
+  const late: OwedRow[] = [];
+  for (const { key, transaction } of findings.filter(({ kind }) => kind === 'undelivered')) {
+    const row = await books.row(key);
+    if (row?.state === 'refused') late.push({ ...row, tx: transaction });
+  }
   const all = [
     ...(await books.refunds()).map((row) => ({ row, isHeld: false })),
     ...lost.rows.map((row) => ({ row, isHeld: false })),
@@ -220,20 +198,4 @@ async function lostOf(books: Books, nodes: readonly AuditedNode[]) {
     else if (isPaid) rows.push(row);
   }
   return { rows, gaps };
-}
-
-/** Refused, and paid afterwards. */
-async function lateOf(books: Books, findings: Audit['findings']): Promise<readonly OwedRow[]> {
-  const rows: OwedRow[] = [];
-  for (const { key, transaction } of findings.filter(({ kind }) => kind === 'undelivered')) {
-    const row = await books.row(key);
-    if (row?.state === 'refused') rows.push({ ...row, tx: transaction });
-  }
-  return rows;
-}
-
-function reasonOf({ state, detail }: OwedRow): string {
-  return state === 'settled'
-    ? 'its answer is no longer kept'
-    : `it was paid after it was refused as ${detail ?? ''}`;
 }

@@ -1,5 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isHash } from 'viem';
+import {
+  encodeEventTopics,
+  type Hex,
+  isAddressEqual,
+  isHash,
+  type Log,
+  parseEventLogs,
+  TimeoutError,
+} from 'viem';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import {
   blockNumberOf,
@@ -8,6 +16,7 @@ import {
   type ChainHead,
   type WatchedTransfer,
 } from '../money/evidence.ts';
+import type { Network } from '../money/networks.ts';
 import type { Authorization } from '../money/payment.ts';
 import { inTime } from '../system/in-time.ts';
 import { messageOf } from '../system/message-of.ts';
@@ -16,10 +25,9 @@ import {
   ChainMismatch,
   type ChainNode,
   isTimeout,
+  TOKEN_ABI,
   type TransactionReceipt,
 } from './chain-node.ts';
-import { findUse } from './find-use.ts';
-import { provesTransfer } from './transfer-proof.ts';
 
 /** Longest search for one authorization, however many questions it takes. */
 const EVIDENCE_TIMEOUT_MS = 15_000;
@@ -33,9 +41,7 @@ interface ChainEvidenceOptions {
   readonly node: ChainNode;
   /** Blocks that must hold a transfer, its own included; 1 as soon as it is mined. */
   readonly confirmations: number;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
   /** Told the time of each newest block, in milliseconds since the epoch; must not throw. */
   readonly noteTime?: (ms: number) => void;
@@ -114,23 +120,19 @@ export async function insist<T>(ask: () => Promise<T>, pauseMs: number): Promise
     try {
       return await ask();
     } catch (error) {
-      if (attempt === ATTEMPTS_MAX || isFinal(error)) throw error;
+      // A node that hangs or lags was given its time.
+      const isFinal = error instanceof StaleHead || isTimeout(error);
+      if (attempt === ATTEMPTS_MAX || isFinal) throw error;
     }
     await pause(pauseMs);
   }
-}
-
-/** A node that hangs or lags was given its time. */
-function isFinal(error: unknown): boolean {
-  return error instanceof StaleHead || isTimeout(error);
 }
 
 /** Why nothing can be proved by a node at this moment, on a question that no stranger chose; null when it can. */
 export async function nodeFault(node: ChainNode, clock: () => number): Promise<string | null> {
   try {
     const { timestamp } = await node.block('latest');
-    const isBehind = clock() / 1000 - Number(timestamp) > HEAD_AGE_S_MAX;
-    return isBehind ? BEHIND : null;
+    return isBehind(timestamp, clock()) ? BEHIND : null;
   } catch (error) {
     return messageOf(error instanceof ChainMismatch ? error : nodeFailure(error));
   }
@@ -167,8 +169,12 @@ async function find(
   if (receipt === null || !receipt.succeeded) return { state: 'unknown' };
   // Used for another payee or value: the payer signed the same nonce twice.
   if (!provesTransfer(receipt, authorization, node.network)) return { state: 'cancelled' };
-  if (after !== undefined && (await isUpTo(node, receipt.blockNumber, after)))
-    return { state: 'older' };
+  if (after !== undefined && receipt.blockNumber <= blockNumberOf(after)) {
+    const number = blockNumberOf(after);
+    const { hash } = await node.block(number);
+    // Where the chain was reorganised since, the number of a block says nothing: what was mined anew counts as later.
+    if (after === `${number}:${hash}`) return { state: 'older' };
+  }
   return paid(options, receipt);
 }
 
@@ -181,14 +187,6 @@ async function notFound(
   if (after === undefined) return UNKNOWN;
   const isOlder = await node.isUsed(authorization, blockNumberOf(after)).catch(() => false);
   return isOlder ? { state: 'older' } : UNKNOWN;
-}
-
-/** Where the chain was reorganised since, the number of a block says nothing: what was mined anew counts as later. */
-async function isUpTo(node: ChainNode, block: bigint, after: ChainHead): Promise<boolean> {
-  const number = blockNumberOf(after);
-  if (block > number) return false;
-  const { hash } = await node.block(number);
-  return after === `${number}:${hash}`;
 }
 
 async function confirm(
@@ -237,4 +235,136 @@ async function paid(
   const { number } = await node.block('latest');
   const depth = number - block + 1n;
   return depth >= BigInt(confirmations) ? found : { state: 'unconfirmed' };
+}
+
+/** Blocks of one question, from the most welcome size to what the stingiest services allow. */
+export const LOG_BLOCKS: readonly bigint[] = [2000n, 500n, 100n, 10n];
+/** Questions of one search; the first already reaches back an hour where a block takes two seconds. */
+const LOG_CALLS_MAX = 32;
+
+/** The event that spent an authorization. */
+interface Use {
+  readonly event: 'AuthorizationUsed' | 'AuthorizationCanceled';
+  readonly transaction: Hex;
+}
+
+/**
+ * Searches the logs backwards from the last block in which the token could take the authorization to the
+ * first; null when nothing is found within the limits, which says nothing about the chain.
+ */
+async function findUse(
+  node: ChainNode,
+  authorization: Authorization,
+  head: Block,
+): Promise<Use | null> {
+  const topics = topicsOf(authorization);
+  // The token makes no transfer from `validBefore` on; a cancellation after it is not looked for.
+  let to = (await firstBlockFrom(node, BigInt(authorization.validBefore), head)) ?? head.number;
+  const sizes = [...LOG_BLOCKS];
+  let size = sizes.shift();
+  for (let call = 0; size !== undefined && call < LOG_CALLS_MAX && to >= 0n; call++) {
+    const from = to - size + 1n < 0n ? 0n : to - size + 1n;
+    const page = await pageOf(node, { topics, from, to });
+    if (page === null) {
+      size = sizes.shift();
+      continue;
+    }
+    const use = useOf(page.logs, authorization);
+    if (use !== null || page.first.timestamp <= BigInt(authorization.validAfter)) return use;
+    to = from - 1n;
+  }
+  return null;
+}
+
+/** Of both events, whose arguments are the same. */
+function topicsOf({ from, nonce }: Authorization): (Hex | Hex[])[] {
+  const args = { authorizer: from as Hex, nonce: nonce as Hex };
+  const events = ['AuthorizationUsed', 'AuthorizationCanceled'] as const;
+  const topics = events.map(
+    (eventName) => encodeEventTopics({ abi: TOKEN_ABI, eventName, args }) as Hex[],
+  );
+  return [topics.flatMap(([name = '0x']) => name), ...(topics[0]?.slice(1) ?? [])];
+}
+
+/** Number of the first block that is not before a time in unix seconds; null where none is yet. */
+export async function firstBlockFrom(
+  node: Pick<ChainNode, 'block'>,
+  timestamp: bigint,
+  head: Block,
+): Promise<bigint | null> {
+  if (head.timestamp < timestamp) return null;
+  let [low, high] = [0n, head.number];
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    if ((await node.block(middle)).timestamp < timestamp) low = middle + 1n;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Null when the node refuses the range, as many do beyond a size of their own. */
+async function pageOf(
+  node: ChainNode,
+  query: Parameters<ChainNode['tokenLogs']>[0],
+): Promise<{ logs: readonly Log[]; first: Block } | null> {
+  const first = node.block(query.from);
+  const logs = node.tokenLogs(query).catch((error: unknown) => {
+    if (error instanceof TimeoutError) throw error;
+    return null;
+  });
+  const [block, found] = await Promise.all([first, logs]);
+  return found === null ? null : { logs: found, first: block };
+}
+
+/** A node may answer more than it was asked for. */
+function useOf(logs: readonly Log[], authorization: Authorization): Use | null {
+  const events = parseEventLogs({ abi: TOKEN_ABI, logs: [...logs] });
+  for (const event of events) {
+    if (event.eventName === 'Transfer' || !isOf(authorization, event.args)) continue;
+    if (event.removed || event.transactionHash === null) continue;
+    return { event: event.eventName, transaction: event.transactionHash };
+  }
+  return null;
+}
+
+/**
+ * Whether a mined transaction used exactly this authorization and moved its value to its payee. The token
+ * logs `AuthorizationUsed` and, directly after it, the `Transfer`: a transfer further on belongs to another
+ * authorization of the same transaction and must not pay for two.
+ */
+export function provesTransfer(
+  receipt: TransactionReceipt,
+  authorization: Authorization,
+  { asset }: Network,
+): boolean {
+  if (!receipt.succeeded) return false;
+  const ours = receipt.logs.filter(({ address }) =>
+    isAddressEqual(address, asset as `0x${string}`),
+  );
+  const used = parseEventLogs({ abi: TOKEN_ABI, eventName: 'AuthorizationUsed', logs: [...ours] });
+  const mark = used.find(({ args }) => isOf(authorization, args));
+  const next = ours.find(({ logIndex }) => mark !== undefined && logIndex === mark.logIndex + 1);
+  const [transfer] =
+    next === undefined
+      ? []
+      : parseEventLogs({ abi: TOKEN_ABI, eventName: 'Transfer', logs: [next] });
+  if (transfer === undefined) return false;
+  const { from, to, value } = transfer.args;
+  return (
+    isSame(from, authorization.from) &&
+    isSame(to, authorization.to) &&
+    value === BigInt(authorization.value)
+  );
+}
+
+/** Whether an event speaks of this authorization. */
+function isOf(
+  { from, nonce }: Authorization,
+  { authorizer, nonce: logged }: { readonly authorizer: string; readonly nonce: string },
+): boolean {
+  return isSame(authorizer, from) && isSame(logged, nonce);
+}
+
+function isSame(left: string, right: string): boolean {
+  return left.toLowerCase() === right.toLowerCase();
 }

@@ -12,9 +12,9 @@ import {
 } from 'viem';
 import { getBlock, getChainId, getCode, getTransactionReceipt, readContract } from 'viem/actions';
 import type { AccountStanding } from '../money/evidence.ts';
+import { remoteUrl } from '../money/facilitator.ts';
 import type { Network } from '../money/networks.ts';
 import type { Authorization } from '../money/payment.ts';
-import { remoteUrl } from '../money/remote-url.ts';
 
 /** What the gatekeeper knows of an EIP-3009 token. */
 export const TOKEN_ABI = parseAbi([
@@ -35,7 +35,6 @@ const RPC_BODY_BYTES_MAX = 4_194_304;
 export interface Block {
   readonly number: bigint;
   readonly hash: Hex;
-  /** Unix seconds. */
   readonly timestamp: bigint;
 }
 
@@ -117,7 +116,20 @@ export function chainNode(options: ChainNodeOptions): ChainNode {
     }),
     standing: asking(standingBy(options, token)),
     receipt: asking((transaction) => receiptOf(client, transaction)),
-    tokenLogs: asking((query) => tokenLogs(client, token.address, query)),
+    tokenLogs: asking(async ({ topics, from, to }) => {
+      const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+      const logs = await client.request({
+        method: 'eth_getLogs',
+        params: [
+          {
+            address: token.address,
+            topics: topics.map((topic) => topic as Hex | Hex[]),
+            ...range,
+          },
+        ],
+      });
+      return logs.map((log) => formatLog(log));
+    }),
   };
 }
 
@@ -186,7 +198,7 @@ function once(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-async function check(client: Client, { chainId, name, asset, rate }: Network): Promise<void> {
+async function check(client: Client, { chainId, name, asset, decimals }: Network): Promise<void> {
   const found = await getChainId(client);
   if (found !== chainId) {
     throw new ChainMismatch(
@@ -201,16 +213,13 @@ async function check(client: Client, { chainId, name, asset, rate }: Network): P
         'set SIGNALPRESS_RPC_URL to a synchronised node of the network',
     );
   }
-  if (rate !== undefined) await checkDecimals(client, asset as Hex, rate.decimals);
-}
-
-/** With other decimals every price would be wrong. */
-async function checkDecimals(client: Client, address: Hex, stated: number): Promise<void> {
-  const functionName = 'decimals';
-  const found = await readContract(client, { address, abi: TOKEN_ABI, functionName });
-  if (found === stated) return;
+  if (decimals === undefined) return;
+  const token = { address: asset as Hex, abi: TOKEN_ABI, functionName: 'decimals' } as const;
+  const stated = await readContract(client, token);
+  if (stated === decimals) return;
+  // With other decimals every price would be wrong.
   throw new ChainMismatch(
-    `Cannot use token "${address}": it has ${found} decimals, but SIGNALPRESS_TOKENS says ${stated}; correct its entry`,
+    `Cannot use token "${asset}": it has ${stated} decimals, but SIGNALPRESS_TOKENS says ${decimals}; correct its entry`,
   );
 }
 
@@ -224,17 +233,4 @@ async function receiptOf(client: Client, hash: Hex): Promise<TransactionReceipt 
     if (error instanceof Error && error.name === 'TransactionReceiptNotFoundError') return null;
     throw error;
   }
-}
-
-async function tokenLogs(
-  client: Client,
-  address: Hex,
-  { topics, from, to }: LogQuery,
-): Promise<readonly Log[]> {
-  const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
-  const logs = await client.request({
-    method: 'eth_getLogs',
-    params: [{ address, topics: topics.map((topic) => topic as Hex | Hex[]), ...range }],
-  });
-  return logs.map((log) => formatLog(log));
 }

@@ -1,5 +1,15 @@
-import type { Hex } from 'viem';
-import { getBalance, getCode } from 'viem/actions';
+import {
+  BaseError,
+  ExecutionRevertedError,
+  encodeFunctionData,
+  type Hex,
+  isErc6492Signature,
+  parseAbi,
+  parseErc6492Signature,
+  parseSignature,
+  toHex,
+} from 'viem';
+import { call, estimateGas, getBalance, getCode } from 'viem/actions';
 import type { ChainEvidence, ChainFinding } from '../money/evidence.ts';
 import {
   authorizationKey,
@@ -13,29 +23,26 @@ import {
   type SettleOutcome,
   type ValidityOutcome,
 } from '../money/facilitator.ts';
-import { isTokenOf } from '../money/further-tokens.ts';
-import { priceOf } from '../money/requirements.ts';
-import { SETTLEMENT_MS_MAX } from '../money/settlement-time.ts';
+import { isTokenOf, type Network, SETTLEMENT_MS_MAX } from '../money/networks.ts';
+import { priceOf } from '../money/payment.ts';
+import type { CodeSignature } from '../money/sign-in.ts';
+import { signedBy } from '../money/signature.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { inTime } from '../system/in-time.ts';
-import type { ChainNode, TransactionReceipt } from './chain-node.ts';
+import { provesTransfer } from './chain-evidence.ts';
+import { type ChainNode, TOKEN_ABI, type TransactionReceipt } from './chain-node.ts';
 import type { Relayed, Relayer } from './relayer.ts';
-import { simulate } from './simulate.ts';
-import { bringsDeployment, isSignedByKey, transferCall } from './transfer-call.ts';
-import { provesTransfer } from './transfer-proof.ts';
 
 /** Time between two looks at a transfer that is not deep enough yet. */
 const DEPTH_POLL_MS = 1000;
 /** Nothing is sent for an account for this time after a transaction for it reverted: its code may let each one do so. */
 const REVERTED_MS = 600_000;
-/** Such accounts that are remembered. */
 const REVERTED_MAX = 10_000;
 
 interface DirectSettlementOptions {
   readonly node: ChainNode;
   readonly evidence: Pick<ChainEvidence, 'find' | 'confirm'>;
   readonly relayer: Relayer;
-  /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
   /** Longest wait for a transaction to be tried, sent, mined and deep enough before the buyer is told to ask again. */
   readonly minedTimeoutMs?: number;
@@ -51,13 +58,15 @@ interface DirectSettlementOptions {
  */
 export function directSettlement(options: DirectSettlementOptions): Facilitator {
   const { node } = options;
-  const memory: SettlementMemory = { pending: new Map(), reverted: new BoundedMap(REVERTED_MAX) };
+  const pending = new Map<string, PendingSettlement>();
+  /** When a transaction for an account reverted, by the clock of the options. */
+  const reverted = new BoundedMap<string, number>(REVERTED_MAX);
   return {
     verify: (request) => verify(options, request),
     async settle(request) {
       const reason = localRefusal(node, request);
       if (reason !== null) return { verdict: 'refused', reason };
-      return settle(options, request, memory);
+      return settle(options, request, { pending, reverted });
     },
     async supported() {
       try {
@@ -65,10 +74,7 @@ export function directSettlement(options: DirectSettlementOptions): Facilitator 
         const { address } = options.relayer;
         const gasMoney = await getBalance(node.client, { address });
         if (gasMoney > 0n) return { verdict: 'supported', kinds: exactKinds(node.network) };
-        return {
-          verdict: 'none',
-          detail: `the relayer "${address}" has no money for gas`,
-        };
+        return { verdict: 'none', detail: `the relayer "${address}" has no money for gas` };
       } catch (error) {
         options.report(error);
         return NO_ANSWER;
@@ -103,16 +109,11 @@ interface PendingSettlement {
   readonly sending: Promise<Relayed>;
   readonly waiting: Set<() => boolean>;
 }
-interface SettlementMemory {
-  readonly pending: Map<string, PendingSettlement>;
-  /** When a transaction for an account reverted, by the clock of the options. */
-  readonly reverted: BoundedMap<string, number>;
-}
 /** A transaction that is still on its way is waited for again; it is not sent twice. */
 async function settle(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
-  { pending, reverted }: SettlementMemory,
+  { pending, reverted }: { pending: Map<string, PendingSettlement>; reverted: Map<string, number> },
 ): Promise<SettleOutcome> {
   const { now = () => performance.now(), minedTimeoutMs = SETTLEMENT_MS_MAX } = options;
   const endMs = now() + minedTimeoutMs;
@@ -123,8 +124,11 @@ async function settle(
   const known = pending.get(key);
   if (known !== undefined) return awaited(options, asked, known);
   const revertedAt = reverted.get(payer);
-  if (revertedAt !== undefined && now() - revertedAt < REVERTED_MS)
-    return declined(options, request);
+  if (revertedAt !== undefined && now() - revertedAt < REVERTED_MS) {
+    // Nothing is sent, but what somebody else submitted is taken.
+    const finding = await options.evidence.find(authorizationOf(request));
+    return finding.state === 'paid' ? provenBy(finding) : REVERTED;
+  }
   const trial = await simulate(options, request);
   if (trial.state === 'unknown') return { ...NO_ANSWER, unsent: true };
   if (trial.state === 'reverts') return judged(options, request);
@@ -164,27 +168,18 @@ async function awaited(
   const isWaiting = (): boolean => isAwaited(asked.request);
   waiting.add(isWaiting);
   try {
-    return await outcomeOf(options, asked, sending);
+    const relayed = await inTime(sending, asked.leftMs());
+    if (relayed === null) return { verdict: 'none', detail: 'not sent in time' };
+    if (relayed.state === 'unsent') {
+      const { state, ...why } = relayed;
+      return { verdict: 'none', ...why, unsent: true };
+    }
+    const receipt = await inTime(relayed.receipt, asked.leftMs());
+    if (receipt === null) return { verdict: 'none', detail: 'not mined in time' };
+    return await confirmed(options, asked, receipt);
   } finally {
     waiting.delete(isWaiting);
   }
-}
-
-async function outcomeOf(
-  options: DirectSettlementOptions,
-  asked: TimedRequest,
-  sending: Promise<Relayed>,
-): Promise<SettleOutcome> {
-  const { leftMs } = asked;
-  const relayed = await inTime(sending, leftMs());
-  if (relayed === null) return { verdict: 'none', detail: 'not sent in time' };
-  if (relayed.state === 'unsent') {
-    const { state, ...why } = relayed;
-    return { verdict: 'none', ...why, unsent: true };
-  }
-  const receipt = await inTime(relayed.receipt, leftMs());
-  if (receipt === null) return { verdict: 'none', detail: 'not mined in time' };
-  return confirmed(options, asked, receipt);
 }
 
 /** Waits for the depth that the operator asked for; a transaction that moved nothing is judged by the chain. */
@@ -287,22 +282,14 @@ async function undeployed(
     await node.check();
     const address = authorizationOf(request).from as Hex;
     if ((await getCode(node.client, { address })) !== undefined) return null;
-    return bringsDeployment(request)
+    // ERC-6492: it brings along how the account would be deployed.
+    return isErc6492Signature(request.paymentPayload.payload.signature as Hex)
       ? 'invalid_exact_evm_payload_undeployed_smart_wallet'
       : 'invalid_exact_evm_payload_signature';
   } catch (error) {
     report(error);
     return 'unknown';
   }
-}
-
-/** Sends nothing, but takes what somebody else submitted. */
-async function declined(
-  { evidence }: DirectSettlementOptions,
-  request: FacilitatorRequest,
-): Promise<SettleOutcome> {
-  const finding = await evidence.find(authorizationOf(request));
-  return finding.state === 'paid' ? provenBy(finding) : REVERTED;
 }
 
 const REVERTED: NoVerdict = {
@@ -316,3 +303,112 @@ const CONTRADICTED: NoVerdict = {
   detail: 'the token does not take it, and the chain node does not show why',
 };
 const NO_ANSWER: NoVerdict = { verdict: 'none', detail: 'the chain node gave no answer' };
+
+/** Gas beyond the estimate, because the chain may have moved on; and what no transfer of USDC needs. */
+const GAS_PERCENT = 125n;
+const SETTLEMENT_GAS_MAX = 300_000n;
+
+type Trial =
+  | { readonly state: 'takes'; readonly gas: bigint }
+  | { readonly state: 'reverts' }
+  | { readonly state: 'unknown' };
+
+/** Tries a transfer without sending it, as of a block or of the newest one. */
+async function simulate(
+  {
+    node,
+    relayer,
+    report,
+  }: { node: ChainNode; relayer: Relayer; report: (error: unknown) => void },
+  request: FacilitatorRequest,
+  blockNumber?: bigint,
+): Promise<Trial> {
+  const to = node.network.asset as Hex;
+  const data = transferCall(node.network, request);
+  if (data === null) return { state: 'reverts' };
+  try {
+    await node.check();
+    // Without a cap the code of a payer could keep the node busy for as long as it likes.
+    const call = { account: relayer.address, to, data, blockNumber, gas: SETTLEMENT_GAS_MAX };
+    const estimate = await estimateGas(node.client, call);
+    const gas = (estimate * GAS_PERCENT) / 100n;
+    return gas > SETTLEMENT_GAS_MAX ? { state: 'reverts' } : { state: 'takes', gas };
+  } catch (error) {
+    if (isRevert(error)) return { state: 'reverts' };
+    report(error);
+    return { state: 'unknown' };
+  }
+}
+
+/** Whether the chain itself refused a call. */
+function isRevert(error: unknown): boolean {
+  return (
+    error instanceof BaseError &&
+    error.walk((cause) => cause instanceof ExecutionRevertedError) !== null
+  );
+}
+
+/** For accounts with code (FiatToken 2.2): the token asks the account whether it signed. */
+const BYTES_ABI = parseAbi([
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+]);
+
+/** Whether the payer's own key signed; else its code may have. */
+function isSignedByKey(network: Network, { paymentPayload }: FacilitatorRequest): boolean {
+  const { authorization, signature } = paymentPayload.payload;
+  return signedBy(network, authorization, signature).payer === authorization.from.toLowerCase();
+}
+
+/** The call that moves the money; null for a signature that is wrapped in a way that nobody can read. */
+function transferCall(network: Network, request: FacilitatorRequest): Hex | null {
+  const { from, to, value, validAfter, validBefore, nonce } = authorizationOf(request);
+  const fields = [
+    from as Hex,
+    to as Hex,
+    BigInt(value),
+    BigInt(validAfter),
+    BigInt(validBefore),
+    nonce as Hex,
+  ] as const;
+  const signature = request.paymentPayload.payload.signature as Hex;
+  const functionName = 'transferWithAuthorization';
+  if (isSignedByKey(network, request)) {
+    const { r, s, yParity } = parseSignature(signature);
+    const args = [...fields, 27 + yParity, r, s] as const;
+    return encodeFunctionData({ abi: TOKEN_ABI, functionName, args });
+  }
+  try {
+    // The account sees what is inside. The call to its factory is left out: nothing that a payer wrote is called.
+    const isWrapped = isErc6492Signature(signature);
+    const inner = isWrapped ? parseErc6492Signature(signature).signature : signature;
+    return encodeFunctionData({ abi: BYTES_ABI, functionName, args: [...fields, inner] });
+  } catch {
+    return null;
+  }
+}
+
+/** EIP-1271. */
+const ABI = parseAbi([
+  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
+]);
+/** What it returns for a signature that it takes, as a word. */
+const TAKEN = `0x1626ba7e${'00'.repeat(28)}`;
+/** What checking a passkey takes without help of the chain; without a cap, code could keep the node busy. */
+const CHECK_GAS_MAX = 1_000_000n;
+
+/** Whether the code of an account takes a signature now; throws when the node does not say. */
+export async function isTakenByCode(
+  node: ChainNode,
+  { address, digest, signature }: CodeSignature,
+): Promise<boolean> {
+  const args = [toHex(digest), signature as Hex] as const;
+  const data = encodeFunctionData({ abi: ABI, functionName: 'isValidSignature', args });
+  await node.check();
+  try {
+    const asked = await call(node.client, { to: address as Hex, data, gas: CHECK_GAS_MAX });
+    return asked.data?.slice(0, TAKEN.length) === TAKEN;
+  } catch (error) {
+    if (isRevert(error)) return false;
+    throw error;
+  }
+}

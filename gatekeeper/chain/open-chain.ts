@@ -1,6 +1,7 @@
 import { parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Config, PaidNetwork } from '../config/config.ts';
+import { relayerKey } from '../money/address.ts';
 import type { AccountStanding, ChainEvidence } from '../money/evidence.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import type { Network } from '../money/networks.ts';
@@ -12,19 +13,15 @@ import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { chainEvidence, nodeFailure, nodeFault } from './chain-evidence.ts';
 import { ChainMismatch, type ChainNode, chainNode } from './chain-node.ts';
-import { isTakenByCode } from './code-signature.ts';
-import { directSettlement } from './direct-settlement.ts';
-import { type Relayer, relayer } from './relayer.ts';
-import { relayerKey } from './relayer-key.ts';
+import { directSettlement, isTakenByCode } from './direct-settlement.ts';
+import { relayer } from './relayer.ts';
 
 /** Longest wait for what an account has: a buyer waits for it before anything else is asked. */
 const STANDING_MS = 3000;
 
 /** What a chain is read with. */
 export interface ChainOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
   /** Told the time of each newest block, in milliseconds since the epoch; must not throw. */
   readonly noteTime?: (ms: number) => void;
@@ -32,7 +29,6 @@ export interface ChainOptions {
   readonly state: Pick<ServiceState, 'ask'>;
 }
 
-type Reporting = Omit<ChainOptions, 'state'>;
 type NodeSettings = PaidNetwork & { readonly rpcUrl: string };
 
 /** The configured chain and, if a relayer key is set, the settler that needs no facilitator. */
@@ -60,53 +56,49 @@ export async function openChain(
   { state, ...given }: ChainOptions,
 ): Promise<OpenChain> {
   const node = nodeOrRefuse(config);
-  const lookAtNode = state.ask(
-    'node_lost',
-    () => nodeFault(node, given.clock),
-    config.network.name,
-  );
+  const fault = (): Promise<string | null> => nodeFault(node, given.clock);
+  const lookAtNode = state.ask('node_lost', fault, config.network.name);
   const report = (error: unknown): void => {
     given.report(error);
     lookAtNode();
   };
   const by = { ...given, report };
-  const { relayerKey: key } = config;
-  const sender = key === null ? null : senderOf({ ...config, relayerKey: key }, node, by);
-  const settling = (own: ChainNode): Pick<OpenChain, 'evidence' | 'direct' | 'standing'> =>
-    settlingOn(own, { ...config, ...by, sender });
-  await check(node, by);
+  const reportNode = (error: unknown): void => report(nodeFailure(error));
+  const { relayerKey: key, confirmations, maxFeeGwei } = config;
+  const maxFeePerGas = parseGwei(maxFeeGwei);
+  const account = key === null ? null : privateKeyToAccount(relayerKey(key));
+  const sender =
+    account === null
+      ? null
+      : relayer({ node, account, maxFeePerGas, clock: given.clock, report: reportNode });
+  const settling = (own: ChainNode): Pick<OpenChain, 'evidence' | 'direct' | 'standing'> => {
+    const evidence = chainEvidence({ ...by, node: own, confirmations });
+    const parts = { node: own, evidence, report: reportNode };
+    return {
+      evidence,
+      direct: sender === null ? null : directSettlement({ ...parts, relayer: sender }),
+      async standing(...asked) {
+        try {
+          const standing = await inTime(own.standing(...asked), STANDING_MS);
+          if (standing === null) throw new Error(`no answer within ${STANDING_MS} ms`);
+          return standing;
+        } catch (error) {
+          reportNode(error);
+          return null;
+        }
+      },
+    };
+  };
+  await check(node, reportNode);
   return {
     ...settling(node),
     asksCode: (signature) => isTakenByCode(node, signature),
     async forToken(token) {
       const own = nodeOrRefuse({ ...config, network: token });
-      await check(own, by);
+      await check(own, reportNode);
       return settling(own);
     },
     close: () => sender?.close(),
-  };
-}
-
-interface SettlingParts extends Reporting, Pick<PaidNetwork, 'confirmations'> {
-  readonly sender: Relayer | null;
-}
-
-function settlingOn(node: ChainNode, { sender, report, ...of }: SettlingParts) {
-  const evidence = chainEvidence({ node, report, ...of });
-  const parts = { node, evidence, report: (error: unknown): void => report(nodeFailure(error)) };
-  return {
-    evidence,
-    direct: sender === null ? null : directSettlement({ ...parts, relayer: sender }),
-    standing: async (...asked: Parameters<OpenChain['standing']>) => {
-      try {
-        const standing = await inTime(node.standing(...asked), STANDING_MS);
-        if (standing === null) throw new Error(`no answer within ${STANDING_MS} ms`);
-        return standing;
-      } catch (error) {
-        parts.report(error);
-        return null;
-      }
-    },
   };
 }
 
@@ -118,21 +110,11 @@ function nodeOrRefuse({ rpcUrl, network }: NodeSettings): ChainNode {
   }
 }
 
-async function check(node: ChainNode, { report }: Reporting): Promise<void> {
+async function check(node: ChainNode, report: (error: unknown) => void): Promise<void> {
   try {
     await node.check();
   } catch (error) {
     if (error instanceof ChainMismatch) throw new StartError(error.message, { cause: error });
-    report(nodeFailure(error));
+    report(error);
   }
-}
-
-function senderOf(
-  { relayerKey: setting, maxFeeGwei }: NodeSettings & { readonly relayerKey: string },
-  node: ChainNode,
-  { clock, report }: Reporting,
-): Relayer {
-  const account = privateKeyToAccount(relayerKey(setting));
-  const reportNode = (error: unknown): void => report(nodeFailure(error));
-  return relayer({ node, account, maxFeePerGas: parseGwei(maxFeeGwei), clock, report: reportNode });
 }

@@ -1,13 +1,6 @@
-import type { Hex, LocalAccount } from 'viem';
-import { getTransactionCount } from 'viem/actions';
-import { accountNonces } from './account-nonces.ts';
+import { BaseError, type Hex, keccak256, type LocalAccount, RpcRequestError } from 'viem';
+import { estimateFeesPerGas, getTransactionCount, sendRawTransaction } from 'viem/actions';
 import type { ChainNode, TransactionReceipt } from './chain-node.ts';
-import {
-  type Broadcast,
-  broadcaster,
-  type RelayedCall,
-  type SignedTransaction,
-} from './transaction-broadcast.ts';
 
 /** Transactions on their way at once: nodes hold back more of one account. */
 const TRANSACTIONS_MAX = 16;
@@ -43,9 +36,7 @@ interface RelayerOptions {
   readonly account: LocalAccount;
   /** Wei for one unit of gas; never exceeded. */
   readonly maxFeePerGas: bigint;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
   readonly pollMs?: number;
   readonly resendAfterMs?: number;
@@ -137,10 +128,7 @@ async function send(
 
 function watch(
   state: RelayerState,
-  {
-    form,
-    ...one
-  }: Pick<SentCall, 'nonce' | 'call' | 'isWanted'> & { readonly form: SignedTransaction },
+  { form, ...one }: Pick<SentCall, 'nonce' | 'call' | 'isWanted'> & { form: SignedTransaction },
 ): Promise<TransactionReceipt | null> {
   return new Promise((resolve) => {
     const sentAtMs = state.clock();
@@ -220,24 +208,186 @@ function emptyTransfer({ account }: RelayerState): RelayedCall {
 
 /** Uses up a nonce that was given back while later ones are on their way; it is given back again where that fails. */
 async function fill(state: RelayerState, nonce: number): Promise<void> {
+  const { wire, nonces, report } = state;
   const call = emptyTransfer(state);
-  const form = await submitted(state, call, nonce).catch((error: unknown) => {
-    state.report(error);
-    return null;
-  });
-  if (form === null) state.nonces.giveBack(nonce);
-  else watch(state, { nonce, call, isWanted: () => true, form }).catch(state.report);
+  try {
+    const fees = await wire.fees();
+    const form = fees === null ? null : await wire.sign(call, { nonce, fees });
+    const isTaken = form !== null && (await wire.submit(form)).state === 'taken';
+    if (isTaken) watch(state, { nonce, call, isWanted: () => true, form }).catch(report);
+    else nonces.giveBack(nonce);
+  } catch (error) {
+    report(error);
+    nonces.giveBack(nonce);
+  }
 }
 
-/** The transaction as the node took it; null where it did not. */
-async function submitted(
-  { wire }: RelayerState,
-  call: RelayedCall,
-  nonce: number,
-): Promise<SignedTransaction | null> {
-  const fees = await wire.fees();
-  if (fees === null) return null;
-  const form = await wire.sign(call, { nonce, fees });
-  const { state } = await wire.submit(form);
-  return state === 'taken' ? form : null;
+/** Hands out the account nonces of one account, each to one transaction at a time; at most `max` are out at once. */
+export function accountNonces({ max, onChain }: { max: number; onChain: () => Promise<number> }) {
+  const out = new Set<number>();
+  const gaps = new Set<number>();
+  const waiting: (() => void)[] = [];
+  let next: number | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const allot = async (): Promise<number> => {
+    while (out.size >= max) await new Promise<void>((resolve) => waiting.push(resolve));
+    if (out.size === 0) {
+      // Nobody is on the way, so the chain knows best.
+      gaps.clear();
+      next = null;
+    }
+    const [gap] = [...gaps].sort((left, right) => left - right);
+    const nonce = gap ?? next ?? Math.max(await onChain(), ...[...out].map((used) => used + 1));
+    if (gap === undefined) next = nonce + 1;
+    else gaps.delete(gap);
+    out.add(nonce);
+    return nonce;
+  };
+  const release = (nonce: number): void => {
+    out.delete(nonce);
+    waiting.shift()?.();
+  };
+  return {
+    /** The lowest free nonce; waits while too many are in use. */
+    take(): Promise<number> {
+      // One after another: two must not find the same nonce free.
+      const taken = last.then(allot);
+      last = taken.catch(() => {});
+      return taken;
+    },
+    /** The nonce was not used: somebody else may have it. */
+    giveBack(nonce: number): void {
+      if (next === nonce + 1) next = nonce;
+      else gaps.add(nonce);
+      release(nonce);
+    },
+    /** The nonce is used by something that is not ours: the chain must be asked where to go on. */
+    skip(nonce: number): void {
+      next = null;
+      release(nonce);
+    },
+    done: release,
+    /** Takes the nonces that were given back below one that is out; those already used are forgotten. */
+    takeGaps({ used, below }: { used: number; below: number }): readonly number[] {
+      const taken = [...gaps].filter((nonce) => nonce < below);
+      for (const nonce of taken) gaps.delete(nonce);
+      const open = taken.filter((nonce) => nonce >= used);
+      for (const nonce of open) out.add(nonce);
+      return open;
+    },
+  };
 }
+
+/** Nodes replace a waiting transaction for a tenth more. */
+const BETTER_PERCENT = 112n;
+
+/** A call that the account makes. */
+interface RelayedCall {
+  readonly to: Hex;
+  readonly data: Hex;
+  readonly gas: bigint;
+}
+interface Fees {
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+/** A transaction in the one form in which it may be sent again and again. */
+interface SignedTransaction {
+  readonly raw: Hex;
+  readonly hash: Hex;
+  readonly fees: Fees;
+}
+/**
+ * `taken` also when the node gave no clear answer: it may have the transaction. `stale` means that the
+ * account nonce belongs to another one.
+ */
+type Submitted =
+  | { readonly state: 'taken' }
+  | { readonly state: 'stale' | 'rejected'; readonly detail: string };
+
+/** Signs and sends transactions of one account, never above the cap. */
+export interface Broadcast {
+  /** What the chain asks now; null above the cap. */
+  fees(): Promise<Fees | null>;
+  /** Fees that replace these; null where that is not needed or above the cap. */
+  better(fees: Fees): Promise<Fees | null>;
+  /** Fees that replace these in any case; null above the cap. */
+  replacing(fees: Fees): Promise<Fees | null>;
+  sign(
+    call: RelayedCall,
+    terms: { readonly nonce: number; readonly fees: Fees },
+  ): Promise<SignedTransaction>;
+  submit(form: SignedTransaction): Promise<Submitted>;
+}
+
+export function broadcaster({
+  node,
+  account,
+  maxFeePerGas: cap,
+}: {
+  node: ChainNode;
+  account: LocalAccount;
+  maxFeePerGas: bigint;
+}): Broadcast {
+  const { client, network } = node;
+  const capped = (fees: Fees): Fees | null => (fees.maxFeePerGas > cap ? null : fees);
+  return {
+    async fees() {
+      return capped(await estimateFeesPerGas(client));
+    },
+    async better(fees) {
+      const asked = await estimateFeesPerGas(client);
+      return asked.maxFeePerGas <= fees.maxFeePerGas ? null : capped(above(asked, fees));
+    },
+    async replacing(fees) {
+      return capped(above(await estimateFeesPerGas(client), fees));
+    },
+    async sign(call, { nonce, fees }) {
+      const raw = await account.signTransaction({
+        ...call,
+        ...fees,
+        type: 'eip1559',
+        chainId: network.chainId,
+        nonce,
+      });
+      return { raw, hash: keccak256(raw), fees };
+    },
+    async submit({ raw }) {
+      try {
+        await sendRawTransaction(client, { serializedTransaction: raw });
+        return { state: 'taken' };
+      } catch (error) {
+        const answer =
+          error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError);
+        // Without an answer of the node, it may have taken the transaction.
+        if (!(answer instanceof RpcRequestError) || KNOWN.test(answer.details))
+          return { state: 'taken' };
+        const text = answer.details;
+        if (STALE.test(text)) return { state: 'stale', detail: 'the account nonce is used' };
+        // The node's words may speak of the account's money; which of ours it was is enough.
+        const [detail] = REJECTED.exec(text) ?? [];
+        return detail === undefined ? { state: 'taken' } : { state: 'rejected', detail };
+      }
+    },
+  };
+}
+
+/** What is asked, or as much more than before as nodes want for a replacement. */
+function above(asked: Fees, before: Fees): Fees {
+  return {
+    maxFeePerGas: higher(asked.maxFeePerGas, before.maxFeePerGas),
+    maxPriorityFeePerGas: higher(asked.maxPriorityFeePerGas, before.maxPriorityFeePerGas),
+  };
+}
+
+function higher(asked: bigint, before: bigint): bigint {
+  const least = (before * BETTER_PERCENT) / 100n + 1n;
+  return asked > least ? asked : least;
+}
+
+const KNOWN = /already known|already imported|known transaction/i;
+const STALE = /nonce too low|nonce is too low|invalid nonce|replacement transaction underpriced/i;
+/** Messages of a node that certainly did not accept a transaction; all others are unclear. */
+const REJECTED =
+  /insufficient funds|underpriced|fee cap|max fee per gas less|gas limit|intrinsic gas|invalid sender|invalid chain|nonce too high|txpool is full/i;

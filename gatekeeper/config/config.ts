@@ -186,11 +186,8 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
   };
 }
 
-/** Each further token with its rate: a wrong one should meet the eye. */
 function tokensOf({ tokens }: Config): string | null {
-  const shown = tokens.map(({ name, asset, extra, rate }) => {
-    return `${name}:${asset}:${extra.name}:${rate?.perUsd}`;
-  });
+  const shown = tokens.map(({ name, asset, extra }) => `${name}:${asset}:${extra.name}`);
   return shown.join(',') || null;
 }
 

@@ -1,19 +1,8 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import type { Network } from '../money/networks.ts';
-import { confirmationsMax, depthMs } from '../money/settlement-time.ts';
+import { type Network, confirmationsMax, depthMs } from '../money/networks.ts';
 import { isLoopback } from '../system/loopback.ts';
 import { type Config, paidNetworks, testPaymentsFault } from './config.ts';
-import {
-  addressText,
-  dataUrl,
-  envName,
-  isRemote,
-  misfit,
-  SETTINGS,
-  type SettingName,
-  spelling,
-  TEST_PAYEE,
-} from './settings.ts';
+import { addressText, dataUrl, envName, isRemote, misfit, SETTINGS, type SettingName, spelling, TEST_PAYEE } from './settings.ts';
 
 /** What was written and what of it could be read. */
 interface Written {

@@ -4,9 +4,8 @@ import { parseDidKey } from '../../compiler/contract/did-key.ts';
 import { trustedProxies } from '../limits/client-address.ts';
 import { LOGGED_REQUESTS } from '../log/line-log.ts';
 import { payeeAddress } from '../money/address.ts';
-import { furtherTokens, TOKEN_FORM } from '../money/further-tokens.ts';
-import { findNetwork, NETWORKS, type Network } from '../money/networks.ts';
-import { facilitatorUrl, remoteUrl } from '../money/remote-url.ts';
+import { furtherTokens, TOKEN_FORM, findNetwork, NETWORKS, type Network } from '../money/networks.ts';
+import { facilitatorUrl, remoteUrl } from '../money/facilitator.ts';
 import { TOKEN_DAYS_MAX, tokenSecrets } from '../money/token.ts';
 import { messageOf } from '../system/message-of.ts';
 import { isPostgresUrl } from './postgres-url.ts';
@@ -229,7 +228,7 @@ export const SETTINGS = {
   },
   tokens: {
     schema: z.string().superRefine(usable(furtherTokens)),
-    help: `a token beside USDC as ${TOKEN_FORM}, where the rate is how many units of it one USD is worth; several with commas`,
+    help: `a token beside USDC that is at par with USD, as ${TOKEN_FORM}; several with commas`,
   },
   facilitator_url: {
     schema: facilitators,

@@ -5,16 +5,11 @@ import { dirname, join, resolve } from 'node:path';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
 import { keysInWords } from '../../compiler/contract/key-standing.ts';
 import { isStale } from '../../compiler/contract/release.ts';
-import { relayerKey } from '../chain/relayer-key.ts';
-import {
-  paidNetworks,
-  settlementOf,
-  settlementWarnings,
-  testPaymentsFault,
-} from '../config/config.ts';
+import { relayerKey } from '../money/address.ts';
+import { paidNetworks, settlementOf, settlementWarnings, testPaymentsFault } from '../config/config.ts';
 import { CONFIG_NAME } from '../config/load-config.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
-import { journalFacts } from '../journal/journal-facts.ts';
+import { journalFacts } from '../journal/with-journal.ts';
 import { JOURNAL_NAME } from '../journal/journal-file.ts';
 import { clockFailure } from '../money/clock-guard.ts';
 import { refuseOlder } from '../release/newest-served.ts';

@@ -1,15 +1,11 @@
 // Those whom a payment needs: facilitator, chain node and payee.
 
 import { networkFault } from '../../compiler/contract/network-fault.ts';
-import { relayerKey } from '../chain/relayer-key.ts';
+import { relayerKey, payeeAddress } from '../money/address.ts';
 import { type PaidNetwork, paidNetworks, paidTokens, settlementOf } from '../config/config.ts';
-import { facilitatorAuth } from '../facilitator/facilitator-auth.ts';
-import { facilitatorWarning } from '../facilitator/facilitator-health.ts';
-import { remoteFacilitator } from '../facilitator/remote-facilitator.ts';
-import { listedVersions } from '../facilitator/translating-facilitator.ts';
-import { payeeAddress } from '../money/address.ts';
-import { symbolOf } from '../money/further-tokens.ts';
-import type { Network } from '../money/networks.ts';
+import { facilitatorAuth, remoteFacilitator } from '../facilitator/remote-facilitator.ts';
+import { facilitatorWarning, listedVersions } from '../facilitator/translating-facilitator.ts';
+import { symbolOf, type Network } from '../money/networks.ts';
 import { messageOf } from '../system/message-of.ts';
 import { type Examined, type Finding, failed, failure, ok, skipped, warning } from './check.ts';
 import type { TokenNode } from './token-node.ts';
@@ -65,7 +61,7 @@ async function nodeFindings(paid: PaidNetwork, examined: Examined): Promise<Find
   try {
     await node.check();
     // The rest is said already where another token is on the same chain.
-    if (network.rate !== undefined) return [await tokenFinding(node, network)];
+    if (network.decimals !== undefined) return [await tokenFinding(node, network)];
     const { number, timestamp } = await node.block('latest');
     const ageMs = examined.clock() - Number(timestamp) * 1000;
     const text = `chain ${network.chainId} (${network.name}), block ${number}, ${Math.round(ageMs / 1000)} s old`;
@@ -98,14 +94,15 @@ export function silence(error: unknown): Finding {
 }
 
 /** Buyers sign for the name and version of the token; with others no signature is valid. */
-async function tokenFinding(node: TokenNode, { asset, extra, rate }: Network): Promise<Finding> {
-  const expected = rate?.decimals ?? USDC_DECIMALS;
+async function tokenFinding(node: TokenNode, of: Network): Promise<Finding> {
+  const { asset, extra } = of;
+  const expected = of.decimals ?? USDC_DECIMALS;
   const { name, version, decimals } = await node.facts();
   const text = `token ${asset}: "${name}", version "${version}", ${decimals} decimals`;
   if (name === extra.name && version === extra.version && decimals === expected) return ok(text);
   return failed(
     `${text}, but buyers sign for "${extra.name}", version "${extra.version}", ${expected} decimals`,
-    rate === undefined
+    of.decimals === undefined
       ? 'set SIGNALPRESS_RPC_URL to a node of the network, and report this if it is one'
       : 'correct its entry in SIGNALPRESS_TOKENS',
   );

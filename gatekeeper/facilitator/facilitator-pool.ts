@@ -1,3 +1,5 @@
+import secp256k1 from 'secp256k1';
+import { checksumAddress, keccak256 } from '../money/address.ts';
 import {
   authorizationKey,
   type Facilitator,
@@ -7,10 +9,11 @@ import {
   type SupportedOutcome,
   type ValidityOutcome,
 } from '../money/facilitator.ts';
+import { tokenOfTerms } from '../money/networks.ts';
+import { type Authorization, priceOf } from '../money/payment.ts';
+import { transferDigest } from '../money/signature.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { BackPressure, isBusy } from './back-pressure.ts';
-import type { Canary } from './canary.ts';
-import { Circuit, type CircuitState, type Probe } from './circuit.ts';
+import { BackPressure, Circuit, type CircuitState, isBusy, type Probe } from './circuit.ts';
 import type { ListingFacilitator } from './translating-facilitator.ts';
 
 /** Payments whose facilitator is remembered; the oldest make room, and are then asked about on chain. */
@@ -30,7 +33,6 @@ interface FacilitatorPoolOptions {
    * never taken from one facilitator to another.
    */
   readonly isUnused?: (request: FacilitatorRequest) => Promise<boolean>;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly slowMs?: number;
   /** Told of each call that waits because a facilitator gets too many. */
@@ -38,7 +40,6 @@ interface FacilitatorPoolOptions {
 }
 
 export interface FacilitatorPool extends Facilitator {
-  /** In the order of the facilitators. */
   circuits(): readonly CircuitState[];
   /** Milliseconds until one of them takes calls again after a 429; 0 when one does. */
   busyMs(): number;
@@ -119,24 +120,22 @@ async function verify(pool: PoolState, request: FacilitatorRequest): Promise<Val
   return last;
 }
 
-interface SettleCall {
-  readonly request: FacilitatorRequest;
-  readonly isFirst: boolean;
-}
-
 /**
  * Whoever verified a payment settles it. A facilitator that got the settlement is the only one to be asked again,
  * because it may have sent it. The others are asked when the call never left, or when the chain says that the
  * authorization is unused; the same holds for a payment when this process does not know who received it.
  */
-async function settle(pool: PoolState, { request, isFirst }: SettleCall): Promise<SettleOutcome> {
+async function settle(
+  pool: PoolState,
+  { request, isFirst }: { request: FacilitatorRequest; isFirst: boolean },
+): Promise<SettleOutcome> {
   const key = authorizationKey(request);
   const known = pool.seen.get(key);
   const mayBeSent = known === undefined ? !isFirst : known.isAsked;
   let last: NoVerdict | null = null;
   for (const member of inOrder(pool, request, known?.member)) {
     const isHolder = member === known?.member;
-    if (mayBeSent && !isHolder && !(await isFree(pool, request))) return last ?? NOT_FREE;
+    if (mayBeSent && !isHolder && !(await pool.isUnused?.(request))) return last ?? NOT_FREE;
     const ask = (): Promise<SettleOutcome> => {
       remember(pool, key, { member, isAsked: true });
       return member.facilitator.settle(request, isFirst);
@@ -167,10 +166,6 @@ function inOrder(
 
 function isListed({ facilitator }: PoolMember, request: FacilitatorRequest): boolean {
   return facilitator.lists?.(request) ?? true;
-}
-
-async function isFree({ isUnused }: PoolState, request: FacilitatorRequest): Promise<boolean> {
-  return (await isUnused?.(request)) ?? false;
 }
 
 type AnyOutcome = ValidityOutcome | SettleOutcome;
@@ -264,3 +259,57 @@ const LEFT_OUT: NoVerdict = {
   detail: 'the facilitator gave no verdicts and is skipped for a while',
   unsent: true,
 };
+
+/** Makes a request like one that failed, with a payment of our own in the place of the stranger's. */
+type Canary = (like: FacilitatorRequest) => FacilitatorRequest;
+
+/** Seconds that its authorization is valid before and after now, as usual clients sign it. */
+const WINDOW_S = [600, 300] as const;
+const V_OFFSET = 27;
+
+/**
+ * A facilitator is asked to verify it, and never to settle it. Its payer is an account of one process that nobody ever
+ * gave money to, so a service that works refuses it: the verdict is what counts.
+ */
+export function canary({
+  clock,
+  random,
+}: {
+  clock: () => number;
+  random: (bytes: number) => Uint8Array;
+}): Canary {
+  let key = Uint8Array.from(random(32));
+  // Fewer than one in 2^128 random texts is an invalid key.
+  while (!secp256k1.privateKeyVerify(key)) key = Uint8Array.from(random(32));
+  const publicKey = secp256k1.publicKeyCreate(key, false);
+  const from = checksumAddress(hex(keccak256(publicKey.subarray(1)).slice(12)));
+  return (like) => {
+    const { x402Version, paymentPayload, paymentRequirements } = like;
+    const network = tokenOfTerms(paymentRequirements);
+    if (network === undefined) throw new RangeError('Cannot make a canary: unknown network');
+    const [before, after] = WINDOW_S;
+    const now = Math.floor(clock() / 1000);
+    const authorization: Authorization = {
+      from,
+      to: paymentRequirements.payTo,
+      value: priceOf(paymentRequirements),
+      validAfter: String(now - before),
+      validBefore: String(now + after),
+      nonce: hex(random(32)),
+    };
+    const digest = transferDigest(network, authorization);
+    const { signature: rs, recid } = secp256k1.ecdsaSign(digest, key);
+    const signature = hex(Uint8Array.from([...rs, recid + V_OFFSET]));
+    const payload = { signature, authorization };
+    // Not under the name of the request that it is like: it is another payment.
+    return {
+      x402Version,
+      paymentPayload: { ...paymentPayload, payload },
+      paymentRequirements,
+    };
+  };
+}
+
+function hex(bytes: Uint8Array): string {
+  return `0x${Buffer.from(bytes).toString('hex')}`;
+}

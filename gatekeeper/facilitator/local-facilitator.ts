@@ -1,3 +1,4 @@
+import { keccak256 } from '../money/address.ts';
 import {
   exactKinds,
   type Facilitator,
@@ -5,23 +6,15 @@ import {
   type SettleOutcome,
   type ValidityOutcome,
 } from '../money/facilitator.ts';
-import { tokenOfTerms } from '../money/further-tokens.ts';
-import { keccak256 } from '../money/keccak.ts';
-import { findNetwork, NETWORKS } from '../money/networks.ts';
-import { priceOf } from '../money/requirements.ts';
+import { findNetwork, NETWORKS, tokenOfTerms } from '../money/networks.ts';
+import { priceOf } from '../money/payment.ts';
 import { signedBy } from '../money/signature.ts';
-
-/** What the local facilitator needs. */
-interface LocalFacilitatorOptions {
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-}
 
 /**
  * TEST-ONLY: settles in memory and moves no money, so that a quick start needs no chain. It applies the
  * token's own rules and, like a good facilitator, answers a repeated settlement with the same transaction.
  */
-export function localFacilitator({ clock }: LocalFacilitatorOptions): Facilitator {
+export function localFacilitator({ clock }: { clock: () => number }): Facilitator {
   const used = new Map<string, string>();
   return {
     async verify(request): Promise<ValidityOutcome> {
@@ -66,11 +59,7 @@ interface Transfer {
   readonly validBefore: string;
 }
 
-interface RefusedTransfer {
-  readonly reason: string;
-}
-
-function checkedTransfer(request: FacilitatorRequest): Transfer | RefusedTransfer {
+function checkedTransfer(request: FacilitatorRequest): Transfer | { reason: string } {
   const { paymentPayload, paymentRequirements } = request;
   const { authorization, signature } = paymentPayload.payload;
   const { validAfter, validBefore } = authorization;

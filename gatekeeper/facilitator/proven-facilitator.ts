@@ -6,10 +6,9 @@ import {
   provenBy,
   type SettleOutcome,
 } from '../money/facilitator.ts';
-import { SETTLEMENT_MS_MAX } from '../money/settlement-time.ts';
+import { SETTLEMENT_MS_MAX } from '../money/networks.ts';
 import { inTime } from '../system/in-time.ts';
 
-/** Time between two looks at the chain. */
 const PROOF_POLL_MS = 500;
 /** The first look gets this time in any case: a facilitator that took all of its own leaves as much of a settlement. */
 const FIRST_LOOK_MS_MIN = 4000;

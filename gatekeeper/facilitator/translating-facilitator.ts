@@ -2,23 +2,15 @@ import {
   exactKinds,
   type Facilitator,
   type FacilitatorRequest,
+  type NoVerdict,
   type PaymentKind,
   type SupportedOutcome,
 } from '../money/facilitator.ts';
 import { findNetwork, type Network } from '../money/networks.ts';
-import type { X402Version } from '../money/payment.ts';
-import { translateRequest } from './translate-request.ts';
+import { priceOf, type X402Version } from '../money/payment.ts';
 
 /** How soon a facilitator is asked again what it settles, where it has said so and where it has not. */
 const SUPPORTED_AGAIN_MS = { known: 600_000, unknown: 30_000 } as const;
-
-interface TranslatingFacilitatorOptions {
-  readonly facilitator: Facilitator;
-  /** That we take payments on. */
-  readonly networks: readonly Network[];
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-}
 
 /** A facilitator that is known to settle some of our networks and not others. */
 export interface ListingFacilitator extends Facilitator {
@@ -33,7 +25,11 @@ export interface ListingFacilitator extends Facilitator {
  * A facilitator that is sent every payment in a version that it lists. What it lists is known from the question at the
  * start and asked again now and then beside a payment, which never waits for it; until then payments go as they came.
  */
-export function translatingFacilitator(options: TranslatingFacilitatorOptions): ListingFacilitator {
+export function translatingFacilitator(options: {
+  facilitator: Facilitator;
+  networks: Network[];
+  clock: () => number;
+}): ListingFacilitator {
   const { facilitator, networks, clock } = options;
   const translations = new WeakMap<FacilitatorRequest, FacilitatorRequest>();
   let kinds: readonly PaymentKind[] | null = null;
@@ -86,4 +82,96 @@ export function listedVersions(
   return exactKinds(network)
     .filter(isListed)
     .map(({ x402Version }) => x402Version);
+}
+
+/**
+ * The same payment in the other version: what the payer signed names no version, so only the words around it change.
+ * A payment of version 2 that does not say what it buys stays as it is, because version 1 must.
+ */
+export function translateRequest(request: FacilitatorRequest): FacilitatorRequest {
+  const network = findNetwork(request.paymentRequirements.network);
+  if (network === undefined) return request;
+  const made = request.x402Version === 1 ? inV2(request, network) : inV1(request, network);
+  const { trace } = request;
+  return trace === undefined || made === request ? made : { ...made, trace };
+}
+
+function inV1(request: FacilitatorRequest, { name: network }: Network): FacilitatorRequest {
+  const { paymentPayload, paymentRequirements } = request;
+  if (paymentPayload.x402Version === 1 || paymentPayload.resource === undefined) return request;
+  const { scheme, payTo, asset, maxTimeoutSeconds, extra } = paymentRequirements;
+  const { url: resource, description, mimeType } = paymentPayload.resource;
+  const maxAmountRequired = priceOf(paymentRequirements);
+  const sold = { scheme, network, maxAmountRequired, resource, description, mimeType };
+  const { payload } = paymentPayload;
+  return {
+    x402Version: 1,
+    paymentPayload: { x402Version: 1, scheme, network, payload },
+    paymentRequirements: { ...sold, payTo, maxTimeoutSeconds, asset, extra, outputSchema: {} },
+  };
+}
+
+function inV2(request: FacilitatorRequest, { caip2: network }: Network): FacilitatorRequest {
+  const { paymentPayload, paymentRequirements } = request;
+  if (!('resource' in paymentRequirements)) return request;
+  const { scheme, payTo, asset, maxTimeoutSeconds, extra } = paymentRequirements;
+  const { resource: url, description, mimeType } = paymentRequirements;
+  const amount = priceOf(paymentRequirements);
+  const accepted = { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra };
+  const { payload } = paymentPayload;
+  const resource = { url, description, mimeType };
+  return {
+    x402Version: 2,
+    paymentPayload: { x402Version: 2, accepted, payload, resource },
+    paymentRequirements: accepted,
+  };
+}
+
+/**
+ * Asks a facilitator what it settles. Null if that includes our network in both versions, otherwise what the operator
+ * should know and do; never throws. Free answers continue in any case, and nobody is charged without a verdict.
+ */
+export async function facilitatorWarning(
+  { facilitator, name = '' }: { facilitator: Facilitator; name?: string },
+  network: Network,
+): Promise<string | null> {
+  const outcome = await facilitator.supported();
+  if (outcome.verdict === 'none') return silenceWarning(outcome, name);
+  const who = name === '' ? 'the facilitator' : name;
+  const [listed, other] = listedVersions(outcome.kinds, network);
+  if (other !== undefined) return null;
+  if (listed !== undefined) return translationNote(listed, network, who);
+  return (
+    `Cannot settle on "${network.name}": ${who} does not list it; payments may be refused or answered ` +
+    '503, and in either case nobody is charged; set SIGNALPRESS_NETWORK to one of its networks, or use another facilitator'
+  );
+}
+
+/** Only the question was tried, so payments may fare better than it. */
+function silenceWarning({ detail, status, setting }: NoVerdict, name: string): string {
+  const through = name === '' ? '' : ` through ${name}`;
+  return (
+    `Cannot settle yet${through}: ${detail}; payments may be answered 503 until that changes, and nobody is charged ` +
+    `then; ${setting === undefined ? remedyOf(status ?? 0) : `check ${setting}`}`
+  );
+}
+
+/** What the operator can do about an answer of this status; 0 for none. */
+function remedyOf(status: number): string {
+  if (status === 401 || status === 403) {
+    return 'check SIGNALPRESS_FACILITATOR_AUTH or SIGNALPRESS_FACILITATOR_AUTH_MODULE';
+  }
+  if (status === 429 || status >= 500) {
+    return 'the fault is on its side: wait, tell its operator, or set SIGNALPRESS_FACILITATOR_URL to another one';
+  }
+  return 'check SIGNALPRESS_FACILITATOR_URL, or SIGNALPRESS_RPC_URL and the account of the relayer';
+}
+
+/** For a facilitator that settles only one version: payments of the other version are translated for it. */
+function translationNote(listed: X402Version, { name }: Network, who: string): string {
+  const other = listed === 1 ? 2 : 1;
+  return (
+    `Payments of x402 version ${other} are translated: ${who} lists only version ${listed} on "${name}"; ` +
+    'buyers sign the same data in both, so both are accepted and there is nothing to do'
+  );
 }

@@ -140,7 +140,8 @@ export class GroupCommit {
       return { done };
     } catch (cause) {
       this.#rollback();
-      return { error: notWritten(cause) };
+      const why = `${messageOf(cause)}; make room on its disk, or check it`;
+      return { error: new Error(`Cannot write to the journal: ${why}`, { cause }) };
     }
   }
 
@@ -188,11 +189,6 @@ export class GroupCommit {
     if (this.#file !== null) closeSync(this.#file);
     this.#file = null;
   }
-}
-
-function notWritten(cause: unknown): Error {
-  const why = `${messageOf(cause)}; make room on its disk, or check it`;
-  return new Error(`Cannot write to the journal: ${why}`, { cause });
 }
 
 /** Which file stands at a path; null for none, and for one that cannot be seen. */

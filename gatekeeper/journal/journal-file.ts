@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'libsql';
 import { z } from 'zod';
-import { hashedIdentifier } from '../money/payment-identifier.ts';
+import { hashedIdentifier } from '../money/extensions.ts';
 import { readOwnFile, refuseUnlessPlain, replaceFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
-import { refuseLost } from './lost-journal.ts';
 
 /** File of the payment journal inside the state folder. */
 export const JOURNAL_NAME = 'payments.db';
@@ -172,4 +171,98 @@ function checkFormat(db: Database.Database, path: string, known: readonly number
     `Cannot open payment journal "${path}": its format is ${user_version}, but this version writes ${JOURNAL_FORMAT}; ` +
       'run the version that wrote it, or name another folder with SIGNALPRESS_STATE',
   );
+}
+
+/**
+ * A journal that is not there is that of a new shop, or it is lost: removed, on a disk that is not mounted, in a database
+ * that was made anew. An empty one in its place would not know what was sold: it could be charged again, and be
+ * asked for with the payments of others. So it is made only where nothing shows that there was one.
+ */
+
+/** A file that shows that a shop with this state folder has opened its journal; null for a new one. */
+export function traceOfShop(stateDir: string): string | null {
+  // Written when a release is first served, and the journal is made before.
+  const newest = join(stateDir, NEWEST_NAME);
+  return existsSync(newest) ? newest : null;
+}
+
+/** Throws a StartError where a journal in a file is lost. */
+export function refuseLost(path: string): void {
+  const trace = traceOfJournal(path);
+  // Asked last: gatekeepers that start together make the journal before they leave a trace.
+  if (trace !== null && isEmptyJournal(path)) throw lostJournal(path, trace);
+}
+
+/** A file that shows that there was a journal at a path; null for none. */
+export function traceOfJournal(path: string): string | null {
+  const trace = traceOfShop(dirname(path));
+  const log = `${path}-wal`;
+  // SQLite throws away the log that it finds beside an empty file.
+  return trace ?? (isMissing(path) && existsSync(log) ? log : null);
+}
+
+/** Whether there is no file, or one without tables: those of a young journal stand in its log alone. */
+export function isEmptyJournal(path: string): boolean {
+  if (isMissing(path)) return true;
+  const db = new Database(path, { readonly: true, fileMustExist: true });
+  try {
+    return db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
+  } catch {
+    // Whoever opens it says what is wrong with it.
+    return false;
+  } finally {
+    db.close();
+  }
+}
+
+function isMissing(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+}
+
+/** The error of a lost journal; the trace is null where this process itself has used it. */
+export function lostJournal(journal: string, trace: string | null): StartError {
+  const proof = trace === null ? 'this gatekeeper' : `"${trace}"`;
+  return new StartError(
+    `Cannot open payment journal "${journal}": it is lost, for ${proof} shows that this shop has served; with an empty ` +
+      'one, what was sold could be asked for and charged again; mount its disk, restore a backup (gatekeeper/README.md), ' +
+      'move it with "ledger migrate", or correct SIGNALPRESS_STATE and SIGNALPRESS_JOURNAL; if it is lost for good, keep a copy of what is left and run ' +
+      '"signalpress-gate ledger accept-loss"',
+  );
+}
+
+/** Rows at the end of the journal that are looked at for its newest time. */
+const NEWEST_ROWS = 1000;
+
+// What stands before an accepted clock was noted by a wrong one, and says nothing about the time.
+const NEWEST = `
+WITH accepted AS (SELECT at, payment_id FROM accepted_clock ORDER BY id DESC LIMIT 1)
+SELECT max(coalesce((SELECT at FROM accepted), 0), coalesce(max(created_at), 0), coalesce(max(settled_at), 0)) AS ms
+FROM (SELECT created_at, settled_at FROM payment
+  WHERE id > coalesce((SELECT payment_id FROM accepted), 0) ORDER BY id DESC LIMIT ?)`;
+const AHEAD = 'SELECT count(*) AS n FROM payment WHERE created_at > ?1 OR settled_at > ?1';
+const ACCEPT = `
+INSERT INTO accepted_clock(at, newest, payment_id) SELECT ?, ?, coalesce(max(id), 0) FROM payment`;
+
+const newestRow = z.object({ ms: z.number() });
+const countRow = z.object({ n: z.number() });
+
+/** The newest time that counts, in milliseconds since the epoch; 0 when there is none. */
+export function newestTime(db: Database.Database): number {
+  return newestRow.parse(db.prepare(NEWEST).get([NEWEST_ROWS])).ms;
+}
+
+/** Times of the journal that were set aside. */
+export interface AcceptedClock {
+  readonly newestMs: number;
+  /** Payments that were noted with times ahead of the accepted clock; they stay as they are. */
+  readonly payments: number;
+}
+
+/** Sets aside the times that a clock which ran ahead left behind; null if no time in the journal blocks payments. */
+export function acceptClock(db: Database.Database, nowMs: number): AcceptedClock | null {
+  const newestMs = newestTime(db);
+  if (!clockIsBehind(nowMs, newestMs)) return null;
+  db.pragma('synchronous = FULL');
+  db.prepare(ACCEPT).run([nowMs, newestMs]);
+  return { newestMs, payments: countRow.parse(db.prepare(AHEAD).get([nowMs])).n };
 }

@@ -6,8 +6,14 @@ import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { type AcceptedClock, acceptClock } from './accepted-clock.ts';
-import { JOURNAL_NAME, openJournalFile } from './journal-file.ts';
+import {
+  type AcceptedClock,
+  acceptClock,
+  isEmptyJournal,
+  JOURNAL_NAME,
+  openJournalFile,
+  traceOfJournal,
+} from './journal-file.ts';
 import {
   backUpJournal,
   LEDGER_COLUMNS,
@@ -17,7 +23,6 @@ import {
   type RevenueBy,
   revenueBy,
 } from './ledger.ts';
-import { isEmptyJournal, traceOfJournal } from './lost-journal.ts';
 import type { JournalPlace } from './open-journal.ts';
 import {
   dayStart,
@@ -40,7 +45,6 @@ interface LedgerOptions {
   readonly write: (text: string) => void;
   /** Prints notes for people, apart from the output. */
   readonly note: (text: string) => void;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
@@ -64,9 +68,13 @@ export function ledgerCommand(by: LedgerOptions): Command {
       'the current UTC time from another clock, such as 2026-01-31T12:34',
       minute,
     )
-    .action(async ({ state, utc }: AcceptOptions) => {
+    .action(async ({ state, utc }: StateOptions & { utc: number }) => {
       const nowMs = by.clock();
-      refuseOtherTime(nowMs, utc);
+      // A clock that is wrong now would be worse than one that was wrong, because payment windows are judged by it.
+      if (Math.abs(nowMs - utc) > TYPED_TIME_MS_MAX)
+        throw new StartError(
+          `Cannot accept clock "${new Date(nowMs).toISOString()}": it is more than 2 minutes from the given time; correct the clock of this machine first`,
+        );
       const accepted = await acceptedIn(placeOf(state, by.place), nowMs);
       by.write(`${acceptedLine(accepted, nowMs)}\n`);
     });
@@ -80,7 +88,7 @@ export function ledgerCommand(by: LedgerOptions): Command {
     .description('move a journal in a file to the database that SIGNALPRESS_JOURNAL names')
     .option('--state <folder>', 'folder of the journal to move', by.place.stateDir)
     .action(async ({ state }: { state: string }) => {
-      const { migrateJournal, migratedLine } = await import('./postgres/migrate-journal.ts');
+      const { migrateJournal, migratedLine } = await import('./postgres/postgres-ledger.ts');
       by.write(`${migratedLine(await migrateJournal(state, by.place.journal))}\n`);
     });
   for (const each of [command, ...command.commands]) each.addHelpText('after', `\n${EXIT_CODES}`);
@@ -92,7 +100,7 @@ function addReaders(command: Command, { place, write, note }: LedgerOptions): vo
   onlyOption(daysOption(command.command('list')))
     .description('list the last payments, one per line')
     .option('--limit <n>', 'how many to list', wholeNumber, LIST_ROWS)
-    .action(async (options: LedgerListOptions) => {
+    .action(async (options: FilterOptions & { limit: number }) => {
       const last = await read(place, options, (rows) => lastOf(rows, options.limit));
       for (const row of last) write(`${listLine(row)}\n`);
       if (last.length === 0) note('no payments\n');
@@ -100,17 +108,20 @@ function addReaders(command: Command, { place, write, note }: LedgerOptions): vo
   onlyOption(daysOption(command.command('export')))
     .description('export all payments as CSV or NDJSON')
     .addOption(new Option('--format <name>').choices(['csv', 'ndjson']).default('csv'))
-    .action(async (options: ExportOptions) => {
+    .action(async (options: FilterOptions & { format: 'csv' | 'ndjson' }) => {
       const isCsv = options.format === 'csv';
       if (isCsv) write(csvLine(LEDGER_COLUMNS));
       await read(place, options, async (rows) => {
-        for await (const row of rows) write(isCsv ? csvRow(row) : `${JSON.stringify(row)}\n`);
+        for await (const row of rows)
+          write(
+            isCsv ? csvLine(LEDGER_COLUMNS.map((name) => row[name])) : `${JSON.stringify(row)}\n`,
+          );
       });
     });
   daysOption(command.command('revenue'))
     .description('sum the settled amounts exactly')
     .addOption(new Option('--by <group>').choices(['day', 'path', 'payer']).default('day'))
-    .action(async (options: RevenueOptions) => {
+    .action(async (options: DaysOptions & { by: RevenueBy }) => {
       const settled = { ...options, time: 'settled_at' } as const;
       const revenue = await read(place, settled, (rows) => revenueBy(rows, options.by));
       write(csvLine([options.by, 'network', 'asset', 'payments', 'value', 'usd']));
@@ -118,37 +129,27 @@ function addReaders(command: Command, { place, write, note }: LedgerOptions): vo
         write(csvLine([group, network, asset, String(payments), value, usd]));
       }
       if (revenue.rows.length === 0) note('no settled payments\n');
-      if (revenue.leftOut > 0) note(`${leftOutText(revenue.leftOut)}\n`);
+      if (revenue.leftOut > 0)
+        note(
+          `left out: settled payments with impossible amounts (${revenue.leftOut}); ` +
+            'find them by their empty usd column in: ledger export --only settled\n',
+        );
     });
 }
 
 interface StateOptions {
-  readonly state?: string;
+  state?: string;
 }
 interface DaysOptions extends StateOptions {
-  readonly since?: number;
-  readonly until?: number;
+  since?: number;
+  until?: number;
 }
 interface FilterOptions extends DaysOptions {
-  readonly only?: string;
-  readonly time?: LedgerTime;
-}
-interface LedgerListOptions extends FilterOptions {
-  readonly limit: number;
-}
-interface ExportOptions extends FilterOptions {
-  readonly format: 'csv' | 'ndjson';
-}
-interface AcceptOptions extends StateOptions {
-  readonly utc: number;
-}
-interface RevenueOptions extends DaysOptions {
-  readonly by: RevenueBy;
+  only?: string;
+  time?: LedgerTime;
 }
 
-function stateOption(command: Command): Command {
-  return command.option('--state <folder>', STATE_OPTION);
-}
+const stateOption = (command: Command): Command => command.option('--state <folder>', STATE_OPTION);
 
 function daysOption(command: Command): Command {
   return stateOption(command)
@@ -169,15 +170,6 @@ function minute(text: string): number {
   if (!Number.isNaN(ms)) return ms;
   throw new StartError(
     `Cannot read time "${text}": not a time in UTC; give one such as 2026-01-31T12:34`,
-  );
-}
-
-/** A clock that is wrong now would be worse than one that was wrong, because payment windows are judged by it. */
-function refuseOtherTime(nowMs: number, typedMs: number): void {
-  if (Math.abs(nowMs - typedMs) <= TYPED_TIME_MS_MAX) return;
-  const now = new Date(nowMs).toISOString();
-  throw new StartError(
-    `Cannot accept clock "${now}": it is more than 2 minutes from the given time; correct the clock of this machine first`,
   );
 }
 
@@ -232,7 +224,7 @@ async function backedUp({ journal, stateDir }: JournalPlace, file: string): Prom
       `Cannot back up the payment journal at "${shownPlace(journal)}": it is a database; use pg_dump, or a base backup`,
     );
   }
-  withJournal(stateDir, (db) => {
+  await withJournal(stateDir, (db) => {
     try {
       backUpJournal(db, file);
     } catch (cause) {
@@ -259,35 +251,26 @@ async function lossAcceptedIn({ journal, stateDir }: JournalPlace): Promise<stri
   const path = join(stateDir, JOURNAL_NAME);
   const isShared = isPostgresUrl(journal);
   const place = isShared ? shownPlace(journal) : path;
-  const isMade = await (isShared ? makeShared(journal) : makeFile(path));
-  if (!isMade) return `nothing to accept: no payment journal is missing at "${place}"`;
+  const isMissing = isShared
+    ? await makeShared(journal)
+    : traceOfJournal(path) !== null && isEmptyJournal(path);
+  if (!isMissing) return `nothing to accept: no payment journal is missing at "${place}"`;
+  if (!isShared) openJournalFile(path, { isLossAccepted: true }).close();
   return (
     `accepted the loss: the payment journal "${place}" is empty, and gatekeepers start; answers that were sold before are ` +
     'not delivered again, and receipts that were spent can be spent again until they expire'
   );
 }
 
-async function makeFile(path: string): Promise<boolean> {
-  if (traceOfJournal(path) === null || !isEmptyJournal(path)) return false;
-  openJournalFile(path, { isLossAccepted: true }).close();
-  return true;
-}
-
+/** False where the tables are there. */
 async function makeShared(url: string): Promise<boolean> {
-  const { hasTables, makeTables } = await import('./postgres/schema.ts');
+  const { hasTables, makeTables } = await import('./postgres/connection.ts');
   const make = async (client: pg.ClientBase): Promise<boolean> => {
     if (await hasTables(client)) return false;
     await makeTables(client);
     return true;
   };
   return withDatabase(url, make, 'perhaps empty');
-}
-
-function leftOutText(count: number): string {
-  return (
-    `left out: settled payments with impossible amounts (${count}); ` +
-    'find them by their empty usd column in: ledger export --only settled'
-  );
 }
 
 function listLine(row: LedgerRow): string {
@@ -297,8 +280,4 @@ function listLine(row: LedgerRow): string {
     .join('  ')
     .replace(/[^\x20-\x7e]/g, '?')
     .trimEnd();
-}
-
-function csvRow(row: LedgerRow): string {
-  return csvLine(LEDGER_COLUMNS.map((name) => row[name]));
 }

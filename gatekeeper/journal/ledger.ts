@@ -3,6 +3,8 @@ import type Database from 'libsql';
 import { z } from 'zod';
 import { defined } from '../../compiler/contract/defined.ts';
 import { usdAmount } from '../../compiler/contract/price.ts';
+import type { ChainHead } from '../money/evidence.ts';
+import { MAY_BE_OWED } from './journal-file.ts';
 
 /** Longer amounts cannot exist, and none of them ever settles. */
 const USD_DIGITS_MAX = 30;
@@ -33,38 +35,9 @@ export const ledgerRow = z.object({
   refund_tx: z.string().nullish(),
 });
 
-/** One payment as an accountant reads it; no signature and no body. */
-export interface LedgerRow {
-  /** RFC 3339, UTC. */
-  readonly created_at: string;
-  /** When the settlement was noted; '' until then. */
-  readonly settled_at: string;
-  readonly state: string;
-  readonly method: string;
-  readonly path: string;
-  /** Canonical query, '' for none. */
-  readonly query: string;
-  readonly payer: string;
-  readonly network: string;
-  readonly asset: string;
-  readonly nonce: string;
-  /** Atomic units of the asset. */
-  readonly value: string;
-  /** The same in dollars, of another token than USDC at the rate of the sale; '' for an amount that does not exist. */
-  readonly usd: string;
-  readonly transaction: string;
-  readonly x402_version: string;
-  readonly detail: string;
-  /** When no reorganisation could take the transfer away any more; '' until then, and without a node. */
-  readonly final_at: string;
-  /** When a transfer that had paid was seen to have vanished; '' for none. */
-  readonly reorganised_at: string;
-  /** That paid it back; '' for none. */
-  readonly refund_transaction: string;
-}
-
-/** Names of the columns, in the order of an export. */
+/** Names of the columns, in the order of an export; a column that does not apply is ''. */
 export const LEDGER_COLUMNS = [
+  // RFC 3339, UTC; the second is when the settlement was noted.
   'created_at',
   'settled_at',
   'state',
@@ -75,15 +48,20 @@ export const LEDGER_COLUMNS = [
   'network',
   'asset',
   'nonce',
+  // Atomic units of the asset, and their worth in dollars when it was sold; '' for an amount that does not exist.
   'value',
   'usd',
   'transaction',
   'x402_version',
   'detail',
+  // When no reorganisation could take the transfer away any more, and when a transfer was seen to have vanished.
   'final_at',
   'reorganised_at',
   'refund_transaction',
-] as const satisfies readonly (keyof LedgerRow)[];
+] as const;
+
+/** One payment as an accountant reads it; no signature and no body. */
+export type LedgerRow = Readonly<Record<(typeof LEDGER_COLUMNS)[number], string>>;
 
 /** Which time dates a payment: its claim, or its settlement, which unsettled payments do not have. */
 export type LedgerTime = 'created_at' | 'settled_at';
@@ -147,12 +125,6 @@ function usdOf(value: string): string {
   return value.length > USD_DIGITS_MAX ? '' : usdAmount(value);
 }
 
-/** What usdOf() was given. */
-function atomicOf(usd: string): bigint {
-  const [whole = '', places = ''] = usd.split('.');
-  return BigInt(whole + places.padEnd(USD_PLACES, '0'));
-}
-
 /** How revenue is grouped. */
 export type RevenueBy = 'day' | 'path' | 'payer';
 
@@ -189,19 +161,13 @@ export function settledDay({ settled_at }: LedgerRow): string {
   return settled_at.slice(0, 10);
 }
 
-interface RevenueGroup {
-  readonly row: LedgerRow;
-  readonly group: string;
-  payments: number;
-  value: bigint;
-  /** Atomic units of USDC. */
-  usd: bigint;
-}
-
 /** Adds settled payments up exactly, one by one. */
 export class RevenueSum {
   readonly #groupOf: (row: LedgerRow) => string;
-  readonly #groups = new Map<string, RevenueGroup>();
+  readonly #groups = new Map<
+    string,
+    { row: LedgerRow; group: string; payments: number; value: bigint; usd: bigint }
+  >();
   #leftOut = 0;
 
   constructor(groupOf: (row: LedgerRow) => string) {
@@ -219,7 +185,8 @@ export class RevenueSum {
     const sum = this.#groups.get(key) ?? { row, group, payments: 0, value: 0n, usd: 0n };
     sum.payments += 1;
     sum.value += BigInt(row.value);
-    sum.usd += atomicOf(row.usd);
+    const [whole = '', places = ''] = row.usd.split('.');
+    sum.usd += BigInt(whole + places.padEnd(USD_PLACES, '0'));
     this.#groups.set(key, sum);
   }
 
@@ -242,5 +209,97 @@ export function backUpJournal(db: Database.Database, file: string): void {
   } catch (error) {
     rmSync(file, { force: true });
     throw error;
+  }
+}
+
+const bookRow = ledgerRow.extend({
+  signed: z.string(),
+  claim_block: z.custom<ChainHead>((text) => typeof text === 'string').nullish(),
+});
+
+/** A payment as it is compared with the chain. */
+export type BookRow = z.infer<typeof bookRow>;
+
+const owedRow = bookRow.extend({
+  refund_from: z.string().nullish(),
+  refund_at: z.number().nullish(),
+});
+/** A payment that may have to be paid back, or is. */
+export type OwedRow = z.infer<typeof owedRow>;
+/** No hash of a body: what is paid back is never delivered again, even if the same bytes are sold once more. */
+const NO_BODY = Buffer.alloc(0);
+
+/** Debts that are read at once. */
+const OWED_MAX = 10_000;
+
+/** Runs one statement of either engine, whose values are `?1`, `?2` and so on, and answers its rows. */
+export type AskBooks = (text: string, values: readonly unknown[]) => Promise<readonly unknown[]>;
+
+/** What is read of a journal to compare it with the chain, in a file or in PostgreSQL. */
+export class Books {
+  readonly #ask: AskBooks;
+  /** In front of the names of tables. */
+  readonly #schema: string;
+
+  constructor(ask: AskBooks, schema: '' | 'signalpress.') {
+    this.#ask = ask;
+    this.#schema = schema;
+  }
+
+  /** Payments that were claimed within a span, page by page, in the order in which they were taken. */
+  async *claimed(fromMs: number, untilMs: number): AsyncGenerator<BookRow> {
+    const text = `
+SELECT * FROM ${this.#schema}payment
+WHERE id > ?1 AND created_at >= ?2 AND created_at < ?3 ORDER BY id LIMIT ?4`;
+    let after = 0;
+    for (;;) {
+      const rows = await this.#ask(text, [after, fromMs, untilMs, LEDGER_PAGE_ROWS]);
+      for (const row of rows) {
+        const parsed = bookRow.parse(row);
+        after = parsed.id;
+        yield parsed;
+      }
+      if (rows.length < LEDGER_PAGE_ROWS) return;
+    }
+  }
+
+  async row(key: string): Promise<OwedRow | null> {
+    const [row] = await this.#ask(`SELECT * FROM ${this.#schema}payment WHERE key = ?1`, [key]);
+    return row === undefined ? null : owedRow.parse(row);
+  }
+
+  /** Settled payments of a chain whose answer was never delivered and is not kept any more, oldest first. */
+  async undeliverable(): Promise<readonly OwedRow[]> {
+    const rows = await this.#ask(
+      `
+SELECT * FROM ${this.#schema}payment AS owed
+WHERE (${MAY_BE_OWED}) AND waiting_since IS NOT NULL AND state = 'settled' AND key NOT LIKE 'receipt|%'
+  AND NOT EXISTS (SELECT 1 FROM ${this.#schema}body WHERE sha256 = owed.body) ORDER BY id LIMIT ?1`,
+      [OWED_MAX],
+    );
+    return rows.map((row) => owedRow.parse(row));
+  }
+
+  /** Payments whose refund was begun, oldest first. */
+  async refunds(): Promise<readonly OwedRow[]> {
+    const text = `
+SELECT * FROM ${this.#schema}payment WHERE (${MAY_BE_OWED}) AND refund_from IS NOT NULL ORDER BY id LIMIT ?1`;
+    return (await this.#ask(text, [OWED_MAX])).map((row) => owedRow.parse(row));
+  }
+
+  /** Notes who pays a payment back, before anything is signed; false where the payment is not as it was read. */
+  async beginRefund(row: OwedRow, from: string, nowMs: number): Promise<boolean> {
+    const text = `
+UPDATE ${this.#schema}payment
+SET refund_from = ?2, refund_at = ?3, body = CASE WHEN state = 'settled' THEN ?4 ELSE body END
+WHERE key = ?1 AND state = ?5 AND refund_tx IS NULL AND coalesce(refund_from, '') = ?6 RETURNING key`;
+    const values = [row.key, from, nowMs, NO_BODY, row.state, row.refund_from ?? ''];
+    return (await this.#ask(text, values)).length === 1;
+  }
+
+  async endRefund(key: string, transaction: string, nowMs: number): Promise<void> {
+    const text = `
+UPDATE ${this.#schema}payment SET refund_tx = ?2, refund_at = ?3 WHERE key = ?1 AND refund_tx IS NULL RETURNING key`;
+    await this.#ask(text, [key, transaction, nowMs]);
   }
 }

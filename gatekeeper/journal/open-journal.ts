@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { Config } from '../config/config.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
-import type { Journal } from '../money/journal.ts';
-import type { Trouble } from '../state/service-state.ts';
+import type { Conclusion, Journal } from '../money/journal.ts';
+import { CallWatch, type Trouble } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { JOURNAL_NAME } from './journal-file.ts';
-import { isEmptyJournal, traceOfShop } from './lost-journal.ts';
+import { isEmptyJournal, JOURNAL_NAME, traceOfShop } from './journal-file.ts';
 import { sqliteJournal } from './sqlite-journal.ts';
 
 /** A journal that somebody must close. */
@@ -20,7 +19,6 @@ export interface OpenJournal {
 }
 
 export interface JournalOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** A time that has certainly come, by which what is old is deleted; null while nobody can tell, which it is without it. */
   readonly passedMs?: () => number | null;
@@ -82,4 +80,104 @@ function refuseFile(stateDir: string, cause: unknown): never {
       'writable, restore a backup if it is damaged, or set SIGNALPRESS_STATE to a folder of its own',
     { cause },
   );
+}
+
+/** Settlements that are kept at most; beyond them the chain must be asked, as after a crash. */
+const KEPT_SETTLEMENTS_MAX = 10_000;
+
+type KeptSettlement = Conclusion & { readonly transaction: string };
+
+/**
+ * A journal that remembers settlements which could not be written, and writes them as soon as that works:
+ * a full disk must not turn what is known to be paid into a doubt. What it remembers ends with the process.
+ */
+export function keepingSettlements(journal: Journal): Journal {
+  const kept = new Map<string, KeptSettlement>();
+  /** Whether nothing is left to write under a key. */
+  const write = async (settlement: KeptSettlement): Promise<boolean> => {
+    try {
+      await journal.conclude(settlement);
+    } catch {
+      const state = (await journal.find(settlement.key))?.state;
+      if (state === 'settling' || state === 'unknown') return false;
+    }
+    return kept.delete(settlement.key);
+  };
+  return {
+    ...journal,
+    async conclude(conclusion) {
+      try {
+        await journal.conclude(conclusion);
+      } catch (error) {
+        const { key, state, transaction } = conclusion;
+        const isSettlement = state === 'settled' && transaction !== undefined;
+        if (isSettlement && kept.size < KEPT_SETTLEMENTS_MAX)
+          kept.set(key, { ...conclusion, transaction });
+        throw error;
+      }
+    },
+    async find(key) {
+      const settlement = kept.get(key);
+      if (settlement === undefined || (await write(settlement))) return journal.find(key);
+      const entry = await journal.find(key);
+      const { state, transaction, settledMs = null } = settlement;
+      return entry === null ? null : { ...entry, state, transaction, settledMs };
+    },
+    async unresolved(after, limit) {
+      for (const settlement of [...kept.values()]) {
+        // The next ones would fail like this one.
+        if (!(await write(settlement))) break;
+      }
+      const open = await journal.unresolved(after, limit);
+      return open.filter(({ key }) => !kept.has(key));
+    },
+  };
+}
+
+/**
+ * How long a failed write counts if none was tried since: without buyers the journal cannot show that it has recovered.
+ */
+const WRITE_FAILURE_MS = 30_000;
+/** What takes longer is slow: a buyer waits for several, one after the other. */
+const SLOW_MS = 2000;
+
+/** Notices whether payments can be looked up and written down in time. */
+export function watchingWrites(
+  journal: Journal,
+  options: { clock: () => number; isLost: () => boolean; now?: () => number },
+): { journal: Journal; failure(): string | null; slowness(): string | null } {
+  const { clock, isLost } = options;
+  const calls = new CallWatch({ ...options, slowMs: SLOW_MS });
+  const { shared } = journal;
+  let failed: { readonly at: number; readonly error: string } | null = null;
+  const watched = async <T>(write: () => Promise<T>): Promise<T> => {
+    try {
+      const result = await calls.watched(write);
+      failed = null;
+      return result;
+    } catch (error) {
+      failed = isLost() ? null : { at: clock(), error: messageOf(error) };
+      throw error;
+    }
+  };
+  return {
+    journal: {
+      ...journal,
+      // A purchase waits for each of these.
+      ...(shared === undefined
+        ? {}
+        : { shared: { ...shared, learn: (key) => calls.watched(() => shared.learn(key)) } }),
+      find: (key) => calls.watched(() => journal.find(key)),
+      claim: (claim) => watched(() => journal.claim(claim)),
+      conclude: (conclusion) => calls.watched(() => journal.conclude(conclusion)),
+    },
+    failure() {
+      if (failed === null || Math.abs(clock() - failed.at) >= WRITE_FAILURE_MS) return null;
+      return failed.error;
+    },
+    slowness() {
+      if (isLost()) calls.forget();
+      return calls.fault('a look into the payment journal, or a write,');
+    },
+  };
 }

@@ -1,4 +1,8 @@
-import type Database from 'libsql';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import Database from 'libsql';
 import { z } from 'zod';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import { clockIsBehind } from '../money/clock-guard.ts';
@@ -9,32 +13,34 @@ import {
   type Journal,
   type JournalEntry,
   OPEN_COUNTED_MAX,
+  type PaymentBinding,
   type PaymentState,
+  type SharedJournal,
 } from '../money/journal.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { newestTime } from './accepted-clock.ts';
-import { BodyStore, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from './body-store.ts';
 import { GroupCommit } from './group-commit.ts';
 import {
   ACCOUNT,
   clientSecret,
   IS_UNFINAL,
+  newestTime,
   openJournalFile,
   tokenRow,
   tokensIn,
 } from './journal-file.ts';
 import {
+  BodyStore,
   type ClaimValues,
   claimValues,
   entryOf,
   KNOWN_COLUMNS,
   knownOf,
+  PURGE_INTERVAL_MS,
+  PURGE_ROWS_MAX,
   reviewsOf,
   reviewValues,
+  summaryOf,
 } from './journal-row.ts';
-import { KeyFilter } from './key-filter.ts';
-import { livingHolders } from './living-holders.ts';
-import { aloneIn, follower, freePayments, taker as openTaker } from './sqlite-sharing.ts';
 
 /** Transactions that are remembered until their payments are concluded for sure. */
 const TAKEN_MAX = 10_000;
@@ -87,21 +93,13 @@ const DELIVERED = 'UPDATE payment SET waiting_since = NULL WHERE key = ?';
 const keyRow = z.object({ key: z.string() });
 const openRow = z.object({ place: z.number(), key: z.string() });
 const saleRow = z.object({ id: z.number(), key: z.string() });
-const summaryRow = z.object({ payments: z.number(), oldest: z.number().nullable() });
-/** Where the journal lies and what time it is there. */
-interface SqliteJournalOptions {
-  /** File of the database; `-wal` and `-shm` appear beside it. */
-  readonly path: string;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  /** A time that has certainly come, by which what is old is deleted; null while nobody can tell, which it is without it. */
-  readonly passedMs?: () => number | null;
-  /** Told how long each sync of the disk took, in milliseconds. */
-  readonly onSync?: (ms: number) => void;
-}
-
 /** A journal in one SQLite file: what is written at once shares one transaction, and one sync of the disk. */
-export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(): void } {
+export function sqliteJournal(options: {
+  path: string;
+  clock: () => number;
+  passedMs?: () => number | null;
+  onSync?: (ms: number) => void;
+}): Journal & { close(): void } {
   const { path, clock, passedMs = () => null } = options;
   const db = openJournalFile(path);
   const { holders, secret } = aloneIn(db, () => {
@@ -109,10 +107,14 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
   });
   const commit = new GroupCommit({ ...options, db, walPath: `${path}-wal` });
   const filter = filledFilter(db);
-  const read = reader(db);
-  const conclude = db.prepare(CONCLUDE);
+  const [find, conclude] = [db.prepare(FIND), db.prepare(CONCLUDE)];
+  const [forgetUsed, use] = [db.prepare(FORGET_USED), db.prepare(USE)];
+  const read = (key: string): JournalEntry | null => {
+    const row = find.get([key]);
+    return row === undefined ? null : entryOf(row);
+  };
   const bodies = new BodyStore(db);
-  const claimer = new SqliteClaims(db, bodies, holders.own);
+  const insert = claimer(db, bodies, holders.own);
   const purge = purger(db, bodies, passedMs);
   let newest = newestTime(db);
   return {
@@ -124,29 +126,36 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
       return entry;
     },
     ...foundIn(db, filter),
-    useOnce: messageUser(db, commit, clock),
+    useOnce: (message, untilMs) =>
+      commit.run(() => {
+        forgetUsed.run([clock(), PURGE_ROWS_MAX]);
+        return use.run([message, untilMs]).changes === 1;
+      }),
     async claim(claim) {
       const now = clock();
       const values = claimValues(claim, now);
       // Known from here on, also when another process holds the key and this claim is refused.
       filter.add(claim.key);
-      const claimed = await commit.run(() => claimer.claim(values, claim.body));
+      const claimed = await commit.run(() => insert(values, claim.body));
       newest = Math.max(newest, now);
       purge();
       return claimed;
     },
-    takeTransaction: taker(db),
+    takeTransaction: transactionTaker(db),
     async conclude(conclusion: Conclusion) {
       const now = clock();
-      const values = endValues(conclusion, now);
+      const { key, state, transaction = null, detail = null, settledMs = now } = conclusion;
+      const settledAt = state === 'settled' ? settledMs : null;
+      const waitingSince = conclusion.isWaiting === true ? settledAt : null;
+      const values = [state, transaction, detail, settledAt, waitingSince, key];
       const changes = await commit.run(() => conclude.run(values).changes);
       if (changes !== 1)
-        throw new Error(`Cannot conclude payment "${conclusion.key}": not open in the journal`);
+        throw new Error(`Cannot conclude payment "${key}": not open in the journal`);
       newest = Math.max(newest, now);
     },
     unresolved: freePayments(db, holders),
     ...reviewer(db, commit, clock),
-    shared: { learn: async () => filter.follow(), take: openTaker(db, commit, holders) },
+    shared: { learn: async () => filter.follow(), take: taker(db, commit, holders) },
     citations: async (digits) => bodies.citations(digits),
     newestMs() {
       // A clock that the operator accepted meanwhile counts from now on.
@@ -160,13 +169,12 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
   };
 }
 
-/** What is open, and what is settled until its transfer is there for good. */
 function reviewer(
   db: Database.Database,
   commit: GroupCommit,
   clock: () => number,
 ): Pick<Journal, 'openPayments' | 'unfinal' | 'review' | 'delivered'> {
-  const delivered = db.prepare(DELIVERED);
+  const [delivered, openOf] = [db.prepare(DELIVERED), db.prepare(OPEN_OF)];
   const unfinal = db.prepare(UNFINAL);
   const reviews = {
     final: db.prepare(REVIEWS.final),
@@ -174,7 +182,10 @@ function reviewer(
     gone: db.prepare(REVIEWS.gone),
   };
   return {
-    openPayments: openCounter(db),
+    async openPayments() {
+      const of = (state: PaymentState): unknown => openOf.get([state, OPEN_COUNTED_MAX]);
+      return summaryOf(of('settling'), of('unknown'));
+    },
     async delivered(key) {
       await commit.run(() => delivered.run([key]));
     },
@@ -187,35 +198,16 @@ function reviewer(
   };
 }
 
-/** What CONCLUDE is given. */
-function endValues(
-  { key, state, transaction, detail, settledMs, isWaiting }: Conclusion,
-  now: number,
-): (string | number | null)[] {
-  const settledAt = state === 'settled' ? (settledMs ?? now) : null;
-  const waitingSince = isWaiting === true ? settledAt : null;
-  return [state, transaction ?? null, detail ?? null, settledAt, waitingSince, key];
-}
-
-class SqliteClaims {
-  readonly #insert: Database.Statement;
-  readonly #bodies: BodyStore;
-  readonly #own: string;
-
-  constructor(db: Database.Database, bodies: BodyStore, own: string) {
-    this.#insert = db.prepare(CLAIM);
-    this.#bodies = bodies;
-    this.#own = own;
-  }
-
-  /** Most bodies are there already, so they are sent to the database only when the claim finds none. */
-  claim({ row, sha256, purgeAt, more }: ClaimValues, body: Buffer): boolean {
-    const values = [...row, this.#own, sha256, purgeAt, ...more];
-    const insert = (): boolean => this.#insert.run(values).changes === 1;
+/** Most bodies are there already, so they are sent to the database only when the claim finds none. */
+function claimer(db: Database.Database, bodies: BodyStore, own: string) {
+  const statement = db.prepare(CLAIM);
+  return ({ row, sha256, purgeAt, more }: ClaimValues, body: Buffer): boolean => {
+    const values = [...row, own, sha256, purgeAt, ...more];
+    const insert = (): boolean => statement.run(values).changes === 1;
     if (insert()) return true;
-    this.#bodies.keep(sha256, body, purgeAt);
+    bodies.keep(sha256, body, purgeAt);
     return insert();
-  }
+  };
 }
 
 interface FilledFilter {
@@ -272,7 +264,7 @@ function purger(
 }
 
 /** Payments are concluded a moment after their transaction was taken, so both the disk and the memory are asked. */
-function taker(db: Database.Database): Journal['takeTransaction'] {
+function transactionTaker(db: Database.Database): Journal['takeTransaction'] {
   const otherOf = db.prepare(OTHER_OF);
   const taken = new BoundedMap<string, string>(TAKEN_MAX);
   return async (key, named) => {
@@ -313,38 +305,189 @@ function foundIn(
   };
 }
 
-function messageUser(
+/** Bits of the filter: 8 MB, and one useless look-up in a thousand new payments at 60,000 known ones. */
+const BITS_LOG2 = 26;
+const HEX_DIGITS = 7;
+const MASK = 2 ** BITS_LOG2 - 1;
+/** Bits of a page: 64 KB. */
+const PAGE_LOG2 = 19;
+const PAGE_MASK = 2 ** PAGE_LOG2 - 1;
+
+/**
+ * Which payment keys cannot be known: most payments are new, and asking the disk for each costs more than
+ * the rest of its checks. It has no false negatives for what was added, and a false positive costs a look-up.
+ */
+export class KeyFilter {
+  /** Each is made with the first key of it, so that a young journal takes no memory. */
+  readonly #pages: (Uint8Array | undefined)[] = [];
+
+  add(key: string): void {
+    const bit = bitOf(key);
+    const page = this.#pages[bit >>> PAGE_LOG2] ?? new Uint8Array(2 ** (PAGE_LOG2 - 3));
+    this.#pages[bit >>> PAGE_LOG2] = page;
+    const at = (bit & PAGE_MASK) >>> 3;
+    page[at] = (page[at] ?? 0) | (1 << (bit & 7));
+  }
+
+  mayHave(key: string): boolean {
+    const bit = bitOf(key);
+    const byte = this.#pages[bit >>> PAGE_LOG2]?.[(bit & PAGE_MASK) >>> 3] ?? 0;
+    return (byte & (1 << (bit & 7))) !== 0;
+  }
+}
+
+/** Keys end with the nonce, which is random hex; any other ending shares a bit. */
+function bitOf(key: string): number {
+  const bits = Number.parseInt(key.slice(-HEX_DIGITS), 16);
+  return Number.isNaN(bits) ? 0 : bits & MASK;
+}
+
+const ROWS = 10_000;
+/** Looks at a payment that another process asks for at this moment, and the time between two of them. */
+const TAKE_TRIES = 20;
+const TAKE_PAUSE_MS = 100;
+
+const UNRESOLVED = `
+SELECT id AS place, key, holder FROM payment
+WHERE state <> 'settled' AND state IN ('settling', 'unknown') AND id > ? ORDER BY id LIMIT ?`;
+const HELD = `
+SELECT holder FROM payment WHERE key = ? AND resource = ? AND signed = ? AND state IN ('settling', 'unknown')`;
+const TAKE = `UPDATE payment SET holder = ?
+WHERE key = ? AND resource = ? AND signed = ? AND state IN ('settling', 'unknown') AND holder IS ?`;
+const NEWEST_PLACE = 'SELECT coalesce(max(id), 0) AS place FROM payment';
+const NEW_KEYS = 'SELECT id AS place, key FROM payment WHERE id > ? ORDER BY id LIMIT ?';
+
+const unresolvedRow = z.object({
+  place: z.number(),
+  key: z.string(),
+  holder: z.string().nullable(),
+});
+const heldRow = z.object({ holder: z.string().nullable() });
+const placeRow = z.object({ place: z.number() });
+const newRow = z.object({ place: z.number(), key: z.string() });
+const dataVersionRow = z.object({ data_version: z.number() });
+
+/** Runs what no other process may do at the same time. */
+function aloneIn<T>(db: Database.Database, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    return work();
+  } finally {
+    db.exec('ROLLBACK');
+  }
+}
+
+/** Open payments that nobody else asks for at this moment; each process is looked at once. */
+function freePayments(db: Database.Database, holders: LivingHolders): Journal['unresolved'] {
+  const unresolved = db.prepare(UNRESOLVED);
+  return async (after, limit) => {
+    const others = new Map<string, boolean>();
+    const isFree = (holder: string | null): boolean => {
+      if (holder === null || holder === holders.own) return true;
+      const isAlive = others.get(holder) ?? holders.isAlive(holder);
+      others.set(holder, isAlive);
+      return !isAlive;
+    };
+    const rows = unresolved.all([after, limit]).map((row) => unresolvedRow.parse(row));
+    return rows.flatMap(({ place, key, holder }) => (isFree(holder) ? [{ place, key }] : []));
+  };
+}
+
+/** Takes an open payment that nobody else asks for; waits a little for one who does. */
+function taker(
   db: Database.Database,
   commit: GroupCommit,
-  clock: () => number,
-): Journal['useOnce'] {
-  const [forget, use] = [db.prepare(FORGET_USED), db.prepare(USE)];
-  return (message, untilMs) =>
-    commit.run(() => {
-      forget.run([clock(), PURGE_ROWS_MAX]);
-      return use.run([message, untilMs]).changes === 1;
-    });
-}
-
-function openCounter(db: Database.Database): Journal['openPayments'] {
-  const select = db.prepare(OPEN_OF);
-  const of = (state: PaymentState): z.infer<typeof summaryRow> =>
-    summaryRow.parse(select.get([state, OPEN_COUNTED_MAX]));
-  return async () => {
-    const [settling, unknown] = [of('settling'), of('unknown')];
-    const times = [settling.oldest, unknown.oldest].filter((at) => at !== null);
-    return {
-      settling: settling.payments,
-      unknown: unknown.payments,
-      oldestMs: times.length === 0 ? null : Math.min(...times),
-    };
+  holders: LivingHolders,
+): SharedJournal['take'] {
+  const held = db.prepare(HELD);
+  const take = db.prepare(TAKE);
+  const { own } = holders;
+  /** Null while another process that lives asks. */
+  const taken = async (key: string, { resource, signed }: PaymentBinding) => {
+    const row = held.get([key, resource, signed]);
+    if (row === undefined) return false;
+    const { holder } = heldRow.parse(row);
+    if (holder !== null && holder !== own && holders.isAlive(holder)) return null;
+    const values = [own, key, resource, signed, holder];
+    const changes = await commit.run(() => take.run(values).changes);
+    return changes === 1 ? true : null;
+  };
+  return async (key, bound) => {
+    for (let tries = 1; tries <= TAKE_TRIES; tries += 1) {
+      const isTaken = await taken(key, bound);
+      if (isTaken !== null) return isTaken;
+      await pause(TAKE_PAUSE_MS);
+    }
+    return false;
   };
 }
 
-function reader(db: Database.Database): (key: string) => JournalEntry | null {
-  const find = db.prepare(FIND);
-  return (key) => {
-    const row = find.get([key]);
-    return row === undefined ? null : entryOf(row);
+/** Reads the rows behind those that it has seen, when another process wrote something. */
+function follower(db: Database.Database, add: (key: string) => void): () => void {
+  const dataVersion = db.prepare('PRAGMA data_version');
+  const fresh = db.prepare(NEW_KEYS);
+  let { place } = placeRow.parse(db.prepare(NEWEST_PLACE).get());
+  let seen = 0;
+  return () => {
+    const { data_version } = dataVersionRow.parse(dataVersion.get());
+    if (data_version === seen) return;
+    seen = data_version;
+    for (let isMore = true; isMore; ) {
+      const rows = fresh.all([place, ROWS]).map((row) => newRow.parse(row));
+      for (const row of rows) add(row.key);
+      place = rows.at(-1)?.place ?? place;
+      isMore = rows.length === ROWS;
+    }
   };
+}
+
+const NAME_BYTES = 8;
+
+/**
+ * Processes that use one journal file. Each of them locks a small file of its own for as long as it lives; the system
+ * frees the lock when the process ends, however it ends. So a payment that is open is told from one that was left open,
+ * and no clock is asked.
+ */
+interface LivingHolders {
+  /** Name of this process in the rows of the journal. */
+  readonly own: string;
+  isAlive(holder: string): boolean;
+  close(): void;
+}
+
+/** Takes a lock beside the journal; the caller must keep others from doing so at the same time. */
+export function livingHolders(journalPath: string): LivingHolders {
+  const prefix = `${journalPath}-holder-`;
+  const start = basename(prefix);
+  const names = readdirSync(dirname(prefix)).filter((name) => name.startsWith(start));
+  for (const name of names.map((own) => own.slice(start.length))) {
+    // What SQLite itself puts beside such a file belongs to it.
+    if (/^[0-9a-f]+$/.test(name) && !isLocked(prefix + name)) rmSync(prefix + name);
+  }
+  const own = randomBytes(NAME_BYTES).toString('hex');
+  const lock = new Database(prefix + own, { timeout: 0 });
+  lock.exec('BEGIN EXCLUSIVE');
+  return {
+    own,
+    isAlive: (holder) => holder === own || isLocked(prefix + holder),
+    close() {
+      lock.close();
+      for (const side of ['', '-journal']) rmSync(prefix + own + side, { force: true });
+    },
+  };
+}
+
+/** Whether another connection holds the lock of a file; a file that is gone has no holder. */
+function isLocked(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const lock = new Database(path, { timeout: 0, fileMustExist: true });
+  try {
+    lock.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return false;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return true;
+    throw error;
+  } finally {
+    lock.close();
+  }
 }

@@ -1,29 +1,41 @@
-import { accessSync } from 'node:fs';
+import { accessSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
 import type pg from 'pg';
+import { z } from 'zod';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
+import type { Config } from '../config/config.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
+import type { JournalFacts } from '../money/journal.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { type AskBooks, Books } from './books.ts';
-import { JOURNAL_NAME, openJournalFile, readJournalFile } from './journal-file.ts';
-import { type LedgerFilter, type LedgerRow, ledgerRows } from './ledger.ts';
+import {
+  JOURNAL_NAME,
+  lostJournal,
+  newestTime,
+  openJournalFile,
+  readJournalFile,
+  refuseLost,
+  traceOfShop,
+} from './journal-file.ts';
+import { type AskBooks, Books, type LedgerFilter, type LedgerRow, ledgerRows } from './ledger.ts';
 import type { JournalPlace } from './open-journal.ts';
 
 /** Lets a command use the journal of a state folder, beside the gatekeeper that writes it. */
-export function withJournal<T>(
+export async function withJournal<T>(
   state: string,
-  use: (db: Database.Database) => T,
+  use: (db: Database.Database) => T | Promise<T>,
   open: (path: string) => Database.Database = readJournalFile,
-): T {
+): Promise<T> {
   const path = join(state, JOURNAL_NAME);
   const db = opened(path, open);
   try {
-    return use(db);
+    return await use(db);
   } catch (cause) {
-    return refuseUse(path, cause);
+    if (cause instanceof StartError) throw cause;
+    const why = `${messageOf(cause)}; check the disk, and restore a backup if it is damaged`;
+    throw new StartError(`Cannot use payment journal "${path}": ${why}`, { cause });
   } finally {
     db.close();
   }
@@ -38,12 +50,6 @@ function opened(path: string, open: (path: string) => Database.Database): Databa
     const why = 'missing, or not a journal of this program; name its folder with --state';
     throw new StartError(`Cannot open payment journal "${path}": ${why}`, { cause });
   }
-}
-
-function refuseUse(path: string, cause: unknown): never {
-  if (cause instanceof StartError) throw cause;
-  const why = `${messageOf(cause)}; check the disk, and restore a backup if it is damaged`;
-  throw new StartError(`Cannot use payment journal "${path}": ${why}`, { cause });
 }
 
 /** Help of the option that names a folder. */
@@ -71,15 +77,7 @@ export async function withLedger<T>(
       use({ rows: (filter) => postgresLedgerRows(client, filter) }),
     );
   }
-  const path = join(place.stateDir, JOURNAL_NAME);
-  const db = opened(path, readJournalFile);
-  try {
-    return await use({ rows: (filter) => ledgerRows(db, filter) });
-  } catch (cause) {
-    return refuseUse(path, cause);
-  } finally {
-    db.close();
-  }
+  return withJournal(place.stateDir, (db) => use({ rows: (filter) => ledgerRows(db, filter) }));
 }
 
 /** Lets a command compare a journal with the chain, beside the gatekeepers that write it; `open` decides about a file. */
@@ -95,15 +93,9 @@ export async function withBooks<T>(
       return use(new Books(ask, 'signalpress.'));
     });
   }
-  const path = join(place.stateDir, JOURNAL_NAME);
-  const db = opened(path, open);
-  try {
-    return await use(new Books(async (text, values) => db.prepare(text).all([...values]), ''));
-  } catch (cause) {
-    return refuseUse(path, cause);
-  } finally {
-    db.close();
-  }
+  const used = (db: Database.Database): Promise<T> =>
+    use(new Books(async (text, values) => db.prepare(text).all([...values]), ''));
+  return withJournal(place.stateDir, used, open);
 }
 
 /** Opens the journal in a file so that what a command writes is on the disk before it goes on. */
@@ -140,4 +132,29 @@ export function dayStart(text: string): number {
   throw new StartError(
     `Cannot read day "${text}": not a calendar day; give one such as 2026-01-31`,
   );
+}
+
+const openRow = z.object({ n: z.number(), oldest: z.number().nullable() });
+const checkRow = z.object({ quick_check: z.string() });
+const OPEN = `
+SELECT count(*) AS n, min(created_at) AS oldest FROM payment WHERE state IN ('settling', 'unknown')`;
+
+/** Reads the journal beside the gatekeepers that write it; null where there is none yet. Throws a StartError where it is lost. */
+export async function journalFacts({ stateDir, journal }: Config): Promise<JournalFacts | null> {
+  if (isPostgresUrl(journal)) {
+    const { databaseFacts } = await import('./postgres/postgres-ledger.ts');
+    const facts = await withDatabase(journal, databaseFacts, 'perhaps empty');
+    const trace = facts === null ? traceOfShop(stateDir) : null;
+    if (trace !== null) throw lostJournal(shownPlace(journal), trace);
+    return facts;
+  }
+  const path = join(stateDir, JOURNAL_NAME);
+  refuseLost(path);
+  if (!existsSync(path)) return null;
+  return withJournal(stateDir, (db) => {
+    const { quick_check } = checkRow.parse(db.prepare('PRAGMA quick_check(1)').get());
+    if (quick_check !== 'ok') return { newestMs: 0, open: 0, oldestMs: null, damage: quick_check };
+    const { n, oldest } = openRow.parse(db.prepare(OPEN).get());
+    return { newestMs: newestTime(db), open: n, oldestMs: oldest, damage: null };
+  });
 }

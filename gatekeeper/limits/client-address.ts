@@ -17,7 +17,7 @@ export function trustedProxies(list: string): TrustedProxies {
   }
   return {
     has(address) {
-      const plain = withoutMapping(address);
+      const plain = /^::ffff:([0-9.]+)$/i.exec(address)?.[1] ?? address;
       const version = isIP(plain);
       return version !== 0 && block.check(plain, version === 4 ? 'ipv4' : 'ipv6');
     },
@@ -92,8 +92,4 @@ function withoutPort(hop: string): string {
   const [, version4, version6] =
     /^(?:([0-9.]+):[0-9]{1,5}|\[([^\]]*)\](?::[0-9]{1,5})?)$/.exec(hop) ?? [];
   return version4 ?? version6 ?? hop;
-}
-
-function withoutMapping(address: string): string {
-  return /^::ffff:([0-9.]+)$/i.exec(address)?.[1] ?? address;
 }

@@ -26,7 +26,6 @@ export function clockFailure(nowMs: number, newestMs: number): Error | null {
 const CLOCK_OFF_MS_MAX = DEAD_AFTER_S * 1000;
 
 interface OutsideTimeOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Milliseconds of a clock that nobody can set. */
   readonly monotonic: () => number;
@@ -39,16 +38,13 @@ interface OutsideTimeOptions {
  */
 export class OutsideTime {
   readonly #by: OutsideTimeOptions;
-  /** What was told, and when. */
   #told: { readonly ms: number; readonly atMs: number } | null = null;
-  /** When the clock was last seen to be off. */
   #offAtMs: number | null = null;
 
   constructor(by: OutsideTimeOptions) {
     this.#by = by;
   }
 
-  /** Something outside tells this time, in milliseconds since the epoch. */
   note(ms: number): void {
     this.#told = { ms, atMs: this.#by.monotonic() };
   }

@@ -1,9 +1,7 @@
 import type { RequestTrace } from '../http/request.ts';
 import type { Network } from './networks.ts';
-import type { Authorization, Payment, X402Version } from './payment.ts';
-import type { Listing, Requirements } from './requirements.ts';
+import type { Authorization, Listing, Payment, Requirements, X402Version } from './payment.ts';
 
-/** What both calls send. */
 export interface FacilitatorRequest {
   readonly x402Version: X402Version;
   readonly paymentPayload: PaymentPayload;
@@ -17,8 +15,6 @@ interface SignedPayload {
   readonly signature: string;
   readonly authorization: Authorization;
 }
-/** What is sold; a payment of version 1 does not say by whom. */
-type ListedResource = Omit<Listing['resource'], 'serviceName'> & Partial<Listing['resource']>;
 /** A payment as it travels, in the shape of its version. */
 export type PaymentPayload =
   | {
@@ -31,7 +27,7 @@ export type PaymentPayload =
       readonly x402Version: 2;
       readonly accepted: Requirements;
       readonly payload: SignedPayload;
-      readonly resource?: ListedResource;
+      readonly resource?: Omit<Listing['resource'], 'serviceName'> & Partial<Listing['resource']>;
     } & Pick<Listing, 'extensions'>);
 
 /**
@@ -105,7 +101,6 @@ export function exactKinds({
   ];
 }
 
-/** Verifies and settles payments for us. */
 export interface Facilitator {
   verify(request: FacilitatorRequest): Promise<ValidityOutcome>;
   /** `isFirst` if nobody was ever asked to settle this payment: its claim was made just now. */
@@ -131,7 +126,6 @@ export function facilitatorRequest(
   return { x402Version: version, paymentPayload, paymentRequirements: requirements };
 }
 
-/** What the payer signed. */
 export function authorizationOf({ paymentPayload }: FacilitatorRequest): Authorization {
   return paymentPayload.payload.authorization;
 }
@@ -148,8 +142,36 @@ export function authorizationKey(request: FacilitatorRequest): string {
   return `${network}|${asset}|${from}|${nonce}`.toLowerCase();
 }
 
-/** A settlement that the chain shows. */
-export function provenBy({ transaction, block }: ProvenTransfer): SettledOutcome {
+export function provenBy({
+  transaction,
+  block,
+}: Required<Pick<SettledOutcome, 'transaction' | 'block'>>): SettledOutcome {
   return { verdict: 'settled', transaction, block };
 }
-type ProvenTransfer = Required<Pick<SettledOutcome, 'transaction' | 'block'>>;
+/** A URL that requests may go to; throws a RangeError if anyone on the way could read or change what is sent. */
+export function remoteUrl(text: string, whose: string): URL {
+  if (!URL.canParse(text)) {
+    throw new RangeError(`Cannot use ${whose} "${text}": not a URL; give https://host/path`);
+  }
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
+    // A path may hold the operator's key for that service.
+    throw new RangeError(
+      `Cannot use ${whose} "${url.origin}": not https; only a loopback address may be http`,
+    );
+  }
+  return url;
+}
+
+/**
+ * The URL of a facilitator; throws a RangeError if it has more than an origin and a path, because calls carry nothing
+ * else.
+ */
+export function facilitatorUrl(text: string): URL {
+  const url = remoteUrl(text, 'facilitator');
+  const extra = url.username + url.password + url.search + url.hash;
+  if (extra === '') return url;
+  throw new RangeError(
+    `Cannot use facilitator "${url.origin}": its user, password or query would not be sent; put the key into SIGNALPRESS_FACILITATOR_AUTH`,
+  );
+}

@@ -4,7 +4,6 @@ import type { X402Version } from './payment.ts';
 /** `settling` is durable before the settlement is asked for, so after a crash it means the same as `unknown`. */
 export type PaymentState = 'settling' | 'settled' | 'refused' | 'unknown';
 
-/** What is promised for a payment before anybody is asked to move money. */
 export interface Claim {
   /** `network|asset|payer|nonce`, lower-case. */
   readonly key: string;
@@ -16,11 +15,10 @@ export interface Claim {
   /** The exact bytes that were bought, so that a redelivery is byte-identical whatever was published since. */
   readonly body: Buffer;
   readonly contentType: string;
-  /** Atomic units, as signed. */
   readonly value: string;
   /** Unix seconds; from then on the token refuses the authorization. */
   readonly validBefore: number;
-  /** Worth of the value at the rate of the sale, in atomic units of USDC; absent for USDC. */
+  /** Worth of the value when it was sold, in atomic units of USDC; absent for USDC. */
   readonly usd?: string;
   /** What the payer calls the purchase, as `identifierHash` writes it. No two payments that stand have the same. */
   readonly identifier?: string | null;
@@ -35,7 +33,6 @@ export interface JournalEntry extends Omit<Claim, 'body' | 'identifier' | 'clien
   readonly state: PaymentState;
   /** Null once the retention is over: the sale stays in the ledger, its bytes do not. */
   readonly body: Buffer | null;
-  /** The settled transaction, null until then. */
   readonly transaction: string | null;
   /** What a refusal or a missing verdict said. */
   readonly detail: string | null;
@@ -69,7 +66,6 @@ export interface Conclusion {
   readonly isFirst?: boolean;
 }
 
-/** A payment whose end nobody noted. */
 export interface OpenPayment {
   /** Grows with the order in which payments came; above 0. */
   readonly place: number;
@@ -85,7 +81,6 @@ export type Review = { readonly key: string } & (
   | { readonly state: 'gone' }
 );
 
-/** How many payments are open. */
 export interface OpenSummary {
   /** At most OPEN_COUNTED_MAX of each. */
   readonly settling: number;
@@ -94,15 +89,12 @@ export interface OpenSummary {
   readonly oldestMs: number | null;
 }
 
-/** What the checks want to know of a journal. */
 export interface JournalFacts {
   /** Newest time that was noted, in milliseconds since the epoch; 0 when there is none. */
   readonly newestMs: number;
-  /** Payments whose end nobody noted. */
   readonly open: number;
   /** When the oldest of them was claimed, in milliseconds since the epoch; null without one. */
   readonly oldestMs: number | null;
-  /** What is wrong with the file; null for nothing. */
   readonly damage: string | null;
 }
 

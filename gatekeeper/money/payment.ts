@@ -13,19 +13,12 @@ export interface Authorization {
   readonly nonce: string;
 }
 
-/** The terms that a v2 payer says to have accepted. */
-interface AcceptedTerms {
-  readonly amount: string;
-  readonly asset: string;
-  readonly payTo: string;
-}
-
 /** A well-formed payment; nothing in it is checked against our terms yet. */
 export interface Payment {
   readonly version: X402Version;
   readonly scheme: string;
   readonly network: string;
-  readonly accepted: AcceptedTerms | null;
+  readonly accepted: { amount: string; asset: string; payTo: string } | null;
   readonly signature: string;
   readonly authorization: Authorization;
   /** The payer's own name of the purchase, '' for a malformed one. */
@@ -66,4 +59,42 @@ export function parseSignedText(text: string): SignedAuthorization {
 
 function damagedText(): Error {
   return new Error('Cannot read a payment from the journal: damaged; restore the file');
+}
+
+interface CommonRequirements {
+  readonly scheme: 'exact';
+  readonly network: string;
+  readonly payTo: string;
+  readonly asset: string;
+  readonly maxTimeoutSeconds: number;
+  readonly extra: { readonly name: string; readonly version: string };
+}
+/** One `accepts[]` entry of x402 v1. */
+export interface RequirementsV1 extends CommonRequirements {
+  readonly maxAmountRequired: string;
+  readonly resource: string;
+  readonly description: string;
+  readonly mimeType: string;
+  readonly outputSchema: object;
+}
+/** One `accepts[]` entry of x402 v2. */
+export interface RequirementsV2 extends CommonRequirements {
+  readonly amount: string;
+}
+export type Requirements = RequirementsV1 | RequirementsV2;
+
+/** What v2 says about a sale besides its terms; facilitators' catalogues use it to list sellers. */
+export interface Listing {
+  readonly resource: {
+    readonly url: string;
+    readonly description: string;
+    readonly mimeType: string;
+    readonly serviceName: string;
+  };
+  readonly extensions?: object;
+}
+
+/** Price in atomic units, under the name of either version. */
+export function priceOf(requirements: Requirements): string {
+  return 'amount' in requirements ? requirements.amount : requirements.maxAmountRequired;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decodeUtf8, JsonError, parseJson } from '../../compiler/contract/strict-json.ts';
-import { keccak256 } from './keccak.ts';
+import { keccak256 } from './address.ts';
 import type { Network } from './networks.ts';
 import type { Refusal } from './payment.ts';
 import { recoverPayer, SIGNATURE_CHARS_MAX } from './signature.ts';
@@ -49,13 +49,6 @@ const message = z.object({
 });
 type Message = z.infer<typeof message>;
 
-/** What a message is read for. */
-interface SignInTerms {
-  readonly networks: readonly Network[];
-  /** Milliseconds since the epoch. */
-  readonly nowMs: number;
-}
-
 /** A message of an account. */
 export interface SignIn extends Pick<Message, 'domain' | 'uri'> {
   /** Lower case. */
@@ -77,7 +70,10 @@ export type CodeSignature = Pick<SignIn, 'address' | 'network' | 'digest' | 'sig
 export type AskCode = (signature: CodeSignature) => Promise<boolean>;
 
 /** Reads the value of `SIGN-IN-WITH-X`; never throws for what it holds. What it was made for is looked at by `placeFault`. */
-export function readSignIn(header: string, terms: SignInTerms): SignIn | Refusal {
+export function readSignIn(
+  header: string,
+  terms: { networks: readonly Network[]; nowMs: number },
+): SignIn | Refusal {
   const json = parsed(header);
   const read = message.safeParse(json);
   if (!read.success) {
@@ -173,7 +169,6 @@ function signedDigest(text: string): Uint8Array {
 
 /** What a challenge needs for a message that nobody else gets. */
 export interface SignInSource {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly random: (bytes: number) => Buffer;
 }

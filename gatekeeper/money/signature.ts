@@ -1,10 +1,11 @@
+import secp256k1 from 'secp256k1';
+import { keccak256 } from './address.ts';
+import type { Network } from './networks.ts';
+import type { Authorization } from './payment.ts';
+
 // Its package brings an install script, which nothing here needs, and `elliptic`, which has an open advisory and is loaded only
 // where the native part is not. The fastest in WebAssembly takes 145 µs for 50, and a purchase then costs 1.24 to 1.31 times as
 // much: more than the 1.15 that a library without both may cost.
-import secp256k1 from 'secp256k1';
-import { keccak256 } from './keccak.ts';
-import type { Network } from './networks.ts';
-import type { Authorization } from './payment.ts';
 
 /** Hex characters of a plain 65-byte signature with its `0x`; wallets with code may send more. */
 export const SIGNATURE_CHARS = 132;
@@ -143,4 +144,23 @@ function writeUint(words: Buffer, index: number, decimal: string): void {
 
 function hashText(text: string): Uint8Array {
   return keccak256(Buffer.from(text, 'utf8'));
+}
+
+/** What secp256k1 loads first; where it cannot, it goes on without a word in plain JavaScript. */
+const NATIVE_PART: string = 'secp256k1/bindings.js';
+
+/** What the operator should know where signatures are checked without native code; null where they are not. */
+export async function slowSignatures(
+  load: () => Promise<unknown> = () => import(NATIVE_PART),
+): Promise<string | null> {
+  try {
+    await load();
+    return null;
+  } catch {
+    const system = `${process.platform}-${process.arch}`;
+    return (
+      `Payments are checked 17 times slower than they could be: the package secp256k1 has no native part for ${system}. ` +
+      'Install a C++ compiler and run "npm rebuild secp256k1"'
+    );
+  }
 }

@@ -1,36 +1,22 @@
 import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
 import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
 import { describedParams } from '../../compiler/contract/described-params.ts';
-import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
 import { catalogLink } from '../../compiler/contract/static-files.ts';
 import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
 import { payeeAddress } from '../money/address.ts';
-import { declaredExtensions, type Extension } from '../money/extensions.ts';
-import type { Network } from '../money/networks.ts';
-import { OFFER_RECEIPT, RECEIPT_DECLARATION } from '../money/offer-receipt.ts';
-import type { X402Version } from '../money/payment.ts';
-import type {
-  Listing,
-  Requirements,
-  RequirementsV1,
-  RequirementsV2,
-} from '../money/requirements.ts';
-import type { ServiceSigner } from '../money/service-signer.ts';
+import { declaredExtensions, type Extension, OFFER_RECEIPT, RECEIPT_DECLARATION, type ServiceSigner } from '../money/extensions.ts';
+import { type Network, tokenAmount } from '../money/networks.ts';
+import type { Listing, Requirements, RequirementsV1, RequirementsV2, X402Version } from '../money/payment.ts';
 import { SIGN_IN, type SignInSource, signInDeclaration } from '../money/sign-in.ts';
-import { tokenAmount } from '../money/token-rate.ts';
 import type { Offers } from '../release/release-source.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { bazaar } from './bazaar.ts';
-import { anyRequest, clientHint } from './client-hint.ts';
-import { mediaTypeOf } from './media-type.ts';
-import { type Shown, shownOf } from './shown.ts';
+import { anyRequest, bazaar, clientHint, mediaTypeOf, type Shown, shownOf } from './shown.ts';
 
-/** Seconds that a payer's authorization should last. */
 const MAX_TIMEOUT_SECONDS = 300;
 /** Ready challenges kept, each a few KB. */
 const CHALLENGE_CACHE_MAX = 1000;
-/** Templates kept, one for each operation, price and form. */
 const TEMPLATES_MAX = 1000;
 /** Longest `path?query` that is kept ready and that the v2 header repeats; headers stay well under 16 KB. */
 const CHALLENGE_TARGET_CHARS_MAX = 1024;
@@ -56,19 +42,16 @@ interface ChallengerOptions {
   readonly network: Network;
   /** Where else the same may be paid, offered after the first. */
   readonly furtherNetworks?: readonly Network[];
-  /** What of version 2 is on beside `bazaar`. */
   readonly extensions?: readonly Extension[];
   /** Makes the messages by which accounts sign in, where they may. */
   readonly signIn?: SignInSource;
   /** Signs receipts, while its key counts. */
   readonly signer?: Pick<ServiceSigner, 'fault'>;
-  /** Shown by v2 catalogues, 1 to 32 printable ASCII characters. */
   readonly serviceName: string;
   /** What every challenge says beside its terms, in both versions; clients ignore keys that they do not know. */
   readonly warning?: string;
 }
 
-/** What challenges need of a release. */
 interface ShownRelease {
   readonly offers: Offers;
   readonly catalog: Catalog;
@@ -112,7 +95,7 @@ const SERVICE_NAME = /^[\x20-\x7e]{1,32}$/;
 export function challenger(options: ChallengerOptions): Challenger {
   const checked = checkedOptions(options);
   const templates = new BoundedMap<string, Template>(TEMPLATES_MAX);
-  const cache = new Map<string, Challenge>();
+  const cache = new BoundedMap<string, Challenge>(CHALLENGE_CACHE_MAX);
   let shown: ShownRelease = { offers: new Map(), catalog: catalogOf([]) };
   const templateOf = (endpoint: Endpoint, target: string): Template => {
     const isShort = target.length <= OWN_TARGET_CHARS_MAX;
@@ -133,7 +116,15 @@ export function challenger(options: ChallengerOptions): Challenger {
   };
   const terms: Challenger['terms'] = (endpoint, target, version) => {
     const ready = templateOf(endpoint, target);
-    if (version === 2) return listed(ready, target);
+    if (version === 2) {
+      const { v2, listing } = ready;
+      const resource = { ...listing.resource, url: shownUrl(ready, target) };
+      return mapAll(v2, (one) => {
+        const own = { ...one };
+        listings.set(own, { ...listing, resource });
+        return own;
+      });
+    }
     const resource = checked.baseUrl + target;
     return mapAll(ready.v1, (one) => ({ ...one, resource }));
   };
@@ -148,7 +139,7 @@ export function challenger(options: ChallengerOptions): Challenger {
       const known = cache.get(key);
       if (known !== undefined) return known;
       const made = fill(templateOf(endpoint, target), target);
-      if (!isLong(target) && made.isOnce !== true) keep(cache, key, made);
+      if (!isLong(target) && made.isOnce !== true) cache.set(key, made);
       return made;
     },
     terms,
@@ -201,10 +192,8 @@ interface Template {
   readonly path: string;
   /** What the hint calls where only the price was asked for. */
   readonly anyRequest: string;
-  /** One for each network. */
   readonly v1: readonly [RequirementsV1, ...RequirementsV1[]];
   readonly v2: readonly [RequirementsV2, ...RequirementsV2[]];
-  /** With the slot for its URL. */
   readonly listing: Listing;
   readonly body: readonly string[];
   readonly header: readonly string[];
@@ -221,14 +210,13 @@ interface TemplateOptions extends ChallengerOptions {
 
 function template(shown: Shown, options: TemplateOptions): Template {
   const { endpoint, mimeType } = shown;
-  const { baseUrl, serviceName, warning } = options;
+  const { baseUrl, serviceName, warning, signIn, isSigned } = options;
+  const networks = networksOf(options);
   const warned = warning === undefined ? {} : { warning };
-  const v1 = mapAll(networksOf(options), (network, at) =>
+  const v1 = mapAll(networks, (network, at) =>
     requirementsV1(shown, { ...options, network, isFirst: at === 0 }),
   );
-  const v2 = mapAll(networksOf(options), (network) =>
-    requirementsV2(endpoint, { ...options, network }),
-  );
+  const v2 = mapAll(networks, (network) => requirementsV2(endpoint, { ...options, network }));
   const hint = clientHint(shown, baseUrl, REQUEST_SLOT);
   const body = {
     x402Version: 1,
@@ -240,8 +228,13 @@ function template(shown: Shown, options: TemplateOptions): Template {
   const [{ description }] = v1;
   const resource = { url: RESOURCE_SLOT, description, mimeType, serviceName };
   const more = extensions(shown, options);
-  const own = { ...declaredExtensions(options.extensions ?? []), ...ownExtensions(options) };
-  const declared = { ...more.extensions, ...own };
+  const declared = {
+    ...more.extensions,
+    ...declaredExtensions(options.extensions ?? []),
+    // The message is made for each request.
+    ...(signIn === undefined ? {} : { [SIGN_IN]: SIGN_IN_SLOT }),
+    ...(isSigned ? { [OFFER_RECEIPT]: RECEIPT_DECLARATION } : {}),
+  };
   const announced = Object.keys(declared).length === 0 ? {} : { extensions: declared };
   const terms = { resource, accepts: v2, ...announced };
   const header = { x402Version: 2, error: ERROR_SLOT, ...warned, ...terms };
@@ -255,21 +248,8 @@ function template(shown: Shown, options: TemplateOptions): Template {
     listing: { resource, ...more },
     body: cut(body),
     header: cut(header),
-    signIn: signInOf(options),
+    signIn: signIn === undefined ? null : (url) => signInDeclaration(url, { networks, ...signIn }),
     link: ['link', catalogLink(baseUrl)],
-  };
-}
-
-function signInOf({ signIn, ...options }: ChallengerOptions): Template['signIn'] {
-  const networks = networksOf(options);
-  return signIn === undefined ? null : (url) => signInDeclaration(url, { networks, ...signIn });
-}
-
-/** The message is made for each request. */
-function ownExtensions({ signIn, isSigned }: TemplateOptions): object {
-  return {
-    ...(signIn === undefined ? {} : { [SIGN_IN]: SIGN_IN_SLOT }),
-    ...(isSigned ? { [OFFER_RECEIPT]: RECEIPT_DECLARATION } : {}),
   };
 }
 
@@ -288,7 +268,10 @@ function cut(value: object): string[] {
 function fill(ready: Template, target: string, error?: string): Challenge {
   const resource = JSON.stringify(ready.baseUrl + target);
   const resources = ready.v1.map(() => resource);
-  const texts = [JSON.stringify(error ?? ERROR_V1), ...resources, hinted(ready, target)];
+  // What the hint calls, for the inside of a JSON text that holds it between single quotes.
+  const called = (target === ready.path ? ready.anyRequest : target).replaceAll("'", '%27');
+  const hinted = JSON.stringify(called).slice(1, -1);
+  const texts = [JSON.stringify(error ?? ERROR_V1), ...resources, hinted];
   const shown = shownUrl(ready, target);
   const message = ready.signIn === null ? [] : [JSON.stringify(ready.signIn(shown))];
   const headerTexts = [JSON.stringify(error ?? ERROR_V2), JSON.stringify(shown), ...message];
@@ -311,38 +294,11 @@ function isLong(target: string): boolean {
   return target.length > CHALLENGE_TARGET_CHARS_MAX;
 }
 
-/** The v2 terms of one target, with the listing of its challenge. */
-function listed(ready: Template, target: string): Template['v2'] {
-  const { v2, listing } = ready;
-  const resource = { ...listing.resource, url: shownUrl(ready, target) };
-  return mapAll(v2, (one) => {
-    const terms = { ...one };
-    listings.set(terms, { ...listing, resource });
-    return terms;
-  });
-}
-
-/** What the hint calls, for the inside of a JSON text that holds it between single quotes. */
-function hinted({ path, anyRequest }: Template, target: string): string {
-  const request = target === path ? anyRequest : target;
-  return JSON.stringify(request.replaceAll("'", '%27')).slice(1, -1);
-}
-
 function joined(parts: readonly string[], texts: readonly string[]): string {
   if (texts.length < parts.length - 1) {
     throw new RangeError(`Cannot fill a challenge: ${texts.length} texts for more slots`);
   }
-  return parts
-    .flatMap((part, at) => (at === 0 ? part : [...texts.slice(at - 1, at), part]))
-    .join('');
-}
-
-function keep(cache: Map<string, Challenge>, key: string, made: Challenge): void {
-  if (cache.size >= CHALLENGE_CACHE_MAX) {
-    const oldest = cache.keys().next();
-    if (!oldest.done) cache.delete(oldest.value);
-  }
-  cache.set(key, made);
+  return parts.map((part, at) => (at === 0 ? part : `${texts[at - 1]}${part}`)).join('');
 }
 
 /** The example of the answer stands in the first entry alone: it is long, and the same for all. */
@@ -370,7 +326,9 @@ function requirementsV1(
         ...(isBasket(endpoint) ? BASKET_INPUT : {}),
         queryParams: Object.fromEntries(
           Object.entries(describedParams(endpoint)).map(([name, param]) => {
-            return [name, { ...queryParam(param), ...examplesOf(name, shown) }];
+            const { type, required, description, enum: legal } = param;
+            const values = legal === undefined ? {} : { enum: legal };
+            return [name, { type, required, description, ...values, ...examplesOf(name, shown) }];
           }),
         ),
       },
@@ -397,10 +355,6 @@ function requirementsV2(endpoint: Endpoint, options: ChallengerOptions): Require
   };
 }
 
-function queryParam({ type, required, description, enum: legal }: Param): object {
-  return { type, required, description, ...(legal === undefined ? {} : { enum: legal }) };
-}
-
 /** Values of a parameter that this release answers beside those of the example. */
 function examplesOf(name: string, { endpoint, example }: Shown): { examples?: readonly string[] } {
   const param = endpoint.params[name];
@@ -409,4 +363,15 @@ function examplesOf(name: string, { endpoint, example }: Shown): { examples?: re
   const chosen = example[name];
   if (!param.required && !isOpen) return { examples: param.examples };
   return chosen === undefined ? {} : { examples: [chosen] };
+}
+
+/** Longest service name that v2 catalogues show. */
+const SERVICE_NAME_CHARS_MAX = 32;
+
+/** As much of an issuer's name as a v2 challenge can say. */
+export function serviceNameOf(issuerName: string): string {
+  const ascii = issuerName.replace(/[^\x20-\x7e]/g, '');
+  const cut = ascii.slice(0, SERVICE_NAME_CHARS_MAX);
+  // A bracket without its end is useless.
+  return cut.replace(/\([^)]*$/, '').trim() || 'x402';
 }

@@ -16,10 +16,8 @@ import {
   usageOf,
 } from './example-request.ts';
 
-/** Why a request has no answer. */
 type Miss = 'missing_parameter' | 'illegal_value' | 'no_data' | 'empty_line';
 
-/** Longest value that an error repeats. */
 const SHOWN_CHARS_MAX = 60;
 
 /**
@@ -67,15 +65,9 @@ function nearValues({ endpoint, values, fault }: Route): Values {
   return near === null ? values : { ...values, [fault.name]: near };
 }
 
-interface Suggestion {
-  readonly miss: Miss;
-  /** A request of the same row that is answered; null for a row of which nothing is stored. */
-  readonly found: string | null;
-}
-
 function reason(
   { endpoint, values, fault }: Route,
-  { miss, found }: Suggestion,
+  { miss, found }: { miss: Miss; found: string | null },
   release: ReleaseIndex,
 ): string {
   if (fault !== null) return faultText(endpoint, fault);

@@ -1,6 +1,7 @@
-import type { FacilitatorCall, Meters, PurchaseStage } from '../metrics/meters.ts';
+import type { Meters, PurchaseStage } from '../metrics/meters.ts';
 import type {
   Facilitator,
+  FacilitatorRequest,
   NoVerdict,
   SettleOutcome,
   SupportedOutcome,
@@ -11,19 +12,37 @@ import { CallWatch, type ServiceState } from '../state/service-state.ts';
 
 /** A facilitator that hangs is noticed by then, long before its calls are given up. */
 const SLOW_CALL_MS = 10_000;
+/** An outage is reported at most this often, however many payments it affects. */
+const REPORT_EVERY_MS = 1000;
 
-/** Runs something and tells how long it took, however it ends. */
-async function timed<T>(run: () => Promise<T>, note: (ms: number) => void): Promise<T> {
+type PaymentOutcome = ValidityOutcome | SettleOutcome;
+type PaymentCall = 'verify' | 'settle';
+
+/** A facilitator whose calls for payments all go through one function. */
+function around(
+  facilitator: Facilitator,
+  wrap: <T extends PaymentOutcome>(
+    ask: () => Promise<T>,
+    call: PaymentCall,
+    request: FacilitatorRequest,
+  ) => Promise<T>,
+): Facilitator {
+  return {
+    verify: (request) => wrap(() => facilitator.verify(request), 'verify', request),
+    settle: (request, isFirst) =>
+      wrap(() => facilitator.settle(request, isFirst), 'settle', request),
+    supported: () => facilitator.supported(),
+  };
+}
+
+/** Runs one stage of a purchase and notes how long it took, however it ends. */
+async function staged<T>(meters: Meters, stage: PurchaseStage, run: () => Promise<T>): Promise<T> {
   const started = performance.now();
   try {
     return await run();
   } finally {
-    note(performance.now() - started);
+    meters.stage(stage, performance.now() - started);
   }
-}
-
-function staged<T>(meters: Meters, stage: PurchaseStage, run: () => Promise<T>): Promise<T> {
-  return timed(run, (ms) => meters.stage(stage, ms));
 }
 
 /** A journal whose waits and ends are measured, where metrics are on. */
@@ -46,11 +65,7 @@ export function meteredJournal(journal: Journal, meters: Meters | undefined): Jo
 /** The settler of all payments: what a buyer waits for, with whatever proof it takes. */
 export function meteredSettler(settler: Facilitator, meters: Meters | undefined): Facilitator {
   if (meters === undefined) return settler;
-  return {
-    verify: (request) => staged(meters, 'verify', () => settler.verify(request)),
-    settle: (request, isFirst) => staged(meters, 'settle', () => settler.settle(request, isFirst)),
-    supported: () => settler.supported(),
-  };
+  return around(settler, (ask, call) => staged(meters, call, ask));
 }
 
 /** One facilitator that is named while it hangs, or does not even answer a question of our own. */
@@ -69,24 +84,22 @@ export function watchedFacilitator(
     return isSilence(outcome) ? outcome.detail : null;
   };
   const lookAgain = state.ask('facilitator_lost', look, name);
-  const noted = async <T extends AnyOutcome>(call: () => Promise<T>): Promise<T> => {
-    const outcome = await call();
+  const noted = async <T extends PaymentOutcome | SupportedOutcome>(
+    ask: () => Promise<T>,
+  ): Promise<T> => {
+    const outcome = await ask();
     isSilent = isSilence(outcome);
     if (isSilent || state.trouble('facilitator_lost', name).since !== null) lookAgain();
     return outcome;
   };
   return {
-    verify: (request) => noted(() => calls.watched(() => facilitator.verify(request))),
-    settle: (request, isFirst) =>
-      noted(() => calls.watched(() => facilitator.settle(request, isFirst))),
+    ...around(facilitator, (ask) => noted(() => calls.watched(ask))),
     supported: () => noted(() => facilitator.supported()),
   };
 }
 
-type AnyOutcome = ValidityOutcome | SettleOutcome | SupportedOutcome;
-
 /** Whether nothing at all came back, which no payment of a stranger causes. */
-function isSilence(outcome: AnyOutcome): outcome is NoVerdict {
+function isSilence(outcome: PaymentOutcome | SupportedOutcome): outcome is NoVerdict {
   return outcome.verdict === 'none' && outcome.status === undefined && outcome.abandoned !== true;
 }
 
@@ -97,20 +110,42 @@ export function meteredFacilitator(
   meters: Meters | undefined,
 ): Facilitator {
   if (meters === undefined) return facilitator;
-  const counted = async <T extends { readonly verdict: string }>(
-    call: FacilitatorCall['call'],
-    ask: () => Promise<T>,
-  ): Promise<T> => {
+  return around(facilitator, async (ask, call) => {
     const started = performance.now();
     const outcome = await ask();
     const ms = performance.now() - started;
     const verdict = 'retryMs' in outcome ? 'busy' : outcome.verdict;
     meters.called({ facilitator: name, call, verdict, ms });
     return outcome;
-  };
-  return {
-    verify: (request) => counted('verify', () => facilitator.verify(request)),
-    settle: (request, isFirst) => counted('settle', () => facilitator.settle(request, isFirst)),
-    supported: () => facilitator.supported(),
-  };
+  });
+}
+
+/** A call that brought no verdict. */
+export interface MissingVerdict {
+  /** The request that it was for. */
+  readonly id?: string;
+  readonly call: PaymentCall;
+  readonly detail: string;
+  /** Calls that came to nothing since one was reported last. */
+  readonly more: number;
+}
+
+/** A facilitator whose missing verdicts are reported to the operator; buyers are only told to try again. */
+export function reportingFacilitator(
+  facilitator: Facilitator,
+  report: (missing: MissingVerdict) => void,
+  clock: () => number,
+): Facilitator {
+  let reportedAtMs = Number.NEGATIVE_INFINITY;
+  let more = 0;
+  return around(facilitator, async (ask, call, { trace }) => {
+    const outcome = await ask();
+    if (outcome.verdict !== 'none' || outcome.abandoned === true) return outcome;
+    const isNew = Math.abs(clock() - reportedAtMs) >= REPORT_EVERY_MS;
+    const named = trace === undefined ? {} : { id: trace.id };
+    if (isNew) report({ ...named, call, detail: outcome.detail, more });
+    if (isNew) reportedAtMs = clock();
+    more = isNew ? 0 : more + 1;
+    return outcome;
+  });
 }

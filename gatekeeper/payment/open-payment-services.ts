@@ -1,9 +1,6 @@
 import { type Config, settlementOf } from '../config/config.ts';
-import { facilitatorWarning } from '../facilitator/facilitator-health.ts';
-import { type MissingVerdict, reportingFacilitator } from '../facilitator/reporting-facilitator.ts';
-import { keepingSettlements } from '../journal/kept-settlements.ts';
-import { type JournalOptions, type OpenJournal, openJournal } from '../journal/open-journal.ts';
-import { watchingWrites } from '../journal/watched-writes.ts';
+import { facilitatorWarning } from '../facilitator/translating-facilitator.ts';
+import { keepingSettlements, openJournal, watchingWrites } from '../journal/open-journal.ts';
 import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
 import { OutsideTime } from '../money/clock-guard.ts';
@@ -15,29 +12,26 @@ import {
   meteredFacilitator,
   meteredJournal,
   meteredSettler,
+  reportingFacilitator,
   watchedFacilitator,
 } from './metered.ts';
 import { openSettlementServices, type SettlementServices } from './open-settlement-services.ts';
 import { PayerAdmission } from './payer-admission.ts';
 import type { SettlementContext } from './settlement.ts';
 
-/** The settler and the journal of what was settled. */
 export interface PaymentServices extends SettlementServices, Pick<SettlementContext, 'admission'> {
   readonly journal: Journal;
   /** The time as something outside tells it; absent where no money moves. */
   readonly outside?: OutsideTime;
 }
 
-/** What the settler and the journal need. */
 export interface PaymentServiceOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
   readonly state: ServiceState;
   /** Stands in for the one that the settings name. */
   readonly facilitator?: Facilitator;
   readonly journal?: Journal;
-  /** Told what happens, where metrics are on. */
   readonly meters?: Meters;
   /** Milliseconds of a clock that nobody can set; else that of the process. */
   readonly monotonic?: () => number;
@@ -53,24 +47,43 @@ export async function openPaymentServices(
   const { monotonic = () => performance.now() } = by;
   const outside = new OutsideTime({ clock, monotonic });
   const noteTime = (ms: number): void => outside.note(ms);
-  const settlers =
-    given(config, by) ??
-    (await openSettlementServices(config, { clock, report, noteTime, meters, state }));
-  const isMoney = by.facilitator === undefined && settlementOf(config) !== 'test';
+  const { facilitator: given } = by;
+  const settlers: SettlementServices =
+    given === undefined
+      ? await openSettlementServices(config, { clock, report, noteTime, meters, state })
+      : {
+          facilitator: meteredFacilitator(
+            watchedFacilitator(given, 'given', state),
+            'given',
+            meters,
+          ),
+          circuits: () => [],
+          warning: () => facilitatorWarning({ facilitator: given }, config.network),
+          close: async () => {},
+        };
+  const isMoney = given === undefined && settlementOf(config) !== 'test';
   try {
     const passedMs = isMoney ? () => outside.passedMs() : clock;
-    const { journal, isLost, close } = await journalOf(config, { ...by, passedMs });
+    const lost = state.trouble('journal_lost');
+    const measured = meters === undefined ? {} : { onSync: (ms: number) => meters.synced(ms) };
+    // One that stands in for that of the settings is closed by its owner.
+    const { journal, isLost, close } =
+      by.journal === undefined
+        ? await openJournal(config, { ...by, ...measured, passedMs, lost })
+        : { journal: by.journal, isLost: () => false, close: async () => {} };
     const watched = watchingWrites(keepingSettlements(journal), { clock, isLost });
     state.watch('journal_failing', watched.failure);
     state.watch('journal_slow', watched.slowness);
-    const reportMissing = (missing: MissingVerdict): void =>
-      log({ event: 'no_verdict', ...missing });
     // Where money is simulated, whoever has none is welcome.
     const admission =
       settlers.accounts === undefined
         ? {}
         : { admission: new PayerAdmission({ ...settlers, journal, clock, meters }) };
-    const settler = reportingFacilitator({ ...settlers, report: reportMissing, clock });
+    const settler = reportingFacilitator(
+      settlers.facilitator,
+      (missing) => log({ event: 'no_verdict', ...missing }),
+      clock,
+    );
     return {
       ...settlers,
       ...(isMoney ? { outside } : {}),
@@ -86,34 +99,4 @@ export async function openPaymentServices(
     await settlers.close();
     throw error;
   }
-}
-
-/** The facilitator that stands in for the one of the settings. */
-function given(
-  { network }: Config,
-  { facilitator, meters, state }: PaymentServiceOptions,
-): SettlementServices | null {
-  if (facilitator === undefined) return null;
-  return {
-    facilitator: meteredFacilitator(
-      watchedFacilitator(facilitator, 'given', state),
-      'given',
-      meters,
-    ),
-    circuits: () => [],
-    warning: () => facilitatorWarning({ facilitator }, network),
-    close: async () => {},
-  };
-}
-
-/** The journal of the settings, or the one that stands in for it and is closed by its owner. */
-async function journalOf(
-  config: Config,
-  by: PaymentServiceOptions & Required<Pick<JournalOptions, 'passedMs'>>,
-): Promise<OpenJournal> {
-  const { journal, meters, state } = by;
-  const lost = state.trouble('journal_lost');
-  const measured = meters === undefined ? {} : { onSync: (ms: number) => meters.synced(ms) };
-  if (journal === undefined) return openJournal(config, { ...by, ...measured, lost });
-  return { journal, isLost: () => false, close: async () => {} };
 }

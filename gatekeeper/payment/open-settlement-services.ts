@@ -2,29 +2,30 @@ import { randomBytes } from 'node:crypto';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { ChainOptions, OpenChain } from '../chain/open-chain.ts';
 import { type Config, type PaidNetwork, paidNetworks, paidTokens } from '../config/config.ts';
-import { canary } from '../facilitator/canary.ts';
-import { facilitatorAuth } from '../facilitator/facilitator-auth.ts';
-import { facilitatorWarning } from '../facilitator/facilitator-health.ts';
-import { type FacilitatorPool, facilitatorPool } from '../facilitator/facilitator-pool.ts';
+import { canary, type FacilitatorPool, facilitatorPool } from '../facilitator/facilitator-pool.ts';
 import { localFacilitator } from '../facilitator/local-facilitator.ts';
 import { provenFacilitator } from '../facilitator/proven-facilitator.ts';
-import { remoteFacilitator } from '../facilitator/remote-facilitator.ts';
-import { translatingFacilitator } from '../facilitator/translating-facilitator.ts';
+import { facilitatorAuth, remoteFacilitator } from '../facilitator/remote-facilitator.ts';
+import {
+  facilitatorWarning,
+  translatingFacilitator,
+} from '../facilitator/translating-facilitator.ts';
 import type { Meters, NamedCircuit } from '../metrics/meters.ts';
 import type { ChainEvidence } from '../money/evidence.ts';
-import { authorizationOf, type Facilitator } from '../money/facilitator.ts';
-import { isTokenOf } from '../money/further-tokens.ts';
-import type { Network } from '../money/networks.ts';
-import { depthMs, finalMs } from '../money/settlement-time.ts';
+import {
+  authorizationOf,
+  type Facilitator,
+  type FacilitatorRequest,
+  type NoVerdict,
+} from '../money/facilitator.ts';
+import { depthMs, finalMs, isTokenOf, type Network } from '../money/networks.ts';
 import type { AskCode } from '../money/sign-in.ts';
 import type { ServiceState } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { settlersByNetwork } from './by-network.ts';
 import { meteredFacilitator, watchedFacilitator } from './metered.ts';
-import type { AskStanding } from './payer-admission.ts';
+import { type AskStanding, SmartAccounts } from './payer-admission.ts';
 import type { PaymentEvidence, SettlementContext } from './settlement.ts';
-import { SmartAccounts } from './smart-accounts.ts';
 
 /** Who settles, as the settings say, and what the chain says about it. */
 export interface SettlementServices
@@ -46,11 +47,9 @@ export interface SettlementServices
 
 interface SettlementOptions extends ChainOptions {
   readonly state: ServiceState;
-  /** Told of each call of a facilitator. */
   readonly meters?: Meters | undefined;
 }
 
-/** A token on its network with the chain node that knows both; null without one. */
 interface PaidChain extends PaidNetwork {
   readonly chain: TokenChain | null;
 }
@@ -69,28 +68,28 @@ export async function openSettlementServices(
     // Where a node tells the time, nobody else does: two of them may differ.
     const remotes = await remotesOf(config, hasChain ? {} : by);
     const { clock, meters, state } = by;
-    const names = labelsOf(config);
+    const names = labelsOf(config.facilitatorUrls);
     const facilitators = remotes.map((remote, at) => {
       const name = defined(names[at], 'the name');
       const facilitator = meteredFacilitator(watchedFacilitator(remote, name, state), name, meters);
-      return translatingFacilitator({ facilitator, networks: chains.map(networkOf), clock });
+      const networks = chains.map(({ network }) => network);
+      return translatingFacilitator({ facilitator, networks, clock });
     });
-    const pool = facilitators.length === 0 ? null : poolOf(facilitators, { chains, clock, meters });
-    const settlers = settlersOf(chains, { pool, by });
-    state.watch('facilitators_skipped', () => skippedAll(pool));
-    const circuitOf = (name: string, at: number): NamedCircuit[] => {
-      const state = pool?.circuits()[at];
-      return state === undefined ? [] : [{ facilitator: name, state }];
-    };
+    const pool = facilitators.length === 0 ? null : poolOf(facilitators, chains, by);
+    const settlers = settlersOf(chains, pool, by);
+    state.watch('facilitators_skipped', () => {
+      const circuits = pool?.circuits() ?? [];
+      const isSkipped = circuits.length > 0 && circuits.every((circuit) => circuit === 'open');
+      return isSkipped ? 'no facilitator gives verdicts, also on a question of our own' : null;
+    });
     return {
       facilitator: settlersByNetwork(settlers),
-      circuits: () => names.flatMap(circuitOf),
-      ...(hasChain
-        ? {
-            ...askingBy(chains),
-            finalAfterMs: Math.max(...chains.map(({ network }) => finalMs(network))),
-          }
-        : {}),
+      circuits: () =>
+        names.flatMap((facilitator, at) => {
+          const circuit = pool?.circuits()[at];
+          return circuit === undefined ? [] : [{ facilitator, state: circuit }];
+        }),
+      ...(hasChain ? askingBy(chains) : {}),
       busyMs: () => pool?.busyMs() ?? 0,
       // Simulated payments have no chain that an account could be asked on.
       ...(pool === null && !hasChain ? {} : { accounts: new SmartAccounts(clock) }),
@@ -104,13 +103,6 @@ export async function openSettlementServices(
     closeAll(chains);
     throw error;
   }
-}
-
-/** That every facilitator is left out for a while; null where one is asked, or there are none. */
-function skippedAll(pool: FacilitatorPool | null): string | null {
-  const circuits = pool?.circuits() ?? [];
-  const isSkipped = circuits.length > 0 && circuits.every((circuit) => circuit === 'open');
-  return isSkipped ? 'no facilitator gives verdicts, also on a question of our own' : null;
 }
 
 async function chainsOf(config: Config, by: ChainOptions): Promise<PaidChains> {
@@ -135,10 +127,6 @@ async function chainsOf(config: Config, by: ChainOptions): Promise<PaidChains> {
   return [defined(first, 'the first network'), ...others];
 }
 
-function networkOf({ network }: PaidNetwork): Network {
-  return network;
-}
-
 function closeAll(chains: readonly PaidChain[]): void {
   for (const { chain } of chains) chain?.close?.();
 }
@@ -154,33 +142,33 @@ async function chainOf(
   return openChain({ ...one, rpcUrl }, by);
 }
 
-interface Settling {
-  readonly pool: FacilitatorPool | null;
-  readonly by: SettlementOptions;
-}
-type Settlers = Parameters<typeof settlersByNetwork>[0];
+type Settlers = readonly [NetworkSettler, ...NetworkSettler[]];
 
 /** Of each token: the facilitators, held to what its chain shows, or else an account of our own. */
-function settlersOf([first, ...others]: PaidChains, { pool, by }: Settling): Settlers {
+function settlersOf(
+  [first, ...others]: PaidChains,
+  pool: FacilitatorPool | null,
+  by: SettlementOptions,
+): Settlers {
   const simulated = localFacilitator(by);
-  const settlerOf = ({ network, confirmations, chain }: PaidChain): Settlers[number] => {
-    const own = chain?.direct ?? simulated;
-    const facilitator =
-      pool === null
-        ? meteredFacilitator(own, ownLabel(chain), by.meters)
-        : provenBy(pool, { chain, waitMs: depthMs(network, confirmations) });
-    return { network, facilitator };
+  const settlerOf = ({ network, confirmations, chain }: PaidChain): NetworkSettler => {
+    if (pool === null) {
+      const name = chain?.direct == null ? 'test' : 'relayer';
+      const own = chain?.direct ?? simulated;
+      return { network, facilitator: meteredFacilitator(own, name, by.meters) };
+    }
+    if (chain === null) return { network, facilitator: pool };
+    const waitMs = depthMs(network, confirmations);
+    const { evidence } = chain;
+    return { network, facilitator: provenFacilitator({ facilitator: pool, evidence, waitMs }) };
   };
   return [settlerOf(first), ...others.map(settlerOf)];
 }
 
-type Remote = ReturnType<typeof remoteFacilitator>;
-
 async function remotesOf(
-  config: Config,
+  { facilitatorUrls, facilitatorAuth: header, facilitatorAuthModule: module }: Config,
   { noteTime }: Pick<ChainOptions, 'noteTime'>,
-): Promise<readonly Remote[]> {
-  const { facilitatorUrls, facilitatorAuth: header, facilitatorAuthModule: module } = config;
+): Promise<readonly ReturnType<typeof remoteFacilitator>[]> {
   const auth = await facilitatorAuth({ header, module });
   const own = {
     ...(auth === undefined ? {} : { auth }),
@@ -196,22 +184,15 @@ async function remotesOf(
 }
 
 /** Names of facilitators in metrics: their hosts, since a path may hold a key; two of one host by their places. */
-function labelsOf({ facilitatorUrls }: Config): readonly string[] {
-  const hosts = facilitatorUrls.map((url) => new URL(url).host);
+function labelsOf(urls: readonly string[]): readonly string[] {
+  const hosts = urls.map((url) => new URL(url).host);
   return hosts.map((host, at) => (hosts.indexOf(host) === at ? host : `${host} (${at + 1})`));
-}
-
-function ownLabel(chain: TokenChain | null): string {
-  return chain?.direct == null ? 'test' : 'relayer';
-}
-
-interface PoolParts extends Pick<SettlementOptions, 'clock' | 'meters'> {
-  readonly chains: PaidChains;
 }
 
 function poolOf(
   facilitators: readonly Facilitator[],
-  { chains, clock, meters }: PoolParts,
+  chains: PaidChains,
+  { clock, meters }: SettlementOptions,
 ): FacilitatorPool {
   const waited = (): void => meters?.waitedForFacilitator();
   const asked = { facilitators, clock, waited, canary: canary({ clock, random: randomBytes }) };
@@ -219,84 +200,61 @@ function poolOf(
   return facilitatorPool({
     ...asked,
     isUnused: async (request) => {
-      const evidence = evidenceOf(chains, request.paymentRequirements);
-      const finding = await evidence?.find(authorizationOf(request));
+      const chain = chainOfTerms(chains, request.paymentRequirements);
+      const finding = await chain?.evidence.find(authorizationOf(request));
       return finding?.state === 'unused';
     },
   });
 }
 
-interface ProofParts {
-  readonly chain: TokenChain | null;
-  /** How long a transfer may take to be deep enough. */
-  readonly waitMs: number;
-}
-
-function provenBy(facilitator: Facilitator, { chain, waitMs }: ProofParts): Facilitator {
-  if (chain === null) return facilitator;
-  return provenFacilitator({ facilitator, evidence: chain.evidence, waitMs });
-}
-
-type TokenTerms = Parameters<typeof isTokenOf>[0];
-
 /** Of the token that these terms, in either version, are for. */
-function chainOfTerms(chains: PaidChains, terms: TokenTerms): TokenChain | null | undefined {
+function chainOfTerms(
+  chains: PaidChains,
+  terms: Parameters<typeof isTokenOf>[0],
+): TokenChain | null | undefined {
   return chains.find(({ network }) => isTokenOf(terms, network))?.chain;
 }
 
-function evidenceOf(chains: PaidChains, terms: TokenTerms): ChainEvidence | undefined {
-  return chainOfTerms(chains, terms)?.evidence;
-}
-
-function evidenceBy(chains: PaidChains): PaymentEvidence {
-  return {
+function askingBy(chains: PaidChains) {
+  const evidenceOf = (terms: Parameters<typeof isTokenOf>[0]): ChainEvidence | undefined =>
+    chainOfTerms(chains, terms)?.evidence;
+  const evidence: PaymentEvidence = {
     async find(payment, after) {
-      const finding = await evidenceOf(chains, payment)?.find(payment.authorization, after);
+      const finding = await evidenceOf(payment)?.find(payment.authorization, after);
       if (finding === undefined || finding.state === 'unconfirmed') return { state: 'unknown' };
       return finding;
     },
-    head: async (place) => (await evidenceOf(chains, place)?.head()) ?? null,
+    head: async (place) => (await evidenceOf(place)?.head()) ?? null,
     watch: async (payment, transaction) =>
-      (await evidenceOf(chains, payment)?.watch(payment.authorization, transaction)) ?? {
-        state: 'open',
-      },
+      (await evidenceOf(payment)?.watch(payment.authorization, transaction)) ?? { state: 'open' },
   };
-}
-
-/** What the nodes are asked. */
-function askingBy(chains: PaidChains) {
   const standing: AskStanding = async (payment, authorization, asksCode) =>
     (await chainOfTerms(chains, payment)?.standing(authorization, asksCode)) ?? null;
-  return { evidence: evidenceBy(chains), asksCode: askingCode(chains), standing };
-}
-
-function askingCode(chains: PaidChains): AskCode {
-  return async (signature) => {
+  const asksCode: AskCode = async (signature) => {
     const one = chains.find(({ network }) => network.name === signature.network.name);
     if (one?.chain?.asksCode === undefined) throw new Error('Cannot ask an account: no chain node');
     return one.chain.asksCode(signature);
   };
-}
-
-/** How several facilitators are told apart; a path may hold a key and is not shown. */
-function namesOf(urls: readonly string[]): readonly string[] {
-  if (urls.length < 2) return [];
-  return urls.map((url, at) => `"${new URL(url).origin}" (${at + 1} of ${urls.length})`);
+  const finalAfterMs = Math.max(...chains.map(({ network }) => finalMs(network)));
+  return { evidence, asksCode, standing, finalAfterMs };
 }
 
 async function warningOf(
   facilitators: readonly Facilitator[],
   config: Config,
 ): Promise<string | null> {
-  const names = namesOf(config.facilitatorUrls);
+  const urls = config.facilitatorUrls;
   const warnings = await Promise.all(
     facilitators.map(async (facilitator, at) => {
-      const name = names[at];
       const outcome = await facilitator.supported();
       const known = { ...facilitator, supported: async () => outcome };
-      const asked = { facilitator: known, ...(name === undefined ? {} : { name }) };
+      // A path may hold a key and is not shown.
+      const { origin } = new URL(defined(urls[at], 'the URL'));
+      const name = urls.length < 2 ? {} : { name: `"${origin}" (${at + 1} of ${urls.length})` };
       const networks = outcome.verdict === 'none' ? [config] : paidNetworks(config);
-      return Promise.all(networks.map(({ network }) => facilitatorWarning(asked, network)));
+      return Promise.all(
+        networks.map(({ network }) => facilitatorWarning({ facilitator: known, ...name }, network)),
+      );
     }),
   );
   return joined(warnings.flat());
@@ -304,7 +262,7 @@ async function warningOf(
 
 async function ownWarning(settlers: Settlers): Promise<string | null> {
   // One account settles all tokens of a network.
-  const onNetworks = settlers.filter(({ network }) => network.rate === undefined);
+  const onNetworks = settlers.filter(({ network }) => network.decimals === undefined);
   const isOne = onNetworks.length === 1;
   const asked = onNetworks.map(({ facilitator, network }) => {
     const name = isOne ? {} : { name: `the relayer on "${network.name}"` };
@@ -314,6 +272,38 @@ async function ownWarning(settlers: Settlers): Promise<string | null> {
 }
 
 function joined(warnings: readonly (string | null)[]): string | null {
-  const found = warnings.filter((warning) => warning !== null);
-  return found.length === 0 ? null : found.join('\n');
+  return warnings.filter((warning) => warning !== null).join('\n') || null;
 }
+
+/** Whoever settles one token on one network. */
+interface NetworkSettler {
+  readonly network: Network;
+  readonly facilitator: Facilitator;
+}
+
+/** One for each token of each network as one: a payment only ever reaches the settler of the token that it is for. */
+export function settlersByNetwork(settlers: Settlers): Facilitator {
+  const [first, ...others] = settlers;
+  if (others.length === 0) return first.facilitator;
+  const settlerOf = ({ paymentRequirements }: FacilitatorRequest): Facilitator | undefined => {
+    return settlers.find(({ network }) => isTokenOf(paymentRequirements, network))?.facilitator;
+  };
+  return {
+    verify: async (request) => settlerOf(request)?.verify(request) ?? NOBODY,
+    settle: async (request, isFirst) => settlerOf(request)?.settle(request, isFirst) ?? NOBODY,
+    async supported() {
+      const outcomes = await Promise.all(
+        settlers.map(({ facilitator }) => facilitator.supported()),
+      );
+      const kinds = outcomes.flatMap((one) => (one.verdict === 'supported' ? one.kinds : []));
+      const silent = outcomes.find((one) => one.verdict === 'none');
+      return kinds.length === 0 && silent !== undefined ? silent : { verdict: 'supported', kinds };
+    },
+  };
+}
+
+const NOBODY: NoVerdict = {
+  verdict: 'none',
+  detail: 'nobody settles this token on this network',
+  unsent: true,
+};

@@ -1,3 +1,14 @@
+import { createHash } from 'node:crypto';
+import { CallBudget, pairName } from '../limits/rate-limit.ts';
+import type { AdmissionOutcome, Meters } from '../metrics/meters.ts';
+import type { AccountStanding } from '../money/evidence.ts';
+import { DEAD_AFTER_S, type Journal } from '../money/journal.ts';
+import { type Authorization, type Payment, type Refusal, signedText } from '../money/payment.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
+import { inTime } from '../system/in-time.ts';
+import { facilitatorRefusal, NOT_SIGNED } from './payment-check.ts';
+import type { CheckResult, SettlementResult } from './tender.ts';
+
 /**
  * Money before work: what a payment must show before it is written down and anybody is asked to settle it.
  *
@@ -10,16 +21,6 @@
  *
  * Nothing of this is asked for a payment that the journal knows.
  */
-import { CallBudget } from '../limits/call-budget.ts';
-import type { AdmissionOutcome, Meters } from '../metrics/meters.ts';
-import type { AccountStanding } from '../money/evidence.ts';
-import { DEAD_AFTER_S, type Journal } from '../money/journal.ts';
-import type { Authorization, Payment, Refusal } from '../money/payment.ts';
-import { BoundedMap } from '../system/bounded-map.ts';
-import { inTime } from '../system/in-time.ts';
-import { facilitatorRefusal } from './facilitator-refusal.ts';
-import { NOT_SIGNED } from './payment-check.ts';
-import type { CheckResult, SettlementResult } from './tender.ts';
 
 /** Payers that are remembered; the others are looked up again. */
 const PAYERS_MAX = 50_000;
@@ -49,7 +50,6 @@ export type AskStanding = (
 
 interface AdmissionOptions {
   readonly journal: Pick<Journal, 'hasSettled'>;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Null when the node gives no answer; absent where none is set. Never throws. */
   readonly standing?: AskStanding;
@@ -58,9 +58,7 @@ interface AdmissionOptions {
   readonly meters?: Pick<Meters, 'admitted' | 'askedOfStranger'> | undefined;
 }
 
-/** A payment that is new to the journal. */
 interface NewPayment {
-  /** Of the journal. */
   readonly key: string;
   readonly payment: Payment;
   readonly asset: string;
@@ -203,7 +201,9 @@ export class PayerAdmission {
 
   /** Only an account with code, or one that is not deployed yet, signs with anything but its key. */
   #isUnsigned({ key, payment, isByKey }: NewPayment): boolean {
-    return !isByKey && this.#hasCode(key) === false && !bringsDeployment(payment.signature);
+    // ERC-6492: the signature says how the account would be deployed.
+    const bringsDeployment = payment.signature.endsWith('6492'.repeat(16));
+    return !isByKey && this.#hasCode(key) === false && !bringsDeployment;
   }
 
   /** Undefined where it has to be asked. */
@@ -271,7 +271,9 @@ export class PayerAdmission {
     this.#movedMs.set(account, this.#by.clock());
     const others = this.#others(due).slice(0, MOVED_MAX);
     const standings = await Promise.all(
-      others.map(({ key }) => ask({ ...payment, asset }, { from, nonce: nonceOf(key) }, false)),
+      others.map(({ key }) =>
+        ask({ ...payment, asset }, { from, nonce: key.slice(-NONCE_CHARS) }, false),
+      ),
     );
     const moved = others.filter((_, at) => standings[at]?.isUsed === true);
     this.#underWay.set(
@@ -384,15 +386,6 @@ function accountOf(key: string): string {
   return key.slice(0, -NONCE_CHARS - 1);
 }
 
-function nonceOf(key: string): string {
-  return key.slice(-NONCE_CHARS);
-}
-
-/** ERC-6492: the account is not deployed yet, and the signature says how it would be. */
-function bringsDeployment(signature: string): boolean {
-  return signature.endsWith('6492'.repeat(16));
-}
-
 /** Seconds after which the payment before it has mostly ended. */
 const TURN_RETRY_S = 5;
 
@@ -422,3 +415,136 @@ const USED = refusedAs('used', {
 function refusedAs(outcome: Judgement['outcome'], refusal: Refusal): Judgement {
   return { outcome, result: { kind: 'refused', refusal } };
 }
+
+/** Checks of one account that one address brings, a second and in flight: a wallet may let whoever asks it wait. */
+const OF_PAIR = { perSecond: 1, burstS: 5, factor: 1_000_000, flying: 2, flyingOfAll: 16 };
+/** Of one account, whoever brings them, and of all of them as many times that. */
+const OF_ACCOUNT = { perSecond: 4, burstS: 5, factor: 5, flying: 4, flyingOfAll: 16 };
+/** Of one account from an address whose payment of it settled before: apart from what others bring in its name. */
+const OF_PROVEN = { perSecond: 2, burstS: 5, factor: 20, flying: 4, flyingOfAll: 16 };
+/** Such pairs that are remembered. */
+const PROVEN_MAX = 10_000;
+/** Refused payments that are remembered, and for how long: a wallet may be deployed or filled meanwhile. */
+const REFUSALS_MAX = 1000;
+const REFUSAL_MS = 10_000;
+/** How long an account is refused whose payment passed its check and then did not settle. */
+const FAILED_MS = 600_000;
+/** So many accounts that did so in that time, and none that never paid is taken until some of it is over. */
+const FAILED_MAX = 10;
+
+type Signed = Pick<Payment, 'authorization' | 'signature'>;
+/**
+ * Bounds what payments of accounts with code may cost. Whether such an account signed, only its code can say, and making
+ * up such a payment costs nothing: not even a signature. So they share few calls, apart from those of plain accounts. Code
+ * may also answer a check in one way and the settlement in another, at the cost of whoever settles: an account that did
+ * is not asked again for a while.
+ */
+export class SmartAccounts {
+  readonly #clock: () => number;
+  readonly #ofPair: CallBudget;
+  readonly #ofAccount: CallBudget;
+  readonly #ofProven: CallBudget;
+  readonly #proven = new BoundedMap<string, true>({ entries: PROVEN_MAX, isByUse: true });
+  readonly #refusals = new BoundedMap<string, { result: CheckResult; sinceMs: number }>(
+    REFUSALS_MAX,
+  );
+  readonly #failedMs = new BoundedMap<string, number>(FAILED_MAX);
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+    this.#ofPair = new CallBudget({ ...OF_PAIR, clock });
+    this.#ofAccount = new CallBudget({ ...OF_ACCOUNT, clock });
+    this.#ofProven = new CallBudget({ ...OF_PROVEN, clock });
+  }
+
+  /** What `ask` has against a payment, or why it is not asked; null if the payment is valid. */
+  async check(
+    {
+      key,
+      payment,
+      client,
+      hasPaid,
+    }: { key: string; payment: Signed; client: string; hasPaid: () => Promise<boolean> },
+    ask: () => Promise<CheckResult | null>,
+  ): Promise<CheckResult | null> {
+    const id = createHash('sha256')
+      .update(`${key}|${signedText(payment)}`)
+      .digest('base64');
+    const known = this.#refusals.get(id);
+    if (known !== undefined && this.#isWithin(REFUSAL_MS, known.sinceMs)) return known.result;
+    const payer = payerOf(payment);
+    if (this.#hasFailed(payer)) return { kind: 'refused', refusal: DID_NOT_SETTLE };
+    if (this.#haveFailed() && !(await hasPaid())) return BUSY;
+    const giveBack = this.#take(payer, pairName(client, payer));
+    if (giveBack === null) return BUSY;
+    try {
+      const result = await ask();
+      const sinceMs = this.#clock();
+      if (result?.kind === 'refused') this.#refusals.set(id, { result, sinceMs });
+      return result;
+    } finally {
+      giveBack();
+    }
+  }
+
+  /** A payment passed its check and may have cost a transaction all the same. */
+  failed(payment: Signed): void {
+    this.#failedMs.set(payerOf(payment), this.#clock());
+  }
+
+  settled(payment: Signed, client: string): void {
+    const payer = payerOf(payment);
+    this.#failedMs.delete(payer);
+    this.#proven.set(pairName(client, payer), true);
+  }
+
+  /** Null for one check too many: the share of the pair is asked first, so that nobody takes what all of them share. */
+  #take(payer: string, pair: string): (() => void) | null {
+    if (this.#proven.get(pair) === true) {
+      return this.#ofProven.take(pair) > 0 ? null : () => this.#ofProven.giveBack(pair);
+    }
+    if (this.#ofPair.take(pair) > 0) return null;
+    if (this.#ofAccount.take(payer) > 0) {
+      this.#ofPair.giveBack(pair);
+      return null;
+    }
+    return () => {
+      this.#ofPair.giveBack(pair);
+      this.#ofAccount.giveBack(payer);
+    };
+  }
+
+  /** Whether so many accounts failed that none is taken which never paid. */
+  #haveFailed(): boolean {
+    const [oldestMs] = this.#failedMs.values();
+    const isFull = this.#failedMs.size >= FAILED_MAX;
+    return isFull && oldestMs !== undefined && this.#isWithin(FAILED_MS, oldestMs);
+  }
+
+  #hasFailed(payer: string): boolean {
+    const failedMs = this.#failedMs.get(payer);
+    return failedMs !== undefined && this.#isWithin(FAILED_MS, failedMs);
+  }
+
+  /** A clock that was set back must not keep anybody out for longer. */
+  #isWithin(ms: number, sinceMs: number): boolean {
+    return Math.abs(this.#clock() - sinceMs) < ms;
+  }
+}
+
+function payerOf({ authorization }: Signed): string {
+  return authorization.from.toLowerCase();
+}
+
+const BUSY: CheckResult = {
+  kind: 'held',
+  error:
+    'Too many payments by smart accounts at once. Send the same payment again, or pay from a plain account.',
+  limit: 'smart_accounts',
+};
+const DID_NOT_SETTLE: Refusal = {
+  reason: 'smart_account_did_not_settle',
+  error:
+    'a payment of this account passed its check a moment ago and then did not settle; nothing was charged for this one; ' +
+    'send the earlier one again until it ends, or pay from a plain externally-owned account',
+};

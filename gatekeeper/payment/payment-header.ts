@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { decodeUtf8, JsonError, parseJson } from '../../compiler/contract/strict-json.ts';
+import { paymentIdentifier } from '../money/extensions.ts';
 import type { Payment, Refusal, X402Version } from '../money/payment.ts';
-import { paymentIdentifier } from '../money/payment-identifier.ts';
 import { SIGNATURE_CHARS, SIGNATURE_CHARS_MAX } from '../money/signature.ts';
 
 /** Longest payment header in characters: the listing that a client of version 2 repeats, and the longest signature. */
@@ -78,12 +78,28 @@ export function decodePayment(headerValue: string, version: X402Version): Paymen
   const json = parsedJson(headerValue, header);
   if ('error' in json) return json;
   const { value } = json;
-  if (versionOf(value) !== version) {
+  const found =
+    typeof value === 'object' && value !== null && 'x402Version' in value
+      ? value.x402Version
+      : undefined;
+  if (found !== version) {
     const reason = 'invalid_x402_version';
     const other = version === 1 ? 'version 2 as PAYMENT-SIGNATURE' : 'version 1 as X-PAYMENT';
     return { reason, error: `${header} carries only x402Version ${version}; send ${other}` };
   }
-  return version === 1 ? readV1(value) : readV2(value);
+  if (version === 1) {
+    const parsed = paymentV1.safeParse(value);
+    if (!parsed.success) return shapeRefusal(parsed.error);
+    const { scheme, network, payload } = parsed.data;
+    return signed({ version, scheme, network, accepted: null, ...payload });
+  }
+  const parsed = paymentV2.safeParse(value);
+  if (!parsed.success) return shapeRefusal(parsed.error);
+  const { accepted: terms, payload } = parsed.data;
+  const { scheme, network, ...accepted } = terms;
+  const identifier = paymentIdentifier(value);
+  const named = identifier === undefined ? {} : { identifier };
+  return signed({ version, scheme, network, accepted, ...payload, ...named });
 }
 
 /** Null for a payment written in any other way, and for anything else. */
@@ -110,30 +126,6 @@ function parsedJson(base64: string, header: string): { readonly value: unknown }
     if (!(cause instanceof JsonError)) throw cause;
     return malformed(`${header} does not hold strict JSON: ${cause.code}`);
   }
-}
-
-function versionOf(value: unknown): unknown {
-  return typeof value === 'object' && value !== null && 'x402Version' in value
-    ? value.x402Version
-    : undefined;
-}
-
-function readV1(value: unknown): Payment | Refusal {
-  const parsed = paymentV1.safeParse(value);
-  if (!parsed.success) return shapeRefusal(parsed.error);
-  const { scheme, network, payload } = parsed.data;
-  return signed({ version: 1, scheme, network, accepted: null, ...payload });
-}
-
-function readV2(value: unknown): Payment | Refusal {
-  const parsed = paymentV2.safeParse(value);
-  if (!parsed.success) return shapeRefusal(parsed.error);
-  const { accepted, payload } = parsed.data;
-  const { scheme, network, amount, asset, payTo } = accepted;
-  const identifier = paymentIdentifier(value);
-  const named = identifier === undefined ? {} : { identifier };
-  const terms = { scheme, network, accepted: { amount, asset, payTo } };
-  return signed({ version: 2, ...terms, ...payload, ...named });
 }
 
 /** Accounts with code may sign with more than 65 bytes (EIP-1271, ERC-6492, EIP-7702), but not with any number. */

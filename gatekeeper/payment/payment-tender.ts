@@ -6,30 +6,19 @@ import type { X402Header } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request.ts';
 import { checksumAddress } from '../money/address.ts';
+import { identifierHash, namedBy } from '../money/extensions.ts';
 import { facilitatorRequest } from '../money/facilitator.ts';
 import type { Journal, JournalEntry } from '../money/journal.ts';
-import type { Network } from '../money/networks.ts';
-import {
-  isRefusal,
-  type Payment,
-  parseSignedText,
-  type Refusal,
-  signedText,
-  type X402Version,
-} from '../money/payment.ts';
-import { identifierHash, namedBy } from '../money/payment-identifier.ts';
-import { priceOf, type Requirements } from '../money/requirements.ts';
-import { usdWorth } from '../money/token-rate.ts';
+import { type Network, usdWorth } from '../money/networks.ts';
+import { isRefusal, type Payment, parseSignedText, priceOf, type Refusal, type Requirements, signedText, type X402Version } from '../money/payment.ts';
 import { type Challenger, listingOf } from '../offer/challenge.ts';
-import { formerEndpoint, soldEndpoint, targetOfResource } from '../offer/former-endpoint.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
-import { candidatesOf, judgedToken, unofferedTokens } from './paid-token.ts';
-import { checkPayment, checkSigner, isSignedByKey, type Terms } from './payment-check.ts';
+import { candidatesOf, checkPayment, checkSigner, isSignedByKey, judgedToken, type Terms, unofferedTokens } from './payment-check.ts';
 import { decodePayment } from './payment-header.ts';
 import { PaymentSettlement, type SettlementContext } from './settlement.ts';
 import type { SignaturePool } from './signature-pool.ts';
-import { type BuyerProof, type Tender, type TenderReader, Waiters } from './tender.ts';
+import { type BuyerProof, formerEndpoint, soldEndpoint, type Tender, type TenderReader, targetOfResource, Waiters } from './tender.ts';
 
 /** Requirements that are kept ready, so that they are written out once for all payments of one request. */
 const TERMS_CACHE_MAX = 4096;
@@ -52,13 +41,12 @@ interface PaymentReader extends TenderReader<X402Header> {
   transferOf(header: X402Header): Promise<SignedTransfer | Refusal>;
 }
 
-/** Reads x402 payments against the terms of one seller. */
 export function paymentReader(options: PaymentReaderOptions): PaymentReader {
   const { challenger, journal, clock, signatures, accounts } = options;
   const { networks } = challenger;
   const termsOf = cachedTerms(challenger);
   const offered = (
-    { endpoint, target }: Offered,
+    { endpoint, target }: { endpoint: Endpoint; target: string },
     version: X402Version,
     network: Network,
   ): Terms => {
@@ -75,11 +63,14 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
       const named = namedBy(payment.identifier, header.identifier);
       const refusal =
         checkPayment(payment, terms, clock() / 1000) ?? (named === '' ? MISNAMED : null);
-      if (refusal !== null && !mayBeKnown(payment, terms)) return refusal;
+      // What is settled is delivered again after its window closed and its price changed; only a true signature gets to ask.
+      const mayBeKnown =
+        payment.network === terms.requirements.network && checkSigner(payment, terms) === null;
+      if (refusal !== null && !mayBeKnown) return refusal;
       const resource = `${method} ${target}`;
-      const shownFor = shownBy({ payment, named, client: trace?.client ?? null }, journal);
+      const shownFor = shownBy(payment, named, trace?.client ?? null, journal);
       const shown = { ...shownFor(paymentKey(payment, network)), isSignedIn };
-      return tenderOf({ payment, resource, terms, refusal, trace, shown }, options);
+      return tenderOf(payment, terms, { resource, refusal, trace, shown }, options);
     },
     async transferOf(header) {
       const payment = paymentIn(header);
@@ -96,7 +87,7 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
       const tokens = [...candidatesOf(payment, networks), ...former];
       const keys = tokens.map((token) => paymentKey(payment, token));
       const named = namedBy(payment.identifier, header.identifier);
-      const shownFor = shownBy({ payment, named, client }, journal);
+      const shownFor = shownBy(payment, named, client, journal);
       return { keys, signed: signedText(payment), shownFor, ...paidTo(payment) };
     },
     recall(entry, trace) {
@@ -108,7 +99,7 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
       const endpoint = soldEndpoint(target, challenger.catalog()) ?? formerEndpoint(entry);
       const terms = offered({ endpoint, target }, payment.version, network);
       const { resource } = entry;
-      return tenderOf({ payment, resource, terms, refusal: ONLY_KNOWN, trace }, options);
+      return tenderOf(payment, terms, { resource, refusal: ONLY_KNOWN, trace }, options);
     },
   };
 }
@@ -128,33 +119,26 @@ function cachedTerms(challenger: Challenger): Challenger['terms'] {
   };
 }
 
-interface Offered {
-  readonly endpoint: Endpoint;
-  readonly target: string;
-}
-
-interface PaymentTerms
-  extends Pick<Tender, 'resource' | 'refusal'>,
-    Partial<Pick<Tender, 'shown'>> {
-  readonly payment: Payment;
-  readonly terms: Terms;
-  readonly trace?: RequestTrace | undefined;
-}
-
-function tenderOf(of: PaymentTerms, options: PaymentReaderOptions): Tender {
-  const { payment, resource, refusal, trace, shown = null } = of;
-  const { network, requirements } = of.terms;
+function tenderOf(
+  payment: Payment,
+  { network, requirements }: Terms,
+  of: {
+    resource: string;
+    refusal: Refusal | null;
+    trace?: RequestTrace | undefined;
+    shown?: BuyerProof;
+  },
+  options: PaymentReaderOptions,
+): Tender {
+  const { resource, refusal, trace, shown = null } = of;
   const { from, value, validBefore } = payment.authorization;
   const key = paymentKey(payment, network);
   const usd = usdWorth(value, network);
   const waiters = new Waiters(trace?.isAwaited);
   const byKey = (): boolean => isSignedByKey(payment, network);
   // The settler gets the terms that the payer signed for.
-  const made = facilitatorRequest(
-    payment,
-    asSigned(requirements, payment),
-    listingOf(requirements),
-  );
+  const signedTerms = asSigned(requirements, payment);
+  const made = facilitatorRequest(payment, signedTerms, listingOf(requirements));
   const request =
     trace === undefined ? made : { ...made, trace: { ...trace, isAwaited: waiters.isWaiting } };
   return {
@@ -175,56 +159,39 @@ function tenderOf(of: PaymentTerms, options: PaymentReaderOptions): Tender {
   };
 }
 
-/** What a buyer is told with the answer. */
-function paidTo(payment: Payment): Pick<Tender, 'paidHeader' | 'paidBy'> {
+/** Copies of one payment may spell the payer differently; each receipt spells it as its request did. */
+function paidTo({
+  version,
+  authorization,
+  network,
+}: Payment): Pick<Tender, 'paidHeader' | 'paidBy'> {
+  const payer = authorization.from;
   return {
-    paidHeader: (transaction, extensions) => paidHeader(payment, { transaction, extensions }),
-    paidBy: payment.authorization.from,
+    paidBy: payer,
+    paidHeader(transaction, extensions) {
+      const settled = { success: true, transaction, network, payer };
+      const isPlain = version === 1 || extensions === undefined;
+      const receipt = isPlain ? settled : { ...settled, extensions };
+      const text = Buffer.from(JSON.stringify(receipt), 'utf8').toString('base64');
+      return [version === 1 ? 'x-payment-response' : 'payment-response', text];
+    },
   };
 }
 
-interface Shown {
-  readonly payment: Payment;
-  /** What it is called; '' for what cannot be a name. */
-  readonly named: string | undefined;
-  readonly client: string | null;
-}
-
-/** What came with a payment, under one of its keys. */
-function shownBy({ payment, named, client }: Shown, journal: Pick<Journal, 'secret'>) {
-  const identifier = named ? identifierHash(payment.authorization.from, named) : null;
-  return (key: string): BuyerProof => {
-    return { identifier, client: clientHash(key, client, journal), isSignedIn: false };
-  };
-}
-
-/** Of an address, or of an IPv6 /64, for one payment: two payments do not tell whether one client brought both. */
-function clientHash(
-  key: string,
+/** What came with a payment, for one of its keys; `named` is what the payment is called, '' for what cannot be a name. */
+function shownBy(
+  payment: Payment,
+  named: string | undefined,
   address: string | null,
   { secret }: Pick<Journal, 'secret'>,
-): string | null {
-  if (address === null) return null;
-  return createHmac('sha256', secret)
-    .update(`${key}|${clientKey(address)}`)
-    .digest('base64url');
-}
-
-/** Copies of one payment may spell the payer differently; each receipt spells it as its request did. */
-function paidHeader(
-  { version, authorization, network }: Payment,
-  { transaction, extensions }: { transaction: string; extensions: object | undefined },
-): Header {
-  const settled = { success: true, transaction, network, payer: authorization.from };
-  const isPlain = version === 1 || extensions === undefined;
-  const receipt = isPlain ? settled : { ...settled, extensions };
-  const text = Buffer.from(JSON.stringify(receipt), 'utf8').toString('base64');
-  return [version === 1 ? 'x-payment-response' : 'payment-response', text];
-}
-
-/** What is settled is delivered again after its window closed and its price changed; only a true signature gets to ask. */
-function mayBeKnown(payment: Payment, terms: Terms): boolean {
-  return payment.network === terms.requirements.network && checkSigner(payment, terms) === null;
+) {
+  const identifier = named ? identifierHash(payment.authorization.from, named) : null;
+  return (key: string): BuyerProof => {
+    if (address === null) return { identifier, client: null, isSignedIn: false };
+    // Of an address, or of an IPv6 /64, for one payment: two payments do not tell whether one client brought both.
+    const mac = createHmac('sha256', secret).update(`${key}|${clientKey(address)}`);
+    return { identifier, client: mac.digest('base64url'), isSignedIn: false };
+  };
 }
 
 /** What the token itself allows once: never the bytes of the header, which have many spellings. */

@@ -1,11 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { ed25519Spki, parseDidKey } from '../../compiler/contract/did-key.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
-import {
-  type ParsedReceipt,
-  parseReceipt,
-  receiptAmount,
-} from '../../compiler/contract/receipt.ts';
+import { parseReceipt, receiptAmount } from '../../compiler/contract/receipt.ts';
 import type { ReceiptHeader } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
 import type { Refusal } from '../money/payment.ts';
@@ -13,21 +9,13 @@ import { oncePer } from '../system/once-per.ts';
 import {
   type SettlementResult,
   type Tender,
+  type TenderBinding,
   type TenderReader,
-  type TenderSettlement,
   Waiters,
 } from './tender.ts';
 
 const KEY = 'receipt|';
 
-interface ReceiptReaderOptions {
-  /** `did:key` of the operator's payment processor; null where there is none. */
-  readonly processor: string | null;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-}
-
-/** Whether a key of the journal is that of a receipt. */
 export function isReceiptKey(key: string): boolean {
   return key.startsWith(KEY);
 }
@@ -39,13 +27,19 @@ export function isReceiptKey(key: string): boolean {
 export function receiptReader({
   processor,
   clock,
-}: ReceiptReaderOptions): TenderReader<ReceiptHeader> {
-  const isSigned = processor === null ? null : signatureCheck(processor);
+}: {
+  processor: string | null;
+  clock: () => number;
+}): TenderReader<ReceiptHeader> {
+  const der = processor === null ? null : Buffer.from(ed25519Spki(parseDidKey(processor)));
+  const processorKey =
+    der === null ? null : createPublicKey({ key: der, format: 'der', type: 'spki' });
   return {
     async read({ endpoint, method, target, trace }, header) {
-      if (isSigned === null) return NO_PROCESSOR;
+      if (processorKey === null) return NO_PROCESSOR;
       const parsed = receiptIn(header);
-      if (parsed === null || !isSigned(parsed)) return refusalFor('invalid_receipt');
+      if (parsed === null || !verify(null, parsed.signed, processorKey, parsed.signature))
+        return refusalFor('invalid_receipt');
       const { id, resource, amount: value, expires: validBefore } = parsed.receipt;
       if (resource !== `${method} ${target}`) return refusalFor('other_request');
       const isShort = BigInt(value) < BigInt(receiptAmount(priceOf(endpoint)));
@@ -75,19 +69,12 @@ export function receiptReader({
 
 const receiptIn = oncePer(({ text }: ReceiptHeader) => parseReceipt(text));
 
-function signatureCheck(processor: string): (parsed: ParsedReceipt) => boolean {
-  const der = Buffer.from(ed25519Spki(parseDidKey(processor)));
-  const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
-  return ({ signed, signature }) => verify(null, signed, key, signature);
-}
-
-type ReceiptTerms = Omit<
-  Tender,
-  'version' | 'payer' | 'identifier' | 'shown' | 'settlement' | 'paidHeader' | 'paidBy'
->;
-
-function tenderOf(terms: ReceiptTerms): Tender {
+function tenderOf(
+  terms: Omit<TenderBinding, 'payer'> &
+    Pick<Tender, 'value' | 'validBefore' | 'refusal' | 'waiters'>,
+): Tender {
   const { key } = terms;
+  const settled = async (): Promise<SettlementResult> => ({ kind: 'settled', transaction: key });
   return {
     ...terms,
     version: 1,
@@ -95,28 +82,24 @@ function tenderOf(terms: ReceiptTerms): Tender {
     payer: KEY,
     identifier: null,
     shown: null,
-    settlement: paidAlready(key),
+    // Nobody is asked: the processor had taken the money before the receipt existed.
+    settlement: {
+      head: async () => 'none',
+      check: async () => null,
+      drop: () => {},
+      settle: settled,
+      resume: settled,
+      look: settled,
+      watch: async () => ({ state: 'final' }),
+    },
     ...paidTo(key),
   };
 }
 
 function paidTo(key: string): Pick<Tender, 'paidHeader' | 'paidBy'> {
-  return { paidHeader: () => receiptHeader(key.slice(KEY.length)), paidBy: null };
-}
-
-/** Nobody is asked: the processor had taken the money before the receipt existed. */
-function paidAlready(key: string): TenderSettlement {
-  const settled = async (): Promise<SettlementResult> => ({ kind: 'settled', transaction: key });
-  const head = async () => 'none' as const;
-  const watch = async () => ({ state: 'final' }) as const;
-  const check = async () => null;
-  const drop = (): void => {};
-  return { head, check, drop, settle: settled, resume: settled, look: settled, watch };
-}
-
-function receiptHeader(id: string): Header {
-  const words = Buffer.from(JSON.stringify({ success: true, receipt: id })).toString('base64');
-  return ['x-receipt-response', words];
+  const words = JSON.stringify({ success: true, receipt: key.slice(KEY.length) });
+  const header: Header = ['x-receipt-response', Buffer.from(words).toString('base64')];
+  return { paidHeader: () => header, paidBy: null };
 }
 
 const REASONS = {

@@ -15,17 +15,13 @@ import {
 } from '../money/facilitator.ts';
 import { DEAD_AFTER_S, type Journal, type JournalEntry } from '../money/journal.ts';
 import type { Payment, Refusal } from '../money/payment.ts';
-import { facilitatorRefusal, isDefinite, speaksOfUse } from './facilitator-refusal.ts';
-import type { AdmittedEnd, PayerAdmission } from './payer-admission.ts';
-import { NOT_SIGNED } from './payment-check.ts';
-import type { SmartAccounts } from './smart-accounts.ts';
+import type { AdmittedEnd, PayerAdmission, SmartAccounts } from './payer-admission.ts';
+import { facilitatorRefusal, isDefinite, NOT_SIGNED, speaksOfUse } from './payment-check.ts';
 import type { CheckResult, SettlementResult, TenderSettlement } from './tender.ts';
 
-/** What a settlement needs. */
 export interface SettlementContext {
   readonly journal: Pick<Journal, 'takeTransaction'>;
   readonly facilitator: Facilitator;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Asks `/verify` before the claim; without it the facilitator checks when it settles. */
   readonly verifyFirst?: boolean;
@@ -54,7 +50,6 @@ export interface PaymentEvidence {
 
 /** A payment with the one request that both calls of the facilitator send. */
 interface DuePayment {
-  /** Of the journal. */
   readonly key: string;
   readonly payment: Payment;
   readonly request: FacilitatorRequest;
@@ -62,7 +57,6 @@ interface DuePayment {
   readonly isSignedByKey: () => boolean;
 }
 
-/** Settles one x402 payment. */
 export class PaymentSettlement implements TenderSettlement {
   readonly #due: DuePayment;
   readonly #by: SettlementContext;
@@ -273,7 +267,6 @@ export class PaymentSettlement implements TenderSettlement {
     return nowMs / 1000 > Number(validBefore) + DEAD_AFTER_S;
   }
 
-  /** Under the name of the request. */
   #report(error: unknown): void {
     this.#by.report(error, this.#due.request.trace?.id);
   }
@@ -308,7 +301,6 @@ function notSent(detail: string): Refusal {
   return { reason: 'settlement_not_sent', error };
 }
 
-/** Its network address, '' where that is not known for sure. */
 function clientOf({ trace }: FacilitatorRequest): string {
   return trace?.client ?? '';
 }

@@ -1,4 +1,9 @@
+import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { usdAmount } from '../../compiler/contract/price.ts';
+import { route } from '../../compiler/contract/route.ts';
 import type { TenderHeader } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request.ts';
@@ -6,7 +11,6 @@ import type { ChainHead, WatchedTransfer } from '../money/evidence.ts';
 import type { Claim, JournalEntry, PaymentBinding } from '../money/journal.ts';
 import type { Refusal } from '../money/payment.ts';
 
-/** A request that pays for its answer. */
 export interface PurchaseRequest {
   readonly endpoint: Endpoint;
   /** Canonical `path?query`. */
@@ -34,14 +38,6 @@ export interface BuyerProof {
   readonly isSignedIn: boolean;
 }
 
-/** A payer's own name of a purchase. */
-interface TenderIdentifier {
-  /** As `identifierHash` writes it: as long as it is, of an account that signed. */
-  readonly text: string;
-  /** Whether the payer's own key signed; else its code may have, which a check tells. */
-  readonly isSignedByKey: () => boolean;
-}
-
 /** What is bound to one request: the same for a payment and for a receipt, whatever moves the money. */
 export interface Tender
   extends TenderBinding,
@@ -51,7 +47,7 @@ export interface Tender
   readonly settlement: TenderSettlement;
   readonly waiters: Waiters;
   /** Null where the payer named nothing. */
-  readonly identifier: TenderIdentifier | null;
+  readonly identifier: { text: string; isSignedByKey: () => boolean } | null;
   /** Null for what proves its buyer by itself: a receipt, which nobody else has, and what the journal recalls. */
   readonly shown: BuyerProof | null;
   /** Tells the buyer what moved the money, with what the extensions of version 2 add to it. */
@@ -76,14 +72,12 @@ export class Waiters {
   readonly isWaiting = (): boolean => this.#requests.some((isAwaited) => isAwaited());
 }
 
-/** What is known of the money of one payment or receipt. */
 export type SettlementResult =
   | { readonly kind: 'settled'; readonly transaction: string }
   /** No money moved and none will. */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** Nobody was reached, so nothing can have been sent; the same payment may come again. */
   | { readonly kind: 'unsent'; readonly detail: string }
-  /** Money may have moved. */
   | { readonly kind: 'unknown'; readonly detail: string };
 
 /** What a check before the claim has against a tender. */
@@ -127,7 +121,6 @@ export interface TenderIdentity extends Pick<Tender, 'signed' | 'paidHeader' | '
   readonly shownFor: (key: string) => BuyerProof | null;
 }
 
-/** Reads one kind of header. */
 export interface TenderReader<Kind extends TenderHeader> {
   /** Never throws for what a header holds. */
   read(request: PurchaseRequest, header: Kind): Promise<Tender | Refusal>;
@@ -142,4 +135,51 @@ export interface TenderReader<Kind extends TenderHeader> {
    * which waits for it.
    */
   recall(entry: JournalEntry, trace?: RequestTrace): Tender | null;
+}
+
+// A release can take away what was sold before. Whoever paid for it still gets it, so a sale of the journal has a row of the
+// table, whatever the table says now.
+
+/** The row that sells a canonical target, at its price; null where nothing of this catalogue does. */
+export function soldEndpoint(target: string, catalog: Catalog): Endpoint | null {
+  const request = canonicalRequest(target);
+  const routed = 'status' in request ? undefined : route(request, catalog);
+  if (routed === undefined || routed.fault !== null || routed.target !== target) return null;
+  return routed.endpoint.priceUsd === null ? null : routed.endpoint;
+}
+
+/** What was sold by a sale of the journal whose target nothing sells now, at the price that was paid. */
+export function formerEndpoint({
+  resource,
+  usd,
+  value,
+}: Pick<JournalEntry, 'resource' | 'usd' | 'value'>): Endpoint {
+  const isPosted = resource.startsWith('POST ');
+  return {
+    path: defined(targetOfResource(resource).split('?')[0], 'the path'),
+    method: isPosted ? 'POST' : 'GET',
+    priceUsd: usdAmount(usd ?? value),
+    token: false,
+    tag: '[SIGNAL+PROOF]',
+    params: {},
+    // Nothing else is sold by a POST.
+    answer: isPosted ? 'basket' : 'file',
+    summary: 'no longer offered',
+  };
+}
+/** `path?query` of what a row of the journal is bound to: `GET /gauge?entity=…`. */
+export function targetOfResource(resource: string): string {
+  return resource.slice(resource.indexOf(' ') + 1);
+}
+
+/**
+ * Whether a request asks for a target that is no longer offered. Without its row nobody knows other names and the case of
+ * its parameters, so every value of it must be there, under any name.
+ */
+export function asksForFormer(askedTarget: string, target: string): boolean {
+  const [asked, former] = [canonicalRequest(askedTarget), canonicalRequest(target)];
+  if ('status' in asked || 'status' in former) return false;
+  const isPath = former.path === asked.path || former.path.startsWith(`${asked.path}/`);
+  const values = new Set([...asked.values.values()].map((value) => value.toUpperCase()));
+  return isPath && [...former.values.values()].every((value) => values.has(value.toUpperCase()));
 }

@@ -1,3 +1,22 @@
+import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import { defined } from '../../compiler/contract/defined.ts';
+import { route } from '../../compiler/contract/route.ts';
+import type { PaymentHeader, TenderHeader, X402Header } from '../http/header-facts.ts';
+import type { Arrival, RequestTrace } from '../http/request.ts';
+import type { Reply } from '../http/reply.ts';
+import type { Meters } from '../metrics/meters.ts';
+import type { WatchedTransfer } from '../money/evidence.ts';
+import type { Journal, KnownPayment } from '../money/journal.ts';
+import { isRefusal, type Refusal } from '../money/payment.ts';
+import type { AskCode } from '../money/sign-in.ts';
+import { type PaymentReaderOptions, paymentReader, type SignedTransfer } from '../payment/payment-tender.ts';
+import { isReceiptKey, receiptReader } from '../payment/receipt-tender.ts';
+import { asksForFormer, type BuyerProof, formerEndpoint, type PurchaseRequest, soldEndpoint, type Tender, type TenderBinding, type TenderIdentity, type TenderReader, targetOfResource } from '../payment/tender.ts';
+import { Guesses, isBuyer, type SignIns, signIns } from './buyer-proof.ts';
+import { clockOutcome, Doubts, endOf, InFlight, isSameBinding, noteDelivery, Purchase, type PurchaseContext, type PurchaseLimit } from './purchase.ts';
+import { ALREADY_USED, type Delivery, failed, failedReply, IDENTIFIER_USED, noLongerOffered, type PurchaseOutcome, purchaseReply, type ReceiptTerms, refused, type SignedReceipts, signedReceipts, UNKNOWN, UNKNOWN_RETRY_S, unknownReply, unprovenReply } from './purchase-reply.ts';
+
 /**
  * One purchase, whatever pays for it: an x402 payment or a receipt of the operator's processor.
  *
@@ -18,66 +37,11 @@
  * in the journal. Where several gatekeepers share one for good (`SharedJournal`), `open()` also learns what the others
  * noted, and a payment whose end nobody noted is taken before its money is asked for again.
  *
- * A payer may name a purchase (`named-purchase.ts`): then another signature for it finds the first one's answer.
+ * A payer may name a purchase (`namedOutcome()`): then another signature for it finds the first one's answer.
  *
  * Known limit: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). Its buyer's repeat after that is refused
  * and charges nothing.
  */
-import type { PaymentHeader, TenderHeader, X402Header } from '../http/header-facts.ts';
-import type { WatchedTransfer } from '../money/evidence.ts';
-import type { Journal, KnownPayment } from '../money/journal.ts';
-import { isRefusal, type Refusal } from '../money/payment.ts';
-import type { AskCode } from '../money/sign-in.ts';
-import {
-  asksForFormer,
-  formerEndpoint,
-  soldEndpoint,
-  targetOfResource,
-} from '../offer/former-endpoint.ts';
-import {
-  type PaymentReaderOptions,
-  paymentReader,
-  type SignedTransfer,
-} from '../payment/payment-tender.ts';
-import { isReceiptKey, receiptReader } from '../payment/receipt-tender.ts';
-import type {
-  BuyerProof,
-  PurchaseRequest,
-  Tender,
-  TenderIdentity,
-  TenderReader,
-} from '../payment/tender.ts';
-import { Guesses, isBuyer, unprovenReply } from './buyer-proof.ts';
-import { Doubts } from './doubts.ts';
-import { InFlight } from './in-flight.ts';
-import { namedOutcome } from './named-purchase.ts';
-import {
-  clockOutcome,
-  endOf,
-  isSameBinding,
-  noteDelivery,
-  Purchase,
-  type PurchaseContext,
-  type PurchaseLimit,
-} from './purchase.ts';
-import {
-  ALREADY_USED,
-  type Delivery,
-  failed,
-  type PurchaseOutcome,
-  refused,
-  UNKNOWN,
-  UNKNOWN_RETRY_S,
-} from './purchase-outcome.ts';
-import {
-  failedReply,
-  noLongerOffered,
-  type PurchaseReply,
-  purchaseReply,
-  unknownReply,
-} from './purchase-reply.ts';
-import { type SignIns, signIns } from './sign-ins.ts';
-import { type ReceiptTerms, type SignedReceipts, signedReceipts } from './signed-receipts.ts';
 
 interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
   readonly journal: Journal;
@@ -98,15 +62,13 @@ type ReportFailure = (error: unknown, requestId?: string) => void;
 /** A purchase that waits for its answer. Nothing is held for it, so it may be dropped. */
 interface Sale {
   /** Sells the complete, hash-checked 200 body, or says why not. */
-  readonly sell: (delivery: Delivery) => Promise<PurchaseReply>;
+  readonly sell: (delivery: Delivery) => Promise<Reply>;
 }
 
-/** A request that pays, or whose account paid before. */
 interface AskedRequest extends Omit<PurchaseRequest, 'paymentHeader'> {
   readonly paymentHeader: PaymentHeader;
 }
 
-/** A request with a payment that the catalogue has no answer to. */
 type FormerRequest = Omit<AskedRequest, 'endpoint'>;
 
 /** Sells for payments and receipts; a journal that is not shared belongs to one service. */
@@ -115,12 +77,12 @@ export interface PurchaseService {
    * The reply to a known payment or receipt, or to an account that signs in and paid, or the sale of an answer that is still
    * to be made; never throws.
    */
-  open(request: AskedRequest): Promise<PurchaseReply | Sale>;
+  open(request: AskedRequest): Promise<Reply | Sale>;
   /**
    * The reply to a payment or receipt for what a release took away since: what it bought, or what became of it; null where it
    * bought nothing of that kind. Sells nothing and never throws.
    */
-  openFormer(request: FormerRequest): Promise<PurchaseReply | null>;
+  openFormer(request: FormerRequest): Promise<Reply | null>;
   /** What a payment says that it moves, before anything else of it is checked; or why it cannot be read. Never throws. */
   transferOf(header: X402Header): Promise<SignedTransfer | Refusal>;
   /**
@@ -151,7 +113,6 @@ interface Context extends Omit<PurchaseContext, 'report'> {
   readonly signIns: SignIns;
 }
 
-/** The one way from a header to a sold answer. */
 export function purchaseService(options: PurchaseServiceOptions): PurchaseService {
   const context = contextOf(options);
   return {
@@ -190,24 +151,28 @@ export function purchaseService(options: PurchaseServiceOptions): PurchaseServic
       );
       return kind === 'paid' || kind === 'refused';
     },
-    watch: (key) => watched(key, context),
+    async watch(key) {
+      const entry = await context.journal.find(key);
+      // It may be open again already.
+      if (entry?.state !== 'settled' || entry.transaction === null) return 'final';
+      const tender = context.recall(entry);
+      if (tender === null) return 'open';
+      const found = await tender.settlement.watch(entry.transaction);
+      if (found.state !== 'open') await context.journal.review({ key, ...found });
+      return found.state;
+    },
   };
-}
-
-async function watched(key: string, context: Context): Promise<WatchedTransfer['state']> {
-  const entry = await context.journal.find(key);
-  // It may be open again already.
-  if (entry?.state !== 'settled' || entry.transaction === null) return 'final';
-  const tender = context.recall(entry);
-  if (tender === null) return 'open';
-  const found = await tender.settlement.watch(entry.transaction);
-  if (found.state !== 'open') await context.journal.review({ key, ...found });
-  return found.state;
 }
 
 function contextOf(options: PurchaseServiceOptions): Context {
   const { journal, clock, outside, challenger, processor = null, limited = () => {} } = options;
-  const report = quiet(options.report);
+  const report: ReportFailure = (error, requestId) => {
+    try {
+      options.report?.(error, requestId);
+    } catch {
+      // A log that fails must not turn a settled payment into a failed one.
+    }
+  };
   const payments = paymentReader({ ...options, report });
   const receipts = receiptReader({ processor, clock });
   const { networks } = challenger;
@@ -249,19 +214,8 @@ function contextFor({ trace }: Pick<PurchaseRequest, 'trace'>, context: Context)
     : { ...context, report: (error) => context.report(error, trace.id) };
 }
 
-/** A log that fails must not turn a settled payment into a failed one. */
-function quiet(report: PurchaseServiceOptions['report']): Context['report'] {
-  return (error, requestId) => {
-    try {
-      report?.(error, requestId);
-    } catch {
-      // There is nowhere left to say it.
-    }
-  };
-}
-
-async function opened(asked: PurchaseRequest, context: Context): Promise<PurchaseReply | Sale> {
-  const bound = await knownTo(asked, context).catch((error: unknown): PurchaseReply => {
+async function opened(asked: PurchaseRequest, context: Context): Promise<Reply | Sale> {
+  const bound = await knownTo(asked, context).catch((error: unknown): Reply => {
     // It may be paid already, so nobody is told that it is not.
     context.report(error);
     return unknownReply(asked.paymentHeader, UNKNOWN_RETRY_S * 1000);
@@ -288,10 +242,6 @@ async function opened(asked: PurchaseRequest, context: Context): Promise<Purchas
   return { sell: async (delivery) => reply(await sold(tender, delivery, context)) };
 }
 
-/** What a request shows of a payment. */
-type ShownRequest = Pick<PurchaseRequest, 'paymentHeader' | 'target' | 'trace'>;
-
-/** What is known of the payment that a request shows. */
 interface BoundTender {
   readonly key: string;
   readonly known: KnownPayment;
@@ -304,10 +254,10 @@ interface BoundTender {
  * that was bought, so nobody but the payer hears what is wrong with one.
  */
 async function knownTo(
-  { paymentHeader, target, trace }: ShownRequest,
+  { paymentHeader, target, trace }: Pick<PurchaseRequest, 'paymentHeader' | 'target' | 'trace'>,
   context: Context,
   isFormer = false,
-): Promise<(BoundTender & Pick<BuyerProof, 'isSignedIn'>) | PurchaseReply | null> {
+): Promise<(BoundTender & Pick<BuyerProof, 'isSignedIn'>) | Reply | null> {
   const identity = context.identify(paymentHeader, trace?.client ?? null);
   const bound = identity === null ? null : await learntBy(identity, context);
   if (bound === null) return null;
@@ -336,7 +286,7 @@ function boundBy({ keys, signed, shownFor }: TenderIdentity, context: Context): 
   return null;
 }
 
-async function formerReply(asked: FormerRequest, context: Context): Promise<PurchaseReply | null> {
+async function formerReply(asked: FormerRequest, context: Context): Promise<Reply | null> {
   const { paymentHeader, method, trace } = asked;
   const { journal, challenger } = context;
   if (paymentHeader.kind === 'sign-in') return null;
@@ -350,8 +300,13 @@ async function formerReply(asked: FormerRequest, context: Context): Promise<Purc
     const entry = await journal.find(bound.key);
     if (entry === null || entry.state === 'refused') return null;
     const endpoint = formerEndpoint(entry);
-    const request = { endpoint, target, method, paymentHeader, trace };
-    return await knownReply(withSignIn(request, bound), context);
+    const request = withSignIn({ endpoint, target, method, paymentHeader, trace }, bound);
+    const tender = await context.read(request);
+    if (isRefusal(tender)) return await keptReply(request, context);
+    const outcome = await knownOutcome(tender, context);
+    if (outcome === null) return null;
+    if (outcome.kind === 'refused') return noLongerOffered(outcome.refusal);
+    return purchaseReply(outcome, { ...request, tender }, context);
   } catch (error) {
     // It may be paid already, so nobody is told that it is not.
     context.report(error);
@@ -366,27 +321,11 @@ function withSignIn(
   return bound?.isSignedIn === true ? { ...request, isSignedIn: true } : request;
 }
 
-/** The reply to what the journal holds; what it refuses is not offered again. */
-async function knownReply(
-  request: PurchaseRequest,
-  context: Context,
-): Promise<PurchaseReply | null> {
-  const tender = await context.read(request);
-  if (isRefusal(tender)) return keptReply(request, context);
-  const outcome = await knownOutcome(tender, context);
-  if (outcome === null) return null;
-  if (outcome.kind === 'refused') return noLongerOffered(outcome.refusal);
-  return purchaseReply(outcome, { ...request, tender }, context);
-}
-
 /**
  * The reply to a payment or receipt that was taken by settings of before, whose token, node or processor may be gone. What it
  * bought is delivered. Nobody can be asked about an open one, so it stays a doubt: whoever sent it must not sign again.
  */
-async function keptReply(
-  request: PurchaseRequest,
-  context: Context,
-): Promise<PurchaseReply | null> {
+async function keptReply(request: PurchaseRequest, context: Context): Promise<Reply | null> {
   const { method, target, paymentHeader, trace } = request;
   const identity = context.identify(paymentHeader, trace?.client ?? null);
   if (identity === null) return null;
@@ -439,8 +378,7 @@ async function named(
 ): Promise<PurchaseOutcome | null> {
   if (bindingOf(tender.key, context) !== null) return null;
   try {
-    const known = (first: Tender) => knownOutcome(first, context);
-    return await namedOutcome({ tender, trace }, { ...context, knownOutcome: known });
+    return await namedOutcome(tender, trace, context);
   } catch (error) {
     // It may be paid already, so nobody is told that it is not.
     context.report(error);
@@ -502,7 +440,6 @@ function runningPayment(running: ReturnType<InFlight['get']>): KnownPayment | nu
   return { resource, signed, identifier, client, settledMs: null };
 }
 
-/** Undefined when the journal cannot be read. */
 function boundInJournal(key: string, context: Context): KnownPayment | null | undefined {
   try {
     return context.journal.bindingOf(key);
@@ -510,4 +447,86 @@ function boundInJournal(key: string, context: Context): KnownPayment | null | un
     context.report(error);
     return undefined;
   }
+}
+
+/**
+ * What an earlier payment came to that its payer gave the same name (the x402 extension `payment-identifier`): a new
+ * signature for the same request gets the same answer, and its own money is not asked for. Null where the name is new, or
+ * where the earlier payment turned out to have moved nothing: then this one is sold.
+ *
+ * A name counts for the account that signs, so nothing is told before it is known to have signed this payment. Two payments
+ * of one name that come at the same time are told apart by the claim: the journal takes one of them.
+ */
+async function namedOutcome(
+  tender: Tender,
+  trace: RequestTrace | undefined,
+  context: Context,
+): Promise<PurchaseOutcome | null> {
+  const { journal, recall } = context;
+  const { identifier, refusal, settlement } = tender;
+  if (identifier === null || refusal !== null) return null;
+  const key = await journal.identifiedKey(identifier.text);
+  if (key === null) return null;
+  if (!identifier.isSignedByKey()) {
+    const checked = await settlement.check();
+    settlement.drop();
+    if (checked?.kind === 'refused') return refused(checked.refusal);
+    if (checked !== null) return failed(checked.error, checked.retryS);
+  }
+  const entry = await journal.findOnDisk(key);
+  if (entry === null || entry.state === 'refused') return null;
+  // The same request for the same money, whatever its nonce and its window.
+  if (entry.resource !== tender.resource || moneyOf(entry) !== moneyOf(tender))
+    return IDENTIFIER_USED;
+  // The token of the second one is offered, and it is that of the first.
+  const first = defined(recall(entry, trace), 'the tender of a payment in the journal');
+  const outcome = await knownOutcome(first, context);
+  if (outcome?.kind !== 'refused') return outcome;
+  const isOver = (await journal.identifiedKey(identifier.text)) === null;
+  return isOver ? null : outcome;
+}
+
+function moneyOf({ key, signed }: Pick<TenderBinding, 'key' | 'signed'>): string {
+  const withoutNonce = key.slice(0, key.lastIndexOf('|'));
+  return [withoutNonce, ...signed.split('|').slice(1, 3)].join('|');
+}
+
+/**
+ * Whether a request fetches again what its own payment or receipt bought, or is buying now. Never waits: a payment that
+ * is new, as most are, costs no look-up. Whoever is not known as its buyer repeats nothing, so no limit tells what it bought.
+ */
+export function isRepeat(
+  { method, target, facts }: Arrival,
+  client: string | null,
+  purchases: Pick<PurchaseService, 'boughtBy'>,
+  catalog: Catalog,
+): boolean {
+  const [paymentHeader, ...others] = facts.paymentHeaders;
+  if (method !== 'GET' || paymentHeader === undefined || others.length > 0) return false;
+  const bought = purchases.boughtBy(paymentHeader, client);
+  if (bought === null) return false;
+  const request = canonicalRequest(target);
+  const routed = 'status' in request ? undefined : route(request, catalog);
+  if (routed === undefined || routed.endpoint.priceUsd === null) return false;
+  return routed.fault === null && bought === `GET ${routed.target}`;
+}
+
+/** A purchase service that tells how long its check takes, and how long an answer is made before it is sold. */
+export function meteredPurchases(purchases: PurchaseService, meters: Meters): PurchaseService {
+  return {
+    ...purchases,
+    async open(request) {
+      const started = performance.now();
+      const opened = await purchases.open(request);
+      if (!('sell' in opened)) return opened;
+      const checked = performance.now();
+      meters.stage('check', checked - started);
+      return {
+        sell(delivery) {
+          meters.stage('answer', performance.now() - checked);
+          return opened.sell(delivery);
+        },
+      };
+    },
+  };
 }

@@ -1,9 +1,9 @@
 import { clockFailure, type OutsideTime } from '../money/clock-guard.ts';
 import type { ChainHead } from '../money/evidence.ts';
 import type { Claim, Conclusion, Journal, JournalEntry, PaymentBinding } from '../money/journal.ts';
-import type { SettlementResult, Tender } from '../payment/tender.ts';
+import type { SettlementResult, Tender, TenderBinding, Waiters } from '../payment/tender.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import { type Guesses, isBuyer } from './buyer-proof.ts';
-import type { InFlight } from './in-flight.ts';
 import {
   ABANDONED,
   ALREADY_USED,
@@ -14,18 +14,17 @@ import {
   paid,
   refused,
   UNKNOWN,
-} from './purchase-outcome.ts';
+  UNKNOWN_RETRY_S,
+} from './purchase-reply.ts';
 
 /** What makes a purchase wait until others are done. */
 export type PurchaseLimit = 'purchases' | 'waiting_bytes' | 'smart_accounts' | 'strangers';
 
 export interface PurchaseContext {
   readonly journal: Journal;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** The time as something outside tells it; absent where no money moves. */
   readonly outside?: OutsideTime | undefined;
-  /** Told about failures of our own parts; never throws. */
   readonly report: (error: unknown) => void;
   /** Told of a purchase that has to wait until others are done. */
   readonly limited: (limit: PurchaseLimit) => void;
@@ -38,10 +37,13 @@ export function isSameBinding(left: PaymentBinding, right: PaymentBinding): bool
   return left.resource === right.resource && left.signed === right.signed;
 }
 
-type Clocks = Pick<PurchaseContext, 'clock' | 'journal' | 'outside' | 'report'>;
-
 /** Null while the clock may be right. */
-export function clockOutcome({ clock, journal, outside, report }: Clocks): PurchaseOutcome | null {
+export function clockOutcome({
+  clock,
+  journal,
+  outside,
+  report,
+}: Pick<PurchaseContext, 'clock' | 'journal' | 'outside' | 'report'>): PurchaseOutcome | null {
   const failure = clockFailure(clock(), journal.newestMs()) ?? outside?.fault() ?? null;
   if (failure === null) return null;
   report(failure);
@@ -219,7 +221,6 @@ export class Purchase {
       : this.#recorded(entry);
   }
 
-  /** Undefined when the journal could not be read. */
   async #readFromDisk(): Promise<JournalEntry | null | undefined> {
     try {
       return await this.#context.journal.findOnDisk(this.#tender.key);
@@ -259,4 +260,94 @@ export function endOf(tender: PaymentBinding, entry: JournalEntry): PurchaseOutc
   if (body === null) return NO_LONGER_KEPT;
   const isPaid = state === 'settled' && transaction !== null;
   return isPaid ? paid({ body, contentType }, { transaction, settledMs }) : null;
+}
+
+/** Most purchases in flight at once; the next one is told to try again. */
+const PURCHASES_IN_FLIGHT_MAX = 10_000;
+/** Of one payer, so that nobody takes all places; far more than an agent that buys in parallel needs. */
+const PURCHASES_PER_PAYER_MAX = 2000;
+/** Bytes of answers that wait for their settlement, so that a slow facilitator cannot fill the memory. */
+const WAITING_BYTES_MAX = 256 * 1024 * 1024;
+
+interface RunningPurchase {
+  readonly binding: TenderBinding & { readonly waiters?: Waiters } & Pick<Tender, 'shown'>;
+  readonly outcome: Promise<PurchaseOutcome>;
+}
+
+/** Purchases under way in this process: the first one of a key binds it, and copies share its outcome. */
+export class InFlight {
+  readonly #running = new Map<string, RunningPurchase>();
+  readonly #ofPayer = new Map<string, number>();
+  #waitingBytes = 0;
+
+  get(key: string): RunningPurchase | undefined {
+    return this.#running.get(key);
+  }
+
+  isFull(payer: string): boolean {
+    const own = this.#ofPayer.get(payer) ?? 0;
+    return this.#running.size >= PURCHASES_IN_FLIGHT_MAX || own >= PURCHASES_PER_PAYER_MAX;
+  }
+
+  /** Binds the key at once and frees it when the outcome is there; `run` must not throw synchronously. */
+  start(
+    binding: RunningPurchase['binding'],
+    run: () => Promise<PurchaseOutcome>,
+  ): Promise<PurchaseOutcome> {
+    const { key, payer } = binding;
+    this.#ofPayer.set(payer, (this.#ofPayer.get(payer) ?? 0) + 1);
+    const outcome = run().finally(() => this.#free(binding));
+    this.#running.set(key, { binding, outcome });
+    return outcome;
+  }
+
+  /** Reserves room for this many bytes; false if there is none. The caller must give it back with release(). */
+  hold(bytes: number): boolean {
+    if (this.#waitingBytes + bytes > WAITING_BYTES_MAX) return false;
+    this.#waitingBytes += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#waitingBytes -= bytes;
+  }
+
+  /** A later purchase of the same key stays. */
+  #free(binding: TenderBinding): void {
+    const { key, payer } = binding;
+    if (this.#running.get(key)?.binding === binding) this.#running.delete(key);
+    const left = (this.#ofPayer.get(payer) ?? 1) - 1;
+    if (left === 0) this.#ofPayer.delete(payer);
+    else this.#ofPayer.set(payer, left);
+  }
+}
+
+/** Doubts that are remembered; the oldest make room, which only means that somebody is asked earlier. */
+const DOUBTS_MAX = 20_000;
+
+/** Milliseconds in which nobody is asked again about the same doubt: the Retry-After of its answer. */
+const DOUBT_REST_MS = UNKNOWN_RETRY_S * 1000;
+
+/**
+ * Settlements that were asked about a moment ago and are still in doubt. Until the time that the buyer was told to wait
+ * is over, a repeat is answered from here: a doubt is asked about once per key and Retry-After, however often it is sent.
+ */
+export class Doubts {
+  readonly #doubts = new BoundedMap<string, PaymentBinding & { askedMs: number }>(DOUBTS_MAX);
+
+  /** Milliseconds until the key may be asked about again; 0 when it may be now. */
+  waitMs({ key, resource, signed }: TenderBinding, nowMs: number): number {
+    const doubt = this.#doubts.get(key);
+    if (doubt === undefined) return 0;
+    const { askedMs } = doubt;
+    // A clock that was set back must not make the wait longer.
+    const restMs = DOUBT_REST_MS - Math.abs(nowMs - askedMs);
+    if (restMs <= 0) this.#doubts.delete(key);
+    const isSame = doubt.resource === resource && doubt.signed === signed;
+    return isSame ? Math.max(0, restMs) : 0;
+  }
+
+  note({ key, resource, signed }: TenderBinding, askedMs: number): void {
+    this.#doubts.set(key, { resource, signed, askedMs });
+  }
 }

@@ -1,10 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  BASKET_ANSWERS_BYTES_MAX,
-  BASKET_BODY_BYTES_MAX,
-  BASKET_USAGE,
-  basketRequests,
-} from '../../compiler/contract/basket.ts';
+import { BASKET_ANSWERS_BYTES_MAX, BASKET_BODY_BYTES_MAX, BASKET_USAGE, basketRequests } from '../../compiler/contract/basket.ts';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { canonicalRequest, canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
@@ -18,9 +13,8 @@ import type { X402Header } from '../http/header-facts.ts';
 import { JSON_MEDIA_TYPE, jsonReply, type Reply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { isRefusal } from '../money/payment.ts';
-import { tokenAmount, usdWorth } from '../money/token-rate.ts';
 import { CATALOG_REQUEST } from '../offer/example-request.ts';
-import { mediaTypeOf } from '../offer/media-type.ts';
+import { mediaTypeOf } from '../offer/shown.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { messageOf } from '../system/message-of.ts';
 

@@ -3,8 +3,7 @@ import { defined } from '../../compiler/contract/defined.ts';
 import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Service } from '../answers/service.ts';
 import { TEST_WARNING } from '../config/config.ts';
-import { symbolOf } from '../money/further-tokens.ts';
-import type { Network } from '../money/networks.ts';
+import { symbolOf, type Network } from '../money/networks.ts';
 import { jsonContent } from './json-content.ts';
 
 /** Milliseconds that the day's phase may be repeated. */
@@ -35,11 +34,8 @@ const FIAT = {
 
 /** Where several tokens are offered, each is a contract of its own. */
 function assetOf(token: Network): object {
-  const { name, caip2, asset, rate } = token;
-  const other =
-    rate === undefined
-      ? {}
-      : { asset_symbol: symbolOf(token), decimals: rate.decimals, per_usd: rate.perUsd };
+  const { name, caip2, asset, decimals } = token;
+  const other = decimals === undefined ? {} : { asset_symbol: symbolOf(token), decimals };
   return { network: name, caip2, asset, ...other };
 }
 

@@ -6,7 +6,7 @@ import { SITE_FOLDER } from '../../compiler/contract/site.ts';
 import { type SitePage, sitePage } from '../../compiler/contract/site-page.ts';
 import type { AskedPrice, Service } from '../answers/service.ts';
 import type { Header, Reply } from '../http/reply.ts';
-import { symbolOf } from '../money/further-tokens.ts';
+import { symbolOf } from '../money/networks.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 
 const HTML_TYPE: Header = ['content-type', 'text/html; charset=utf-8'];

@@ -3,25 +3,14 @@ import { defined } from '../../compiler/contract/defined.ts';
 import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { HASH_CORE_VERSION } from '../../compiler/contract/record-hash.ts';
-import {
-  type ChainState,
-  CORE_COLUMNS,
-  SERIES_COLUMNS,
-  type SeriesCut,
-  seriesFrom,
-  stateBefore,
-} from '../../compiler/contract/series.ts';
+import { type ChainState, CORE_COLUMNS, SERIES_COLUMNS, type SeriesCut, seriesFrom, stateBefore } from '../../compiler/contract/series.ts';
 import { SIGNED_CSV, signedCsvHead } from '../../compiler/contract/series-csv.ts';
 import { eachOrigin, type OriginRun } from '../../compiler/contract/series-origins.ts';
-import {
-  type SeriesSubject,
-  type StoredSegment,
-  segmentPath,
-} from '../../compiler/contract/series-segments.ts';
+import { type SeriesSubject, type StoredSegment, segmentPath } from '../../compiler/contract/series-segments.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
 import type { Spend } from '../http/cost.ts';
 import { JSON_MEDIA_TYPE } from '../http/reply.ts';
-import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/media-type.ts';
+import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/shown.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import { type Body, requestFile } from '../release/release-index.ts';
 import { spliceRequestTime } from '../release/request-time.ts';

@@ -1,7 +1,10 @@
 import type { Network } from '../../gatekeeper/money/networks.ts';
-import type { Authorization, X402Version } from '../../gatekeeper/money/payment.ts';
-import type { Requirements } from '../../gatekeeper/money/requirements.ts';
-import { priceOf } from '../../gatekeeper/money/requirements.ts';
+import {
+  type Authorization,
+  priceOf,
+  type Requirements,
+  type X402Version,
+} from '../../gatekeeper/money/payment.ts';
 import { headerOf, payer, type SignedPayment } from '../gatekeeper/payer.ts';
 
 /** What a client holds after it signed: it may send it as often as it likes. */

@@ -203,7 +203,7 @@ describe('ledger refunds', () => {
             await crashing.settler.settle(...request);
             throw new Error('killed');
           };
-          return payBack(row, { ...crashing, settler: { settle } }, { books, nowMs: Date.now() });
+          return payBack(row, { ...crashing, settler: { settle } }, books, Date.now());
         },
         writtenJournalFile,
       );

@@ -118,7 +118,9 @@ describe('a reorganisation after the sale', () => {
     await expect.poll(() => one.row().state, { timeout: 20_000 }).toBe('unknown');
     expect(one.row()).toMatchObject({ detail: expect.stringMatching(/^reorganised: 0x/) });
     expect(one.row().reorganised_at).not.toBe('');
-    expect(one.logged).toContainEqual({ event: 'payment_reorganised', network: network.name });
+    // The row is readable before its write is on the disk, and the log waits for that.
+    const named = { event: 'payment_reorganised', network: network.name };
+    await expect.poll(() => one.logged, { timeout: 5000 }).toContainEqual(named);
     expect(await chain.isUsed(payment), 'the background moves nothing').toBe(false);
     // A repeat that comes while the background looks shares what it finds.
     await expect

@@ -8,7 +8,7 @@ import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { provenFacilitator } from '../../gatekeeper/facilitator/proven-facilitator.ts';
 import { remoteFacilitator } from '../../gatekeeper/facilitator/remote-facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import { UNKNOWN_RETRY_S } from '../../gatekeeper/purchase/purchase-outcome.ts';
+import { UNKNOWN_RETRY_S } from '../../gatekeeper/purchase/purchase-reply.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { buyer, send } from './buyer.ts';

@@ -8,10 +8,8 @@ import { chainCheck } from '../../gatekeeper/doctor/payment-checks.ts';
 import { tokenNode } from '../../gatekeeper/doctor/token-node.ts';
 import { readJournalFile } from '../../gatekeeper/journal/journal-file.ts';
 import { ledgerRows } from '../../gatekeeper/journal/ledger.ts';
-import { furtherTokens } from '../../gatekeeper/money/further-tokens.ts';
-import { NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
-import type { X402Version } from '../../gatekeeper/money/payment.ts';
-import { priceOf } from '../../gatekeeper/money/requirements.ts';
+import { furtherTokens, NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
+import { priceOf, type X402Version } from '../../gatekeeper/money/payment.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { headerOf, payer } from '../gatekeeper/payer.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
@@ -23,13 +21,13 @@ import { PAYEE } from './stall.ts';
 /** Two tokens on one chain, one challenge: a buyer pays with either, and each payment moves its own token alone. */
 const RECORD = '/gauge?signal_id=airquality.aqi&entity=us-denver';
 const usdc = NETWORKS['base-sepolia'];
-const EURO = `base-sepolia:0x${'e1'.repeat(20)}:Euro Test:1:18:0.92`;
+const EURO = `base-sepolia:0x${'e1'.repeat(20)}:Euro Test:1:18`;
 const [euro] = furtherTokens(EURO) as unknown as readonly [Network];
 const TOKENS = { usdc, euro } as const;
 type Name = keyof typeof TOKENS;
 const NAMES = ['usdc', 'euro'] as const;
 /** 0.01 USD. */
-const PRICES = { usdc: 10_000n, euro: 9_200_000_000_000_000n } as const;
+const PRICES = { usdc: 10_000n, euro: 10_000_000_000_000_000n } as const;
 const folder = mkdtempSync(join(tmpdir(), 'signalpress-tokens-'));
 
 let chain: Chain;
@@ -131,7 +129,7 @@ describe('two tokens in one challenge', () => {
   });
 
   it.each(CASES)(
-    'move nothing for less than the price at the rate: $shop, $named, version $version',
+    'move nothing for less than the price: $shop, $named, version $version',
     async (bought) => {
       const purchase = await signedFor({ ...bought, value: PRICES[bought.named] - 1n });
       const paid = await gained(async () => {
@@ -205,7 +203,7 @@ describe('a token that is not as it is written', () => {
   });
 
   it('keeps the gatekeeper from starting with other decimals: every price would be wrong', async () => {
-    const tokens = EURO.replace(':18:', ':6:');
+    const tokens = EURO.replace(':18', ':6');
     const wrong = /it has 18 decimals, but SIGNALPRESS_TOKENS says 6; correct its entry/;
     expect((await examined(tokens)).at(-1)).toMatchObject({
       state: 'failed',

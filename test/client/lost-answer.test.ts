@@ -7,7 +7,7 @@ import type { Fetch, PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { Requirements } from '../../gatekeeper/money/requirements.ts';
+import type { Requirements } from '../../gatekeeper/money/payment.ts';
 import { askFrom } from '../gatekeeper/chain-reader.ts';
 import { encoded, NOW_MS, payer, payerKey } from '../gatekeeper/payer.ts';
 import { BASE_URL } from '../verify/small-release.ts';

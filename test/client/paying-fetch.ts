@@ -1,6 +1,6 @@
 import type { PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
 import { payer } from '../gatekeeper/payer.ts';
 
 /** A wallet as the published wrappers are: asks, signs what is asked for, sends it with the payment. */

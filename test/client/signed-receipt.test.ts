@@ -13,7 +13,7 @@ import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV2 } from '../../gatekeeper/money/requirements.ts';
+import type { RequirementsV2 } from '../../gatekeeper/money/payment.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { SIGNER_DID, SIGNER_SEED } from '../gatekeeper/listed-signer.ts';
 import { NOW_MS, payer } from '../gatekeeper/payer.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
 import { payer } from '../gatekeeper/payer.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type Balancer, missingBalancer, startBalancer } from './balancer.ts';

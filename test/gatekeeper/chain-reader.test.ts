@@ -7,8 +7,7 @@ import {
   type SettleOutcome,
 } from '../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { Requirements } from '../../gatekeeper/money/requirements.ts';
-import { priceOf } from '../../gatekeeper/money/requirements.ts';
+import { priceOf, type Requirements } from '../../gatekeeper/money/payment.ts';
 import { askFrom, type Heard, rebuiltHeaders } from './chain-reader.ts';
 import { headerOf, payer } from './payer.ts';
 import { type TinyGate, type TinyGateOptions, tinyGate } from './tiny-gate.ts';

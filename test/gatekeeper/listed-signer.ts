@@ -6,7 +6,7 @@ import {
   withReceiptKeys,
 } from '../../compiler/contract/key-history.ts';
 import { signBytes } from '../../compiler/stages/seal/sealer.ts';
-import { type ServiceSigner, serviceSigner } from '../../gatekeeper/money/service-signer.ts';
+import { type ServiceSigner, serviceSigner } from '../../gatekeeper/money/extensions.ts';
 import { NOW_MS } from './payer.ts';
 import { tinyKey } from './tiny-release.ts';
 

@@ -6,7 +6,7 @@ import { readJournalFile } from '../../gatekeeper/journal/journal-file.ts';
 import { ledgerRows } from '../../gatekeeper/journal/ledger.ts';
 import type { FacilitatorRequest } from '../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
 import { askFrom } from './chain-reader.ts';
 import { headerOf, NOW_MS, payer } from './payer.ts';
 import { type Stub, stub } from './stub-server.ts';

@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { acceptClock } from '../../gatekeeper/journal/accepted-clock.ts';
-import { openJournalFile, readJournalFile } from '../../gatekeeper/journal/journal-file.ts';
+import {
+  acceptClock,
+  openJournalFile,
+  readJournalFile,
+} from '../../gatekeeper/journal/journal-file.ts';
 import { type LedgerRow, ledgerRows } from '../../gatekeeper/journal/ledger.ts';
 import { sqliteJournal } from '../../gatekeeper/journal/sqlite-journal.ts';
 import type { Facilitator, SettleOutcome } from '../../gatekeeper/money/facilitator.ts';

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Network } from '../../gatekeeper/money/networks.ts';
-import type { Authorization } from '../../gatekeeper/money/payment.ts';
-import type { Requirements } from '../../gatekeeper/money/requirements.ts';
-import { priceOf } from '../../gatekeeper/money/requirements.ts';
+import { type Authorization, priceOf, type Requirements } from '../../gatekeeper/money/payment.ts';
 
 /** The one instant of payment tests, in milliseconds. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0);

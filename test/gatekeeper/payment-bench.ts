@@ -15,7 +15,7 @@ import type { Journal } from '../../gatekeeper/money/journal.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import type { PurchaseRequest } from '../../gatekeeper/payment/tender.ts';
-import { type Delivery, UNKNOWN_RETRY_S } from '../../gatekeeper/purchase/purchase-outcome.ts';
+import { type Delivery, UNKNOWN_RETRY_S } from '../../gatekeeper/purchase/purchase-reply.ts';
 import {
   type PurchaseService,
   purchaseService,

@@ -9,7 +9,7 @@ import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { ledgerCommand } from '../../gatekeeper/journal/ledger-command.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
 import { payer } from './payer.ts';
 import { rawHttp, rawRequest } from './raw-http.ts';
 import { rpcStub } from './rpc-stub.ts';

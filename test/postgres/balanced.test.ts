@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
 import { type Balancer, missingBalancer, startBalancer } from '../deploy/balancer.ts';
 import { freePorts, type GateProcess, gateProcess } from '../deploy/gate-process.ts';
 import { payer } from '../gatekeeper/payer.ts';

@@ -1,10 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keepingSettlements } from '../../gatekeeper/journal/kept-settlements.ts';
-import { openJournal } from '../../gatekeeper/journal/open-journal.ts';
+import { keepingSettlements, openJournal } from '../../gatekeeper/journal/open-journal.ts';
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
+import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
 import { ServiceState } from '../../gatekeeper/state/service-state.ts';
 import { claimOf, clock } from '../gatekeeper/journal/journal-suite.ts';
 import { payer } from '../gatekeeper/payer.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PURGE_INTERVAL_MS } from '../../gatekeeper/journal/body-store.ts';
+import { PURGE_INTERVAL_MS } from '../../gatekeeper/journal/journal-row.ts';
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
 import {
   acceptPostgresClock,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keepingSettlements } from '../../gatekeeper/journal/kept-settlements.ts';
+import { keepingSettlements } from '../../gatekeeper/journal/open-journal.ts';
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
 import type { SettleOutcome } from '../../gatekeeper/money/facilitator.ts';
 import type { PaymentEvidence } from '../../gatekeeper/payment/settlement.ts';
 import { purchaseService } from '../../gatekeeper/purchase/purchase-service.ts';
-import { Reconciler } from '../../gatekeeper/purchase/reconciler.ts';
+import { Reconciler } from '../../gatekeeper/purchase/reconcile.ts';
 import { saying } from '../gatekeeper/chain-saying.ts';
 import { headerOf, NOW_MS } from '../gatekeeper/payer.ts';
 import {

@@ -359,7 +359,6 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   asset_symbol: 'symbol of the token',
   assets: 'contract of each token on each network, where there are several',
   decimals: 'decimal places of the token',
-  per_usd: 'units of the token that one USD costs',
   caip2: 'CAIP-2 name of the network',
   payTo: 'address that is paid',
   smart_accounts: 'whether accounts with code (EIP-1271, ERC-6492, EIP-7702) can pay',

@@ -9,7 +9,7 @@
  *  - The answer to a commit may be lost. So a claim is looked up by the random number that it was written with before
  *    anybody is told how it went, and a conclusion may be written twice.
  *  - While the database cannot be reached, claims fail after a few seconds and nobody is asked for money. A settlement
- *    that could not be noted is kept in memory (`kept-settlements.ts`); a payment that could not be let go is let go later.
+ *    that could not be noted is kept in memory (`keepingSettlements()`); a payment that could not be let go is let go later.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -33,27 +33,30 @@ import {
 } from '../../money/journal.ts';
 import type { Trouble } from '../../state/service-state.ts';
 import { BoundedMap } from '../../system/bounded-map.ts';
-import { bodyRow, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from '../body-store.ts';
 import { IS_UNFINAL, tokenRow, tokensIn } from '../journal-file.ts';
 import {
+  bodyRow,
   claimValues,
   entryOf,
   KNOWN_COLUMNS,
   knownOf,
+  PURGE_INTERVAL_MS,
+  PURGE_ROWS_MAX,
   reviewsOf,
   reviewValues,
+  summaryOf,
 } from '../journal-row.ts';
 import {
+  ACCOUNT,
   atMost,
   connectionOptions,
+  newestAmong,
   POOL_CONNECTIONS,
   persistently,
   storable,
 } from './connection.ts';
-import { ACCOUNT, newestAmong } from './schema.ts';
 import { LOCK_PURGE, Session } from './session.ts';
 
-/** Time after which a connection that nobody needs is closed. */
 const IDLE_MS = 60_000;
 /** Bindings that are remembered, so that repeats are told from new payments without a look at the database. */
 const BINDINGS_MAX = 10_000;
@@ -168,7 +171,6 @@ DELETE FROM signalpress.taken_transaction WHERE ${ALONE} AND tx IN (
 const newestRow = z.object({ ms: z.number() });
 const secretRow = z.object({ bytes: z.instanceof(Uint8Array) });
 const openRow = z.object({ place: z.number(), key: z.string() });
-const summaryRow = z.object({ payments: z.number(), oldest: z.number().nullable() });
 const endedRow = z.object({ state: z.string(), tx: z.string().nullable() });
 const keyRow = z.object({ key: z.string() });
 const citationRow = z.object({ citation: z.string() });
@@ -176,7 +178,6 @@ const citationRow = z.object({ citation: z.string() });
 interface PostgresJournalOptions {
   /** `postgres://…`, with user and password. */
   readonly url: string;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** A time that has certainly come, by which what is old is deleted; null while nobody can tell, which it is without it. */
   readonly passedMs?: () => number | null;
@@ -197,9 +198,12 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
   const base = new Base(options);
   await base.open();
   const { session } = base;
-  const claimer = new PostgresClaims(base);
-  const concluder = new Concluder(base);
-  const find = (key: string): Promise<JournalEntry | null> => found(base, key);
+  const find = async (key: string): Promise<JournalEntry | null> => {
+    const [row] = await base.rows(FIND, [key]);
+    const entry = row === undefined ? null : entryOf(row);
+    remember(base, key, entry === null || entry.state === 'refused' ? null : entry);
+    return entry;
+  };
   const tokens = await base.rows(tokensIn('signalpress.payment'), []);
   await base.query(MAKE_SECRET, [randomBytes(SECRET_BYTES)]);
   const [kept] = await base.rows(SECRET, []);
@@ -222,10 +226,10 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
       const values = [message, untilMs, base.clock(), PURGE_ROWS_MAX];
       return (await base.query(USE, values)).rows.length === 1;
     },
-    claim: (claim) => claimer.claim(claim),
+    claim: (claim) => base.claim(claim),
     takeTransaction: (key, transaction) => takeTransaction(base, key, transaction.toLowerCase()),
-    conclude: (conclusion) => concluder.conclude(conclusion),
-    delivered: (key) => concluder.delivered(key),
+    conclude: (conclusion) => base.conclude(conclusion),
+    delivered: (key) => base.delivered(key),
     async unresolved(after, limit) {
       if (!(await session.leads())) return [];
       const values = [after, limit, session.numbers(), session.lockClass() >>> 0];
@@ -236,7 +240,7 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
       const rows = await base.rows(UNFINAL, [after, beforeMs, limit]);
       return rows.map((row) => openRow.parse(row));
     },
-    review: (review) => concluder.review(review),
+    review: (review) => base.review(review),
     openPayments: () => openPayments(base),
     async citations(digits) {
       const rows = await base.rows(CITATIONS, [digits]);
@@ -252,7 +256,7 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
   };
 }
 
-/** The connections, and what this process remembers. */
+/** The connections, what this process remembers, and what it writes. */
 class Base {
   readonly session: Session;
   readonly clock: () => number;
@@ -261,15 +265,16 @@ class Base {
   /** Payments that nobody asks for any more although their rows still name us. */
   readonly held = new Set<string>();
   readonly #pool: pg.Pool;
-  /** Names of prepared statements by their text. */
   readonly #names = new Map<string, string>();
   #refreshing = false;
   #lettingGo: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | null = null;
+  #purgedMs: number;
 
   constructor({ url, clock, passedMs = () => null, ...options }: PostgresJournalOptions) {
     this.clock = clock;
     this.passedMs = passedMs;
+    this.#purgedMs = passedMs() ?? 0;
     this.#pool = new pg.Pool({
       ...connectionOptions(url),
       max: POOL_CONNECTIONS,
@@ -343,28 +348,17 @@ class Base {
 
   /** Closes once, however often it is asked. */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    const end = async (): Promise<void> => {
+      await atMost(this.letGo().catch(() => {}));
+      await this.session.close();
+      await atMost(this.#pool.end());
+    };
+    this.#closing ??= end();
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
-    await atMost(this.letGo().catch(() => {}));
-    await this.session.close();
-    await atMost(this.#pool.end());
-  }
-}
-
-class PostgresClaims {
-  readonly #base: Base;
-  #purgedMs: number;
-
-  constructor(base: Base) {
-    this.#base = base;
-    this.#purgedMs = base.passedMs() ?? 0;
-  }
-
   async claim(claim: Claim): Promise<boolean> {
-    const { session, bindings, clock, held } = this.#base;
+    const { session, clock, held } = this;
     const now = clock();
     held.delete(claim.key);
     const { row, sha256, purgeAt, more } = claimValues(claim, now);
@@ -375,39 +369,89 @@ class PostgresClaims {
       // Most bodies are there already, so they are sent only when the claim finds none.
       if (await this.#insert(values)) return true;
       if (isRetry && (await this.#isOwn(claim.key, token, number))) return true;
-      await this.#base.query(KEEP, bodyRow(sha256, claim.body, purgeAt));
+      await this.query(KEEP, bodyRow(sha256, claim.body, purgeAt));
       return this.#insert(values);
     };
     const claimed = await persistently(write).catch((error: unknown) => {
       // It may still arrive at the database, where nobody may wait for us to ask for its money.
-      this.#base.leave(claim.key);
+      this.leave(claim.key);
       throw error;
     });
     session.note(now);
-    if (claimed) bindings.set(claim.key, claimedNow(claim));
+    if (claimed) remember(this, claim.key, { ...claim, settledMs: null });
     this.#purge();
     return claimed;
   }
 
   async #insert(values: readonly unknown[]): Promise<boolean> {
-    const { rows } = await this.#base.query(CLAIM, values).catch(unlessIdentified);
+    const { rows } = await this.query(CLAIM, values).catch(unlessIdentified);
     if (rows.length === 0) return false;
-    this.#base.session.note(newestRow.parse(rows[0]).ms);
+    this.session.note(newestRow.parse(rows[0]).ms);
     return true;
   }
 
   async #isOwn(key: string, token: string, number: number): Promise<boolean> {
-    const values = [key, token, number, this.#base.session.numbers()];
-    return (await this.#base.query(OWN, values)).rowCount === 1;
+    const values = [key, token, number, this.session.numbers()];
+    return (await this.query(OWN, values)).rowCount === 1;
   }
 
   /** In the background; of several gatekeepers one at a time. */
   #purge(): void {
-    const now = this.#base.passedMs();
+    const now = this.passedMs();
     if (now === null || Math.abs(now - this.#purgedMs) < PURGE_INTERVAL_MS) return;
     this.#purgedMs = now;
     // Old rows may wait for the next clean-up; payments may not.
-    purge(this.#base, now).catch(() => {});
+    purge(this, now).catch(() => {});
+  }
+
+  async conclude(conclusion: Conclusion): Promise<void> {
+    const { key, state, transaction, detail, isFirst = false } = conclusion;
+    const { session, bindings, clock } = this;
+    const now = clock();
+    const { settledMs = now, isWaiting = false } = conclusion;
+    const waitingMs = state === 'settled' && isWaiting ? settledMs : null;
+    const storedDetail = detail === undefined ? null : storable(detail);
+    const values = [
+      key,
+      state,
+      transaction ?? null,
+      storedDetail,
+      state === 'settled' ? settledMs : null,
+    ];
+    try {
+      const isNoted = await persistently(async () => {
+        const free = [session.numbers(), session.lockClass(), isFirst];
+        const { rowCount } = await this.query(CONCLUDE, [...values, ...free, waitingMs]);
+        return rowCount === 1 || this.#isSo(conclusion);
+      });
+      if (!isNoted) throw new Error(`Cannot conclude payment "${key}": not open in the journal`);
+    } catch (error) {
+      // Nobody asks for it any more, so nobody else may wait for us.
+      this.leave(key);
+      throw error;
+    }
+    session.note(now);
+    const known = bindings.get(key);
+    if (state === 'refused') bindings.delete(key);
+    else if (state === 'settled' && known !== undefined) bindings.set(key, { ...known, settledMs });
+  }
+
+  async delivered(key: string): Promise<void> {
+    await persistently(() => this.query(DELIVERED, [key]));
+  }
+
+  async review(review: Review): Promise<void> {
+    const { clock, bindings } = this;
+    const values = reviewValues(review, clock());
+    await persistently(() => this.query(REVIEWS[review.state], values));
+    if (review.state === 'gone') bindings.delete(review.key);
+  }
+
+  /** Whether it was noted already: by an attempt whose answer was lost, or by another gatekeeper. */
+  async #isSo({ key, state, transaction }: Conclusion): Promise<boolean> {
+    const { rows } = await this.query(ENDED, [key]);
+    const ended = rows.length === 0 ? null : endedRow.parse(rows[0]);
+    return state !== 'unknown' && ended?.state === state && ended.tx === (transaction ?? null);
   }
 }
 
@@ -427,81 +471,12 @@ async function purge(base: Base, now: number): Promise<void> {
   await base.query(FORGET_TAKEN, [...alone, now - TAKEN_MS, PURGE_ROWS_MAX]);
 }
 
-class Concluder {
-  readonly #base: Base;
-
-  constructor(base: Base) {
-    this.#base = base;
-  }
-
-  async conclude(conclusion: Conclusion): Promise<void> {
-    const { key, state, transaction, detail, isFirst = false } = conclusion;
-    const { session, bindings, clock } = this.#base;
-    const now = clock();
-    const { settledMs = now, isWaiting = false } = conclusion;
-    const waitingMs = state === 'settled' && isWaiting ? settledMs : null;
-    const storedDetail = detail === undefined ? null : storable(detail);
-    const values = [
-      key,
-      state,
-      transaction ?? null,
-      storedDetail,
-      state === 'settled' ? settledMs : null,
-    ];
-    try {
-      const isNoted = await persistently(async () => {
-        const free = [session.numbers(), session.lockClass(), isFirst];
-        const { rowCount } = await this.#base.query(CONCLUDE, [...values, ...free, waitingMs]);
-        return rowCount === 1 || this.#isSo(conclusion);
-      });
-      if (!isNoted) throw new Error(`Cannot conclude payment "${key}": not open in the journal`);
-    } catch (error) {
-      // Nobody asks for it any more, so nobody else may wait for us.
-      this.#base.leave(key);
-      throw error;
-    }
-    session.note(now);
-    const known = bindings.get(key);
-    if (state === 'refused') bindings.delete(key);
-    else if (state === 'settled' && known !== undefined) bindings.set(key, { ...known, settledMs });
-  }
-
-  async delivered(key: string): Promise<void> {
-    await persistently(() => this.#base.query(DELIVERED, [key]));
-  }
-
-  async review(review: Review): Promise<void> {
-    const { clock, bindings } = this.#base;
-    const values = reviewValues(review, clock());
-    await persistently(() => this.#base.query(REVIEWS[review.state], values));
-    if (review.state === 'gone') bindings.delete(review.key);
-  }
-
-  /** Whether it was noted already: by an attempt whose answer was lost, or by another gatekeeper. */
-  async #isSo({ key, state, transaction }: Conclusion): Promise<boolean> {
-    const { rows } = await this.#base.query(ENDED, [key]);
-    const ended = rows.length === 0 ? null : endedRow.parse(rows[0]);
-    return state !== 'unknown' && ended?.state === state && ended.tx === (transaction ?? null);
-  }
-}
-
 /** Of all gatekeepers that share the journal. */
 async function openPayments(base: Base): Promise<OpenSummary> {
-  const of = async (state: PaymentState): Promise<z.infer<typeof summaryRow>> => {
-    const { rows } = await base.query(OPEN_OF, [state, OPEN_COUNTED_MAX]);
-    return summaryRow.parse(rows[0]);
-  };
+  const of = async (state: PaymentState): Promise<unknown> =>
+    (await base.query(OPEN_OF, [state, OPEN_COUNTED_MAX])).rows[0];
   const [settling, unknown] = await Promise.all([of('settling'), of('unknown')]);
-  const times = [settling.oldest, unknown.oldest].filter((at) => at !== null);
-  const oldestMs = times.length === 0 ? null : Math.min(...times);
-  return { settling: settling.payments, unknown: unknown.payments, oldestMs };
-}
-
-async function found(base: Base, key: string): Promise<JournalEntry | null> {
-  const [row] = await base.rows(FIND, [key]);
-  const entry = row === undefined ? null : entryOf(row);
-  remember(base, key, entry === null || entry.state === 'refused' ? null : entry);
-  return entry;
+  return summaryOf(settling, unknown);
 }
 
 async function learn(base: Base, key: string): Promise<void> {
@@ -509,19 +484,20 @@ async function learn(base: Base, key: string): Promise<void> {
   remember(base, key, row === undefined ? null : knownOf(row));
 }
 
-function remember({ bindings }: Base, key: string, known: KnownPayment | null): void {
-  if (known === null) bindings.delete(key);
-  else bindings.set(key, withoutAnswer(known));
-}
-
-function claimedNow(claim: Claim): KnownPayment {
-  const { resource, signed, identifier = null, client = null } = claim;
-  return { resource, signed, identifier, client, settledMs: null };
-}
-
-function withoutAnswer(known: KnownPayment): KnownPayment {
-  const { resource, signed, identifier, client, settledMs } = known;
-  return { resource, signed, identifier, client, settledMs };
+/** Without its answer, which may be long. */
+function remember(
+  { bindings }: Base,
+  key: string,
+  known:
+    | (Pick<Claim, 'resource' | 'signed' | 'identifier' | 'client'> & { settledMs: number | null })
+    | null,
+): void {
+  if (known === null) {
+    bindings.delete(key);
+    return;
+  }
+  const { resource, signed, identifier = null, client = null, settledMs } = known;
+  bindings.set(key, { resource, signed, identifier, client, settledMs });
 }
 
 async function take(base: Base, key: string, bound: PaymentBinding): Promise<boolean> {

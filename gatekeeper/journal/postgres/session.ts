@@ -14,9 +14,15 @@ import { shownPlace } from '../../config/postgres-url.ts';
 import type { Trouble } from '../../state/service-state.ts';
 import { messageOf } from '../../system/message-of.ts';
 import { StartError } from '../../system/start-error.ts';
-import { lostJournal } from '../lost-journal.ts';
-import { atMost, connectionOptions, isTransient } from './connection.ts';
-import { hasTables, makeTables, NEWEST_OF } from './schema.ts';
+import { lostJournal } from '../journal-file.ts';
+import {
+  atMost,
+  connectionOptions,
+  hasTables,
+  isTransient,
+  makeTables,
+  NEWEST_OF,
+} from './connection.ts';
 
 /** Time between two looks at the session: it also learns the newest time that other gatekeepers noted. */
 const PING_MS = 5000;
@@ -59,7 +65,6 @@ interface SessionOptions {
   readonly url: string;
   /** Told when the database is lost, and when it is back. */
   readonly lost: Pick<Trouble, 'begin' | 'end'>;
-  /** Runs at each ping. */
   readonly atPing: () => Promise<void>;
   /** A file that shows that there was a journal; null for a new shop. */
   readonly trace?: () => string | null;
@@ -67,7 +72,6 @@ interface SessionOptions {
 
 type AskSession = (text: string, values?: unknown[]) => Promise<pg.QueryResult>;
 
-/** What a live session knows. */
 interface Live {
   readonly client: pg.Client;
   readonly ask: AskSession;
@@ -116,7 +120,6 @@ export class Session {
     return this.#live.number;
   }
 
-  /** Numbers of this gatekeeper, also earlier ones. */
   numbers(): readonly number[] {
     return this.#numbers;
   }
@@ -129,7 +132,6 @@ export class Session {
     return this.#newestMs;
   }
 
-  /** Remembers the newest time that a row showed. */
   note(newestMs: number): void {
     this.#newestMs = Math.max(this.#newestMs, newestMs);
   }
@@ -244,17 +246,20 @@ export class Session {
       await this.#options.atPing();
     } catch (error) {
       this.#lose(live.client, messageOf(error));
-      discard(live.client);
+      // A server that froze would never answer a farewell.
+      const { connection } = live.client as pg.Client & { connection?: { stream?: Socket } };
+      connection?.stream?.destroy();
     }
   }
 }
 
 const LOST = 'the connection to the database of the payment journal is lost';
 
-type SessionState = z.infer<typeof stateRow>;
-
 /** What is confirmed must be on the disk, here and not on a copy that may lag behind. */
-const UNFIT: readonly (readonly [is: (state: SessionState) => boolean, fault: string])[] = [
+const UNFIT: readonly (readonly [
+  is: (state: z.infer<typeof stateRow>) => boolean,
+  fault: string,
+])[] = [
   [
     ({ is_standby }) => is_standby,
     'it is a standby, which cannot be written; name the primary in SIGNALPRESS_JOURNAL',
@@ -279,12 +284,6 @@ export async function checkState(ask: AskSession): Promise<void> {
   const fault = UNFIT.find(([is]) => is(state))?.[1];
   if (fault !== undefined)
     throw new StartError(`Cannot use the database of the payment journal: ${fault}`);
-}
-
-/** A server that froze would never answer a farewell. */
-function discard(client: pg.Client): void {
-  const { connection } = client as pg.Client & { connection?: { stream?: Socket } };
-  connection?.stream?.destroy();
 }
 
 /** A connection works on one statement at a time. */

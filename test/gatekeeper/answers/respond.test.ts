@@ -8,9 +8,8 @@ import { respond } from '../../../gatekeeper/answers/respond.ts';
 import { type Service, SoldTargets } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY, type Spend } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { jsonReply } from '../../../gatekeeper/http/reply.ts';
+import { jsonReply, type Reply } from '../../../gatekeeper/http/reply.ts';
 import type { HttpResponse } from '../../../gatekeeper/http/request.ts';
-import type { PurchaseReply } from '../../../gatekeeper/purchase/purchase-reply.ts';
 import type { PurchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
@@ -62,7 +61,7 @@ const generous: PurchaseService['open'] = async () => ({
 });
 /** Knows everybody already. */
 const knows =
-  (reply: PurchaseReply): PurchaseService['open'] =>
+  (reply: Reply): PurchaseService['open'] =>
   async () =>
     reply;
 /** Sells to nobody. */

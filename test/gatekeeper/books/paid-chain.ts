@@ -1,6 +1,6 @@
 import { encodeAbiParameters, encodeEventTopics, formatLog, type Log, numberToHex } from 'viem';
+import type { AuditedNode } from '../../../gatekeeper/books/audit.ts';
 import { TOKEN_ABI } from '../../../gatekeeper/chain/chain-node.ts';
-import type { AuditedNode } from '../../../gatekeeper/chain/payee-transfers.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { signedText } from '../../../gatekeeper/money/payment.ts';
 import { claimOf } from '../journal/journal-suite.ts';

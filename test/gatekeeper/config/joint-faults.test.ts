@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Config } from '../../../gatekeeper/config/config.ts';
 import { type ConfigSources, loadConfig } from '../../../gatekeeper/config/load-config.ts';
 import { TEST_PAYEE } from '../../../gatekeeper/config/settings.ts';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import { confirmationsMax } from '../../../gatekeeper/money/settlement-time.ts';
+import { confirmationsMax, NETWORKS } from '../../../gatekeeper/money/networks.ts';
 
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
 const NODE = {

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { remoteFacilitator } from '../../../gatekeeper/facilitator/remote-facilitator.ts';
 import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
-import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-outcome.ts';
+import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-reply.ts';
 import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { NOW_MS } from '../payer.ts';
 import { alice, buy, freshJournal, header, json, shop, TX, v1 } from '../payment-bench.ts';

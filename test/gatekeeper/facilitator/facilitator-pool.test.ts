@@ -1,7 +1,14 @@
-import { describe, expect, it } from 'vitest';
-import { facilitatorPool } from '../../../gatekeeper/facilitator/facilitator-pool.ts';
+import { createHash } from 'node:crypto';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { recoverTypedDataAddress } from 'viem';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canary, facilitatorPool } from '../../../gatekeeper/facilitator/facilitator-pool.ts';
+import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import {
   ABANDONED,
+  authorizationOf,
   type Facilitator,
   type FacilitatorRequest,
   type NoVerdict,
@@ -9,8 +16,10 @@ import {
   type ValidityOutcome,
 } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import { payer } from '../payer.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
+import { NOW_MS, payer, typedTransfer } from '../payer.ts';
 import { paymentRequest } from '../payment-request.ts';
+import { tinyGate } from '../tiny-gate.ts';
 
 const REST_MS = 1000;
 const FAILURES_MAX = 5;
@@ -30,7 +39,7 @@ interface Member extends Facilitator {
 }
 
 /** What our own question is put in place of a payment. */
-const canary = await paymentRequest(payer(NETWORKS.base, 'canary'));
+const ownQuestion = await paymentRequest(payer(NETWORKS.base, 'canary'));
 
 /** As long as its own does, a facilitator answers our question like any other. */
 function member(settle: SettleOutcome = settled, verify: ValidityOutcome = valid): Member {
@@ -39,8 +48,8 @@ function member(settle: SettleOutcome = settled, verify: ValidityOutcome = valid
     calls,
     says: { verify, settle, canary: verify },
     async verify(request) {
-      calls.push(request === canary ? 'canary' : 'verify');
-      return request === canary ? one.says.canary : one.says.verify;
+      calls.push(request === ownQuestion ? 'canary' : 'verify');
+      return request === ownQuestion ? one.says.canary : one.says.verify;
     },
     async settle() {
       calls.push('settle');
@@ -57,7 +66,7 @@ function pool(facilitators: readonly Member[], isUnused?: () => Promise<boolean>
   const time = { now: 0 };
   const clock = (): number => time.now;
   const options = isUnused === undefined ? {} : { isUnused };
-  const made = { facilitators, clock, canary: () => canary, slowMs: 50, ...options };
+  const made = { facilitators, clock, canary: () => ownQuestion, slowMs: 50, ...options };
   return { time, ...facilitatorPool(made) };
 }
 
@@ -299,4 +308,133 @@ describe('facilitatorPool()', () => {
     expect(await pool([silent, able]).supported()).toEqual({ verdict: 'supported', kinds });
     expect(await pool([silent]).supported()).toEqual(lost);
   });
+});
+
+let drawn = 0;
+const random = (bytes: number): Uint8Array => {
+  drawn += 1;
+  return createHash('sha256').update(`random ${drawn}`).digest().subarray(0, bytes);
+};
+const clock = (): number => NOW_MS;
+
+describe('canary()', () => {
+  it('I4: keeps nothing of a stranger: payer, value, window, nonce and signature are our own', async () => {
+    const like = { ...(await paymentRequest()), trace: { id: 'a', sentId: 'a' } };
+    const made = canary({ clock, random })(like);
+    expect(made.trace).toBeUndefined();
+    const [theirs, ours] = [authorizationOf(like), authorizationOf(made)];
+    expect(ours.from).not.toBe(theirs.from);
+    expect(ours.nonce).not.toBe(theirs.nonce);
+    const signatures = [made, like].map(({ paymentPayload }) => paymentPayload.payload.signature);
+    expect(signatures[0]).not.toBe(signatures[1]);
+    expect(made.paymentRequirements).toBe(like.paymentRequirements);
+    expect(ours.to).toBe(like.paymentRequirements.payTo);
+    expect(Object.keys(made.paymentPayload)).toEqual(Object.keys(like.paymentPayload));
+  });
+
+  it('is signed as the token wants it, so a facilitator can judge it', async () => {
+    const made = canary({ clock, random })(await paymentRequest());
+    const signature = made.paymentPayload.payload.signature as `0x${string}`;
+    const typed = typedTransfer(NETWORKS.base, authorizationOf(made));
+    expect(await recoverTypedDataAddress({ ...typed, signature })).toBe(authorizationOf(made).from);
+    expect(await localFacilitator({ clock }).verify(made)).toMatchObject({ verdict: 'valid' });
+  });
+
+  it('has one payer, and a nonce of its own each time', async () => {
+    const like = await paymentRequest();
+    const make = canary({ clock, random });
+    const [first, second] = [authorizationOf(make(like)), authorizationOf(make(like))];
+    expect(first.from).toBe(second.from);
+    expect(first.nonce).not.toBe(second.nonce);
+    expect(authorizationOf(canary({ clock, random })(like)).from).not.toBe(first.from);
+  });
+});
+
+const network = NETWORKS['base-sepolia'];
+const PAID = '/gauge?entity=us-chicago&signal_id=airquality.aqi';
+const PRICE = 10_000n;
+const ODD = String(PRICE + 1n);
+const [STRANGERS, BUYERS] = [8, 6];
+
+/** What a facilitator does when a payment is odd, and with every call when it is dead. */
+type Fault = (response: ServerResponse) => unknown;
+const FAULTS: readonly (readonly [string, Fault])[] = [
+  ['400 without a verdict', (response) => response.writeHead(400).end('{"error":"odd value"}')],
+  ['500', (response) => response.writeHead(500).end('{"error":"odd value"}')],
+  ['a reset', (response) => response.socket?.destroy()],
+];
+
+/** It has money on the accounts of buyers alone, as on a real chain. */
+const facilitator = { fault: (() => {}) as Fault, isDead: false, settles: 0, url: '' };
+let server: Server;
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    // The clock of the gatekeeper stands still.
+    response.sendDate = false;
+    if (request.url === '/supported') return response.end('{"kinds":[]}');
+    const { paymentPayload } = (await json(request)) as FacilitatorRequest;
+    const { from, value, nonce } = paymentPayload.payload.authorization;
+    if (request.url === '/settle') facilitator.settles += 1;
+    if (facilitator.isDead || value === ODD) return facilitator.fault(response);
+    const isFunded = buyers.some(({ address }) => address === from);
+    const settled = { success: isFunded, transaction: isFunded ? nonce : '' };
+    const reason = { invalidReason: 'insufficient_funds', errorReason: 'insufficient_funds' };
+    return response.end(JSON.stringify({ isValid: isFunded, ...settled, ...reason }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  facilitator.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+
+const accounts = (name: string, count: number) =>
+  Array.from({ length: count }, (_, at) => payer(network, `${name} ${at}`));
+const atTheDoor = accounts('stranger', STRANGERS);
+const buyers = accounts('buyer', BUYERS);
+
+/** One purchase after the other, each by another account; their statuses. */
+async function statuses(
+  url: string,
+  by: readonly ReturnType<typeof payer>[],
+  over: { readonly value?: string } = {},
+): Promise<readonly number[]> {
+  const { accepts } = (await (await fetch(url + PAID)).json()) as { accepts: [RequirementsV1] };
+  const got: number[] = [];
+  for (const account of by) {
+    const header = await account.header(accepts[0], over);
+    got.push((await fetch(url + PAID, { headers: { 'x-payment': header } })).status);
+  }
+  return got;
+}
+
+describe.each([true, false])('with strangers at the door, verify first: %s', (verifyFirst) => {
+  const open = () =>
+    tinyGate({ config: { facilitatorUrls: [facilitator.url], testPayments: false, verifyFirst } });
+
+  it.each(FAULTS)(
+    'I4: fresh keys whose odd payments bring %s close the shop to nobody',
+    async (_, fault) => {
+      const gate = await open();
+      Object.assign(facilitator, { fault, isDead: false });
+      const odd = await statuses(gate.url, atTheDoor, { value: ODD });
+      expect(odd).toEqual(atTheDoor.map(() => 503));
+      expect(await statuses(gate.url, buyers)).toEqual(buyers.map(() => 200));
+      await gate.close();
+    },
+  );
+
+  it.each(FAULTS.slice(1))(
+    'I4: a facilitator that is dead with %s is left alone, and asked again when it is well',
+    async (_, fault) => {
+      const gate = await open();
+      Object.assign(facilitator, { fault, isDead: true, settles: 0 });
+      const all = [...atTheDoor, ...buyers];
+      expect(await statuses(gate.url, all)).toEqual(all.map(() => 503));
+      expect(facilitator.settles).toBeLessThan(STRANGERS);
+      facilitator.isDead = false;
+      expect((await statuses(gate.url, buyers))[0]).toBe(503);
+      gate.now += 60_000;
+      expect(await statuses(gate.url, buyers)).toEqual(buyers.map(() => 200));
+      await gate.close();
+    },
+  );
 });

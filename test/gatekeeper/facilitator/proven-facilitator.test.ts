@@ -7,9 +7,8 @@ import {
   type SettleOutcome,
   type ValidityOutcome,
 } from '../../../gatekeeper/money/facilitator.ts';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { NETWORKS, SETTLEMENT_MS_MAX } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
-import { SETTLEMENT_MS_MAX } from '../../../gatekeeper/money/settlement-time.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { shop } from '../example-shop.ts';

@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type MissingVerdict,
-  reportingFacilitator,
-} from '../../../gatekeeper/facilitator/reporting-facilitator.ts';
-import {
   ABANDONED,
   type Facilitator,
   facilitatorRequest,
@@ -12,6 +8,7 @@ import {
 } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
+import { type MissingVerdict, reportingFacilitator } from '../../../gatekeeper/payment/metered.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { shop } from '../example-shop.ts';
@@ -37,7 +34,7 @@ function reported(says: { verify: ValidityOutcome; settle: SettleOutcome }) {
   return {
     by,
     silences,
-    asked: reportingFacilitator({ facilitator, report, clock: () => by.now }),
+    asked: reportingFacilitator(facilitator, report, () => by.now),
   };
 }
 

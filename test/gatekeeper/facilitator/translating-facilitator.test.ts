@@ -1,13 +1,29 @@
+import {
+  PaymentPayloadV1Schema,
+  PaymentPayloadV2Schema,
+  PaymentRequirementsV1Schema,
+  PaymentRequirementsV2Schema,
+} from '@x402/core/schemas';
 import { describe, expect, it } from 'vitest';
-import { translateRequest } from '../../../gatekeeper/facilitator/translate-request.ts';
-import { translatingFacilitator } from '../../../gatekeeper/facilitator/translating-facilitator.ts';
-import type {
-  Facilitator,
-  FacilitatorRequest,
-  PaymentKind,
-  SupportedOutcome,
+import {
+  facilitatorWarning,
+  translateRequest,
+  translatingFacilitator,
+} from '../../../gatekeeper/facilitator/translating-facilitator.ts';
+import {
+  type Facilitator,
+  type FacilitatorRequest,
+  facilitatorRequest,
+  type PaymentKind,
+  type SupportedOutcome,
 } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { isRefusal } from '../../../gatekeeper/money/payment.ts';
+import { listingOf } from '../../../gatekeeper/offer/challenge.ts';
+import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
+import { shop } from '../example-shop.ts';
+import { payer } from '../payer.ts';
 import { paymentRequest } from '../payment-request.ts';
 
 const V1: PaymentKind = { x402Version: 1, scheme: 'exact', network: 'base' };
@@ -129,5 +145,158 @@ describe('translatingFacilitator()', () => {
     expect(await one.settle(second)).toEqual({ verdict: 'settled', transaction: '0x12' });
     expect(got[0]).toBe(got[1]);
     expect(got[0]?.paymentRequirements.network).toBe('base');
+  });
+});
+
+function listing(outcome: SupportedOutcome): Facilitator {
+  const none = async () => ({ verdict: 'none', detail: 'not asked' }) as const;
+  return { verify: none, settle: none, supported: async () => outcome };
+}
+const network = NETWORKS['base-sepolia'];
+const ON_V1 = { x402Version: 1, scheme: 'exact', network: 'base-sepolia' };
+const ON_V2 = { x402Version: 2, scheme: 'exact', network: 'eip155:84532' };
+const troubleOf = (kinds: readonly PaymentKind[]) =>
+  facilitatorWarning({ facilitator: listing({ verdict: 'supported', kinds }) }, network);
+
+describe('facilitatorWarning()', () => {
+  it('is null when our network is listed in both versions, each under its own name', async () => {
+    expect(await troubleOf([ON_V2, { ...V1, scheme: 'upto' }, ON_V1])).toBeNull();
+  });
+
+  it.each([
+    ['2', [ON_V1]],
+    ['1', [ON_V2]],
+    ['2', [ON_V1, { ...V2, network: 'base-sepolia' }]],
+    ['2', [ON_V1, { ...V2, network: 'eip155:8453' }]],
+    ['1', [{ ...V1, network: 'eip155:84532' }, ON_V2]],
+    ['1', [{ ...V1, scheme: 'upto' }, ON_V2]],
+  ])('says that payments of version %s are translated where %j lacks it', async (other, kinds) => {
+    const trouble = (await troubleOf(kinds)) ?? '';
+    const listed = other === '1' ? '2' : '1';
+    expect(trouble).toBe(
+      `Payments of x402 version ${other} are translated: the facilitator lists only version ${listed} on ` +
+        '"base-sepolia"; buyers sign the same data in both, so both are accepted and there is nothing to do',
+    );
+  });
+
+  it('names the network when only another one, or another scheme, is listed', async () => {
+    for (const kinds of [
+      [],
+      [{ ...V1, network: 'base' }],
+      [{ ...V1, scheme: 'upto' }],
+      [{ ...V1, x402Version: 3 }],
+    ]) {
+      expect(await troubleOf(kinds)).toMatch(
+        /^Cannot settle on "base-sepolia".*SIGNALPRESS_NETWORK/,
+      );
+    }
+  });
+
+  it('says that nobody is charged and which setting to check when it cannot be reached', async () => {
+    const facilitator = listing({ verdict: 'none', detail: 'connection refused' });
+    const trouble = await facilitatorWarning({ facilitator }, network);
+    expect(trouble).toContain('connection refused; payments may be answered 503');
+    expect(trouble).toContain('nobody is charged');
+    expect(trouble).toContain('SIGNALPRESS_FACILITATOR_URL');
+    expect(trouble).not.toContain('SIGNALPRESS_FACILITATOR_AUTH');
+  });
+
+  it.each([
+    [401, 'AUTH'],
+    [403, 'AUTH'],
+    [400, 'URL'],
+    [402, 'URL'],
+    [404, 'URL'],
+    [302, 'URL'],
+    [200, 'URL'],
+    [429, 'URL'],
+    [500, 'URL'],
+    [503, 'URL'],
+  ])('names the setting that may be wrong when the status is %i', async (status, setting) => {
+    const outcome = { verdict: 'none', detail: `status ${status}`, status } as const;
+    const trouble = await facilitatorWarning({ facilitator: listing(outcome) }, network);
+    expect(trouble).toContain(`status ${status}; payments may be answered 503`);
+    expect(trouble?.includes('SIGNALPRESS_FACILITATOR_AUTH')).toBe(setting === 'AUTH');
+    expect(trouble?.includes('SIGNALPRESS_FACILITATOR_URL')).toBe(setting === 'URL');
+    expect(trouble?.includes('the fault is on its side: wait')).toBe(
+      status === 429 || status >= 500,
+    );
+  });
+
+  it('names the facilitator among several, and no other way', async () => {
+    const name = '"https://b.example" (2 of 2)';
+    const outcomes: [SupportedOutcome, string][] = [
+      [{ verdict: 'none', detail: 'status 500' }, `yet through ${name}: status 500;`],
+      [{ verdict: 'supported', kinds: [] }, `on "base-sepolia": ${name} does not list it`],
+      [{ verdict: 'supported', kinds: [ON_V1] }, `translated: ${name} lists only version 1 on`],
+    ];
+    for (const [outcome, words] of outcomes) {
+      const facilitator = listing(outcome);
+      expect(await facilitatorWarning({ facilitator, name }, network)).toContain(words);
+      expect(await facilitatorWarning({ facilitator }, network)).not.toContain('b.example');
+    }
+  });
+});
+
+const TARGET = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+const terms = {
+  1: shop.terms(builtinOperation('/gauge'), TARGET, 1)[0],
+  2: shop.terms(builtinOperation('/gauge'), TARGET, 2)[0],
+} as const;
+
+async function request(version: 1 | 2, isListed = true) {
+  const payment = decodePayment(await payer(NETWORKS.base).header(terms[version]), version);
+  if (isRefusal(payment)) throw new Error(payment.error);
+  return facilitatorRequest(
+    payment,
+    terms[version],
+    isListed ? listingOf(terms[version]) : undefined,
+  );
+}
+
+describe('translateRequest()', () => {
+  it('keeps the name of the request, in either direction', async () => {
+    const trace = { id: 'a', sentId: 'a' };
+    for (const version of [1, 2] as const) {
+      const asked = await request(version);
+      expect(translateRequest({ ...asked, trace }).trace).toEqual(trace);
+      expect(translateRequest(asked).trace).toBeUndefined();
+    }
+  });
+
+  it('writes a payment of version 2 as version 1 with the terms that the v1 challenge shows', async () => {
+    const made = translateRequest(await request(2));
+    PaymentPayloadV1Schema.parse(made.paymentPayload);
+    PaymentRequirementsV1Schema.parse(made.paymentRequirements);
+    expect(made.x402Version).toBe(1);
+    expect(made.paymentPayload).toMatchObject({ x402Version: 1, scheme: 'exact', network: 'base' });
+    expect(Object.keys(made.paymentPayload)).not.toContain('accepted');
+    expect(made.paymentRequirements).toEqual({ ...terms[1], outputSchema: {} });
+  });
+
+  it('writes a payment of version 1 as version 2 with the terms that the v2 challenge shows', async () => {
+    const made = translateRequest(await request(1));
+    PaymentPayloadV2Schema.parse(made.paymentPayload);
+    PaymentRequirementsV2Schema.parse(made.paymentRequirements);
+    expect(made.x402Version).toBe(2);
+    expect(made.paymentRequirements).toEqual(terms[2]);
+    const { resource: url, description, mimeType } = terms[1] as never;
+    expect(made.paymentPayload).toMatchObject({
+      x402Version: 2,
+      accepted: terms[2],
+      resource: { url, description, mimeType },
+    });
+  });
+
+  it.each([1, 2] as const)('leaves what was signed of version %i as it is', async (version) => {
+    const asked = await request(version);
+    const made = translateRequest(asked);
+    expect(made.paymentPayload.payload).toBe(asked.paymentPayload.payload);
+    expect(translateRequest(made).paymentPayload.payload).toBe(asked.paymentPayload.payload);
+  });
+
+  it('leaves a payment of version 2 alone that does not say what it buys', async () => {
+    const bare = await request(2, false);
+    expect(translateRequest(bare)).toBe(bare);
   });
 });

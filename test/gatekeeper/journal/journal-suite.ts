@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { PURGE_INTERVAL_MS } from '../../../gatekeeper/journal/body-store.ts';
+import { PURGE_INTERVAL_MS } from '../../../gatekeeper/journal/journal-row.ts';
 import { type Claim, DEAD_AFTER_S, type Journal } from '../../../gatekeeper/money/journal.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
 

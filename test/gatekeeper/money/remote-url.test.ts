@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { facilitatorUrl, remoteUrl } from '../../../gatekeeper/money/remote-url.ts';
+import { facilitatorUrl, remoteUrl } from '../../../gatekeeper/money/facilitator.ts';
 
 describe('remoteUrl()', () => {
   it('I48: remoteUrl() takes https, and http only on loopback', () => {

@@ -1,11 +1,21 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
 import fc from 'fast-check';
 import { getAddress, hashTypedData, verifyTypedData } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { checksumAddress } from '../../../gatekeeper/money/address.ts';
+import { checksumAddress, keccak256 } from '../../../gatekeeper/money/address.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { Authorization } from '../../../gatekeeper/money/payment.ts';
-import { recoverPayer, transferDigest } from '../../../gatekeeper/money/signature.ts';
+import {
+  type Authorization,
+  parseSignedText,
+  signedText,
+} from '../../../gatekeeper/money/payment.ts';
+import {
+  recoverPayer,
+  slowSignatures,
+  transferDigest,
+} from '../../../gatekeeper/money/signature.ts';
 import { payer, typedTransfer } from '../payer.ts';
+import { alice as benchAlice, PAY_TO } from '../payment-bench.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const network = NETWORKS.base;
@@ -140,4 +150,59 @@ describe('checksumAddress()', () => {
       { numRuns: 300, seed: 2 },
     );
   });
+});
+
+describe('keccak256()', () => {
+  it('is the hash of Ethereum', () => {
+    const empty = 'c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470';
+    expect(Buffer.from(keccak256(new Uint8Array())).toString('hex')).toBe(empty);
+  });
+
+  it('is what another implementation computes, for every length around its block', () => {
+    for (let length = 0; length < 300; length++) {
+      const bytes = Uint8Array.from({ length }, (_, at) => (at * 31 + length) & 255);
+      expect(keccak256(bytes)).toEqual(keccak_256(bytes));
+    }
+  });
+});
+
+describe('signedText()', () => {
+  it('is one text for every case of the same payment, and another for every other field', async () => {
+    const { authorization, signature } = await benchAlice.sign(PAY_TO, '10000');
+    const text = signedText({ authorization, signature });
+    const from = authorization.from.toUpperCase().replace('0X', '0x');
+    expect(signedText({ authorization: { ...authorization, from }, signature })).toBe(text);
+    for (const name of Object.keys(authorization) as (keyof typeof authorization)[]) {
+      const other = { ...authorization, [name]: `${authorization[name]}1` };
+      expect(signedText({ authorization: other, signature }), name).not.toBe(text);
+    }
+    expect(signedText({ authorization, signature: `${signature}0` })).not.toBe(text);
+  });
+});
+
+describe('parseSignedText()', () => {
+  it('returns what was written, in lower case', async () => {
+    const { authorization, signature } = await benchAlice.sign(PAY_TO, '10000');
+    expect(parseSignedText(signedText({ authorization, signature }))).toEqual({
+      authorization: { ...authorization, from: authorization.from.toLowerCase() },
+      signature,
+    });
+  });
+
+  it('refuses a text with fields too few, too many or empty', () => {
+    for (const text of ['', 'a|b|c|d|e|f', 'a|b|c|d|e|f|g|h', 'a|b|c|d|e||g', '|b|c|d|e|f|g']) {
+      expect(() => parseSignedText(text), text).toThrow(/damaged/);
+    }
+  });
+});
+
+it('is silent where the native part of secp256k1 loads, as it does here', async () => {
+  expect(await slowSignatures()).toBeNull();
+});
+
+it('names the system and what to do where it does not load', async () => {
+  const missing = (): Promise<never> => Promise.reject(new Error('No native build was found'));
+  const warning = await slowSignatures(missing);
+  expect(warning).toContain(`no native part for ${process.platform}-${process.arch}`);
+  expect(warning).toContain('npm rebuild secp256k1');
 });

@@ -11,7 +11,7 @@ import { EXTENSIONS } from '../../../gatekeeper/money/extensions.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { SIGN_IN } from '../../../gatekeeper/money/sign-in.ts';
 import { challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
-import { formerEndpoint } from '../../../gatekeeper/offer/former-endpoint.ts';
+import { formerEndpoint } from '../../../gatekeeper/payment/tender.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { listedSigner, listingKeys } from '../listed-signer.ts';
 import { tinyOffers } from '../tiny-offers.ts';

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import type { AccountStanding } from '../../../gatekeeper/money/evidence.ts';
-import { type AskStanding, PayerAdmission } from '../../../gatekeeper/payment/payer-admission.ts';
-import { SmartAccounts } from '../../../gatekeeper/payment/smart-accounts.ts';
+import {
+  type AskStanding,
+  PayerAdmission,
+  SmartAccounts,
+} from '../../../gatekeeper/payment/payer-admission.ts';
 import { headerOf, NOW_MS, NOW_S, payer, type SignedPayment } from '../payer.ts';
 import {
   alice,

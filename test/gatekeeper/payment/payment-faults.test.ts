@@ -3,7 +3,7 @@ import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import type { Journal } from '../../../gatekeeper/money/journal.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-outcome.ts';
+import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-reply.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { CLAIMED, saying } from '../chain-saying.ts';
 import { encoded, headerOf, NOW_MS, payer, type SignedPayment } from '../payer.ts';

@@ -16,6 +16,7 @@ import {
   unsignedReceipt,
 } from '../../../compiler/contract/receipt.ts';
 import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
+import type { TenderHeader } from '../../../gatekeeper/http/header-facts.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isReceiptKey } from '../../../gatekeeper/payment/receipt-tender.ts';
@@ -23,7 +24,15 @@ import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.t
 import { builtinOperation } from '../../builtin-rows.ts';
 import { TIDES } from '../../tide-catalog.ts';
 import { payer } from '../payer.ts';
-import { freshJournal, shop } from '../payment-bench.ts';
+import {
+  alice,
+  TARGET as BENCH_TARGET,
+  bench,
+  freshJournal,
+  gauge,
+  shop,
+  v1,
+} from '../payment-bench.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 
@@ -322,5 +331,41 @@ describe('issueReceipt()', () => {
     for (const target of ['/gauge/coverage', '/nowhere', '']) {
       expect(() => issue(target)).toThrow('not a paid path');
     }
+  });
+});
+
+const PAYMENT = await alice.header(v1);
+const BENCH_PROCESSOR = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
+
+/** How often the header of what is offered is looked at, from the entry of a request to its answer. */
+async function readsOf(kind: TenderHeader['kind'], header: string): Promise<number> {
+  let reads = 0;
+  const paymentHeader = {
+    kind,
+    version: 1 as const,
+    get text() {
+      reads += 1;
+      return header;
+    },
+  };
+  const purchases = bench({ processor: BENCH_PROCESSOR }).service();
+  purchases.boughtBy(paymentHeader, null);
+  const opened = await purchases.open({
+    endpoint: gauge,
+    target: BENCH_TARGET,
+    method: 'GET',
+    paymentHeader,
+  });
+  expect(opened).toHaveProperty('sell');
+  return reads;
+}
+
+describe('boughtBy() and open()', () => {
+  it.each([
+    ['payment', PAYMENT],
+    ['payment', 'no payment'],
+    ['receipt', 'no receipt'],
+  ] as const)('read the header of a %s once between them', async (kind, header) => {
+    expect(await readsOf(kind, header)).toBe(1);
   });
 });

@@ -4,11 +4,10 @@ import type {
   FacilitatorRequest,
   SettleOutcome,
 } from '../../../gatekeeper/money/facilitator.ts';
-import { furtherTokens } from '../../../gatekeeper/money/further-tokens.ts';
-import { findNetwork, NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { Requirements } from '../../../gatekeeper/money/requirements.ts';
+import { findNetwork, furtherTokens, NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import type { Requirements } from '../../../gatekeeper/money/payment.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
-import { settlersByNetwork } from '../../../gatekeeper/payment/by-network.ts';
+import { settlersByNetwork } from '../../../gatekeeper/payment/open-settlement-services.ts';
 import { saying } from '../chain-saying.ts';
 import { freshNonce, headerOf, payer } from '../payer.ts';
 import { bench, expectRefused, gauge, json, PAY_TO, receipt, TARGET } from '../payment-bench.ts';
@@ -128,7 +127,7 @@ function expectRefusedPair(reply: Awaited<ReturnType<typeof purchases.pay>>): vo
 
 describe('payments for a token that left the settings', () => {
   const EURO = `0x${'e1'.repeat(20)}`;
-  const [euro = base] = furtherTokens(`base:${EURO}:Euro Test:1:18:0.92`);
+  const [euro = base] = furtherTokens(`base:${EURO}:Euro Test:1:18`);
   const own = { baseUrl: 'https://api.example.com', payTo: PAY_TO, serviceName: 'Example' };
   const wide = challenger({ ...own, network: base, furtherNetworks: [polygon, euro] });
   const narrow = challenger({ ...own, network: base });

@@ -7,13 +7,11 @@ import { readJournalFile } from '../../../gatekeeper/journal/journal-file.ts';
 import { type LedgerRow, ledgerRows, revenueBy } from '../../../gatekeeper/journal/ledger.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import type { Facilitator, FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
-import { furtherTokens } from '../../../gatekeeper/money/further-tokens.ts';
-import { NETWORKS, type Network } from '../../../gatekeeper/money/networks.ts';
-import type { Payment } from '../../../gatekeeper/money/payment.ts';
-import { priceOf } from '../../../gatekeeper/money/requirements.ts';
+import { furtherTokens, NETWORKS, type Network } from '../../../gatekeeper/money/networks.ts';
+import { type Payment, priceOf, type Requirements } from '../../../gatekeeper/money/payment.ts';
 import { noteSigner, transferDigest } from '../../../gatekeeper/money/signature.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
-import { settlersByNetwork } from '../../../gatekeeper/payment/by-network.ts';
+import { settlersByNetwork } from '../../../gatekeeper/payment/open-settlement-services.ts';
 import { saying } from '../chain-saying.ts';
 import { freshNonce, headerOf, NOW_MS, payer } from '../payer.ts';
 import { bench, gauge, HERE, json, PAY_TO, receipt, TARGET } from '../payment-bench.ts';
@@ -21,9 +19,9 @@ import { bench, gauge, HERE, json, PAY_TO, receipt, TARGET } from '../payment-be
 const { base } = NETWORKS;
 const EURO = `0x${'e1'.repeat(20)}`;
 const YEN = `0x${'e2'.repeat(20)}`;
-const entries = (euroRate: string) =>
-  furtherTokens(`base:${EURO}:Euro Test:1:18:${euroRate},base:${YEN}:Yen Test:3:2:150`);
-const [euro, yen] = entries('0.92') as unknown as readonly [Network, Network];
+const [euro, yen] = furtherTokens(
+  `base:${EURO}:Euro Test:1:18,base:${YEN}:Yen Test:3:8`,
+) as unknown as readonly [Network, Network];
 
 function shopAt(tokens: readonly Network[]) {
   const own = { baseUrl: 'https://api.example.com', payTo: PAY_TO, serviceName: 'Example' };
@@ -35,7 +33,7 @@ const termsOf = (version: 1 | 2, token: Network) => {
   if (found === undefined) throw new Error('not offered');
   return found;
 };
-const PRICE = { [base.asset]: '10000', [euro.asset]: '9200000000000000', [yen.asset]: '150' };
+const PRICE = { [base.asset]: '10000', [euro.asset]: '10000000000000000', [yen.asset]: '1000000' };
 const ALL = [base, euro, yen] as const;
 const CASES = ALL.flatMap((token) => ([1, 2] as const).map((version) => ({ token, version })));
 
@@ -69,7 +67,7 @@ describe('payments in several tokens', () => {
   );
 
   it.each(CASES)(
-    'below the price at the rate are refused: $token.extra.name, version $version',
+    'below the price are refused: $token.extra.name, version $version',
     async ({ token, version }) => {
       const terms = termsOf(version, token);
       const short = `${BigInt(priceOf(terms)) - 1n}`;
@@ -81,7 +79,7 @@ describe('payments in several tokens', () => {
   );
 
   it('the right amount in the wrong token is refused: its domain tells which it is', async () => {
-    // Enough yen is not enough of a token of 18 decimals.
+    // Enough of a token of 8 decimals is not enough of one of 18.
     const signed = await payer(euro).sign(PAY_TO, PRICE[yen.asset] ?? '');
     const reply = await purchases.pay({ header: headerOf(termsOf(1, yen), signed) });
     expect(json(reply).error).toMatch(/^invalid_exact_evm_payload_authorization_value/);
@@ -217,42 +215,61 @@ describe('what is asked before the rate limit', () => {
   });
 });
 
-describe('a rate that changes', () => {
-  const dearer = shopAt(entries('1.84'));
+describe('a token that was taken at a rate before', () => {
+  const RATED = '9200000000000000';
+  /** The terms of before, which asked for another amount. */
+  const before: typeof shop.terms = (...of) => {
+    const [first, ...others] = shop.terms(...of);
+    const rated = (one: Requirements): Requirements => {
+      if (one.asset !== euro.asset) return one;
+      return 'amount' in one ? { ...one, amount: RATED } : { ...one, maxAmountRequired: RATED };
+    };
+    return [first, ...others.map(rated)];
+  };
+  const ratedTerms = (version: 1 | 2) =>
+    before(gauge, TARGET, version).find(({ asset }) => asset === euro.asset) ?? termsOf(1, base);
+  /** A seller that takes the token at a rate until it is told otherwise. */
+  function moving(own: Parameters<typeof bench>[0] = {}) {
+    const seller = { terms: before };
+    const terms: typeof shop.terms = (...of) => seller.terms(...of);
+    return { seller, own: bench({ ...own, challenger: { ...shop, terms }, verifyFirst: false }) };
+  }
 
-  it('asks for the new amount, and refuses the old one of a payment that is not known', async () => {
-    const header = await payer(euro).header(termsOf(1, euro));
-    const later = bench({ challenger: dearer, verifyFirst: false });
-    const reply = await later.pay({ header });
-    expect(json(reply).error).toMatch(/authorization_value: .*price of 18400000000000000;/);
-    expect(later.calls.settle).toEqual([]);
+  it('asks for the amount at par, and refuses another one of a payment that is not known', async () => {
+    const header = await payer(euro).header(ratedTerms(1));
+    const reply = await purchases.pay({ header });
+    expect(json(reply).error).toMatch(/authorization_value: .*price of 10000000000000000;/);
+    expect(purchases.calls.settle).toEqual([]);
+  });
+
+  it.each([1, 2] as const)('I2: delivers again what it paid for, version %i', async (version) => {
+    const { seller, own } = moving();
+    const header = await payer(euro).header(ratedTerms(version));
+    const sold = await own.pay({ header, version });
+    expect(sold.status).toBe(200);
+    seller.terms = shop.terms;
+    own.restart();
+    expect((await own.pay({ header, version })).body).toEqual(sold.body);
+    expect(own.calls.settle).toHaveLength(1);
   });
 
   it.each([1, 2] as const)(
     'I9: leaves a payment in doubt to the terms that were signed, version %i',
     async (version) => {
-      let rate = shop;
-      const moving = {
-        ...shop,
-        terms: (...of: Parameters<typeof shop.terms>) => rate.terms(...of),
-      };
       const asked: FacilitatorRequest[] = [];
       const assets: string[] = [];
-      const own = bench({
-        challenger: moving,
-        verifyFirst: false,
-        evidence: saying(async ({ asset }) => {
-          assets.push(asset);
-          return { state: 'unused' };
-        }),
+      const evidence = saying(async ({ asset }) => {
+        assets.push(asset);
+        return { state: 'unused' };
       });
+      const { seller, own } = moving({ evidence });
       own.script.settle = async (request) => {
         asked.push(request);
         return { verdict: 'none', detail: 'lost' };
       };
-      const header = await payer(euro).header(termsOf(version, euro));
+      const header = await payer(euro).header(ratedTerms(version));
       expect((await own.pay({ header, version })).status).toBe(503);
-      rate = dearer;
+      seller.terms = shop.terms;
       own.restart();
       own.wait();
       own.script.settle = async (request) => {
@@ -260,10 +277,7 @@ describe('a rate that changes', () => {
         return { verdict: 'settled', transaction: freshNonce() };
       };
       expect((await own.pay({ header, version })).status).toBe(200);
-      expect(asked.map((one) => priceOf(one.paymentRequirements))).toEqual([
-        PRICE[euro.asset],
-        PRICE[euro.asset],
-      ]);
+      expect(asked.map((one) => priceOf(one.paymentRequirements))).toEqual([RATED, RATED]);
       expect(new Set(assets)).toEqual(new Set([euro.asset]));
     },
   );
@@ -292,32 +306,37 @@ describe('the ledger of several tokens', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tokens-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('counts USD at the rate of the sale, and each amount in its own token', async () => {
+  it('counts USD as it was worth when it was sold, and each amount in its own token', async () => {
     const path = join(folder, 'payments.db');
     const journal = sqliteJournal({ path, clock: () => NOW_MS });
-    for (const [token, rate] of [
-      [base, base],
-      [euro, euro],
-      [euro, entries('1.84')[0] ?? base],
-    ] as const) {
-      const own = bench({ challenger: shopAt([rate]), verifyFirst: false, journal });
-      const terms = shopAt([rate]).terms(gauge, TARGET, 2);
-      const offered = terms.find(({ asset }) => asset === token.asset) ?? terms[0];
-      const header = await payer(token).header(offered);
+    for (const token of [base, euro]) {
+      const own = bench({ challenger: shop, verifyFirst: false, journal });
+      const header = await payer(token).header(termsOf(2, token));
       expect((await own.pay({ header, version: 2 })).status).toBe(200);
     }
+    // A row of a sale at a rate, as a version that knew rates wrote it.
+    const key = `base|${EURO}|0x${'a1'.repeat(20)}|${freshNonce()}`;
+    const sale = {
+      resource: `GET ${TARGET}`,
+      version: 2,
+      signed: 'signed',
+      validBefore: 1,
+    } as const;
+    const answer = { body: Buffer.from('{}'), contentType: 'application/json' };
+    await journal.claim({ key, ...sale, ...answer, value: '9200000000000000', usd: '10000' });
+    await journal.conclude({ key, state: 'settled', transaction: freshNonce() });
     journal.close();
     const db = readJournalFile(path);
     const rows: LedgerRow[] = [...ledgerRows(db, { time: 'created_at' })];
     expect(rows.map(({ asset, value, usd }) => [asset, value, usd])).toEqual([
       [base.asset.toLowerCase(), '10000', '0.01'],
+      [EURO, '10000000000000000', '0.01'],
       [EURO, '9200000000000000', '0.01'],
-      [EURO, '18400000000000000', '0.01'],
     ]);
     const { rows: sums } = await revenueBy(rows, 'path');
     expect(sums.map(({ asset, payments, value, usd }) => [asset, payments, value, usd])).toEqual([
       [base.asset.toLowerCase(), 1, '10000', '0.01'],
-      [EURO, 2, '27600000000000000', '0.02'],
+      [EURO, 2, '19200000000000000', '0.02'],
     ]);
     db.close();
   });

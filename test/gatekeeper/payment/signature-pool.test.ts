@@ -7,9 +7,9 @@ import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import {
   packJobs,
   recoverJobs,
+  signaturePool,
   unpackSigners,
-} from '../../../gatekeeper/payment/signature-batch.ts';
-import { signaturePool } from '../../../gatekeeper/payment/signature-pool.ts';
+} from '../../../gatekeeper/payment/signature-pool.ts';
 import { headerOf } from '../payer.ts';
 import { alice, bench, expectRefused, PAY_TO, v1 } from '../payment-bench.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SIGNATURE_CHARS } from '../../../gatekeeper/money/signature.ts';
-import { SmartAccounts } from '../../../gatekeeper/payment/smart-accounts.ts';
+import { SmartAccounts } from '../../../gatekeeper/payment/payer-admission.ts';
 import type { CheckResult } from '../../../gatekeeper/payment/tender.ts';
 import {
   encoded,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { authorizationOf } from '../../../gatekeeper/money/facilitator.ts';
-import { SmartAccounts } from '../../../gatekeeper/payment/smart-accounts.ts';
+import { SmartAccounts } from '../../../gatekeeper/payment/payer-admission.ts';
 import { encoded, NOW_MS, payer, paymentObject } from '../payer.ts';
 import {
   alice,

@@ -7,7 +7,7 @@ import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import type { Journal } from '../../../gatekeeper/money/journal.ts';
-import { priceOf } from '../../../gatekeeper/money/requirements.ts';
+import { priceOf } from '../../../gatekeeper/money/payment.ts';
 import type { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { saying } from '../chain-saying.ts';
 import { malformedPayments } from '../malformed-payments.ts';

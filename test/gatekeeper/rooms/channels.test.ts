@@ -44,12 +44,11 @@ describe('channels()', () => {
 });
 
 describe('tokens beside USDC', () => {
-  it('stand with their rates behind USDC, and their network is named once', async () => {
+  it('stand with their decimals after USDC, and their network is named once', async () => {
     const service = await tinyService();
     const first = NETWORKS['base-sepolia'];
-    const rate = { decimals: 18, perUsd: '0.92' };
     const extra = { name: 'Euro Test', version: '1' };
-    const euro = { ...first, asset: `0x${'e1'.repeat(20)}`, extra, rate };
+    const euro = { ...first, asset: `0x${'e1'.repeat(20)}`, extra, decimals: 18 };
     const operator = { ...service.operator, networks: [first, euro] as const };
     const body = jsonOf(await channels({ ...service, operator }));
     expect(channelsSchema.parse(body).x402).toMatchObject({
@@ -57,10 +56,10 @@ describe('tokens beside USDC', () => {
       asset_symbol: 'USDC',
       assets: [
         { asset: first.asset },
-        { asset: euro.asset, asset_symbol: 'Euro Test', decimals: 18, per_usd: '0.92' },
+        { asset: euro.asset, asset_symbol: 'Euro Test', decimals: 18 },
       ],
     });
-    expect(channelsSchema.parse(body).x402.assets?.[0]).not.toHaveProperty('per_usd');
+    expect(channelsSchema.parse(body).x402.assets?.[0]).not.toHaveProperty('decimals');
   });
 });
 

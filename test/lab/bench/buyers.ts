@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
 import secp256k1 from 'secp256k1';
-import { checksumAddress } from '../../../gatekeeper/money/address.ts';
-import { keccak256 } from '../../../gatekeeper/money/keccak.ts';
+import { checksumAddress, keccak256 } from '../../../gatekeeper/money/address.ts';
 import { findNetwork } from '../../../gatekeeper/money/networks.ts';
-import type { Authorization } from '../../../gatekeeper/money/payment.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
+import type { Authorization, RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
 import { transferDigest } from '../../../gatekeeper/money/signature.ts';
 
 /** Long enough to sign thousands of payments before the first one is sent. */
