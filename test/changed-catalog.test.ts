@@ -92,7 +92,9 @@ describe('a body that was sold before the catalogue changed', () => {
     const faithful = client();
     old = (await faithful.buy('/gauge', PARAMS)).text;
     writeSnapshots(AFTER, snapshots);
-    await expect(compileFolder(snapshots, { data })).rejects.toThrow(/ruler "harbour".*--accept/s);
+    await expect(compileFolder(snapshots, { data })).rejects.toThrow(
+      /rulers\/harbour\/steps: was .*--accept/s,
+    );
     await compileFolder(snapshots, { data, acceptCatalogChanges: true });
     await seenBy(gate, '30000');
     const first_payment = payment;
@@ -280,7 +282,7 @@ describe('a rollback to a release of another catalogue', () => {
       expect(await verdict()).toEqual([[], 'verified']);
       // What is remembered is of the release that was turned back, so the next compile reads everything.
       const refused = compileFolder(snapshots, { data, asOf: LATER });
-      await expect(refused).rejects.toThrow(/ruler "harbour"/);
+      await expect(refused).rejects.toThrow(/rulers\/harbour\/steps: was /);
       const next = await compileFolder(snapshots, { ...changed, asOf: LATER });
       expect([next.release.sequence, next.isIncremental]).toEqual([4, false]);
       await seenBy(gate, '30000');

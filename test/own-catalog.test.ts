@@ -537,7 +537,9 @@ describe('a changed catalogue', () => {
     expect([report.faults, report.ownTables]).toEqual([[], true]);
     rmSync(join(root, 'catalog'), { recursive: true });
     const without = compileFolder(root, { data: first.data });
-    await expect(without).rejects.toThrow(/line "tides" sold .*--accept-catalog-changes/);
+    await expect(without).rejects.toThrow(
+      /"lines\/tides" was sold, and is gone; .*--accept-catalog-changes/,
+    );
     const accepted = { data: first.data, acceptCatalogChanges: true };
     await expect(compileFolder(root, accepted)).rejects.toThrow(/no signal or collection of that/);
     rmSync(join(root, BATCH, 'tides.level.ndjson'));
