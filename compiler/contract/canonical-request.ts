@@ -1,4 +1,4 @@
-import { bytesOfOctets } from './octets.ts';
+import { bytesOfOctets } from './base64.ts';
 
 /** Longest request target in bytes; longer ones are refused with 414. */
 const TARGET_BYTES_MAX = 8192;

@@ -1,8 +1,8 @@
 import type { Signal } from './catalog/line.ts';
-import { subtractDecimal } from './decimal.ts';
 import { HOUR_MS } from './iso-time.ts';
 import type { MetricChange, SignalRecord } from './record.ts';
 import type { SeriesRow } from './series.ts';
+import { subtractDecimal } from './units.ts';
 
 /** What a record says of readings before it rests on this much of each. */
 type ValuePoint = Pick<SeriesRow, 'observed_at' | 'current'>;

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { proofTextSchema } from './body-proof.ts';
-import { FRESHNESS_THRESHOLDS } from './freshness.ts';
+import { FRESHNESS_THRESHOLDS, UPDATE_STATES } from './freshness.ts';
 import { logBatch } from './log-batch.ts';
 import { lifecycleSchema, positionSchema, provenanceSchema, recordSchema } from './record.ts';
 import { RECORD_HASH } from './record-hash.ts';
-import { UPDATE_STATES } from './update-status.ts';
 
 const dateTime = z.iso.datetime();
 const hash = z.string().regex(RECORD_HASH);

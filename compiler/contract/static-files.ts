@@ -1,7 +1,6 @@
 import { WHOLE_CATALOG_PATH } from './catalog/whole-catalog.ts';
 import { defined } from './defined.ts';
-import { PUBLIC_LIST_URL } from './public-files.ts';
-import { FILES_NAME, RELEASE_NAME } from './release.ts';
+import { FILES_NAME, PUBLIC_LIST_URL, RELEASE_NAME } from './release.ts';
 import { RELEASE_PROOF_NAME } from './release-leaf.ts';
 import {
   SITE_CHANGES_PATH,

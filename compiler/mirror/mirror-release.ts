@@ -12,13 +12,14 @@
  */
 import { hash } from 'node:crypto';
 import { KEYS_PATH } from '../contract/key-history.ts';
-import { isPublicPath, PUBLIC_LIST_URL } from '../contract/public-files.ts';
 import {
   CONTRACT_VERSION,
   FILE_LINE_BYTES_MAX,
   FILES_NAME,
   type FileEntry,
   HEAD_BYTES_MAX,
+  isPublicPath,
+  PUBLIC_LIST_URL,
   parseFiles,
   RELEASE_NAME,
   type Release,

@@ -1,5 +1,4 @@
-import { type Release, releaseName } from '../contract/release.ts';
-import { goesBack } from '../contract/release-time.ts';
+import { goesBack, type Release, releaseName } from '../contract/release.ts';
 import { canonicalHash } from '../verify/body-check.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { defined } from '../contract/defined.ts';
-import { CLASS, type Ruler } from '../contract/rulers.ts';
+import { CLASS, classify, positionOn, type Ruler } from '../contract/rulers.ts';
 import type { SiteSignal } from '../contract/site.ts';
-import { classify, positionOn } from '../contract/standing.ts';
 
 /** A free reading: of the last seven, of the map, or of a whole record. */
 interface FreeReading {

@@ -5,7 +5,7 @@ import { bandOfRecord } from '../contract/leg.ts';
 import { isLit } from '../contract/lit-legs.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import type { Ruler } from '../contract/rulers.ts';
-import { ownScale, positionOn, standingOn } from '../contract/standing.ts';
+import { ownScale, positionOn, standingOn } from '../contract/rulers.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { agreement, type BodyCheck, checkAt } from './body-check.ts';
 import { memberPath, type ObjectNode } from './object-nodes.ts';

@@ -1,8 +1,8 @@
 import { type Citation, citedTarget, keyIdOf } from '../contract/citation.ts';
-import { roundDecimal } from '../contract/decimal.ts';
 import { parseFreshnessBasis } from '../contract/freshness.ts';
 import { HOUR_MS, utcTime } from '../contract/iso-time.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
+import { roundDecimal } from '../contract/units.ts';
 import { agreement, type BodyCheck, checkAt } from './body-check.ts';
 import { memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
 

@@ -1,6 +1,5 @@
 import { firstWhere } from '../contract/first-where.ts';
-import { publicStretches } from '../contract/public-files.ts';
-import { FILES_NAME, type FileEntry, parseFiles } from '../contract/release.ts';
+import { FILES_NAME, type FileEntry, parseFiles, publicStretches } from '../contract/release.ts';
 import { type Disk, readAll } from './disk.ts';
 import { listedFiles } from './release-tree.ts';
 

@@ -1,5 +1,5 @@
-import { isPublicPath } from '../contract/public-files.ts';
 import type { Release } from '../contract/release.ts';
+import { isPublicPath } from '../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
 import { reason } from './body-check.ts';

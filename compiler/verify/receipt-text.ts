@@ -1,4 +1,4 @@
-import { bytesOfOctets } from '../contract/octets.ts';
+import { bytesOfOctets } from '../contract/base64.ts';
 import {
   decodeUtf8,
   isObject,

@@ -1,6 +1,5 @@
 import type { KeyHistory } from '../contract/key-history.ts';
-import { RELEASE_NAME, type Release } from '../contract/release.ts';
-import { goesBack } from '../contract/release-time.ts';
+import { goesBack, RELEASE_NAME, type Release } from '../contract/release.ts';
 import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';
 import { Faults } from './release-fault.ts';

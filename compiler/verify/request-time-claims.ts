@@ -10,11 +10,12 @@ import {
   freshnessTurns,
   parseFreshnessBasis,
   parseFreshnessRule,
+  statusTurns,
   TENTH_HOUR_MS,
+  updateStatus,
 } from '../contract/freshness.ts';
 import { HOUR_MS, utcTime } from '../contract/iso-time.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
-import { statusTurns, updateStatus } from '../contract/update-status.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
 import { memberPath, type ObjectNode } from './object-nodes.ts';
 

@@ -1,8 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { firstHistory, KEYS_PATH, type KeyHistory } from '../contract/key-history.ts';
-import { RELEASE_NAME, type Release } from '../contract/release.ts';
-import { goesBack } from '../contract/release-time.ts';
+import { goesBack, RELEASE_NAME, type Release } from '../contract/release.ts';
 import { type SeenKeys, seenKeysFault, seenKeysOf } from '../contract/seen-keys.ts';
 import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';

@@ -2,8 +2,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
-import { unpackedPath } from '../contract/codings.ts';
 import type { FileEntry, Release } from '../contract/release.ts';
+import { unpackedPath } from '../contract/release.ts';
 import {
   decodeUtf8,
   isObject,

@@ -1,4 +1,4 @@
-import { USDC } from '../../compiler/contract/usdc.ts';
+import { USDC } from '../../compiler/contract/price.ts';
 import type { TokenRate } from './token-rate.ts';
 
 /** Names that clients of version 1 know; any other one makes them drop the whole challenge. */

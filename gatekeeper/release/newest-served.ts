@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { rootDid } from '../../compiler/contract/key-history.ts';
 import type { Release } from '../../compiler/contract/release.ts';
-import { goesBack } from '../../compiler/contract/release-time.ts';
+import { goesBack } from '../../compiler/contract/release.ts';
 import {
   isOfSeen,
   seenKey,

@@ -1,5 +1,5 @@
+import type { SitePage } from '../../compiler/contract/html.ts';
 import { SITE_FOLDER } from '../../compiler/contract/site.ts';
-import type { SitePage } from '../../compiler/contract/site-page.ts';
 import type { Header } from '../http/reply.ts';
 import type { ReleaseIndex } from './release-index.ts';
 

@@ -1,5 +1,4 @@
-import { type PublicFile, publicFileUrl } from '../../compiler/contract/public-files.ts';
-import { FILES_NAME } from '../../compiler/contract/release.ts';
+import { FILES_NAME, type PublicFile, publicFileUrl } from '../../compiler/contract/release.ts';
 import { hexInTurns } from '../system/in-turns.ts';
 import { oncePerRelease, perRelease } from './per-release.ts';
 import { DamagedFileError } from './read-body.ts';

@@ -6,10 +6,11 @@ import {
   FRESHNESS_THRESHOLDS,
   type FreshnessClass,
   freshness,
+  type UpdateState,
+  updateState,
 } from '../../compiler/contract/freshness.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
-import { type UpdateState, updateState } from '../../compiler/contract/update-status.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';

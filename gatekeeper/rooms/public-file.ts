@@ -1,7 +1,7 @@
 // What a stranger needs to check a release from outside: its public list, and each public file by its hash and path. A path
 // that is not public is as unknown as any other, whether there is such a file or not.
 
-import { type PublicFile, publicFileUrl } from '../../compiler/contract/public-files.ts';
+import { type PublicFile, publicFileUrl } from '../../compiler/contract/release.ts';
 import type { StaticRow } from '../../compiler/contract/static-files.ts';
 import { notFound } from '../answers/refuse-method.ts';
 import type { Service, StaticFile } from '../answers/service.ts';

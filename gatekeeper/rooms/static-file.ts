@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { defined } from '../../compiler/contract/defined.ts';
-import { parsePublicFileUrl } from '../../compiler/contract/public-files.ts';
-import { FILES_NAME, RELEASE_NAME } from '../../compiler/contract/release.ts';
-import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/site-page.ts';
+import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/html.ts';
+import { FILES_NAME, parsePublicFileUrl, RELEASE_NAME } from '../../compiler/contract/release.ts';
 import {
   findStaticFile,
   type StaticRow,

@@ -1,5 +1,4 @@
-import { html } from '../../compiler/contract/html.ts';
-import { sitePage } from '../../compiler/contract/site-page.ts';
+import { html, sitePage } from '../../compiler/contract/html.ts';
 import type { PageHead } from '../release/page-parts.ts';
 
 /** A look-up as a page for people. */

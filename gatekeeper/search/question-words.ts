@@ -1,6 +1,6 @@
 import { defined } from '../../compiler/contract/defined.ts';
 import type { SearchHead, TermRow } from '../../compiler/contract/search-index.ts';
-import { searchWords, stem } from '../../compiler/contract/search-words.ts';
+import { searchWords, stem } from '../../compiler/contract/search-index.ts';
 import { hasDigit, type TermTable } from './term-table.ts';
 
 /** Longest text that is searched for, in UTF-16 units. */

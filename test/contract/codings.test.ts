@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CODINGS, isPacked, packedPath, unpackedPath } from '../../compiler/contract/codings.ts';
+import { CODINGS, isPacked, packedPath, unpackedPath } from '../../compiler/contract/release.ts';
 
 describe('packedPath()', () => {
   it('has an inverse, which knows no other path', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { roundDecimal, subtractDecimal } from '../../compiler/contract/decimal.ts';
+import { roundDecimal, subtractDecimal } from '../../compiler/contract/units.ts';
 
 /** A decimal with up to 9 digits behind the point, as text and as an integer of 10^-9. */
 const decimal = fc

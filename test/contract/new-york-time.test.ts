@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { newYorkDayEnd, newYorkInstant } from '../../compiler/contract/new-york-time.ts';
+import { newYorkDayEnd, newYorkInstant } from '../../compiler/contract/iso-time.ts';
 
 const CLOCK = new Intl.DateTimeFormat('sv-SE', {
   timeZone: 'America/New_York',

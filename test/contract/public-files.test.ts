@@ -1,16 +1,19 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { CODINGS, packedPath, unpackedPath } from '../../compiler/contract/codings.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { SWITCH_SETTINGS, switchFolder } from '../../compiler/contract/for-sale.ts';
 import {
+  CODINGS,
+  FILES_NAME,
   isPublicPath,
+  packedPath,
   parsePublicFileUrl,
   publicFileUrl,
   publicStretches,
-} from '../../compiler/contract/public-files.ts';
-import { FILES_NAME, RELEASE_NAME } from '../../compiler/contract/release.ts';
+  RELEASE_NAME,
+  unpackedPath,
+} from '../../compiler/contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { STATIC_FILES } from '../../compiler/contract/static-files.ts';
 import { placeOf } from '../../compiler/verify/release-place.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { firstHistory, historyOf, type Rotation } from '../../compiler/contract/key-history.ts';
 import type { Release } from '../../compiler/contract/release.ts';
-import { clockCorrected, goesBack } from '../../compiler/contract/release-time.ts';
+import { clockCorrected, goesBack } from '../../compiler/contract/release.ts';
 
 const [NOW, SOON, FUTURE] = [
   '2026-11-20T12:00:00Z',

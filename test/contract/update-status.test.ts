@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CADENCES, type Cadence } from '../../compiler/contract/freshness.ts';
 import {
+  CADENCES,
+  type Cadence,
   knownOf,
   type Publication,
   statusTurns,
   updateState,
   updateStatus,
-} from '../../compiler/contract/update-status.ts';
+} from '../../compiler/contract/freshness.ts';
 
 const LOOK_HOURS_UNSCHEDULED = 744;
 const AT = '2026-01-01T00:00:00Z';

@@ -3,9 +3,9 @@ import {
   formatTermRow,
   parseTermRow,
   posting,
+  searchWords,
   type TermRow,
 } from '../../compiler/contract/search-index.ts';
-import { searchWords } from '../../compiler/contract/search-words.ts';
 import { TermTable } from '../../gatekeeper/search/term-table.ts';
 
 const HEAD = JSON.stringify({ topics: 2, documents: 9, lines: [['a', 2]] });

@@ -14,9 +14,9 @@ import {
   SEARCH_TERMS_PATH,
   type SearchDocument,
   type SearchHead,
+  searchWords,
   type TermRow,
 } from '../../contract/search-index.ts';
-import { searchWords } from '../../contract/search-words.ts';
 import type { Press } from '../publish/press.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
 import type { Shelf } from './stored-bodies.ts';

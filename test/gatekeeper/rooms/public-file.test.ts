@@ -4,8 +4,13 @@ import { join } from 'node:path';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storedPath } from '../../../compiler/contract/path.ts';
-import { PUBLIC_LIST_URL, publicFileUrl } from '../../../compiler/contract/public-files.ts';
-import { type FileEntry, formatFiles, parseFiles } from '../../../compiler/contract/release.ts';
+import {
+  type FileEntry,
+  formatFiles,
+  PUBLIC_LIST_URL,
+  parseFiles,
+  publicFileUrl,
+} from '../../../compiler/contract/release.ts';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';
 import { publicEntries } from '../../public-part.ts';

@@ -1,10 +1,10 @@
 import { type Catalog, placesOf } from '../../../contract/catalog/catalog.ts';
 import type { Place, Signal } from '../../../contract/catalog/line.ts';
-import { CODINGS, isPacked, packedPath } from '../../../contract/codings.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { grouped } from '../../../contract/grouped.ts';
 import { knownFilePath } from '../../../contract/path.ts';
 import type { CatalogRow, FileEntry } from '../../../contract/release.ts';
+import { CODINGS, isPacked, packedPath } from '../../../contract/release.ts';
 import {
   FOUND_MAX,
   findUrl,
