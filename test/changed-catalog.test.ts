@@ -6,7 +6,7 @@ import type { PendingPayment } from '../compiler/client/client-error.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
 import { verify } from '../compiler/client/verify.ts';
 import { rollBack } from '../compiler/commands/releases-command.ts';
-import type { CheckBody } from '../compiler/contract/check-body.ts';
+import type { CheckBody } from '../compiler/contract/free-body-schemas.ts';
 import { isoTime } from '../compiler/contract/iso-time.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';

@@ -1,7 +1,7 @@
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
-import { canonicalTarget } from '../contract/canonical-request.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { USDC } from '../contract/price.ts';
+import { canonicalTarget } from '../contract/route.ts';
 import { questionOf } from '../verify/answer-fault.ts';
 import type { PendingPayment } from './client-error.ts';
 import { payerOf, requestOf } from './signed-receipt-of.ts';

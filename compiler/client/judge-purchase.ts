@@ -1,5 +1,5 @@
-import { withoutProof } from '../contract/body-proof.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
+import { withoutProof } from '../contract/citation.ts';
 import { csvLine } from '../contract/csv-line.ts';
 import { bringsProof } from '../contract/endpoints.ts';
 import type { Route } from '../contract/route.ts';
@@ -12,8 +12,7 @@ import type { KeyTrust } from '../verify/key-trust.ts';
 import type { PolicyTrust } from '../verify/policy-check.ts';
 import { type BodyTrust, verifyBody } from '../verify/verify-body.ts';
 import { basketFault } from './basket-fault.ts';
-import type { PendingPayment, PurchasedBody } from './client-error.ts';
-import { ClientError } from './client-error.ts';
+import { ClientError, type PendingPayment, type PurchasedBody } from './client-error.ts';
 import { signedTransfer, unreadable } from './payment-trip.ts';
 import { signedReceiptOf } from './signed-receipt-of.ts';
 

@@ -22,8 +22,12 @@ import { questionOf } from '../verify/answer-fault.ts';
 import { answerBytes } from './answer-bytes.ts';
 import { type SigningAccount, signInFor } from './buyer-proof.ts';
 import { type CatalogSource, catalogOfService, fixedCatalog } from './catalog-source.ts';
-import type { PaymentReceipt, PendingPayment, PurchasedBody } from './client-error.ts';
-import { ClientError } from './client-error.ts';
+import {
+  ClientError,
+  type PaymentReceipt,
+  type PendingPayment,
+  type PurchasedBody,
+} from './client-error.ts';
 import {
   type AskedTarget,
   judgePurchase,

@@ -1,12 +1,11 @@
 import { randomBytes, sign } from 'node:crypto';
 import type { Command } from 'commander';
-import { canonicalRequest } from '../contract/canonical-request.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
 import { encodeBase64Url } from '../contract/did-key.ts';
 import { type Receipt, receiptAmount, unsignedReceipt } from '../contract/receipt.ts';
-import { type Route, route } from '../contract/route.ts';
+import { canonicalRequest, type Route, route } from '../contract/route.ts';
 import { readIssuerKey } from '../keys/issuer-key.ts';
 import { signingKey } from '../stages/seal/sealer.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';

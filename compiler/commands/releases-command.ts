@@ -1,8 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { releaseCatalog } from '../contract/catalog/release-catalog.ts';
-import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
+import { releaseCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
 import {
   CONTRACT_VERSION,

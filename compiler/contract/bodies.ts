@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { basketSchema } from './basket.ts';
-import { checkSchema } from './check-body.ts';
 import { documentSchemaOf, isDocument } from './document-bodies.ts';
 import type { Endpoint, TablePath } from './endpoints.ts';
 import {
@@ -8,6 +7,7 @@ import {
   anchorSchema,
   catalogSchema,
   channelsSchema,
+  checkSchema,
   coverageSchema,
   historyPreviewSchema,
   lifecycleBodySchema,

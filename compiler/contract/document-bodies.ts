@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { proofTextSchema } from './body-proof.ts';
-import { citationSchema } from './citation.ts';
+import { citationSchema, proofTextSchema } from './citation.ts';
 import { TABLE, type TableRow } from './endpoints.ts';
 import {
   bundleSchema,

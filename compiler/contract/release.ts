@@ -3,7 +3,7 @@ import type { Catalog } from './catalog/catalog.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { KeyHistory } from './key-history.ts';
 import type { LeafFacts } from './log-runs.ts';
-import { placeTables } from './places.ts';
+import { placeTables } from './reading-text.ts';
 import { RECORD_HASH } from './record-hash.ts';
 import * as WORDS from './words.ts';
 

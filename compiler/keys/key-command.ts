@@ -3,14 +3,16 @@ import {
   firstHistory,
   historyOf,
   type KeyHistory,
+  keyStanding,
   type ReceiptKey,
   type Revocation,
   type Rotation,
+  receiptKeyStanding,
   rootDid,
   statementBytes,
+  validKeysAt,
   withReceiptKeys,
 } from '../contract/key-history.ts';
-import { keyStanding, receiptKeyStanding, validKeysAt } from '../contract/key-standing.ts';
 import { issuerDid, signBytes, signingKey } from '../stages/seal/sealer.ts';
 import { KeyError } from './issuer-key.ts';
 import { changeKeys, keepKeys, readKeys } from './key-store.ts';

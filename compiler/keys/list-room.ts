@@ -1,7 +1,6 @@
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import { formatKeyHistory, KEYS_BYTES_MAX, type KeyHistory } from '../contract/key-history.ts';
-import { KEYS_MAX } from '../contract/key-schema.ts';
-import { ROOT_VERSIONS_MAX } from '../contract/root-statement.ts';
+import { KEYS_MAX, ROOT_VERSIONS_MAX } from '../contract/root-statement.ts';
 
 /** From this part of what a list may hold on it is said: of versions of a root, one a quarter, four years are left. */
 const WARNED_PART = 0.75;

@@ -6,10 +6,10 @@ import {
   beforeRoots,
   type KeyHistory,
   readKeyHistory,
+  receiptKeyWindows,
   rootDid,
   withRoots,
 } from '../contract/key-history.ts';
-import { receiptKeyWindows } from '../contract/key-standing.ts';
 import {
   checkStated,
   missingSigners,

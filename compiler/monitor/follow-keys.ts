@@ -1,5 +1,9 @@
-import { isContinued, KEYS_BYTES_MAX, type KeyHistory } from '../contract/key-history.ts';
-import { vouchedDids } from '../contract/key-standing.ts';
+import {
+  isContinued,
+  KEYS_BYTES_MAX,
+  type KeyHistory,
+  vouchedDids,
+} from '../contract/key-history.ts';
 import type { RootStatement } from '../contract/root-statement.ts';
 import { KEYS_URL } from '../contract/static-files.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';

@@ -1,6 +1,5 @@
 import { type Citation, citationSchema } from '../contract/citation.ts';
-import type { IssuerKey } from '../contract/key-history.ts';
-import { hasEnded } from '../contract/key-standing.ts';
+import { hasEnded, type IssuerKey } from '../contract/key-history.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import type { AnchorAnswer, AnchorCheck } from './anchored-before.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';

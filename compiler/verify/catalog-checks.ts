@@ -1,11 +1,9 @@
+import { bandOfRecord, isLit } from '../contract/bundle.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import type { Signal } from '../contract/catalog/line.ts';
-import { bandOfRecord } from '../contract/leg.ts';
-import { isLit } from '../contract/lit-legs.ts';
 import type { SignalRecord } from '../contract/record.ts';
-import type { Ruler } from '../contract/rulers.ts';
-import { ownScale, positionOn, standingOn } from '../contract/rulers.ts';
+import { ownScale, positionOn, type Ruler, standingOn } from '../contract/rulers.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { agreement, type BodyCheck, checkAt } from './body-check.ts';
 import { memberPath, type ObjectNode } from './object-nodes.ts';

@@ -1,5 +1,4 @@
-import type { KeyHistory } from '../contract/key-history.ts';
-import { hasEnded } from '../contract/key-standing.ts';
+import { hasEnded, type KeyHistory } from '../contract/key-history.ts';
 import type { Release } from '../contract/release.ts';
 import { believedDids, endOf, type KeyTrust, WHOEVER_HAS_IT } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';

@@ -1,4 +1,4 @@
-import { firstWhere } from '../contract/first-where.ts';
+import { firstWhere } from '../contract/lists.ts';
 import { FILES_NAME, type FileEntry, parseFiles, publicStretches } from '../contract/release.ts';
 import { type Disk, readAll } from './disk.ts';
 import { listedFiles } from './release-tree.ts';

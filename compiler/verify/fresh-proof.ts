@@ -1,4 +1,4 @@
-import { PROOF_MEMBER, withoutProof } from '../contract/body-proof.ts';
+import { PROOF_MEMBER, withoutProof } from '../contract/citation.ts';
 import { isObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { parseTlogProof } from '../contract/tlog-proof.ts';
 import { tlogProofOf } from './log-answer.ts';

@@ -1,6 +1,6 @@
 import { openNote } from '../contract/checkpoint.ts';
 import { defined } from '../contract/defined.ts';
-import { firstWhere } from '../contract/first-where.ts';
+import { firstWhere } from '../contract/lists.ts';
 import { type LogRun, logLineStart, runPaths, runsOf } from '../contract/log-runs.ts';
 import { HASH_BYTES } from '../contract/merkle.ts';
 import { CHECKPOINT_PATH, decodeBundle, TILE_WIDTH, tilePath } from '../contract/tiles.ts';

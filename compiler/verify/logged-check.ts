@@ -1,7 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { owesProof, sampleIn } from '../contract/body-proof.ts';
 import { logOrigin } from '../contract/checkpoint.ts';
-import { citationSchema, citedBase } from '../contract/citation.ts';
+import { citationSchema, citedBase, owesProof, sampleIn } from '../contract/citation.ts';
 import { leafHash } from '../contract/merkle.ts';
 import { isObject, type JsonValue } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';

@@ -1,5 +1,4 @@
-import { hashedIn } from '../contract/body-proof.ts';
-import { citationSchema, citedTarget } from '../contract/citation.ts';
+import { citationSchema, citedTarget, hashedIn } from '../contract/citation.ts';
 import { TABLE } from '../contract/endpoints.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';

@@ -1,3 +1,4 @@
+import { rosterCore, rosterKindOf, rosterSubject } from '../contract/collections.ts';
 import {
   CORE_FIELDS,
   HASH_CORE_VERSION,
@@ -5,9 +6,7 @@ import {
   hashCore,
   RECORD_HASH,
 } from '../contract/record-hash.ts';
-import { rosterCore, rosterKindOf, rosterSubject } from '../contract/roster-core.ts';
-import type { JsonValue } from '../contract/strict-json.ts';
-import { isObject, type JsonObject } from '../contract/strict-json.ts';
+import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
 import { memberPath, type ObjectNode } from './object-nodes.ts';
 

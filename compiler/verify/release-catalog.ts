@@ -1,7 +1,12 @@
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
-import { builtinDigest, ownDigest, releaseCatalog } from '../contract/catalog/release-catalog.ts';
-import { builtinCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
+import {
+  builtinCatalog,
+  builtinDigest,
+  ownDigest,
+  releaseCatalog,
+  WHOLE_CATALOG_PATH,
+} from '../contract/catalog/whole-catalog.ts';
 import type { Release } from '../contract/release.ts';
 import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';

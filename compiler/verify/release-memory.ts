@@ -1,8 +1,14 @@
 import { z } from 'zod';
-import { type KeyHistory, rootDid } from '../contract/key-history.ts';
+import {
+  isOfSeen,
+  type KeyHistory,
+  rootDid,
+  type SeenKeys,
+  seenKey,
+  seenKeysSchema,
+} from '../contract/key-history.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
 import { releaseSchema } from '../contract/release.ts';
-import { isOfSeen, type SeenKeys, seenKey, seenKeysSchema } from '../contract/seen-keys.ts';
 import { parseJson } from '../contract/strict-json.ts';
 
 /** Longest memory that is read: a few hundred bytes an issuer, and 80 for each key and each statement about one. */

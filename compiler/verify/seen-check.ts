@@ -1,8 +1,14 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { firstHistory, KEYS_PATH, type KeyHistory } from '../contract/key-history.ts';
+import {
+  firstHistory,
+  KEYS_PATH,
+  type KeyHistory,
+  type SeenKeys,
+  seenKeysFault,
+  seenKeysOf,
+} from '../contract/key-history.ts';
 import { goesBack, RELEASE_NAME, type Release } from '../contract/release.ts';
-import { type SeenKeys, seenKeysFault, seenKeysOf } from '../contract/seen-keys.ts';
 import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';
 import { endOf, WHOEVER_HAS_IT } from './key-trust.ts';

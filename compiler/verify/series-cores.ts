@@ -1,5 +1,5 @@
 import { canonicalJson } from '../contract/canonical.ts';
-import { rowCore } from '../contract/series-origins.ts';
+import { rowCore } from '../contract/series.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { canonicalHash, reason } from './body-check.ts';
 

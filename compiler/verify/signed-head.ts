@@ -1,7 +1,7 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
 import { keyIdOf } from '../contract/citation.ts';
-import { keyStanding } from '../contract/key-standing.ts';
+import { keyStanding } from '../contract/key-history.ts';
 import { type Release, releaseSchema } from '../contract/release.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';

@@ -1,11 +1,15 @@
 import { basketOf } from '../contract/basket.ts';
-import { sampleIn, withoutProof } from '../contract/body-proof.ts';
+import { legsLit } from '../contract/bundle.ts';
 import { canonicalJson } from '../contract/canonical.ts';
-import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
-import { legsLit } from '../contract/lit-legs.ts';
+import {
+  type Citation,
+  citationSchema,
+  contentOf,
+  sampleIn,
+  withoutProof,
+} from '../contract/citation.ts';
 import { seriesHead } from '../contract/series.ts';
-import type { JsonValue } from '../contract/strict-json.ts';
-import { isObject, type JsonObject } from '../contract/strict-json.ts';
+import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { type AnchorTrust, anchorChecks } from './anchor-checks.ts';
 import { basketReport } from './basket-report.ts';
 import {

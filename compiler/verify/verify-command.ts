@@ -1,5 +1,5 @@
-import { withoutProof } from '../contract/body-proof.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
+import { withoutProof } from '../contract/citation.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';

@@ -1,13 +1,17 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { isoTime } from '../contract/iso-time.ts';
-import { type KeyHistory, rootDid, withReceiptKeys } from '../contract/key-history.ts';
-import { receiptKeyStanding } from '../contract/key-standing.ts';
+import {
+  type KeyHistory,
+  receiptKeyStanding,
+  rootDid,
+  withReceiptKeys,
+} from '../contract/key-history.ts';
 import {
   type ParsedSignedReceipt,
   parseSignedReceipt,
   type ReceiptPayload,
-} from '../contract/signed-receipt.ts';
+} from '../contract/receipt.ts';
 import type { CheckStatus } from './body-check.ts';
 import { believedDids, type KeyTrust, soundVerdict } from './key-trust.ts';
 import { isSignedBy } from './verify-citation.ts';

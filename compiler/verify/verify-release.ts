@@ -14,10 +14,8 @@
  */
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
-import { firstHistory, rootDid } from '../contract/key-history.ts';
-import { keysInWords } from '../contract/key-standing.ts';
+import { firstHistory, keysInWords, rootDid, type SeenKeys } from '../contract/key-history.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
-import type { SeenKeys } from '../contract/seen-keys.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { reason } from './body-check.ts';
 import { bulkSignatureCheck } from './bulk-signature.ts';

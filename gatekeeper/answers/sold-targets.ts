@@ -1,5 +1,4 @@
-import type { CanonicalRequest } from '../../compiler/contract/canonical-request.ts';
-import type { Route } from '../../compiler/contract/route.ts';
+import type { CanonicalRequest, Route } from '../../compiler/contract/route.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 
 /** Targets that are kept; the oldest make room, so that strangers cannot fill the memory. */

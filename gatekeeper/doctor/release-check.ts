@@ -1,5 +1,5 @@
 import { isoTime } from '../../compiler/contract/iso-time.ts';
-import { keysInWords } from '../../compiler/contract/key-standing.ts';
+import { keysInWords } from '../../compiler/contract/key-history.ts';
 import { isStale } from '../../compiler/contract/release.ts';
 import { settlementOf } from '../config/config.ts';
 import { testPaymentsFault } from '../config/test-payments.ts';

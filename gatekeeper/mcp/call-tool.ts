@@ -1,5 +1,5 @@
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { EndpointPath } from '../../compiler/contract/endpoints.ts';
+import { canonicalTarget } from '../../compiler/contract/route.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
 import { SEARCH_OPERATION, type Tool, type ToolName } from '../../compiler/contract/tools.ts';
 import { REQUEST_COST } from '../http/cost.ts';

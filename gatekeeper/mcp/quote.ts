@@ -1,9 +1,8 @@
 import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
-import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { priceRange } from '../../compiler/contract/price.ts';
-import { type Route, route } from '../../compiler/contract/route.ts';
+import { canonicalRequest, type Route, route } from '../../compiler/contract/route.ts';
 import type { JsonObject } from '../../compiler/contract/strict-json.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Offer } from '../release/offers.ts';

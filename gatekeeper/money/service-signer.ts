@@ -1,8 +1,7 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { didKey } from '../../compiler/contract/did-key.ts';
-import type { KeyHistory } from '../../compiler/contract/key-history.ts';
-import { receiptKeyStanding } from '../../compiler/contract/key-standing.ts';
-import { jwsInput } from '../../compiler/contract/signed-receipt.ts';
+import { type KeyHistory, receiptKeyStanding } from '../../compiler/contract/key-history.ts';
+import { jwsInput } from '../../compiler/contract/receipt.ts';
 import type { JsonObject } from '../../compiler/contract/strict-json.ts';
 
 /** PKCS #8 in front of the seed of an Ed25519 key, RFC 8410. */

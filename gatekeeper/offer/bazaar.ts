@@ -1,6 +1,6 @@
-import { describedParams } from '../../compiler/contract/described-params.ts';
 import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
+import { describedParams } from '../../compiler/contract/route.ts';
 import { CSV_MEDIA_TYPE } from './media-type.ts';
 import type { Shown } from './shown.ts';
 

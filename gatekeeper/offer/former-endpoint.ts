@@ -1,9 +1,8 @@
-import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { usdAmount } from '../../compiler/contract/price.ts';
-import { route } from '../../compiler/contract/route.ts';
+import { canonicalRequest, route } from '../../compiler/contract/route.ts';
 import type { JournalEntry } from '../money/journal.ts';
 
 // A release can take away what was sold before. Whoever paid for it still gets it, so a sale of the journal has a row of the

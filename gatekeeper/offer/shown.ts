@@ -1,6 +1,6 @@
-import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
+import { canonicalRequest } from '../../compiler/contract/route.ts';
 import { CORE_COLUMNS, SERIES_COLUMNS } from '../../compiler/contract/series.ts';
 import type { Offers } from '../release/offers.ts';
 import { CSV_MEDIA_TYPE, mediaTypeOf } from './media-type.ts';

@@ -1,6 +1,5 @@
-import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
-import { route } from '../../compiler/contract/route.ts';
+import { canonicalRequest, route } from '../../compiler/contract/route.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
 import type { PurchaseService } from './purchase-service.ts';
 

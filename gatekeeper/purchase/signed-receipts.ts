@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ReceiptPayload } from '../../compiler/contract/signed-receipt.ts';
+import type { ReceiptPayload } from '../../compiler/contract/receipt.ts';
 import type { JournalEntry } from '../money/journal.ts';
 import type { Network } from '../money/networks.ts';
 import { OFFER_RECEIPT } from '../money/offer-receipt.ts';

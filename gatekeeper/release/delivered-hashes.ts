@@ -1,6 +1,6 @@
 import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 
-// The hashes of a body of which one is in the log (contract/body-proof.ts), found in its bytes: nothing whole is parsed.
+// The hashes of a body of which one is in the log (contract/citation.ts), found in its bytes: nothing whole is parsed.
 
 const CITATION = '"_citation":';
 const RECORD_HASH_MEMBER = Buffer.from('"record_hash":"');

@@ -1,4 +1,4 @@
-import { firstWhere } from '../../compiler/contract/first-where.ts';
+import { firstWhere } from '../../compiler/contract/lists.ts';
 
 const LINE_END = 0x0a;
 /** Lines that one search gives at most: a long list of them means that too little was asked for. */

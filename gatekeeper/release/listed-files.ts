@@ -1,6 +1,6 @@
 import { defined } from '../../compiler/contract/defined.ts';
-import { firstWhere } from '../../compiler/contract/first-where.ts';
 import { type Switches, switchFolder } from '../../compiler/contract/for-sale.ts';
+import { firstWhere } from '../../compiler/contract/lists.ts';
 import { FILES_NAME, type FileEntry, publicStretches } from '../../compiler/contract/release.ts';
 import { inTurns } from '../system/in-turns.ts';
 

@@ -1,16 +1,16 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
-import { releaseCatalog } from '../../compiler/contract/catalog/release-catalog.ts';
-import { compiledCatalog } from '../../compiler/contract/catalog/whole-catalog.ts';
+import { compiledCatalog, releaseCatalog } from '../../compiler/contract/catalog/whole-catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../../compiler/contract/did-key.ts';
 import type { Switches } from '../../compiler/contract/for-sale.ts';
 import {
   firstHistory,
   type KeyHistory,
+  keyStanding,
   readKeyHistory,
+  vouchedDids,
 } from '../../compiler/contract/key-history.ts';
-import { keyStanding, vouchedDids } from '../../compiler/contract/key-standing.ts';
 import { CONTRACT_VERSION, type Release, releaseSchema } from '../../compiler/contract/release.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import { hexInTurns } from '../system/in-turns.ts';

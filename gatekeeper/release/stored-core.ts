@@ -1,7 +1,7 @@
 import { citationStatement } from '../../compiler/contract/citation.ts';
+import { rosterCore, rosterKindOf } from '../../compiler/contract/collections.ts';
 import { CORE_FIELDS, hashCore } from '../../compiler/contract/record-hash.ts';
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
-import { rosterCore, rosterKindOf } from '../../compiler/contract/roster-core.ts';
 
 type StoredMembers = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,7 @@
 import { BASKET_ANSWERS_BYTES_MAX } from '../../compiler/contract/basket.ts';
-import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
-import { type Route, route } from '../../compiler/contract/route.ts';
+import { canonicalRequest, type Route, route } from '../../compiler/contract/route.ts';
 import { answer } from '../answers/answers.ts';
 import type { Question, Service } from '../answers/service.ts';
 import { REQUEST_COST } from '../http/cost.ts';

@@ -6,9 +6,9 @@ import {
   basketRequests,
 } from '../../compiler/contract/basket.ts';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { usdAmount } from '../../compiler/contract/price.ts';
+import { canonicalTarget } from '../../compiler/contract/route.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import type { X402Header } from '../http/header-facts.ts';

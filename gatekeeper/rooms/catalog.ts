@@ -1,12 +1,11 @@
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { encodeSegment, type Values } from '../../compiler/contract/path.ts';
-import { positionOf } from '../../compiler/contract/places.ts';
 import { productsOf } from '../../compiler/contract/products.ts';
+import { positionOf } from '../../compiler/contract/reading-text.ts';
 import { CATALOG_PATH } from '../../compiler/contract/release.ts';
-import { pricedRow } from '../../compiler/contract/route.ts';
+import { canonicalTarget, pricedRow } from '../../compiler/contract/route.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Question } from '../answers/service.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { sellsNow } from '../offer/example-request.ts';

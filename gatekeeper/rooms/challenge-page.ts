@@ -1,7 +1,7 @@
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { howToBuy } from '../../compiler/contract/how-to-buy.ts';
 import { type Html, html, sitePage } from '../../compiler/contract/html.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
+import { canonicalTarget } from '../../compiler/contract/route.ts';
 import type { AskedPrice, Service } from '../answers/service.ts';
 import type { Header, Reply } from '../http/reply.ts';
 import { symbolOf } from '../money/further-tokens.ts';

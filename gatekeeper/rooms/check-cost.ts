@@ -1,4 +1,4 @@
-import { PROOF_MEMBER } from '../../compiler/contract/body-proof.ts';
+import { PROOF_MEMBER } from '../../compiler/contract/citation.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
 
 /**

@@ -3,7 +3,7 @@ import {
   CHECK_DETAILS_MAX,
   CHECKED_CITATIONS_MAX,
   type CheckBody,
-} from '../../compiler/contract/check-body.ts';
+} from '../../compiler/contract/free-body-schemas.ts';
 import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
 import { bodyOfText, isSignedCsv, UNSIGNED_CSV } from '../../compiler/contract/series-csv.ts';

@@ -1,8 +1,8 @@
 import { CITATION_SEAL_FIELDS, citationSchema } from '../../compiler/contract/citation.ts';
+import { isRosterKind, rosterCoreFields } from '../../compiler/contract/collections.ts';
 import { FILING_CORE_FIELDS } from '../../compiler/contract/filing.ts';
 import { CORE_FIELDS } from '../../compiler/contract/record-hash.ts';
 import { releaseSchema, type VerifyEntry } from '../../compiler/contract/release.ts';
-import { isRosterKind, rosterCoreFields } from '../../compiler/contract/roster-core.ts';
 
 const STATEMENT_FIELDS = Object.keys(citationSchema.shape).filter(
   (name) => !(CITATION_SEAL_FIELDS as readonly string[]).includes(name),

@@ -1,6 +1,6 @@
 import type { Line, Signal, SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { knownOf } from '../../compiler/contract/freshness.ts';
-import { grouped } from '../../compiler/contract/grouped.ts';
+import { grouped } from '../../compiler/contract/lists.ts';
 import type { Spend } from '../http/cost.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';

@@ -1,7 +1,5 @@
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { Signal } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { firstWhere } from '../../compiler/contract/first-where.ts';
 import {
   FRESHNESS_THRESHOLDS,
   type FreshnessClass,
@@ -9,8 +7,10 @@ import {
   type UpdateState,
   updateState,
 } from '../../compiler/contract/freshness.ts';
+import { firstWhere } from '../../compiler/contract/lists.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
+import { canonicalTarget } from '../../compiler/contract/route.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';

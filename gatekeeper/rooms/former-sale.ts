@@ -1,4 +1,4 @@
-import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
+import { canonicalRequest } from '../../compiler/contract/route.ts';
 import type { Service } from '../answers/service.ts';
 import type { Reply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';

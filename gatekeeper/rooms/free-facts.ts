@@ -1,8 +1,8 @@
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import { isRosterKind } from '../../compiler/contract/collections.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { filePath } from '../../compiler/contract/path.ts';
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
-import { isRosterKind } from '../../compiler/contract/roster-core.ts';
 import { pricedRow } from '../../compiler/contract/route.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseReader } from '../release/release-index.ts';

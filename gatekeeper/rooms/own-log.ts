@@ -1,4 +1,4 @@
-import { hasEnded } from '../../compiler/contract/key-standing.ts';
+import { hasEnded } from '../../compiler/contract/key-history.ts';
 import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { findLeaf } from '../release/log-index.ts';

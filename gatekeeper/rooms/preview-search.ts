@@ -1,7 +1,7 @@
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
+import { canonicalTarget } from '../../compiler/contract/route.ts';
 import { storedFile } from '../answers/answers.ts';
 import {
   type Answered,

@@ -1,4 +1,4 @@
-import { hashedIn, PROOF_MEMBER } from '../../compiler/contract/body-proof.ts';
+import { hashedIn, PROOF_MEMBER } from '../../compiler/contract/citation.ts';
 import { bringsProof, type Endpoint, type TablePath } from '../../compiler/contract/endpoints.ts';
 import { isSignedCsv } from '../../compiler/contract/series-csv.ts';
 import type { Content, Question, Service } from '../answers/service.ts';

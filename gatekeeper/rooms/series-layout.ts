@@ -1,6 +1,9 @@
-import type { ChainState, SeriesCut } from '../../compiler/contract/series.ts';
-import type { OriginRun } from '../../compiler/contract/series-origins.ts';
-import type { StoredSegment } from '../../compiler/contract/series-segments.ts';
+import type {
+  ChainState,
+  OriginRun,
+  SeriesCut,
+  StoredSegment,
+} from '../../compiler/contract/series.ts';
 import type { Body } from '../release/release-index.ts';
 
 // Where the lines of a stored series stand (FORMAT.md, section 8). Answers are cut out of these bytes.

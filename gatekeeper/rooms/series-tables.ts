@@ -1,9 +1,13 @@
 import { csvLine } from '../../compiler/contract/csv-line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { HASH_CORE_VERSION } from '../../compiler/contract/record-hash.ts';
-import { type ChainState, SERIES_COLUMNS } from '../../compiler/contract/series.ts';
-import { eachOrigin, type OriginRun } from '../../compiler/contract/series-origins.ts';
-import type { SeriesSubject } from '../../compiler/contract/series-segments.ts';
+import {
+  type ChainState,
+  eachOrigin,
+  type OriginRun,
+  SERIES_COLUMNS,
+  type SeriesSubject,
+} from '../../compiler/contract/series.ts';
 import type { Spend } from '../http/cost.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { Body } from '../release/release-index.ts';

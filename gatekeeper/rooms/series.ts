@@ -5,11 +5,12 @@ import {
   type ChainState,
   CORE_COLUMNS,
   SERIES_COLUMNS,
+  type StoredSegment,
+  segmentPath,
   seriesFrom,
   stateBefore,
 } from '../../compiler/contract/series.ts';
 import { SIGNED_CSV, signedCsvHead } from '../../compiler/contract/series-csv.ts';
-import { type StoredSegment, segmentPath } from '../../compiler/contract/series-segments.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
 import { JSON_MEDIA_TYPE } from '../http/reply.ts';
 import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/media-type.ts';

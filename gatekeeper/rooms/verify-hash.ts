@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { type Citation, citationSchema } from '../../compiler/contract/citation.ts';
-import { keyStanding } from '../../compiler/contract/key-standing.ts';
+import { keyStanding } from '../../compiler/contract/key-history.ts';
 import { verifyShardPath } from '../../compiler/contract/path.ts';
 import { recordHashText } from '../../compiler/contract/record-hash.ts';
 import { parseVerifyEntry, type VerifyEntry } from '../../compiler/contract/release.ts';

@@ -1,14 +1,13 @@
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { Line, SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint, EndpointPath } from '../../compiler/contract/endpoints.ts';
-import { grouped } from '../../compiler/contract/grouped.ts';
+import { grouped } from '../../compiler/contract/lists.ts';
 import type { Values } from '../../compiler/contract/path.ts';
+import { canonicalTarget } from '../../compiler/contract/route.ts';
 import type { Spend } from '../http/cost.ts';
 import { askedFor, sellsNow, slotsOf } from '../offer/example-request.ts';
 import { oncePerRelease } from '../release/per-release.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
-import { requestFile } from '../release/release-index.ts';
+import { type ReleaseIndex, requestFile } from '../release/release-index.ts';
 import { catalogRows, catalogTable } from '../rooms/catalog.ts';
 import type { CatalogTable } from '../rooms/catalog-table.ts';
 import { addsTo, type MatchAnswers, type Matches, score, together } from './matches.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hashedIn } from '../../compiler/contract/body-proof.ts';
+import { hashedIn } from '../../compiler/contract/citation.ts';
 import { TABLE } from '../../compiler/contract/endpoints.ts';
 import { SOLD_TARGETS, soldShop } from '../sold-shop.ts';
 import { hasPython } from '../verify/python-judge.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalRequest, canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import { canonicalRequest, canonicalTarget } from '../../compiler/contract/route.ts';
 
 const QUERY_PARAMS_MAX = 64;
 const TARGET_BYTES_MAX = 8192;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstWhere } from '../../compiler/contract/first-where.ts';
+import { firstWhere } from '../../compiler/contract/lists.ts';
 
 describe('firstWhere()', () => {
   it('finds every place there is, and the length where there is none', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { LINES, SIGNALS, signalOf } from '../../compiler/contract/catalog/builtin.ts';
 import { LIFECYCLE_STATES, type Line, legEntity } from '../../compiler/contract/catalog/line.ts';
-import { LINES, SIGNALS, signalOf } from '../../compiler/contract/lines.ts';
 import { CLASS } from '../../compiler/contract/rulers.ts';
 import { metricUnit } from '../../compiler/contract/units.ts';
 import { entitiesOf, lineOf } from '../builtin-rows.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LINES } from '../../compiler/contract/lines.ts';
+import { LINES } from '../../compiler/contract/catalog/builtin.ts';
 import { assertingWord } from '../../compiler/contract/neutral-text.ts';
 
 describe('assertingWord()', () => {

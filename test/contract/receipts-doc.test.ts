@@ -5,10 +5,10 @@ import {
   firstHistory,
   type ReceiptKey,
   readKeyHistory,
+  receiptKeyStanding,
   withReceiptKeys,
 } from '../../compiler/contract/key-history.ts';
-import { receiptKeyStanding } from '../../compiler/contract/key-standing.ts';
-import { parseSignedReceipt } from '../../compiler/contract/signed-receipt.ts';
+import { parseSignedReceipt } from '../../compiler/contract/receipt.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
 

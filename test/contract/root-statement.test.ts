@@ -4,20 +4,18 @@ import {
   historyOf,
   isContinued,
   type KeyHistory,
+  keyStanding,
+  keysInWords,
   type ReceiptKey,
   type Rotation,
   readKeyHistory,
+  receiptKeyStanding,
   statementBytes,
+  validKeysAt,
+  vouchedDids,
   withReceiptKeys,
   withRoots,
 } from '../../compiler/contract/key-history.ts';
-import {
-  keyStanding,
-  keysInWords,
-  receiptKeyStanding,
-  validKeysAt,
-  vouchedDids,
-} from '../../compiler/contract/key-standing.ts';
 import {
   ROOT_VERSIONS_MAX,
   type RootStatement,

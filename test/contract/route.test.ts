@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { catalogOf } from '../../compiler/contract/catalog/catalog.ts';
-import { findRow, type Route, route } from '../../compiler/contract/route.ts';
+import { canonicalRequest, findRow, type Route, route } from '../../compiler/contract/route.ts';
 import { TIDE_FILE, TIDES } from '../tide-catalog.ts';
 
 function routed(target: string, catalog = BUILTIN): Route {

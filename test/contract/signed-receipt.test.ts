@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jwsInput, parseSignedReceipt } from '../../compiler/contract/signed-receipt.ts';
+import { jwsInput, parseSignedReceipt } from '../../compiler/contract/receipt.ts';
 import type { JsonObject } from '../../compiler/contract/strict-json.ts';
 import { SIGNER_DID } from '../gatekeeper/listed-signer.ts';
 

@@ -1,6 +1,5 @@
-import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { route } from '../../compiler/contract/route.ts';
+import { canonicalRequest, route } from '../../compiler/contract/route.ts';
 import type { Answered, Question, Service } from '../../gatekeeper/answers/service.ts';
 import { SoldTargets } from '../../gatekeeper/answers/sold-targets.ts';
 import { TEST_PAYEE } from '../../gatekeeper/config/settings.ts';

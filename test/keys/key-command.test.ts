@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { keyStanding } from '../../compiler/contract/key-standing.ts';
+import { keyStanding } from '../../compiler/contract/key-history.ts';
 import { KeyError, writeIssuerKey } from '../../compiler/keys/issuer-key.ts';
 import { keysText, listReceiptKey, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
 import { readKeys } from '../../compiler/keys/key-store.ts';

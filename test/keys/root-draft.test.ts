@@ -1,8 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readKeyHistory } from '../../compiler/contract/key-history.ts';
-import { keyStanding } from '../../compiler/contract/key-standing.ts';
+import { keyStanding, readKeyHistory } from '../../compiler/contract/key-history.ts';
 import { writeIssuerKey } from '../../compiler/keys/issuer-key.ts';
 import { keysText, listReceiptKey, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
 import { changeKeys, keepKeys, readKeys } from '../../compiler/keys/key-store.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { builtinRuler } from '../../compiler/contract/catalog/builtin.ts';
-import { SIGNALS } from '../../compiler/contract/lines.ts';
-import { isLit } from '../../compiler/contract/lit-legs.ts';
+import { isLit } from '../../compiler/contract/bundle.ts';
+import { builtinRuler, SIGNALS } from '../../compiler/contract/catalog/builtin.ts';
 import type { Ruler } from '../../compiler/contract/rulers.ts';
 import {
   bandFor,

@@ -1,9 +1,9 @@
 import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seenKey } from '../../compiler/contract/key-history.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { parseFiles } from '../../compiler/contract/release.ts';
-import { seenKey } from '../../compiler/contract/seen-keys.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import {

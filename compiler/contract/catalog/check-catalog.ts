@@ -1,4 +1,5 @@
 import { TABLE } from '../endpoints.ts';
+import { signalTermFaults } from '../products.ts';
 import { CLASS } from '../rulers.ts';
 import { metricUnit } from '../units.ts';
 import {
@@ -12,9 +13,7 @@ import {
   type RulerRow,
   type SignalRow,
 } from './catalog-file.ts';
-import { signalTermFaults } from './check-signal-terms.ts';
-import { neededFor, userOf } from './left-out.ts';
-import { BUNDLE_PRICE } from './operations.ts';
+import { BUNDLE_PRICE, neededFor, userOf } from './operations.ts';
 
 // What the format of one file cannot say: that rows of a whole catalogue fit each other. Everything is looked at, and every
 // fault names the member to change.

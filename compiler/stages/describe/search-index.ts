@@ -2,7 +2,7 @@ import type { Catalog } from '../../contract/catalog/catalog.ts';
 import type { Line, Signal } from '../../contract/catalog/line.ts';
 import { defined } from '../../contract/defined.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
-import { firstWhere } from '../../contract/first-where.ts';
+import { firstWhere } from '../../contract/lists.ts';
 import { CATALOG_PATH, parseCatalogRow } from '../../contract/release.ts';
 import {
   formatTermRow,

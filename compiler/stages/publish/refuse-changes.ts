@@ -5,7 +5,7 @@ import { type Line, legEntity } from '../../contract/catalog/line.ts';
 import { parseCatalog, WHOLE_CATALOG_PATH } from '../../contract/catalog/whole-catalog.ts';
 import { defined } from '../../contract/defined.ts';
 import { endpointAt } from '../../contract/endpoints.ts';
-import { grouped } from '../../contract/grouped.ts';
+import { grouped } from '../../contract/lists.ts';
 import { knownFilePath } from '../../contract/path.ts';
 import { CATALOG_PATH, parseCatalogRow } from '../../contract/release.ts';
 import type { Ruler } from '../../contract/rulers.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { route } from '../../../compiler/contract/route.ts';
+import { canonicalRequest, route } from '../../../compiler/contract/route.ts';
 import { SoldTargets } from '../../../gatekeeper/answers/sold-targets.ts';
 
 type SoldTarget = Parameters<SoldTargets['keep']>[1];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { parseSignedReceipt } from '../../../compiler/contract/signed-receipt.ts';
+import { parseSignedReceipt } from '../../../compiler/contract/receipt.ts';
 import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
 import { isSignedBy } from '../../../compiler/verify/verify-citation.ts';
 import { verifyReceipt } from '../../../compiler/verify/verify-receipt.ts';

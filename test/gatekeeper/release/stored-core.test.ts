@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { rosterCore } from '../../../compiler/contract/collections.ts';
 import { hashCore } from '../../../compiler/contract/record-hash.ts';
 import type { VerifyEntry } from '../../../compiler/contract/release.ts';
-import { rosterCore } from '../../../compiler/contract/roster-core.ts';
 import { storedCore } from '../../../gatekeeper/release/stored-core.ts';
 import { tinyRecord } from '../tiny-release.ts';
 

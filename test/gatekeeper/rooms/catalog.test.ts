@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SIGNALS } from '../../../compiler/contract/lines.ts';
+import { SIGNALS } from '../../../compiler/contract/catalog/builtin.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { catalog } from '../../../gatekeeper/rooms/catalog.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../../compiler/contract/catalog/line.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
-import { signalOf } from '../../../compiler/contract/lines.ts';
 import { hashCore } from '../../../compiler/contract/record-hash.ts';
 import {
   CHAIN_ORIGIN,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
+import { canonicalRequest } from '../../../compiler/contract/route.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import type { TokenService } from '../../../gatekeeper/money/token.ts';
 import { tokenGate } from '../../../gatekeeper/rooms/token-gate.ts';
