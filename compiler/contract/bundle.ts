@@ -23,27 +23,25 @@ export interface PlacedLeg {
   readonly reading: LegReading | undefined;
 }
 
-/** A subject of a line with its placed legs, among all subjects that have a bundle. */
-interface BundleSubject {
-  readonly subject: string;
-  /** What the catalogue calls it. */
-  readonly name: string | null;
-  readonly placed: readonly PlacedLeg[];
-  readonly subjects: readonly string[];
-}
-
-/** Looks up the latest reading of a signal at an entity. */
-type FindLeg = (signalId: string, entity: string) => LegReading | undefined;
-
 /** The readings behind a bundle, in causal order. */
 export function legReadings(placed: readonly PlacedLeg[]): LegReading[] {
   return placed.flatMap((item) => (item.reading === undefined ? [] : [item.reading]));
 }
 
-/** The bundle of one subject, or null when none of its legs has a reading. */
+/** The bundle of one subject, among all that have one, or null when none of its legs has a reading; `name` is that of the catalogue. */
 export function bundleBody(
   line: Line,
-  { subject, name, placed, subjects }: BundleSubject,
+  {
+    subject,
+    name,
+    placed,
+    subjects,
+  }: {
+    readonly subject: string;
+    readonly name: string | null;
+    readonly placed: readonly PlacedLeg[];
+    readonly subjects: readonly string[];
+  },
 ): Bundle | null {
   const readings = legReadings(placed);
   if (readings.length === 0 || line.bundle === undefined) return null;
@@ -104,7 +102,9 @@ function lastFact(placed: readonly PlacedLeg[], degraded: ReadonlySet<string>) {
 export function thinBundle(bundle: Bundle): Record<string, unknown> {
   const { location, entity, provenance, leg_availability } = bundle;
   const legs = Object.entries(bundle.legs).map(([name, leg]) => {
-    return [name, thinLeg(leg)] as const;
+    const { position, signal_id, observed_at, current, band, lit, record_hash } = leg;
+    const own = { position, signal_id, entity: leg.entity, observed_at, current };
+    return [name, { ...own, band, lit, record_hash }] as const;
   });
   return {
     nature: NATURE_SHORT,
@@ -115,13 +115,12 @@ export function thinBundle(bundle: Bundle): Record<string, unknown> {
   };
 }
 
-function thinLeg(leg: Bundle['legs'][string]) {
-  const { position, signal_id, entity, observed_at, current, band, lit, record_hash } = leg;
-  return { position, signal_id, entity, observed_at, current, band, lit, record_hash };
-}
-
 /** The legs of a subject's bundle in causal order, each with its reading where one is stored. */
-export function placeLegs(line: Line, subject: string, find: FindLeg): PlacedLeg[] {
+export function placeLegs(
+  line: Line,
+  subject: string,
+  find: (signalId: string, entity: string) => LegReading | undefined,
+): PlacedLeg[] {
   return defined(line.bundle, 'the bundle of the line').legs.flatMap((leg, index) =>
     leg.signals.map((signal_id) => ({
       leg: leg.name,
@@ -200,17 +199,13 @@ export interface LineagePart {
   readonly lineage: Provenance['data_lineage'][number];
 }
 
-/** What a body that joins readings says of how they are joined. */
-interface JoinRules {
-  readonly lineage_note?: string;
-  /** Of a body whose parts are judged each by its own cadence; without it the oldest part decides. */
-  readonly freshness_rule?: string;
-}
-
-/** Provenance of a body that joins readings; its age is that of the oldest of them. */
+/**
+ * Provenance of a body that joins readings; its age is that of the oldest of them. Without a `freshness_rule` the oldest
+ * part decides how fresh it is.
+ */
 export function joinedProvenance(
   parts: readonly LineagePart[],
-  { lineage_note, freshness_rule }: JoinRules,
+  { lineage_note, freshness_rule }: Pick<Provenance, 'lineage_note' | 'freshness_rule'>,
 ): Provenance {
   const byAge = [...parts].sort((a, b) => byTime(a.observed_at, b.observed_at));
   const oldest = byAge[0];
@@ -320,20 +315,11 @@ export function isLit(signal: Signal | undefined, band: string | null): boolean 
   return place === -1 ? null : place > 0;
 }
 
-/** How many legs of a bundle are lit, and which: a count, never a score. */
-interface LegsLit {
-  readonly count: number;
-  /** Legs of the chain, those without a reading included. */
-  readonly of: number;
-  /** In causal order. */
-  readonly names: string[];
-}
-
-/** Counts the legs that are lit; `legs` in causal order, `of` legs in the whole chain. */
-export function legsLit(
-  legs: Readonly<Record<string, { readonly lit?: unknown }>>,
-  of: number,
-): LegsLit {
+/**
+ * How many legs of a bundle are lit, and which: a count, never a score. `legs` in causal order, `of` legs in the whole
+ * chain, those without a reading included.
+ */
+export function legsLit(legs: Readonly<Record<string, { readonly lit?: unknown }>>, of: number) {
   const names = Object.keys(legs).filter((name) => legs[name]?.lit === true);
   return { count: names.length, of, names };
 }
@@ -343,19 +329,21 @@ export const SWAPPABLE_MAX = 8;
 const NOTE =
   '`how` is the call with the first value of `swappable`; one swapped tag is one call, one without data is not charged; legal values are in the free /gauge/catalog';
 
-type Point = DecisionPoints['points'][number];
-
 /** Which neighbouring facts one more call answers, by swapping one tag of this record. */
 export function recordDecisions(entry: SignalEntry, entity: string, dims: readonly string[]) {
   const { signal, line } = entry;
   const gauge = (signalId: string, subject: string): string =>
     `GET /gauge?signal_id=${signalId}&entity=${encodeURIComponent(subject)}`;
+  // The gauges of its places where a signal has ids of its own.
+  const map = line.entityOf?.[signal.id];
+  const listed = signal.entities === 'open' ? [] : line.entities;
+  const entities = map === undefined ? listed : Object.values(map);
   const siblings = line.signals
     .filter((other) => other.id !== signal.id && other.entities === signal.entities)
     .map((other) => other.id);
   return decisions([
     point('entity', entity, {
-      values: others(listedEntities(entry), entity),
+      values: others(entities, entity),
       how: (other) => gauge(signal.id, other),
     }),
     point('signal_id', signal.id, { values: siblings, how: (other) => gauge(other, entity) }),
@@ -364,13 +352,6 @@ export function recordDecisions(entry: SignalEntry, entity: string, dims: readon
       how: (other) => `${gauge(signal.id, entity)}&dim=${other}`,
     }),
   ]);
-}
-
-/** Entities that the catalogue names for a signal: the gauges of its places where it has ids of its own. */
-function listedEntities({ signal, line }: SignalEntry): readonly string[] {
-  const map = line.entityOf?.[signal.id];
-  if (map !== undefined) return Object.values(map);
-  return signal.entities === 'open' ? [] : line.entities;
 }
 
 /** The same for a bundle: another of the subjects that have one, or the thin form. */
@@ -400,19 +381,18 @@ function others(values: readonly string[], current: string): string[] {
   return [...new Set(values)].filter((other) => other !== current);
 }
 
-interface Swap {
-  readonly values: readonly string[];
-  /** The call that answers for one of the values. */
-  readonly how: (value: string) => string;
-}
-
-function point(tag: string, current: string, { values, how }: Swap): Point | null {
+/** A tag that can be swapped, with the call that answers for one of the other values; null without any. */
+function point(
+  tag: string,
+  current: string,
+  { values, how }: { readonly values: readonly string[]; readonly how: (value: string) => string },
+): DecisionPoints['points'][number] | null {
   const [first] = values;
   if (first === undefined) return null;
   return { tag, current, swappable: values.slice(0, SWAPPABLE_MAX), how: how(first) };
 }
 
-function decisions(points: readonly (Point | null)[]): DecisionPoints {
+function decisions(points: readonly ReturnType<typeof point>[]): DecisionPoints {
   const useful = points.filter((one) => one !== null);
   return { count: useful.length, points: useful, note: NOTE };
 }

@@ -12,14 +12,10 @@ export const CADENCES = [
 ] as const;
 export type Cadence = (typeof CADENCES)[number];
 
-interface FreshnessThresholds {
-  readonly fresh_hours: number;
-  readonly recent_hours: number;
-  readonly dead_source_hours: number;
-}
-
 /** Upper bounds in hours, inclusive, published at `/gauge/coverage` as `freshness_thresholds`. */
-export const FRESHNESS_THRESHOLDS: Readonly<Record<Cadence, FreshnessThresholds>> = {
+export const FRESHNESS_THRESHOLDS: Readonly<
+  Record<Cadence, Readonly<Record<'fresh_hours' | 'recent_hours' | 'dead_source_hours', number>>>
+> = {
   hourly: { fresh_hours: 3, recent_hours: 24, dead_source_hours: 168 },
   daily: { fresh_hours: 24, recent_hours: 192, dead_source_hours: 1440 },
   weekly: { fresh_hours: 192, recent_hours: 744, dead_source_hours: 4380 },
@@ -65,10 +61,15 @@ export interface AgedPart extends Aged {
  * as bad the oldest, then the first by name. The age is that of `own`, the oldest reading, in either case.
  */
 export function bodyFreshness(own: Aged, parts: readonly AgedPart[], now: number): Freshness {
-  const [first, ...others] = parts.map((part) => rankedPart(part, now));
-  if (first === undefined) return freshness(own.cadence, own.observed_at, now);
-  const worst = others.reduce((one, other) => (isWorse(other, one) ? other : one), first);
-  const { name, observed_at } = worst.part;
+  const ranked = parts.map((part) => {
+    const at = Date.parse(part.observed_at);
+    return { ...part, at, ...judged(part.cadence, at, now) };
+  });
+  const [worst] = ranked.sort(
+    (a, b) => b.rank - a.rank || a.at - b.at || (a.name < b.name ? -1 : 1),
+  );
+  if (worst === undefined) return freshness(own.cadence, own.observed_at, now);
+  const { name, observed_at } = worst;
   const joined = {
     age_hours_now: ageHours(own.observed_at, now),
     freshness: worst.word,
@@ -77,32 +78,11 @@ export function bodyFreshness(own: Aged, parts: readonly AgedPart[], now: number
   return worst.isDead ? { ...joined, dead_source: deadSource(observed_at) } : joined;
 }
 
-interface RankedPart extends JudgedAge {
-  readonly part: AgedPart;
-  readonly at: number;
-}
-
-function rankedPart(part: AgedPart, now: number): RankedPart {
-  const at = Date.parse(part.observed_at);
-  return { part, at, ...judged(part.cadence, at, now) };
-}
-
-function isWorse(one: RankedPart, other: RankedPart): boolean {
-  if (one.rank !== other.rank) return one.rank > other.rank;
-  return one.at === other.at ? one.part.name < other.part.name : one.at < other.at;
-}
-
-interface JudgedAge {
-  readonly word: FreshnessClass;
-  readonly isDead: boolean;
-  /** Larger is worse; a dead source is worse than a stale one. */
-  readonly rank: number;
-}
-
-function judged(cadence: Cadence, observedAt: number, now: number): JudgedAge {
+/** A larger rank is worse; a dead source is worse than a stale one. */
+function judged(cadence: Cadence, observedAt: number, now: number) {
   const bounds = FRESHNESS_THRESHOLDS[cadence];
   const age = Math.max(0, now - observedAt) / HOUR_MS;
-  const word =
+  const word: FreshnessClass =
     age <= bounds.fresh_hours ? 'fresh' : age <= bounds.recent_hours ? 'recent' : 'stale';
   const isDead = age > bounds.dead_source_hours;
   return { word, isDead, rank: FRESHNESS_CLASSES.indexOf(word) + (isDead ? 1 : 0) };
@@ -187,38 +167,25 @@ export interface Publication {
   readonly last_looked_at: string;
 }
 
-/** The `update_status` of a record: the last official publication against its cadence. */
-interface UpdateStatus {
-  readonly state: UpdateState;
-  readonly official_cadence: Cadence;
-  readonly overdue_days: number | null;
-  readonly text: string;
-}
-
 /** When a newer reading than the last one is due, in epoch milliseconds; null without a schedule. */
 function nextDueAt({ official_cadence, observed_at }: Publication): number | null {
   const due = DUE_HOURS[official_cadence];
   return due === null ? null : Date.parse(observed_at) + due * HOUR_MS;
 }
 
-/** What is known of a source, and the last instant (epoch milliseconds) at which it is; unknown from then on. */
-interface KnownStatus {
-  readonly state: 'on_schedule' | 'overdue';
-  readonly until: number;
-}
-
 /**
+ * What is known of a source, and the last instant (epoch milliseconds) at which it is; unknown from then on.
  * A source that was late when it was looked at is overdue for as long as the look counts. One that was not is on
  * schedule until its next reading is due: nobody can tell late from published without another look.
  */
-export function knownOf(publication: Publication): KnownStatus {
+export function knownOf(publication: Publication) {
   const looked = Date.parse(publication.last_looked_at);
   const countsUntil = looked + lookHours(publication.official_cadence) * HOUR_MS;
   const due = nextDueAt(publication);
-  if (due === null) return { state: 'on_schedule', until: countsUntil };
+  if (due === null) return { state: 'on_schedule' as const, until: countsUntil };
   return looked <= due
-    ? { state: 'on_schedule', until: due }
-    : { state: 'overdue', until: countsUntil };
+    ? { state: 'on_schedule' as const, until: due }
+    : { state: 'overdue' as const, until: countsUntil };
 }
 
 /** For how long a look at a source counts. */
@@ -232,8 +199,8 @@ export function updateState(publication: Publication, now: number): UpdateState 
   return now <= until ? state : 'unknown';
 }
 
-/** The publication state in words; `now` in epoch milliseconds. */
-export function updateStatus(publication: Publication, now: number): UpdateStatus {
+/** The `update_status` of a record: the last official publication against its cadence; `now` in epoch milliseconds. */
+export function updateStatus(publication: Publication, now: number) {
   const { official_cadence, observed_at, last_looked_at } = publication;
   const state = updateState(publication, now);
   const seen = `last official reading ${observed_at}, last looked at ${last_looked_at}`;

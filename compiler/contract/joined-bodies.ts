@@ -32,27 +32,11 @@ export interface CensusEntry {
   readonly collected_at: string;
 }
 
-/** What a census repeats of a record. */
-type Repeated = Pick<
-  SignalRecord,
-  | 'signal_id'
-  | 'entity'
-  | 'entity_name'
-  | 'latitude'
-  | 'longitude'
-  | 'snapshot_date'
-  | 'observed_at'
-  | 'current'
-  | 'lifecycle'
-  | 'sources'
-  | 'source_ref'
-  | 'source_tier'
-  | 'hash_core_version'
-  | 'record_hash'
->;
-
 /** The entry of a record and of the leg that it makes. */
-export function censusEntry(record: Repeated, leg: LegReading): CensusEntry {
+export function censusEntry(
+  record: Pick<SignalRecord, Exclude<keyof CensusRow, 'band' | 'data_age_hours'>>,
+  leg: LegReading,
+): CensusEntry {
   const { signal_id, entity, entity_name, snapshot_date, observed_at, current } = record;
   const { lifecycle, sources, source_ref, source_tier, hash_core_version, record_hash } = record;
   const { cadence, data_age_hours, band, validation_status, lineage, collected_at } = leg;
@@ -126,17 +110,18 @@ export interface CityReading {
   readonly leg: LegReading;
 }
 
-/** A city with its readings, among all cities that have some. */
-interface CityWithReadings {
-  readonly loc: string;
-  readonly readings: readonly CityReading[];
-  readonly locs: readonly string[];
-}
-
-/** `/gauge/air` or `/gauge/precip` of one city, from whole records; needs at least one. */
+/** `/gauge/air` or `/gauge/precip` of one city, among all cities that have readings, from whole records; needs at least one. */
 export function cityBody(
   addon: keyof typeof CITY_ADD_ONS,
-  { loc, readings, locs }: CityWithReadings,
+  {
+    loc,
+    readings,
+    locs,
+  }: {
+    readonly loc: string;
+    readonly readings: readonly CityReading[];
+    readonly locs: readonly string[];
+  },
 ) {
   const legs = readings.map((reading) => reading.leg);
   return {
@@ -145,10 +130,7 @@ export function cityBody(
     location: loc,
     name: nameAmong(legs, loc),
     line: 'environment',
-    readings: readings.map(({ record, leg }) => ({
-      ...record,
-      lit: leg.lit,
-    })),
+    readings: readings.map(({ record, leg }) => ({ ...record, lit: leg.lit })),
     note: `${CITY_NOTES[addon]}; ${LIT_NOTE}`,
     provenance: joinedProvenance(legs, {
       lineage_note: READINGS_LINEAGE,
@@ -242,6 +224,9 @@ export function lifecycleSignals({ lines }: Catalog): readonly string[] {
 export function lifecycleBody(subjects: readonly LegReading[]) {
   const [first, ...others] = subjects;
   if (first === undefined) throw new RangeError('Cannot describe a life cycle: no reading');
+  const also = others.map(({ signal_id, observed_at, lifecycle, record_hash }) => {
+    return { signal_id, observed_at, lifecycle, record_hash };
+  });
   return {
     nature: NATURE,
     dim: 'lifecycle',
@@ -250,14 +235,10 @@ export function lifecycleBody(subjects: readonly LegReading[]) {
     entity_name: first.entity_name,
     observed_at: first.observed_at,
     lifecycle: first.lifecycle,
-    ...(others.length === 0 ? {} : { also: others.map(alsoFollowed) }),
+    ...(others.length === 0 ? {} : { also }),
     record_hash: first.record_hash,
     provenance: joinedProvenance([first], { lineage_note: 'one official life-cycle record' }),
     grade: first.grade ?? GRADE,
     scope: first.scope ?? SCOPE,
   };
-}
-
-function alsoFollowed({ signal_id, observed_at, lifecycle, record_hash }: LegReading) {
-  return { signal_id, observed_at, lifecycle, record_hash };
 }

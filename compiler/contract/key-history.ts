@@ -264,6 +264,13 @@ export function rootDid({ keys }: KeyHistory): string {
  * statement is ever withdrawn.
  */
 export function isContinued(older: KeyHistory, newer: KeyHistory): boolean {
+  const announcements = (history: KeyHistory): string[] => {
+    const statements = history.keys.flatMap(({ statement }) => statement ?? []);
+    return [rootDid(history), ...statements.map(canonicalJson)];
+  };
+  // More signatures make no other version.
+  const rootVersions = ({ roots = [] }: KeyHistory): string[] =>
+    roots.map((root) => new TextDecoder().decode(rootBytes(root)));
   const chains = [announcements, rootVersions].map(
     (chain) => [chain(older), chain(newer)] as const,
   );
@@ -276,17 +283,6 @@ export function isContinued(older: KeyHistory, newer: KeyHistory): boolean {
     chains.every(([before, after]) => before.every((each, at) => each === after[at])) &&
     others(older).every((each) => later.has(each))
   );
-}
-
-function announcements(history: KeyHistory): string[] {
-  const statements = history.keys.flatMap(({ statement }) => statement ?? []);
-  return [rootDid(history), ...statements.map(canonicalJson)];
-}
-
-/** What was signed of each version of a root: more signatures make no other version. */
-function rootVersions({ roots = [] }: KeyHistory): string[] {
-  const decoder = new TextDecoder();
-  return roots.map((root) => decoder.decode(rootBytes(root)));
 }
 
 /** The text of a list of keys, as it is stored and published. */
@@ -307,15 +303,10 @@ export function keyStanding(history: KeyHistory, keyDid: string, at: string): Ke
   const now = Date.parse(at);
   if (key.revoked_from !== null) return now < Date.parse(key.revoked_from) ? 'suspect' : 'revoked';
   if (key.valid_until !== null && !(now <= Date.parse(key.valid_until))) return 'stopped';
-  return startsBy(history, index, now) ? 'valid' : 'early';
-}
-
-/** A key that was announced takes over at once when the one before it is revoked. */
-function startsBy({ keys }: KeyHistory, index: number, now: number): boolean {
-  const from = keys[index]?.valid_from ?? null;
-  const revoked = keys[index - 1]?.revoked_from ?? null;
-  const starts = [from, revoked].flatMap((time) => (time === null ? [] : Date.parse(time)));
-  return from === null || now >= Math.min(...starts);
+  // A key that was announced takes over at once when the one before it is revoked.
+  const times = [key.valid_from, history.keys[index - 1]?.revoked_from ?? null];
+  const starts = times.flatMap((time) => (time === null ? [] : Date.parse(time)));
+  return key.valid_from === null || now >= Math.min(...starts) ? 'valid' : 'early';
 }
 
 /**
@@ -327,15 +318,12 @@ export function hasEnded(
   keyDid: string,
   now = Number.NEGATIVE_INFINITY,
 ): boolean {
-  const until = history.keys.find(({ did }) => did === keyDid)?.valid_until ?? null;
-  return until !== null && Date.parse(until) < Math.max(now, newestStatement(history));
-}
-
-/** When the newest statement of a list was made, milliseconds since 1970. */
-function newestStatement({ keys, revocations, receipt_keys = [], roots = [] }: KeyHistory): number {
-  const statements = [...keys.flatMap(({ statement }) => statement ?? []), ...revocations];
-  const times = [...statements, ...receipt_keys, ...roots].map(({ stated_at }) => stated_at);
-  return Math.max(Number.NEGATIVE_INFINITY, ...times.map((time) => Date.parse(time)));
+  const { keys, revocations, receipt_keys = [], roots = [] } = history;
+  const until = keys.find(({ did }) => did === keyDid)?.valid_until ?? null;
+  const rotations = keys.flatMap(({ statement }) => statement ?? []);
+  const statements = [...rotations, ...revocations, ...receipt_keys, ...roots];
+  const newest = statements.map(({ stated_at }) => Date.parse(stated_at));
+  return until !== null && Date.parse(until) < Math.max(now, ...newest);
 }
 
 /** How a receipt key counts at a time; `unlisted`: no statement about it counts. */
@@ -375,17 +363,17 @@ export function validKeysAt(history: KeyHistory, at: string): IssuerKey[] {
   return history.keys.filter((key) => keyStanding(history, key.did, at) === 'valid');
 }
 
-/** Whom a reader trusts: issuer keys, each by itself, and root keys, which only vouch together. */
-interface TrustedDids {
-  readonly issuers: readonly string[];
-  readonly roots?: readonly string[];
-}
-
 /**
  * The keys of a list that trust reaches: each trusted issuer key and all behind it. Whoever names root keys trusts every key
  * of a list with a version that enough of them signed, and none of any other list.
  */
-export function vouchedDids(history: KeyHistory, { issuers, roots = [] }: TrustedDids): string[] {
+export function vouchedDids(
+  history: KeyHistory,
+  {
+    issuers,
+    roots = [],
+  }: { readonly issuers: readonly string[]; readonly roots?: readonly string[] },
+): string[] {
   const dids = history.keys.map((key) => key.did);
   if (roots.length > 0) {
     return history.roots?.some((root) => isRootedIn(root, roots)) === true ? dids : [];
@@ -466,23 +454,16 @@ export function seenKeysFault(
   const gone = seen.dids.find((each, at) => history.keys[at]?.did !== each);
   const statements = new Set(statementsIn(history, sha256));
   const isShorter = seen.statements.some((each) => !statements.has(each));
-  return (
-    rootFault(history, seen, sha256) ??
-    (gone === undefined
-      ? null
-      : `its list of keys does not name "${gone}" where it stood before`) ??
-    (isShorter ? 'its list of keys lacks a statement that was seen before' : null)
-  );
-}
-
-function rootFault({ roots }: KeyHistory, { root }: SeenKeys, sha256: HexDigest): string | null {
-  if (root === null) return null;
-  const { version } = root;
-  const known = roots?.find((each) => each.version === version);
-  if (known === undefined)
-    return `its list of keys lacks version ${version} of the root, which was seen before`;
-  if (hashOf(rootBytes(known), sha256) === root.hash) return null;
-  return `its list of keys has another version ${version} of the root than was seen before`;
+  if (seen.root !== null) {
+    const { version, hash: before } = seen.root;
+    const known = history.roots?.find((each) => each.version === version);
+    if (known === undefined)
+      return `its list of keys lacks version ${version} of the root, which was seen before`;
+    if (hashOf(rootBytes(known), sha256) !== before)
+      return `its list of keys has another version ${version} of the root than was seen before`;
+  }
+  if (gone !== undefined) return `its list of keys does not name "${gone}" where it stood before`;
+  return isShorter ? 'its list of keys lacks a statement that was seen before' : null;
 }
 
 function statementsIn({ keys, revocations, receipt_keys }: KeyHistory, sha256: HexDigest) {

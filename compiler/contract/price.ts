@@ -36,10 +36,10 @@ export function usdAmount(amountAtomic: string): string {
 /** Signals that a sentence names; all of them are in `price_by_signal`. */
 const NAMED_SIGNALS_MAX = 4;
 
-type PricedRow = Pick<Endpoint, 'signalPrices'>;
-
 /** Decimal USD of every signal that has a price of its own, '0' where it is free; null where all cost the same. */
-export function priceBySignal({ signalPrices }: PricedRow): Record<string, string> | null {
+export function priceBySignal({
+  signalPrices,
+}: Pick<Endpoint, 'signalPrices'>): Record<string, string> | null {
   if (signalPrices === undefined) return null;
   return Object.fromEntries(Object.entries(signalPrices).map(([id, price]) => [id, price ?? '0']));
 }
@@ -47,13 +47,11 @@ export function priceBySignal({ signalPrices }: PricedRow): Record<string, strin
 /** Lowest and highest decimal USD of an operation; a free signal counts as '0'. */
 export function priceRange(row: Pick<Endpoint, 'path' | 'priceUsd' | 'signalPrices'>) {
   const prices = [priceOf(row), ...Object.values(priceBySignal(row) ?? {})];
-  const inOrder = prices.toSorted((a, b) => (isLower(a, b) ? -1 : 1));
+  const inOrder = prices.toSorted((a, b) =>
+    BigInt(atomicAmount(a)) < BigInt(atomicAmount(b)) ? -1 : 1,
+  );
   const [first = priceOf(row)] = inOrder;
   return { min: first, max: inOrder.at(-1) ?? first };
-}
-
-function isLower(one: string, other: string): boolean {
-  return BigInt(atomicAmount(one)) < BigInt(atomicAmount(other));
 }
 
 /** Other prices of an operation as words behind its usual one, ` (tides.level: free)`; '' where all cost the same. */

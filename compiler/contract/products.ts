@@ -20,10 +20,7 @@ function isProduct(row: Endpoint, entry: SignalEntry): boolean {
   const { path, file = '' } = row;
   if (file.includes('{signal_id}')) return missingBasis(row, entry.signal) === null;
   if (path === '/gauge/lifecycle') return entry.signal.id.endsWith('.lifecycle');
-  return isJoined(path, entry);
-}
-
-function isJoined(path: string, { signal, line }: SignalEntry): boolean {
+  const { signal, line } = entry;
   const city = Object.entries(CITY_ADD_ONS).find(([addon]) => path === `/gauge/${addon}`);
   if (city !== undefined) return (city[1] as readonly string[]).includes(signal.id);
   const { bundle } = line;

@@ -35,14 +35,13 @@ export interface HashedRecord {
   readonly lifecycle: unknown;
 }
 
-/** The pre-image of a record hash: its canonical JSON is what SHA-256 is taken of. */
-type HashCore = Readonly<Record<(typeof CORE_FIELDS)[number], unknown>>;
-
 /**
- * The core v3 of a signal record; throws a TypeError that names a missing member, a malformed source or a
+ * The core v3 of a signal record, whose canonical JSON is hashed; throws a TypeError that names a missing member, a malformed source or a
  * `hash_core_version` other than 3 (absent means 3).
  */
-export function hashCore(record: HashedRecord): HashCore {
+export function hashCore(
+  record: HashedRecord,
+): Readonly<Record<(typeof CORE_FIELDS)[number], unknown>> {
   const { hash_core_version: version = HASH_CORE_VERSION } = record;
   if (version !== HASH_CORE_VERSION) {
     throw new TypeError(

@@ -24,22 +24,20 @@ export function addOn<Member extends object>(record: SignalRecord, dim: string, 
   return { ...identity, ...member, record_hash, provenance, grade, scope };
 }
 
-/** The figures of a ruler that compare across stations. */
-function calibratedMember(ruler: StandardRuler) {
-  const { normalized_index, pct_to_action } = ruler;
-  const comparable = 'the same index is the same official position at any station of this signal';
-  return { normalized_index, pct_to_action, comparable };
-}
-
 /** The add-ons that repeat a part of their record, by the path of the operation that sells them. */
 export function recordAddOns(record: SignalRecord) {
   const { standard_ruler: ruler, strata } = record;
+  const comparable = 'the same index is the same official position at any station of this signal';
+  const figures = (of: StandardRuler) => {
+    const { normalized_index, pct_to_action } = of;
+    return { calibrated: { normalized_index, pct_to_action, comparable } };
+  };
   return {
     ...(ruler === null
       ? {}
       : {
           '/gauge/ruler': addOn(record, 'ruler', { ruler }),
-          '/gauge/calibrated': addOn(record, 'calibrated', { calibrated: calibratedMember(ruler) }),
+          '/gauge/calibrated': addOn(record, 'calibrated', figures(ruler)),
         }),
     ...(strata === null ? {} : { '/gauge/strata': addOn(record, 'strata', { strata }) }),
   };

@@ -108,12 +108,12 @@ export function parseFiles(text: string): FileEntry[] {
   const entries: FileEntry[] = [];
   let last = '';
   for (const [index, line] of text.split('\n').slice(0, -1).entries()) {
-    const entry = parseLine(line);
-    if (entry === null || entry.path <= last) {
+    const [, sha256, size, path] = FILE_LINE.exec(line) ?? [];
+    if (sha256 === undefined || path === undefined || path <= last || !isReleasePath(path)) {
       throw new RangeError(`Cannot read ${FILES_NAME}: line ${index + 1} is malformed or unsorted`);
     }
-    last = entry.path;
-    entries.push(entry);
+    last = path;
+    entries.push({ path, size: Number(size), sha256 });
   }
   if (text !== '' && !text.endsWith('\n')) {
     throw new RangeError(`Cannot read ${FILES_NAME}: cut off in its last line`);
@@ -122,12 +122,6 @@ export function parseFiles(text: string): FileEntry[] {
 }
 
 const FILE_LINE = /^([0-9a-f]{64}) (0|[1-9][0-9]{0,14}) ([a-z0-9._~/-]+)$/;
-
-function parseLine(line: string): FileEntry | null {
-  const [, sha256, size, path] = FILE_LINE.exec(line) ?? [];
-  if (sha256 === undefined || path === undefined) return null;
-  return isReleasePath(path) ? { path, size: Number(size), sha256 } : null;
-}
 
 /** Relative, without empty segments and without any that begin with a dot. */
 export function isReleasePath(path: string): boolean {

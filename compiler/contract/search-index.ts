@@ -120,22 +120,16 @@ export function searchWords(text: string): string[] {
 /** A word without the ending of a plural, of `-ing` and `-ed`, and without a last `e`, so that both forms are one. */
 export function stem(word: string): string {
   if (!PLAIN.test(word)) return word;
-  return withoutE(withoutEnding(singular(word)));
+  const one = singular(word);
+  const root = one.replace(/(ing|ed)$/, '');
+  const isWord = root !== one && root.length >= STEM_CHARS_MIN && VOWEL.test(root);
+  // `shipping` and `ship`, `stopped` and `stop`.
+  const known = isWord ? root.replace(/([^aeiouls])\1$/, '$1') : one;
+  return known.length > STEM_CHARS_MIN && known.endsWith('e') ? known.slice(0, -1) : known;
 }
 
 function singular(word: string): string {
   if (/ies$/.test(word) && word.length > 4) return `${word.slice(0, -3)}y`;
   if (/(s|x|z|ch|sh|o)es$/.test(word)) return word.slice(0, -2);
   return /[^sui]s$/.test(word) ? word.slice(0, -1) : word;
-}
-
-function withoutEnding(word: string): string {
-  const root = word.replace(/(ing|ed)$/, '');
-  if (root.length < STEM_CHARS_MIN || !VOWEL.test(root)) return word;
-  // `shipping` and `ship`, `stopped` and `stop`.
-  return root !== word && /([^aeiouls])\1$/.test(root) ? root.slice(0, -1) : root;
-}
-
-function withoutE(word: string): string {
-  return word.length > STEM_CHARS_MIN && word.endsWith('e') ? word.slice(0, -1) : word;
 }

@@ -217,12 +217,10 @@ export function catalogLink(baseUrl: string): string {
 
 /** The row of a URL path and the path in the release, which need not exist there; null for any other URL. */
 export function findStaticFile(url: string): { row: StaticRow; path: string } | null {
-  const row = STATIC_FILES.find((each) => isOf(each, url));
+  const row = STATIC_FILES.find(({ url: known, exact, end = '' }) => {
+    if (exact === true || !known.endsWith('/')) return known === url;
+    return url.startsWith(known) && url.endsWith(end);
+  });
   if (row === undefined) return null;
   return { row, path: row.path + url.slice(row.url.length) };
-}
-
-function isOf({ url, exact, end = '' }: StaticRow, asked: string): boolean {
-  if (exact === true || !url.endsWith('/')) return asked === url;
-  return asked.startsWith(url) && asked.endsWith(end);
 }

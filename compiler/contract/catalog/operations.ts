@@ -17,25 +17,11 @@ import type { Line } from './line.ts';
 /** Decimal USD by the path of an operation. */
 type Prices = Readonly<Record<string, string>>;
 
-/** What is offered, and at what price. */
-interface Offering {
-  readonly prices: Prices;
-  /** Paths of operations that are not. */
-  readonly leftOut: ReadonlySet<string>;
-}
-
 /** What stands for every bundle that has no price of its own. */
 export const BUNDLE_PRICE = 'bundle';
 
 /** The line whose entities are the cities of the city operations. */
 const CITY_LINE = 'environment';
-
-/** Names of the catalogue that parameters of the table take. */
-interface Names {
-  /** The only legal values. */
-  readonly values: Readonly<Record<NonNullable<TableParam['values']>, readonly string[]>>;
-  readonly shown: Readonly<Record<NonNullable<TableParam['shows']>, ShownNames>>;
-}
 
 /** Names that examples are taken from. */
 interface ShownNames {
@@ -53,7 +39,7 @@ const EXAMPLES_MAX = 3;
  */
 export function operationsOf(
   lines: readonly Line[],
-  { prices, leftOut }: Offering,
+  { prices, leftOut }: { readonly prices: Prices; readonly leftOut: ReadonlySet<string> },
 ): readonly Endpoint[] {
   const names = namesOf(lines);
   const bySignal = signalPrices(lines.flatMap(({ signals }) => signals));
@@ -66,11 +52,14 @@ export function operationsOf(
   const all = [...SIGNAL_ROWS.flatMap(known), ...bundles, ...OTHER_ROWS.flatMap(known)];
   const kept = all.filter(({ path }) => !leftOut.has(path));
   const priced = kept.filter(({ priceUsd }) => priceUsd !== null).map(({ path }) => path);
-  const offered = kept.filter(
-    (row) => !previewsNothing(row.path, priced) && (!isBasket(row) || priced.length > 0),
-  );
-  const paths = new Set(offered.map(({ path }) => path));
-  return offered.filter(({ path }) => !lacksOther(path, paths));
+  const offered = kept.filter((row) => {
+    if (isBasket(row)) return priced.length > 0;
+    if (!row.path.endsWith(PREVIEW) || neededFor(row.path) !== null) return true;
+    const shown = row.path.slice(0, -PREVIEW.length);
+    return priced.some((path) => path === shown || path.startsWith(`${shown}/`));
+  });
+  const paths = new Set<string>(offered.map(({ path }) => path));
+  return offered.filter(({ path }) => paths.has(NEEDS[path as TablePath] ?? path));
 }
 
 /** Whether the cities have a signal that the add-on of a city reads; true for every other operation. */
@@ -81,7 +70,8 @@ function hasReadings({ path }: TableRow, lines: readonly Line[]): boolean {
   return cities?.signals.some(({ id }) => (read as readonly string[]).includes(id)) === true;
 }
 
-function namesOf(lines: readonly Line[]): Names {
+/** Names of the catalogue that parameters of the table take: the only legal values, and those that examples show. */
+function namesOf(lines: readonly Line[]) {
   const signals = lines.flatMap((line) => line.signals.map(({ id }) => id));
   const cities = lines.find(({ id }) => id === CITY_LINE)?.entities ?? [];
   const industries = [...new Set(lines.map(({ industry }) => industry))];
@@ -95,11 +85,15 @@ function namesOf(lines: readonly Line[]): Names {
       measures: listed(lines.flatMap((line) => line.signals.map(({ measures }) => measures))),
       industries: listed(industries),
       entities: {
-        has: (name) => lines.some(({ entities }) => entities.includes(name)),
+        has: (name: string) => lines.some(({ entities }) => entities.includes(name)),
         first: first.map(({ entity }) => entity),
       },
       items: {
-        has: (name) => lines.some((line) => isItem(name, line)),
+        has: (name: string) =>
+          lines.some(({ industry, entities }) => {
+            const isOf = name.startsWith(`${industry}:`);
+            return isOf && entities.includes(name.slice(industry.length + 1));
+          }),
         first: first.map(({ industry, entity }) => `${industry}:${entity}`),
       },
     },
@@ -108,10 +102,6 @@ function namesOf(lines: readonly Line[]): Names {
 
 function listed(names: readonly string[]): ShownNames {
   return { has: (name) => names.includes(name), first: names };
-}
-
-function isItem(name: string, { industry, entities }: Line): boolean {
-  return name.startsWith(`${industry}:`) && entities.includes(name.slice(industry.length + 1));
 }
 
 function operationOf(row: TableRow, names: Names, prices: Prices): Endpoint[] {
@@ -166,13 +156,21 @@ function offeredForms(param: Param, prices: Prices): Param {
   };
 }
 
+type Names = ReturnType<typeof namesOf>;
+
 /** The bundle of a line; its values, legs and file follow from the line. */
 function bundleOperation(line: Line, prices: Prices): Endpoint[] {
   if (line.bundle === undefined) return [];
   const { path, param, legs } = line.bundle;
   const priceUsd = priceAt(path, prices) ?? priceAt(BUNDLE_PRICE, prices);
   if (priceUsd === undefined) return [];
-  const subject = line.open ? openEntity(line) : oneOf(`one of the ${line.title}`, line.entities);
+  const { title, entities, entityAliases: aliases, upperCase } = line;
+  const open = {
+    ...text(`one of the ${title}`, ...entities.slice(0, EXAMPLES_MAX)),
+    ...(aliases ? { aliases } : {}),
+    ...(upperCase ? { upperCase } : {}),
+  };
+  const subject = line.open ? open : oneOf(`one of the ${title}`, entities);
   return [
     {
       path,
@@ -183,17 +181,9 @@ function bundleOperation(line: Line, prices: Prices): Endpoint[] {
       params: { [param]: subject, format: thin },
       answer: 'file',
       file: `bundle/${line.id}/{${param}}.json`,
-      summary: `${line.title}: ${legs.map((leg) => leg.name).join(', then ')}, in causal order`,
+      summary: `${title}: ${legs.map((leg) => leg.name).join(', then ')}, in causal order`,
     },
   ];
-}
-
-function openEntity({ title, entities, entityAliases, upperCase }: Line): Param {
-  return {
-    ...text(`one of the ${title}`, ...entities.slice(0, 3)),
-    ...(entityAliases ? { aliases: entityAliases } : {}),
-    ...(upperCase ? { upperCase: true } : {}),
-  };
 }
 
 // What a shop need not offer. A paid operation is left out by having no price; a catalogue that takes prices over, or that
@@ -237,19 +227,6 @@ const NEEDS: Readonly<Partial<Record<TablePath, TablePath>>> = {
 /** Why an operation cannot be left out, as the predicate of a sentence; null for one that can. */
 export function neededFor(path: string): string | null {
   return NEEDED[path as TablePath] ?? null;
-}
-
-/** Whether an operation lacks another one, of those that a catalogue offers. */
-export function lacksOther(path: string, offered: ReadonlySet<string>): boolean {
-  const other = NEEDS[path as TablePath];
-  return other !== undefined && !offered.has(other);
-}
-
-/** Whether an operation is the free preview of a collection of which nothing is sold. */
-export function previewsNothing(path: string, priced: readonly string[]): boolean {
-  if (!path.endsWith(PREVIEW) || neededFor(path) !== null) return false;
-  const shown = path.slice(0, -PREVIEW.length);
-  return !priced.some((sold) => sold === shown || sold.startsWith(`${shown}/`));
 }
 
 /** An operation that is offered and cannot be without a path; null where none is. */

@@ -104,18 +104,11 @@ function joinedFiles(files: readonly CatalogFile[]): CatalogFile {
 /** `sha256:` of the canonical JSON of a value. */
 type DigestOf = (value: unknown) => string;
 
-/** `catalog.json` of a release, whose hash was checked. */
-interface CatalogBytes {
-  readonly bytes: Uint8Array;
-  /** Hex. */
-  readonly sha256: string;
-}
-
 /** What a release says of the catalogue that it was compiled from. */
 interface Carried {
   readonly head: Pick<Release, 'table_digest' | 'catalog_sha256'>;
-  /** Null for a release without one. */
-  readonly file: CatalogBytes | null;
+  /** `catalog.json`, whose hash was checked, in hex; null for a release without one. */
+  readonly file: { readonly bytes: Uint8Array; readonly sha256: string } | null;
   readonly digestOf: DigestOf;
   /** `parseCatalog` by default, which takes nothing for granted. */
   readonly read?: (bytes: Uint8Array) => Catalog;
