@@ -53,7 +53,11 @@ export function bundleBody(
     legs,
     legs_lit: legsLit(legs, placed.length),
     cross_line_narrative: narrative(placed),
-    data_timespans: placed.flatMap(timespan),
+    data_timespans: placed.flatMap(({ leg, signal_id, reading }) => {
+      if (reading === undefined) return [];
+      const { observed_at, data_age_hours: hours_since } = reading;
+      return [{ leg, signal_id, observed_at, hours_since }];
+    }),
     note: LEGS_NOTE,
     provenance: joinedProvenance(readings, {
       lineage_note: LEGS_LINEAGE,
@@ -155,12 +159,6 @@ function legMembers(placed: readonly PlacedLeg[]): Bundle['legs'] {
     };
   }
   return legs;
-}
-
-function timespan({ leg, signal_id, reading }: PlacedLeg): Bundle['data_timespans'] {
-  if (reading === undefined) return [];
-  const { observed_at, data_age_hours } = reading;
-  return [{ leg, signal_id, observed_at, hours_since: data_age_hours }];
 }
 
 /** Legs without a reading, or already stale when any leg of the bundle was last looked at. */

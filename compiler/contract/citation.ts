@@ -48,9 +48,6 @@ export const citationSchema = z.strictObject({
 /** The `_citation` of a delivered body: a statement with its hash, its signature and who signed. */
 export type Citation = z.infer<typeof citationSchema>;
 
-/** The signed part: its canonical JSON is hashed into `record_hash` and signed. */
-type CitationStatement = Omit<Citation, (typeof CITATION_SEAL_FIELDS)[number]>;
-
 /** What a citation says about the body it is attached to. */
 export interface Statement {
   readonly claim: string;
@@ -61,8 +58,10 @@ export interface Statement {
   readonly retrieved_at: string;
 }
 
-/** The signed part of a citation, its members in their order. */
-export function citationStatement(citation: Citation): CitationStatement {
+/** The signed part of a citation, its members in their order: its canonical JSON is hashed into `record_hash` and signed. */
+export function citationStatement(
+  citation: Citation,
+): Omit<Citation, (typeof CITATION_SEAL_FIELDS)[number]> {
   const { record_hash, signature, key_id, issuer_DID, verify_url, ...statement } = citation;
   return statement;
 }
@@ -82,18 +81,14 @@ function deepCopy(value: unknown, depth: number): unknown {
     throw new TypeError(`Cannot copy the body: more than ${JSON_DEPTH_MAX} open containers`);
   }
   if (Array.isArray(value)) return value.map((item) => deepCopy(item, depth + 1));
-  const left = requestTimeFields(value);
+  // A member is of request time only beside the one that it follows from, which is signed: nobody can add that.
+  const left: readonly string[] = Object.entries(REQUEST_TIME_FIELDS).flatMap(([basis, fields]) =>
+    Object.hasOwn(value, basis) ? fields : [],
+  );
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key]) => !left.includes(key))
       .map(([key, member]) => [key, deepCopy(member, depth + 1)]),
-  );
-}
-
-/** A member is of request time only beside the one that it follows from, which is signed: nobody can add that. */
-function requestTimeFields(value: object): readonly string[] {
-  return Object.entries(REQUEST_TIME_FIELDS).flatMap(([basis, fields]) =>
-    Object.hasOwn(value, basis) ? fields : [],
   );
 }
 
@@ -131,14 +126,14 @@ export const PROOF_MEMBER = '_proof';
 /** The member in a schema; a body that was asked for with `proof=0` has none. */
 export const proofTextSchema = z.string().regex(/^c2sp\.org\/tlog-proof@v1\n/);
 
-/** A delivered body as it was signed, and the proof that came with it; undefined where none did. */
-interface ParsedDelivery {
+/**
+ * A delivered body as it was signed, and the proof that came with it, or with the record in a sample; undefined where none
+ * did. One deeper inside is no proof of it and stays.
+ */
+export function withoutProof(delivered: JsonValue): {
   readonly body: JsonValue;
   readonly proof: JsonValue | undefined;
-}
-
-/** Takes the proof out of a delivered body, or of the record in a sample; one deeper inside is no proof of it and stays. */
-export function withoutProof(delivered: JsonValue): ParsedDelivery {
+} {
   const record = sampleIn(delivered);
   const holder = record ?? delivered;
   if (!isObject(holder) || !Object.hasOwn(holder, PROOF_MEMBER)) {

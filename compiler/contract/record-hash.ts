@@ -86,16 +86,11 @@ function sourceCores(sources: unknown): unknown {
       'Cannot compose the hash core: "sources" is not an array; pass a list or null',
     );
   }
-  return sources.map(sourceCore);
-}
-
-function sourceCore(source: unknown, position: number): Record<string, unknown> {
-  if (typeof source !== 'object' || source === null || Array.isArray(source)) {
-    throw new TypeError(`Cannot compose the hash core: "sources.${position}" is not an object`);
-  }
-  const core: Record<string, unknown> = {};
-  for (const name of SOURCE_CORE_FIELDS) {
-    if (Object.hasOwn(source, name)) core[name] = (source as Record<string, unknown>)[name];
-  }
-  return core;
+  return sources.map((source: unknown, position) => {
+    if (typeof source !== 'object' || source === null || Array.isArray(source)) {
+      throw new TypeError(`Cannot compose the hash core: "sources.${position}" is not an object`);
+    }
+    const members = SOURCE_CORE_FIELDS.filter((name) => Object.hasOwn(source, name));
+    return Object.fromEntries(members.map((name) => [name, Reflect.get(source, name)]));
+  });
 }

@@ -139,20 +139,17 @@ export function pastMembers(signal: Signal, recent: readonly ValuePoint[]) {
   const [current, previous] = [recent.at(-1), recent.at(-2)];
   if (current === undefined) throw new RangeError(`Cannot compare readings of ${signal.id}: none`);
   const [metric] = signal.metrics;
+  const shared = Object.keys(current.current).filter((name) => name in (previous?.current ?? {}));
   return {
-    previous: previousOf(current, previous),
+    previous:
+      previous === undefined
+        ? { note: 'no earlier reading is stored' }
+        : Object.fromEntries(shared.map((name) => [name, previous.current[name]])),
     change: changeOf(signal, current, previous),
     trend_7d: recent.slice(-TREND_POINTS).map(({ observed_at, current: values }) => {
       return { observed_at, value: values[metric] ?? null };
     }),
   };
-}
-
-/** Metrics of the previous reading that the current one has too, or a note when there is none. */
-function previousOf(current: ValuePoint, previous: ValuePoint | undefined) {
-  if (previous === undefined) return { note: 'no earlier reading is stored' };
-  const shared = Object.keys(current.current).filter((name) => name in previous.current);
-  return Object.fromEntries(shared.map((name) => [name, previous.current[name]]));
 }
 
 /** Direction and exact delta of each numeric or declared metric, and the period between readings. */

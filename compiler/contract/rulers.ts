@@ -69,30 +69,24 @@ export function classify(ruler: Ruler, value: number): RulerStep {
 export function standingOn(ruler: Ruler, value: number) {
   const step = classify(ruler, value);
   const action = ruler.steps.find((item) => item.band === ruler.actionBand)?.at ?? null;
+  const [from, to] = ruler.direction === 'up' ? [value, action] : [action, value];
   return {
     band: step.band,
     official_category: step.band.replaceAll(/[-_]/g, ' '),
     thresholds: ruler.steps
       .filter(({ at }) => Number.isFinite(at))
       .map(({ band, at }) => ({ band, at })),
-    distance_to_action: action === null ? null : distanceToAction(ruler, value, action),
-    pct_to_action: action === null ? null : pctToAction(ruler, value, action),
+    // Room left before the action class, in the ruler's unit; negative when it is passed.
+    distance_to_action: from === null || to === null ? null : subtractDecimal(to, from),
+    // Share of the action threshold in percent: 100 is the threshold itself, more is beyond; null of numbers of classes.
+    pct_to_action:
+      from === null || to === null || to <= 0 || ruler.metric === CLASS
+        ? null
+        : roundDecimal((from / to) * 100, 1),
     normalized_index: normalizedIndex(ruler, value),
     unit: ruler.unit,
     provenance: `${ruler.scale}; ${ruler.provenance}`,
   };
-}
-
-/** Room left before the action class, in the ruler's unit; negative when it is passed. */
-function distanceToAction(ruler: Ruler, value: number, action: number): number {
-  return ruler.direction === 'up' ? subtractDecimal(action, value) : subtractDecimal(value, action);
-}
-
-/** Share of the action threshold in percent: 100 is the threshold itself, more is beyond; null of numbers of classes. */
-function pctToAction(ruler: Ruler, value: number, action: number): number | null {
-  if (ruler.metric === CLASS) return null;
-  const [part, whole] = ruler.direction === 'up' ? [value, action] : [action, value];
-  return whole <= 0 ? null : roundDecimal((part / whole) * 100, 1);
 }
 
 /**

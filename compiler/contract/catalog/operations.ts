@@ -110,15 +110,13 @@ function operationOf(row: TableRow, names: Names, prices: Prices): Endpoint[] {
   const params = Object.entries(row.params).map(
     ([name, param]) => [name, offeredForms(paramOf(param, names), prices)] as const,
   );
-  const cannotBeAsked = params.some(([name, param]) => isEmpty(name, param, names));
+  // Some rows of the table are of certain signals alone.
+  const isKnown = names.shown.signals.has;
+  const cannotBeAsked = params.some(([name, { enum: legal }]) => {
+    return name === 'signal_id' ? legal?.some(isKnown) === false : legal?.length === 0;
+  });
   if (priceUsd === undefined || cannotBeAsked) return [];
   return [{ ...rest, priceUsd, params: Object.fromEntries(params) }];
-}
-
-/** Whether no value of a parameter is legal in this catalogue; some rows of the table are of certain signals alone. */
-function isEmpty(name: string, { enum: legal }: Param, { shown }: Names): boolean {
-  if (legal === undefined) return false;
-  return name === 'signal_id' ? !legal.some(shown.signals.has) : legal.length === 0;
 }
 
 function priceAt(name: string, prices: Prices): string | undefined {
